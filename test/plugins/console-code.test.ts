@@ -47,6 +47,7 @@ for (const { name, code, file, command: [program, ...given] } of languages) {
       t.same(body.steps.map(({ status }: { status: string }) => status), ['accepted'])
     }
     if (name === 'curl') return
-    await t.rejects(run(program, given, { cwd, env: { ...env, DISPATCH_API_KEY: 'wrong' } }), 'a refused request is no success')
+    const refused = run(program, given, { cwd, env: { ...env, DISPATCH_API_KEY: 'wrong' } })
+    await t.rejects(refused, { stderr: /unauthorized/ }, 'a refused request is no success, and says why')
   })
 }

@@ -32,7 +32,7 @@ await t.test('an admin adds a user; what is wrong is said at its field, and the 
   contains(t, refused.body, /id="s-sms" name="service" value="sms" checked/)
   lacks(t, refused.body, 'short"')
   const added = await post('/company/users', [...Object.entries(grace), ['service', 'sms'], ['service', 'email']], cookie)
-  t.equal(added.headers.get('location'), '/console/company?saved=1')
+  t.equal(added.headers.get('location'), '/console/company?saved=1#main')
   has(t, (await usersOf()).find(({ email }) => email === grace.email), { role: 'member', services: ['sms', 'email'], disabled: false })
   t.equal((await open('', await signIn(grace))).status, 200)
 })

@@ -28,7 +28,8 @@ const idOf = async (login: Login): Promise<number> =>
 /** The hidden field by which a form knows what it has made. */
 async function newestIn (form: 'keys' | 'secret', by: string): Promise<string> {
   const { body } = await open('/developers', by)
-  return new RegExp(`/developers/${form}"[^>]*><input type="hidden" name="newest" value="([^"]*)"`).exec(body as string)?.[1] ?? 'none'
+  return new RegExp(`/developers/${form}(?:#new)?"[^>]*><input type="hidden" name="newest" value="([^"]*)"`).exec(body as string)?.[1] ??
+    'none'
 }
 const make = async (fields: Record<string, string> | [string, string][], by = cookie): Promise<Answer> =>
   post('/developers/keys', [...Array.isArray(fields) ? fields : Object.entries(fields), ['newest', await newestIn('keys', by)]], by)

@@ -57,7 +57,7 @@ await t.test('pages name services, documents and providers, and tell what has ha
   contains(t, page, new RegExp(`<span>${en.event_answered}</span> <span class="quiet">Invoicing · [^<]*Outcome: accepted`))
   contains(t, page, new RegExp(`<span>${en.event_planned}</span> <span class="quiet">Price: \\d+ credits?</span>`))
   const french = (await open(at, cookie, { 'accept-language': 'fr' })).body
-  contains(t, french, '<span class="quiet">Facturation · Fournisseur : Simulator · Version : ')
+  contains(t, french, '<span class="quiet">Facturation · Fournisseur\u00a0: Simulator · Version\u00a0: ')
   contains(t, (await open('/dispatches', cookie)).body, '<td><span title="simulator">Simulator</span></td>')
 })
 
@@ -327,9 +327,9 @@ await t.test('the audit log of a filter is a CSV file too', async (t) => {
   t.equal(status, 200)
   t.equal(headers.get('content-disposition'), 'attachment; filename="audit.csv"')
   const [head, row = '', ...more] = linesIn(body)
-  t.equal(head, '"at","action","object","userId","impersonatorId","keyId","address","facts"')
+  t.equal(head, '"at","action","object","userId","user","impersonatorId","keyId","address","facts"')
   t.same(more, [''])
-  contains(t, row, /,"key\.created","key\/[\da-f-]{36}",\d+,"","","[\d.:a-f]+","\{.*""name"":""@cmd""/)
+  contains(t, row, /,"key\.created","key\/[\da-f-]{36}",\d+,"admin@[^"]+","","","[\d.:a-f]+","\{.*""name"":""@cmd""/)
   t.equal((await open('/audit.csv', await signIn(acme.member))).status, 403)
   lacks(t, (await open('/audit.csv', theirs)).body, '@cmd')
   contains(t, (await open('/audit?action=key.created', cookie)).body, 'href="/console/audit.csv?action=key.created"')

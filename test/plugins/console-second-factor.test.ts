@@ -34,7 +34,7 @@ async function newUser (): Promise<Login> {
 /** Sets an app up on the page, as a reader without script does. */
 async function enrol (cookie: string): Promise<{ secret: string, recoveryCodes: string[] }> {
   const begun = await post('/second-factor/app', {}, cookie)
-  const [, secret = ''] = /<code>([A-Z2-7 ]{39})<\/code>/.exec(begun.body as string) ?? []
+  const [, secret = ''] = /<code[^>]*>([A-Z2-7 ]{39})<\/code>/.exec(begun.body as string) ?? []
   contains(t, begun.body, /<svg class="qr" role="img" aria-label="QR[^>]+>\s*<path fill="#fff"[^>]+><path fill="#000" d="M/)
   const done = await post('/second-factor/confirm', { code: codeOf(secret) }, cookie)
   later()

@@ -66,7 +66,7 @@ const letterForm = async (changes: Fields = {}): Promise<Fields> => ({
   ...changes
 })
 const dispatches = async (): Promise<{ dispatchId: string }[]> => (await send('GET', '/api/v1/dispatches')).body.data
-const curlIn = (page: string): string => unescaped(/<pre>(curl [^]*?)<\/pre>/.exec(page)?.[1] ?? '')
+const curlIn = (page: string): string => unescaped(/<pre[^>]*>(curl [^]*?)<\/pre>/.exec(page)?.[1] ?? '')
 
 await t.test('the fields of every service have their words in each language', async (t) => {
   const named = ({ properties = {}, items, 'x-words': name = '' }: FieldSchema): string[] =>
@@ -318,7 +318,7 @@ await t.test('a schema that a form cannot follow has none', (t) => {
   t.equal(dataForm({ type: 'object' }, {}), undefined)
   t.equal(dataForm({ type: 'object', properties: { 'a.b': { type: 'string' } } }, {}), undefined)
   const endless = { type: 'object', properties: { next: { $ref: '#' }, name: { type: 'string' } } }
-  t.same(Object.keys(dataForm(endless, {})?.form.properties ?? {}), ['next', 'name'])
+  t.same(Object.keys(dataForm(endless, {})?.form.properties ?? {}), ['name', 'next'], 'what data usually have comes first')
   const names = Array.from({ length: 40 }, (_, n) => `n${String(n)}`)
   const many = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { $ref: '#' }])) }
   t.equal(dataForm(many, { n1: 'text' }), undefined, 'more fields than can be counted')
@@ -328,6 +328,9 @@ await t.test('a schema that a form cannot follow has none', (t) => {
   const elsewhere = { type: 'object', properties: { total: { $ref: 'dispatch:invoice#/$defs/amount' }, period: { $ref: 'x' } } }
   const ordered = { type: 'object', required: ['second', 'first'], properties: { first: { type: 'string' }, second: { type: 'string' } } }
   t.same(Object.keys(dataForm(ordered, {})?.form.properties ?? {}), ['second', 'first'], 'the required ones as their list has them')
-  t.same(dataForm(elsewhere, { total: '1.50' }), { form: { properties: { total: { type: 'string' } }, required: [] }, leftOut: ['period'] })
+  t.same(dataForm(elsewhere, { total: '1.50' }), {
+    form: { properties: { total: { type: 'string', 'x-data': 'total' } }, required: [] },
+    leftOut: ['period']
+  })
   t.end()
 })

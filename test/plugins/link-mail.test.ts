@@ -54,7 +54,7 @@ await t.test('nothing is mailed before an operator has set by which provider', a
   isError(t, await forgotten(acme.member.email), 'conflict')
   isError(t, await invite('early'), 'conflict')
   t.strictSame((await send('GET', '/api/v1/company/invitations', {}, acme.admin)).body.data, [])
-  lacks(t, (await open('/sign-in', '')).body, '/console/forgotten')
+  contains(t, (await open('/forgotten', '')).body, 'Ask an admin')
   isError(t, await send('DELETE', '/api/v1/link-mail', {}, operator), 'not_found')
 })
 

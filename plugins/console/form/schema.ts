@@ -22,6 +22,8 @@ export type FieldSchema = Texts & {
   'x-secret'?: true
   /** Its texts are the console's own words for a field of this name. */
   'x-words'?: string
+  /** Without a title it is called as data of this name usually are. */
+  'x-data'?: string
   /** A list of flat objects that stands in the form line by line. */
   'x-rows'?: true
 }

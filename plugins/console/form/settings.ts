@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
-import { fieldWords, fill, type Words } from '../language/language.ts'
+import { fieldWords, fill, wordFor, type Words } from '../language/language.ts'
 import { checkField, choiceField, type Field, linesField, textField } from './fields.ts'
 import { choicesOf, type FieldSchema, isList, isObject, type Kind, kindOf, type SettingsForm } from './schema.ts'
 
@@ -43,8 +43,10 @@ export function fieldsOf (
 }
 
 /** What a schema says of itself, in the language of the reader where it has one. */
-function textsOf (words: Words, { title, description, 'x-texts': texts = {}, 'x-words': name }: FieldSchema): Told {
+function textsOf (words: Words, schema: FieldSchema): Told {
+  const { description, 'x-texts': texts = {}, 'x-words': name, 'x-data': data } = schema
   if (name !== undefined) return fieldWords(words, name)
+  const title = schema.title ?? (data === undefined ? undefined : wordFor(words, 'data', data))
   return { ...title === undefined ? {} : { title }, ...description === undefined ? {} : { description }, ...texts[words.code] }
 }
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dispatch/common'
+import { type Json, type JsonObject, vocabularies } from '@dispatch/common'
 import { type FieldSchema, isList, isObject, kindOf, type SettingsForm } from './schema.ts'
 import { mostRows } from './settings.ts'
 
@@ -56,8 +56,22 @@ function membersOf (schema: JsonObject, sample: JsonObject, within: Within): Pic
   const declared = objectOf(properties)
   const required = isList(demanded) ? demanded.filter((name) => typeof name === 'string') : []
   // The database keeps the order of lists, not of properties.
-  const names = [...new Set([...required, ...Object.keys(declared), ...Object.keys(sample)])]
-  return { properties: Object.fromEntries(names.map((name) => [name, readField(declared[name], sample[name], within)])), required }
+  const names = [...new Set([...required, ...inUsualOrder([...Object.keys(declared), ...Object.keys(sample)])])]
+  const read = (name: string): FieldSchema => ({ ...readField(declared[name], sample[name], within), 'x-data': name })
+  return { properties: Object.fromEntries(names.map((name) => [name, read(name)])), required }
+}
+
+/** The names of the vocabularies, first those of people and of lines, in the order in which they are written there. */
+const usualOrder: ReadonlyMap<string, number> = new Map([...new Set(vocabularies.flatMap(({ $defs, properties }) => {
+  const namesOf = (schema: Json | undefined): string[] => Object.keys(objectOf(objectOf(schema)['properties']))
+  const parts = objectOf($defs as Json)
+  return [...namesOf(parts['party']), ...namesOf(parts['line']), ...Object.keys(objectOf(properties as Json))]
+}))].map((name, index) => [name, index]))
+
+/** Those that no vocabulary has come last. */
+function inUsualOrder (names: readonly string[]): string[] {
+  const rankOf = (name: string): number => usualOrder.get(name) ?? usualOrder.size
+  return names.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
 /** A schema with what its references within the same schema say. Keywords beside a reference go before it. */

@@ -6,13 +6,18 @@ import { fr } from './fr.ts'
 /** The texts of the console in one language. */
 export type Words = Readonly<Record<keyof typeof en, string>>
 
-export const languages = { en, fr } as const satisfies Record<string, Words>
+/** French puts a space before some signs, and within quotation marks, at which no line may break. */
+const spaced = Object.fromEntries(
+  Object.entries(fr).map(([name, text]) => [name, text.replaceAll(/ (?=[:;!?»])|(?<=«) /g, '\u00a0')])
+) as Words
+
+export const languages: Readonly<Record<'en' | 'fr', Words>> = { en, fr: spaced }
 
 /** The language that the reader has chosen, else the first of the browser's that the console speaks, else English. */
 export function languageOf (request: FastifyRequest): Words {
   const asked = (request.headers['accept-language'] ?? '').split(',').map((entry) => entry.trim().slice(0, 2).toLowerCase())
   const found = [readCookie(request, 'language') ?? '', ...asked].find((name) => Object.hasOwn(languages, name))
-  return found === 'fr' ? fr : en
+  return languages[found === 'fr' ? 'fr' : 'en']
 }
 
 /** A text with values in the places of their `{names}`. */
@@ -60,6 +65,7 @@ type Kind =
   | 'signOnRefused'
   | 'service'
   | 'field_documentType'
+  | 'data'
   | 'fact'
 
 /** The word for a code of the API, such as a status; the code itself where the language has none. */

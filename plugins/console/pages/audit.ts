@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { type Query, readFilter } from '../form/filter.ts'
 import { fill, type Words } from '../language/language.ts'
-import { type AuditView, withQuery } from '../session/api.ts'
+import { ApiRefused, type AuditView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
 import { notice, page, sentences, table, time } from './layout.ts'
@@ -13,16 +13,17 @@ type Filter = Readonly<Record<typeof fields[number], string>>
 
 const fields = ['companyId', 'object', 'userId', 'action', 'from', 'to', 'cursor'] as const
 
-const columns: Columns<AuditView> = {
+const columnsWith = ({ emails }: People): Columns<AuditView> => ({
   at: ({ at }) => at,
   action: ({ action }) => action,
   object: ({ object: { kind, id } }) => `${kind}/${id}`,
   userId: ({ author }) => author?.userId,
+  user: ({ author }) => author === null ? '' : emails.get(author.userId),
   impersonatorId: ({ author }) => author?.impersonatorId,
   keyId: ({ author }) => author?.keyId,
   address: ({ address }) => address,
   facts: ({ facts }) => JSON.stringify(facts)
-}
+})
 
 /** Who changed what: of the company for its admins, of any company for operators. */
 export const auditPage: FastifyPluginCallback = (app, _options, done) => {
@@ -34,6 +35,7 @@ export const auditPage: FastifyPluginCallback = (app, _options, done) => {
       api.send<{ data: AuditView[], nextCursor: string | null }>('GET', withQuery('/api/v1/audit', { ...filter, limit: '50' })),
       readPeople(visit)
     ])
+    if (!answer.ok && answer.status === 403) throw new ApiRefused(answer)
     const main = html`<section aria-label="${words.filter}">${form(words, filter, { ofAnyCompany: role === 'operator', people })}</section>
 ${
       answer.ok
@@ -45,13 +47,15 @@ ${
     return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.audit, section: 'company', main }))
   })
 
-  app.get<{ Querystring: Query }>('/audit.csv', async (request, reply) =>
-    sendCsv<AuditView>(visitOf(request), reply, {
+  app.get<{ Querystring: Query }>('/audit.csv', async (request, reply) => {
+    const visit = visitOf(request)
+    return sendCsv<AuditView>(visit, reply, {
       name: 'audit',
       path: '/api/v1/audit',
       filter: readFilter(request.query, fields),
-      columns
-    }))
+      columns: columnsWith(await readPeople(visit))
+    })
+  })
   done()
 }
 
@@ -93,7 +97,9 @@ function list (words: Words, { data: entries, nextCursor: next }: Listed, readin
       : html`<details><summary>${words.details}</summary><pre>${JSON.stringify(facts, null, 2)}</pre></details>`
     return html`<tr><td>${time(at)}</td><th scope="row">${action}</th><td><a href="${
       withQuery('/console/audit', { companyId: filter.companyId, object })
-    }">${object}</a></td><td>${authorOf(words, author, reading)}<div class="quiet">${address}</div></td><td>${known}</td></tr>\n`
+    }">${object}</a>${subjectOf(kind, id, reading)}</td><td>${
+      authorOf(words, author, reading)
+    }<div class="quiet">${address}</div></td><td>${known}</td></tr>\n`
   })
   const more = next === null
     ? html``
@@ -102,6 +108,12 @@ function list (words: Words, { data: entries, nextCursor: next }: Listed, readin
 <hr><div class="actions"><a class="button second" href="${
     withQuery('/console/audit.csv', { ...filter, cursor: '' })
   }">${words.export}</a><span class="quiet">${fill(words.exportMost, { most: mostRows })}</span></div>`
+}
+
+/** Who a user is of whom an entry tells. */
+function subjectOf (kind: string, id: string, { people }: Reading): Html {
+  const email = kind === 'user' ? people.emails.get(Number(id)) : undefined
+  return email === undefined ? html`` : html`<div class="quiet">${email}</div>`
 }
 
 function authorOf (words: Words, author: AuditView['author'], { filter, people, companyId }: Reading): Html {

@@ -2,13 +2,12 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { checkField, linesField, textField } from '../form/fields.ts'
 import { allowedServices, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type ErrorBody, type LimitsView, type Refusal, type SettingsView, type UserView, withQuery } from '../session/api.ts'
+import { type LimitsView, type SettingsView, type UserView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { notice, page, sentences, table, time } from './layout.ts'
+import { notice, page, table, time } from './layout.ts'
+import { errorOf, said, type Typed, wrongOf } from './typed.ts'
 import { roleAndServices, userIn } from './user.ts'
 
-/** A form as it was sent, and why the API refused it. */
-export type Typed = { body: URLSearchParams, error: ErrorBody }
 type Shown = { said?: Html, user?: Typed, settings?: Typed, cursor?: string }
 
 /** The reader's company, for those who run it: its users, from where they may come, and when it is warned. */
@@ -23,14 +22,14 @@ export const companyPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<{ Body: URLSearchParams }>('/company/users', async (request, reply) => {
     const [visit, { body }] = [visitOf(request), request]
     const created = await visit.api.send('POST', '/api/v1/users', { ...userIn(body), password: body.get('password') ?? '' })
-    if (created.ok) return reply.redirect('/console/company?saved=1', 303)
+    if (created.ok) return reply.redirect('/console/company?saved=1#main', 303)
     return reply.code(created.status).page(await view(visit, { user: { body, error: errorOf(created) } }))
   })
 
   app.post<{ Body: URLSearchParams }>('/company', async (request, reply) => {
     const [visit, { body }] = [visitOf(request), request]
     const saved = await visit.api.send('PUT', '/api/v1/company', settingsIn(body))
-    if (saved.ok) return reply.redirect('/console/company?saved=1', 303)
+    if (saved.ok) return reply.redirect('/console/company?saved=1#main', 303)
     return reply.code(saved.status).page(await view(visit, { settings: { body, error: errorOf(saved) } }))
   })
   done()
@@ -42,12 +41,6 @@ function limitsSection (words: Words, { signInsPerMinute, dispatchesPerMinute, v
     signInsPerMinute]] as const
   return html`<section aria-labelledby="limits"><h2 id="limits">${words.limits}</h2><p>${words.limitsIntro}</p>
 <dl>${rows.map(([title, limit]) => html`<dt>${title}</dt><dd>${limit === null ? words.limitNone : String(limit)}</dd>`)}</dl></section>`
-}
-
-/** The error of a refusal that a form can show; one for want of rights takes the place of the page. */
-export function errorOf (refusal: Refusal): ErrorBody {
-  if (refusal.status === 401 || refusal.status === 403 && refusal.error.details === undefined) throw new ApiRefused(refusal)
-  return refusal.error
 }
 
 function settingsIn (body: URLSearchParams): object {
@@ -95,8 +88,8 @@ function userTable (words: Words, users: readonly UserView[]): Html {
 }
 
 function newUser ({ words, actor: { role } }: Visit, typed: Typed | undefined): Html {
-  return html`<section aria-labelledby="new"><h2 id="new">${words.userNew}</h2>${said(words, typed)}
-<form method="post" action="/console/company/users" novalidate>
+  return html`<section aria-labelledby="new"><h2 id="new">${words.userNew}</h2>${said(words, typed, 'email', 'password')}
+<form method="post" action="/console/company/users#new" novalidate>
 ${textField({ name: 'email', label: words.email, type: 'email', value: typed?.body.get('email') ?? '', wrong: wrongOf(typed, '/email') })}
 ${
     textField({
@@ -117,8 +110,10 @@ function settingsSection (
   typed: Typed | undefined
 ): Html {
   const valueOf = (name: string, stored: string): string => typed?.body.get(name) ?? stored
-  return html`<section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${said(words, typed)}
-<form method="post" action="/console/company" novalidate>
+  return html`<section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${
+    said(words, typed, 'addresses', 'lowCredit', 'notifyUrl')
+  }
+<form method="post" action="/console/company#settings" novalidate>
 ${
     linesField({
       name: 'addresses',
@@ -155,16 +150,4 @@ ${
       checked: typed === undefined ? requireSecondFactor : typed.body.get('requireSecondFactor') === 'true'
     })
   }<div class="actions"><button>${words.save}</button></div></form></section>`
-}
-
-/** Why a form was refused. */
-export function said (words: Words, typed: Typed | undefined): Html {
-  return typed === undefined ? html`` : notice('bad', html`<p>${words.companyUnchanged}</p>${sentences(words, typed.error)}`)
-}
-
-/** The API's sentences about the value at a path. */
-export function wrongOf (typed: Typed | undefined, path: string): string[] {
-  return (typed?.error.details ?? []).filter((detail) => detail.path === path || detail.path.startsWith(`${path}/`)).map(({ message }) =>
-    message
-  )
 }

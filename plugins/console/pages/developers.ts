@@ -1,13 +1,13 @@
-import type { FastifyPluginCallback } from 'fastify'
+import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type CallbackSecrets, type CallbackView, type KeyView, type NewCallbackSecret, type NewKeyView, type UserView,
   withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
-import { errorOf, type Typed } from './company.ts'
 import { keyForm, keyIn, keyTable, madeBy, madePage } from './keys.ts'
-import { copied, notice, page, table, time } from './layout.ts'
+import { copied, copyable, notice, page, table, time } from './layout.ts'
+import { errorOf, type Typed } from './typed.ts'
 
 type List<Item> = { data: Item[], nextCursor: string | null }
 type Query = Readonly<Record<string, unknown>>
@@ -20,7 +20,7 @@ export const developersPages: FastifyPluginCallback = (app, _options, done) => {
     const { keyRevoked, callbackSent } = visit.words
     const good = query['revoked'] !== undefined ? keyRevoked : query['sent'] === undefined ? undefined : callbackSent
     const said = good === undefined ? html`` : notice('good', html`<p>${good}</p>`)
-    return reply.page(await view(visit, { said, query }))
+    return reply.page(await view(request, { said, query }))
   })
 
   app.post<{ Body: URLSearchParams }>('/developers/keys', async (request, reply) => {
@@ -30,11 +30,11 @@ export const developersPages: FastifyPluginCallback = (app, _options, done) => {
     const keys = await api.send<List<KeyView>>('GET', withQuery('/api/v1/keys', { limit: '100', userId: String(userId) }))
     const made = keys.ok ? madeBy(body, keys.body.data) : undefined
     if (made !== undefined) {
-      return reply.code(409).page(await view(visit, { said: warning(fill(words.keyMadeAlready, { name: made.name })) }))
+      return reply.code(409).page(await view(request, { said: warning(fill(words.keyMadeAlready, { name: made.name })) }))
     }
     const created = await api.send<NewKeyView>('POST', '/api/v1/keys', keyIn(body))
     if (created.ok) return reply.page(madePage(visit, created.body))
-    return reply.code(created.status).page(await view(visit, { typed: { body, error: errorOf(created) } }))
+    return reply.code(created.status).page(await view(request, { typed: { body, error: errorOf(created) } }))
   })
 
   app.post<{ Params: { id: string } }>('/developers/keys/:id', async (request, reply) => {
@@ -48,7 +48,7 @@ export const developersPages: FastifyPluginCallback = (app, _options, done) => {
     const { secrets } = await visit.api.read<CallbackSecrets>('/api/v1/company/callback-secret')
     // A secret is shown once: a form that is sent again must not replace the one that its first sending has made.
     if ((body.get('newest') ?? '') !== newestOf(secrets)) {
-      return reply.code(409).page(await view(visit, { said: warning(visit.words.callbackSecretMadeAlready) }))
+      return reply.code(409).page(await view(request, { said: warning(visit.words.callbackSecretMadeAlready) }))
     }
     const made = await visit.api.send<NewCallbackSecret>('POST', '/api/v1/company/callback-secret')
     if (!made.ok) throw new ApiRefused(made)
@@ -71,7 +71,8 @@ function newestOf (secrets: CallbackSecrets['secrets']): string {
   return secrets[0]?.createdAt ?? ''
 }
 
-async function view (visit: Visit, { said = html``, typed, query = {} }: Shown): Promise<Html> {
+async function view (request: FastifyRequest, { said = html``, typed, query = {} }: Shown): Promise<Html> {
+  const visit = visitOf(request)
   const { words, api, actor: { role } } = visit
   const [keyCursor, callbackCursor] = ['keys', 'callbacks'].map((name) => typeof query[name] === 'string' ? query[name] : '')
   const none = { data: [], nextCursor: null }
@@ -81,7 +82,9 @@ async function view (visit: Visit, { said = html``, typed, query = {} }: Shown):
     role === 'admin' ? api.read<CallbackSecrets>('/api/v1/company/callback-secret') : { secrets: [] },
     role === 'member' ? none : api.read<List<CallbackView>>(withQuery('/api/v1/company/callbacks', { limit: '50', cursor: callbackCursor }))
   ])
-  const main = html`${said}${links(words)}${role === 'member' ? html`` : requestsSection(words)}
+  const main = html`${said}${links(words, `${request.protocol}://${request.host}/openapi.json`)}${
+    role === 'member' ? html`` : requestsSection(words)
+  }
 <section aria-labelledby="keys"><h2 id="keys">${words.keys}</h2><p>${words.keysIntro}</p>${keyTable(visit, keys.data, users.data)}${
     more(words, 'keys', keys.nextCursor)
   }</section>${keyCursor === '' ? keyForm(visit, keys.data[0]?.id ?? '', users.data, typed) : html``}${
@@ -104,12 +107,12 @@ function more (words: Words, list: 'keys' | 'callbacks', cursor: string | null):
     : html`<hr><p><a href="${withQuery('/console/developers', { [list]: cursor })}" rel="next">${words.more}</a></p>`
 }
 
-function links (words: Words): Html {
+function links (words: Words, document: string): Html {
   return html`<section aria-labelledby="api"><h2 id="api">${words.documentation}</h2><p>${words.developersIntro}</p>
 <ul><li><a href="/docs">${words.apiPages}</a></li><li><a href="/docs/providers">${words.apiProviders}</a></li>
 <li><a href="/openapi.json">${words.apiDocument}</a></li></ul><p>${words.apiDocumentIntro}</p>
-<pre>npx openapi-typescript openapi.json -o schema.ts
-npx @hey-api/openapi-ts -i openapi.json -o client</pre></section>`
+<pre${copyable(words, words.apiDocument)}>npx openapi-typescript ${document} -o schema.ts
+npx @hey-api/openapi-ts -i ${document} -o client</pre></section>`
 }
 
 function requestsSection (words: Words): Html {

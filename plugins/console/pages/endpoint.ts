@@ -6,9 +6,9 @@ import { ApiRefused, type CallbackView, type EndpointTest, type EndpointView, ty
   withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
-import { errorOf, said, type Typed } from './company.ts'
 import { endpointFields, endpointIn, endpointsAt, secretPage, stateBadge } from './endpoints.ts'
 import { badge, notice, page, table, time } from './layout.ts'
+import { errorOf, said, type Typed } from './typed.ts'
 
 type Query = Readonly<Record<string, unknown>>
 type Named = { Params: { id: string }, Body: URLSearchParams, Querystring: Query }
@@ -116,7 +116,9 @@ async function view (visit: Visit, id: string, { told = html``, typed, query = {
   ])
   const own = `${endpointsAt}/${endpoint.id}`
   const main = html`<p><a href="${endpointsAt}">${words.endpoints}</a></p>${told}
-<section aria-labelledby="settings"><h2 id="settings">${words.settings} ${stateBadge(words, endpoint)}</h2>${said(words, typed)}
+<section aria-labelledby="settings"><h2 id="settings">${words.settings} ${stateBadge(words, endpoint)}</h2>${
+    said(words, typed, 'name', 'url', 'types')
+  }
 <form method="post" action="${own}" novalidate>${
     endpointFields(words, typed === undefined ? endpoint : endpointIn(typed.body), typed)
   }<div class="actions"><button>${words.save}</button></div></form>

@@ -4,8 +4,8 @@ import { checkField, textField } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
 import { callbackTypes, type EndpointView, type NewEndpointView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { errorOf, said, type Typed, wrongOf } from './company.ts'
 import { copied, notice, page, table, time } from './layout.ts'
+import { errorOf, said, type Typed, wrongOf } from './typed.ts'
 
 export const endpointsAt = '/console/developers/endpoints'
 const path = '/api/v1/company/callback-endpoints'
@@ -54,7 +54,7 @@ export function endpointFields (
     html`<div class="choice"><input type="checkbox" id="${id}" name="${field}" value="${value}"${
       checked ? html` checked` : html``
     }><label for="${id}">${label}</label></div>`
-  const wrong = wrongOf(typed, '/types')
+  const isRefused = wrongOf(typed, '/types').length > 0
   return html`${textField({ name: 'name', label: words.name, help: words.endpointNameHelp, value: name, wrong: wrongOf(typed, '/name') })}
 ${
     textField({
@@ -66,12 +66,10 @@ ${
       wrong: wrongOf(typed, '/url')
     })
   }
-<fieldset><legend>${words.endpointTypes}</legend>${box('t-all', 'allTypes', 'true', words.endpointAllTypes, types === null)}${
-    wrong.length === 0 ? html`` : html`<p class="wrong" lang="en">${wrong.join(' ')}</p>`
-  }
-<details${types === null ? html`` : html` open`}><summary>${words.endpointSomeTypes}</summary><div class="filters">${
-    callbackTypes.map((type) => box(`t-${type}`, 'type', type, type, types?.includes(type) === true))
-  }</div></details></fieldset>
+<fieldset class="all-or-some"><legend>${words.endpointTypes}</legend>${
+    box('t-all', 'allTypes', 'true', words.endpointAllTypes, types === null)
+  }${isRefused ? html`<p class="wrong">${words.endpointTypesNone}</p>` : html``}
+<div class="types">${callbackTypes.map((type) => box(`t-${type}`, 'type', type, type, types?.includes(type) === true))}</div></fieldset>
 ${checkField({ name: 'enabled', label: words.endpointEnabled, help: words.endpointEnabledHelp, checked: enabled })}`
 }
 
@@ -105,7 +103,7 @@ async function view (visit: Visit, { told = html``, typed }: { told?: Html, type
 <section aria-labelledby="all"><h2 id="all">${words.endpoints}</h2><p>${words.endpointsIntro}</p>${
     endpoints.length === 0 ? html`<p>${words.endpointsNone}</p>` : list(words, endpoints)
   }</section>
-<section aria-labelledby="new"><h2 id="new">${words.endpointNew}</h2>${said(words, typed)}
+<section aria-labelledby="new"><h2 id="new">${words.endpointNew}</h2>${said(words, typed, 'name', 'url', 'types')}
 <form method="post" action="${endpointsAt}" novalidate><input type="hidden" name="newest" value="${endpoints.at(-1)?.id ?? ''}">
 ${endpointFields(words, entered, typed)}<div class="actions"><button>${words.endpointMake}</button></div></form></section>`
   return page({ ...visit, path: endpointsAt }, { title: words.endpoints, section: 'developers', main })

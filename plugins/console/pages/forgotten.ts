@@ -27,7 +27,7 @@ export const forgottenPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** Whether links are mailed; false too where that is not known. */
-export async function offersForgotten (request: FastifyRequest): Promise<boolean> {
+async function offersForgotten (request: FastifyRequest): Promise<boolean> {
   const answer = await openApi(request).send<{ offered: boolean }>('GET', '/auth/password-links')
   return answer.ok && answer.body.offered
 }

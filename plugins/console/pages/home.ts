@@ -144,7 +144,7 @@ function firstSteps (words: Words, { config, keys, any }: Facts): Html {
     { words: words.stepKey, href: '/console/developers', done: keys.length > 0 }
   ]
   if (steps.every(({ done }) => done)) return html``
-  return html`<section aria-labelledby="steps"><h2 id="steps">${words.firstSteps}</h2><ol class="list">
+  return html`<section aria-labelledby="steps"><h2 id="steps">${words.firstSteps}</h2><ol class="list steps">
 ${
     steps.map(({ words: step, href, done }) =>
       html`<li><span class="badge ${done ? 'good' : 'calm'}">${

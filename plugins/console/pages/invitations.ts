@@ -4,10 +4,10 @@ import { textField } from '../form/fields.ts'
 import { allowedServices, fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type InvitationView, type InvitationWithLink, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { errorOf, said, type Typed, wrongOf } from './company.ts'
 import { notice, page, table, time } from './layout.ts'
 import { deliveryField, deliveryIn, mailsLinks } from './link-delivery.ts'
 import { linkPage } from './made-link.ts'
+import { errorOf, said, type Typed, wrongOf } from './typed.ts'
 import { roleAndServices, userIn } from './user.ts'
 
 const at = '/console/company/invitations'
@@ -71,7 +71,7 @@ async function view (
   const { words, actor: { role } } = visit
   const [{ data: open, nextCursor }, mails] = await Promise.all([invitations(visit, { limit: '50', cursor }), mailsLinks(visit.api)])
   const main = html`<p><a href="/console/company">${words.users}</a></p>${told}
-<section aria-labelledby="new"><h2 id="new">${words.invitationNew}</h2>${said(words, typed)}<p>${
+<section aria-labelledby="new"><h2 id="new">${words.invitationNew}</h2>${said(words, typed, 'email')}<p>${
     mails ? words.invitationMailIntro : words.invitationIntro
   }</p>
 <form method="post" action="${at}" novalidate>

@@ -3,8 +3,8 @@ import { choiceField, radioField, textField } from '../form/fields.ts'
 import { allowedServices, fill, optionsFor, type Words } from '../language/language.ts'
 import type { KeyView, NewKeyView, UserView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
-import { said, type Typed, wrongOf } from './company.ts'
 import { copied, notice, page, table, time } from './layout.ts'
+import { said, type Typed, wrongOf } from './typed.ts'
 import { servicesField, servicesIn } from './user.ts'
 
 /** The API keys that the reader may see, each with a form that revokes it. */
@@ -40,8 +40,8 @@ function revokeForm (words: Words, { id, name }: KeyView): Html {
 export function keyForm ({ words, actor }: Visit, newest: string, users: readonly UserView[], typed: Typed | undefined): Html {
   const valueOf = (name: string): string => typed?.body.get(name) ?? ''
   const others = users.filter(({ id, disabled }) => id !== actor.userId && !disabled)
-  return html`<section aria-labelledby="new"><h2 id="new">${words.keyNew}</h2>${said(words, typed)}
-<form method="post" action="/console/developers/keys" novalidate><input type="hidden" name="newest" value="${newest}">
+  return html`<section aria-labelledby="new"><h2 id="new">${words.keyNew}</h2>${said(words, typed, 'name', 'userId', 'expiresAt')}
+<form method="post" action="/console/developers/keys#new" novalidate><input type="hidden" name="newest" value="${newest}">
 ${textField({ name: 'name', label: words.name, help: words.keyNameHelp, value: valueOf('name'), wrong: wrongOf(typed, '/name') })}
 ${
     radioField({
@@ -59,7 +59,7 @@ ${
       options: others.map(({ id, email }) => ({ value: String(id), label: email })),
       wrong: wrongOf(typed, '/userId')
     })
-  }<p class="help">${words.keyServicesHelp}</p>${servicesField(words, typed === undefined ? ['*'] : servicesIn(typed.body))}${
+  }${servicesField(words, typed === undefined ? ['*'] : servicesIn(typed.body), { offered: actor.services, help: words.keyServicesHelp })}${
     textField({
       name: 'expiresAt',
       label: words.keyExpires,

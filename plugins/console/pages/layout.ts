@@ -37,7 +37,7 @@ ${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry
   }<a href="/docs">${words.documentation}</a>
 </nav>`
   const header = html`${lacksSecondFactor === true ? none : menu}
-<div class="account"><a href="/console/sessions" title="${words.sessions}"${section === 'sessions' ? currentEntry : none}>${email}</a>
+<div class="account"><a href="/console/sessions" title="${words.account}"${section === 'sessions' ? currentEntry : none}>${email}</a>
 <form method="post" action="/console/sign-out"><button class="plain">${words.signOut}</button></form></div>`
   return document(words, { title, header, banner: banner(visit), main, path: visit.path })
 }

@@ -3,9 +3,9 @@ import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { ApiRefused, type LinkMailView, type MyConfig } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { errorOf, said, type Typed, wrongOf } from './company.ts'
 import { notice, page } from './layout.ts'
 import { nameOf, readProviders } from './provider-names.ts'
+import { errorOf, said, type Typed, wrongOf } from './typed.ts'
 
 const at = '/console/link-mail'
 const api = '/api/v1/link-mail'
@@ -36,7 +36,10 @@ export const linkMailPages: FastifyPluginCallback = (app, _options, done) => {
 
 async function view (visit: Visit, { told = html``, typed }: { told?: Html, typed?: Typed }): Promise<Html> {
   const { words, actor } = visit
-  if (actor.role !== 'operator') throw new ApiRefused({ ok: false, status: 403, error: { error: 'forbidden', message: '', requestId: '' } })
+  if (actor.role !== 'operator') {
+    const message = 'Only an operator of the platform can do this.'
+    throw new ApiRefused({ ok: false, status: 403, error: { error: 'forbidden', message, requestId: '' } })
+  }
   const [{ available, current }, { services }, providers] = await Promise.all([
     visit.api.read<LinkMailView>(api),
     visit.api.read<MyConfig>('/api/v1/my/config'),

@@ -3,8 +3,8 @@ import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
 import { fill, languageOf, type Words } from '../language/language.ts'
 import { ApiRefused, type LinkView, openApi, type Refusal } from '../session/api.ts'
-import { wrongOf } from './company.ts'
-import { document, notice, sentences } from './layout.ts'
+import { document, notice } from './layout.ts'
+import { said, wrongOf } from './typed.ts'
 
 type Posted = { Params: { token: string }, Body: URLSearchParams }
 
@@ -42,7 +42,7 @@ function view (words: Words, token: string, { purpose, company, email }: LinkVie
   const isNew = purpose === 'invitation'
   const typed = refused && { body: new URLSearchParams(), error: refused.error }
   const main = html`<p>${fill(isNew ? words.linkInvitation : words.linkPassword, { company })}</p>${
-    typed === undefined ? html`` : notice('bad', sentences(words, typed.error))
+    said(words, typed, 'password')
   }<form method="post" action="/console/link/${token}" class="stack" novalidate>
 <div class="field"><label for="email">${words.email}</label><input id="email" type="email" autocomplete="username" readonly value="${email}"></div>
 ${

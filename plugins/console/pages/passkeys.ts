@@ -1,6 +1,8 @@
 import type { FastifyPluginCallback } from 'fastify'
-import { ApiRefused, type NewPasskeyView } from '../session/api.ts'
+import { html } from '../../html.ts'
+import type { NewPasskeyView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
+import { notice, sentences } from './layout.ts'
 import { proofIn, refusedProof, statusOf } from './proof.ts'
 import { codesPage, view } from './second-factor.ts'
 
@@ -25,10 +27,11 @@ export const passkeyPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   app.post<Posted>('/second-factor/passkeys/:id/name', { config }, async (request, reply) => {
-    const { params: { id }, body } = request
-    const named = await visitOf(request).api.send('PUT', `${api}/${encodeURIComponent(id)}`, { name: (body.get('name') ?? '').trim() })
-    if (!named.ok) throw new ApiRefused(named)
-    return reply.redirect('/console/second-factor', 303)
+    const [visit, { params: { id }, body }] = [visitOf(request), request]
+    const named = await visit.api.send('PUT', `${api}/${encodeURIComponent(id)}`, { name: (body.get('name') ?? '').trim() })
+    if (named.ok) return reply.redirect('/console/second-factor', 303)
+    const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, named.error)}`)
+    return reply.code(statusOf(named)).page(await view(visit, { said }))
   })
 
   app.post<Posted>('/second-factor/passkeys/:id/remove', { config }, async (request, reply) => {

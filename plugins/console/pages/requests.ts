@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { type Query, readFilter } from '../form/filter.ts'
 import { fill, type Words } from '../language/language.ts'
-import { type RequestView, statusClasses, withQuery } from '../session/api.ts'
+import { ApiRefused, type RequestView, statusClasses, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, sentences, table, time } from './layout.ts'
 import { nameIn, type People, readPeople } from './people.ts'
@@ -24,6 +24,7 @@ export const requestsPage: FastifyPluginCallback = (app, _options, done) => {
         withQuery('/api/v1/company/requests', { ...filter, limit: '40' })),
       readPeople(visit)
     ])
+    if (!answer.ok && answer.status === 403) throw new ApiRefused(answer)
     const found = answer.ok ? list(words, answer.body, { filter, people }) : notice('bad', sentences(words, answer.error))
     const main = html`<p><a href="/console/developers">${words.developersBack}</a></p>
 <section aria-label="${words.filter}"><p>${words.requestsIntro}</p>${form(words, filter)}</section>
@@ -48,7 +49,9 @@ ${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })
 type Listed = { data: readonly RequestView[], nextCursor: string | null }
 
 function list (words: Words, { data: requests, nextCursor: next }: Listed, { filter, people }: { filter: Filter, people: People }): Html {
-  if (requests.length === 0) return html`<p>${words.requestsNone}</p>`
+  if (requests.length === 0) {
+    return html`<p>${Object.values(filter).some((value) => value !== '') ? words.requestsNoneLike : words.requestsNone}</p>`
+  }
   const rows = requests.map((request) =>
     html`<tr><td>${time(request.at)}</td><th scope="row">${request.method} <a href="${
       withQuery(at, { route: request.route })

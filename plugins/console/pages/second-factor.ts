@@ -4,7 +4,7 @@ import { textField } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type NewAuthenticatorView, type PasskeyView, type RecoveryCodesView, type SecondFactorView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { notice, page, time } from './layout.ts'
+import { copied, copyable, notice, page, time } from './layout.ts'
 import { passkeySection } from './passkey-section.ts'
 import { proofForm, proofIn, refusedProof, statusOf } from './proof.ts'
 import { qrCode } from './qr-code.ts'
@@ -88,7 +88,7 @@ function enabledSections (words: Words, { since, recoveryCodes }: SecondFactorVi
 function newApp (visit: Visit, { secret, uri }: NewAuthenticatorView): Html {
   const { words } = visit
   return confirmPage(visit, html`<p>${words.factorScan}</p>${qrCode(uri, words.factorQr)}<p>${words.factorType}</p>
-<p><code>${secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></p>`)
+<p>${copied(words, secret.replaceAll(/(.{4})(?=.)/g, '$1 '))}</p>`)
 }
 
 /** The form for the first code of a new app. */
@@ -96,7 +96,7 @@ function confirmPage (visit: Visit, before: Html): Html {
   const { words } = visit
   return sheet(visit, html`<section>${before}<form method="post" action="${at}/confirm" class="stack">
 ${
-    textField({ name: 'code', label: words.codeOfApp, autocomplete: 'one-time-code', required: true })
+    textField({ name: 'code', label: words.codeOfApp, autocomplete: 'one-time-code', required: true, autofocus: true })
   }<div class="actions"><button>${words.factorConfirm}</button><a href="${at}">${words.factorAgain}</a></div></form></section>`)
 }
 
@@ -104,8 +104,8 @@ ${
 export function codesPage (visit: Visit, { recoveryCodes }: RecoveryCodesView): Html {
   const { words } = visit
   return sheet(visit, html`${notice('good', html`<p>${words.recoveryMade}</p>`)}<section aria-labelledby="codes">
-<h2 id="codes">${words.recoveryCodes}</h2><p>${words.recoveryIntro}</p><ul class="codes">${
-    recoveryCodes.map((code) => html`<li><code>${code}</code></li>`)
+<h2 id="codes">${words.recoveryCodes}</h2><p>${words.recoveryIntro}</p><ul class="codes"${copyable(words)}>${
+    recoveryCodes.map((code) => html`<li><code>${code}</code></li>\n`)
   }</ul></section><p><a class="button" href="/console">${words.recoveryKept}</a></p>`)
 }
 

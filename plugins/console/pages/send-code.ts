@@ -51,6 +51,7 @@ export function pythonOf (request: ApiRequest): string {
   const isLong = readsFile(request)
   return `import json
 import os
+import urllib.error
 import urllib.request
 import uuid
 
@@ -63,8 +64,11 @@ request = urllib.request.Request(
         "Idempotency-Key": str(uuid.uuid4()),
     },
 )
-with urllib.request.urlopen(request) as answer:
-    print(json.load(answer))
+try:
+    with urllib.request.urlopen(request) as answer:
+        print(json.load(answer))
+except urllib.error.HTTPError as refusal:
+    raise SystemExit(refusal.read().decode())
 `
 }
 

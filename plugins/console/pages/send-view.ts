@@ -7,7 +7,7 @@ import { longTextField } from '../form/text.ts'
 import { documentTypeName, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
 import { type TemplateView, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
-import { page } from './layout.ts'
+import { copyable, notice, page } from './layout.ts'
 import { type ApiRequest, curlOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
 import { addressOf, choosable, type Draft, requestOf, restOf, shownOf } from './send-draft.ts'
 import { followingForms, serviceForms } from './send-forms.ts'
@@ -53,7 +53,7 @@ export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice):
           name: 'service',
           label: words.service,
           none: words.sendOwnService,
-          options: optionsFor(words, 'service', Object.keys(serviceForms))
+          options: optionsFor(words, 'service', Object.keys(serviceForms).filter((name) => mayUse(visit, name)))
         })
       }${
         [1, 2].map((n) =>
@@ -62,7 +62,7 @@ export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice):
             label: words.sendThen,
             note: words.optional,
             none: words.none,
-            options: optionsFor(words, 'service', Object.keys(followingForms))
+            options: optionsFor(words, 'service', Object.keys(followingForms).filter((name) => mayUse(visit, name)))
           })
         )
       }<div class="actions"><button>${words.sendOpen}</button></div></form>`
@@ -72,6 +72,10 @@ export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice):
       : html`<hr><p><a href="${withQuery('/console/send', { q, cursor: nextCursor })}" rel="next">${words.sendMore}</a></p>`
   }</section>`
   return page(visit, { title: words.send, section: 'send', main })
+}
+
+function mayUse ({ actor: { services } }: Visit, service: string): boolean {
+  return services.includes('*') || services.includes(service)
 }
 
 /** Fewer templates are found by their eye. */
@@ -88,7 +92,11 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   const { words } = visit
   const { said = html``, told = html``, problems = [], once, origin = '' } = shown
   const { template: { id, name }, service } = draft
-  const main = html`<p><a href="/console/send">${words.sendChoose}</a></p>${said}
+  const main = html`<p><a href="/console/send">${words.sendChoose}</a></p>${said}${
+    mayUse(visit, service)
+      ? html``
+      : notice('warn', html`<p>${fill(words.sendNotYours, { service: wordFor(words, 'service', service) })}</p>`)
+  }
 <form method="post" action="/console/send" class="split" data-asks="/console/send/check" novalidate><div>
 <button hidden formaction="/console/send/validate">${words.validate}</button>
 <input type="hidden" name=":template" value="${String(id)}"><input type="hidden" name="of" value="${service}">${onceField(once)}${
@@ -125,7 +133,7 @@ function codeSection (words: Words, request: ApiRequest): Html {
   const kinds = [['curl', curlOf(request)], ['TypeScript', typescriptOf(request)], ['Python', pythonOf(request)]] as const
   return html`<section aria-labelledby="code"><h2 id="code">${words.sendCode}</h2><p>${words.sendCodeIntro}</p>${
     kinds.map(([title, code], index) =>
-      html`<details${index === 0 ? html` open` : html``}><summary>${title}</summary><pre>${code}</pre></details>`
+      html`<details${index === 0 ? html` open` : html``}><summary>${title}</summary><pre${copyable(words, title)}>${code}</pre></details>`
     )
   }${
     readsFile(request)

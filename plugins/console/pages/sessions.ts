@@ -1,47 +1,93 @@
 import type { FastifyPluginCallback } from 'fastify'
-import { html } from '../../html.ts'
-import { fill } from '../language/language.ts'
-import { ApiRefused, type SessionView } from '../session/api.ts'
-import { visitOf } from '../session/visit.ts'
+import { type Html, html } from '../../html.ts'
+import { fill, type Words } from '../language/language.ts'
+import { type Api, ApiRefused, type SessionView } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
 import { page, table, time } from './layout.ts'
 import { ownSingleSignOn } from './single-sign-on.ts'
+import { said, type Typed } from './typed.ts'
+import { passwordFields } from './user.ts'
 
-/** Where the reader is signed in. */
+const at = '/console/sessions'
+
+/** The account of the reader: where they are signed in, and how. */
 export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
   app.get('/sessions', async (request, reply) => {
-    const visit = visitOf(request)
-    const { words, api } = visit
-    const { data } = await api.read<{ data: SessionView[] }>('/api/v1/my/sessions')
-    const rows = data.map(({ id, browser, address, createdAt, usedAt, current }) =>
-      html`<tr><td>${
-        browser === '' ? words.unnamedBrowser : html`<span title="${browser}">${browserIn(browser)}</span>`
-      }</td><td>${address}</td><td>${time(createdAt)}</td><td>${time(usedAt)}</td>
-<td>${
-        current
-          ? html`<span class="badge good">${words.sessionCurrent}</span>`
-          : html`<form method="post" action="/console/sessions/${id}/end"><button class="second" aria-label="${
-            fill(words.sessionEndFull, { date: createdAt.slice(0, 16).replace('T', ' ') })
-          }">${words.sessionEnd}</button></form>`
-      }</td></tr>\n`
-    )
-    const { sessionBrowser, sessionAddress, sessionBegan, sessionUsed, status } = words
-    return reply.page(page(visit, {
-      title: words.sessions,
-      section: 'sessions',
-      main: html`<p>${words.sessionsIntro}</p>
-<p><a href="/console/second-factor">${words.factor}</a></p>
-<section>${
-        table(words.sessions, [sessionBrowser, sessionAddress, sessionBegan, sessionUsed, status], rows)
-      }</section>${await ownSingleSignOn(visit)}`
-    }))
+    return reply.page(await view(visitOf(request)))
   })
 
   app.post<{ Params: { id: string } }>('/sessions/:id/end', async (request, reply) => {
     const ended = await visitOf(request).api.send('DELETE', `/api/v1/my/sessions/${encodeURIComponent(request.params.id)}`)
     if (!ended.ok) throw new ApiRefused(ended)
-    return reply.redirect('/console/sessions', 303)
+    return reply.redirect(at, 303)
+  })
+
+  app.post('/sessions/end-others', async (request, reply) => {
+    const { api } = visitOf(request)
+    for (const { id, current } of await sessionsOf(api)) {
+      const ended = current ? undefined : await api.send('DELETE', `/api/v1/my/sessions/${encodeURIComponent(id)}`)
+      // One that has ended meanwhile is not missed.
+      if (ended?.ok === false && ended.status !== 404) throw new ApiRefused(ended)
+    }
+    return reply.redirect(at, 303)
+  })
+
+  app.post<{ Body: URLSearchParams }>('/sessions/password', async (request, reply) => {
+    const [visit, { body }] = [visitOf(request), request]
+    const entered = { current: body.get('current') ?? '', password: body.get('password') ?? '' }
+    const changed = await visit.api.send('PUT', '/api/v1/my/password', entered)
+    if (changed.ok) return reply.redirect('/console/sign-in?changed=1', 303)
+    return reply.code(changed.status).page(await view(visit, { body, error: changed.error }))
   })
   done()
+}
+
+async function sessionsOf (api: Api): Promise<SessionView[]> {
+  return (await api.read<{ data: SessionView[] }>('/api/v1/my/sessions')).data
+}
+
+async function view (visit: Visit, typed?: Typed): Promise<Html> {
+  const { words, api, acting } = visit
+  const sessions = await sessionsOf(api)
+  return page({ ...visit, path: at }, {
+    title: words.account,
+    section: 'sessions',
+    main: html`<section aria-labelledby="sessions"><h2 id="sessions">${words.sessions}</h2><p>${words.sessionsIntro}</p>${
+      sessionTable(words, sessions)
+    }${sessions.length > 1 ? endOthers(words) : html``}</section>
+<section aria-labelledby="factor"><h2 id="factor">${words.factor}</h2><p>${words.factorIntro}</p>
+<p><a href="/console/second-factor">${words.factorManage}</a></p></section>${
+      acting === undefined ? passwordSection(words, typed) : html``
+    }${await ownSingleSignOn(visit)}`
+  })
+}
+
+function endOthers (words: Words): Html {
+  return html`<hr><form method="post" action="${at}/end-others"><button class="second">${words.sessionEndOthers}</button></form>`
+}
+
+function passwordSection (words: Words, typed: Typed | undefined): Html {
+  return html`<section aria-labelledby="password"><h2 id="password">${words.password}</h2><p>${words.passwordOwnIntro}</p>${
+    said(words, typed, 'current', 'password')
+  }<form method="post" action="${at}/password#password" novalidate>${passwordFields(words, typed, true)}
+<div class="actions"><button class="second">${words.passwordSet}</button></div></form></section>`
+}
+
+function sessionTable (words: Words, sessions: readonly SessionView[]): Html {
+  const rows = sessions.map(({ id, browser, address, createdAt, usedAt, current }) =>
+    html`<tr><td>${
+      browser === '' ? words.unnamedBrowser : html`<span title="${browser}">${browserIn(browser)}</span>`
+    }</td><td>${address}</td><td>${time(createdAt)}</td><td>${time(usedAt)}</td>
+<td>${
+      current
+        ? html`<span class="badge good">${words.sessionCurrent}</span>`
+        : html`<form method="post" action="/console/sessions/${id}/end"><button class="second" aria-label="${
+          fill(words.sessionEndFull, { date: createdAt.slice(0, 16).replace('T', ' ') })
+        }">${words.sessionEnd}</button></form>`
+    }</td></tr>\n`
+  )
+  const { sessionBrowser, sessionAddress, sessionBegan, sessionUsed, status } = words
+  return table(words.sessions, [sessionBrowser, sessionAddress, sessionBegan, sessionUsed, status], rows)
 }
 
 /** What browsers and systems call themselves in a User-Agent; the first that fits, as Edge also says Chrome, and Chrome also Safari. */

@@ -5,17 +5,17 @@ import { document, notice } from './layout.ts'
 import { passkeyForm } from './passkey-form.ts'
 
 /** The form to sign in with; after a refusal it says why, and has the e-mail address filled in. */
-export function signInPage (words: Words, { next, email = '', refused, forgotten, passkeys }: {
+export function signInPage (words: Words, { next, email = '', refused, changed = false, passkeys }: {
   next: string
   email?: string
   refused?: string
-  /** Whether a link for another password can be mailed. */
-  forgotten: boolean
+  /** Whether the reader has just changed the password, which has ended the session. */
+  changed?: boolean
   /** Undefined: there are none. `wrong`: the one that was used was refused. */
   passkeys?: { wrong: boolean } | undefined
 }): Html {
   const why = refused === 'rate_limited' ? words.tooManyAttempts : words.wrongCredentials
-  const main = html`<p>${words.signInIntro}</p>
+  const main = html`<p>${words.signInIntro}</p>${changed ? notice('good', html`<p>${words.passwordChanged}</p>`) : html``}
 ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>`)}
 <form method="post" action="/console/sign-in" class="stack">
 <input type="hidden" name="next" value="${next}">
@@ -23,7 +23,7 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
 <input id="email" name="email" type="email" autocomplete="username" required value="${email}"${described(refused)}></div>
 <div class="field"><label for="password">${words.password}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="512"${described(refused)}></div>
-<div class="actions"><button>${words.signIn}</button>${forgotten ? html`<a href="/console/forgotten">${words.forgotten}</a>` : html``}</div>
+<div class="actions"><button>${words.signIn}</button><a href="/console/forgotten">${words.forgotten}</a></div>
 </form>${
     passkeys === undefined ? html`` : passkeyForm(words, {
       action: '/console/sign-in/passkey',
@@ -37,7 +37,12 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
 <div class="actions"><button class="second">${words.signOn}</button><a href="${
     withQuery('/console/sign-on', { next })
   }">${words.signOnByCode}</a></div></form>`
-  return document(words, { title: words.signIn, main: html`<div class="narrow">${main}</div>`, path: '/console/sign-in' })
+  return document(words, { title: words.signIn, main: html`<div class="narrow">${main}</div>`, path: signInPath(next) })
+}
+
+/** The page with the form. `next`: where it leads to. */
+export function signInPath (next: string, path = '/console/sign-in'): string {
+  return next === '/console' ? path : `${path}${path.includes('?') ? '&' : '?'}next=${encodeURIComponent(next)}`
 }
 
 function described (refused: string | undefined): Html {

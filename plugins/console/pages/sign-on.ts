@@ -1,29 +1,33 @@
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
+import { withQuery } from '../session/api.ts'
 import { document, notice } from './layout.ts'
+import { signInPath } from './sign-in.ts'
 
-const narrow = (words: Words, title: string, main: Html, head?: Html): Html =>
-  document(words, { title, main: html`<div class="narrow">${main}</div>`, path: '/console/sign-on', head })
+const narrow = (words: Words, title: string, main: Html, { head, path = '/console/sign-on' }: { head?: Html, path?: string } = {}): Html =>
+  document(words, { title, main: html`<div class="narrow">${main}</div>`, path, head })
 
 /** Where a person enters the code of their company. */
 export function signOnPage (words: Words, { company, next, refused }: { company: string, next: string, refused?: string }): Html {
   const main = html`<p>${words.signOnIntro}</p>${refused === undefined ? html`` : notice('bad', html`<p>${refused}</p>`)}
 <form method="post" action="/console/sign-on" class="stack"><input type="hidden" name="next" value="${next}">
 ${textField({ name: 'company', label: words.signOnCode, value: company, required: true })}
-<div class="actions"><button>${words.signOnGo}</button></div></form><hr><p><a href="/console/sign-in">${words.signOnPassword}</a></p>`
-  return narrow(words, words.signOn, main)
+<div class="actions"><button>${words.signOnGo}</button></div></form><hr><p><a href="${signInPath(next)}">${words.signOnPassword}</a></p>`
+  return narrow(words, words.signOn, main, {
+    path: signInPath(next, withQuery('/console/sign-on', refused === undefined ? { company } : {}))
+  })
 }
 
 /** A page that leads to the provider at once. */
 export function leavingPage (words: Words, url: string): Html {
   const main = html`<p><a href="${url}">${fill(words.signOnLeaving, { host: new URL(url).host })}</a></p>`
-  return narrow(words, words.signOn, main, onwards(url))
+  return narrow(words, words.signOn, main, { head: onwards(url) })
 }
 
 /** A page that leads on at once, after the provider has let a person in. */
 export function returnedPage (words: Words, next: string): Html {
-  return narrow(words, words.signOn, html`<p><a href="${next}">${words.signOnOnwards}</a></p>`, onwards(next))
+  return narrow(words, words.signOn, html`<p><a href="${next}">${words.signOnOnwards}</a></p>`, { head: onwards(next) })
 }
 
 /** Whether the account with which a person has come back is to be linked: they prove that they are the user. */
@@ -34,7 +38,7 @@ export function linkAccountPage (words: Words, account: { name: string, host: st
   const main = html`<p>${fill(words.signOnLinkAsk, account)}</p>${why}
 <form method="post" action="/console/sign-on/link/finish" class="stack">
 ${textField({ name: 'proof', label: words.proof, type: 'password', autocomplete: 'current-password', required: true })}
-<div class="actions"><button>${words.signOnLink}</button><a href="/console/sessions">${words.sessions}</a></div></form>`
+<div class="actions"><button>${words.signOnLink}</button><a href="/console/sessions">${words.account}</a></div></form>`
   return narrow(words, words.signOnLink, main)
 }
 

@@ -4,9 +4,9 @@ import { checkField, radioField, textField } from '../form/fields.ts'
 import { optionsFor, type Words } from '../language/language.ts'
 import { ApiRefused, type MySingleSignOnView, type SingleSignOnView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { errorOf, said, type Typed, wrongOf } from './company.ts'
 import { copied, notice, page, sentences } from './layout.ts'
 import { proofForm, refusedProof, statusOf } from './proof.ts'
+import { errorOf, said, type Typed, wrongOf } from './typed.ts'
 import { servicesField, servicesIn } from './user.ts'
 
 const at = '/console/company/single-sign-on'
@@ -34,7 +34,7 @@ export const singleSignOnPages: FastifyPluginCallback = (app, _options, done) =>
     const unlinked = await own.send('POST', '/api/v1/my/single-sign-on/unlink', { password: request.body.get('proof') ?? '' })
     if (unlinked.ok) return reply.redirect('/console/sessions', 303)
     const why = unlinked.status === 409 ? notice('bad', sentences(words, unlinked.error)) : refusedProof(words, unlinked)
-    const main = html`${why}<p><a href="/console/sessions">${words.sessions}</a></p>`
+    const main = html`${why}<p><a href="/console/sessions">${words.account}</a></p>`
     return reply.code(statusOf(unlinked)).page(page(visitOf(request), { title: words.signOn, section: 'sessions', main }))
   })
 
@@ -97,9 +97,9 @@ async function view (visit: Visit, { told = html``, typed }: { told?: Html, type
 <dt>${words.signOnAddress}</dt><dd>${copied(words, current.signInUrl, words.signOnAddress)}</dd><dt>${words.signOnLinkedUsers}</dt><dd>${
       String(current.linked)
     }</dd>`
-  }</dl></section><section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${said(words, typed)}${
-    form(words, current, typed)
-  }</section>${current === null ? html`` : removal(words)}`
+  }</dl></section><section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${
+    said(words, typed, 'issuer', 'clientId', 'clientSecret', 'createsUsers', 'linksByEmail', 'required')
+  }${form(words, current, typed)}</section>${current === null ? html`` : removal(words)}`
   return page({ ...visit, path: at }, { title: words.signOn, section: 'company', main })
 }
 

@@ -4,10 +4,10 @@ import { checkField, choiceField, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import { type ListedProvider, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { errorOf } from './company.ts'
 import { notice, page, sentences, table } from './layout.ts'
 import { nameOf } from './provider-names.ts'
 import { environmentOf, type Known, readKnown, stateOf } from './switch-known.ts'
+import { errorOf } from './typed.ts'
 
 type Posted = { Params: { service: string }, Body: URLSearchParams }
 

@@ -8,6 +8,7 @@ import { actSection } from './act.ts'
 import { notice, page, sentences, time } from './layout.ts'
 import { deliveryField, deliveryIn, mailsLinks } from './link-delivery.ts'
 import { linkPage } from './made-link.ts'
+import { said, type Typed, wrongOf } from './typed.ts'
 
 type Posted = { Params: { id: string }, Body: URLSearchParams }
 type Role = Visit['actor']['role']
@@ -42,8 +43,7 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
       const changed = await visit.api.send('PUT', `/api/v1/users/${encodeURIComponent(id)}`, bodyOf(body))
       if (changed.ok) return reply.redirect('/console/company?saved=1', 303)
       if (changed.status === 404 || visit.actor.role === 'member') throw new ApiRefused(changed)
-      const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, changed.error)}`)
-      return reply.code(changed.status).page(await view(visit, id, said))
+      return reply.code(changed.status).page(await view(visit, id, html``, { body, error: changed.error }))
     })
   }
 
@@ -81,20 +81,38 @@ export function roleAndServices (words: Words, own: Role, { role, services: chos
   }${servicesField(words, chosen)}`
 }
 
-/** Which services somebody may use; `*` among those that are chosen: all of them. */
-export function servicesField (words: Words, chosen: readonly string[]): Html {
+/**
+ * Which services somebody may use; `*` among those that are chosen: all of them, and the others are out of sight. `offered`: out of
+ * which they are chosen.
+ */
+export function servicesField (words: Words, chosen: readonly string[], { offered = ['*'], help }: {
+  offered?: readonly string[]
+  help?: string
+} = {}): Html {
   const box = (id: string, name: string, value: string, label: string, checked: boolean): Html =>
     html`<div class="choice"><input type="checkbox" id="${id}" name="${name}" value="${value}"${
       checked ? html` checked` : html``
     }><label for="${id}">${label}</label></div>`
-  return html`<fieldset><legend>${words.services}</legend>${box('s-all', 'allServices', 'true', words.allServices, chosen.includes('*'))}${
-    services.map((name) => box(`s-${name}`, 'service', name, wordFor(words, 'service', name), chosen.includes(name)))
+  const shown = offered.includes('*') ? services : offered
+  return html`<fieldset class="all-or-some"><legend>${words.services}</legend>${
+    help === undefined ? html`` : html`<p class="help">${help}</p>`
+  }${box('s-all', 'allServices', 'true', words.allServices, chosen.includes('*'))}${
+    shown.map((name) => box(`s-${name}`, 'service', name, wordFor(words, 'service', name), chosen.includes(name)))
   }</fieldset>`
 }
 
 /** The services that a form with {@link servicesField} has chosen. */
 export function servicesIn (body: URLSearchParams): string[] {
   return body.get('allServices') === 'true' ? ['*'] : body.getAll('service')
+}
+
+/** The fields for another password. Whose it is proves that by the present one. */
+export function passwordFields (words: Words, typed: Typed | undefined, isSelf: boolean): Html {
+  const field = (name: 'current' | 'password', label: string, autocomplete: string, help?: string): Html =>
+    textField({ name, label, type: 'password', autocomplete, help, wrong: wrongOf(typed, `/${name}`) })
+  return html`${isSelf ? field('current', words.passwordNow, 'current-password') : html``}${
+    field('password', words.passwordNew, 'new-password', words.passwordHelp)
+  }`
 }
 
 /** For a user who has lost the second factor. */
@@ -112,7 +130,17 @@ function unlinkSection (words: Words, at: string): Html {
 `
 }
 
-async function view (visit: Visit, id: string, said: Html): Promise<Html> {
+/** Nobody disables themselves: they would be refused at once. */
+function disabling (words: Words, at: string, isDisabled: boolean): Html {
+  const label = isDisabled ? words.userEnable : words.userDisable
+  return html`<section aria-labelledby="disable"><h2 id="disable">${label}</h2>
+<p>${isDisabled ? words.userEnableIntro : words.userDisableIntro}</p>
+<form method="post" action="${at}/disabled"><input type="hidden" name="disabled" value="${isDisabled ? 'false' : 'true'}">
+<div class="actions"><button class="${isDisabled ? 'second' : 'danger'}">${label}</button></div></form></section>
+`
+}
+
+async function view (visit: Visit, id: string, told: Html, typed?: Typed): Promise<Html> {
   const { words, api, actor } = visit
   const path = `/api/v1/users/${encodeURIComponent(id)}`
   const [user, mails, { linked }] = await Promise.all([
@@ -122,33 +150,25 @@ async function view (visit: Visit, id: string, said: Html): Promise<Html> {
   ])
   const at = `/console/company/users/${String(user.id)}`
   const isSelf = user.id === actor.userId
-  const main =
-    html`<p><a href="/console/company">${words.users}</a></p>${said}<section aria-labelledby="rights"><h2 id="rights">${words.rights}${
-      user.disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
-    }</h2><p class="quiet">${words.created}${words.colon}${time(user.createdAt)}</p>
+  const main = html`<p><a href="/console/company">${words.users}</a></p>${told}${
+    said(words, typed, 'password', 'current')
+  }<section aria-labelledby="rights"><h2 id="rights">${words.rights}${
+    user.disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
+  }</h2><p class="quiet">${words.created}${words.colon}${time(user.createdAt)}</p>
 <form method="post" action="${at}/rights"><input type="hidden" name="email" value="${user.email}">${
-      roleAndServices(words, actor.role, user)
-    }
+    roleAndServices(words, actor.role, user)
+  }
 <div class="actions"><button>${words.save}</button></div></form></section>
 <section aria-labelledby="password"><h2 id="password">${words.passwordNew}</h2><p>${words.passwordNewIntro}</p>
-<form method="post" action="${at}/password" novalidate>${
-      isSelf ? textField({ name: 'current', label: words.passwordNow, type: 'password', autocomplete: 'current-password' }) : html``
-    }${textField({ name: 'password', label: words.passwordNew, type: 'password', autocomplete: 'new-password', help: words.passwordHelp })}
+<form method="post" action="${at}/password" novalidate>${passwordFields(words, typed, isSelf)}
 <div class="actions"><button class="second">${words.passwordSet}</button></div></form></section>
 ${
-      isSelf ? html`` : html`<section aria-labelledby="link"><h2 id="link">${words.passwordLink}</h2><p>${words.passwordLinkIntro}</p>
+    isSelf ? html`` : html`<section aria-labelledby="link"><h2 id="link">${words.passwordLink}</h2><p>${words.passwordLinkIntro}</p>
 <form method="post" action="${at}/password-link">${
-        mails && user.role !== 'operator' ? deliveryField(words) : html``
-      }<div class="actions"><button class="second">${words.passwordLinkMake}</button></div></form></section>`
-    }${user.secondFactor && !isSelf ? factorSection(words, at) : html``}${linked && !isSelf ? unlinkSection(words, at) : html``}${
-      actSection(visit, user)
-    }
-<section aria-labelledby="disable"><h2 id="disable">${user.disabled ? words.userEnable : words.userDisable}</h2>
-<p>${user.disabled ? words.userEnableIntro : words.userDisableIntro}</p>
-<form method="post" action="${at}/disabled"><input type="hidden" name="disabled" value="${user.disabled ? 'false' : 'true'}">
-<div class="actions"><button class="${user.disabled ? 'second' : 'danger'}">${
-      user.disabled ? words.userEnable : words.userDisable
-    }</button></div>
-</form></section>`
+      mails && user.role !== 'operator' ? deliveryField(words) : html``
+    }<div class="actions"><button class="second">${words.passwordLinkMake}</button></div></form></section>`
+  }${user.secondFactor && !isSelf ? factorSection(words, at) : html``}${linked && !isSelf ? unlinkSection(words, at) : html``}${
+    actSection(visit, user)
+  }${isSelf ? html`` : disabling(words, at, user.disabled)}`
   return page({ ...visit, path: at }, { title: user.email, section: 'company', main })
 }

@@ -7,7 +7,11 @@ import { ForeignForm, OtherIdentity } from './visit.ts'
 export type SessionOptions = { sessions: Sessions, signingOn: SigningOn }
 
 /** What a page says of an error; one that is nobody's mistake is logged. */
-export function failureOf (error: FastifyError, { id: requestId, log }: FastifyRequest): Failure {
+export function failureOf (error: FastifyError, request: FastifyRequest): Failure {
+  return { ...reasonOf(error, request), ofForm: request.method === 'POST' }
+}
+
+function reasonOf (error: FastifyError, { id: requestId, log }: FastifyRequest): Failure {
   if (error instanceof ForeignForm) return { status: 403, foreign: true, requestId }
   if (error instanceof OtherIdentity) return { status: 409, otherIdentity: true, requestId }
   if (error instanceof ApiRefused) return { status: error.refusal.status, error: error.refusal.error, requestId }

@@ -1,7 +1,6 @@
 import { DispatchError, type Sessions } from '@dispatch/core'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { languageOf } from '../language/language.ts'
-import { offersForgotten } from '../pages/forgotten.ts'
 import { signInCodePage } from '../pages/sign-in-code.ts'
 import { signInPage } from '../pages/sign-in.ts'
 import { readCookie, setCookie } from './cookies.ts'
@@ -27,9 +26,7 @@ export const signInPasskeyRoutes: FastifyPluginCallback<{ sessions: Sessions }> 
     const session = await sessions.openByPasskey(answer, readCookie(request, 'challenge') ?? '', clientOf(request))
     setCookie(reply, 'challenge', '', 0)
     if (session === undefined) {
-      return reply.code(403).page(
-        signInPage(languageOf(request), { next, forgotten: await offersForgotten(request), passkeys: { wrong: true } })
-      )
+      return reply.code(403).page(signInPage(languageOf(request), { next, passkeys: { wrong: true } }))
     }
     setCookie(reply, 'session', session)
     return reply.redirect(next, 303)

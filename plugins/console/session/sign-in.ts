@@ -1,7 +1,6 @@
 import { DispatchError, type Sessions } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
 import { languageOf } from '../language/language.ts'
-import { offersForgotten } from '../pages/forgotten.ts'
 import { signInPage } from '../pages/sign-in.ts'
 import { apiFor } from './api.ts'
 import { readCookie, setCookie } from './cookies.ts'
@@ -14,12 +13,11 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
   const open = { withoutSession: true }
   const passkeys = sessions.offersPasskeys ? { wrong: false } : undefined
 
-  app.get<{ Querystring: { next?: unknown } }>('/sign-in', { config: open }, async (request, reply) => {
+  app.get<{ Querystring: { next?: unknown, changed?: unknown } }>('/sign-in', { config: open }, async (request, reply) => {
     const actor = await sessions.actorOf(readCookie(request, 'session') ?? '', request.ip)
     if (actor !== undefined) return reply.redirect(ownPath(request.query.next), 303)
-    return reply.page(
-      signInPage(languageOf(request), { next: ownPath(request.query.next), forgotten: await offersForgotten(request), passkeys })
-    )
+    const { next, changed } = request.query
+    return reply.page(signInPage(languageOf(request), { next: ownPath(next), changed: changed !== undefined, passkeys }))
   })
 
   app.post<Form>('/sign-in', { config: { ...open, limit: 'auth' } }, async (request, reply) => {
@@ -35,8 +33,7 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
     } catch (error) {
       if (!(error instanceof DispatchError) || !refusals.has(error.word)) throw error
       if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
-      const forgotten = await offersForgotten(request)
-      return reply.code(error.status).page(signInPage(languageOf(request), { next, email, refused: error.word, forgotten, passkeys }))
+      return reply.code(error.status).page(signInPage(languageOf(request), { next, email, refused: error.word, passkeys }))
     }
     return reply.redirect(next, 303)
   })

@@ -20,7 +20,13 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
 
   /** Sends the browser to the provider. The form's policy lets a form lead to no other site, so a page does. */
   function leave (reply: FastifyReply, words: Words, begun: Begun, typed: { company: string, next: string }): FastifyReply {
-    if (begun === undefined) return reply.code(403).page(signOnPage(words, { ...typed, refused: words.signOnUnknownCode }))
+    if (begun === undefined) {
+      // An address is not the code of a company: it is not filled in as one.
+      const refused = typed.company.includes('@')
+        ? { company: '', refused: words.signOnUnknownEmail }
+        : { refused: words.signOnUnknownCode }
+      return reply.code(403).page(signOnPage(words, { ...typed, ...refused }))
+    }
     setCookie(reply, 'signOn', begun.sealed, tenMinutes)
     return reply.page(leavingPage(words, begun.url))
   }
