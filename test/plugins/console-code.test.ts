@@ -48,6 +48,6 @@ for (const { name, code, file, command: [program, ...given] } of languages) {
     }
     if (name === 'curl') return
     const refused = run(program, given, { cwd, env: { ...env, DISPATCH_API_KEY: 'wrong' } })
-    await t.rejects(refused, { stderr: /unauthorized/ }, 'a refused request is no success, and says why')
+    await t.rejects(refused, { message: /unauthorized/ }, 'a refused request is no success, and says why')
   })
 }
