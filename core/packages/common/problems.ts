@@ -11,11 +11,14 @@ const mostProblems = 101
  * thousand errors, so none is compared with all others.
  */
 export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[] {
-  const wholes = errors.filter(({ keyword, schema, parentSchema }) =>
-    keyword === 'anyOf' && (literalsOf(schema) !== undefined || helpOf(parentSchema) !== undefined)
-  )
-  const told = Map.groupBy(wholes, ({ instancePath }) => instancePath)
-  const isTold = (error: ErrorObject): boolean => told.get(error.instancePath)?.some((whole) => isBranch(error, whole)) ?? false
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf')
+  const isWhole = ({ schema, parentSchema }: ErrorObject): boolean =>
+    !isNullable(schema) && (literalsOf(schema) !== undefined || helpOf(parentSchema) !== undefined)
+  const told = Map.groupBy(unions, ({ instancePath }) => instancePath)
+  const isTold = (error: ErrorObject): boolean =>
+    isNullable(error.schema) && error.keyword === 'anyOf' || (told.get(error.instancePath)?.some((union) =>
+      isBranch(error, union) && (isWhole(union) || isNullable(union.schema) && error.params['type'] === 'null')
+    ) ?? false)
   const isNew = createMissing()
   return errors.values().filter((error) => isNew(error) && !(error.keyword in composites) && !isTold(error)).take(mostProblems)
     .map((error) => problemOf(error, base)).toArray()
@@ -24,6 +27,11 @@ export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[
 /** Whether an error is about one of several permitted forms. The sentence about all forms, of the same place, says it better. */
 function isBranch (error: ErrorObject, whole: ErrorObject): boolean {
   return error.schemaPath.startsWith(`${whole.schemaPath}/`)
+}
+
+/** Whether one form and null are permitted: what is wrong with a value is then what that form says. */
+function isNullable (forms: unknown): boolean {
+  return Array.isArray(forms) && forms.length === 2 && forms.some((form) => isRecord(form) && form['type'] === 'null')
 }
 
 /** Several fields may require the same missing field: whether this is the first error that says so. */

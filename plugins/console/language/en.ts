@@ -849,7 +849,7 @@ export const en = {
   linkMailAbout: 'Invitations and links for a new password can be mailed by an e-mail provider of your company. Then people can also ask ' +
     'for a link when they have forgotten the password. Whoever runs that provider can read the links.',
   linkMailBroken: 'Nothing is mailed at the moment: the operator who has set this is disabled, or is none any more. Save it again.',
-  linkMailNoProvider: 'Your company has no e-mail provider yet.',
+  linkMailNoProvider: 'Your company has no e-mail provider yet. An admin of it fills in the settings of one.',
   linkMailFrom: 'Sender',
   linkMailRemove: 'Mail no links',
   linkMailHow: 'How the link gets there',

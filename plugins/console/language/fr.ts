@@ -866,7 +866,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
     'On peut alors aussi demander un lien quand on a oublié son mot de passe. Qui gère ce fournisseur peut lire les liens.',
   linkMailBroken:
     'Rien n’est envoyé en ce moment : l’opérateur qui a fait ce réglage est désactivé, ou n’est plus opérateur. Enregistrez-le à nouveau.',
-  linkMailNoProvider: 'Votre société n’a pas encore de fournisseur d’e-mail.',
+  linkMailNoProvider: 'Votre société n’a pas encore de fournisseur d’e-mail. Un de ses administrateurs en remplit les réglages.',
   linkMailFrom: 'Expéditeur',
   linkMailRemove: 'Ne plus envoyer de liens',
   linkMailHow: 'Comment le lien arrive',

@@ -162,7 +162,7 @@ function filterForm (words: Words, own: string, state: string | undefined): Html
 function resendForm (words: Words, { failingSince, enabled }: EndpointView, own: string): Html {
   if (!enabled) return html``
   return html`<hr><h3>${words.endpointResend}</h3><p>${words.endpointResendIntro}</p>
-<form method="post" action="${own}/resend" class="filters" novalidate>${
-    textField({ name: 'since', label: words.endpointSince, type: 'date', value: (failingSince ?? '').slice(0, 10) })
+<form method="post" action="${own}/resend" class="filters">${
+    textField({ name: 'since', required: true, label: words.endpointSince, type: 'date', value: (failingSince ?? '').slice(0, 10) })
   }<div class="actions"><button class="second">${words.sendAgain}</button></div></form>`
 }

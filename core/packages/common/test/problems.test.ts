@@ -103,6 +103,18 @@ await t.test('a hundred thousand faults take no longer than their number says', 
   t.end()
 })
 
+await t.test('what is wrong with a value that may be null is what its form says', (t) => {
+  const schema = { anyOf: [{ type: 'integer', minimum: 1 }, { type: 'null' }], description: 'How many there are; null: all' }
+  const told = (value: unknown): unknown => {
+    const fit = compileJsonSchema(schema)(value)
+    return fit.ok ? [] : fit.problems.map(({ message }) => message)
+  }
+  t.same(told(0), ['Must be at least 1.'])
+  t.same(told('two'), ['Expected integer, got string.'])
+  t.same(told(null), [])
+  t.end()
+})
+
 await t.test('a value that fits keeps its type', (t) => {
   const fit = compile(Type.Object({ a: Type.Integer() }))({ a: 1 })
   t.equal(fit.ok && fit.value.a, 1)
