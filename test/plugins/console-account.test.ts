@@ -124,3 +124,9 @@ await t.test('the data of a template are asked for in the words of the reader, i
   t.same(labels, [fr.data_name, fr.data_email, fr.data_phone, fr.data_address, fr.data_city, fr.data_postalCode, fr.data_country,
     fr.data_vatId])
 })
+
+await t.test('a list of services has no column for what a member may not do', async (t) => {
+  const { admin, member } = await service.company('columns')
+  contains(t, (await open('/providers', await signIn(admin))).body, `<th scope="col">${en.action}</th>`)
+  lacks(t, (await open('/providers', await signIn(member))).body, `<th scope="col">${en.action}</th>`)
+})

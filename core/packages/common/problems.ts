@@ -16,7 +16,8 @@ export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[
     !isNullable(schema) && (literalsOf(schema) !== undefined || helpOf(parentSchema) !== undefined)
   const told = Map.groupBy(unions, ({ instancePath }) => instancePath)
   const isTold = (error: ErrorObject): boolean =>
-    isNullable(error.schema) && error.keyword === 'anyOf' || (told.get(error.instancePath)?.some((union) =>
+    isNullable(error.schema) && error.keyword === 'anyOf' ||
+    (told.get(error.instancePath)?.some((union) =>
       isBranch(error, union) && (isWhole(union) || isNullable(union.schema) && error.params['type'] === 'null')
     ) ?? false)
   const isNew = createMissing()

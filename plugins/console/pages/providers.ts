@@ -51,10 +51,12 @@ function serviceTable (
     }">${words.switch}</a>`
     const action = available.length > 0 || providerName !== null ? change : html`${words.settingsFirst} ${toFillIn ?? ''}`
     return [
-      html`<tr><th scope="row">${title}</th><td>${chosenOf(words, all, listed)}${mark}</td><td>${mayChange ? action : html``}</td></tr>\n`
+      html`<tr><th scope="row">${title}</th><td>${chosenOf(words, all, listed)}${mark}</td>${
+        mayChange ? html`<td>${action}</td>` : html``
+      }</tr>\n`
     ]
   })
-  return table(words.services, [words.service, words.defaultProvider, words.action], rows)
+  return table(words.services, [words.service, words.defaultProvider, ...mayChange ? [words.action] : []], rows)
 }
 
 /** The providers of a service in their order, and which of them cannot be used. */
