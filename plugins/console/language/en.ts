@@ -123,7 +123,7 @@ export const en = {
   factorReset: 'Remove the second factor',
   factorResetIntro: 'For a user who has lost it: the password alone signs them in again. All their sessions end.',
   factorRequire: 'Demand a second factor of all users',
-  factorRequireHelp: 'Who has none can only set one up after signing in. API keys go on.',
+  factorRequireHelp: 'Who has none, you too, can then only set one up. API keys go on.',
   proof: 'Password or code',
   proofWrong: 'The password or the code is wrong. Nothing was changed.',
   recoveryCodes: 'Recovery codes',

@@ -127,7 +127,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   factorReset: 'Retirer le second facteur',
   factorResetIntro: 'Pour un utilisateur qui l’a perdu : le mot de passe seul le connecte de nouveau. Toutes ses sessions se terminent.',
   factorRequire: 'Exiger un second facteur de tous les utilisateurs',
-  factorRequireHelp: 'Qui n’en a pas ne peut que l’ajouter après la connexion. Les clés d’API restent valables.',
+  factorRequireHelp: 'Qui n’en a pas, vous aussi, ne peut alors que l’ajouter. Les clés d’API restent valables.',
   proof: 'Mot de passe ou code',
   proofWrong: 'Le mot de passe ou le code est faux. Rien n’a été changé.',
   recoveryCodes: 'Codes de secours',

@@ -6,7 +6,7 @@ import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type AuditView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
-import { notice, page, sentences, table, time } from './layout.ts'
+import { folded, notice, page, sentences, table, time } from './layout.ts'
 import { choicesOf, nameIn, type People, readPeople } from './people.ts'
 
 type Filter = Readonly<Record<typeof fields[number], string>>
@@ -36,7 +36,9 @@ export const auditPage: FastifyPluginCallback = (app, _options, done) => {
       readPeople(visit)
     ])
     if (!answer.ok && answer.status === 403) throw new ApiRefused(answer)
-    const main = html`<section aria-label="${words.filter}">${form(words, filter, { ofAnyCompany: role === 'operator', people })}</section>
+    const main = html`<section aria-label="${words.filter}">${
+      folded(words, isFiltered(filter), form(words, filter, { ofAnyCompany: role === 'operator', people }))
+    }</section>
 ${
       answer.ok
         ? html`<section aria-label="${words.audit}">${
@@ -80,6 +82,8 @@ ${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })
 <div class="actions"><button>${words.show}</button><a href="/console/audit">${words.showAll}</a></div></form>`
 }
 
+const isFiltered = (filter: Filter): boolean => Object.values(filter).some((value) => value !== '')
+
 type Listed = { data: readonly AuditView[], nextCursor: string | null }
 
 /** `companyId`: whose log it is. */
@@ -88,7 +92,7 @@ type Reading = { filter: Filter, people: People, companyId: number }
 function list (words: Words, { data: entries, nextCursor: next }: Listed, reading: Reading): Html {
   const { filter } = reading
   if (entries.length === 0) {
-    return html`<p>${Object.values(filter).some((value) => value !== '') ? words.auditNone : words.auditNoneYet}</p>`
+    return html`<p>${isFiltered(filter) ? words.auditNone : words.auditNoneYet}</p>`
   }
   const rows = entries.map(({ at, action, object: { kind, id }, author, address = '', facts }) => {
     const object = `${kind}/${id}`

@@ -5,7 +5,7 @@ import { type Query, readFilter } from '../form/filter.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type RequestView, statusClasses, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
-import { notice, page, sentences, table, time } from './layout.ts'
+import { folded, notice, page, sentences, table, time } from './layout.ts'
 import { nameIn, type People, readPeople } from './people.ts'
 
 type Filter = Readonly<Record<typeof fields[number], string>>
@@ -27,7 +27,7 @@ export const requestsPage: FastifyPluginCallback = (app, _options, done) => {
     if (!answer.ok && answer.status === 403) throw new ApiRefused(answer)
     const found = answer.ok ? list(words, answer.body, { filter, people }) : notice('bad', sentences(words, answer.error))
     const main = html`<p><a href="/console/developers">${words.developersBack}</a></p>
-<section aria-label="${words.filter}"><p>${words.requestsIntro}</p>${form(words, filter)}</section>
+<section aria-label="${words.filter}"><p>${words.requestsIntro}</p>${folded(words, isFiltered(filter), form(words, filter))}</section>
 <section aria-label="${words.requests}">${found}</section>`
     return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.requests, section: 'developers', main }))
   })
@@ -46,11 +46,13 @@ ${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })
 <div class="actions"><button>${words.show}</button><a href="${at}">${words.showAll}</a></div></form>`
 }
 
+const isFiltered = (filter: Filter): boolean => Object.values(filter).some((value) => value !== '')
+
 type Listed = { data: readonly RequestView[], nextCursor: string | null }
 
 function list (words: Words, { data: requests, nextCursor: next }: Listed, { filter, people }: { filter: Filter, people: People }): Html {
   if (requests.length === 0) {
-    return html`<p>${Object.values(filter).some((value) => value !== '') ? words.requestsNoneLike : words.requestsNone}</p>`
+    return html`<p>${isFiltered(filter) ? words.requestsNoneLike : words.requestsNone}</p>`
   }
   const rows = requests.map((request) =>
     html`<tr><td>${time(request.at)}</td><th scope="row">${request.method} <a href="${

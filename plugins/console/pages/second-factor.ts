@@ -110,5 +110,7 @@ export function codesPage (visit: Visit, { recoveryCodes }: RecoveryCodesView): 
 }
 
 function sheet (visit: Visit, main: Html): Html {
-  return page({ ...visit, path: at }, { title: visit.words.factor, section: 'sessions', main })
+  const { words, actor } = visit
+  const back = actor.lacksSecondFactor === true ? html`` : html`<p><a href="/console/sessions">${words.account}</a></p>`
+  return page({ ...visit, path: at }, { title: words.factor, section: 'sessions', main: html`${back}${main}` })
 }

@@ -18,8 +18,9 @@ export function said (words: Words, typed: Typed | undefined, ...fields: readonl
   const { message, details = [] } = typed.error
   const elsewhere = details.filter(({ path }) => !fields.some((name) => isWithin(path, `/${name}`)))
   if (elsewhere.length === details.length) return told(words, sentences(words, { message, details }))
-  const [first, ...others] = elsewhere
-  return told(words, first === undefined ? html`<p>${words.seeFields}</p>` : sentences(words, { message: first.message, details: others }))
+  const [first] = elsewhere
+  return told(words,
+    first === undefined ? html`<p>${words.seeFields}</p>` : sentences(words, { message: first.message, details: elsewhere }))
 }
 
 function told (words: Words, why: Html): Html {
