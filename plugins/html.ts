@@ -1,12 +1,11 @@
 /** Markup that is written as it stands. */
 export type Html = { readonly markup: string }
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;' }
-
 /** Markup around values: texts are escaped, for elements and quoted attributes alike; lists stand one after the other. */
 export function html (markup: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
+  // By index: most pages are opened too seldom for the engine to make a loop over entries fast.
   let text = markup[0] ?? ''
-  for (const [index, value] of values.entries()) text += written(value) + (markup[index + 1] ?? '')
+  for (let index = 0; index < values.length; index++) text += written(values[index] ?? '') + (markup[index + 1] ?? '')
   return { markup: text }
 }
 
@@ -14,11 +13,14 @@ const special = /[&<>"']/
 
 function written (value: string | Html | readonly Html[]): string {
   // Most texts have nothing to escape, and a page has hundreds.
-  if (typeof value === 'string') {
-    return special.test(value) ? value.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character) : value
-  }
+  if (typeof value === 'string') return special.test(value) ? escaped(value) : value
   if ('markup' in value) return value.markup
   let text = ''
   for (const { markup } of value) text += markup
   return text
+}
+
+/** One character after the other is twice as fast as all of them by a pattern. */
+function escaped (text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll('\'', '&#39;')
 }

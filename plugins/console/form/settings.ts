@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dispatch/common'
+import { type Json, type JsonObject, memoizeByIdentity } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { fieldWords, fill, wordFor, type Words } from '../language/language.ts'
 import { checkField, choiceField, type Field, linesField, textField } from './fields.ts'
@@ -29,11 +29,12 @@ export function fieldsOf (
     ordered.map(([name, schema]) => {
       const path = `${place.path}/${name}`
       const own = problems.filter((problem) => problem.path === path || problem.path.startsWith(`${path}/`))
+      const { title = name, help, placeholder } = saidIn(words)(schema)
       const field = {
         name: `${place.name}${name}`,
-        label: textsOf(words, schema).title ?? name,
-        help: helpOf(words, schema),
-        placeholder: placeholderOf(schema),
+        label: title,
+        help,
+        placeholder,
         ...isRequired(name) ? {} : { note: words.optional },
         wrong: own.map(({ message }) => message)
       }
@@ -41,6 +42,15 @@ export function fieldsOf (
     })
   }`
 }
+
+/** What a form says of a field, found once for all lines of a list, and once for all requests of a service. */
+const saidIn = memoizeByIdentity((words: Words) =>
+  memoizeByIdentity((schema: FieldSchema): { title?: string | undefined, help: string | undefined, placeholder: string | undefined } => ({
+    title: textsOf(words, schema).title,
+    help: helpOf(words, schema),
+    placeholder: placeholderOf(schema)
+  }))
+)
 
 /** What a schema says of itself, in the language of the reader where it has one. */
 function textsOf (words: Words, schema: FieldSchema): Told {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dispatch/common'
+import { type Json, type JsonObject, memoizeByIdentity } from '@dispatch/common'
 import { isList, isObject } from '../form/schema.ts'
 import { pretty } from './template.ts'
 
@@ -10,9 +10,12 @@ const longestBody = 4000
 
 export const requestFile = 'request.json'
 
+/** The body of a request as JSON, which is needed several times for its code. */
+const written = memoizeByIdentity(({ body }: ApiRequest) => ({ json: pretty(body) }))
+
 /** Whether the code of a request reads its body from a file. */
-export function readsFile ({ body }: ApiRequest): boolean {
-  return pretty(body).length > longestBody
+export function readsFile (request: ApiRequest): boolean {
+  return written(request).json.length > longestBody
 }
 
 /** A command that sends a request, for a shell. The key is in the reader's environment. */
@@ -21,7 +24,7 @@ export function curlOf (request: ApiRequest): string {
     `curl ${quoted(request.url)}`,
     '-H "Authorization: Bearer $DISPATCH_API_KEY"',
     `-H ${quoted('Content-Type: application/json')}`,
-    readsFile(request) ? `-d @${requestFile}` : `-d ${quoted(pretty(request.body))}`
+    readsFile(request) ? `-d @${requestFile}` : `-d ${quoted(written(request).json)}`
   ].join(' \\\n  ')
 }
 
@@ -39,7 +42,7 @@ export function typescriptOf (request: ApiRequest): string {
     'Content-Type': 'application/json',
     'Idempotency-Key': crypto.randomUUID()
   },
-  body: ${isLong ? `await readFile('${requestFile}', 'utf8')` : `JSON.stringify(${indented(pretty(request.body))})`}
+  body: ${isLong ? `await readFile('${requestFile}', 'utf8')` : `JSON.stringify(${indented(written(request).json)})`}
 })
 if (!answer.ok) throw new Error(await answer.text())
 console.log(await answer.json())
