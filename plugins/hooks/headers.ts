@@ -32,9 +32,10 @@ export const headersPlugin = plugin<{ wayOf: ClassifyConnection }>((app, { wayOf
     const asked = request.headers['x-api-version']
     const known = asked === undefined ? usualVersion : versionOf(String(asked))
     request.apiVersion = known ?? usualVersion
-    // What the service sends to itself belongs to a request that has passed this hook.
-    const way = isOwn(request.raw) ? 'local' : wayOf(request.raw)
-    identify(request, reply, way)
+    // What the service sends to itself belongs to a request that has passed this hook, and no browser reads its headers.
+    const own = isOwn(request.raw)
+    const way = own ? 'local' : wayOf(request.raw)
+    if (!own) identify(request, reply, way)
     const { deprecated } = request.routeOptions.config
     if (deprecated !== undefined) reply.header('x-deprecation-warning', deprecationWarning(deprecated))
     if (request.routeOptions.config.public !== true) reply.header('cache-control', 'no-store')

@@ -127,7 +127,7 @@ class OwnResponse extends Writable {
   readonly req: OwnRequest
   statusCode = 200
   headersSent = false
-  readonly #headers: OutgoingHttpHeaders = {}
+  #headers: OutgoingHttpHeaders = {}
   readonly #sink: Sink
 
   constructor (request: OwnRequest, sink: Sink) {
@@ -163,7 +163,7 @@ class OwnResponse extends Writable {
 
   writeHead (status: number, headers: OutgoingHttpHeaders): this {
     this.statusCode = status
-    Object.assign(this.#headers, headers)
+    this.#headers = { ...this.#headers, ...headers }
     this.#begin()
     return this
   }

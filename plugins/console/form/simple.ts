@@ -1,4 +1,5 @@
 import { type Json, type JsonObject, vocabularies } from '@dispatch/common'
+import { createRemembered } from './remembered.ts'
 import { type FieldSchema, isList, isObject, kindOf, type SettingsForm } from './schema.ts'
 import { mostRows } from './settings.ts'
 
@@ -19,6 +20,12 @@ const mostShown = 2000
  * be made: there are no fields, or their names cannot be those of a form.
  */
 export function dataForm (schema: JsonObject, sample: JsonObject): DataForm | undefined {
+  return remembered([schema, sample], () => ({ made: formOf(schema, sample) })).made
+}
+
+const remembered = createRemembered<{ made: DataForm | undefined }>(50)
+
+function formOf (schema: JsonObject, sample: JsonObject): DataForm | undefined {
   const within: Within = { root: schema, depth: 0, counted: { fields: 0 } }
   const read = readField(schema, sample, within)
   if (within.counted.fields > mostFields) return undefined

@@ -1,8 +1,10 @@
-import type { Json } from '@dispatch/common'
+import { type Json, memoizeByIdentity } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { type Html, html } from '../../html.ts'
 import { checkField, choiceField, linesField, onceField, textField } from '../form/fields.ts'
+import { createRemembered } from '../form/remembered.ts'
 import { fieldsOf, type Filled } from '../form/settings.ts'
+import type { DataForm } from '../form/simple.ts'
 import { longTextField } from '../form/text.ts'
 import { documentTypeName, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
 import { type TemplateView, withQuery } from '../session/api.ts'
@@ -92,6 +94,10 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   const { words } = visit
   const { said = html``, told = html``, problems = [], once, origin = '' } = shown
   const { template: { id, name }, service } = draft
+  const request = { url: origin + addressOf(draft), body: requestOf(draft) }
+  const code = isBegun(draft, problems)
+    ? begunCode([words.code, request], () => codeSection(words, request))
+    : codeSection(words, request)
   const main = html`<p><a href="/console/send">${words.sendChoose}</a></p>${said}${
     mayUse(visit, service)
       ? html``
@@ -109,13 +115,22 @@ ${aboutSection(words, draft, problems)}${followingSections(words, draft, problem
 <button formaction="/console/send/dispatch">${words.sendDo}</button></div><div class="told" role="status">${told}</div>
 <p class="quiet">${words.sendPreviewIntro}</p>
 <iframe name="document" title="${fill(words.previewOf, { name })}"${shows(draft, shown)}></iframe></section>
-${codeSection(words, { url: origin + addressOf(draft), body: requestOf(draft) })}</form>`
+${code}</form>`
   return page({ ...visit, path: `/console/send?template=${String(id)}&service=${service}` }, {
     title: fill(words.sendTitle, { name }),
     section: 'send',
     main
   })
 }
+
+/** Whether a draft is as it began, as most are that are shown: with the sample. */
+function isBegun ({ data: values, template: { sample } }: Draft, problems: Filled['problems']): boolean {
+  return values === sample && problems.length === 0
+}
+
+/** The parts of drafts as they begin, which are most of the page: as code, and the fields of each form in each language. */
+const begunCode = createRemembered<Html>(20)
+const begunFields = memoizeByIdentity<DataForm, { of: ReturnType<typeof createRemembered<Html>> }>(() => ({ of: createRemembered(2) }))
 
 /** The services whose templates are no documents. */
 const messages = ['email', 'sms']
@@ -199,8 +214,14 @@ function dataSection (words: Words, draft: Draft, problems: Filled['problems']):
   }</section>`
 }
 
-function asForm (words: Words, { form, data: values }: Draft, problems: Filled['problems']): Html {
+function asForm (words: Words, draft: Draft, problems: Filled['problems']): Html {
+  const { form, data: values } = draft
   if (form === undefined || typeof values === 'string') return html``
+  const make = (): Html => dataFields(words, form, { values, problems })
+  return isBegun(draft, problems) ? begunFields(form).of([words.code, values], make) : make()
+}
+
+function dataFields (words: Words, form: DataForm, { values, problems }: Filled): Html {
   return html`<input type="hidden" name=":written" value="form"><input type="hidden" name=":rest" value="${
     JSON.stringify(restOf(form, values))
   }">${fieldsOf(words, form.form, { values: shownOf(form, values), problems }, { name: 'data.', path: data })}${

@@ -23,8 +23,9 @@ const sites = { session: 'Strict', waiting: 'Strict', challenge: 'Strict', signO
 
 /** The value of a cookie; undefined where the browser has sent none, or more than one of the name. */
 export function readCookie ({ headers }: FastifyRequest, name: Name): string | undefined {
-  const start = `${names[name]}=`
-  const [value, ...others] = (headers.cookie ?? '').split(/; ?/).filter((pair) => pair.startsWith(start))
+  const [start, sent = ''] = [`${names[name]}=`, headers.cookie]
+  if (!sent.includes(start)) return undefined
+  const [value, ...others] = sent.split(/; ?/).filter((pair) => pair.startsWith(start))
   return others.length === 0 ? value?.slice(start.length) : undefined
 }
 
