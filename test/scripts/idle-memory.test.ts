@@ -4,27 +4,48 @@ import t from 'tap'
 
 const module = JSON.stringify(new URL('../../scripts/idle-memory.ts', import.meta.url).href)
 
-/** A process that has filled its heap and then has nothing to do: megabytes of its heap before and afterwards. */
-function heapOf (...options: string[]): [before: number, after: number] {
+/** Node with the options of package.json's scripts that concern memory. */
+const options = ['--expose-gc', '--disable-warning=ExperimentalWarning']
+
+/**
+ * A process that has done `work` and then has nothing to do: what `measure` says before and afterwards, in megabytes. `work` leaves `kept`.
+ */
+function megabytesOf (measure: string, work: string): { before: number, after: number, stderr: string } {
   const source = `
     import { giveMemoryBack } from ${module}
     using giving = giveMemoryBack()
-    let kept = Array.from({ length: 2_000_000 }, (_, index) => ({ index }))
-    kept = kept.slice(0, 10)
-    const megabytes = () => Math.round(process.memoryUsage().heapTotal / 1e6)
+    ${work}
+    const megabytes = () => Math.round(${measure} / 1e6)
     const before = megabytes()
     await new Promise((resolve) => setTimeout(resolve, 12_000))
-    console.log(JSON.stringify([before, megabytes(), kept.length]))`
+    console.log(JSON.stringify({ before, after: megabytes(), kept: kept.length }))`
   const { stdout, stderr } = spawnSync(process.execPath, [...options, '--input-type=module', '-e', source], {
     encoding: 'utf8',
     cwd: fileURLToPath(new URL('../..', import.meta.url))
   })
   if (stdout === '') throw new Error(stderr)
-  return JSON.parse(stdout) as [number, number]
+  return { ...JSON.parse(stdout) as { before: number, after: number }, stderr }
 }
 
 await t.test('a process that has nothing to do gives memory back, where Node may collect', (t) => {
-  const [before, after] = heapOf('--expose-gc')
+  const { before, after } = megabytesOf('process.memoryUsage().heapTotal', `
+    let kept = Array.from({ length: 2_000_000 }, (_, index) => ({ index }))
+    kept = kept.slice(0, 10)`)
   t.ok(before > 60 && after < before / 3, `${before} MB, then ${after} MB`)
   t.end()
 })
+
+await t.test('what is free between the allocations that are kept is given back too, without a word', { skip: skipped() }, (t) => {
+  const { before, after, stderr } = megabytesOf('process.memoryUsage.rss()', `
+    let kept = Array.from({ length: 10_000 }, () => Buffer.allocUnsafeSlow(16_384).fill(1))
+    kept = kept.filter((_, index) => index % 10 === 0)`)
+  t.ok(before > 180 && after < before - 100, `${before} MB, then ${after} MB`)
+  t.equal(stderr, '')
+  t.end()
+})
+
+/** Other allocators than that of glibc have nothing to ask. */
+function skipped (): string | false {
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } }
+  return header.glibcVersionRuntime === undefined && 'the system has no glibc'
+}
