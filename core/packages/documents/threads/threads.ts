@@ -82,13 +82,15 @@ const startLimit = 60_000
 function limitOf (seconds: number): { begun: Int32Array<SharedArrayBuffer>, signal: AbortSignal, clear: () => void } {
   const begun = new Int32Array(new SharedArrayBuffer(4))
   const end = new AbortController()
-  const progress: { timer?: NodeJS.Timeout, over: boolean } = { over: false }
-  void Promise.resolve(Atomics.waitAsync(begun, 0, 0, startLimit).value).then(() => {
-    if (!progress.over) {
-      progress.timer = setTimeout(() => {
-        end.abort()
-      }, seconds * 1000)
-    }
+  const abort = (): void => {
+    end.abort()
+  }
+  const progress = { timer: setTimeout(abort, startLimit + seconds * 1000), over: false }
+  // Without a time limit of its own, which would keep memory until its end even when the thread has long begun.
+  void Promise.resolve(Atomics.waitAsync(begun, 0, 0).value).then(() => {
+    if (progress.over) return
+    clearTimeout(progress.timer)
+    progress.timer = setTimeout(abort, seconds * 1000)
   })
   return {
     begun,
