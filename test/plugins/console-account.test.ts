@@ -130,3 +130,11 @@ await t.test('a list of services has no column for what a member may not do', as
   contains(t, (await open('/providers', await signIn(admin))).body, `<th scope="col">${en.action}</th>`)
   lacks(t, (await open('/providers', await signIn(member))).body, `<th scope="col">${en.action}</th>`)
 })
+
+await t.test('who is signed in and links no account is not told that they are not signed in', async (t) => {
+  const { member } = await service.company('linking')
+  const { status, body } = await open('/sign-on/link', await signIn(member))
+  t.equal(status, 403)
+  contains(t, body, 'href="/console/sessions"')
+  lacks(t, body, en.signOnRefusedTitle)
+})

@@ -48,4 +48,10 @@ export function signOnRefused (words: Words, why: string): Html {
   return narrow(words, words.signOnRefusedTitle, main)
 }
 
+/** Why the account of a person who is signed in was not linked. */
+export function linkRefused (words: Words, why: string): Html {
+  const main = html`<p>${wordFor(words, 'signOnRefused', why)}</p><p><a href="/console/sessions">${words.account}</a></p>`
+  return narrow(words, words.signOnLink, main)
+}
+
 const onwards = (url: string): Html => html`<meta http-equiv="refresh" content="0; url=${url}">`

@@ -3,7 +3,7 @@ import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { releasePermit } from '../../hooks/admission-control.ts'
 import { languageOf, type Words } from '../language/language.ts'
 import { proofIn } from '../pages/proof.ts'
-import { leavingPage, linkAccountPage, returnedPage, signOnPage, signOnRefused } from '../pages/sign-on.ts'
+import { leavingPage, linkAccountPage, linkRefused, returnedPage, signOnPage, signOnRefused } from '../pages/sign-on.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { ownPath, refusals } from './sign-in.ts'
 import { OtherIdentity, visitOf } from './visit.ts'
@@ -52,7 +52,7 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
   app.get('/sign-on/link', (request, reply) => {
     const { actor, words } = visitOf(request)
     const account = signingOn.linking(actor, readCookie(request, 'signOn') ?? '')
-    if (account === undefined) return reply.code(403).page(signOnRefused(words, 'expired'))
+    if (account === undefined) return reply.code(403).page(linkRefused(words, 'expired'))
     return reply.page(linkAccountPage(words, account))
   })
 
@@ -64,7 +64,7 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
     try {
       const why = await signingOn.link({ actor, author: { userId, companyId, address, requestId } }, sealed, proofIn(body))
       setCookie(reply, 'signOn', '', 0)
-      return await (why === undefined ? reply.redirect('/console/sessions', 303) : reply.code(403).page(signOnRefused(words, why)))
+      return await (why === undefined ? reply.redirect('/console/sessions', 303) : reply.code(403).page(linkRefused(words, why)))
     } catch (error) {
       const account = signingOn.linking(actor, sealed)
       if (!(error instanceof DispatchError) || !refusals.has(error.word) || account === undefined) throw error
