@@ -54,6 +54,9 @@ export function streamOwn (app: FastifyInstance, ask: OwnAsk, gone: AbortSignal)
     stream.destroy()
   }
   stream.once('close', cut)
+  response.once('close', () => {
+    if (!response.writableFinished) stream.destroy()
+  })
   gone.addEventListener('abort', cut, { once: true })
   send(app, response, reject)
   return promise

@@ -1,6 +1,6 @@
 import fastify from 'fastify'
 import { once } from 'node:events'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { askOwn, isOwn, ownActor, streamOwn } from '../../plugins/hooks/own-request.ts'
@@ -26,6 +26,11 @@ app.get('/stream', (_request, reply) => {
     yield 'two'
     await closed
   })()))
+})
+const broken = new PassThrough()
+app.get('/broken-stream', (_request, reply) => {
+  broken.write('one')
+  return reply.type('text/plain').send(broken)
 })
 t.teardown(() => app.close())
 await app.ready()
@@ -68,4 +73,14 @@ await t.test('a stream is read while it is made, and ends with its reader', asyn
   const refused = await streamOwn(app, { actor, method: 'GET', url: '/nowhere', remoteAddress: '192.0.2.7', headers: {} }, gone.signal)
   t.equal(refused.status, 404)
   contains(t, await text(refused.stream), /not found/i)
+})
+
+await t.test('a stream that breaks off ends for its reader too', async (t) => {
+  const { stream } = await streamOwn(app, { actor, method: 'GET', url: '/broken-stream', remoteAddress: '192.0.2.7', headers: {} },
+    new AbortController().signal)
+  await once(stream, 'data')
+  const ended = once(stream, 'close')
+  broken.destroy()
+  await ended
+  t.equal(stream.readableEnded, false)
 })
