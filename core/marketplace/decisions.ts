@@ -87,15 +87,15 @@ export const removing: Decision = async (code, { adapter, packages, uses }) => {
   return { action: 'adapter.removed', facts: adapter === undefined ? {} : { version: versionOf(packages, adapter.integrity) }, after: null }
 }
 
-const plural: Record<AdapterUse['kind'], string> = {
-  configuration: 'configurations',
-  choice: 'default providers',
-  dispatch: 'dispatches that have not ended',
-  delivery: 'open deliveries'
+const needs: Record<AdapterUse['kind'], string> = {
+  configuration: 'settings for it',
+  choice: 'defaults that name it',
+  dispatch: 'dispatches by it that have not ended',
+  delivery: 'open deliveries by it'
 }
 
 function inWords ({ companyId, kind, count }: AdapterUse): string {
-  return `The company ${companyId} has ${count} ${plural[kind]} of it`
+  return `The company ${companyId} has ${needs[kind]}: ${count}`
 }
 
 function requireSamePublisher (code: string, pin: Publisher | undefined, { version, publisher }: PackageSummary): void {

@@ -13,6 +13,7 @@ import { companySetupPages } from './pages/company-setup.ts'
 import { companyUserPage } from './pages/company-user.ts'
 import { companyPages } from './pages/company.ts'
 import { connectPages } from './pages/connect.ts'
+import { creditsPage } from './pages/credits.ts'
 import { developersPages } from './pages/developers.ts'
 import { dispatchDocumentPages } from './pages/dispatch-document.ts'
 import { dispatchMessagePages } from './pages/dispatch-message.ts'
@@ -102,6 +103,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(signInPasskeyRoutes, { sessions })
   app.get('/*', (request, reply) => show({ status: 404, requestId: request.id }, request, reply))
   await app.register(homePage)
+  await app.register(creditsPage)
   await app.register(dispatchesPage)
   await app.register(dispatchesRetryPages)
   await app.register(dispatchPages)

@@ -1,4 +1,7 @@
-/** Packs each adapter of `providers/community` that is not packed yet into the catalog in the folder of its argument. */
+/**
+ * Packs each adapter of `providers/community` that is not packed yet into the catalog in the folder of its argument. One that fails, as it
+ * may on a busy machine, is tried once more after the others, and keeps none of them out.
+ */
 import { folderDigest } from '@dispatch/core/host'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
@@ -9,7 +12,7 @@ import core from '../../core/package.json' with { type: 'json' }
 import { demoKey } from '../../plugins/config/catalogs.ts'
 import { buildFolder, signFolder } from '../catalog/folder.ts'
 import { packProvider } from '../provider/pack.ts'
-import { demoDays } from './demo-catalog.ts'
+import { demoDays, tryTwice } from './demo-catalog.ts'
 
 /** The tarball of each adapter, and the digest of the folder that it was packed from. */
 type Packed = Record<string, { digest: string, tarball: string }>
@@ -21,11 +24,12 @@ const key = join(folder, `${demoKey}.private.json`)
 
 setPriority(constants.priority.PRIORITY_LOW)
 const packed: Packed = existsSync(record) ? JSON.parse(await readFile(record, 'utf8')) as Packed : {}
-for (const name of (await readdir(community)).sort()) {
+
+async function pack (name: string): Promise<void> {
   const source = await realpath(join(community, name))
   const digest = `${core.version} ${await folderDigest(source)}`
   const before = packed[name]
-  if (before?.digest === digest && existsSync(join(folder, before.tarball))) continue
+  if (before?.digest === digest && existsSync(join(folder, before.tarball))) return
   const { path } = await packProvider(source, { out: folder, key })
   packed[name] = { digest, tarball: basename(path) }
   if (before !== undefined && before.tarball !== basename(path)) await rm(join(folder, before.tarball), { force: true })
@@ -34,4 +38,9 @@ for (const name of (await readdir(community)).sort()) {
   await writeFile(`${record}.new`, JSON.stringify(packed))
   await rename(`${record}.new`, record)
   console.log(name)
+}
+
+for (const [name, error] of await tryTwice((await readdir(community)).sort(), pack)) {
+  console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+  process.exitCode = 1
 }

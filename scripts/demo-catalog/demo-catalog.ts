@@ -12,6 +12,16 @@ import { writeKeys } from '../catalog/keys.ts'
 /** Days for which the demo catalog is good. */
 export const demoDays = 365
 
+/** Does something with each name; what fails is tried once more after the others. Answers what failed then too, with its errors. */
+export async function tryTwice (names: readonly string[], work: (name: string) => Promise<void>): Promise<Map<string, unknown>> {
+  const tryAll = async (all: Iterable<string>): Promise<Map<string, unknown>> => {
+    const failed = new Map<string, unknown>()
+    for (const name of all) await work(name).catch((error: unknown) => failed.set(name, error))
+    return failed
+  }
+  return tryAll((await tryAll(names)).keys())
+}
+
 /** Makes the folder of the demo catalog with its keys and an empty catalog, which is read at the start, unless they are there. */
 export async function prepareDemoCatalog (folder: string, now: Date): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })

@@ -81,6 +81,13 @@ await t.test('credits change with a reason; a company is renamed, disabled and e
   has(t, await read(), { balance: 35 }, 'a form that is sent twice counts once')
   await post(`/companies/${id}/credits`, { ...twice, amount: '-5', ':once': await onceIn() }, cookie)
   has(t, await read(), { balance: 30 }, 'the next form counts again')
+  const asAdmin = await signIn(fields)
+  contains(t, (await open('', asAdmin)).body, '<a href="/console/credits">')
+  const ledger = (await open('/credits', asAdmin)).body
+  contains(t, ledger, /<th scope="row">taken back<\/th><td class="count">-20<\/td><td class="count">30<\/td><td>Order 4711<\/td>/)
+  contains(t, ledger, /<th scope="row">given<\/th><td class="count">\+5<\/td>/)
+  await send('PUT', '/api/v1/company', { body: { lowCredit: 5, notifyUrl: 'https://hooks.example.com/low' } }, fields)
+  contains(t, (await open(`/audit?companyId=${id}`, cookie)).body, `>${fields.email}</a>`, 'who did it in that company has a name')
   const refused = await post(`/companies/${id}/credits`, { amount: '-31', reason: 'Too much' }, cookie)
   t.equal(refused.status, 409)
   contains(t, refused.body, 'value="Too much"')

@@ -85,7 +85,7 @@ await t.test('it is offered to the companies that are ticked, disabled and enabl
   t.equal((await read()).enabled, true)
   const refused = await submit('remove')
   t.equal(refused.status, 409)
-  contains(t, refused.body, /<li>The company \d+ has 1 configurations of it\.<\/li>/)
+  contains(t, refused.body, /<li>The company \d+ has settings for it: 1\.<\/li>/)
   await post('/providers/acme/remove', {}, asAdmin)
   t.equal((await submit('remove')).headers.get('location'), '/console/marketplace?removed=1')
   t.equal((await open('/marketplace/acme', asOperator)).status, 404)

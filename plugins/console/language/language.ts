@@ -56,6 +56,7 @@ type Kind =
   | 'event'
   | 'role'
   | 'rights'
+  | 'ledger'
   | 'tier'
   | 'health'
   | 'version'

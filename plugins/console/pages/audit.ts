@@ -33,7 +33,7 @@ export const auditPage: FastifyPluginCallback = (app, _options, done) => {
     const filter = readFilter(request.query, fields)
     const [answer, people] = await Promise.all([
       api.send<{ data: AuditView[], nextCursor: string | null }>('GET', withQuery('/api/v1/audit', { ...filter, limit: '50' })),
-      readPeople(visit)
+      readPeople(visit, filter.companyId)
     ])
     if (!answer.ok && answer.status === 403) throw new ApiRefused(answer)
     const main = html`<section aria-label="${words.filter}">${

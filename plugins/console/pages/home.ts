@@ -111,7 +111,7 @@ function credits (words: Words, { balance, held }: CreditsView): Html {
   const free = balance - held
   return html`<p class="figure">${String(free)}</p>
 ${held > 0 ? html`<p>${fill(words.creditsHeld, { held })}</p>` : html``}
-${free <= 0 ? notice('warn', html`<p>${words.creditsNone}</p>`) : html``}`
+${free <= 0 ? notice('warn', html`<p>${words.creditsNone}</p>`) : html``}<p><a href="/console/credits">${words.ledger}</a></p>`
 }
 
 function needs (words: Words, { needing, invalid }: Facts, troubles: readonly Html[]): Html {

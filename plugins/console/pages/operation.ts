@@ -78,7 +78,7 @@ function processSection (words: Words, processes: readonly ProcessView[], instal
       converged
         ? html`<span class="badge good">${words.health_ok}</span>`
         : html`<span class="badge warn">${words.notConverged}</span>`
-    }</td><td>${running.map(({ code, version }) => `${nameOf(installed, code)} ${version}`).join(', ')}</td></tr>\n`
+    }</td><td class="long">${running.map(({ code, version }) => `${nameOf(installed, code)} ${version}`).join(', ')}</td></tr>\n`
   )
   return html`<section aria-labelledby="processes"><h2 id="processes">${words.processes}</h2>${
     table(words.processes, [words.machine, words.process, words.status, words.providers], rows)

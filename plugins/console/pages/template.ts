@@ -152,10 +152,10 @@ function previewSection (words: Words, template: TemplateDetail, asked: string):
     savedFormats.includes(one)
       ? html`<a href="${withQuery(at, { format: one, version })}" aria-label="${fill(words.previewDownload, { format: one })}">${one}</a> `
       : html`<a href="${withQuery(addressOf(template), { version, format: one })}#preview"${
-        one === format ? html` aria-current="true"` : html``
+        one === format ? html` aria-current="page"` : html``
       }>${one === '' ? words.previewUsual : one}</a> `
   return html`<section aria-labelledby="preview"><h2 id="preview">${words.preview}</h2><p class="quiet">${words.previewIntro}</p>
-<p>${words.previewAs} ${['', ...formats].map(linkTo)}</p>${
+<nav class="views" aria-label="${words.previewFormat}">${['', ...formats].map(linkTo)}</nav>${
     previewFrame(words, { name: template.name, source: withQuery(at, { version, format }) })
   }</section>`
 }

@@ -46,6 +46,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/company/invitations': () => admin('/company/invitations'),
   '/company/single-sign-on': () => admin('/company/single-sign-on'),
   '/company/users/:id': ({ userId }) => own(`/company/users/${String(userId)}`),
+  '/credits': () => admin('/credits'),
   '/developers': () => admin('/developers'),
   '/developers/endpoints': () => admin('/developers/endpoints'),
   '/developers/endpoints/:id': ({ endpointIds }) => own(...endpointIds.map((id) => `/developers/endpoints/${id}`)),
