@@ -101,7 +101,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       await signInAt(page, '/console/companies', operator)
       await page.fill('#f-name', own)
       await press(page, words.companyCreate)
-      t.equal(await page.getAttribute('#f-credits', 'aria-invalid'), 'true')
+      t.equal(await page.getAttribute('#f-email', 'aria-invalid'), 'true')
       await look('a company that is refused')
       await page.fill('#f-credits', '0')
       await page.fill('#f-email', admin.email)
@@ -172,7 +172,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       await page.locator('form:has(input[value=second])').getByRole('button', { name: words.switchLook }).first().click()
       t.same(await page.locator('tbody tr:first-child td').allTextContents(), ['Simulator', 'Sample second'])
       await press(page, words.switchDo)
-      await page.waitForURL('**/console/providers')
+      await page.waitForURL('**/console/providers?changed=invoicing')
       switched = true
       t.equal(await page.textContent(`tr:has(th:text-is("${words.service_invoicing}")) td`), 'Sample second')
       await some(8)
@@ -246,6 +246,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       const list = await page.context().newPage()
       await list.goto('/console/dispatches')
       await page.locator('details summary').first().click()
+      if (!scripted) await list.locator('.fold > summary').click()
       await list.fill('#f-search', 'typed')
       if (scripted) {
         for (const one of [page, list]) await one.locator('[data-changes] span', { hasText: words.follows }).waitFor()

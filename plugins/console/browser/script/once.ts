@@ -1,6 +1,6 @@
 /**
- * A form that is sent twice in quick succession, such as by a double click, is sent once. One that opens in another window or frame leaves
- * the page as it is, and may be sent again at once.
+ * A form that is sent twice by the same button in quick succession, such as by a double click, is sent once. One that opens in another
+ * window or frame leaves the page as it is, and may be sent again at once.
  */
 export function sendOnce (): void {
   const quick = 1_500
@@ -8,7 +8,8 @@ export function sendOnce (): void {
   document.addEventListener('submit', (event) => {
     const { target: form, submitter } = event
     if (!(form instanceof HTMLFormElement) || form.method !== 'post' || submitter?.hasAttribute('formtarget') === true) return
-    if (event.timeStamp - (sent.get(form) ?? -quick) < quick) event.preventDefault()
-    else sent.set(form, event.timeStamp)
+    const pressed = submitter ?? form
+    if (event.timeStamp - (sent.get(pressed) ?? -quick) < quick) event.preventDefault()
+    else sent.set(pressed, event.timeStamp)
   })
 }
