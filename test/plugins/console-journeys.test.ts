@@ -16,7 +16,7 @@ type Person = {
   t: Test
   page: Page
   scripted: boolean
-  words: typeof languages.en | typeof languages.fr
+  words: typeof languages.en
   /** Their company, of which they are the admin. */
   company: Company
   /** A word that no other journey has. */
