@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { PassThrough } from 'node:stream'
+import { ownSignal } from '../hooks/own-request.ts'
 
 /** Server-sent events as the answer of a request (HTML, 9.2). */
 export type EventStream = {
@@ -36,7 +37,9 @@ export function openEventStream (reply: FastifyReply, seconds: number): EventStr
   const gone = (): void => {
     stream.destroy()
   }
-  reply.raw.once('close', gone)
+  const { raw, request } = reply
+  raw.once('close', gone)
+  ownSignal(request.raw)?.addEventListener('abort', gone, { once: true })
   stream.once('close', () => {
     clearInterval(beat)
     clearTimeout(last)

@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { isOwn } from '../hooks/own-request.ts'
 import { type TransportLimits, transportLimits } from './transport-limits.ts'
 
 declare module 'fastify' {
@@ -44,7 +43,7 @@ export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = tran
       })}
   })
   app.addHook('onSend', ({ socket, routeOptions: { config } }, reply, payload, next) => {
-    if (config.lasting !== true && !isOwn(reply.raw)) cutWhenSlow(socket, reply, payload, limits)
+    if (config.lasting !== true) cutWhenSlow(socket, reply, payload, limits)
     next(null, payload)
   })
   // An unknown expectation may be ignored (RFC 9110, 10.1.1).

@@ -1,9 +1,9 @@
 import type { Actor, ErrorBody } from '@dispatch/core'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, LightMyRequestResponse } from 'fastify'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { releasePermit } from '../../hooks/admission-control.ts'
-import { askOwn, type OwnAnswer, type OwnAsk, streamOwn } from '../../hooks/own-request.ts'
+import { askOwn } from '../../hooks/own-request.ts'
 
 export { callbackTypes, deliveryStatuses, isUnderWay, searchedStepStatuses, statusClasses } from '@dispatch/core'
 export type { AdapterDetail, AdapterView, AssetUseView, AssetView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView,
@@ -53,34 +53,37 @@ export function openApi (request: FastifyRequest): Api {
 
 /** The API for one request of a browser: with its client's address, and inside the process. */
 export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor: Actor | null): Api {
-  const asked = (method: Method, url: string, payload?: object, key?: string): OwnAsk => ({
-    actor,
-    method,
-    url,
-    remoteAddress,
-    headers: { 'x-request-id': id, ...key === undefined ? {} : { 'idempotency-key': key } },
-    payload
-  })
-  const refusalOf = ({ status, text }: OwnAnswer): Refusal => ({ ok: false, status, error: JSON.parse(text()) as ErrorBody })
+  type More = { payload?: object | undefined, key?: string | undefined, gone?: AbortSignal }
+  const ask = async (method: Method, url: string, { payload, key, gone }: More = {}): Promise<LightMyRequestResponse> => {
+    const request = {
+      method,
+      url,
+      remoteAddress,
+      headers: { 'x-request-id': id, ...key === undefined ? {} : { 'idempotency-key': key } },
+      ...payload === undefined ? {} : { payload },
+      ...gone === undefined ? {} : { payloadAsStream: true as const }
+    }
+    return await askOwn(server, { actor, gone }, request)
+  }
+  const refusalOf = ({ statusCode, json }: LightMyRequestResponse): Refusal => ({ ok: false, status: statusCode, error: json<ErrorBody>() })
 
   async function send<Body> (method: Method, url: string, payload?: object, key?: string): Promise<ApiAnswer<Body>> {
-    const answer = await askOwn(server, asked(method, url, payload, key))
-    if (answer.status >= 400) return refusalOf(answer)
-    const body = answer.text()
-    return { ok: true, body: (body === '' ? undefined : JSON.parse(body)) as Body }
+    const answer = await ask(method, url, { payload, key })
+    if (answer.statusCode >= 400) return refusalOf(answer)
+    return { ok: true, body: (answer.body === '' ? undefined : answer.json()) as Body }
   }
   return {
     send,
     async stream (url, gone) {
-      const { status, stream } = await streamOwn(server, asked('GET', url), gone)
-      if (status < 400) return stream
-      const error = JSON.parse(await text(stream)) as ErrorBody
-      throw new ApiRefused({ ok: false, status, error })
+      const answer = await ask('GET', url, { gone })
+      if (answer.statusCode < 400) return answer.stream()
+      const error = JSON.parse(await text(answer.stream())) as ErrorBody
+      throw new ApiRefused({ ok: false, status: answer.statusCode, error })
     },
     async file (path, body) {
-      const answer = await askOwn(server, asked(body === undefined ? 'GET' : 'POST', path, body))
-      if (answer.status >= 400) return refusalOf(answer)
-      return { ok: true, body: { bytes: answer.bytes(), contentType: answer.contentType } }
+      const answer = await ask(body === undefined ? 'GET' : 'POST', path, { payload: body })
+      if (answer.statusCode >= 400) return refusalOf(answer)
+      return { ok: true, body: { bytes: answer.rawPayload, contentType: String(answer.headers['content-type']) } }
     },
     async read<Body> (path: string) {
       const answer = await send<Body>('GET', path)
