@@ -13,7 +13,7 @@ import type { auditRow } from '../tenants/audit.ts'
 export type DatabaseFunctions = {
   open_dispatch: { given: NewDispatchRows, answer: 'opened' | 'short' }
   begin_attempt: { given: NewAttemptRows, answer: number | null }
-  settle_step: { given: StepSettlement, answer: boolean | null }
+  settle_step: { given: StepSettlement, answer: 'awaited' | 'detached' | 'untold' | null }
   postpone_reconciliation: {
     given: RunKey & { step_id: string, error: StepError, look_after: number, look_last: number }
     answer: boolean

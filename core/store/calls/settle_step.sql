@@ -1,9 +1,10 @@
 -- Records what came of a step with its price, and what follows. "status" is what the dispatch becomes: with "running" its run goes on,
 -- else the run ends. Without it the step is beside the path of its dispatch, which stays what it is. With "next" the run goes on with the
--- step, which waits for that provider then. A step in doubt has no other providers any more. Answers whether no client waits for
--- the end any more. Answers null, and changes nothing, where the run has not the dispatch, or the step is in none of the states
--- "from_states". With "untold" nobody has told endpoints of the end: where no client waits and the company has some, it fails with DC428.
-create function calls.settle_step(given jsonb, moment timestamptz) returns boolean language plpgsql as $$
+-- step, which waits for that provider then. A step in doubt has no other providers any more. Answers "awaited" where a client waits for
+-- the end, else "detached". Answers null, and changes nothing, where the run has not the dispatch, or the step is in none of the states
+-- "from_states". With "untold" nobody tells endpoints of the end: where no client waits and the company has some, it answers "untold", and
+-- changes nothing.
+create function calls.settle_step(given jsonb, moment timestamptz) returns text language plpgsql as $$
 declare
   settled record;
   step record;
@@ -30,7 +31,7 @@ begin
 
   if settled.untold and now_detached and exists (select from callback_endpoints
     where company_id = settled.company_id and enabled and removed_at is null) then
-    raise exception using errcode = 'DC428', message = 'The endpoints of the company are to be told of the end.';
+    return 'untold';
   end if;
 
   if settled.try_after is not null then
@@ -100,5 +101,5 @@ begin
   if settled.jobs <> '[]' then
     perform calls.add_jobs(settled.jobs);
   end if;
-  return now_detached;
+  return case when now_detached then 'detached' else 'awaited' end;
 end $$;

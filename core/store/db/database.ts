@@ -7,6 +7,7 @@ import { connectAlone, type Connections, connectionSettings, ignoreRepeatedError
   type TimeLimits } from './connections.ts'
 import { followReplica, type ReplicaOptions } from './replica.ts'
 import type { Tables } from './schema.ts'
+import { createSharedCalls } from './shared-calls.ts'
 import { createSharedRun } from './shared-run.ts'
 import type { SqlTimestamp } from './sql-timestamp.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
@@ -18,6 +19,10 @@ export type OwnerQueries = Transaction<Tables>
 
 /** What a function of the database answers, and when its transaction began. */
 export type FunctionAnswer = { answer: unknown, at: Date }
+
+/** A call of a function, and what came of it. `flushed`: it is on the disk. */
+type Call = { companyId: number, name: string, given: string }
+type Called = { row: FunctionAnswer | undefined, flushed: boolean }
 
 /** How many connections a pool has, how many of them are idle, and how much work waits for one. */
 type ConnectionCounts = { open: number, idle: number, waiting: number }
@@ -47,7 +52,8 @@ export type Database = {
    * Calls a function of the database in one message and a transaction of its own; the function takes on the role of companies itself
    * (`database-functions.ts` has the typed form). `name`: as it stands in a statement; `given`: JSON. The row tells when the
    * transaction began, too. It counts among the connections of the company. What it has changed is on the disk when the
-   * promise resolves; calls at the same time wait for the disk together.
+   * promise resolves; calls at the same time wait for the disk together. Those of one company that come while one of the same function is
+   * under way share a message and a transaction; where that fails, each is made by itself.
    */
   callFunction: (companyId: number, name: string, given: string) => Promise<FunctionAnswer | undefined>
   /** Like `company`, but read-only: all queries see the same state of the database. */
@@ -104,10 +110,16 @@ const takesChanges = sql`do $$ begin
 end $$`
 
 /** Writes a record to the log of the server that nobody reads. Its commit waits for the disk, and so for all commits before it. */
-const flush = sql`select pg_logical_emit_message(true, 'dispatch', '')`
+const flushing = sql`select pg_logical_emit_message(true, 'dispatch', '')`
 
 /** In milliseconds: under load, several transactions share a flush, which takes about as long. */
 const betweenFlushes = 2
+
+/** How many calls share a message. */
+const mostTogether = 8
+
+/** In milliseconds. A call waits for a message before it, and a message that calls share for a lock, no longer than this. */
+const [patience, sharedLock] = [20, 100]
 
 /** The commit of the transaction does not wait for the disk. */
 const notWaiting = ', set_config(\'synchronous_commit\', \'off\', true) as committed'
@@ -132,8 +144,8 @@ export function openDatabase (
   const ofCompanies = companyTransactions(companies, { connections, limits, through, time })
   // Each transaction has committed without waiting for the disk: its locks are free, and others see its changes. A flush writes all of them
   // to the disk. What was committed later is never on the disk without what was committed before, so no order is lost in a crash.
-  const flushed = createSharedRun(async () => {
-    await flush.execute(flusher).catch((cause: unknown) => {
+  const flush = createSharedRun(async () => {
+    await flushing.execute(flusher).catch((cause: unknown) => {
       // What was committed is known to others; whether a crash would lose it is not.
       throw new DatabaseUnavailable(cause instanceof DatabaseUnavailable ? cause.reason : 'away', { cause, doubtful: true })
     })
@@ -141,11 +153,35 @@ export function openDatabase (
   // Written by hand, without a query builder, because every dispatch sends two of them.
   const at = time === undefined ? 'now()' : '$2::timestamptz'
   // Of one statement only the wait for locks can be bounded in itself.
-  const bounded = through === 'server' ? '' : `set_config('lock_timeout', '${limits.lock}', true) as bounded, `
+  const boundedBy = (lock: number): string => `set_config('lock_timeout', '${lock}', true) as bounded, `
+  const bounded = through === 'server' ? '' : boundedBy(limits.lock)
   /** `after`: what the transaction sets after the function, so that the limit holds while it runs. */
   const callOf = (name: string, after: string): string => `select ${bounded}${name}($1::jsonb, ${at}) as answer, ${at} as at${after}`
+  const callsOf = (name: string): string =>
+    `select ${boundedBy(sharedLock)}${name}(given, ${at}) as answer, ${at} as at${notWaiting} from jsonb_array_elements($1::jsonb) as called (given)`
   /** Calls that are under way. */
   let calls = 0
+  const valuesOf = (given: string): unknown[] => time === undefined ? [given] : [given, time()]
+  const ask = (companyId: number, text: string, given: string): Promise<FunctionAnswer[]> =>
+    ofCompanies.share(companyId, () => queryOnce<FunctionAnswer>(companies, text, valuesOf(given)))
+  const callOne = async ({ companyId, name, given }: Call): Promise<Called> => {
+    // Alone, a call has nobody to share the wait for the disk with: its own commit waits.
+    const alone = calls === 1
+    const [row] = await ask(companyId, callOf(name, alone ? '' : notWaiting), given)
+    return { row, flushed: alone }
+  }
+  const shared = createSharedCalls<Call, Called>(async ([first, ...others]) => {
+    if (others.length === 0) return [await callOne(first)]
+    const all = [first, ...others]
+    try {
+      const rows = await ask(first.companyId, callsOf(first.name), `[${all.map(({ given }) => given).join()}]`)
+      return rows.map((row) => ({ row, flushed: false }))
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable && error.reason !== 'busy') throw error
+      // Nothing of it was done. What is wrong with one of them must neither fail the others nor hold them up.
+      return all.map(callOne)
+    }
+  }, { most: mostTogether, patience })
   const read = replica && openReplica(replica, { vital, snapshot: ofCompanies.snapshot }, { connections, limits, through, onError, time })
   const moment = (): SqlTimestamp => time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz`
   return {
@@ -167,13 +203,10 @@ export function openDatabase (
     },
     pool: owners.pool,
     async callFunction (companyId, name, given) {
-      // Alone, a call has nobody to share the wait for the disk with: its own commit waits.
-      const alone = ++calls === 1
-      const values = time === undefined ? [given] : [given, time()]
+      calls++
       try {
-        const row = await ofCompanies.share(companyId, () =>
-          queryOnce<FunctionAnswer>(companies, callOf(name, alone ? '' : notWaiting), values))
-        if (!alone) await flushed()
+        const { row, flushed } = await shared(`${companyId} ${name}`, { companyId, name, given })
+        if (!flushed) await flush()
         return row
       } finally {
         calls--
@@ -208,11 +241,11 @@ export function openDatabase (
   }
 }
 
-/** One statement that is a transaction of its own; the first row of its answer. */
-async function queryOnce<Row extends object> ({ lent }: Connections, text: string, values: unknown[]): Promise<Row | undefined> {
+/** One statement that is a transaction of its own. */
+async function queryOnce<Row extends object> ({ lent }: Connections, text: string, values: unknown[]): Promise<Row[]> {
   const client = await lent.connect()
   try {
-    return (await client.query<Row>(text, values)).rows[0]
+    return (await client.query<Row>(text, values)).rows
   } finally {
     client.release()
   }

@@ -1,7 +1,6 @@
 /**
- * Whether the database refused by one of our own codes. DC402: fewer credits are free than are to be held. DC409: the key is bound. DC428:
- * the end of the dispatch is to be told to endpoints in its transaction.
+ * Whether the database refused by one of our own codes. DC402: fewer credits are free than are to be held. DC409: the key is bound.
  */
-export function hasCode (error: unknown, code: 'DC402' | 'DC409' | 'DC428'): boolean {
+export function hasCode (error: unknown, code: 'DC402' | 'DC409'): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

@@ -3,10 +3,10 @@ import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
+import type { DatabaseFunctions } from '../calls/functions.ts'
 import { callFunction, callFunctionWithin } from '../db/database-functions.ts'
 import { asOwner, type Database } from '../db/database.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
-import { hasCode } from '../db/own-codes.ts'
 import type { EventActor, StepCandidate, StepError } from '../db/schema.ts'
 import { documentRow, type NewDocument } from './documents.ts'
 import type { ReconcileSchedule, TransactionHook } from './lease.ts'
@@ -102,14 +102,11 @@ export async function settleStep (
   const { also, tell, addressed = false } = following
   const given = settledRow(step, settlement, following)
   if (also === undefined && (tell === undefined || !addressed)) {
-    const settled = await callFunction(database, 'settle_step', { ...given, untold: tell !== undefined }).catch((error: unknown) => {
-      // Nothing is recorded: the company has endpoints, which are told in the same transaction.
-      if (hasCode(error, 'DC428')) return undefined
-      throw error
-    })
-    if (settled !== undefined) {
-      isDetached(settled.answer, step)
-      return settled.at
+    const { answer, at } = await callFunction(database, 'settle_step', { ...given, untold: tell !== undefined })
+    // Otherwise nothing is recorded: the company has endpoints, which are told in the same transaction.
+    if (answer !== 'untold') {
+      isDetached(answer, step)
+      return at
     }
   }
   return database.company(step.companyId, async (queries) => {
@@ -123,9 +120,9 @@ export async function settleStep (
 }
 
 /** The answer of `settle_step`, which has none for a run that may not settle the step. */
-function isDetached (answer: boolean | null, { dispatchId }: StepToSettle): boolean {
+function isDetached (answer: DatabaseFunctions['settle_step']['answer'], { dispatchId }: StepToSettle): boolean {
   if (answer === null) throw new DispatchError('conflict', 'The step was settled by another run.', { dispatchId })
-  return answer
+  return answer === 'detached'
 }
 
 /** A step to settle: who reports its outcome, what the timeline says of it, and the states in which it may be. */

@@ -1,0 +1,130 @@
+import { sql } from 'kysely'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { openDatabase } from '../../../core/store/db/database.ts'
+import { createSharedCalls } from '../../../core/store/db/shared-calls.ts'
+import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
+import { seededDatabase } from '../../support/service.ts'
+
+type Message = PromiseWithResolvers<(string | Promise<string>)[]> & { given: readonly string[] }
+
+/** Messages that end when the test says so. */
+function messages (options: { most: number, patience: number }) {
+  const sent: Message[] = []
+  const call = createSharedCalls<string, string>((given) => {
+    const message = { given, ...Promise.withResolvers<(string | Promise<string>)[]>() }
+    sent.push(message)
+    return message.promise
+  }, options)
+  const answer = async (nth: number): Promise<void> => {
+    sent[nth]?.resolve(sent[nth].given.map((value) => `${value}!`))
+    await pause(0)
+  }
+  return { call, answer, sent, given: () => sent.map((message) => message.given.join(' ')) }
+}
+
+await t.test('what comes while a message is under way goes with the next one, in its order; another line waits for none', async (t) => {
+  const { call, answer, given } = messages({ most: 3, patience: 10_000 })
+  const all = ['a', 'b', 'c', 'd', 'e'].map((one) => call('line', one))
+  const other = call('other', 'z')
+  t.strictSame(given(), ['a', 'z'])
+  await answer(0)
+  t.strictSame(given(), ['a', 'z', 'b c d'])
+  await answer(2)
+  await answer(3)
+  await answer(1)
+  t.strictSame(given(), ['a', 'z', 'b c d', 'e'])
+  t.strictSame(await Promise.all([...all, other]), ['a!', 'b!', 'c!', 'd!', 'e!', 'z!'])
+  const later = call('line', 'f')
+  t.equal(given().at(-1), 'f', 'nothing is under way any more')
+  await answer(4)
+  t.equal(await later, 'f!')
+})
+
+await t.test('a message that takes long keeps nobody waiting', async (t) => {
+  const { call, answer, given } = messages({ most: 8, patience: 20 })
+  const [stuck, next] = [call('line', 'stuck'), call('line', 'next')]
+  await pause(60)
+  t.strictSame(given(), ['stuck', 'next'])
+  await answer(1)
+  t.equal(await next, 'next!')
+  await answer(0)
+  t.equal(await stuck, 'stuck!')
+})
+
+await t.test('each call gets its own answer or error; where a message fails, all of its calls do', async (t) => {
+  const { call, answer, sent } = messages({ most: 8, patience: 10_000 })
+  const [first, second, third] = [call('line', 'first'), call('line', 'second'), call('line', 'third')]
+  await answer(0)
+  sent[1]?.resolve([Promise.reject(new Error('wrong')), 'right'])
+  await Promise.all([first, t.rejects(second, /wrong/), third.then((value) => t.equal(value, 'right'))])
+  const [alone, ...others] = [call('line', 'alone'), call('line', 'one'), call('line', 'two')]
+  await answer(2)
+  sent[3]?.reject(new Error('gone'))
+  await Promise.all([alone, ...others.map((other) => t.rejects(other, /gone/))])
+})
+
+await t.test('on a database', async (t) => {
+  // One of its connections is ended.
+  const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: () => undefined })
+  t.teardown(() => database.close())
+  await sql`create table told (number integer, company text)`.execute(database.owner)
+  await sql`create table locked (number integer primary key)`.execute(database.owner)
+  await sql`insert into locked values (1)`.execute(database.owner)
+  // Answers its transaction; "wrong" fails after it has written, "locked" waits for a row, "last" ends its connection.
+  await sql`create function tell(given jsonb, moment timestamptz) returns text language plpgsql as $$
+  begin
+    insert into told values ((given->>'number')::integer, given->>'company');
+    if given->>'wrong' is not null then
+      raise exception using errcode = given->>'wrong';
+    end if;
+    if given->>'locked' is not null then
+      perform from locked for update;
+    end if;
+    if given->>'last' is not null then
+      perform pg_terminate_backend(pg_backend_pid());
+    end if;
+    return pg_current_xact_id();
+  end $$`.execute(database.owner)
+  const tell = async (company: number, number: number, more: object = {}): Promise<unknown> =>
+    (await database.callFunction(company, 'tell', JSON.stringify({ number, company, ...more })))?.answer
+  const told = async (): Promise<number[]> =>
+    (await sql<{ number: number }>`with gone as (delete from told returning number) select number from gone order by number`.execute(
+      database.owner
+    )).rows.map(({ number }) => number)
+
+  await t.test('calls of one company share a transaction, those of another one do not', async (t) => {
+    const answers = await Promise.all([tell(1, 0), tell(1, 1), tell(2, 2), tell(1, 3), tell(2, 4)])
+    const [first, second, other] = answers
+    t.strictSame(answers, [first, second, other, second, answers[4]])
+    t.equal(new Set(answers).size, 4)
+    t.strictSame(await told(), [0, 1, 2, 3, 4])
+  })
+
+  await t.test('a call that the database refuses fails alone, and the others are made once', async (t) => {
+    const [, refused, ...others] = await Promise.allSettled([tell(1, 0), tell(1, 1, { wrong: 'DC402' }), tell(1, 2), tell(1, 3)])
+    t.match(refused, { status: 'rejected', reason: { code: 'DC402' } })
+    t.ok(others.every(({ status }) => status === 'fulfilled'))
+    t.strictSame(await told(), [0, 2, 3])
+  })
+
+  await t.test('where the database is away, all of them fail, and none is made again', async (t) => {
+    const [first, ...others] = await Promise.allSettled([tell(1, 0), tell(1, 1), tell(1, 2, { last: true })])
+    t.equal(first.status, 'fulfilled')
+    for (const other of others) t.ok(other.status === 'rejected' && other.reason instanceof DatabaseUnavailable)
+    t.strictSame(await told(), [0])
+  })
+
+  await t.test('a row that somebody has locked holds up its own call alone', async (t) => {
+    let free: Promise<unknown> = Promise.resolve()
+    await database.owner.transaction().execute(async (queries) => {
+      await sql`select from locked for update`.execute(queries)
+      const [, stuck, ...others] = [tell(1, 0), tell(1, 1, { locked: true }), tell(1, 2), tell(1, 3)]
+      await Promise.all(others)
+      free = Promise.resolve(stuck)
+      t.equal(await Promise.race([stuck, pause(10, 'waits')]), 'waits')
+    })
+    await free
+    t.strictSame(await told(), [0, 1, 2, 3])
+  })
+})
