@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { DatabaseFunctions } from '../calls/functions.ts'
@@ -32,8 +32,13 @@ export async function callFunctionWithin<Called extends Name> (
   given: DatabaseFunctions[Called]['given'],
   now: SqlTimestamp
 ): Promise<Timed<Called>> {
-  const call = sql<FunctionAnswer>`select ${sql.id(schema, name)}(${JSON.stringify(given)}::jsonb, ${now}) as answer, ${now} as at`
+  const call = sql<FunctionAnswer>`select ${functionNamed(name)}(${JSON.stringify(given)}::jsonb, ${now}) as answer, ${now} as at`
   return timed(name, (await call.execute(queries)).rows[0])
+}
+
+/** A function of this version as a statement names it, for whoever calls it as the owner. */
+export function functionNamed (name: string): RawBuilder<unknown> {
+  return sql.id(schema, name)
 }
 
 /** The functions are those of this version, so they answer as they are typed. */

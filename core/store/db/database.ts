@@ -158,7 +158,9 @@ export function openDatabase (
   /** `after`: what the transaction sets after the function, so that the limit holds while it runs. */
   const callOf = (name: string, after: string): string => `select ${bounded}${name}($1::jsonb, ${at}) as answer, ${at} as at${after}`
   const callsOf = (name: string): string =>
-    `select ${boundedBy(sharedLock)}${name}(given, ${at}) as answer, ${at} as at${notWaiting} from jsonb_array_elements($1::jsonb) as called (given)`
+    `select ${
+      boundedBy(sharedLock)
+    }${name}(given, ${at}) as answer, ${at} as at${notWaiting} from jsonb_array_elements($1::jsonb) as called (given)`
   /** Calls that are under way. */
   let calls = 0
   const valuesOf = (given: string): unknown[] => time === undefined ? [given] : [given, time()]

@@ -68,12 +68,14 @@ export async function withSteps (queries: Pick<CompanyQueries, 'selectFrom'>, ro
     .orderBy(
       'position'
     ).execute()
-  const documents = await queries.selectFrom('documents').select(columns.documents).where('company_id', 'in', companyIds).where(
-    'dispatch_id',
-    'in',
-    ids
-  )
-    .execute()
+  const documents = steps.every((step) => step.document_id === null) ?
+    [] :
+    await queries.selectFrom('documents').select(columns.documents).where('company_id', 'in', companyIds).where(
+      'dispatch_id',
+      'in',
+      ids
+    )
+      .execute()
   return rows.map((row) => ({
     ...row,
     steps: steps.filter((step) => step.dispatch_id === row.dispatch_id && step.rest_of === null)

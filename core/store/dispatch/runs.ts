@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { DispatchStatus, EventKind } from '../../contract/states.ts'
 import { columnsOf } from '../db/columns.ts'
-import { callFunction, callFunctionWithin } from '../db/database-functions.ts'
+import { callFunction, callFunctionWithin, functionNamed } from '../db/database-functions.ts'
 import { asOwner, type CompanyQueries, type Database, type OwnerQueries } from '../db/database.ts'
 import { addJobs, type PreparedJobs } from '../db/jobs.ts'
 import type { EventActor, StepError } from '../db/schema.ts'
@@ -48,26 +48,14 @@ export async function takeQueued (
   { owner, now }: Database,
   wanted: readonly (DispatchRef & { lease: Lease })[]
 ): Promise<DispatchRecord[]> {
-  const column = <T>(of: (one: DispatchRef & { lease: Lease }) => T): T[] => wanted.map(of)
-  // The commit does not wait for the disk. A lease that a crash of the database takes back has done nothing yet: whatever is done under it
-  // is committed after it. The rows are found by their ids alone: the planner believes that few are queued, and would read all that are.
+  const given = wanted.map(({ companyId, dispatchId, lease: { runId, seconds } }) => ({
+    company_id: companyId,
+    dispatch_id: dispatchId,
+    run_id: runId,
+    lease_seconds: seconds
+  }))
   const { rows } = await sql<DispatchRow>`
-    with wanted as (
-      select company_id, dispatch_id, run_id, seconds from unnest(${column(({ companyId }) => companyId)}::integer[], ${
-    column(({ dispatchId }) => dispatchId)
-  }::uuid[],
-        ${column(({ lease }) => lease.runId)}::uuid[], ${column(({ lease }) => lease.seconds)}::double precision[]
-      ) as wanted (company_id, dispatch_id, run_id, seconds)
-    ), locked as materialized (
-      select dispatch_id, status, dispatches.run_id as held_by, wanted.run_id, seconds
-      from wanted join dispatches using (company_id, dispatch_id) for no key update of dispatches skip locked
-    ), taken as (
-      update dispatches set run_id = locked.run_id, leased_until = ${now} + make_interval(secs => seconds), status = 'running',
-        next_try_at = null, finished_at = null
-      from locked where dispatches.dispatch_id = locked.dispatch_id and locked.status = 'queued' and held_by is null
-      returning ${columnsOf('dispatches')}
-    )
-    select ${columnsOf('dispatches', 'taken')} from taken cross join (select set_config('synchronous_commit', 'off', true)) as committed`
+    select ${columnsOf('dispatches', 'taken')} from ${functionNamed('take_queued')}(${JSON.stringify(given)}::jsonb, ${now}) as taken`
     .execute(owner)
   return withSteps(owner, rows)
 }

@@ -4,6 +4,7 @@ import t from 'tap'
 import { openDatabase } from '../../../core/store/db/database.ts'
 import { createSharedCalls } from '../../../core/store/db/shared-calls.ts'
 import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
+import { has } from '../../support/matching.ts'
 import { seededDatabase } from '../../support/service.ts'
 
 type Message = PromiseWithResolvers<(string | Promise<string>)[]> & { given: readonly string[] }
@@ -103,7 +104,7 @@ await t.test('on a database', async (t) => {
 
   await t.test('a call that the database refuses fails alone, and the others are made once', async (t) => {
     const [, refused, ...others] = await Promise.allSettled([tell(1, 0), tell(1, 1, { wrong: 'DC402' }), tell(1, 2), tell(1, 3)])
-    t.match(refused, { status: 'rejected', reason: { code: 'DC402' } })
+    has(t, refused, { status: 'rejected', reason: { code: 'DC402' } })
     t.ok(others.every(({ status }) => status === 'fulfilled'))
     t.strictSame(await told(), [0, 2, 3])
   })

@@ -28,7 +28,8 @@ const given = (key: Key, more: Partial<Given>): Given => ({
   untold: false,
   ...more
 })
-const settle = (key: Key, more: Partial<Given>): Promise<DatabaseFunctions['settle_step']['answer']> => call('settle_step', given(key, more))
+const settle = (key: Key, more: Partial<Given>): Promise<DatabaseFunctions['settle_step']['answer']> =>
+  call('settle_step', given(key, more))
 const failed = (outcome: Given['outcome'], more: Partial<Given> = {}): Partial<Given> => ({ outcome, error: failure, ...more })
 const doubtful = (more: Partial<Given> = {}): Partial<Given> => failed('uncertain', { look_after: 60, look_last: 3600, ...more })
 const response = { id: 'remote-1', status: 'created' } as const
