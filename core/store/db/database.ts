@@ -115,8 +115,8 @@ const flushing = sql`select pg_logical_emit_message(true, 'dispatch', '')`
 /** In milliseconds: under load, several transactions share a flush, which takes about as long. */
 const betweenFlushes = 2
 
-/** How many calls share a message. */
-const mostTogether = 8
+/** How many calls share a message, and how many characters they may have together. */
+const [mostTogether, mostCharacters] = [8, 256 * 1024]
 
 /** In milliseconds. A call waits for a message before it, and a message that calls share for a lock, no longer than this. */
 const [patience, sharedLock] = [20, 100]
@@ -175,11 +175,14 @@ export function openDatabase (
   const shared = createSharedCalls<Call, Called>(async ([first, ...others]) => {
     if (others.length === 0) return [await callOne(first)]
     const all = [first, ...others]
+    const given = `[${all.map((one) => one.given).join()}]`
+    if (given.length > mostCharacters) return all.map(callOne)
     try {
-      const rows = await ask(first.companyId, callsOf(first.name), `[${all.map(({ given }) => given).join()}]`)
+      const rows = await ask(first.companyId, callsOf(first.name), given)
       return rows.map((row) => ({ row, flushed: false }))
     } catch (error) {
-      if (error instanceof DatabaseUnavailable && error.reason !== 'busy') throw error
+      // Without a code no connection came free in time, for any of them.
+      if (error instanceof DatabaseUnavailable && (error.reason !== 'busy' || error.code === '')) throw error
       // Nothing of it was done. What is wrong with one of them must neither fail the others nor hold them up.
       return all.map(callOne)
     }

@@ -102,6 +102,12 @@ await t.test('on a database', async (t) => {
     t.strictSame(await told(), [0, 1, 2, 3, 4])
   })
 
+  await t.test('long calls share none', async (t) => {
+    const long = { text: 'x'.repeat(200_000) }
+    t.equal(new Set(await Promise.all([tell(1, 0, long), tell(1, 1, long), tell(1, 2, long)])).size, 3)
+    t.strictSame(await told(), [0, 1, 2])
+  })
+
   await t.test('a call that the database refuses fails alone, and the others are made once', async (t) => {
     const [, refused, ...others] = await Promise.allSettled([tell(1, 0), tell(1, 1, { wrong: 'DC402' }), tell(1, 2), tell(1, 3)])
     has(t, refused, { status: 'rejected', reason: { code: 'DC402' } })
