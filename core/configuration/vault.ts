@@ -1,5 +1,6 @@
 import { type JsonObject, memoizeByIdentity, type Problem } from '@dispatch/common'
 import { type Keyring, SealError } from '../access/keyring.ts'
+import type { Log } from '../host/call/log.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
 import { checkSettings, openSettings, type Vault } from '../host/settings/settings.ts'
@@ -43,8 +44,11 @@ const unreadable: Problem = {
   message: 'has secrets that cannot be opened, because they were altered or stored under another master key: give them again'
 }
 
-/** Validates stored configurations. The result is cached until the configuration or the provider changes. */
-export function createConfigurationCheck (keyring: Keyring): (
+/**
+ * Validates stored configurations. The result is cached until the configuration or the provider changes. Secrets that cannot be opened are
+ * told to the operator, too: they were altered, or the master key is another one.
+ */
+export function createConfigurationCheck (keyring: Keyring, log: Log): (
   companyId: number,
   provider: InstalledProvider,
   configuration: StoredConfiguration
@@ -52,7 +56,10 @@ export function createConfigurationCheck (keyring: Keyring): (
   const known = memoizeByIdentity<StoredConfiguration, WeakMap<InstalledProvider, readonly Problem[]>>(() => new WeakMap())
   return (companyId, provider, configuration) => {
     const byProvider = known(configuration)
-    const problems = byProvider.get(provider) ?? configurationFaults(keyring, companyId, provider, configuration)
+    const cached = byProvider.get(provider)
+    if (cached !== undefined) return cached
+    const problems = configurationFaults(keyring, companyId, provider, configuration)
+    if (problems.includes(unreadable)) log.warn({ companyId, provider: provider.code }, 'the secrets of a configuration cannot be opened')
     byProvider.set(provider, problems)
     return problems
   }

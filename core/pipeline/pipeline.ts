@@ -52,7 +52,7 @@ export function createPipeline (
   { synchronousLimit, publicUrl, ...options }: PipelineOptions
 ): Pipeline {
   const link = sampleLink(publicUrl)
-  const problemsOf = createConfigurationCheck(dependencies.keyring)
+  const problemsOf = createConfigurationCheck(dependencies.keyring, dependencies.log)
   const planner = createPlanner(dependencies, { ...options, link, problemsOf })
   const runner = createRunner(dependencies, { limit: synchronousLimit })
   return {

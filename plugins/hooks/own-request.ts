@@ -22,7 +22,10 @@ export function askOwn (
 
 type Raw = Pick<FastifyRequest['raw'], 'socket'>
 
-/** Whether the service has sent the request to itself: nothing that comes over a connection can be such a request. */
+/**
+ * Whether the service has sent the request to itself: nothing that comes over a connection can be such a request. What a route injects
+ * while it answers one would be, too: it goes through `askOwn`, which says for whom.
+ */
 export function isOwn (raw: Raw): boolean {
   return contextOf(raw) !== undefined
 }

@@ -50,7 +50,7 @@ export const Settings = Type.Object({
     Type.Literal('marketing', { title: 'Marketing', ...inFrench('Marketing') })
   ], {
     title: 'Use',
-    ...inFrench('Usage', 'Ce que sont les lettres, ce que Lob demande ; opérationnel par défaut.'),
+    ...inFrench('Usage', 'La nature des lettres, que Lob exige ; opérationnel par défaut.'),
     description: 'What the letters are, which Lob asks for; operational unless set.'
   })),
   addressPlacement: Type.Optional(Type.Union([

@@ -33,7 +33,7 @@ export const Settings = Type.Object({
   taxRates: Type.Optional(
     Type.Array(TaxRate, {
       title: 'Tax rates',
-      ...inFrench('Taux de taxe', 'Les taux du compte, hors taxe (txr_…), par pourcentage.'),
+      ...inFrench('Taux de taxe', 'Les taux du compte qui s’ajoutent au prix (txr_…), par pourcentage.'),
       description: 'The exclusive tax rates of the account (txr_…), by their percentages.'
     })
   ),

@@ -31,10 +31,10 @@ async function pack (name: string): Promise<void> {
   const before = packed[name]
   if (before?.digest === digest && existsSync(join(folder, before.tarball))) return
   const { path } = await packProvider(source, { out: folder, key })
-  packed[name] = { digest, tarball: basename(path) }
   if (before !== undefined && before.tarball !== basename(path)) await rm(join(folder, before.tarball), { force: true })
   await buildFolder(folder, { days: demoDays, now: new Date() })
   await signFolder(folder, key)
+  packed[name] = { digest, tarball: basename(path) }
   await writeFile(`${record}.new`, JSON.stringify(packed))
   await rename(`${record}.new`, record)
   console.log(name)

@@ -56,7 +56,7 @@ export function buildDemoCatalog (folder: string, { get }: Pick<App, 'get'>): Di
     log.warn({ err }, 'the demo catalog could not be built')
   })
   child.once('exit', (code) => {
-    if (code !== null && code !== 0) log.warn({ reason: told.trim() }, 'the demo catalog could not be built')
+    if (code !== null && code !== 0) log.warn({ reason: told.trim() }, 'adapters are missing in the demo catalog')
   })
   return {
     [Symbol.dispose]: () => {

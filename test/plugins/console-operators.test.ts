@@ -88,6 +88,7 @@ await t.test('credits change with a reason; a company is renamed, disabled and e
   contains(t, ledger, /<th scope="row">given<\/th><td class="count">\+5<\/td>/)
   await send('PUT', '/api/v1/company', { body: { lowCredit: 5, notifyUrl: 'https://hooks.example.com/low' } }, fields)
   contains(t, (await open(`/audit?companyId=${id}`, cookie)).body, `>${fields.email}</a>`, 'who did it in that company has a name')
+  contains(t, (await open(`/audit.csv?companyId=${id}`, cookie)).body, `"${fields.email}"`, 'in the file too')
   const refused = await post(`/companies/${id}/credits`, { amount: '-31', reason: 'Too much' }, cookie)
   t.equal(refused.status, 409)
   contains(t, refused.body, 'value="Too much"')

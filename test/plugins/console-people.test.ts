@@ -88,6 +88,7 @@ await t.test('an admin makes a link for another password, for others only', asyn
 
 await t.test('an operator acts as a user, with their rights alone, until it is ended; the audit log names both', async (t) => {
   const [mine, id] = [await signIn(operator), await idOf(acme.member)]
+  const theirs = [await signIn(acme.member), await signIn(acme.member)]
   const path = `/companies/${String(acme.companyId)}/users/${id}`
   contains(t, (await open(`/companies/${String(acme.companyId)}`, mine)).body, `href="/console${path}"`)
   contains(t, (await open(path, mine)).body, `action="/console/act/${id}"`)
@@ -98,6 +99,9 @@ await t.test('an operator acts as a user, with their rights alone, until it is e
   for (const page of ['/companies', '/operation', path]) t.equal((await open(page, mine)).status, 403, page)
   t.same([...home.matchAll(/<form method="post"[^>]*>(?!<input type="hidden" name=":as")/g)].length, 0, 'every form names the user')
   t.equal((await post(`/act/${await idOf(acme.admin)}`, { ':as': id }, mine)).status, 403, 'it does not lead to the next')
+  lacks(t, (await open('/sessions', mine)).body, en.sessionEndOthers)
+  t.equal((await post('/sessions/end-others', { ':as': id }, mine)).status, 303)
+  for (const session of theirs) t.equal((await open('', session)).status, 200, 'none of theirs is another one of the operator')
   t.equal((await post('/act/end', { ':as': id }, mine)).status, 303)
   lacks(t, (await open('', mine)).body, 'class="acting"')
   t.equal((await open('/companies', mine)).status, 200)

@@ -78,7 +78,7 @@ await t.test('a sentence of the API is said once', (t) => {
 await t.test('a choice of the settings is called as the language of the reader has it', (t) => {
   const germany = { const: 'eu', title: 'Germany', 'x-texts': { fr: { title: 'Allemagne' } } }
   const region = { anyOf: [germany, { const: 'us', title: 'America' }] }
-  const shown = (words: typeof languages.en | typeof languages.fr): string =>
+  const shown = (words: typeof languages.en): string =>
     settingsFields(words, { properties: { region } }, { values: {}, problems: [] }).markup
   contains(t, shown(languages.en), '<option value="eu">Germany</option>')
   contains(t, shown(languages.fr), '<option value="eu">Allemagne</option>')
@@ -380,6 +380,7 @@ await t.test('a list of providers with weights is shown before it holds; what th
     .map(([, name = '', value = '']): [string, string] => [name, value]).filter(([name]) => name.includes('.'))
   const changed = (await post('/services/email/list/change', fields, cookie)).headers.get('location')
   t.equal(changed, '/console/providers?changed=email')
+  lacks(t, (await open('/providers?changed=Call%20us', cookie)).body, 'Call us', 'a link says nothing of its own')
   contains(t, (await open('/providers?changed=email', cookie)).body, 'The change is made: E-mail.')
   t.same(await listed(), [{ providerName: 'smtp', weight: 80 }, { providerName: 'simulator', after: ['provider_error'] }])
   const form = (await open('/services/email', cookie)).body

@@ -111,6 +111,7 @@ await t.test('the list is searched, and a filter that the API does not understan
   contains(t, (await open('/marketplace?q=nothing', asOperator)).body, en.adaptersNoneFiltered)
   const refused = await open('/marketplace?country=France', asOperator)
   t.equal(refused.status, 400)
-  contains(t, refused.body, /role="alert"/)
+  contains(t, refused.body, /id="f-country"[^>]*aria-invalid="true"/)
+  contains(t, refused.body, en.countryHelp)
   contains(t, refused.body, 'value="FRANCE"')
 })

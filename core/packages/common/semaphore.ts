@@ -123,10 +123,12 @@ export function createFairSemaphore ({
   }
 }
 
-function once (work: () => void): () => void {
+/** Does the work at the first call alone. */
+export function once (work: () => void): () => void {
   let done = false
   return () => {
-    if (!done) work()
+    if (done) return
     done = true
+    work()
   }
 }

@@ -8,7 +8,8 @@ import type { auditRow } from '../tenants/audit.ts'
 
 /**
  * The functions of the database, by their names: what each is given, and what it answers. Each stands in the file of its name in this
- * folder, which says what it does. What is undefined is null there. Times are in seconds.
+ * folder, which says what it does. What is undefined is null there. Times are in seconds. `take_queued` is not among them: the queue calls
+ * it as the owner, for dispatches of all companies.
  */
 export type DatabaseFunctions = {
   open_dispatch: { given: NewDispatchRows, answer: 'opened' | 'short' }

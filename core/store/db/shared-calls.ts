@@ -1,8 +1,11 @@
+import { once } from '@dispatch/common'
+
 type Waiting<Given, Answer> = PromiseWithResolvers<Answer> & { given: Given }
 
 /**
  * Shares messages among calls of one line. The first call goes at once; those that come while a message is under way go together with the
- * next one, in their order, `most` at a time. None waits for a message before it for more than so many milliseconds (`patience`). `send`
+ * next one, in their order, `most` at a time. None waits for longer than so many milliseconds
+ * (`patience`) for each message before it. `send`
  * answers each call, or what becomes of it; where it rejects, all calls of that message do.
  */
 export function createSharedCalls<Given, Answer> (
@@ -46,14 +49,5 @@ export function createSharedCalls<Given, Answer> (
       begin(line, alone)
     }
     return call.promise
-  }
-}
-
-function once (work: () => void): () => void {
-  let done = false
-  return () => {
-    if (done) return
-    done = true
-    work()
   }
 }

@@ -75,11 +75,6 @@ export function wordFor (words: Words, kind: Kind, code: string): string {
   return Object.hasOwn(texts, key) ? texts[key] ?? code : code
 }
 
-/** What a role is called in a list; a form also says what it may do. */
-export function roleName (words: Words, role: string): string {
-  return wordFor(words, 'role', role).split(/\s*:/, 1)[0] ?? role
-}
-
 /** Codes as choices of a form, by their words. */
 export function optionsFor (words: Words, kind: Kind, codes: readonly string[]): { value: string, label: string }[] {
   return codes.map((value) => ({ value, label: wordFor(words, kind, value) }))

@@ -51,12 +51,9 @@ ${
 
   app.get<{ Querystring: Query }>('/audit.csv', async (request, reply) => {
     const visit = visitOf(request)
-    return sendCsv<AuditView>(visit, reply, {
-      name: 'audit',
-      path: '/api/v1/audit',
-      filter: readFilter(request.query, fields),
-      columns: columnsWith(await readPeople(visit))
-    })
+    const filter = readFilter(request.query, fields)
+    const columns = columnsWith(await readPeople(visit, filter.companyId))
+    return sendCsv<AuditView>(visit, reply, { name: 'audit', path: '/api/v1/audit', filter, columns })
   })
   done()
 }
@@ -67,14 +64,9 @@ function form (words: Words, filter: Filter, { ofAnyCompany, people }: { ofAnyCo
 ${ofAnyCompany ? textField({ name: 'companyId', label: words.companyNumber, value: filter.companyId }) : html``}
 ${textField({ name: 'object', label: words.auditObjectAs, value: filter.object })}
 ${
-    // The users of other companies, and those beyond the first hundred, have numbers alone.
+    // Those beyond the first hundred have numbers alone, and operators may look for a user of another company than the one shown.
     ofAnyCompany || !isListed
-      ? textField({
-        name: 'userId',
-        label: words.userNumber,
-        value: filter.userId,
-        suggestions: ofAnyCompany ? [] : choicesOf(people)
-      })
+      ? textField({ name: 'userId', label: words.userNumber, value: filter.userId, suggestions: choicesOf(people) })
       : choiceField({ name: 'userId', label: words.auditAuthor, value: filter.userId, options: choicesOf(people), none: words.any })}
 ${textField({ name: 'action', label: words.auditActionAs, value: filter.action })}
 ${textField({ name: 'from', label: words.from, value: filter.from, type: 'date' })}

@@ -2,13 +2,13 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { linesField, onceField, onceIn, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type CompanyView, type ErrorBody, type UserView, withQuery } from '../session/api.ts'
+import { ApiRefused, type CompanyView, type UserView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { notice, page, sentences, table, time } from './layout.ts'
+import { notice, page, table, time } from './layout.ts'
+import { said, type Typed, wrongOf } from './typed.ts'
 
 type Named = { Params: { id: string } }
 type Page<Item> = { data: Item[], nextCursor: string | null }
-export type Typed = { body: URLSearchParams, error: ErrorBody }
 
 /** The companies of the platform, for operators: to create, to credit, to disable. */
 export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
@@ -32,9 +32,9 @@ export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
     const { params: { id }, query } = request
     const { words } = visitOf(request)
     const created = html`<p>${words.companyCreated}</p><p><a href="/console/companies/${id}/setup">${words.setup}</a></p>`
-    const said = query['created'] !== undefined ? created : query['saved'] !== undefined ? html`<p>${words.companySaved}</p>` : undefined
+    const done = query['created'] !== undefined ? created : query['saved'] !== undefined ? html`<p>${words.companySaved}</p>` : undefined
     return reply.page(await view(visitOf(request), id, {
-      said: said === undefined ? html`` : notice('good', said),
+      done: done === undefined ? html`` : notice('good', done),
       cursor: typeof query['cursor'] === 'string' ? query['cursor'] : ''
     }))
   })
@@ -51,8 +51,7 @@ export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
     const changed = await visit.api.send('PUT', `/api/v1/companies/${encodeURIComponent(id)}/domains`, { domains })
     if (changed.ok) return reply.redirect(`/console/companies/${id}?saved=1`, 303)
     if (changed.status === 403 || changed.status === 404) throw new ApiRefused(changed)
-    const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, changed.error)}`)
-    return reply.code(changed.status).page(await view(visit, id, { said, typed: { body, error: changed.error } }))
+    return reply.code(changed.status).page(await view(visit, id, { typed: { body, error: changed.error } }))
   })
 
   for (const [name, [method, path, bodyOf]] of Object.entries(changes)) {
@@ -62,15 +61,14 @@ export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
       const changed = await visit.api.send(method, `/api/v1/companies/${encodeURIComponent(id)}${path}`, bodyOf(body), onceIn(body))
       if (changed.ok) return reply.redirect(`/console/companies/${id}?saved=1`, 303)
       if (changed.status === 403 || changed.status === 404) throw new ApiRefused(changed)
-      const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, changed.error)}`)
-      return reply.code(changed.status).page(await view(visit, id, { said, typed: { body, error: changed.error } }))
+      return reply.code(changed.status).page(await view(visit, id, { typed: { body, error: changed.error } }))
     })
   }
   done()
 }
 
 /** A number as it was written; what is none goes to the API, which says so. */
-function numberIn (text: string): number | string {
+export function numberIn (text: string): number | string {
   return /^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text
 }
 
@@ -86,7 +84,7 @@ async function list (visit: Visit, cursor: string, typed?: Typed): Promise<Html>
       time(company.createdAt)
     }</td></tr>\n`
   )
-  const refused = typed === undefined ? html`` : notice('bad', html`<p>${words.companyUnchanged}</p>${sentences(words, typed.error)}`)
+  const refused = said(words, typed, 'name', 'credits', 'admin/email', 'admin/password')
   const main = html`${refused}<p><a href="/console/company">${words.ownCompany}</a></p><section aria-label="${words.companies}">${
     table(words.companies, [words.name, words.number, words.creditsFree, words.created], rows)
   }${
@@ -108,19 +106,17 @@ ${field('email', words.adminEmail, '/admin/email', { type: 'email' })}${
   }<div class="actions"><button>${words.companyCreate}</button></div></form></section>`
 }
 
-function wrongOf (typed: Typed | undefined, path: string): string[] {
-  return (typed?.error.details ?? []).filter((detail) => detail.path === path).map(({ message }) => message)
-}
-
 async function view (
   visit: Visit,
   id: string,
-  { said, typed, cursor = '' }: { said: Html, typed?: Typed, cursor?: string }
+  { done = html``, typed, cursor = '' }: { done?: Html, typed?: Typed, cursor?: string }
 ): Promise<Html> {
   const { words, api } = visit
   const company = await api.read<CompanyView>(`/api/v1/companies/${encodeURIComponent(id)}`)
   const { domains } = await api.read<{ domains: string[] }>(`/api/v1/companies/${encodeURIComponent(id)}/domains`)
-  const main = html`${said}<section aria-labelledby="about"><h2 id="about">${words.summary}${
+  const main = html`${done}${
+    said(words, typed, 'amount', 'reason', 'name', 'domains')
+  }<section aria-labelledby="about"><h2 id="about">${words.summary}${
     company.disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
   }</h2>
 <dl><dt>${words.number}</dt><dd>${String(company.id)}</dd>
@@ -141,7 +137,7 @@ async function view (
       label: words.domains,
       help: words.domainsHelp,
       value: typed?.body.get('domains') ?? domains.join('\n'),
-      wrong: (typed?.error.details ?? []).filter(({ path }) => path.startsWith('/domains')).map(({ message }) => message)
+      wrong: wrongOf(typed, '/domains')
     })
   }<div class="actions"><button class="second">${words.save}</button></div></form></section>`
   return page({ ...visit, path: `/console/companies/${String(company.id)}` }, { title: company.name, section: 'companies', main })

@@ -6,9 +6,10 @@ import { type AdapterView, ApiRefused, type AuditView, type CompanyView, type Pr
   withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
-import { creditsForm, type Typed } from './companies.ts'
-import { notice, page, sentences } from './layout.ts'
+import { creditsForm, numberIn } from './companies.ts'
+import { notice, page } from './layout.ts'
 import { readProviders } from './provider-names.ts'
+import { said, type Typed } from './typed.ts'
 
 type Named = { Params: { id: string } }
 type Posted = Named & { Body: URLSearchParams }
@@ -18,15 +19,14 @@ type Page<Item> = { data: Item[] }
 export const companySetupPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named & { Querystring: { saved?: unknown } }>('/companies/:id/setup', async (request, reply) => {
     const visit = visitOf(request)
-    const said = request.query.saved === undefined ? html`` : notice('good', html`<p>${visit.words.companySaved}</p>`)
-    return reply.page(await view(visit, request.params.id, { said }))
+    const done = request.query.saved === undefined ? html`` : notice('good', html`<p>${visit.words.companySaved}</p>`)
+    return reply.page(await view(visit, request.params.id, { done }))
   })
 
   app.post<Posted>('/companies/:id/setup/credits', async (request, reply) => {
     const { params: { id }, body } = request
     const visit = visitOf(request)
-    const amount = (body.get('amount') ?? '').trim()
-    const change = { amount: /^\d{1,15}$/.test(amount) ? Number(amount) : amount, reason: body.get('reason') ?? '' }
+    const change = { amount: numberIn(body.get('amount') ?? ''), reason: body.get('reason') ?? '' }
     const given = await visit.api.send('POST', `${pathOf(id)}/credits`, change, onceIn(body))
     if (given.ok) return reply.redirect(`/console/companies/${id}/setup?saved=1`, 303)
     return reply.code(given.status).page(await refused(visit, id, given, body))
@@ -60,13 +60,12 @@ async function offered ({ api }: Visit): Promise<AdapterView[]> {
 
 async function refused (visit: Visit, id: string, refusal: Refusal, body: URLSearchParams): Promise<Html> {
   if (refusal.status === 401 || refusal.status === 403 || refusal.status === 404) throw new ApiRefused(refusal)
-  const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, refusal.error)}`)
-  return view(visit, id, { said, typed: { body, error: refusal.error } })
+  return view(visit, id, { typed: { body, error: refusal.error } })
 }
 
-type Shown = { said?: Html, typed?: Typed }
+type Shown = { done?: Html, typed?: Typed }
 
-async function view (visit: Visit, id: string, { said = html``, typed }: Shown = {}): Promise<Html> {
+async function view (visit: Visit, id: string, { done = html``, typed }: Shown = {}): Promise<Html> {
   const { words, api } = visit
   const company = await api.read<CompanyView>(pathOf(id))
   const changes = (action: string) => api.read<Page<AuditView>>(withQuery('/api/v1/audit', { companyId: id, action, limit: '1' }))
@@ -86,9 +85,9 @@ async function view (visit: Visit, id: string, { said = html``, typed }: Shown =
     step(words, 'providers', chosen.length + free.length > 0, words.setupProviders, providersForm(words, company, { adapters, free })),
     step(words, 'test', audits.every(({ data }) => data.length > 0), words.setupTest, html`<p>${words.setupTestIntro}</p>`)
   ]
-  const main = html`<p><a href="/console/companies/${String(company.id)}">${company.name}</a></p>${said}${steps}${
-    admin === undefined || company.disabled ? html`` : actSection(visit, admin)
-  }`
+  const main = html`<p><a href="/console/companies/${String(company.id)}">${company.name}</a></p>${done}${
+    said(words, typed, 'amount', 'reason')
+  }${steps}${admin === undefined || company.disabled ? html`` : actSection(visit, admin)}`
   const title = fill(words.setupTitle, { name: company.name })
   return page({ ...visit, path: `/console/companies/${String(company.id)}/setup` }, { title, section: 'companies', main })
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { checkField, linesField, textField } from '../form/fields.ts'
-import { allowedServices, roleName, type Words } from '../language/language.ts'
+import { allowedServices, wordFor, type Words } from '../language/language.ts'
 import { type LimitsView, type SettingsView, type UserView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, table, time } from './layout.ts'
@@ -80,7 +80,7 @@ function userTable (words: Words, users: readonly UserView[]): Html {
   const rows = users.map(({ id, email, role, services, disabled, secondFactor, createdAt }) =>
     html`<tr><th scope="row"><a href="/console/company/users/${String(id)}">${email}</a>${
       disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
-    }${secondFactor ? html` <span class="badge good">${words.factor}</span>` : html``}</th><td>${roleName(words, role)}</td><td>${
+    }${secondFactor ? html` <span class="badge good">${words.factor}</span>` : html``}</th><td>${wordFor(words, 'role', role)}</td><td>${
       allowedServices(words, services)
     }</td><td>${time(createdAt)}</td></tr>\n`
   )

@@ -11,7 +11,7 @@ import { errorOf, type Typed } from './typed.ts'
 
 type List<Item> = { data: Item[], nextCursor: string | null }
 type Query = Readonly<Record<string, unknown>>
-type Shown = { said?: Html, typed?: Typed, query?: Query }
+type Shown = { said?: Html, typed?: Typed, already?: Html, query?: Query }
 
 /** What people who write programs need: API keys, the secret of the callbacks, the callbacks about the company. */
 export const developersPages: FastifyPluginCallback = (app, _options, done) => {
@@ -30,7 +30,7 @@ export const developersPages: FastifyPluginCallback = (app, _options, done) => {
     const keys = await api.send<List<KeyView>>('GET', withQuery('/api/v1/keys', { limit: '100', userId: String(userId) }))
     const made = keys.ok ? madeBy(body, keys.body.data) : undefined
     if (made !== undefined) {
-      return reply.code(409).page(await view(request, { said: warning(fill(words.keyMadeAlready, { name: made.name })) }))
+      return reply.code(409).page(await view(request, { already: warning(fill(words.keyMadeAlready, { name: made.name })) }))
     }
     const created = await api.send<NewKeyView>('POST', '/api/v1/keys', keyIn(body))
     if (created.ok) return reply.page(madePage(visit, created.body))
@@ -71,7 +71,7 @@ function newestOf (secrets: CallbackSecrets['secrets']): string {
   return secrets[0]?.createdAt ?? ''
 }
 
-async function view (request: FastifyRequest, { said = html``, typed, query = {} }: Shown): Promise<Html> {
+async function view (request: FastifyRequest, { said = html``, typed, already, query = {} }: Shown): Promise<Html> {
   const visit = visitOf(request)
   const { words, api, actor: { role } } = visit
   const [keyCursor, callbackCursor] = ['keys', 'callbacks'].map((name) => typeof query[name] === 'string' ? query[name] : '')
@@ -87,7 +87,7 @@ async function view (request: FastifyRequest, { said = html``, typed, query = {}
   }
 <section aria-labelledby="keys"><h2 id="keys">${words.keys}</h2><p>${words.keysIntro}</p>${keyTable(visit, keys.data, users.data)}${
     more(words, 'keys', keys.nextCursor)
-  }</section>${keyCursor === '' ? keyForm(visit, keys.data[0]?.id ?? '', users.data, typed) : html``}${
+  }</section>${keyCursor === '' ? keyForm(visit, keys.data[0]?.id ?? '', users.data, { typed, already }) : html``}${
     role === 'admin' ? html`${endpointsSection(words)}${secretSection(words, secrets)}` : html``
   }${
     role === 'member' ?

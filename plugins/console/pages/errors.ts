@@ -37,8 +37,8 @@ export function errorPage (words: Words, visit: Visit | null, failure: Failure):
 }
 
 function titleOf (words: Words, { status, ofForm }: Failure): string {
-  if (status === 404) return words.notFoundTitle
-  if (status === 403) return words.forbiddenTitle
   if (status === 429) return words.tooManyTitle
-  return ofForm === true ? words.notDoneTitle : words.errorTitle
+  if (ofForm === true) return words.notDoneTitle
+  if (status === 404) return words.notFoundTitle
+  return status === 403 ? words.forbiddenTitle : words.errorTitle
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
-import { allowedServices, fill, roleName, wordFor, type Words } from '../language/language.ts'
+import { allowedServices, fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type InvitationView, type InvitationWithLink, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, table, time } from './layout.ts'
@@ -103,7 +103,7 @@ function list (words: Words, open: readonly InvitationView[], mails: boolean): H
     }</form>`
   }
   const rows = open.map((invitation) =>
-    html`<tr><th scope="row">${invitation.email}</th><td>${roleName(words, invitation.role)}</td><td>${
+    html`<tr><th scope="row">${invitation.email}</th><td>${wordFor(words, 'role', invitation.role)}</td><td>${
       allowedServices(words, invitation.services)
     }</td><td>${time(invitation.expiresAt)}${
       invitation.expired ? html` <span class="badge warn">${words.invitationExpired}</span>` : html``

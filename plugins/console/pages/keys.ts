@@ -36,11 +36,14 @@ function revokeForm (words: Words, { id, name }: KeyView): Html {
   }</button></form></details>`
 }
 
+/** A form that was refused, or whose key was made `already`. */
+type Asked = { typed?: Typed | undefined, already?: Html | undefined }
+
 /** The form for a new key. `newest` is the newest key when it is shown: {@link madeBy} knows by it what the form has made. */
-export function keyForm ({ words, actor }: Visit, newest: string, users: readonly UserView[], typed: Typed | undefined): Html {
+export function keyForm ({ words, actor }: Visit, newest: string, users: readonly UserView[], { typed, already = html`` }: Asked): Html {
   const valueOf = (name: string): string => typed?.body.get(name) ?? ''
   const others = users.filter(({ id, disabled }) => id !== actor.userId && !disabled)
-  return html`<section aria-labelledby="new"><h2 id="new">${words.keyNew}</h2>${said(words, typed, 'name', 'userId', 'expiresAt')}
+  return html`<section aria-labelledby="new"><h2 id="new">${words.keyNew}</h2>${already}${said(words, typed, 'name', 'userId', 'expiresAt')}
 <form method="post" action="/console/developers/keys#new" novalidate><input type="hidden" name="newest" value="${newest}">
 ${textField({ name: 'name', label: words.name, help: words.keyNameHelp, value: valueOf('name'), wrong: wrongOf(typed, '/name') })}
 ${

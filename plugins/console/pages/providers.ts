@@ -16,7 +16,7 @@ export const providersPage: FastifyPluginCallback = (app, _options, done) => {
       api.read<MyConfig>('/api/v1/my/config')
     ])
     const main = html`<p>${words.providersIntro}</p>
-${saidOf(words, request.query)}
+${saidOf(words, config, request.query)}
 <section aria-labelledby="services"><h2 id="services">${words.services}</h2>${
       serviceTable(words, config, { all: data, mayChange: role === 'admin' })
     }</section>
@@ -28,9 +28,9 @@ ${refusedSection(words, data)}`
   done()
 }
 
-function saidOf (words: Words, { removed, changed }: { removed?: unknown, changed?: unknown }): Html {
+function saidOf (words: Words, { services }: MyConfig, { removed, changed }: { removed?: unknown, changed?: unknown }): Html {
   if (removed !== undefined) return notice('good', html`<p>${words.settingsRemoved}</p>`)
-  if (typeof changed !== 'string') return html``
+  if (typeof changed !== 'string' || !Object.hasOwn(services, changed)) return html``
   return notice('good', html`<p>${fill(words.switchDone, { service: wordFor(words, 'service', changed) })}</p>`)
 }
 

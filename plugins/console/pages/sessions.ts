@@ -24,7 +24,8 @@ export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post('/sessions/end-others', async (request, reply) => {
     const { api } = visitOf(request)
-    for (const { id, current } of await sessionsOf(api)) {
+    const sessions = await sessionsOf(api)
+    for (const { id, current } of hasCurrent(sessions) ? sessions : []) {
       const ended = current ? undefined : await api.send('DELETE', `/api/v1/my/sessions/${encodeURIComponent(id)}`)
       // One that has ended meanwhile is not missed.
       if (ended?.ok === false && ended.status !== 404) throw new ApiRefused(ended)
@@ -36,7 +37,7 @@ export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
     const [visit, { body }] = [visitOf(request), request]
     const entered = { current: body.get('current') ?? '', password: body.get('password') ?? '' }
     const changed = await visit.api.send('PUT', '/api/v1/my/password', entered)
-    if (changed.ok) return reply.redirect('/console/sign-in?changed=1', 303)
+    if (changed.ok) return reply.redirect('/console/sign-in?changed=1#main', 303)
     return reply.code(changed.status).page(await view(visit, { body, error: changed.error }))
   })
   done()
@@ -44,6 +45,11 @@ export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
 
 async function sessionsOf (api: Api): Promise<SessionView[]> {
   return (await api.read<{ data: SessionView[] }>('/api/v1/my/sessions')).data
+}
+
+/** Whoever acts as somebody else has none of their sessions: all of them would be others. */
+function hasCurrent (sessions: readonly SessionView[]): boolean {
+  return sessions.some(({ current }) => current)
 }
 
 async function view (visit: Visit, typed?: Typed): Promise<Html> {
@@ -54,7 +60,7 @@ async function view (visit: Visit, typed?: Typed): Promise<Html> {
     section: 'sessions',
     main: html`<section aria-labelledby="sessions"><h2 id="sessions">${words.sessions}</h2><p>${words.sessionsIntro}</p>${
       sessionTable(words, sessions)
-    }${sessions.length > 1 ? endOthers(words) : html``}</section>
+    }${sessions.length > 1 && hasCurrent(sessions) ? endOthers(words) : html``}</section>
 <section aria-labelledby="factor"><h2 id="factor">${words.factor}</h2><p>${words.factorIntro}</p>
 <p><a href="/console/second-factor">${words.factorManage}</a></p></section>${
       acting === undefined ? passwordSection(words, typed) : html``

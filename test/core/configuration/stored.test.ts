@@ -75,7 +75,7 @@ await t.test('what is wrong with a stored configuration is found once', async (t
   const faults = configurationFaults(keyring, 2, provider, wrong)
   t.ok(faults.some(({ path }) => path === '/settings/unheard'), 'of its settings')
   t.ok(faults.some(({ path }) => path === '/sandbox'), 'of its sandbox')
-  const check = createConfigurationCheck(keyring)
+  const check = createConfigurationCheck(keyring, memoryLog())
   const first = check(2, provider, wrong)
   t.same(first, faults)
   t.equal(check(2, provider, wrong), first, 'the same list again')

@@ -32,7 +32,11 @@ await t.test('every table of companies has the company in its key, or a reason i
 
 const calls = 'core/store/calls'
 const functions = readdirSync(new URL(`../../../${calls}`, import.meta.url)).filter((file) => file.endsWith('.sql'))
-const entries = functions.filter((file) => /create function calls\.\w+\(given jsonb/.test(read(`${calls}/${file}`)))
+/** The queue has the jobs of all companies: it calls this one as the owner, and names the company of each dispatch. */
+const ofAnyCompany = ['take_queued.sql']
+const entries = functions.filter((file) =>
+  !ofAnyCompany.includes(file) && /create function calls\.\w+\(given jsonb/.test(read(`${calls}/${file}`))
+)
 
 await t.test('each function of the database is of one company before it touches a table, until it adds jobs', (t) => {
   t.ok(entries.length > 8)

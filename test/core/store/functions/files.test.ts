@@ -4,7 +4,10 @@ import t from 'tap'
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 const files = globSync('core/store/calls/*.sql').sort()
+/** `takeQueued` calls it as the owner; lease.test.ts does so by that. */
+const ofAnyCompany = ['take_queued']
 const called = files.filter((path) => read(path).includes('(given jsonb, moment timestamptz)')).map((path) => basename(path, '.sql'))
+  .filter((name) => !ofAnyCompany.includes(name))
 
 await t.test('each file defines the function of its name, and no other', (t) => {
   for (const path of files) {
