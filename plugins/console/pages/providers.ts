@@ -4,7 +4,7 @@ import { fill, serviceNames, wordFor, type Words } from '../language/language.ts
 import type { MyConfig, ProviderView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
-import { installedIn, nameOf, readWholeProviders, settingsLinks } from './provider-names.ts'
+import { installedIn, nameOf, readProviders, settingsLinks } from './provider-names.ts'
 
 /** Which provider does what for the company, and which are installed. */
 export const providersPage: FastifyPluginCallback = (app, _options, done) => {
@@ -12,7 +12,7 @@ export const providersPage: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const { words, api, actor: { role } } = visit
     const [data, config] = await Promise.all([
-      readWholeProviders(visit),
+      readProviders(visit),
       api.read<MyConfig>('/api/v1/my/config')
     ])
     const main = html`<p>${words.providersIntro}</p>
@@ -71,9 +71,13 @@ function chosenOf (words: Words, all: readonly ProviderView[], codes: readonly s
   }`
 }
 
-function card (words: Words, { code = '', name = code, services = {}, settings, health }: ProviderView, { company }: MyConfig): Html {
+function card (
+  words: Words,
+  { code = '', name = code, services = {}, health }: ProviderView,
+  { company, services: usable }: MyConfig
+): Html {
   const stored = company.providers.find((configuration) => configuration.code === code)
-  const needsNone = Object.keys((settings as { properties?: object } | undefined)?.properties ?? {}).length === 0
+  const needsNone = Object.values(usable).some(({ available }) => available.includes(code))
   const [tone, state] = stored === undefined
     ? needsNone ? ['calm', ''] : ['calm', words.notConfigured]
     : stored.valid
