@@ -55,6 +55,17 @@ await t.test('an e-invoice is dispatched as the file of its format, a Factur-X u
   }
 })
 
+await t.test('one that was refused is put right and tried again; what is still wrong is told as of a request', async (t) => {
+  const asked = { providerName: 'simulator', invoicing: { eInvoiceFormat: 'UBL', reference: 'reject' } }
+  const { status, body: { dispatchId } } = await send(body(asked, { ...sample, number: crypto.randomUUID() }))
+  t.equal(status, 422)
+  const retry = (invoicing: Record<string, unknown>): Promise<Answer> =>
+    service.send('POST', `/api/v1/dispatches/${String(dispatchId)}/retry`, { body: { invoicing } })
+  const fields = { documentType: 'E_INVOICE', eInvoiceFormat: 'UBL' }
+  has(t, await retry({ ...fields, eInvoiceFormat: 'CII' }), { status: 422, body: { details: [{ path: '/invoicing/eInvoiceFormat' }] } })
+  has(t, await retry({ ...fields, reference: 'Order 4711' }), { status: 200, body: { success: true } })
+})
+
 await t.test('a chain attaches and archives that very file', async (t) => {
   const chain = chainBody(['invoicing', 'email', 'upload'], { id: 4, data: sample }, body({ invoicing: { eInvoiceFormat: 'UBL' } }))
   const { status, body: { generatedDocument } } = await send(chain, 'invoicing/email/upload')

@@ -2,10 +2,10 @@ import type { Problem } from '@dispatch/common'
 import type { Choice } from '../../configuration/choose.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
-import type { StoredTemplate } from '../../store/templates/templates.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { checkForeseen, faultsOf } from './check.ts'
 import { isSame } from './lists.ts'
+import { recordedData, recordedTemplate } from './recorded-template.ts'
 import type { ResolvedRequest, ResolvedStep } from './resolve.ts'
 
 /** What keeps another provider from doing a step of a recorded dispatch, and not the one that has it. None where it is no longer known. */
@@ -63,8 +63,8 @@ async function plannedStep (
   step: StepRecord,
   choice: Choice | undefined
 ): Promise<ResolvedStep> {
-  const template = await templateOf(dependencies, record, step)
-  const { data } = step.position === 0 ? record : step
+  const template = await recordedTemplate(dependencies, record, step)
+  const data = recordedData(record, step)
   return {
     service: step.service as ServiceName,
     fields: step.fields,
@@ -73,23 +73,6 @@ async function plannedStep (
     ...(template === undefined ? {} : { template: { template, data: data ?? {}, path: '/template/data' } }),
     ...(choice === undefined ? {} : { choice }),
     ...(step.deferred_on === null ? {} : { deferredOn: step.deferred_on })
-  }
-}
-
-/** The template of a step. One that only a newer release can read is as one that is gone. */
-async function templateOf (
-  { templates, log }: PipelineDependencies,
-  record: DispatchRecord,
-  step: StepRecord
-): Promise<StoredTemplate | undefined> {
-  const { company_id: companyId, dispatch_id: dispatchId } = record
-  const { template_id: id, template_version: version } = step.position === 0 ? record : step
-  if (id === null || version === null) return undefined
-  try {
-    return await templates.findVersion(companyId, id, version)
-  } catch (error) {
-    log.warn({ err: error, companyId, dispatchId }, 'the template of a dispatch could not be read to explain its providers')
-    return undefined
   }
 }
 

@@ -82,7 +82,7 @@ function findingsOf (
 
 type Surroundings = Pick<CheckInput<never, never>, 'today' | 'otherServices' | 'link'>
 
-/** Checks fields that replace those of a recorded step. `data`: of its template. Throws as {@link checkRequest} does. */
+/** Checks fields that replace those of a recorded step. `data`: of its template, which may be gone. Throws as {@link checkRequest} does. */
 export async function checkAgain (
   step: ResolvedStep,
   { now, metadata, ...surroundings }: Omit<Surroundings, 'today'> & {
@@ -91,13 +91,13 @@ export async function checkAgain (
     now: () => Date
   }
 ): Promise<void> {
-  const { service, fields, choice, at } = step
+  const { service, fields, choice, template: content, at } = step
   const time = now()
   refuseFaults([
     services[service].check({
       fields,
       at,
-      template: {},
+      template: content === undefined ? {} : subjectOf(content.template),
       provider: providerOf(service, choice),
       today: time.toISOString().slice(0, 10),
       ...surroundings

@@ -11,6 +11,7 @@ import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-v
 import type { Replacement } from '../../store/dispatch/runs.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { checkAgain } from '../plan/check.ts'
+import { recordedData, recordedTemplate } from '../plan/recorded-template.ts'
 
 const closed = { additionalProperties: false }
 const readers = new Map<ServiceName, Validator<Readonly<Record<string, JsonObject>>>>(serviceNames.map((name) => [
@@ -131,10 +132,11 @@ function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonOb
 
 /** Checks the new fields by the rules of the service and of the step's provider. */
 async function recheck (
-  { host, configurations, keyring, now }: PipelineDependencies,
+  dependencies: PipelineDependencies,
   record: DispatchRecord,
   { step, fields, link }: { step: StepRecord, fields: JsonObject, link?: string }
 ): Promise<void> {
+  const { host, configurations, keyring, now } = dependencies
   const service = step.service as ServiceName
   const { provider_code: providerCode, configured_by: configuredBy } = step
   const provider = providerCode === null ? undefined : host.find(providerCode)
@@ -150,8 +152,17 @@ async function recheck (
         ...servingIn(keyring, record.company_id, provider, configuration)
       }
     }
-  await checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, {
-    data: record.data ?? {},
+  const data = recordedData(record, step) ?? {}
+  const template = await recordedTemplate(dependencies, record, step)
+  await checkAgain({
+    service,
+    fields,
+    settings: step.request_settings,
+    at: (field) => `/${service}/${field}`,
+    ...(template === undefined ? {} : { template: { template, data, path: '/template/data' } }),
+    ...choice
+  }, {
+    data,
     metadata: record.metadata,
     now,
     otherServices: record.services.filter((name) => name !== service),
