@@ -4,9 +4,8 @@ type Waiting<Given, Answer> = PromiseWithResolvers<Answer> & { given: Given }
 
 /**
  * Shares messages among calls of one line. The first call goes at once; those that come while a message is under way go together with the
- * next one, in their order, `most` at a time. None waits for longer than so many milliseconds
- * (`patience`) for each message before it. `send`
- * answers each call, or what becomes of it; where it rejects, all calls of that message do.
+ * next one, in their order, `most` at a time. None waits for longer than so many milliseconds (`patience`) for each message before it.
+ * `send` answers each call, or what becomes of it; where it rejects, all calls of that message do.
  */
 export function createSharedCalls<Given, Answer> (
   send: (given: readonly [Given, ...Given[]]) => Promise<readonly (Answer | Promise<Answer>)[]>,

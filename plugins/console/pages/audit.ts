@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
-import { type Query, readFilter } from '../form/filter.ts'
+import { isFiltered, type Query, readFilter } from '../form/filter.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type AuditView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
@@ -73,8 +73,6 @@ ${textField({ name: 'from', label: words.from, value: filter.from, type: 'date' 
 ${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })}
 <div class="actions"><button>${words.show}</button><a href="/console/audit">${words.showAll}</a></div></form>`
 }
-
-const isFiltered = (filter: Filter): boolean => Object.values(filter).some((value) => value !== '')
 
 type Listed = { data: readonly AuditView[], nextCursor: string | null }
 

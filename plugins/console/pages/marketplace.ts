@@ -1,6 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
+import { isFiltered } from '../form/filter.ts'
 import { fill, optionsFor, serviceNames, wordFor, type Words } from '../language/language.ts'
 import { type AdapterView, type Api, type ApiAnswer, ApiRefused, type CatalogView, type MyConfig, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
@@ -47,19 +48,17 @@ async function list (visit: Visit, filter: Filter, said: Html = html``): Promise
   const { words, api, actor: { role } } = visit
   const [found, { services }] = await Promise.all([adaptersOf(api, filter), api.read<MyConfig>('/api/v1/my/config')])
   const isOperator = role === 'operator'
-  const isFiltered = Object.values(filter).some((value) => value !== '')
+  const filtered = isFiltered(filter)
   const cards = !isCountry(filter.country)
     ? html``
     : !found.ok
     ? notice('bad', sentences(words, found.error))
     : found.body.length === 0
-    ? html`<section><p>${
-      isFiltered ? words.adaptersNoneFiltered : isOperator ? words.adaptersNone : words.adaptersNoneOffered
-    }</p></section>`
+    ? html`<section><p>${filtered ? words.adaptersNoneFiltered : isOperator ? words.adaptersNone : words.adaptersNoneOffered}</p></section>`
     : html`<ul class="cards">${found.body.slice(0, mostCards).map((adapter) => card(words, adapter))}</ul>
 ${found.body.length > mostCards ? html`<p class="quiet">${fill(words.adaptersMore, { n: found.body.length - mostCards })}</p>` : html``}`
   const main = html`<p>${isOperator ? words.marketplaceIntro : words.marketplaceIntroAdmin}</p>${said}
-<section aria-label="${words.filter}">${folded(words, isFiltered, form(words, filter, Object.keys(services)))}</section>
+<section aria-label="${words.filter}">${folded(words, filtered, form(words, filter, Object.keys(services)))}</section>
 ${cards}${isOperator ? refreshForm(words) : html``}`
   const path = withQuery('/console/marketplace', filter)
   return {

@@ -130,7 +130,7 @@ function isBegun ({ data: values, template: { sample } }: Draft, problems: Fille
 
 /** The parts of drafts as they begin, which are most of the page: as code, and the fields of each form in each language. */
 const begunCode = createRemembered<Html>(20)
-const begunFields = memoizeByIdentity<DataForm, { of: ReturnType<typeof createRemembered<Html>> }>(() => ({ of: createRemembered(2) }))
+const begunFields = memoizeByIdentity<DataForm, Map<Words['code'], Html>>(() => new Map())
 
 /** The services whose templates are no documents. */
 const messages = ['email', 'sms']
@@ -217,8 +217,12 @@ function dataSection (words: Words, draft: Draft, problems: Filled['problems']):
 function asForm (words: Words, draft: Draft, problems: Filled['problems']): Html {
   const { form, data: values } = draft
   if (form === undefined || typeof values === 'string') return html``
-  const make = (): Html => dataFields(words, form, { values, problems })
-  return isBegun(draft, problems) ? begunFields(form).of([words.code, values], make) : make()
+  if (!isBegun(draft, problems)) return dataFields(words, form, { values, problems })
+  // A form is that of one sample.
+  const known = begunFields(form)
+  const fields = known.get(words.code) ?? dataFields(words, form, { values, problems })
+  known.set(words.code, fields)
+  return fields
 }
 
 function dataFields (words: Words, form: DataForm, { values, problems }: Filled): Html {
