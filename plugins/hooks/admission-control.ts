@@ -123,8 +123,8 @@ async function acquire (
   request: FastifyRequest,
   reply: FastifyReply
 ): Promise<() => void> {
-  const release = await semaphore.acquire(whose)
-  if (release === undefined) {
+  const permit = await semaphore.acquire(whose)
+  if (permit === undefined) {
     const who = typeof whose === 'number' ? 'the company' : 'this address'
     throw new DispatchError('rate_limited', `Too many requests of ${who} are waiting: try again in a second.`, {
       retryAfter: 1
@@ -132,7 +132,9 @@ async function acquire (
   }
   // The client has disconnected meanwhile: nothing is done for it.
   if (request.socket.destroyed) reply.hijack()
-  return release
+  return () => {
+    permit.release()
+  }
 }
 
 function whenOver ({ raw, request: { socket } }: FastifyReply, work: () => void): void {

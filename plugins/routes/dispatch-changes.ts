@@ -6,8 +6,8 @@ import { Type } from 'typebox'
 import { type EventStream, openEventStream } from './event-stream.ts'
 import { findVisibleDispatch, seenBy } from './visible-dispatches.ts'
 
-/** The most streams that are open in this process. */
-const most = { ofUser: 6, ofCompany: 60, ofAll: 600 }
+/** The most streams that are open in this process. Some are kept for companies that have none: a stream lasts. */
+const most = { ofUser: 6, ofCompany: 60, ofAll: 600, kept: 60 }
 
 /** Dispatches as they change: streams of server-sent events. */
 export const dispatchChangesRoutes: FastifyPluginCallbackTypebox<{ database: Database, documentUrl: DocumentUrl, changes: Changes }> = (
@@ -112,17 +112,17 @@ const Events = {
 /** Permits for streams. Throws `rate_limited` where there is none. */
 function createLimit (): (actor: Actor) => Promise<() => void> {
   const users = createFairSemaphore({ waiting: 0, perOwner: most.ofUser })
-  const companies = createFairSemaphore({ waiting: 0, perOwner: most.ofCompany, total: most.ofAll, timeLimit: 1000 })
+  const companies = createFairSemaphore({ waiting: 0, perOwner: most.ofCompany, total: most.ofAll, kept: most.kept })
   return async ({ userId, companyId }) => {
     const ofUser = await users.acquire(userId)
     const ofCompany = ofUser === undefined ? undefined : await companies.acquire(companyId)
     if (ofUser !== undefined && ofCompany !== undefined) {
       return () => {
-        ofUser()
-        ofCompany()
+        ofUser.release()
+        ofCompany.release()
       }
     }
-    ofUser?.()
+    ofUser?.release()
     throw new DispatchError('rate_limited', `A user may have ${most.ofUser} streams open, a company ${most.ofCompany}: close one first.`, {
       retryAfter: 10
     })

@@ -23,6 +23,8 @@ export { asciiDomain, comparable, isAscii, readMailbox } from './mailbox.ts'
 export { isUuid } from './uuid.ts'
 
 // Concurrency: permits, time limits, results that are computed once.
-export { SemaphoreFull, createFairSemaphore, createSemaphore, once, type FairSemaphore } from './semaphore.ts'
+export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } from './fair-semaphore.ts'
+export { createSemaphore } from './semaphore.ts'
+export { once } from './once.ts'
 export { withDeadline, withTimeLimit } from './time-limit.ts'
 export { memoizeByIdentity } from './memoize.ts'

@@ -1,0 +1,221 @@
+import { once } from './once.ts'
+
+/** Whoever shares something: a company by its id, or a client by its name. */
+type Owner = number | string
+
+/** A permit of a fair semaphore. */
+export type Permit = {
+  /** Gives the permit back, once. `cost`: of its work, in any unit, 1 unless told. Owners whose work has cost less go first. */
+  release: (cost?: number) => void
+  /** Leaves the place to others while its work only waits for somebody else. The permit counts for its owner until it is released. */
+  park: () => void
+}
+
+/**
+ * A limited number of places that several owners share, so that none delays the others. Of those who wait for a place, the owner that holds
+ * the fewest permits goes first, then the one whose work has cost the least, then the one that has waited longest. So the share of each
+ * shrinks when others come, and grows again when they have gone. Some places are kept for owners that hold none.
+ */
+export type FairSemaphore = {
+  /**
+   * Waits for a permit. Undefined where there is none: at once where too many wait already, after the time limit, when the signal is
+   * aborted (the client has gone), and once the semaphore is closed.
+   */
+  acquire: (owner: Owner, signal?: AbortSignal) => Promise<Permit | undefined>
+  /** Runs a job with a permit. Rejects with the error of `full` where there is none, and with the signal's reason where it is aborted. */
+  run: <T>(owner: Owner, job: () => Promise<T>, signal?: AbortSignal) => Promise<T>
+  /** How many of those who wait could go on if there were places enough. The others wait for permits of their own owner. */
+  demand: () => number
+  /** Gives no more permits: whoever waits, and whoever comes, gets none. */
+  close: () => void
+}
+
+/**
+ * `total`: the number of places; unlimited unless told. `most`: how many permits there may be, with those that are parked; as many as
+ * places unless told. `perOwner`: how many of them one owner may hold; 1 unless told. `kept`: how many places are kept for owners that hold
+ * no permit; 1 unless told, and none where there is one place alone. `waiting` and `waitingInAll`: how many callers of one owner and of all
+ * owners may wait. Where all are too many, one of the owner with the most is refused. `timeLimit`: for how many milliseconds each of them
+ * waits. `full` makes the error of a job that got no permit.
+ */
+export type FairSemaphoreOptions = {
+  waiting: number
+  waitingInAll?: number
+  timeLimit?: number
+  perOwner?: number
+  total?: number
+  most?: number
+  kept?: number
+  full?: () => Error
+}
+
+/** Too many callers wait. The job was not started. */
+export class SemaphoreFull extends Error {
+  override name = 'SemaphoreFull'
+}
+
+type Caller = (permit: Permit | undefined) => void
+/** An owner that holds permits or waits for some. `cost`: of its work until now, from the least that anybody had when it came. */
+type Line = { owner: Owner, held: number, cost: number, callers: Set<Caller> }
+
+/** What one job costs, unless it is told. */
+const usualCost = 1
+
+/** Creates a fair semaphore. Without options, each owner has one permit, and the places are not limited. */
+export function createFairSemaphore ({
+  waiting,
+  waitingInAll = Infinity,
+  timeLimit = Infinity,
+  perOwner = 1,
+  total = Infinity,
+  most = total,
+  kept = total > 1 ? 1 : 0,
+  full = () => new SemaphoreFull('Too many jobs are waiting.')
+}: FairSemaphoreOptions): FairSemaphore {
+  const lines = new Map<Owner, Line>()
+  /** Those with callers, in the order in which they began to wait. */
+  const queue = new Set<Line>()
+  let [taken, held, callers, served] = [0, 0, 0, 0]
+  let closed = false
+
+  function lineOf (owner: Owner): Line {
+    const line = lines.get(owner) ?? { owner, held: 0, cost: served, callers: new Set() }
+    lines.set(owner, line)
+    return line
+  }
+
+  /** Forgets an owner, unless its work has cost more than that of those who wait now. */
+  function forgetIdle (line: Line): void {
+    if (line.held === 0 && line.callers.size === 0 && line.cost <= served + usualCost) lines.delete(line.owner)
+  }
+
+  function mayTake (line: Line): boolean {
+    const left = line.held > 0 ? kept : 0
+    return line.held < perOwner && taken + left < total && held + left < most
+  }
+
+  function grant (line: Line): Permit {
+    served = line.cost = Math.max(line.cost, served)
+    taken++
+    held++
+    line.held++
+    const park = once(() => {
+      taken--
+    })
+    return {
+      park () {
+        park()
+        serve()
+      },
+      release: once((cost: number = usualCost) => {
+        park()
+        held--
+        line.held--
+        line.cost += cost
+        serve()
+        forgetIdle(line)
+      })
+    }
+  }
+
+  /** Gives permits to those who wait, as long as somebody may take one. */
+  function serve (): void {
+    for (let line = nextOf(queue); line !== undefined; line = nextOf(queue)) {
+      const [caller] = line.callers
+      if (caller === undefined) return
+      leave(line, caller)
+      // To the end of those that are equal otherwise.
+      if (queue.delete(line)) queue.add(line)
+      caller(grant(line))
+    }
+  }
+
+  function nextOf (all: Iterable<Line>): Line | undefined {
+    let first: Line | undefined
+    for (const line of all) {
+      if (mayTake(line) && (first === undefined || comesBefore(line, first))) first = line
+    }
+    return first
+  }
+
+  function leave (line: Line, caller: Caller): void {
+    if (!line.callers.delete(caller)) return
+    callers--
+    if (line.callers.size === 0) queue.delete(line)
+  }
+
+  function refuse (line: Line, caller: Caller): void {
+    leave(line, caller)
+    forgetIdle(line)
+    caller(undefined)
+  }
+
+  /** Makes room for one more caller: one of the owner with the most of them is refused, if it has more than this one would have then. */
+  function makeRoom ({ callers: own }: Line): boolean {
+    if (callers < waitingInAll) return true
+    const [first, ...others] = queue
+    if (first === undefined) return false
+    const longest = others.reduce((most, line) => line.callers.size > most.callers.size ? line : most, first)
+    const newest = [...longest.callers].at(-1)
+    if (newest === undefined || longest.callers.size <= own.size + 1) return false
+    refuse(longest, newest)
+    return true
+  }
+
+  async function wait (line: Line, signal: AbortSignal | undefined): Promise<Permit | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Permit | undefined>()
+    line.callers.add(resolve)
+    queue.add(line)
+    callers++
+    const giveUp = (): void => {
+      refuse(line, resolve)
+    }
+    signal?.addEventListener('abort', giveUp, { once: true })
+    const timer = timeLimit === Infinity ? undefined : setTimeout(giveUp, timeLimit)
+    try {
+      return await promise
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', giveUp)
+    }
+  }
+
+  async function acquire (owner: Owner, signal?: AbortSignal): Promise<Permit | undefined> {
+    if (closed || signal?.aborted === true) return undefined
+    const line = lineOf(owner)
+    if (line.callers.size === 0 && mayTake(line)) return grant(line)
+    if (line.callers.size < waiting && makeRoom(line)) return wait(line, signal)
+    forgetIdle(line)
+    return undefined
+  }
+
+  return {
+    acquire,
+    async run (owner, job, signal) {
+      const permit = await acquire(owner, signal)
+      if (permit === undefined) {
+        signal?.throwIfAborted()
+        throw full()
+      }
+      try {
+        return await job()
+      } finally {
+        permit.release()
+      }
+    },
+    demand () {
+      let wanted = 0
+      for (const line of queue) wanted += Math.min(line.callers.size, Math.max(perOwner - line.held, 0))
+      return wanted
+    },
+    close () {
+      closed = true
+      for (const line of [...queue]) {
+        for (const caller of [...line.callers]) refuse(line, caller)
+      }
+    }
+  }
+}
+
+function comesBefore (line: Line, other: Line): boolean {
+  return line.held === other.held ? line.cost < other.cost : line.held < other.held
+}
