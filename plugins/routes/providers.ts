@@ -25,10 +25,10 @@ const ListQuery = Type.Object({
 
 /** Lists the installed providers; for operators: reloads them in all processes, and gives a code to another publisher. */
 export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { host, breakers, administration }, done) => {
-  function listFor ({ companyId, role }: Actor, version: Version, schemas = true): ProviderView[] {
-    const isOperator = role === 'operator'
-    const visible = isOperator ? host : offeredTo(host, companyId)
-    return viewsOf(visible.entries(), { isFailing: (code) => breakers.state(companyId, code) !== 'closed', isOperator, version, schemas })
+  function listFor (actor: Actor, version: Version, schemas = true): ProviderView[] {
+    const isOperator = actor.role === 'operator'
+    const visible = isOperator ? host : offeredTo(host, actor.companyId)
+    return viewsOf(visible.entries(), { failing: breakers.failingFor(actor), isOperator, version, schemas })
   }
 
   app.get('/api/v1/providers', {
@@ -106,11 +106,11 @@ function processView ({ machine, pid, converged, providers }: ProcessState): Pro
   return { machine, pid, converged, providers }
 }
 
-/** Whether the circuit breaker of a provider holds back its calls. */
-type IsFailing = (code: string) => boolean
-
-/** `schemas`: with the schemas of the settings. */
-type Reader = { isFailing: IsFailing, isOperator: boolean, version: Version, schemas: boolean }
+/**
+ * `failing`: the providers whose circuit breaker holds back calls of the reader, with the settings of the company or the reader's own.
+ * `schemas`: with the schemas of the settings.
+ */
+type Reader = { failing: ReturnType<Breakers['failingFor']>, isOperator: boolean, version: Version, schemas: boolean }
 
 /** The entries as they are in a version of the API. Only operators are told why a folder is refused: paths and values stand in it. */
 function viewsOf (all: readonly ProviderEntry[], reader: Reader): ProviderView[] {
@@ -119,7 +119,7 @@ function viewsOf (all: readonly ProviderEntry[], reader: Reader): ProviderView[]
   )
 }
 
-function viewOf (entry: ProviderEntry, { isFailing, isOperator, version: asked, schemas }: Reader): ProviderView {
+function viewOf (entry: ProviderEntry, { failing, isOperator, version: asked, schemas }: Reader): ProviderView {
   const folder = basename(entry.folder)
   if (entry.state === 'refused') {
     const { code, reason, place, notice = 'It could not be loaded; the operator of the service can see why.' } = entry
@@ -143,10 +143,14 @@ function viewOf (entry: ProviderEntry, { isFailing, isOperator, version: asked, 
     hosts,
     services: servicesOf(entry.manifest),
     ...(schemas ? { settings: settingsSchemaIn(settings, asked), requestSettings: settingsSchemaIn(requestSettings, asked) } : {}),
-    health: isFailing(code)
-      ? { state: 'failing', reason: 'The vendor has failed several times in a row; no calls are made for a while.' }
-      : { state: 'ok' }
+    health: healthOf(failing.get(code))
   }
+}
+
+function healthOf (failing: 'company' | 'user' | undefined): ProviderView['health'] {
+  if (failing === undefined) return { state: 'ok' }
+  const whose = failing === 'user' ? 'your own settings' : 'the settings of the company'
+  return { state: 'failing', reason: `With ${whose}, the vendor has failed several times in a row; no calls are made for a while.` }
 }
 
 function servicesOf (manifest: Manifest): NonNullable<ProviderView['services']> {

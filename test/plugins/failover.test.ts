@@ -170,7 +170,7 @@ await t.test('a retry by a person begins with the first again; with other fields
 
 await t.test('a breaker that is open, a configuration and a provider that are gone: the next one is called', async (t) => {
   await list('alpha', 'beta')
-  for (let failures = 0; failures < 1000; failures++) breakers.fault(companyId, 'alpha')
+  for (let failures = 0; failures < 1000; failures++) breakers.fault({ companyId, userId: null, provider: 'alpha' })
   has(t, (await send()).body, { status: 'succeeded', providerName: 'beta' })
   t.strictSame(called(), ['beta'])
   breakers.close({ companyId })

@@ -72,9 +72,10 @@ await t.test('what there is at the moment is read at the scrape', async (t) => {
   t.equal(valueOf(text, 'adapter_processes'), 0, 'providers run inside')
   t.ok((valueOf(text, 'database_connections', { pool: 'companies', state: 'idle' }) ?? 0) > 0)
   for (const pool of ['companies', 'owner', 'vital']) t.equal(valueOf(text, 'database_connections', { pool, state: 'waiting' }), 0, pool)
-  service.app.get('breakers').fault(1, 'acme')
+  const acme = { companyId: 1, userId: null, provider: 'acme' }
+  service.app.get('breakers').fault(acme)
   t.equal(valueOf(await scrape(), 'breakers_open', { provider: 'acme' }), undefined)
-  for (let failures = 1; failures < 5; failures++) service.app.get('breakers').fault(1, 'acme')
+  for (let failures = 1; failures < 5; failures++) service.app.get('breakers').fault(acme)
   t.equal(valueOf(await scrape(), 'breakers_open', { provider: 'acme' }), 1)
   service.app.get('breakers').close({ companyId: null })
   t.equal(valueOf(await scrape(), 'breakers_open', { provider: 'acme' }), undefined)

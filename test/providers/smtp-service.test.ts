@@ -1,21 +1,24 @@
 import type { SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
 import { createNetwork } from '../../core/host/http/network.ts'
+import type { Route } from '../../core/host/http/transport.ts'
 import { has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
-import { type Answer, startService } from '../support/service.ts'
+import { admin, type Answer, type Login, startService, type TestService } from '../support/service.ts'
 import { answer, type MailServer, mailServer } from '../support/smtp.ts'
 
 type Stage = {
   server: MailServer
-  send: (more?: Record<string, unknown>, path?: string) => Promise<Answer>
+  send: (more?: Record<string, unknown>, path?: string, login?: Login) => Promise<Answer>
+  ask: TestService['send']
   read: (dispatchId: string) => Promise<Answer>
 }
 
 /** The whole service with a company that sends through a mail server. */
 async function begin (t: Test, options?: (cut: () => void) => SMTPServerOptions): Promise<Stage> {
   const server = await mailServer(t, options)
-  const network = createNetwork({ loopback: 'allowed', ca: [server.ca], route: server.route })
+  const route: Route = (host, port) => host === 'mail.acme.test' ? server.route(host, port) : undefined
+  const network = createNetwork({ loopback: 'allowed', ca: [server.ca], route })
   const { send } = await startService(t, { replacements: { network, renderer: quickRenderer } })
   const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
   has(t, await send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }), {
@@ -24,7 +27,8 @@ async function begin (t: Test, options?: (cut: () => void) => SMTPServerOptions)
   })
   return {
     server,
-    send: (more = {}, path = '/api/email') =>
+    ask: send,
+    send: (more = {}, path = '/api/email', login = admin) =>
       send('POST', path, {
         body: {
           providerName: 'smtp',
@@ -34,7 +38,7 @@ async function begin (t: Test, options?: (cut: () => void) => SMTPServerOptions)
           body: 'Hello.',
           ...more
         }
-      }),
+      }, login),
     read: (dispatchId) => send('GET', `/api/v1/dispatches/${dispatchId}`)
   }
 }
@@ -118,4 +122,24 @@ await t.test('a sender that the configuration does not list is a 417, at validat
   }
   has(t, await send({}, '/api/email/validate'), { status: 200, body: { result: 'success' } })
   t.equal(server.connections(), 0)
+})
+
+await t.test('a member whose own mail server is dead holds back nobody else', async (t) => {
+  const { server, send, ask } = await begin(t)
+  const member = { email: 'member-with-a-server@example.com', password: 'a good password' }
+  await ask('POST', '/api/v1/users', { body: { ...member, role: 'member', services: ['email'] } })
+  const settings = { host: '127.0.0.1', port: 1, security: 'tls', allowedSenders: ['@own.test'] }
+  has(t, await ask('PUT', '/api/v1/my/providers/smtp', { body: { settings } }, member), { status: 200 })
+  const own = (): Promise<Answer> => send({ from: 'billing@own.test' }, '/api/email', member)
+  for (let failures = 0; failures < 5; failures++) has(t, await own(), { status: 503, body: { message: /refused the connection/ } })
+  has(t, await own(), { status: 503, body: { message: /failed several times in a row/ } })
+
+  has(t, await send(), { status: 200 })
+  t.equal(server.mails.length, 1)
+  const health = async (login: Login): Promise<unknown> => {
+    const { body } = await ask('GET', '/api/v1/providers?schemas=false', {}, login)
+    return body.data.find(({ code }: { code: string }) => code === 'smtp').health
+  }
+  has(t, await health(member), { state: 'failing', reason: /^With your own settings/ })
+  t.same(await health(admin), { state: 'ok' })
 })

@@ -30,10 +30,10 @@ export type CallContext =
 export type CallLimits = { limit?: number, signal?: AbortSignal }
 
 /**
- * Why a call failed. `code` is the vendor's own. `retryAfter`: seconds that the vendor asks to wait. `ours`: the fault is in this service
- * and not at the vendor.
+ * Why a call failed. `code` is the vendor's own. `host` was asked last. `retryAfter`: seconds that the vendor asks to wait. `ours`: the
+ * fault is in this service and not at the vendor.
  */
-export type CallError = { word: ProviderErrorWord, code?: string, message: string, retryAfter?: number, ours?: true }
+export type CallError = { word: ProviderErrorWord, code?: string, message: string, host?: string, retryAfter?: number, ours?: true }
 
 /** A failed call. `unavailable`: certainly not accepted. `uncertain`: perhaps accepted. */
 export type FailedCall = { outcome: typeof providerErrors[ProviderErrorWord], error: CallError }
@@ -135,7 +135,7 @@ export async function invokeFunction (
     }, over, signal)
     return { returned, redact }
   } catch (thrown) {
-    const failed = withDoubt(thrownBy(installed, thrown, { redact, log, progress }), progress, redact)
+    const failed = withHost(withDoubt(thrownBy(installed, thrown, { redact, log, progress }), progress, redact), progress)
     if (failed.outcome === 'rejected' && made.length > 0) {
       await takeAllBack(made, log, (ended) => open({ progress: createProgress({ passed: false }), ended, limit: takingBack }).http)
     }
@@ -225,6 +225,10 @@ function withDoubt (call: FailedCall, { doubt }: CallProgress, redact: Redactor)
   return doubt === undefined || call.outcome === 'uncertain'
     ? call
     : failedCall('outcome_unknown', presentable(doubt.message, longestMessage, redact))
+}
+
+function withHost ({ outcome, error }: FailedCall, { asked: host }: CallProgress): FailedCall {
+  return { outcome, error: { ...error, ...(host !== undefined && { host }) } }
 }
 
 function reported (

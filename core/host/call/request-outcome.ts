@@ -84,6 +84,10 @@ export type CallProgress = {
   /** The point of no return: requests after it can no longer be repeated. */
   passCheckpoint: () => void
   readonly passed: boolean
+  /** Reports that a request to this host begins. */
+  asking: (host: string) => void
+  /** The host that was asked last. */
+  readonly asked: string | undefined
   /** Reports a successful request. `unsafe`: the request changes something at the vendor. */
   done: (request: { unsafe: boolean }) => void
   /** The error word for a failed request. `refusal` is the word for the outcome `refused`. A doubt is remembered. */
@@ -99,6 +103,7 @@ export type CallProgress = {
 export function createProgress ({ passed: begunPassed }: { passed: boolean }): CallProgress {
   let passed = begunPassed
   let accepted = false
+  let asked: string | undefined
   let doubt: Failure | undefined
   return {
     passCheckpoint () {
@@ -106,6 +111,12 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
     },
     get passed () {
       return passed
+    },
+    asking (host) {
+      asked = host
+    },
+    get asked () {
+      return asked
     },
     get doubt () {
       return doubt

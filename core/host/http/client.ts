@@ -102,10 +102,14 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
 }
 
 /** The access tokens of an OAuth 2 sign-in. */
-function tokensOf ({ accessTokens, account, connection, targets }: HttpOptions, oauth2: OAuth2): Connection {
+function tokensOf ({ accessTokens, account, connection, targets, progress }: HttpOptions, oauth2: OAuth2): Connection {
   if (oauth2.grant !== 'authorization_code') {
     return {
-      token: () => accessTokens.get(account, oauth2, targetOf(oauth2.tokenUrl, targets)),
+      token () {
+        const target = targetOf(oauth2.tokenUrl, targets)
+        progress.asking(target.host)
+        return accessTokens.get(account, oauth2, target)
+      },
       drop (value) {
         accessTokens.drop(account, oauth2, value)
         return Promise.resolve()
@@ -134,6 +138,7 @@ async function exchange (
     ended: signal,
     holds,
     limit: answerWithin,
+    progress,
     now
   } = options
   // What a provider has signed or fetched by itself is no setting. A short text is none of these, and may stand anywhere.
@@ -157,6 +162,7 @@ async function exchange (
     const content = body.open()
     const sent = { ...headers, ...authorization, ...lengthOf(body), 'accept-encoding': 'gzip' }
     if (line !== undefined) Object.assign(line, { headers: sent, body: noted(content, body) })
+    progress.asking(url.host)
     return await wire.send({
       method,
       url,

@@ -50,6 +50,7 @@ export function createSmtp ({ mailers, account, targets, documents, progress, en
         }
         checkHost(host, targets)
         checkHeaders(message)
+        progress.asking(host)
         if (line !== undefined) Object.assign(line, { url: `smtp://${host}:${transport.port ?? 587}`, headers: envelopeOf(message) })
         const receipt = await deliver(await mailers.get(account, transport, host), { host, ended, holds, message, read: documents.read })
         progress.done({ unsafe: true })

@@ -7,6 +7,7 @@ import type { DocumentHandle } from '../../contract/common.ts'
 import { DispatchError } from '../../contract/errors.ts'
 import { observe, secondsSince } from '../../contract/observations.ts'
 import { within } from '../../contract/spans.ts'
+import type { Configured, Line } from '../../host/call/breaker.ts'
 import type { CallResources } from '../../host/call/call-resources.ts'
 import { type CallContext, callDispatch, type FailedCall, type Outcome } from '../../host/call/dispatch.ts'
 import type { EndedCall, Exchange } from '../../host/call/exchanges.ts'
@@ -44,7 +45,8 @@ export async function prepareCall (
     exchanges = all
   }
   const noting = dependencies.exchanges === undefined ? context : { ...context, noted }
-  const gate = dependencies.breakers.admit(run.companyId, provider.code)
+  const line: Line = { ...configuredOf(run, step), service, sandbox: step.by.sandbox }
+  const gate = dependencies.breakers.admit(line)
   if (!gate.pass) {
     throw new DispatchError('provider_unavailable',
       `The provider "${provider.code}" has failed several times in a row: it is called again in ${gate.retryAfter} seconds.`, {
@@ -56,7 +58,7 @@ export async function prepareCall (
       return failedCall('provider_unavailable', 'Nothing was sent: this process has lost the dispatch.', { ours: true })
     }
     const onFault = (): void => {
-      dependencies.breakers.fault(run.companyId, provider.code)
+      dependencies.breakers.fault(line)
     }
     const outcome = await within('attempt', { service, provider: provider.code }, async () => {
       const begun = performance.now()
@@ -65,10 +67,15 @@ export async function prepareCall (
       return ended
     })
     note(dependencies, run, { service, provider: provider.code, outcome: outcome.outcome, exchanges })
-    dependencies.breakers.record(run.companyId, provider.code, outcome)
+    dependencies.breakers.record(line, outcome)
     if (outcome.outcome !== 'accepted') logRefusal(dependencies, run, provider.code, outcome)
     return outcome
   }
+}
+
+/** Whose configuration a step is called with. */
+function configuredOf ({ companyId, actor }: Run, { by: { provider, configuredBy } }: CallableStep): Configured {
+  return { companyId, userId: configuredBy === 'user' ? actor.userId : null, provider: provider.code }
 }
 
 /** Keeps what was asked of the vendor for whoever looks into the dispatch. A call that sent nothing has nothing to show. */

@@ -401,7 +401,7 @@ await t.test('what is sent again under its key says nothing of before when it is
   has(t, await read(dispatchId), { status: 'uncertain' })
   await send('PUT', '/api/v1/company/providers/keyed', { body: { settings: {} } })
   const breakers = createBreakers({ now: clock.now, failures: 1 })
-  breakers.record(companyId, 'keyed', { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Closed.' } })
+  breakers.fault({ companyId, userId: null, provider: 'keyed' })
   await reconcile({ ...dependencies, breakers }, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id })
   has(t, await read(dispatchId), { status: 'uncertain', steps: [{ status: 'uncertain', error: { error: 'outcome_unknown' } }] })
   await after(hour)
