@@ -1,4 +1,4 @@
-import { isCurrency, type Json, type JsonObject, minorDigits, Money, type Problem } from '@dispatch/common'
+import { dayOf, isCurrency, type Json, type JsonObject, minorDigits, Money, type Problem } from '@dispatch/common'
 import { isBic, isIban } from '@dispatch/documents'
 import type { Decimal } from 'decimal.js'
 import isEmail from 'validator/lib/isEmail.js'
@@ -103,7 +103,7 @@ function literalCurrency ({ currency }: Invoice['template']): string | undefined
 
 /** Checks a due date, which stands at the path, against the date of the data. */
 export function checkDueDate (dueDate: Json | undefined, path: string, { data, today }: Pick<Invoice, 'data' | 'today'>): Findings {
-  const [date, due] = [day(at(data, '/date')), day(dueDate)]
+  const [date, due] = [dayOf(at(data, '/date')), dayOf(dueDate)]
   if (due === undefined) return {}
   if (date !== undefined && due < date) {
     return { problems: [{ path, code: 'due_date_before_date', message: `The due date ${due} is before the date ${date}.` }] }
@@ -198,11 +198,6 @@ function checkCustomerPostalCode (data: JsonObject): Problem[] {
 function differs (path: string, code: string, rule: string, given: Decimal, expected: Decimal, tolerance: Decimal): Problem[] {
   if (given.eq(expected) || given.sub(expected).abs().lte(tolerance)) return []
   return [{ path, code, message: `${given.toFixed()} is not ${rule}, which is ${expected.toFixed()}.` }]
-}
-
-/** The day of an ISO 8601 date or time. Days can be compared as text. */
-function day (value: Json | undefined): string | undefined {
-  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) ? value.slice(0, 10) : undefined
 }
 
 const halves = new Map<number, Decimal>()

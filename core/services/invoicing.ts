@@ -1,4 +1,4 @@
-import type { JsonObject, Problem } from '@dispatch/common'
+import { dayOf, type JsonObject, type Problem } from '@dispatch/common'
 import type { FileFormat } from '@dispatch/documents'
 import { checkEInvoice, currencyOf, type EInvoiceFormat, eInvoiceFormats } from '@dispatch/einvoice'
 import { type Static, Type } from 'typebox'
@@ -93,8 +93,17 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
   },
 
   request (invoicing, { data, document, metadata }) {
-    const eInvoiceFormat = formatOf(invoicing)
-    return { invoicing: { ...invoicing, ...(eInvoiceFormat === undefined ? {} : { eInvoiceFormat }) }, data, document, metadata }
+    const [eInvoiceFormat, dueDate] = [formatOf(invoicing), dayOf(invoicing.dueDate)]
+    return {
+      invoicing: {
+        ...invoicing,
+        ...(dueDate === undefined ? {} : { dueDate }),
+        ...(eInvoiceFormat === undefined ? {} : { eInvoiceFormat })
+      },
+      data,
+      document,
+      metadata
+    }
   },
 
   example: {},

@@ -1,10 +1,11 @@
-import { type Json, type JsonObject, minorDigits, Money } from '@dispatch/common'
+import { dayOf, type Json, type JsonObject, minorDigits, Money } from '@dispatch/common'
 import type { Decimal } from 'decimal.js'
 import { decimalAt } from '../../services/amounts.ts'
 import { at, textOf } from '../../services/data.ts'
 import { refused } from '../call/failure.ts'
 
-const texts = ['number', 'date', 'dueDate', 'currency', 'paymentTerms', 'notes', 'conditions'] as const
+const days = ['date', 'dueDate'] as const
+const texts = ['number', 'currency', 'paymentTerms', 'notes', 'conditions'] as const
 const customerTexts = ['name', 'email', 'address', 'city', 'postalCode', 'country', 'vatId'] as const
 
 type Texts<Name extends string> = Partial<Record<Name, string>>
@@ -19,10 +20,10 @@ export type InvoiceLine = { description: string, quantity: Decimal, unitPrice: D
 export type Adjustment = { reason: string, amount: Decimal, taxRate: Decimal }
 
 /**
- * The invoice fields of a request's data: texts unchanged, amounts exact. `due` is the amount to pay: the total less the prepaid amount,
+ * The invoice fields of a request's data: texts unchanged, days as YYYY-MM-DD, amounts exact. `due` is the amount to pay: the total less the prepaid amount,
  * plus the rounding.
  */
-export type Invoice = Texts<typeof texts[number]> & {
+export type Invoice = Texts<typeof texts[number] | typeof days[number]> & {
   customer: Texts<typeof customerTexts[number]>
   lines: InvoiceLine[]
   adjustments: Adjustment[]
@@ -42,6 +43,7 @@ export function invoiceOf (data: JsonObject): Invoice {
   const net = lines.reduce((sum, { total }) => sum.add(total), zero)
   return {
     ...textsOf(data, texts),
+    ...daysOf(data),
     customer: textsOf(at(data, '/customer') ?? null, customerTexts),
     lines,
     adjustments: adjustmentsOf(data, '', { base: net, taxRate }),
@@ -109,6 +111,15 @@ function adjustmentsOf (data: JsonObject, place: string, { base, taxRate }: { ba
       }
     })
   )
+}
+
+/** The days of the invoice, also where the data write them as times. */
+function daysOf (data: JsonObject): Texts<typeof days[number]> {
+  const given = days.flatMap((name) => {
+    const day = dayOf(data[name])
+    return day === undefined ? [] : [[name, day] as const]
+  })
+  return Object.fromEntries(given)
 }
 
 function textsOf<Name extends string> (data: Json, names: readonly Name[]): Texts<Name> {

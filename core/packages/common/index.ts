@@ -18,7 +18,8 @@ export { vocabularies } from './vocabulary.ts'
 export { Money, decimalOf } from './money.ts'
 export { currencies, isCurrency, minorDigits } from './currencies.ts'
 
-// Texts with a form: e-mail addresses, UUIDs.
+// Texts with a form: days, e-mail addresses, UUIDs.
+export { dayOf } from './day.ts'
 export { asciiDomain, comparable, isAscii, readMailbox } from './mailbox.ts'
 export { isUuid } from './uuid.ts'
 

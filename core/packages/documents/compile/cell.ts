@@ -1,7 +1,8 @@
+import { dayOf } from '@dispatch/common'
 import type { CellSource, ValueType } from '../model/blocks.ts'
 import type { Cell } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
-import { isDate, isDecimal } from '../model/values.ts'
+import { isDecimal } from '../model/values.ts'
 import { type CompileContext, contextBelow, reportFault } from '../source/compile-context.ts'
 import { type CompiledExpression, compileExpression } from './expression.ts'
 import { liquidText } from './liquid.ts'
@@ -43,7 +44,8 @@ const readers: Record<ValueType, Reader> = {
   number: (value, expression, scope, digits) => ({ type: 'number', value: decimal(value, expression, scope), ...digits }),
   percent: (value, expression, scope, digits) => ({ type: 'percent', value: decimal(value, expression, scope), ...digits }),
   date (value, expression, scope) {
-    if (isDate(value)) return { type: 'date', value }
+    const day = dayOf(value)
+    if (day !== undefined) return { type: 'date', value: day }
     throw renderError(expression.pointer(scope), 'not_a_date', 'Expected a date (YYYY-MM-DD) or a time (RFC 3339).')
   }
 }

@@ -43,9 +43,9 @@ export function formatPercent (value: Decimal, locale: string, digits = 3): stri
   return percentFormat(`${locale} ${digits}`).format(exact(value))
 }
 
-/** A day (YYYY-MM-DD), or the UTC day of a time (RFC 3339). */
-export function formatDate (value: string, locale: string, style: DateStyle = 'medium'): string {
-  return dateFormat(`${locale} ${style}`).format(new Date(value))
+/** A day (YYYY-MM-DD). */
+export function formatDate (day: string, locale: string, style: DateStyle = 'medium'): string {
+  return dateFormat(`${locale} ${style}`).format(new Date(day))
 }
 
 /** The name of the country with an ISO 3166-1 alpha-2 code. Any other text is unchanged. */

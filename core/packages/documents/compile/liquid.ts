@@ -1,8 +1,8 @@
-import { isCurrency } from '@dispatch/common'
+import { dayOf, isCurrency } from '@dispatch/common'
 import { type Context, Liquid } from 'liquidjs'
 import type { Decimal, PageField } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
-import { isDate, isDecimal } from '../model/values.ts'
+import { isDecimal } from '../model/values.ts'
 import { formatCountry, formatDate, formatMoney, formatNumber, formatPercent, isDateStyle } from './format.ts'
 import { escapeMarkup, pageMark } from './markup.ts'
 
@@ -92,7 +92,8 @@ function count (digits: unknown): number | undefined {
 }
 
 function date (value: unknown, style: unknown, locale: string): string {
-  if (!isDate(value)) throw renderError('', 'not_a_date', 'Expected a date (YYYY-MM-DD) or a time (RFC 3339).')
+  const day = dayOf(value)
+  if (day === undefined) throw renderError('', 'not_a_date', 'Expected a date (YYYY-MM-DD) or a time (RFC 3339).')
   if (!isDateStyle(style)) throw renderError('', 'bad_filter', 'The style of a date must be short, medium, long or full.')
-  return formatDate(value, locale, style)
+  return formatDate(day, locale, style)
 }

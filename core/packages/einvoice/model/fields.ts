@@ -1,4 +1,4 @@
-import { decimalOf, isRecord, type Json, type JsonObject } from '@dispatch/common'
+import { dayOf, decimalOf, isRecord, type Json, type JsonObject } from '@dispatch/common'
 import type { Decimal } from 'decimal.js'
 import type { Identifier, Text } from './model.ts'
 
@@ -23,9 +23,10 @@ export function compact (object: JsonObject, name: string): Text {
   return textField(object, name)?.replaceAll(/\s+/g, '')
 }
 
-/** The day of a date or time. */
+/** The day of a date or time; any other text as it is, which the rules refuse. */
 export function day (object: JsonObject, name: string): Text {
-  return textField(object, name)?.slice(0, 10)
+  const text = textField(object, name)
+  return dayOf(text) ?? text
 }
 
 export function amount (object: JsonObject, name: string): Decimal | undefined {

@@ -1,3 +1,4 @@
+import { dayOf } from '@dispatch/common'
 import { isGreek, isNorwegian, luhn } from '../model/check-digits.ts'
 import { isGreekSeller, sellerCountry } from '../model/country.ts'
 import type { EInvoiceModel, PartyAddress, Text } from '../model/model.ts'
@@ -233,7 +234,7 @@ function lastDays ({ attachments }: EInvoiceModel): string[] {
 }
 
 function isDay (text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text)
+  return dayOf(text) === text
 }
 
 function isGreekCustomer ({ customer }: EInvoiceModel): boolean {

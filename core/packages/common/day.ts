@@ -1,0 +1,18 @@
+/** `YYYY-MM-DD`, alone or before a time with its offset (RFC 3339; the seconds may be left out). */
+const form = /^(\d{4}-\d{2}-\d{2})(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/i
+
+/**
+ * The day (`YYYY-MM-DD`) that a date or a time is written as; undefined for anything else, such as 30 February. A time says of a day only
+ * where it begins for whoever wrote it: `2026-11-26T00:00:00+01:00` is the 26th, as programs in Paris write it, also where it is still the
+ * 25th. So the time is cut and never converted. Days can be compared as texts.
+ */
+export function dayOf (value: unknown): string | undefined {
+  const [, day] = typeof value === 'string' ? form.exec(value) ?? [] : []
+  return day !== undefined && isInCalendar(day) ? day : undefined
+}
+
+/** `new Date` would turn 30 February into a day of March. */
+function isInCalendar (day: string): boolean {
+  const midnight = new Date(`${day}T00:00:00Z`)
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
+}
