@@ -5,6 +5,7 @@ import { deliveryStatuses } from './delivery.ts'
 import { errorTable, type ErrorWord } from './errors.ts'
 import { ListedProvider } from './provider-list.ts'
 import { recipientLists, type RecipientReport } from './recipients.ts'
+import { SmsText } from './sms-text.ts'
 import { choosers, deferredStates, dispatchStatuses, eventKinds, stepStatuses } from './states.ts'
 
 const Word = Type.Enum(Object.keys(errorTable) as [ErrorWord, ...ErrorWord[]], { title: 'ErrorWord' })
@@ -53,6 +54,7 @@ export const StepResult = Type.Object({
   sandbox: Sandbox,
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
+  text: Type.Optional(SmsText),
   error: Type.Optional(StepError)
 }, { title: 'StepResult' })
 export type StepResult = Static<typeof StepResult>
@@ -90,6 +92,7 @@ export const DispatchResponse = Type.Object({
   sandbox: Sandbox,
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
+  text: Type.Optional(SmsText),
   ...ending
 }, { title: 'DispatchResult' })
 export type DispatchResponse = Static<typeof DispatchResponse>
@@ -126,6 +129,7 @@ export const ValidationResponse = Type.Object({
     providers: Providers,
     sandbox: Sandbox,
     documentType: Type.Optional(Type.String()),
+    text: Type.Optional(SmsText),
     credits: Type.Integer({ minimum: 0 }),
     on: Type.Optional(
       Type.String({ description: 'Deferred: the step runs when this event of the dispatch has come.', examples: ['esign.completed'] })
@@ -148,6 +152,7 @@ const StepView = Type.Object({
   sandbox: Type.Boolean(),
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
+  text: Type.Optional(SmsText),
   creditsCharged: Type.Integer({ minimum: 0 }),
   template: Type.Optional(UsedTemplate),
   deferredState: Type.Optional(

@@ -4,7 +4,7 @@ import { type DocumentHandle, LanguageCode, Line } from '../contract/common.ts'
 import type { SignaturePlace } from './content.ts'
 import { textAt } from './data.ts'
 import { checkMost, checkSupported } from './limits.ts'
-import { checkPhoneNumber, PhoneNumber } from './phone.ts'
+import { checkPhoneNumber, dialled, PhoneNumber } from './phone.ts'
 import type { CheckInput, Findings, ProvidedService } from './service.ts'
 
 const signatureTypes = ['SIMPLE', 'ADVANCED', 'QUALIFIED'] as const
@@ -89,7 +89,7 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   signers: ({ signers }) => signers.map(nameOf),
 
   request: ({ signers, ...fields }, { document, signatures, data, metadata }) => ({
-    esign: { ...defaults, ...fields, signers: signers.map((signer) => ({ ...signer, email: asciiDomain(signer.email) })) },
+    esign: { ...defaults, ...fields, signers: signers.map(contactable) },
     document,
     signatures,
     data,
@@ -106,6 +106,11 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   facts ({ signers: [first] }, data) {
     return { ...textAt(data, '/number', 'documentNumber'), ...(first === undefined ? {} : { recipient: nameOf(first) }) }
   }
+}
+
+/** A signer as the vendor reaches them: the domain of the address in ASCII, the number that is dialled. */
+function contactable ({ email, phoneNumber, ...signer }: Signer): Signer {
+  return { ...signer, email: asciiDomain(email), ...(phoneNumber === undefined ? {} : { phoneNumber: dialled(phoneNumber) }) }
 }
 
 function nameOf ({ firstName, lastName }: Signer): string {

@@ -1,11 +1,11 @@
-import type * as Library from 'libphonenumber-js/min'
+import type * as Library from 'libphonenumber-js/max'
 import { createRequire } from 'node:module'
 import { type TString, Type } from 'typebox'
 import type { Findings } from './service.ts'
 
-/** What is loaded with the first number: its plans of all countries, in a hundred modules. */
+/** What is loaded with the first number: its plans of all countries, in a hundred modules. Those with the kinds of numbers. */
 const load = createRequire(import.meta.url)
-const library = (): typeof Library => load('libphonenumber-js/min') as typeof Library
+const library = (): typeof Library => load('libphonenumber-js/max') as typeof Library
 
 /** An E.164 phone number. */
 export function PhoneNumber (): TString {
@@ -17,10 +17,37 @@ export function PhoneNumber (): TString {
   })
 }
 
-/** Whether a number of this form is possible, and whether it is known to be assigned. `number` is there if it is possible. */
+/**
+ * What was written before a change of a numbering plan, and what is dialled since. Mexico dropped the 1 before mobile numbers (IFT, 3
+ * August 2019); Brazil put a 9 before them (Anatel, resolution 553/2010, all areas since 2016).
+ */
+const formerly: readonly (readonly [form: RegExp, now: string])[] = [
+  [/^\+521(\d{10})$/, '+52$1'],
+  [/^\+55([1-9]\d)([6-9]\d{7})$/, '+55$19$2']
+]
+
+/** A number that is dialled, with its country and kind; undefined where no country has numbers of that code and length. */
+function parse (text: string): Library.PhoneNumber | undefined {
+  const parsed = library().parsePhoneNumberFromString(text)
+  if (parsed?.isValid() === true) return parsed
+  const [form, now] = formerly.find(([old]) => old.test(text)) ?? []
+  const changed = form === undefined || now === undefined ? undefined : library().parsePhoneNumberFromString(text.replace(form, now))
+  if (changed?.isValid() === true) return changed
+  return parsed?.isPossible() === true ? parsed : undefined
+}
+
+/** The number that is dialled, in E.164: without the zero that is dialled inside a country only, and by the plan of today. */
+export function dialled (phoneNumber: string): string {
+  return parse(phoneNumber)?.number ?? phoneNumber
+}
+
+/**
+ * Whether a number is possible, and whether it is known to be assigned. The number that is judged is the one that is sent
+ * ({@link dialled}); a warning says where it is not the written one. `number` is there if it is possible.
+ */
 export function checkPhoneNumber (phoneNumber: string, path: string): Findings & { number?: Library.PhoneNumber } {
-  const number = library().parsePhoneNumberFromString(phoneNumber)
-  if (number?.isPossible() !== true) {
+  const number = parse(phoneNumber)
+  if (number === undefined) {
     return {
       problems: [{
         path,
@@ -29,11 +56,37 @@ export function checkPhoneNumber (phoneNumber: string, path: string): Findings &
       }]
     }
   }
-  // Numbering plans change often: a number that our copy does not have may exist.
   return {
     number,
-    warnings: number.isValid()
-      ? []
-      : [{ path, code: 'unassigned_number', message: `${phoneNumber} is in no range that is known to be assigned.` }]
+    warnings: [
+      ...number.number === phoneNumber ? [] : [{
+        path,
+        code: 'normalized_number',
+        message: `${phoneNumber} is dialled as ${number.number}, and is sent as that.`
+      }],
+      // Numbering plans change often: a number that our copy does not have may exist.
+      ...number.isValid()
+        ? []
+        : [{ path, code: 'unassigned_number', message: `${phoneNumber} is in no range that is known to be assigned.` }]
+    ]
   }
+}
+
+/** Kinds of numbers that take no text messages in most countries. A number of an unknown kind may take some. */
+const textless: Partial<Record<Library.PhoneNumberType, string>> = {
+  FIXED_LINE: 'a landline',
+  PREMIUM_RATE: 'a premium-rate number',
+  TOLL_FREE: 'a toll-free number',
+  SHARED_COST: 'a shared-cost number',
+  VOICEMAIL: 'a voice mailbox',
+  UAN: 'a company number'
+}
+
+/** Warns about a number that can hardly get a text message. In Argentina only the 9 tells a mobile from a landline. */
+export function checkTakesTexts (number: Library.PhoneNumber, path: string): Findings {
+  const kind = textless[number.getType() ?? 'MOBILE']
+  if (kind === undefined) return {}
+  const mobile = number.countryCallingCode === '54' ? parse(`+549${number.nationalNumber}`) : undefined
+  const meant = mobile?.getType() === 'MOBILE' ? ` If it is a mobile phone, write ${mobile.number}.` : ''
+  return { warnings: [{ path, code: 'no_mobile_number', message: `${number.number} is ${kind}, where a text may not arrive.${meant}` }] }
 }

@@ -1,6 +1,7 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import type { FileFormat, PageSetup, PaperSize } from '@dispatch/documents'
 import type { TObject } from 'typebox'
+import type { SmsText } from '../contract/sms-text.ts'
 import type { Content, ContentKind, StepContent } from './content.ts'
 
 /**
@@ -32,6 +33,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   checkContent?(fields: Fields, made: StepContent<Kind>, provider: ProviderFacts<Capabilities> | undefined): Problem[]
   /** What its recipients read, of a step that has stored what was made for it. */
   message?(fields: Fields, made: Partial<Pick<Content['message'], 'html' | 'text' | 'inline'>>): ShownMessage
+  /** How what its recipients get is counted, as far as it is made. */
+  measure?(fields: Fields, made: Partial<Pick<Content['text'], 'text'>>): Measure
   /** Who signs the document, by name and in their order. */
   signers?(fields: Fields): readonly string[]
   /** The paper that its document is printed on, and why the provider cannot print a page, where it cannot. */
@@ -51,6 +54,9 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
 
 /** The texts of a message, and the ids of the documents that its HTML shows as `cid:<contentId>`. */
 export type ShownMessage = { html?: string, text?: string, pictures?: { contentId: string, id: string }[] }
+
+/** How networks count the text of a message; nothing where it is not made yet, or no text message. */
+export type Measure = { text?: SmsText }
 
 /** A service that providers do: what they declare about themselves, and what they are handed. */
 export type ProvidedService<Name extends string, Fields, Capabilities, Kind extends ContentKind, Dispatch> =

@@ -1,11 +1,12 @@
 import type { Problem } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
 import { CountryCode } from '../contract/common.ts'
+import type { SmsText } from '../contract/sms-text.ts'
 import { checkMost, checkOffered } from './limits.ts'
-import { checkLink, withLink } from './link.ts'
-import { checkPhoneNumber, PhoneNumber } from './phone.ts'
+import { checkLink, isLinked, withLink } from './link.ts'
+import { checkPhoneNumber, checkTakesTexts, dialled, PhoneNumber } from './phone.ts'
 import type { CheckInput, Findings, ProvidedService, ProviderFacts } from './service.ts'
-import { countSmsSegments } from './sms-segments.ts'
+import { measureText, transliterated } from './sms-text.ts'
 
 /** The longest text, in characters: ten segments of 153. */
 const longestMessage = 1530
@@ -32,6 +33,14 @@ export const SmsFields = Type.Object({
       description: '1 to 11 letters and digits, at least one letter',
       examples: ['ACME']
     })
+  ),
+  transliterate: Type.Optional(
+    Type.Boolean({
+      title: 'SmsTransliterate',
+      description:
+        'true: signs and letters that GSM-7 does not have are replaced by those that are near to them, such as ’ by \'. One of ' +
+        'them more than doubles the segments of a text.'
+    })
   )
 }, { title: 'SmsFields', additionalProperties: false })
 export type SmsFields = Static<typeof SmsFields>
@@ -46,9 +55,9 @@ export const SmsCapabilities = Type.Object({
 }, { additionalProperties: false })
 export type SmsCapabilities = Static<typeof SmsCapabilities>
 
-/** What an sms provider is asked to dispatch. */
+/** What an sms provider is asked to dispatch. `encoding` and `segments`: how networks send the message. */
 export type SmsDispatch = {
-  sms: { phoneNumber: string, message: string, sender?: string }
+  sms: { phoneNumber: string, message: string, sender?: string } & Pick<SmsText, 'encoding' | 'segments'>
   metadata: Readonly<Record<string, string>>
 }
 
@@ -81,25 +90,42 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
     }
   },
 
-  checkContent: ({ message }, { text }, provider) => message === undefined ? checkMessage(text ?? '', provider) : [],
+  checkContent: (fields, { text = '' }, provider) => fields.message === undefined ? checkMessage(written(fields, text), provider) : [],
 
-  message: ({ message }, { text = message }) => text === undefined ? {} : { text },
+  message (fields, { text = fields.message }) {
+    return text === undefined ? {} : { text: written(fields, text) }
+  },
 
-  request: ({ phoneNumber, message, sender }, { text = '', link, metadata }) => ({
-    sms: { phoneNumber, message: message === undefined ? text : withLink(message, link), ...(sender === undefined ? {} : { sender }) },
-    metadata
-  }),
+  measure (fields, { text = fields.message }) {
+    // How long the link is shows only where there is one.
+    return text === undefined || isLinked(fields) ? {} : { text: measureText(written(fields, text)) }
+  },
+
+  request (fields, { text = '', link, metadata }) {
+    const { phoneNumber, message: own, sender } = fields
+    const message = written(fields, own === undefined ? text : withLink(own, link))
+    const { encoding, segments } = measureText(message)
+    return {
+      sms: { phoneNumber: dialled(phoneNumber), message, encoding, segments, ...(sender === undefined ? {} : { sender }) },
+      metadata
+    }
+  },
 
   example: { sms: { phoneNumber: '+33612345678' } },
 
-  facts: ({ phoneNumber }) => ({ recipient: phoneNumber })
+  facts: ({ phoneNumber }) => ({ recipient: dialled(phoneNumber) })
+}
+
+/** A text as it is sent. */
+function written ({ transliterate }: SmsFields, text: string): string {
+  return transliterate === true ? transliterated(text) : text
 }
 
 /** Checks the client's own text, with sample links of the real length. */
-function checkText (message: string, { provider, at, link }: CheckInput<SmsFields, SmsCapabilities>): Findings {
+function checkText (message: string, { fields, provider, at, link }: CheckInput<SmsFields, SmsCapabilities>): Findings {
   const path = at('message')
   const { problems = [], warnings = [] } = checkLink(message, path, link)
-  const text = withLink(message, link)
+  const text = written(fields, withLink(message, link))
   const { length } = Array.from(text)
   if (length > longestMessage) {
     return {
@@ -132,24 +158,63 @@ export function checkMessage (text: string, provider: ProviderFacts<SmsCapabilit
 }
 
 function checkSegments (text: string, provider: ProviderFacts<SmsCapabilities>, path: string): Problem[] {
-  return checkMost(provider, path, countSmsSegments(text).segments, provider.capabilities.maxSegments, 'segments')
+  return checkMost(provider, path, measureText(text).segments, provider.capabilities.maxSegments, 'segments')
 }
 
 function checkLength (text: string, path: string): Problem[] {
-  const { encoding, characters, segments } = countSmsSegments(text)
-  if (segments < manySegments) return []
+  const { encoding, units, segments, unicode } = measureText(text)
+  return [
+    ...segments < manySegments ? [] : [{
+      path,
+      code: 'many_segments',
+      message: `The text is sent in ${segments} segments (${units} characters of ${encoding}), and each segment is charged.`
+    }],
+    ...unicode === undefined || unicode.segmentsWithout >= segments ? [] : [{
+      path,
+      code: 'unicode_text',
+      message:
+        `The character ${shown(unicode.character)} at ${unicode.position} is not in GSM-7: the text is sent in ${segments} segments ` +
+        `of UCS-2, and would be in ${unicode.segmentsWithout} without such characters. "transliterate": true replaces those that have a ` +
+        'near one.'
+    }]
+  ]
+}
+
+/** A character and its code, because many look like another or like nothing. */
+function shown (character: string): string {
+  return `"${character}" (U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')})`
+}
+
+/**
+ * Countries whose networks carry no names as senders: the vendor refuses the message or puts a number in the place of the name (Twilio,
+ * "International support for Alphanumeric Sender ID", and AWS, "Supported countries and regions for SMS", as of 2025).
+ */
+const withoutNames = new Set(['AR', 'AS', 'BR', 'CA', 'CL', 'CN', 'CO', 'CR', 'EC', 'GT', 'GU', 'HU', 'KR', 'MP', 'MX', 'MY', 'NI', 'NZ',
+  'PA', 'PE', 'PR', 'SV', 'TW', 'US', 'UY', 'VE', 'VI', 'ZA'])
+
+function checkCarried (sender: string | undefined, number: { country?: string | undefined }, path: string): Problem[] {
+  const { country } = number
+  if (sender === undefined || country === undefined || !withoutNames.has(country)) return []
   return [{
     path,
-    code: 'many_segments',
-    message: `The text is sent in ${segments} segments (${characters} characters of ${encoding}), and each segment is charged.`
+    code: 'sender_not_carried',
+    message: `Networks of ${country} carry no names as senders: the provider may refuse the message, or send it from a number.`
   }]
 }
 
 /** Checks that the number is possible, is known to be assigned, and belongs to a country that the provider sends to. */
-function checkNumber ({ fields: { phoneNumber }, provider, at }: CheckInput<SmsFields, SmsCapabilities>): Findings {
+function checkNumber ({ fields: { phoneNumber, sender }, provider, at }: CheckInput<SmsFields, SmsCapabilities>): Findings {
   const path = at('phoneNumber')
-  const { number, ...findings } = checkPhoneNumber(phoneNumber, path)
-  if (number === undefined) return findings
+  const { number, ...found } = checkPhoneNumber(phoneNumber, path)
+  if (number === undefined) return found
+  const findings = {
+    ...found,
+    warnings: [
+      ...found.warnings ?? [],
+      ...checkTakesTexts(number, path).warnings ?? [],
+      ...checkCarried(sender, number, at('sender'))
+    ]
+  }
   const countries = number.getPossibleCountries()
   const supported = provider?.capabilities.countries
   if (provider === undefined || supported === undefined || countries.some((country) => supported.includes(country))) return findings

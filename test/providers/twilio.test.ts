@@ -11,7 +11,10 @@ const accountSid = `AC${'0123456789abcdef'.repeat(2)}`
 const testAccountSid = `AC${'fedcba9876543210'.repeat(2)}`
 const settings = { accountSid, authToken: 'a'.repeat(32), from: '+15005550100', testAccountSid, testAuthToken: 'b'.repeat(32) }
 const messages = (account: string): string => `POST /2010-04-01/Accounts/${account}/Messages.json`
-const message: SmsDispatch = { sms: { phoneNumber: '+33612345678', message: 'Bonjour à tous' }, metadata: {} }
+const message: SmsDispatch = {
+  sms: { phoneNumber: '+33612345678', message: 'Bonjour à tous', encoding: 'GSM-7', segments: 1 },
+  metadata: {}
+}
 const created = { status: 201, json: { sid: `SM${'1'.repeat(32)}`, status: 'queued', error_code: null } }
 
 await t.test('a message is sent from the sender of the settings', async (t) => {

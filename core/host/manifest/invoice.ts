@@ -20,8 +20,8 @@ export type InvoiceLine = { description: string, quantity: Decimal, unitPrice: D
 export type Adjustment = { reason: string, amount: Decimal, taxRate: Decimal }
 
 /**
- * The invoice fields of a request's data: texts unchanged, days as YYYY-MM-DD, amounts exact. `due` is the amount to pay: the total less the prepaid amount,
- * plus the rounding.
+ * The invoice fields of a request's data: texts unchanged, days as YYYY-MM-DD, amounts exact. `due` is the amount to pay: the total less
+ * the prepaid amount, plus the rounding.
  */
 export type Invoice = Texts<typeof texts[number] | typeof days[number]> & {
   customer: Texts<typeof customerTexts[number]>

@@ -202,6 +202,7 @@ function plannedView ({ service, fields, template, by, price, deferredOn }: Step
       ...(by.sandbox ? { sandbox: true as const } : {})
     }),
     ...(documentType === undefined ? {} : { documentType }),
+    ...services[service].measure?.(fields, {}),
     credits: price,
     ...(deferredOn === undefined ? {} : { on: deferredOn })
   }

@@ -1,6 +1,7 @@
 import { DispatchError } from '../../contract/errors.ts'
 import type { ChainResponse, DispatchResponse, PartialDispatch, QueuedResponse, StepResult } from '../../contract/response.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
+import { services } from '../../services/index.ts'
 import { isAcceptedByProvider, type Step } from '../step.ts'
 import { type DocumentUrl, generatedDocument, type RunResult, stepError } from './result.ts'
 
@@ -27,8 +28,16 @@ export function responseOf (result: RunResult, addresses: Addresses): DispatchAn
     executionTime: ((finishedAt ?? createdAt).getTime() - createdAt.getTime()) / 1000
   }
   if (only === undefined || others.length > 0) return { ...beginning, steps: answers, ...ending }
-  const { service, providerName, sandbox, providerResponse } = only
-  return { ...beginning, service, providerName, ...(sandbox === undefined ? {} : { sandbox }), providerResponse, ...ending }
+  const { service, providerName, sandbox, providerResponse, text } = only
+  return {
+    ...beginning,
+    service,
+    providerName,
+    ...(sandbox === undefined ? {} : { sandbox }),
+    providerResponse,
+    ...(text === undefined ? {} : { text }),
+    ...ending
+  }
 }
 
 /** A chain that a provider has done in part must not be sent again. Any other dispatch has the error of the step that failed. */
@@ -62,7 +71,7 @@ function partialMessage (status: DispatchStatus, steps: readonly Step[], failed:
 }
 
 function stepResult (
-  { service, by, content: { document }, state: { status, response, error } }: Step,
+  { service, fields, by, content: { document, made = {} }, state: { status, response, error } }: Step,
   documentUrl: DocumentUrl
 ): StepResult {
   return {
@@ -72,6 +81,7 @@ function stepResult (
     ...(by?.sandbox === true ? { sandbox: true as const } : {}),
     providerResponse: response,
     generatedDocument: document === undefined ? null : generatedDocument(document, documentUrl),
+    ...services[service].measure?.(fields, made),
     ...(error === null ? {} : { error: stepError(error) })
   }
 }

@@ -73,6 +73,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl, versio
       sandbox: step.sandbox,
       providerResponse: mergedResponse(step),
       generatedDocument: step.document === undefined ? null : generatedDocument(storedDocument(step.document), documentUrl),
+      ...services[step.service as ServiceName].measure?.(step.fields, step.made ?? {}),
       creditsCharged: step.charged,
       ...optional('template', usedTemplate(step)),
       ...optional('deferredOn', step.deferred_on),

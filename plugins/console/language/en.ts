@@ -1068,6 +1068,8 @@ export const en = {
   field_color: 'In colour',
   field_duplex: 'On both sides',
   field_sender: 'Sender',
+  field_transliterate: 'Avoid Unicode',
+  help_transliterate: 'Signs such as ’ are replaced by near ones, because a single one more than doubles the price of a text.',
   help_sender: 'A name of 1 to 11 letters and digits, with a letter at least; the usual one of the provider unless set.',
   field_message: 'Text',
   field_from: 'From',

@@ -1086,6 +1086,8 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   field_color: 'En couleur',
   field_duplex: 'Recto verso',
   field_sender: 'Expéditeur',
+  field_transliterate: 'Éviter l’Unicode',
+  help_transliterate: 'Les signes comme ’ sont remplacés par des signes proches : un seul fait plus que doubler le prix d’un texte.',
   help_sender: 'Un nom de 1 à 11 lettres et chiffres, dont une lettre au moins ; celui du fournisseur par défaut.',
   field_message: 'Texte',
   field_from: 'De',

@@ -50,7 +50,7 @@ export const serviceForms: Readonly<Record<string, SettingsForm>> = {
     required: ['recipient'],
     properties: worded({ recipient: address, mailType: { enum: ['SIMPLE', 'REGISTERED'] }, color: flag, duplex: flag })
   },
-  sms: { required: ['phoneNumber'], properties: worded({ phoneNumber: like('+33612345678'), sender: text }) },
+  sms: { required: ['phoneNumber'], properties: worded({ phoneNumber: like('+33612345678'), sender: text, transliterate: flag }) },
   email: {
     required: ['from', 'to', 'subject'],
     properties: worded({ from: text, to: texts, cc: texts, bcc: texts, replyTo: text, subject: text, attachGenerated: flag })

@@ -74,15 +74,14 @@ export default defineProvider({
       alphanumericSender: true,
       idempotency: { kind: 'none' },
 
-      async dispatch ({ sms: { phoneNumber, message, sender } }, call) {
+      async dispatch ({ sms: { phoneNumber, message, encoding, sender } }, call) {
         const { messageId } = await call.http.post(...ask(call, '/transactionalSMS/sms', {
           json: {
             sender: sender ?? call.settings.smsSender ?? 'Info',
             recipient: phoneNumber.slice(1),
             content: message,
             type: 'transactional',
-            // Texts in Unicode have 70 characters a part in place of 160.
-            unicodeEnabled: /\P{ASCII}/u.test(message)
+            unicodeEnabled: encoding === 'UCS-2'
           }
         }), SmsSent)
         return { id: String(messageId), status: 'sent' }

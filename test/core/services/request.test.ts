@@ -113,7 +113,7 @@ await t.test('what each service asks of its provider is what its contract says',
     ...given: Parameters<typeof services[ProvidedName]['request']>
   ): ServiceContracts[ProvidedName]['dispatch'] => services[name].request(...given)
   t.same(ask('sms', { phoneNumber: '+33612345678' }, { data: {}, metadata: {}, text: 'Hello' }), {
-    sms: { phoneNumber: '+33612345678', message: 'Hello' },
+    sms: { phoneNumber: '+33612345678', message: 'Hello', encoding: 'GSM-7', segments: 1 },
     metadata: {}
   })
   t.end()

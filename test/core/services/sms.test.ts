@@ -22,10 +22,13 @@ await t.test('the text is the message, or that of a template; one of them is the
 await t.test('the message wins over the text of a template', (t) => {
   const phoneNumber = '+33612345678'
   t.same(sms.request({ phoneNumber, message: 'Mine', sender: 'ACME' }, { ...made, text: 'Made' }), {
-    sms: { phoneNumber, message: 'Mine', sender: 'ACME' },
+    sms: { phoneNumber, message: 'Mine', encoding: 'GSM-7', segments: 1, sender: 'ACME' },
     metadata: {}
   })
-  t.same(sms.request({ phoneNumber }, { ...made, text: 'Made' }), { sms: { phoneNumber, message: 'Made' }, metadata: {} })
+  t.same(sms.request({ phoneNumber }, { ...made, text: 'Πρώτη' }), {
+    sms: { phoneNumber, message: 'Πρώτη', encoding: 'UCS-2', segments: 1 },
+    metadata: {}
+  })
   t.end()
 })
 
@@ -121,5 +124,58 @@ await t.test('the text of a template is checked once it is made', (t) => {
 
 await t.test('a dispatch is found by its number', (t) => {
   t.same(sms.facts({ phoneNumber: '+33612345678', message: 'Hello' }, {}), { recipient: '+33612345678' })
+  t.end()
+})
+
+await t.test('the number that is judged is the one that is sent: without the zero of its country, and by the plan of today', (t) => {
+  for (const [given, sent] of [
+    ['+330612345678', '+33612345678'],
+    ['+4407911123456', '+447911123456'],
+    ['+49015112345678', '+4915112345678'],
+    ['+410791234567', '+41791234567'],
+    ['+5215512345678', '+525512345678'],
+    ['+54111512345678', '+5491112345678'],
+    ['+551187654321', '+5511987654321']
+  ] as const) {
+    has(t, judgeSms({ phoneNumber: given }), { problems: [], warnings: ['/sms/phoneNumber normalized_number'] }, given)
+    t.equal(sms.request({ phoneNumber: given, message: 'Hi' }, made).sms.phoneNumber, sent)
+    t.equal(sms.facts({ phoneNumber: given }, {}).recipient, sent)
+  }
+  for (const phoneNumber of ['+390612345678', '+393123456789', '+525512345678', '+2250707123456']) {
+    t.equal(sms.request({ phoneNumber, message: 'Hi' }, made).sms.phoneNumber, phoneNumber, 'a zero of the number itself stays')
+  }
+  t.end()
+})
+
+await t.test('a number that can hardly get a text is a warning; where only a 9 is missing, it says so', (t) => {
+  has(t, judgeSms({ phoneNumber: '+33123456789' }), { problems: [], warnings: ['/sms/phoneNumber no_mobile_number'] })
+  has(t, judgeSms({ phoneNumber: '+541123456789' }).plan?.warnings, [{
+    code: 'no_mobile_number',
+    message: /is a landline.* write \+5491123456789\.$/
+  }])
+  has(t, judgeSms({ phoneNumber: '+12025550123' }), { warnings: [] }, 'where numbers do not tell, nothing is said')
+  t.end()
+})
+
+await t.test('a name as a sender is a warning where networks carry none', (t) => {
+  const world = { capabilities: { alphanumericSender: true } }
+  for (const phoneNumber of ['+12025550123', '+14165550123', '+8613912345678']) {
+    has(t, judgeSms({ phoneNumber, sender: 'ACME' }, world), { warnings: ['/sms/sender sender_not_carried'] }, phoneNumber)
+  }
+  has(t, judgeSms({ sender: 'ACME' }, world), { problems: [], warnings: [] })
+  t.end()
+})
+
+await t.test('a character that costs segments is told, and can be replaced', (t) => {
+  const message = `${'a'.repeat(149)}’`
+  has(t, judgeSms({ message }).plan?.warnings, [{
+    path: '/sms/message',
+    code: 'unicode_text',
+    message: /^The character "’" \(U\+2019\) at 150 .* 3 segments .* 1 without/
+  }])
+  has(t, judgeSms({ message, transliterate: true }), { problems: [], warnings: [] })
+  const { sms: sent } = sms.request({ phoneNumber: '+33612345678', message, transliterate: true }, made)
+  t.same(sent, { phoneNumber: '+33612345678', message: `${'a'.repeat(149)}'`, encoding: 'GSM-7', segments: 1 })
+  has(t, judgeSms({ message: 'ça va' }), { warnings: [] }, 'one that costs nothing is not')
   t.end()
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { countSmsSegments } from '../../../core/services/sms-segments.ts'
+import { measureText, transliterated } from '../../../core/services/sms-text.ts'
+import { has } from '../../support/matching.ts'
 
 const rows = [
   ['nothing is one message', '', 'GSM-7', 0, 1],
@@ -29,7 +30,8 @@ const rows = [
 
 for (const [rule, text, encoding, characters, segments] of rows) {
   await t.test(rule, (t) => {
-    t.same(countSmsSegments(text), { encoding, characters, segments })
+    const { unicode: _, ...counted } = measureText(text)
+    t.same(counted, { encoding, units: characters, segments })
     t.end()
   })
 }
@@ -50,8 +52,8 @@ const others = fc.constantFrom('a', '€', 'ç', '😀', '漢', '`')
 await t.test('any text of the alphabet fills its segments one after the other', (t) => {
   fc.assert(fc.property(fc.string({ unit: letters, minLength: 1, maxLength: 700 }), (text) => {
     const expected = septets(text) <= 160 ? 1 : cut(text, septets, 153)
-    const { encoding, characters, segments } = countSmsSegments(text)
-    return encoding === 'GSM-7' && characters === septets(text) && segments === expected
+    const { encoding, units, segments } = measureText(text)
+    return encoding === 'GSM-7' && units === septets(text) && segments === expected
   }))
   t.end()
 })
@@ -60,8 +62,44 @@ await t.test('any other text too, in UTF-16 units', (t) => {
   fc.assert(fc.property(fc.string({ unit: others, minLength: 1, maxLength: 300 }), (text) => {
     fc.pre(/[ç😀漢`]/u.test(text))
     const expected = text.length <= 70 ? 1 : cut(text, (piece) => piece.length, 67)
-    const { encoding, characters, segments } = countSmsSegments(text)
-    return encoding === 'UCS-2' && characters === text.length && segments === expected
+    const { encoding, units, segments } = measureText(text)
+    return encoding === 'UCS-2' && units === text.length && segments === expected
   }))
+  t.end()
+})
+
+await t.test('the first character outside the alphabet is named, with what the text would be without such ones', (t) => {
+  for (const character of ['’', '–', '\u00a0', 'ê', '😀']) {
+    const length = character.length
+    t.same(measureText('a'.repeat(149) + character), {
+      encoding: 'UCS-2',
+      units: 149 + length,
+      segments: 3,
+      unicode: { character, position: 150, segmentsWithout: 1 }
+    }, character)
+  }
+  has(t, measureText('ab漢ç'), { unicode: { character: '漢', position: 3, segmentsWithout: 1 } })
+  t.notOk('unicode' in measureText('Δ €'), 'a text of the alphabet has none')
+  t.end()
+})
+
+await t.test('signs and letters that have a near one in the alphabet are replaced; others stay', (t) => {
+  for (const [given, expected] of [
+    ['l’été – « déjà » …', 'l\'été - " déjà " ...'],
+    ['Šárka, Łódź, Œuvre, dvě, tên', 'Sarka, Lodz, OEuvre, dve, ten'],
+    ['a\u00a0b\u202fc\u2009d', 'a b c d'],
+    ['soft\u00adhy\u200bphen\ufeff', 'softhyphen'],
+    ['e\u0302', 'e'],
+    ['ñ is in the alphabet, Ç too', 'ñ is in the alphabet, Ç too'],
+    ['Привет 漢字 😀', 'Привет 漢字 😀']
+  ] as const) t.equal(transliterated(given), expected, given)
+  t.end()
+})
+
+await t.test('a text of the alphabet is never changed, and nothing is changed twice', (t) => {
+  fc.assert(fc.property(fc.string({ unit: letters, maxLength: 300 }), (text) => transliterated(text) === text))
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => transliterated(transliterated(text)) === transliterated(text))
+  )
   t.end()
 })
