@@ -35,6 +35,18 @@ export default tseslint.config(
     languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } }
   },
   {
+    files: ['core/**/*.ts', 'plugins/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'CallExpression[callee.property.name="normalize"][arguments.0.value=/^NF/]',
+          message: 'Use `normalForm` of @dispatch/common: the time of String.normalize grows with the square of a row of marks.'
+        }
+      ]
+    }
+  },
+  {
     files: ['core/store/**/*.ts'],
     rules: {
       'no-restricted-syntax': [

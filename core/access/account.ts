@@ -1,3 +1,5 @@
+import { normalForm } from '@dispatch/common'
+
 /** What a person may do: run the platform, run their company, or dispatch for it. */
 export type Role = 'operator' | 'admin' | 'member'
 
@@ -52,5 +54,5 @@ export type Actor = Pick<Account, 'userId' | 'companyId' | 'email' | 'role' | 's
 
 /** The form in which e-mail addresses are stored and compared. It ignores case and Unicode composition. */
 export function normaliseEmail (email: string): string {
-  return email.normalize('NFC').toLowerCase()
+  return normalForm(email).toLowerCase()
 }

@@ -1,3 +1,4 @@
+import { normalForm } from '@dispatch/common'
 import { hash, verify } from '@node-rs/argon2'
 import { createPasswordSemaphore } from './password-semaphore.ts'
 
@@ -24,5 +25,5 @@ export function passwordMatches (passwordHash: string, password: string): Promis
 
 /** Normalises a password, because two keyboards may compose the same text differently (RFC 8265, OpaqueString). */
 function opaque (password: string): string {
-  return password.normalize('NFC')
+  return normalForm(password)
 }

@@ -1,3 +1,4 @@
+import { normalForm } from '@dispatch/common'
 import { fileFormats } from '@dispatch/documents'
 
 /** Length limit in characters without the extension, so that the name stays below the 255 bytes that most file systems allow. */
@@ -10,7 +11,7 @@ const extensions = new RegExp(`\\.(?:${[...new Set(Object.values(fileFormats).ma
 
 /** A file name with the extension that is safe in every file system and header; undefined when no safe character is left. */
 export function cleanFilename (name: string, extension: string): string | undefined {
-  const stem = name.normalize('NFC').replaceAll(unsafe, '-').replace(extensions, '')
+  const stem = normalForm(name).replaceAll(unsafe, '-').replace(extensions, '')
   const clean = Array.from(stem).slice(0, longest).join('').replaceAll(/^[\s.-]+|[\s.-]+$/g, '')
   return clean === '' ? undefined : `${clean}.${extension}`
 }

@@ -18,10 +18,11 @@ export { vocabularies } from './vocabulary.ts'
 export { Money, decimalOf } from './money.ts'
 export { currencies, isCurrency, minorDigits } from './currencies.ts'
 
-// Texts with a form: days, e-mail addresses, UUIDs.
+// Texts with a form: days, e-mail addresses, UUIDs, the normal forms of Unicode.
 export { dayOf } from './day.ts'
 export { asciiDomain, comparable, isAscii, readMailbox } from './mailbox.ts'
 export { isUuid } from './uuid.ts'
+export { normalForm } from './normal-form.ts'
 
 // Concurrency: permits, time limits, results that are computed once.
 export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } from './fair-semaphore.ts'

@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url'
 // This file alone: the whole package would be in the memory of each process of an adapter.
 import isEmail from 'validator/lib/isEmail.js'
+import { normalForm } from './normal-form.ts'
 
 /** One mailbox of an e-mail: an address, and the name before it if there is one. */
 export type Mailbox = { name?: string, address: string }
@@ -54,5 +55,5 @@ export function asciiDomain (address: string): string {
  * domain decides whether upper and lower case differ.
  */
 export function comparable (mailbox: string): string {
-  return asciiDomain(readMailbox(mailbox)?.address ?? mailbox).normalize('NFC')
+  return normalForm(asciiDomain(readMailbox(mailbox)?.address ?? mailbox))
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@dispatch/common'
+import { type JsonObject, normalForm } from '@dispatch/common'
 import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered } from '@dispatch/documents'
 import { hash } from 'node:crypto'
 import { secretMark } from '../../access/mailed-secrets.ts'
@@ -230,7 +230,7 @@ function filenameOf (run: Run, step: Step): string {
 function stemOf ({ documentNumber, dispatchId }: Run, { template }: Step): string {
   const name = `${template?.template.name ?? 'document'}-${documentNumber ?? dispatchId}`
   // The cut at 100 may leave half of a surrogate pair.
-  return name.normalize('NFC').replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100).replace(/\p{Cs}$/u, '')
+  return normalForm(name).replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100).replace(/\p{Cs}$/u, '')
 }
 
 function textIn (made: JsonObject, name: string): string {

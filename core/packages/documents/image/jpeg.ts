@@ -48,7 +48,9 @@ function isOnItsSide (segment: Buffer): boolean {
   const read = (at: number, bytes: 2 | 4): number =>
     at + bytes > tiff.length ? 0 : isLittle ? tiff.readUIntLE(at, bytes) : tiff.readUIntBE(at, bytes)
   const directory = read(4, 4)
-  for (let entry = 0; entry < read(directory, 2); entry++) {
+  // As many entries as there is room for: a file may have a hundred thousand segments that announce 65,535 entries each.
+  const entries = Math.min(read(directory, 2), Math.floor(tiff.length / 12))
+  for (let entry = 0; entry < entries; entry++) {
     const at = directory + 2 + entry * 12
     if (read(at, 2) === orientation) return read(at + 8, 2) >= 5 && read(at + 8, 2) <= 8
   }

@@ -63,13 +63,30 @@ export function passesOf ({ width: wide, height: high, depth, samples, isInterla
   }).filter(hasPixels)
 }
 
-/** The joined data of the chunks of a type. A chunk is length, type, data, checksum. */
+/** The chunks that a picture cannot do without (11.2). */
+const needed = ['IHDR', 'PLTE', 'IDAT', 'IEND']
+
+/**
+ * A PNG with its pixels alone. Colour profiles and texts (11.3) are compressed without a limit of their own: a profile of 100 MB fits into
+ * 97 kB, and whoever opens a document with it has to inflate it. They also tell who made a picture, and where.
+ */
+export function withoutExtras (bytes: Buffer): Buffer {
+  const kept = chunks(bytes).filter(({ type }) => needed.includes(type)).map(({ whole }) => whole).toArray()
+  return Buffer.concat([bytes.subarray(0, 8), ...kept])
+}
+
+/** The joined data of the chunks of a type. */
 function chunksOf (bytes: Buffer, type: string): Buffer {
-  const parts: Buffer[] = []
-  for (let at = 8; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
-    if (bytes.toString('latin1', at + 4, at + 8) === type) parts.push(bytes.subarray(at + 8, at + 8 + bytes.readUInt32BE(at)))
+  return Buffer.concat(chunks(bytes).filter((chunk) => chunk.type === type).map(({ whole }) => whole.subarray(8, -4)).toArray())
+}
+
+/** The chunks of a file. A chunk is length, type, data, checksum. */
+function* chunks (bytes: Buffer): Generator<{ type: string, whole: Buffer }> {
+  for (let at = 8; at + 12 <= bytes.length;) {
+    const end = at + 12 + bytes.readUInt32BE(at)
+    yield { type: bytes.toString('latin1', at + 4, at + 8), whole: bytes.subarray(at, end) }
+    at = end
   }
-  return Buffer.concat(parts)
 }
 
 function inflated (data: Buffer, expected: number): Buffer | undefined {

@@ -1,7 +1,7 @@
 import type { ImageData } from '../model/document.ts'
 import { renderLimits } from '../model/limits.ts'
 import { jpegSize } from './jpeg.ts'
-import { type PngFile, readPng } from './png-file.ts'
+import { type PngFile, readPng, withoutExtras } from './png-file.ts'
 import { rgbOf } from './png-pixels.ts'
 import { encodePng } from './png-write.ts'
 import { hasPixels } from './size.ts'
@@ -18,8 +18,9 @@ export function readImage (uri: string): ImageData | string {
 }
 
 /**
- * Reads a PNG or JPEG file into the form for documents: a PNG with transparency, 16 bits or interlace becomes plain RGB on white, so that
- * this is done once and not for every document. Returns a sentence for a file that is too large, broken, or of another kind.
+ * Reads a PNG or JPEG file into the form for documents: a PNG keeps its pixels alone; with transparency, 16 bits or interlace it becomes
+ * plain RGB on white, so that this is done once and not for every document. Returns a sentence for a file that is too large, broken, or of
+ * another kind.
  */
 export function flattenImage (file: Uint8Array): ImageData | string {
   if (file.length > renderLimits.imageBytes) return tooManyBytes
@@ -46,7 +47,7 @@ function flatPng (bytes: Buffer): ImageData | string {
   if (file === undefined || !hasPixels(file)) return unreadable('png')
   if (!('data' in file)) return tooManyPixels
   const { width, height } = file
-  if (isFlat(file)) return { format: 'png', bytes, width, height }
+  if (isFlat(file)) return { format: 'png', bytes: withoutExtras(bytes), width, height }
   const data = rgbOf(file)
   return data === undefined ? unreadable('png') : { format: 'png', bytes: encodePng({ width, height, color: 'rgb', data }), width, height }
 }

@@ -89,8 +89,22 @@ function load (path: string): Face {
   }
 }
 
+/** A piece that ends after thirty marks in a row, more than any language writes, or with the text. */
+const marked = /[\s\S]*?\p{M}{30}|[\s\S]+/gu
+
+/** fontkit looks for the letter of a mark back over all marks before it. It is given as many in a row as a language may write. */
+function layoutOf (font: Font, text: string): Laid {
+  const [first, ...rest] = text.match(marked)?.map((piece) => layoutOfPiece(font, piece)) ?? []
+  if (first === undefined) return font.layout(text)
+  return rest.length === 0 ? first : {
+    glyphs: [first, ...rest].flatMap(({ glyphs }) => glyphs),
+    positions: [first, ...rest].flatMap(({ positions }) => positions),
+    advanceWidth: rest.reduce((sum, run) => sum + run.advanceWidth, first.advanceWidth)
+  }
+}
+
 /** fontkit 2.0.4 fails on a mark whose letter has no anchor for it. Such a word is laid out without positioning its marks. */
-function layoutOf (font: Font, text: string): GlyphRun {
+function layoutOfPiece (font: Font, text: string): GlyphRun {
   try {
     return font.layout(text)
   } catch (error) {
@@ -99,6 +113,9 @@ function layoutOf (font: Font, text: string): GlyphRun {
   }
 }
 
+/** A layout in the units of its font. */
+type Laid = Pick<GlyphRun, 'glyphs' | 'positions' | 'advanceWidth'>
+
 /** The parts of a layout that pdfkit reads, in thousandths of the font size. */
 type Layout = { glyphs: Glyph[], positions: Place[], advanceWidth: number }
 type Glyph = { id: number, advanceWidth: number, codePoints: number[] }
@@ -106,7 +123,7 @@ type Glyph = { id: number, advanceWidth: number, codePoints: number[] }
 type Place = { xAdvance: number, yAdvance: number, xOffset: number, yOffset: number, advanceWidth: number }
 
 /** Layouts of a face. Equal glyphs and places are one object: as objects of each word they would be most of a thread's memory. */
-function scaled (scale: number): (run: GlyphRun) => Layout {
+function scaled (scale: number): (run: Laid) => Layout {
   const [glyphs, places] = [new LRUCache<string, Glyph>({ max: sharedParts }), new LRUCache<string, Place>({ max: sharedParts })]
 
   function glyphOf ({ id, advanceWidth, codePoints }: GlyphRun['glyphs'][number]): Glyph {

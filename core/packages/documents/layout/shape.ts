@@ -1,4 +1,4 @@
-import { memoizeByIdentity } from '@dispatch/common'
+import { memoizeByIdentity, normalForm } from '@dispatch/common'
 import { memoizeLru } from '../compile/memoize.ts'
 import type { Face, Faces } from './fonts.ts'
 import { normalizeText } from './normalize-text.ts'
@@ -71,7 +71,7 @@ const widths = /^[\uff01-\uffee]$/
 function glyphOf (character: string, faces: Faces): { face: Face, character: string } | undefined {
   const face = faceOf(character, faces)
   if (face !== undefined) return { face, character }
-  const usual = character.normalize('NFKC')
+  const usual = normalForm(character, 'NFKC')
   return widths.test(character) && usual !== character ? glyphOf(usual, faces) : undefined
 }
 

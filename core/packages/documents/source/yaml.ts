@@ -1,4 +1,4 @@
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
+import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml'
 import { type Fault, TemplateError } from '../model/errors.ts'
 
 /** Adds line and column in its file to a fault. */
@@ -7,11 +7,15 @@ export type LocateFault = (fault: Fault) => Fault
 /** Parses YAML text. Throws a TemplateError with the place of the first error; further errors mostly follow from it. */
 export function readYaml (text: string, file: string): { value: unknown, place: LocateFault } {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: 'error' })
   const place: LocateFault = (fault) => ({ ...fault, file, ...position(lines, offsetOf(document, fault.path)) })
   const [error] = document.errors
   if (error !== undefined) {
     throw new TemplateError([{ path: '', message: sentenceOf(error), file, ...position(lines, error.pos[0]) }], { cause: error })
+  }
+  const wrong = faultIn(document)
+  if (wrong !== undefined) {
+    throw new TemplateError([{ path: '', message: wrong.message, file, ...position(lines, wrong.node.range?.[0] ?? 0) }])
   }
   try {
     return { value: document.toJS(), place }
@@ -19,6 +23,38 @@ export function readYaml (text: string, file: string): { value: unknown, place: 
     if (!(error instanceof ReferenceError)) throw error
     throw new TemplateError([{ path: '', message: `${error.message}.`, file }], { cause: error })
   }
+}
+
+/** Far more than a template that a person writes, and few enough for the parser, which looks for each of them from the start. */
+const mostAliases = 100
+
+/**
+ * A key that is there twice, or too many aliases. This walk looks at each key once; the parser would compare each with all others of its
+ * map, and take 20 seconds for 30,000 of them.
+ */
+function faultIn (document: Document): { node: Node, message: string } | undefined {
+  let aliases = 0
+  let found: { node: Node, message: string } | undefined
+  visit(document, {
+    Alias (_key, node) {
+      if (++aliases <= mostAliases) return undefined
+      found = { node, message: `More than ${mostAliases} aliases.` }
+      return visit.BREAK
+    },
+    Map (_key, { items }) {
+      const names = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        if (names.has(key.value)) {
+          found = { node: key, message: `The key "${String(key.value).slice(0, 50)}" is there twice.` }
+          return visit.BREAK
+        }
+        names.add(key.value)
+      }
+      return undefined
+    }
+  })
+  return found
 }
 
 /** The parser's own message, except where it is meant for a programmer. */

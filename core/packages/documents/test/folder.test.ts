@@ -62,7 +62,9 @@ void t.test('assets become part of the template', async (t) => {
 
 const faults: [rule: string, files: Files, line: number | undefined, column: number | undefined, message: RegExp][] = [
   ['text that is no YAML', { yaml: 'id: 7\nname: [' }, 2, undefined, /template.yaml:2:/],
-  ['two equal keys', { yaml: `${yaml}locale: fr\n` }, 7, 1, /unique/],
+  ['two equal keys', { yaml: `${yaml}locale: fr\n` }, 7, 1, /"locale" is there twice/],
+  ['more aliases than a person writes', { yaml: `${yaml}title: &a x\nauthor:\n${'  - *a\n'.repeat(101)}` }, 109, 5,
+    /More than 100 aliases/],
   [
     'an unknown field',
     { yaml: yaml.replace('locale: en', 'locale: en\ncurency: EUR') },

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { deflateSync, inflateSync } from 'node:zlib'
 import t from 'tap'
+import { growthOf, mostGrowth } from '../../../../test/support/growth.ts'
 import { contains, has } from '../../../../test/support/matching.ts'
 import { dataUriOf, flattenImage, readImage } from '../image/read.ts'
 import { renderLimits } from '../model/limits.ts'
@@ -40,6 +41,29 @@ void t.test('a flat PNG stays what it is', (t) => {
     t.same(flattenImage(file), { format: 'png', bytes: file, width: 5, height: 5 })
   }
   t.end()
+})
+
+void t.test('nothing of a PNG stays but its pixels: a profile of 100 MB fits into 97 kB', (t) => {
+  const header = { ...rgb, width: 1, height: 1 }
+  const pixels = chunk('IDAT', deflateSync(Buffer.from([0, 255, 0, 0])))
+  const bomb = Buffer.concat([Buffer.from('sRGB\0\0'), deflateSync(Buffer.alloc(100_000_000))])
+  for (const type of ['iCCP', 'zTXt', 'iTXt', 'tEXt', 'eXIf', 'prVt']) {
+    has(t, flattenImage(fileOf(header, [chunk(type, bomb), pixels, chunk(type, bomb)])), { bytes: fileOf(header, [pixels]) }, type)
+  }
+  t.end()
+})
+
+void t.test('a JPEG may announce as much as it will: each of its bytes is looked at once', async (t) => {
+  const [, base64 = ''] = jpeg.split(',')
+  const file = Buffer.from(base64, 'base64')
+  const announcing = (entries: number): Buffer => {
+    const segment = Buffer.from('ffe1001245786966000049492a00080000000000', 'hex')
+    segment.writeUInt16LE(entries, 18)
+    return Buffer.concat([file.subarray(0, 2), ...Array.from({ length: 1000 }, () => segment), file.subarray(2)])
+  }
+  t.ok(await growthOf(1, (size) => {
+    has(t, flattenImage(announcing(size ** 5)), { width: 1 })
+  }) < mostGrowth)
 })
 
 /** The pixels of a picture that was made flat: rows of RGB without filters. */

@@ -1,3 +1,4 @@
+import { normalForm } from '@dispatch/common'
 import { MarketplaceRefusal } from '../refusal.ts'
 
 /** Every path of a package made by npm begins with this folder. */
@@ -47,5 +48,5 @@ export function createPathRegister (): (path: string) => void {
 
 /** The same text for all names that HFS+, APFS or NTFS may take for one. Upper case first: "ß" is "SS". */
 function folded (path: string): string {
-  return path.normalize('NFKD').toUpperCase().toLowerCase().normalize('NFKC')
+  return normalForm(normalForm(path, 'NFKD').toUpperCase().toLowerCase(), 'NFKC')
 }
