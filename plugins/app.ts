@@ -69,7 +69,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(errorsPlugin)
   await server.register(bodyParsingPlugin)
   await server.register(serializationPlugin)
-  await server.register(authenticationPlugin, { authentication: get('authentication') })
+  await server.register(authenticationPlugin, { authentication: get('authentication'), now: get('now') })
   await server.register(requestLogPlugin, { requestLog: get('requestLog'), now: get('now') })
   await server.register(rateLimitsPlugin, { rateLimiters: get('rateLimiters') })
   await server.register(tarpitPlugin, { limits: get('admissionLimits').tarpit })

@@ -50,6 +50,8 @@ export type Actor = Pick<Account, 'userId' | 'companyId' | 'email' | 'role' | 's
   lacksSecondFactor?: true
   /** The session at the console through which the person acts. */
   sessionId?: string
+  /** When the person has proved last who they are, by password, second factor, passkey or sign-on; a program never does. */
+  provedAt?: Date
 }
 
 /** The form in which e-mail addresses are stored and compared. It ignores case and Unicode composition. */

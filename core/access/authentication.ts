@@ -25,11 +25,11 @@ export type Authentication = {
   checkPassword: (email: string, password: string, address: string) => Promise<Account>
   /** Throws as `checkPassword`, and then `forbidden` for a user whose second factor needs a code, if there is none or a wrong one. */
   login: (email: string, password: string, address: string, code?: string) => Promise<Session>
-  /** Issues a new token with the same user, company, impersonator and login time. Throws as `authenticate`. */
+  /** Issues a new token with the same user, company, impersonator and time of the proof. Throws as `authenticate`. */
   refresh: (header: string | undefined, address: string) => Promise<Session>
   /**
-   * Starts a session in which the actor acts as another user. Throws `not_found` for a user of another company (operators may act in any),
-   * and `forbidden` for a user whom the actor may not impersonate.
+   * Starts a session in which the actor acts as another user, with the time of the actor's own proof. Throws `not_found` for a user of
+   * another company (operators may act in any), and `forbidden` for a user whom the actor may not impersonate.
    */
   impersonate: (actor: Actor, userId: number) => Promise<Session>
 }
@@ -62,13 +62,13 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, sec
     const account = await credentials.verify(email, password, address)
     if (account === undefined) throw new DispatchError('unauthorized', 'Invalid e-mail or password.')
     if (admitted(account, address).secondFactor) throw codeNeeded()
-    return personOf(account)
+    return { ...personOf(account), provedAt: now() }
   }
 
   async function byToken (token: string, address: string): Promise<Actor> {
     const claims = await tokens.verify(token)
     const { account, impersonator } = await accountsOf(claims, address)
-    return personOf(account, impersonator)
+    return { ...personOf(account, impersonator), provedAt: claims.provedAt }
   }
 
   async function byKey (secret: string, address: string): Promise<Actor> {
@@ -151,7 +151,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, sec
           'You can act as another user who is not disabled, whose role is not above your own, and who has no services that ' +
             'they do not have.')
       }
-      return sessionOf(account, await tokens.issue(account, { impersonator }))
+      return sessionOf(account, await tokens.issue(account, { impersonator, provedAt: actor.provedAt ?? new Date(0) }))
     }
   }
 }

@@ -15,14 +15,14 @@ export type Claims = TokenSubject & {
   companyId: number
   /** The user who impersonates this one. */
   impersonator?: TokenSubject
-  /** The time of the login with a password. A refresh does not change it. */
-  loggedInAt: Date
+  /** When the person, or who acts as them, has proved who they are. A refresh does not change it. */
+  provedAt: Date
   expiresAt: Date
 }
 
 /** Access tokens: JSON Web Tokens signed with Ed25519. Both ways to verify one throw `unauthorized`. */
 export type Tokens = {
-  issue: (account: Account, session?: { impersonator?: TokenSubject | undefined, loggedInAt?: Date }) => Promise<string>
+  issue: (account: Account, session?: { impersonator?: TokenSubject | undefined, provedAt?: Date | undefined }) => Promise<string>
   verify: (token: string) => Promise<Claims>
   /** Also accepts a token that expired less than 24 hours ago. Refuses a token whose login is more than 30 days ago. */
   verifyForRefresh: (token: string) => Promise<Claims>
@@ -87,14 +87,14 @@ export function createTokens ({ keys, now, lifetime = defaultLifetime }: {
   }
 
   return {
-    async issue (account, { impersonator, loggedInAt = now() } = {}) {
+    async issue (account, { impersonator, provedAt = now() } = {}) {
       const { kid, privateKey } = await keys.signer()
       const issuedAt = secondsOf(now())
       const payload = {
         company: account.companyId,
         pwv: account.passwordVersion,
         ...impersonator && { act: { sub: String(impersonator.userId), pwv: impersonator.passwordVersion } },
-        auth_time: secondsOf(loggedInAt)
+        auth_time: secondsOf(provedAt)
       }
       return await new SignJWT(payload)
         .setProtectedHeader({ ...header, kid })
@@ -116,7 +116,7 @@ export function createTokens ({ keys, now, lifetime = defaultLifetime }: {
     },
     async verifyForRefresh (token) {
       const { claims } = await read(token, refreshableFor)
-      if (secondsOf(now()) - secondsOf(claims.loggedInAt) > sessionLifetime) {
+      if (secondsOf(now()) - secondsOf(claims.provedAt) > sessionLifetime) {
         throw new DispatchError('unauthorized', 'The login was more than 30 days ago: log in again.')
       }
       return claims
@@ -133,7 +133,7 @@ function claimsOf (payload: unknown): Claims {
     companyId: company,
     passwordVersion: pwv,
     ...act && { impersonator: { userId: Number(act.sub), passwordVersion: act.pwv } },
-    loggedInAt: new Date(authTime * 1000),
+    provedAt: new Date(authTime * 1000),
     expiresAt: new Date(exp * 1000)
   }
 }

@@ -6,10 +6,12 @@ import { mayImpersonate } from '../access/permissions.ts'
 import { makeSecret, secretForm } from '../access/secret.ts'
 import type { Tokens } from '../access/tokens.ts'
 import { DispatchError } from '../contract/errors.ts'
+import type { ProofBody } from '../contract/second-factor.ts'
 import type { SessionView } from '../contract/sessions.ts'
 import type { Freshness } from '../store/db/freshness.ts'
-import { deleteSession, insertSession, listSessions, sessionLimits as limits, type SessionRow, setActing,
+import { deleteSession, insertSession, listSessions, noteProof, sessionLimits as limits, type SessionRow, setActing,
   useSession } from '../store/tenants/sessions.ts'
+import type { PasskeyQuestion } from './passkeys.ts'
 import { createSignIns, type SessionClient, type SignInOptions, type SignIns } from './sign-ins.ts'
 import type { Requester } from './users.ts'
 
@@ -30,6 +32,15 @@ export type Sessions = SignIns & {
    * none of this person, or of a session that has ended.
    */
   act: (own: Actor, token: string) => Promise<void>
+  /**
+   * Notes that the person of a session has proved who they are, and answers when: by their password, a code of their second factor, or a
+   * passkey that has answered `askProof`. Throws `forbidden` for a wrong one, and `rate_limited` after too many.
+   */
+  prove: (by: Requester, proof: SessionProof) => Promise<Date>
+  /** With what the person of a session can prove who they are; `provider`: where they sign in who have no password. */
+  waysToProve: (own: Actor) => Promise<{ password: boolean, passkey: boolean, provider?: string }>
+  /** A question for a passkey of the person. Undefined where they have none. */
+  askProof: (own: Actor) => Promise<PasskeyQuestion | undefined>
   /** Has the person act as themselves again. */
   stopActing: (own: Actor) => Promise<void>
   /** The actor's sessions, the newest first. */
@@ -43,6 +54,9 @@ export type Sessions = SignIns & {
  * the person acts as somebody until that is taken back, but may not do so any more, and `actor` is `own`.
  */
 export type Visitor = { own: Actor, actor: Actor, acting?: { until: Date, over: boolean } }
+
+/** What a person proves with that they sit at their session; `passkey`: the answer of one, in JSON. */
+export type SessionProof = ProofBody | { passkey: string }
 
 /** Most sessions of one user; a further one ends the oldest. */
 const most = 20
@@ -58,20 +72,20 @@ type Options = SignInOptions & {
 }
 
 export function createSessions (options: Options): Sessions {
-  const { database, accounts, freshness, tokens, now, newId } = options
+  const { database, accounts, freshness, tokens, secondFactors, singleSignOn, passkeys, now, newId } = options
 
   async function visitorOf (secret: string, address: string): Promise<Visitor | undefined> {
     const session = secretForm.test(secret) ? await useSession(database, digestOf(secret), { limits, freshness }) : undefined
     if (session === undefined || !isAddressAllowed(session.person.addresses, address)) return undefined
-    const { sessionId, person, acting } = session
-    const own = { ...personOf(person), sessionId }
+    const { sessionId, person, provedAt, acting } = session
+    const own = { ...personOf(person), sessionId, provedAt }
     if (acting === undefined) return { own, actor: own }
     const user = acting.over ? undefined : await accounts.byId(acting.userId)
     const holds = user?.disabled === false && user.passwordVersion === acting.passwordVersion && mayImpersonate(person, user) &&
       isAddressAllowed(user.addresses, address)
     const { until } = acting
     return holds
-      ? { own, actor: { ...personOf(user, person), sessionId }, acting: { until, over: false } }
+      ? { own, actor: { ...personOf(user, person), sessionId, provedAt }, acting: { until, over: false } }
       : { own, actor: own, acting: { until, over: true } }
   }
 
@@ -95,6 +109,31 @@ export function createSessions (options: Options): Sessions {
         throw new DispatchError('unauthorized', 'The token belongs to another person, or the session has ended: sign in again.')
       }
     },
+
+    async prove (by, proof) {
+      const { actor: own } = by
+      // What the company does not let people sign in with does not prove who they are either.
+      if (await singleSignOn.refusesPassword(own)) throw new DispatchError('forbidden', 'Your company lets its people in: sign in by it.')
+      if (!('passkey' in proof)) await secondFactors.prove(by, proof)
+      else if (await passkeys.answered(proof.passkey, { user: own }) === undefined) {
+        throw new DispatchError('forbidden', 'The passkey is wrong, or has not answered in time.')
+      }
+      const provedAt = await noteProof(database, own, own.sessionId ?? '')
+      if (provedAt === undefined) throw new DispatchError('unauthorized', 'The session has ended: sign in again.')
+      return provedAt
+    },
+
+    async waysToProve (own) {
+      const [isRefused, account] = [await singleSignOn.refusesPassword(own), await accounts.byId(own.userId)]
+      const provider = account && await singleSignOn.insteadOfPassword(account)
+      return {
+        password: !isRefused,
+        passkey: !isRefused && passkeys.offered && (await passkeys.list(own)).length > 0,
+        ...provider === undefined ? {} : { provider }
+      }
+    },
+
+    askProof: (own) => passkeys.ask(own),
 
     async stopActing (own) {
       await setActing(database, own, own.sessionId ?? '', null)

@@ -46,8 +46,8 @@ export type SignInOptions = {
   database: Database
   accounts: Accounts
   authentication: Pick<Authentication, 'checkPassword'>
-  secondFactors: Pick<SecondFactors, 'verify'>
-  singleSignOn: Pick<SingleSignOn, 'refusesPassword'>
+  secondFactors: Pick<SecondFactors, 'verify' | 'prove'>
+  singleSignOn: Pick<SingleSignOn, 'refusesPassword' | 'insteadOfPassword'>
   passkeys: Pick<Passkeys, 'offered' | 'list' | 'ask' | 'answered'>
 }
 

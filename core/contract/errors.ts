@@ -11,6 +11,11 @@ export const errorTable = {
   },
   unsupported_version: { status: 400, when: 'X-API-Version names a version that does not exist.' },
   unauthorized: { status: 401, when: 'No credentials, wrong ones, or an expired token.' },
+  fresh_proof_required: {
+    status: 401,
+    when: 'The change needs a person who has proved who they are within the last five minutes: log in again with POST /auth, and repeat ' +
+      'the request with the new token; or send e-mail address and password with Basic.'
+  },
   insufficient_credits: { status: 402, when: 'The free credits of the company do not cover the price of the dispatch.' },
   forbidden: { status: 403, when: 'A bad login, a disabled user, or a permission that the user does not have.' },
   https_required: { status: 403, when: 'The request came over plain HTTP, which is not served.' },

@@ -51,6 +51,8 @@ import { tryPages } from './pages/try.ts'
 import { userPages } from './pages/user.ts'
 import { actRoutes } from './session/act.ts'
 import { failureOf, type SessionOptions } from './session/failure.ts'
+import { askForProof, proofRoutes } from './session/proof-page.ts'
+import { ProofNeeded } from './session/proof.ts'
 import { signInCodeRoutes } from './session/sign-in-code.ts'
 import { signInPasskeyRoutes } from './session/sign-in-passkey.ts'
 import { signInRoutes } from './session/sign-in.ts'
@@ -83,7 +85,9 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
     return this.headers(headers).header('content-security-policy', policies[policy]).send(nameIdentity(this.request, page.markup))
   })
   requireSessions(app, sessions)
-  app.setErrorHandler<FastifyError>((error, request, reply) => show(failureOf(error, request), request, reply))
+  app.setErrorHandler<FastifyError | ProofNeeded>((error, request, reply) =>
+    error instanceof ProofNeeded ? askForProof(sessions, request, reply, error) : show(failureOf(error, request), request, reply)
+  )
 
   for (const [{ path, bytes }, type] of [[stylesheet, 'text/css'], [script, 'text/javascript']] as const) {
     app.get(path.replace('/console', ''), { config: { withoutSession: true } }, (_request, reply) => sendForEver(reply, bytes, type))
@@ -97,6 +101,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(signInRoutes, { sessions })
   await app.register(signOnRoutes, { sessions, signingOn })
   await app.register(actRoutes, { sessions })
+  await app.register(proofRoutes, { sessions })
   await app.register(linkPages)
   await app.register(forgottenPages)
   await app.register(signInCodeRoutes, { sessions })

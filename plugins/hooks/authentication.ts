@@ -20,6 +20,11 @@ declare module 'fastify' {
     roles?: readonly Role[]
     /** It needs the password of a person: no program may ask for it. */
     person?: boolean
+    /**
+     * It adds, changes or shows a credential, an e-mail address, a key or a secret: it needs a person who has proved within the last five
+     * minutes who they are. Whoever has only found a token or a session gets no lasting way in by it.
+     */
+    freshProof?: boolean
     /** A person who lacks the second factor that their company demands may ask for it. */
     enrolment?: boolean
   }
@@ -31,12 +36,14 @@ export function knownActor (request: FastifyRequest): Actor | null {
 }
 
 const realm = 'realm="Document Dispatch"'
+const stepUp =
+  ', error="insufficient_user_authentication", error_description="A login within the last 5 minutes is required", max_age="300"'
 
 /**
  * Authenticates every request, but those of routes with `config: { public: true }`, and checks the role that the route needs. Both before
  * the body is read: who may not ask does not learn what the body should be.
  */
-export const authenticationPlugin = plugin<{ authentication: Authentication }>((app, { authentication }, done) => {
+export const authenticationPlugin = plugin<{ authentication: Authentication, now: () => Date }>((app, { authentication, now }, done) => {
   app.decorateRequest(known, null)
   app.decorateRequest('actor', {
     getter () {
@@ -56,7 +63,7 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
       userId: actor.userId,
       ...actor.key && { keyId: actor.key.id }
     })
-    authorize(actor, request)
+    authorize(actor, request, now)
   })
   app.addHook('onSend', (request, reply, payload, next) => {
     if (reply.statusCode === 401) challenge(request, reply)
@@ -65,15 +72,23 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
   done()
 }, { name: 'authentication', fastify: '5.x' })
 
-/** Throws `forbidden` where the route is not for the actor. */
-function authorize (actor: Actor, request: FastifyRequest): void {
-  const { roles, person, enrolment } = request.routeOptions.config
+/** In seconds. */
+const proofLasts = 300
+
+/** Throws `forbidden` where the route is not for the actor, and `fresh_proof_required` where a person must prove again who they are. */
+function authorize (actor: Actor, request: FastifyRequest, now: () => Date): void {
+  const { roles, person, freshProof, enrolment } = request.routeOptions.config
   if (actor.key?.mode === 'test') requireTestable(request)
   if (roles !== undefined) requireRole(actor, ...roles)
-  if (person === true) requirePerson(actor)
+  if (person === true || freshProof === true) requirePerson(actor)
   if (actor.lacksSecondFactor === true && enrolment !== true) {
     throw new DispatchError('forbidden',
       'The company demands a second factor, and this user has none: set one up at the console, or with POST /api/v1/my/second-factor.')
+  }
+  if (freshProof === true && now().getTime() - (actor.provedAt?.getTime() ?? 0) > proofLasts * 1000) {
+    throw new DispatchError('fresh_proof_required',
+      'This needs a proof of who you are that is at most 5 minutes old: log in again with POST /auth, and repeat the request with the ' +
+        'new token; or send e-mail address and password with Basic.')
   }
 }
 
@@ -84,12 +99,12 @@ function requireTestable ({ method, routeOptions: { config } }: FastifyRequest):
 }
 
 /**
- * Every 401 lists the accepted schemes (RFC 9110, 11.6.1; RFC 6750, 3). A script in a page gets Basic unlisted: the browser would ask the
- * person for a password, and remember it.
+ * Every 401 lists the accepted schemes (RFC 9110, 11.6.1; RFC 6750, 3), and says where the login of a token is too old (RFC 9470, 3). A
+ * script in a page gets Basic unlisted: the browser would ask the person for a password, and remember it.
  */
-function challenge ({ headers }: FastifyRequest, reply: FastifyReply): void {
+function challenge ({ headers, errorWord }: FastifyRequest, reply: FastifyReply): void {
   const refused = /^bearer /i.test(headers.authorization ?? '') ? ', error="invalid_token"' : ''
-  const bearer = `Bearer ${realm}${refused}`
+  const bearer = `Bearer ${realm}${errorWord === 'fresh_proof_required' ? stepUp : refused}`
   reply.header('www-authenticate', isOfScript(headers) ? [bearer] : [`Basic ${realm}, charset="UTF-8"`, bearer])
 }
 

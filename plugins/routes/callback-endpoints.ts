@@ -26,7 +26,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   }, async ({ actor }) => ({ data: await endpoints.list(actor.companyId) }))
 
   app.post(path, {
-    config: { roles, errors: ['validation_failed', 'conflict'] },
+    config: { freshProof: true, roles, errors: ['validation_failed', 'conflict'] },
     schema: {
       operationId: 'createCallbackEndpoint',
       tags,
@@ -78,7 +78,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   })
 
   app.post<ById>(`${path}/:id/secret`, {
-    config: { roles, errors: ['not_found'] },
+    config: { freshProof: true, roles, errors: ['not_found'] },
     schema: {
       operationId: 'rotateCallbackEndpointSecret',
       tags,

@@ -99,7 +99,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
   })
 
   app.post('/api/v1/company/callback-secret', {
-    config: { roles: ['admin'], errors: [] },
+    config: { freshProof: true, roles: ['admin'], errors: [] },
     schema: {
       operationId: 'createCallbackSecret',
       tags: ['Callbacks'],

@@ -32,7 +32,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
   })
 
   app.post('/api/v1/companies', {
-    config: { person: true, roles: ['operator'], errors: ['validation_failed'] },
+    config: { freshProof: true, roles: ['operator'], errors: ['validation_failed'] },
     schema: {
       operationId: 'createCompany',
       tags: ['Platform'],

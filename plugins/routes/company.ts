@@ -35,7 +35,7 @@ export const companyRoutes: FastifyPluginCallbackTypebox<Options> = (app, { sett
   }))
 
   app.put('/api/v1/company', {
-    config: { person: true, roles: ['admin', 'operator'], errors: ['validation_failed'] },
+    config: { freshProof: true, roles: ['admin', 'operator'], errors: ['validation_failed'] },
     schema: {
       operationId: 'updateSettings',
       tags: ['Company'],

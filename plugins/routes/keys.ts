@@ -7,7 +7,7 @@ import { resourceNotFound, uuidIn } from './path-parameters.ts'
 /** Keys with which programs act for users: made and revoked by people alone. */
 export const keysRoutes: FastifyPluginCallbackTypebox<{ keys: KeyAdministration }> = (app, { keys }, done) => {
   app.post('/api/v1/keys', {
-    config: { person: true, errors: ['not_found', 'conflict', 'validation_failed'] },
+    config: { freshProof: true, errors: ['not_found', 'conflict', 'validation_failed'] },
     schema: {
       operationId: 'createKey',
       tags: ['Keys'],

@@ -18,7 +18,7 @@ export const linkMailRoutes: FastifyPluginCallbackTypebox<{ linkMail: LinkMail }
   }, ({ actor }) => linkMail.read(actor))
 
   app.put(path, {
-    config: { person: true, roles: ['operator'], errors: ['expectation_failed', 'validation_failed', 'configuration_missing'] },
+    config: { freshProof: true, roles: ['operator'], errors: ['expectation_failed', 'validation_failed', 'configuration_missing'] },
     schema: {
       operationId: 'updateLinkMail',
       tags,
@@ -30,7 +30,7 @@ export const linkMailRoutes: FastifyPluginCallbackTypebox<{ linkMail: LinkMail }
   }, (request) => linkMail.change({ actor: request.actor, author: auditAuthorOf(request) }, request.body))
 
   app.delete(path, {
-    config: { person: true, roles: ['operator'], errors: ['not_found'] },
+    config: { freshProof: true, roles: ['operator'], errors: ['not_found'] },
     schema: {
       operationId: 'deleteLinkMail',
       tags,

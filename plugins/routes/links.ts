@@ -35,7 +35,7 @@ export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app,
   })
 
   app.post('/api/v1/company/invitations', {
-    config: { ...ofAdmins, errors: ['conflict', ...mailing] },
+    config: { freshProof: true, ...ofAdmins, errors: ['conflict', ...mailing] },
     schema: {
       operationId: 'createInvitation',
       tags: ['Users'],
@@ -51,7 +51,7 @@ export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app,
   })
 
   app.post<Named & { Querystring: LinkQuery }>('/api/v1/company/invitations/:id/renew', {
-    config: { ...ofAdmins, errors: ['not_found', 'conflict', ...mailing] },
+    config: { freshProof: true, ...ofAdmins, errors: ['not_found', 'conflict', ...mailing] },
     schema: {
       operationId: 'renewInvitation',
       tags: ['Users'],
@@ -81,7 +81,7 @@ export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app,
   })
 
   app.post<Named & { Querystring: LinkQuery }>('/api/v1/users/:id/password-link', {
-    config: { ...ofAdmins, errors: ['not_found', 'conflict', ...mailing] },
+    config: { freshProof: true, ...ofAdmins, errors: ['not_found', 'conflict', ...mailing] },
     schema: {
       operationId: 'createPasswordLink',
       tags: ['Users'],

@@ -22,7 +22,7 @@ export const passkeysRoutes: FastifyPluginCallbackTypebox<{ passkeys: Passkeys }
   }, async ({ actor }) => ({ data: await passkeys.list(actor), nextCursor: null }))
 
   app.post('/api/v1/my/passkeys/options', {
-    config: { ...ofPerson, errors: ['conflict'] },
+    config: { freshProof: true, ...ofPerson, errors: ['conflict'] },
     schema: {
       operationId: 'beginMyPasskey',
       tags,
@@ -32,7 +32,7 @@ export const passkeysRoutes: FastifyPluginCallbackTypebox<{ passkeys: Passkeys }
   }, async ({ actor }, reply) => reply.header('cache-control', 'no-store').send(await passkeys.begin(actor)))
 
   app.post('/api/v1/my/passkeys', {
-    config: { ...ofPerson, errors: ['conflict'] },
+    config: { freshProof: true, ...ofPerson, errors: ['conflict'] },
     schema: {
       operationId: 'addMyPasskey',
       tags,

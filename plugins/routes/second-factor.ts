@@ -19,7 +19,7 @@ export const secondFactorRoutes: FastifyPluginCallbackTypebox<{ secondFactors: S
   }, ({ actor }) => secondFactors.state(actor))
 
   app.post('/api/v1/my/second-factor', {
-    config: { ...ofPerson, errors: ['conflict'] },
+    config: { freshProof: true, ...ofPerson, errors: ['conflict'] },
     schema: {
       operationId: 'beginMySecondFactor',
       tags,
@@ -32,7 +32,7 @@ export const secondFactorRoutes: FastifyPluginCallbackTypebox<{ secondFactors: S
   })
 
   app.post('/api/v1/my/second-factor/confirm', {
-    config: { ...ofPerson, errors: ['conflict'] },
+    config: { freshProof: true, ...ofPerson, errors: ['conflict'] },
     schema: {
       operationId: 'confirmMySecondFactor',
       tags,
@@ -77,7 +77,7 @@ export const secondFactorRoutes: FastifyPluginCallbackTypebox<{ secondFactors: S
   })
 
   app.delete<{ Params: { id: string } }>('/api/v1/users/:id/second-factor', {
-    config: { person: true, roles: ['admin', 'operator'], errors: ['not_found', 'conflict'] },
+    config: { freshProof: true, roles: ['admin', 'operator'], errors: ['not_found', 'conflict'] },
     schema: {
       operationId: 'resetSecondFactor',
       tags,

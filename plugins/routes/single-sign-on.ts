@@ -21,7 +21,7 @@ export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: Si
   }, ({ actor }) => singleSignOn.read(actor))
 
   app.put(path, {
-    config: { person: true, roles: ['admin', 'operator'], errors: ['validation_failed', 'conflict'] },
+    config: { freshProof: true, roles: ['admin', 'operator'], errors: ['validation_failed', 'conflict'] },
     schema: {
       operationId: 'updateSingleSignOn',
       tags: ['Company'],
@@ -33,7 +33,7 @@ export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: Si
   }, (request) => singleSignOn.change({ actor: request.actor, author: auditAuthorOf(request) }, request.body))
 
   app.delete(path, {
-    config: { person: true, roles: ['admin', 'operator'], errors: ['not_found'] },
+    config: { freshProof: true, roles: ['admin', 'operator'], errors: ['not_found'] },
     schema: {
       operationId: 'deleteSingleSignOn',
       tags: ['Company'],
@@ -87,7 +87,7 @@ export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: Si
   })
 
   app.delete<Named>('/api/v1/users/:id/single-sign-on', {
-    config: { person: true, roles: ['admin', 'operator'], errors: ['not_found'] },
+    config: { freshProof: true, roles: ['admin', 'operator'], errors: ['not_found'] },
     schema: {
       operationId: 'unlinkUser',
       tags: ['Users'],
@@ -114,7 +114,7 @@ export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: Si
   }, async ({ params: { id } }) => foundCompany(id, await singleSignOn.domains(integerIn(id) ?? 0)))
 
   app.put<Named & { Body: CompanyDomains }>('/api/v1/companies/:id/domains', {
-    config: { person: true, roles: ['operator'], errors: ['not_found', 'conflict'] },
+    config: { freshProof: true, roles: ['operator'], errors: ['not_found', 'conflict'] },
     schema: {
       operationId: 'updateCompanyDomains',
       tags: ['Platform'],

@@ -26,7 +26,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
   })
 
   app.post('/api/v1/users', {
-    config: { person: true, roles: ['admin', 'operator'], errors: ['validation_failed', 'conflict'] },
+    config: { freshProof: true, roles: ['admin', 'operator'], errors: ['validation_failed', 'conflict'] },
     schema: {
       operationId: 'createUser',
       tags: ['Users'],
@@ -46,7 +46,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
   })
 
   app.put<Named & { Body: UserChanges }>('/api/v1/users/:id', {
-    config: { person: true, roles: ['admin', 'operator'], errors: ['not_found', 'validation_failed', 'conflict'] },
+    config: { freshProof: true, roles: ['admin', 'operator'], errors: ['not_found', 'validation_failed', 'conflict'] },
     schema: {
       operationId: 'updateUser',
       tags: ['Users'],

@@ -1,6 +1,6 @@
 import { compile } from '@dispatch/common'
 import { ErrorBody, errorTable, type ErrorWord } from '@dispatch/core'
-import fastify, { type RouteOptions } from 'fastify'
+import fastify, { type FastifyContextConfig, type RouteOptions } from 'fastify'
 import { type Kysely, sql } from 'kysely'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -44,7 +44,8 @@ export async function traces (app: App): Promise<unknown> {
   return { rows, files: await readdir(folder, { recursive: true }).catch(() => []) }
 }
 
-export type Route = { method: string, url: string, public: boolean }
+/** `operation`: the id in the API's document. */
+export type Route = { method: string, url: string, public: boolean, operation?: string, config: FastifyContextConfig }
 
 /** Every route of the service, hidden ones too. */
 export async function routesOf (app: App): Promise<Route[]> {
@@ -56,8 +57,14 @@ export async function routesOf (app: App): Promise<Route[]> {
   await server.register(appPlugin, app)
   await server.ready()
   await server.close()
-  return routes.flatMap(({ method, url, config }) =>
-    [method].flat().map((each) => ({ method: each, url, public: config?.public === true }))
+  return routes.flatMap(({ method, url, config = {}, schema: { operationId } = {} }) =>
+    [method].flat().map((each) => ({
+      method: each,
+      url,
+      public: config.public === true,
+      ...operationId === undefined ? {} : { operation: operationId },
+      config
+    }))
   )
 }
 

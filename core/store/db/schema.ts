@@ -398,6 +398,7 @@ export type Tables = {
     acting_user_id: Generated<number | null>
     acting_password_version: Generated<number | null>
     acting_until: Generated<Date | null>
+    proved_at: Generated<Date | null>
   }
   single_sign_on: {
     company_id: number

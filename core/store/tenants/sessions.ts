@@ -48,7 +48,8 @@ export async function insertSession (database: Database, session: NewSession, li
       address,
       browser,
       created_at: database.now,
-      used_at: database.now
+      used_at: database.now,
+      proved_at: database.now
     }).execute()
   })
 }
@@ -56,12 +57,13 @@ export async function insertSession (database: Database, session: NewSession, li
 /** As whom the person of a session acts. `over`: their time is over. */
 export type Acting = { userId: number, passwordVersion: number, until: Date }
 
-/** A session that goes on: whose it is, and as whom they act. */
-export type UsedSession = { sessionId: string, person: Person, acting?: Acting & { over: boolean } }
+/** A session that goes on: whose it is, when they have proved it last, and as whom they act. */
+export type UsedSession = { sessionId: string, person: Person, provedAt: Date, acting?: Acting & { over: boolean } }
 
 type UsedRow = PersonRow & {
   session_id: string
   noted_long_ago: boolean
+  proved_at: Date
   acting_user_id: number | null
   acting_password_version: number | null
   acting_until: Date | null
@@ -82,6 +84,7 @@ export async function useSession (
   const { rows: [row] } = await sql<UsedRow>`
     select session_id, users.user_id, users.company_id, email, users.role, services, addresses, second_factor_required,
       second_factor_at, used_at < ${addSeconds(now, -lag)} as noted_long_ago,
+      coalesce(proved_at, sessions.created_at) as proved_at,
       acting_user_id, acting_password_version, acting_until, acting_until <= ${now} as over,
       (select json_agg(changes) from changes where number > ${freshness.number()}) as changes
     from sessions join users on users.user_id = sessions.user_id and users.role = sessions.role
@@ -93,7 +96,8 @@ export async function useSession (
   if (row.noted_long_ago) await owner.updateTable('sessions').set({ used_at: now }).where('digest', '=', digest).execute()
   const { acting_user_id: userId, acting_password_version: passwordVersion, acting_until: until, over } = row
   const isActing = userId !== null && passwordVersion !== null && until !== null
-  return { sessionId: row.session_id, person: personIn(row), ...isActing && { acting: { userId, passwordVersion, until, over } } }
+  const session = { sessionId: row.session_id, person: personIn(row), provedAt: row.proved_at }
+  return { ...session, ...isActing && { acting: { userId, passwordVersion, until, over } } }
 }
 
 /** Notes as whom the person of a session acts; null: as themselves again. False where there is no such session. */
@@ -110,6 +114,20 @@ export async function setActing (
       acting_until: acting?.until ?? null
     }).where('company_id', '=', companyId).where('user_id', '=', userId).where('session_id', '=', sessionId).executeTakeFirstOrThrow()
     return numUpdatedRows > 0n
+  })
+}
+
+/** Notes that the person of a session has proved again who they are; answers when. Undefined where there is no such session. */
+export async function noteProof (
+  database: Database,
+  { companyId, userId }: UserRef,
+  sessionId: string
+): Promise<Date | undefined> {
+  return database.company(companyId, async (queries) => {
+    const noted = await queries.updateTable('sessions').set({ proved_at: database.now })
+      .where('company_id', '=', companyId).where('user_id', '=', userId).where('session_id', '=', sessionId)
+      .returning('proved_at').executeTakeFirst()
+    return noted?.proved_at ?? undefined
   })
 }
 

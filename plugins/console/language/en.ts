@@ -133,6 +133,13 @@ export const en = {
   factorRequireHelp: 'Who has none, you too, can then only set one up. API keys go on.',
   proof: 'Password or code',
   proofWrong: 'The password or the code is wrong. Nothing was changed.',
+  proveTitle: 'Is it you?',
+  proveIntro:
+    'This changes how somebody gets in, or shows a secret. You signed in as {email} more than five minutes ago: prove once more that it ' +
+    'is you. What you have sent is kept, and is done then.',
+  proveAtProvider: 'Your company signs you in: do that once more, in another window, and come back here.',
+  proved: 'It is you. Go on here.',
+  proveNot: 'Do nothing',
   recoveryCodes: 'Recovery codes',
   recoveryLeft: 'Left: {left}. Each takes the place of the app or a passkey, once.',
   recoveryRenew: 'Make new recovery codes',

@@ -137,6 +137,13 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   factorRequireHelp: 'Ceux qui n’en ont pas, vous compris, ne peuvent alors qu’en ajouter un. Les clés d’API restent valables.',
   proof: 'Mot de passe ou code',
   proofWrong: 'Le mot de passe ou le code est faux. Rien n’a été changé.',
+  proveTitle: 'Est-ce bien vous ?',
+  proveIntro:
+    'Ceci change la manière d’entrer de quelqu’un, ou montre un secret. Vous vous êtes connecté comme {email} il y a plus de cinq ' +
+    'minutes : prouvez encore une fois que c’est vous. Ce que vous avez envoyé est gardé, et sera fait alors.',
+  proveAtProvider: 'Votre société vous connecte : faites-le encore une fois, dans une autre fenêtre, puis revenez ici.',
+  proved: 'C’est bien vous. Continuez ici.',
+  proveNot: 'Ne rien faire',
   recoveryCodes: 'Codes de secours',
   recoveryLeft: 'Restants : {left}. Chacun remplace une fois l’application ou une clé d’accès.',
   recoveryRenew: 'Faire de nouveaux codes de secours',

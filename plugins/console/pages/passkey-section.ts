@@ -8,13 +8,13 @@ import { proofForm } from './proof.ts'
 
 const at = '/console/second-factor/passkeys'
 
-/** The passkeys of the reader, and the form that adds one; `wrong`: a new one was refused. */
-export function passkeySection (words: Words, passkeys: readonly PasskeyView[], wrong: boolean): Html {
+/** The passkeys of the reader, and the form that adds one; `wrong`: a new one was refused. `name`: what is in its field. */
+export function passkeySection (words: Words, passkeys: readonly PasskeyView[], { wrong, name }: { wrong: boolean, name: string }): Html {
   const before = textField({
     name: 'name',
     label: words.name,
     help: words.passkeyNameHelp,
-    value: words.passkeyNameUsual,
+    value: name,
     required: true
   })
   return html`<section aria-labelledby="passkeys"><h2 id="passkeys">${words.passkeys}</h2><p>${words.passkeysIntro}</p>${

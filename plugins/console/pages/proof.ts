@@ -15,13 +15,6 @@ export function proofForm (words: Words, { action, id, label, short, intro, tone
 <div class="actions"><button class="${tone}">${label}</button></div></form></details>`
 }
 
-/** What somebody has written to prove who they are: no password is as short as a code. */
-export function proofIn (body: URLSearchParams): { code: string } | { password: string } {
-  const proof = body.get('proof') ?? ''
-  const isCode = /^\s*(?:\d{3}\s?\d{3}|[\da-z]{4}(?:-[\da-z]{4}){3})\s*$/i.test(proof)
-  return isCode ? { code: proof.trim() } : { password: proof }
-}
-
 /** Why a change was refused. */
 export function refusedProof (words: Words, { status }: Refusal): Html {
   return notice('bad', html`<p>${status === 429 ? words.tooManyCodes : words.proofWrong}</p>`)

@@ -3,10 +3,11 @@ import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type NewAuthenticatorView, type PasskeyView, type RecoveryCodesView, type SecondFactorView } from '../session/api.ts'
+import { proofIn } from '../session/proof.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { copied, copyable, notice, page, time } from './layout.ts'
 import { passkeySection } from './passkey-section.ts'
-import { proofForm, proofIn, refusedProof, statusOf } from './proof.ts'
+import { proofForm, refusedProof, statusOf } from './proof.ts'
 import { qrCode } from './qr-code.ts'
 
 type Form = { Body: URLSearchParams }
@@ -52,16 +53,19 @@ export const secondFactorPages: FastifyPluginCallback = (app, _options, done) =>
   done()
 }
 
-/** The page of what there is; `wrongPasskey`: a new passkey was refused. */
-export async function view (visit: Visit, { said = html``, wrongPasskey = false } = {}): Promise<Html> {
+/** The page of what there is; `wrongPasskey`: a new passkey was refused. `passkeyName`: the name that was typed for one. */
+export async function view (
+  visit: Visit,
+  { said = html``, wrongPasskey = false, passkeyName = visit.words.passkeyNameUsual } = {}
+): Promise<Html> {
   const { words, actor } = visit
   const [state, { data }] = [await visit.api.read<SecondFactorView>(api),
     await visit.api.read<{ data: PasskeyView[] }>('/api/v1/my/passkeys')]
   const demanded = actor.lacksSecondFactor === true && !state.enabled ? notice('warn', html`<p>${words.factorDemanded}</p>`) : html``
   return sheet(visit,
-    html`${said}${demanded}${appSection(words, state)}${state.passkeys === null ? html`` : passkeySection(words, data, wrongPasskey)}${
-      state.enabled ? enabledSections(words, state) : html``
-    }`)
+    html`${said}${demanded}${appSection(words, state)}${
+      state.passkeys === null ? html`` : passkeySection(words, data, { wrong: wrongPasskey, name: passkeyName })
+    }${state.enabled ? enabledSections(words, state) : html``}`)
 }
 
 function appSection (words: Words, { app }: SecondFactorView): Html {

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { releasePermit } from '../../hooks/admission-control.ts'
 import { askOwn } from '../../hooks/own-request.ts'
+import { ProofNeeded } from './proof.ts'
 
 export { callbackTypes, deliveryStatuses, isUnderWay, searchedStepStatuses, statusClasses } from '@dispatch/core'
 export type { AdapterDetail, AdapterView, AssetUseView, AssetView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView,
@@ -33,7 +34,10 @@ export class ApiRefused extends Error {
   }
 }
 
-/** The public API, as the signed-in person. It is the only way in which pages reach data. */
+/**
+ * The public API, as the signed-in person. It is the only way in which pages reach data. What changes something throws {@link ProofNeeded}
+ * where the person must prove again who they are.
+ */
 export type Api = {
   /** Throws {@link ApiRefused}. */
   read: <Body>(path: string) => Promise<Body>
@@ -65,7 +69,11 @@ export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor
     }
     return await askOwn(server, { actor, gone }, request)
   }
-  const refusalOf = ({ statusCode, json }: LightMyRequestResponse): Refusal => ({ ok: false, status: statusCode, error: json<ErrorBody>() })
+  const refusalOf = ({ statusCode: status, json }: LightMyRequestResponse): Refusal => {
+    const error = json<ErrorBody>()
+    if (error.error === 'fresh_proof_required') throw new ProofNeeded()
+    return { ok: false, status, error }
+  }
 
   async function send<Body> (method: Method, url: string, payload?: object, key?: string): Promise<ApiAnswer<Body>> {
     const answer = await ask(method, url, { payload, key })

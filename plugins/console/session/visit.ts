@@ -4,6 +4,7 @@ import { releasePermit } from '../../hooks/admission-control.ts'
 import { languageOf, type Words } from '../language/language.ts'
 import { type Api, apiFor } from './api.ts'
 import { readCookie } from './cookies.ts'
+import { prove, takeProof } from './proof.ts'
 
 /** What a page knows of its reader. */
 export type Visit = {
@@ -63,7 +64,16 @@ export function requireSessions (app: FastifyInstance, sessions: Sessions): void
     request[visiting] = { ...visit, ...acting?.over === false && { acting: { own, until: acting.until } } }
     if (acting?.over === true) await sessions.stopActing(own)
     if (acting?.over === true || !isMadeFor(request)) throw new OtherIdentity()
+    const proof = takeProof(request)
+    if (proof !== undefined) request[visiting] = provedAt(request, await prove(sessions, request, own, proof))
   })
+}
+
+/** The visit of a reader who has just proved who they are. */
+function provedAt (request: FastifyRequest, time: Date): Visit {
+  const visit = visitOf(request)
+  const actor = { ...visit.actor, provedAt: time }
+  return { ...visit, actor, api: apiFor(request, actor) }
 }
 
 /** A page or a form for somebody as whom the reader does not act any more. */

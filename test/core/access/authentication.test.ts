@@ -16,8 +16,8 @@ const ada = accountWith()
 const hours = 3600
 
 await t.test('both schemes reach the same actor', async (t) => {
-  const { authentication } = await createAccess(ada)
-  const actor = { userId: 7, companyId: 3, email: 'ada@example.com', role: 'member', services: ['*'] }
+  const { authentication, clock } = await createAccess(ada)
+  const actor = { userId: 7, companyId: 3, email: 'ada@example.com', role: 'member', services: ['*'], provedAt: clock.now() }
   const { token, ...whose } = await authentication.login('ada@example.com', 'correct horse')
   t.same(whose, { userId: 7, companyId: 3 })
   t.same(await authentication.authenticate(`Bearer ${token}`), actor)
@@ -88,7 +88,7 @@ await t.test('a refresh keeps user and company, and the time of the login counts
   clock.advance(25 * hours)
   const refreshed = await authentication.refresh(`Bearer ${token}`)
   has(t, refreshed, { userId: 7, companyId: 3 })
-  t.same((await tokens.verify(refreshed.token)).loggedInAt, loggedInAt)
+  t.same((await tokens.verify(refreshed.token)).provedAt, loggedInAt)
   for (token = refreshed.token; clock.now().getTime() - loggedInAt.getTime() <= 29 * 24 * hours * 1000;) {
     clock.advance(24 * hours)
     ;({ token } = await authentication.refresh(`Bearer ${token}`))
@@ -103,6 +103,20 @@ await t.test('only a token can be refreshed', async (t) => {
   await t.rejects(authentication.refresh(basic('ada@example.com', 'correct horse')), { ...unauthorized, message: /Bearer/ })
   await t.rejects(authentication.refresh('Bearer abc'), { ...unauthorized, message: /not valid/ })
 })
+
+await t.test('who has proved once has proved then: a refresh and an impersonation keep the time, a password in the request is one now',
+  async (t) => {
+    const boss = accountWith({ userId: 9, email: 'boss@example.com', role: 'admin' })
+    const { authentication, clock } = await createAccess(ada, boss)
+    const provedAt = clock.now()
+    const { token } = await authentication.login('boss@example.com', 'correct horse')
+    clock.advance(3_600)
+    const refreshed = await authentication.refresh(`Bearer ${token}`)
+    const acting = await authentication.impersonate(await authentication.authenticate(`Bearer ${refreshed.token}`), 7)
+    const again = await authentication.refresh(`Bearer ${acting.token}`)
+    for (const { token } of [refreshed, acting, again]) has(t, await authentication.authenticate(`Bearer ${token}`), { provedAt })
+    has(t, await authentication.authenticate(basic('boss@example.com', 'correct horse')), { provedAt: clock.now() })
+  })
 
 await t.test('an impersonation names both, survives a refresh and ends with either account', async (t) => {
   const boss = accountWith({ userId: 9, email: 'boss@example.com', role: 'admin' })

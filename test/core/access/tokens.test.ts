@@ -14,7 +14,7 @@ const hours = 3600
 await t.test('a token says who, since when and until when', async (t) => {
   const { tokens, clock } = await createAccess()
   const claims = await tokens.verify(await tokens.issue(account))
-  t.same(claims, { userId: 7, companyId: 3, passwordVersion: 1, loggedInAt: clock.now(), expiresAt: new Date('2026-03-14T11:30:00.000Z') })
+  t.same(claims, { userId: 7, companyId: 3, passwordVersion: 1, provedAt: clock.now(), expiresAt: new Date('2026-03-14T11:30:00.000Z') })
 })
 
 await t.test('a token holds nothing but ids and times', async (t) => {
@@ -69,9 +69,9 @@ await t.test('a token expired for less than 24 hours can be refreshed, up to 30 
   clock.advance(1)
   await t.rejects(tokens.verifyForRefresh(token), expired)
 
-  const loggedInAt = new Date(clock.now().getTime() - 30 * 24 * hours * 1000)
-  const old = await tokens.issue(account, { loggedInAt })
-  t.same((await tokens.verifyForRefresh(old)).loggedInAt, loggedInAt)
+  const provedAt = new Date(clock.now().getTime() - 30 * 24 * hours * 1000)
+  const old = await tokens.issue(account, { provedAt })
+  t.same((await tokens.verifyForRefresh(old)).provedAt, provedAt)
   clock.advance(1)
   await t.rejects(tokens.verifyForRefresh(old), { word: 'unauthorized', message: /more than 30 days/ })
   has(t, await tokens.verify(old), { userId: 7 }, 'it serves until it expires')

@@ -13,12 +13,18 @@ export function offerPasskeys (): void {
 /** Asks the person for a passkey, and sends the form with its answer. */
 export async function askForPasskey (form: HTMLFormElement): Promise<void> {
   const [failed, button, answer] = [form.querySelector<HTMLElement>('[role=alert]'), form.querySelector('button'),
-    form.querySelector<HTMLInputElement>('input[name=answer]')]
+    form.querySelector<HTMLInputElement>('input[data-answer]')]
   if (failed === null || button === null || answer === null) return
   failed.hidden = true
   button.disabled = true
   try {
-    const options = await (await fetch(form.dataset['passkey'] ?? '', { method: 'POST' })).json() as object
+    const asked = await fetch(form.dataset['passkey'] ?? '', { method: 'POST' })
+    if (asked.status === 401) {
+      // The service wants to know first who sits here: it asks for that where the form leads to.
+      form.submit()
+      return
+    }
+    const options = await asked.json() as object
     const credential = 'rp' in options
       ? await navigator.credentials.create({
         publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options as PublicKeyCredentialCreationOptionsJSON)
