@@ -46,8 +46,9 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
   const check: Validator<unknown> = boundedValidator(compile(schema))
   const placesIn = createStepLocator(path)
   const placed = createMisplacedFieldHint(path, schema)
-  return (body, found = []) => {
-    const fit = check(body)
+  return (given, found = []) => {
+    const fit = check(given)
+    const body = fit.ok ? fit.value : given
     const { steps, deferred } = isRecord(body) ? placesIn(body) : { steps: [], deferred: [] }
     const problems = [
       ...found,

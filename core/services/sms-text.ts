@@ -104,8 +104,8 @@ const near: ReadonlyMap<string, string> = new Map(Object.entries({
 const unseen = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\uFEFF]/gu
 
 /**
- * A text with the signs and letters of GSM-7 in the place of those that only look or sound like them: ’ is ', – is -, ê is e. What has none,
- * such as Greek or Chinese, stays; then the whole text is in UCS-2 all the same.
+ * A text with the signs and letters of GSM-7 in the place of those that only look or sound like them: ’ is ', – is -, ê is e. What has
+ * none, such as Greek or Chinese, stays; then the whole text is in UCS-2 all the same.
  */
 export function transliterated (text: string): string {
   const characters = Array.from(text.normalize('NFC').replaceAll(unseen, ''))

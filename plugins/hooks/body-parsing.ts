@@ -1,29 +1,33 @@
 import { boundedValidator, compile, compileQuery, hasMoreValues, mostValues, type Validator } from '@dispatch/common'
 import { type DispatchError, refusal } from '@dispatch/core'
-import type { FastifySchemaCompiler } from 'fastify'
+import { errorCodes, type FastifyRequest, type FastifySchemaCompiler } from 'fastify'
 import plugin from 'fastify-plugin'
 import { isUtf8 } from 'node:buffer'
 import { type TSchema, Type } from 'typebox'
+import { decoded } from './content-encoding.ts'
 
 /** Largest body of a public route in bytes, unless the route sets its own: the longest login with every character escaped. */
 const publicBodyLimit = 16 * 1024
 
 /**
- * How requests are read: only JSON in UTF-8; the same size rules for every body; every schema checked by the core's compiler; all problems
- * reported at once.
+ * How requests are read: only JSON in UTF-8, compressed or not; the same size rules for every body; every schema checked by the core's
+ * compiler; all problems reported at once.
  */
 export const bodyParsingPlugin = plugin((app, _options, done) => {
   app.removeAllContentTypeParsers()
   app.addHook('onRoute', (route) => {
     if (route.config?.public === true) route.bodyLimit ??= publicBodyLimit
   })
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, parsed) => {
-    try {
-      // Some clients send a content type but no body. Where a body is required, the schema reports it.
-      parsed(null, body.length === 0 ? undefined : parseJson(body as Buffer))
-    } catch (error) {
-      parsed(error as Error)
-    }
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    const bytes = await decoded(body, request.headers['content-encoding'], request.routeOptions.bodyLimit)
+    // Some clients send a content type but no body. Where a body is required, the schema reports it.
+    return bytes.length === 0 ? undefined : parseJson(bytes)
+  })
+  // Clients that send no body often name a type all the same, such as that of a form.
+  app.addContentTypeParser('*', (request, _stream, parsed) => {
+    const { 'content-length': length, 'transfer-encoding': streamed } = request.headers
+    if (streamed === undefined && Number(length ?? 0) === 0) parsed(null, undefined)
+    else parsed(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE())
   })
   app.setValidatorCompiler(compileValidator)
   app.addHook('onRoute', (route) => {
@@ -52,7 +56,11 @@ function reader (check: Validator<unknown>, base: string): (value: unknown) => R
   }
 }
 
-function parseJson (body: Buffer): unknown {
+/** The mark of UTF-8, which .NET and Excel write before a text. RFC 8259, 8.1, permits to ignore it. */
+const mark = Buffer.from('\ufeff')
+
+function parseJson (bytes: Buffer): unknown {
+  const body = bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes
   if (!isUtf8(body)) throw unreadable('The body is not UTF-8.')
   if (hasMoreValues(body)) throw refusal('validation_error', [{ path: '', code: 'too_many', message: `More than ${mostValues} values.` }])
   try {

@@ -4,6 +4,7 @@ import { chainFault, DatabaseUnavailable, DispatchError, type ErrorBody, errorRo
 import { TemplateWorkersBusy } from '@dispatch/documents'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
+import { acceptedEncodings } from './content-encoding.ts'
 import { identify } from './headers.ts'
 import { type ClassifyConnection, httpsRequired } from './https.ts'
 import { rateLimitHeaders } from './rate-limits.ts'
@@ -71,6 +72,7 @@ function send (error: DispatchError, request: FastifyRequest, reply: FastifyRepl
     ...error.more,
     ...(request.routeOptions.config.validates === true ? { result: 'error' as const } : {})
   }
+  if (error.word === 'unsupported_media_type') reply.header('accept-encoding', acceptedEncodings)
   if (error.budget !== undefined) reply.headers(rateLimitHeaders(error.budget))
   const retryAfter = error.retryAfter ?? errorRow(error.word).retryAfter
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)

@@ -6,6 +6,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf } from './dispatch-route.ts'
+import { decodedWords } from './encoded-words.ts'
 
 /** Size limits in bytes: of the file, and of each text field. */
 const largestFile = 50 * 1024 * 1024
@@ -30,7 +31,9 @@ export const uploadRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: A
   { pipeline, addresses, receive }
 ) => {
   await app.register(multipart, {
-    limits: { fileSize: largestFile, fieldSize: largestField, fields: 20, files: 1, parts: 21, headerPairs: 50 },
+    // An encoded name may have slashes that begin no folder.
+    preservePath: true,
+    limits: { fileSize: largestFile, fieldSize: largestField, fields: 20, files: 1 + textFields.length, parts: 21, headerPairs: 50 },
     throwFileSizeLimit: true
   })
 
@@ -77,13 +80,16 @@ async function readParts (request: FastifyRequest, receive: Receive, received: {
     if (part.type === 'file' && part.fieldname === 'file' && received.file === undefined) {
       received.file = await receive(request.actor.companyId, {
         bytes: Readable.from(piecesOf(part.file), { objectMode: false }),
-        filename: part.filename,
+        filename: nameIn(part.filename),
         contentType: part.mimetype
       })
+    } else if (part.type === 'file' && isNewText(part.fieldname, fields)) {
+      // Clients write JSON as a part with a type, and many give each such part a file name.
+      fields[part.fieldname] = await textIn(part.file)
     } else if (part.type === 'file') {
       part.file.resume()
       problems.push(oneFile)
-    } else if (textFields.includes(part.fieldname) && !Object.hasOwn(fields, part.fieldname)) {
+    } else if (isNewText(part.fieldname, fields)) {
       fields[part.fieldname] = textOf(part)
     } else if (part.fieldname === 'file') {
       problems.push({ path: '/file', code: 'type', message: 'A text, not a file: give the part a filename.' })
@@ -101,6 +107,27 @@ async function readParts (request: FastifyRequest, receive: Receive, received: {
 
 const oneFile: Problem = { path: '/file', code: 'too_many', message: 'One file is sent, in the part "file".' }
 const tooLarge = 'The form exceeds its limits: one file of 50 MiB, texts of 64 KiB.'
+
+/** The name of a file without folders, which some clients write before it. */
+function nameIn (given: string): string {
+  return decodedWords(given).split(/[\\/]/).at(-1) ?? ''
+}
+
+function isNewText (name: string, fields: Readonly<Record<string, string>>): boolean {
+  return textFields.includes(name) && !Object.hasOwn(fields, name)
+}
+
+/** The text of a part that has a file name. */
+async function textIn (bytes: AsyncIterable<Buffer>): Promise<string> {
+  const pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of piecesOf(bytes)) {
+    size += piece.length
+    if (size > largestField) throw new DispatchError('payload_too_large', tooLarge)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
 
 /** The text of a field. The form parser has already parsed a field whose content type is JSON, so it is serialised again. */
 function textOf ({ value, valueTruncated }: MultipartValue): string {

@@ -6,10 +6,12 @@
 // JSON values: types, limits, problems.
 export { inspectJson, pointer, type Json, type JsonObject, type Problem } from './json.ts'
 export { isRecord, ownField } from './records.ts'
+export { nullIsAbsence, nullMembers, withoutMembers } from './nulls.ts'
 export { hasMoreValues, isDeeper, mostValues } from './json-size.ts'
 
 // Checks with a JSON Schema.
-export { checkWith, compile, compileJsonSchema, compileQuery, createAjv, boundedValidator, type Validator, type Fit } from './schema.ts'
+export { checkWith, compile, compileJsonSchema, compileQuery, createAjv, boundedValidator } from './schema.ts'
+export type { Fit, Validator } from './validator.ts'
 export { stringFormats } from './formats.ts'
 export { didYouMean, problemsOf } from './problems.ts'
 export { vocabularies } from './vocabulary.ts'

@@ -21,8 +21,11 @@ export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[
       isBranch(error, union) && (isWhole(union) || isNullable(union.schema) && error.params['type'] === 'null')
     ) ?? false)
   const isNew = createMissing()
-  return errors.values().filter((error) => isNew(error) && !(error.keyword in composites) && !isTold(error)).take(mostProblems)
-    .map((error) => problemOf(error, base)).toArray()
+  const places = new Set<string>()
+  // One problem a field is enough: a second one of the same value hardly ever says more.
+  return errors.values().filter((error) => isNew(error) && !(error.keyword in composites) && !isTold(error))
+    .map((error) => problemOf(error, base)).filter(({ path }) => !places.has(path) && places.add(path).size > 0).take(mostProblems)
+    .toArray()
 }
 
 /** Whether an error is about one of several permitted forms. The sentence about all forms, of the same place, says it better. */

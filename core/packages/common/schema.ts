@@ -1,14 +1,11 @@
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Static, TSchema } from 'typebox'
 import { stringFormats } from './formats.ts'
-import { inspectJson, isUnbounded, type Problem } from './json.ts'
+import { inspectJson, isUnbounded } from './json.ts'
+import { nullIsAbsence } from './nulls.ts'
 import { problemsOf } from './problems.ts'
+import type { Validator } from './validator.ts'
 import { vocabularies } from './vocabulary.ts'
-
-/** Checks a value; an empty list means that the value fits. Paths are JSON pointers below `base`. */
-export type Validator<T> = (value: unknown, base?: string) => Fit<T>
-/** The result of a check: the value with its type, or its problems. */
-export type Fit<T> = { ok: true, value: T } | { ok: false, problems: Problem[] }
 
 /** The compiler of the service's schemas: it reports all problems and removes nothing. */
 export function createAjv (options: Options): Ajv2020 {
@@ -67,10 +64,11 @@ export function compileJsonSchema (schema: object): Validator<unknown> {
 }
 
 /**
- * A check of a value from outside: first for forbidden content of any JSON, then with the schema. A value beyond the limits is not checked
- * further.
+ * A check of a value from outside: first for forbidden content of any JSON, then with the schema, for which null is absence. A value beyond
+ * the limits is not checked further.
  */
-export function boundedValidator<T> (check: Validator<T>): Validator<T> {
+export function boundedValidator<T> (schemaCheck: Validator<T>): Validator<T> {
+  const check = nullIsAbsence(schemaCheck)
   return (value, base = '') => {
     const found = inspectJson(value, base)
     if (isUnbounded(found)) return { ok: false, problems: found }

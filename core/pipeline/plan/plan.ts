@@ -86,8 +86,9 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
     async plan ({ actor, mode = 'synchronous', sandbox, version = usualVersion }, request) {
       const resolved = await resolveRequest({ ...catalogs, host: offeredTo(offered, actor.companyId), version }, actor, request,
         sandbox === undefined ? {} : { sandbox })
-      const checking = { templateFindings: await templateChecks(resolved), link, mode, now, guard, version }
-      const { draft, warnings: left } = await orderLists(resolved,
+      const { draft: read, templateFindings } = await templateChecks(resolved)
+      const checking = { templateFindings, link, mode, now, guard, version }
+      const { draft, warnings: left } = await orderLists(read,
         async (tried) => faultsOf(tried, { ...checking, foreseen: await foresee(tried, now()) }))
       const warnings = checkRequest(draft, { ...checking, foreseen: await foresee(draft, now()) })
       return planOf(draft, [...left, ...warnings], {

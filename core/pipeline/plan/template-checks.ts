@@ -1,4 +1,4 @@
-import { compileJsonSchema } from '@dispatch/common'
+import { compileJsonSchema, type JsonObject, withoutMembers } from '@dispatch/common'
 import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type Format, type TemplateWorkers,
   withPlaceholderImages } from '@dispatch/documents'
 import { LRUCache } from 'lru-cache'
@@ -11,6 +11,9 @@ export type Signing = { count: number, path: string }
 
 /** Checks the data of a step against its template. Paths point into the request. */
 export type TemplateFindings = (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined) => DataFindings
+
+/** A draft whose data are as their schemas have them, without null for what is absent, and what was found in them. */
+export type CheckedData<Draft> = { draft: Draft, templateFindings: TemplateFindings }
 
 const at = '/template/data'
 const mostTemplates = 500
@@ -51,7 +54,7 @@ export function createSharedChecks (): TemplateFindings {
 export function createTemplateChecks (templateWorkers: Pick<
   TemplateWorkers,
   'check'
->): (draft: Pick<ResolvedRequest, 'steps' | 'deferred'>) => Promise<TemplateFindings> {
+>): <Draft extends Pick<ResolvedRequest, 'steps' | 'deferred'>>(draft: Draft) => Promise<CheckedData<Draft>> {
   const shared = createSharedChecks()
 
   async function find (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined): Promise<DataFindings> {
@@ -66,11 +69,23 @@ export function createTemplateChecks (templateWorkers: Pick<
       })
   }
 
-  return async ({ steps, deferred }) => {
-    const signing = signingOf(steps)
-    const asking = [...steps, ...deferred].flatMap(({ template, ...step }) => template === undefined ? [] : [{ ...step, template }])
-    const found = new Map(await Promise.all(asking.map(async (step) => [step.template, await find(step, signing)] as const)))
-    return ({ template }) => found.get(template) ?? { problems: [], warnings: [], signers: 0 }
+  return async (draft) => {
+    const signing = signingOf(draft.steps)
+    const found = new Map<ResolvedTemplate, DataFindings>()
+    const check = async (step: ResolvedStep): Promise<ResolvedStep> => {
+      const { template } = step
+      if (template === undefined) return step
+      const findings = await find({ ...step, template }, signing)
+      const { nulls } = findings
+      const read = nulls === undefined ? template : { ...template, data: withoutMembers(template.data, nulls) as JsonObject }
+      found.set(read, findings)
+      return read === template ? step : { ...step, template: read }
+    }
+    const [steps, deferred] = await Promise.all([draft.steps, draft.deferred].map((all) => Promise.all(all.map(check))))
+    return {
+      draft: { ...draft, steps, deferred },
+      templateFindings: ({ template }) => found.get(template) ?? { problems: [], warnings: [], signers: 0 }
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Problem, Validator } from '@dispatch/common'
+import { nullMembers, type Problem, type Validator, withoutMembers } from '@dispatch/common'
 import type { CompiledTemplate } from '../compile/compile.ts'
 import { RenderError } from '../model/errors.ts'
 import type { Format } from '../render/job.ts'
@@ -8,9 +8,10 @@ import { showsPage, templateDataOf } from './template-data.ts'
 
 /**
  * What a template reports about data: the problems that prevent a document, and the fields that it never shows. `signers`: how many signers
- * the document needs, if the template was evaluated.
+ * the document needs, if the template was evaluated. `nulls`: the places in the data of members that are null, which the schema permits
+ * nowhere there: they were read as absent.
  */
-export type DataFindings = { problems: Problem[], warnings: Problem[], signers: number }
+export type DataFindings = { problems: Problem[], warnings: Problem[], signers: number, nulls?: readonly string[] }
 
 /** The check of data that are at `at` in a request. */
 export type DataCheck = {
@@ -22,20 +23,24 @@ export type DataCheck = {
 
 /** The check of data for a compiled schema. */
 export function dataCheck (fits: Validator<unknown>, template: Pick<CompiledTemplate, 'uses' | 'resolve' | 'source'>): DataCheck {
-  function fit (data: object, at: string): DataFindings {
-    const result = fits(data, at)
+  function fit (given: object, at: string): DataFindings {
+    const first = fits(given, at)
+    const nulls = first.ok ? [] : nullMembers(given, first.problems, at)
+    const data = withoutMembers(given, nulls) as object
+    const result = nulls.length === 0 ? first : fits(data, at)
     const warnings = unreadFields(template.uses, data).map((path) => ({
       path: at + path,
       code: 'unused_field',
       message: 'The template does not show this field.'
     }))
-    return { problems: result.ok ? [] : result.problems, warnings, signers: 0 }
+    return { problems: result.ok ? [] : result.problems, warnings, signers: 0, ...(nulls.length === 0 ? {} : { nulls }) }
   }
   return {
     fit,
-    evaluate (data, at, format) {
-      const found = fit(data, at)
-      return found.problems.length > 0 || !showsPage(format) ? found : { ...found, ...evaluated(template, data, at, format) }
+    evaluate (given, at, format) {
+      const found = fit(given, at)
+      if (found.problems.length > 0 || !showsPage(format)) return found
+      return { ...found, ...evaluated(template, withoutMembers(given, found.nulls ?? []) as object, at, format) }
     }
   }
 }
