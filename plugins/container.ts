@@ -1,8 +1,8 @@
 import 'reflect-metadata'
 import { checkMasterKeys, createChanges, createExchangeLog, createFreshness, createHost, createKeyStore, createLazySandbox,
-  createPassedTrials, createPins, createRequestLog, createSigningKeys, followIndexes, insertExchanges, insertRequests, type Log,
-  measureSkew, migrate, noRequestLog, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, recordCrash,
-  type RepeatingTask, type ReplicaChange, runEvery, startOutcomeDrain, startProviderSync, type TimeLimits,
+  createPassedTrials, createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, insertExchanges, insertRequests,
+  type Log, markPlaces, measureSkew, migrate, noRequestLog, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue,
+  readLinkKey, recordCrash, type RepeatingTask, type ReplicaChange, runEvery, startOutcomeDrain, startProviderSync, type TimeLimits,
   waitForDatabase } from '@dispatch/core'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
@@ -119,6 +119,9 @@ export async function createApp (
     put('keyring', keyring)
     put('database', database)
     put('clockSkew', await measureSkew(database, { now, log }))
+    await get('files').ready()
+    const places = markPlaces({ folder: config.dataDirectory, ...config.storage === undefined ? {} : { bucket: get('files') } })
+    opened.adopt(await followRestores({ database, places, log }), (following) => following.close())
     put('eventSpool', await openEventSpool({ folder: join(config.dataDirectory, 'webhooks'), now, newId: get('newId'), log }))
     put('outcomeSpool', await openOutcomeSpool({ folder: join(config.dataDirectory, 'outcomes'), keyring, log }))
     for (const [name, dependency] of Object.entries(replacements)) dependencies.registerInstance(name, dependency)

@@ -9,10 +9,11 @@ const { marketplace } = await import('./commands/marketplace.ts')
 const { migration } = await import('./commands/migrate.ts')
 const { operator } = await import('./commands/operator.ts')
 const { providers } = await import('./commands/providers.ts')
+const { restored } = await import('./commands/restored.ts')
 const { tokens } = await import('./commands/tokens.ts')
 const { sentenceOf } = await import('./failure.ts')
 
-const commands: Readonly<Record<string, Command>> = { operator, migrate: migration, keys, providers, marketplace, tokens }
+const commands: Readonly<Record<string, Command>> = { operator, migrate: migration, keys, providers, marketplace, restored, tokens }
 
 const usage = `npm run dispatch -- <command>\n\n${Object.values(commands).map(({ summary }) => `  ${summary}`).join('\n')}`
 

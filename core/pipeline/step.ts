@@ -68,6 +68,8 @@ export type StepState = {
   generation: number
   /** How often it was looked at since it is in doubt. */
   looks: number
+  /** It may have been done since by a database that is lost: nothing is sent before somebody knows. */
+  restored?: true
 }
 
 /** The state of a step of which nothing has been done. */
@@ -145,6 +147,7 @@ export function stateOf (row: StepRecord): StepState {
     charged: row.charged,
     tries: row.tries,
     generation: row.generation,
-    looks: row.looks
+    looks: row.looks,
+    ...(row.restored_to === null ? {} : { restored: true })
   }
 }

@@ -12,7 +12,6 @@ const shipped = fileURLToPath(new URL('../../templates/', import.meta.url))
 /** Publishes the shared templates. In development it seeds a new database with demo data; production refuses a database with demo data. */
 export async function prepareDatabase ({ get }: App): Promise<void> {
   const time = get('now')()
-  await get('files').ready()
   if (get('config').environment === 'production') await refuseDevelopmentDefaults(get('config'), get('accounts'))
   const changed = await get('templates').publishShared(
     (await readTemplates(shipped, await get('templates').listSharedFiles())).map(sharedOf),

@@ -9,7 +9,16 @@ import type { Receipt } from './vendor.ts'
 /** A broken promise, and the dispatch that shows it. */
 export type Fault = { rule: string, dispatchId?: string | null, order?: string, facts?: unknown }
 
-type Step = { dispatch_id: string, order: string, service: string, status: string, dispatch: string, position: number }
+/** `restored`: it may have been done by a database that is lost. */
+type Step = {
+  dispatch_id: string
+  order: string
+  service: string
+  status: string
+  dispatch: string
+  position: number
+  restored: boolean
+}
 type World = {
   steps: readonly Step[]
   receipts: readonly Receipt[]
@@ -17,6 +26,7 @@ type World = {
   recorded: readonly Recorded[]
   received: readonly Callback[]
   leases: readonly Lease[]
+  lost: CrashDatabase['lost']
 }
 /** A call began, or the dispatch was taken from whoever had it: Unix time, milliseconds. */
 type Lease = { order: string, service: string | null, kind: 'calling' | 'recovered', at: number }
@@ -26,7 +36,8 @@ type Recorded = { dispatchId: string, type: string, state: string, sequence: num
 /** Compares what clients were told, what the vendor holds and what the database says. */
 export async function check ({ database, vendor, receiver }: Installation, told: readonly Told[]): Promise<Fault[]> {
   const steps = await database.rows<Step>(`
-    select dispatch_id, metadata->>'order' as order, steps.service, steps.status, dispatches.status as dispatch, position
+    select dispatch_id, metadata->>'order' as order, steps.service, steps.status, dispatches.status as dispatch, position,
+      restored_to is not null as restored
     from dispatches join steps using (dispatch_id) order by dispatch_id, position`)
   const recorded = await database.rows<Recorded>(
     'select dispatch_id as "dispatchId", type, state, sequence, status from callbacks join dispatches using (dispatch_id)'
@@ -34,7 +45,15 @@ export async function check ({ database, vendor, receiver }: Installation, told:
   const leases = await database.rows<Lease>(`
     select metadata->>'order' as order, service, kind, extract(epoch from at)::float * 1000 as at
     from events join dispatches using (dispatch_id) left join steps using (step_id) where kind in ('calling', 'recovered') order by event_id`)
-  const world: World = { steps, receipts: await vendor.receipts(), told, recorded, received: receiver.callbacks, leases }
+  const world: World = {
+    steps,
+    receipts: await vendor.receipts(),
+    told,
+    recorded,
+    received: receiver.callbacks,
+    leases,
+    lost: database.lost
+  }
   const records = await Promise.all(
     Object.entries(queries).map(async ([rule, sql]) =>
       (await database.rows<{ dispatch_id?: string }>(sql)).map(({ dispatch_id: dispatchId, ...facts }) => ({
@@ -117,7 +136,7 @@ const queries: Readonly<Record<string, string>> = {
 }
 
 /** What a client was told is so, and each of them was told something. */
-function answersOf ({ steps, told }: World): Fault[] {
+function answersOf ({ steps, told, lost }: World): Fault[] {
   const statusOf = new Map(steps.map(({ dispatch_id: id, dispatch }) => [id, dispatch]))
   return told.flatMap(({ order, answer }): Fault[] => {
     const about = { order: String(order.number), facts: answer }
@@ -130,6 +149,7 @@ function answersOf ({ steps, told }: World): Fault[] {
     const id: string | undefined = body.dispatchId
     if (id === undefined) return status >= 500 && !order.keyed ? [] : [{ rule: 'a valid request is dispatched', ...about }]
     const now = statusOf.get(id)
+    if (lost.dispatches.has(id) || (lost.older.has(id) && now === 'uncertain')) return []
     // Whether it is recorded was not known when the client had waited long enough: then it may not be.
     if (now === undefined) {
       return body.error === 'recording_unknown'
@@ -154,9 +174,14 @@ const mayHold: Readonly<Record<string, readonly number[]>> = {
   skipped: [0]
 }
 
+/** Of what is left of a restored database: of an order that it has lost nobody knows anything, and its client may send it anew. */
+const known = <Of extends { order: string }>(all: readonly Of[], { orders }: World['lost']): Of[] =>
+  all.filter(({ order }) => !orders.has(order))
+
 /** The vendor holds each step once or not at all, as the records say. */
-function holdingsOf ({ steps, receipts }: World): Fault[] {
-  const received = Map.groupBy(receipts, nameOf)
+function holdingsOf ({ steps: all, receipts, lost }: World): Fault[] {
+  const steps = known(all, lost)
+  const received = Map.groupBy(known(receipts, lost), nameOf)
   const recorded = new Set(steps.map(nameOf))
   const unrecorded = [...received].filter(([name]) => !recorded.has(name)).map(([, list]): Fault => ({
     rule: 'nothing is sent before it is recorded',
@@ -167,7 +192,7 @@ function holdingsOf ({ steps, receipts }: World): Fault[] {
     const held = list.filter(({ held }) => held).length
     const about = { dispatchId: step.dispatch_id, order: step.order, facts: { service: step.service, status: step.status, receipts: list } }
     if (held > 1) return [{ rule: 'the vendor holds a step at most once', ...about }]
-    return mayHold[step.status]?.includes(held) === true ? [] : [{ rule: 'a step is what the vendor holds', ...about }]
+    return step.restored || mayHold[step.status]?.includes(held) === true ? [] : [{ rule: 'a step is what the vendor holds', ...about }]
   }).concat(unrecorded)
 }
 
@@ -175,8 +200,8 @@ function holdingsOf ({ steps, receipts }: World): Fault[] {
 const isUnsent = ({ turn }: Receipt): boolean => /^(busy|refuse)\b/.test(turn)
 
 /** What may have been accepted is not sent again where nothing can tell, and a step is sent with the same bytes each time. */
-function repeatsOf ({ receipts }: World): Fault[] {
-  return [...Map.groupBy(receipts, nameOf).values()].flatMap((list): Fault[] => {
+function repeatsOf ({ receipts, lost }: World): Fault[] {
+  return [...Map.groupBy(known(receipts, lost), nameOf).values()].flatMap((list): Fault[] => {
     const [{ order, service } = { order: '', service: '' }] = list
     const repeated = service === 'sms' && list.slice(0, -1).some((receipt) => !isUnsent(receipt))
     return [
@@ -192,8 +217,8 @@ function repeatsOf ({ receipts }: World): Fault[] {
  * Who was told that nothing was sent, by an answer or a callback, could send it again: the vendor must not take what it had been sent by
  * then.
  */
-function unsentOf ({ receipts, told, received }: World): Fault[] {
-  const held = Map.groupBy(receipts.filter((receipt) => receipt.held), ({ order }) => order)
+function unsentOf ({ receipts, told, received, lost }: World): Fault[] {
+  const held = Map.groupBy(known(receipts, lost).filter((receipt) => receipt.held), ({ order }) => order)
   const before = (order: string, at: number, service?: string): Receipt[] =>
     (held.get(order) ?? []).filter((receipt) => receipt.at < at && (service === undefined || receipt.service === service))
   return [
@@ -220,9 +245,10 @@ const skew = 30_000
 const travel = 4_000
 
 /** What reaches the vendor was sent under a lease: not by a process that had lost its dispatch. */
-function lostLeasesOf ({ receipts, leases }: World): Fault[] {
+function lostLeasesOf ({ receipts, leases, steps, lost }: World): Fault[] {
+  const older = new Set(steps.filter(({ dispatch_id: id }) => lost.older.has(id)).map(({ order }) => order))
   const ofOrder = Map.groupBy(leases, ({ order }) => order)
-  return receipts.flatMap(({ order, service, at }): Fault[] => {
+  return known(receipts, lost).filter(({ order }) => !older.has(order)).flatMap(({ order, service, at }): Fault[] => {
     const before = (ofOrder.get(order) ?? []).filter((lease) => lease.at < at)
     const begun = before.findLast(({ kind, service: of }) => kind === 'calling' && of === service)?.at ?? 0
     const lost = before.find((lease) => lease.kind === 'recovered' && lease.at > begun && lease.at < at - travel)
@@ -271,7 +297,8 @@ export async function checkCalm ({ database }: Installation, orders: readonly Or
  * Every callback is signed, is the same whenever it comes, has its number in the dispatch, and the last one tells what the dispatch has
  * come to.
  */
-function signaturesOf ({ received, recorded }: World): Fault[] {
+function signaturesOf ({ received: all, recorded, lost }: World): Fault[] {
+  const received = all.filter(({ dispatchId }) => !lost.dispatches.has(dispatchId) && !lost.older.has(dispatchId))
   const numbers = Map.groupBy(recorded, ({ dispatchId }) => dispatchId)
   return [
     ...received.filter(({ signed }) => !signed).map(({ dispatchId, type }): Fault => ({

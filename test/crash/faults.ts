@@ -25,6 +25,15 @@ export const faults = {
   postmaster: { weight: 10, seconds: [1, 2], does: ({ database }, _victim, seconds) => database.fail('SIGKILL', seconds) },
   /** The database is away for longer than an outcome waits for it. */
   outage: { weight: 2, seconds: longerThanLease, does: ({ database }, _victim, seconds) => database.fail('SIGQUIT', seconds) },
+  /** The database is restored from a backup, after all processes were ended; they come again. */
+  restore: {
+    weight: 3,
+    seconds: [8, 14],
+    does: ({ database, processes }, _victim, seconds) =>
+      database.restore(seconds, () => {
+        for (const process of processes) process.kill()
+      })
+  },
   /** The database takes no changes. */
   readOnly: { weight: 15, seconds: [1, 3], does: ({ database }, _victim, seconds) => database.readOnly(seconds) },
   /** The network to the database stalls, for a while or for longer than a lease. */

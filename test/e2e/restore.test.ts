@@ -30,9 +30,11 @@ function documented (block: string): string[] {
   return text.trimEnd().split('\n')
 }
 
-/** Runs a documented command as a shell would; the page's variables are those of `env`. */
+/** Runs a documented command as a shell would, npm's with this Node; the page's variables are those of `env`. */
 function run (command: string, env: Record<string, string>): void {
-  const { status, stderr } = spawnSync('sh', ['-ec', command], {
+  const ours = command.replace(/^npm run dispatch --/, `'${process.execPath}' scripts/dispatch.ts`)
+  const { status, stderr } = spawnSync('sh', ['-ec', ours], {
+    cwd: root,
     env: { ...env, PATH: `${installed ?? ''}:/usr/bin:/bin` },
     encoding: 'utf8'
   })
@@ -110,7 +112,7 @@ await t.test('a backup is restored on another server and another machine, as the
   await first.stop()
 
   mkdirSync(there)
-  for (const command of documented('restore')) run(command, { DATABASE_URL: two, DISPATCH_DATA_DIR: there, BACKUP })
+  for (const command of documented('restore')) run(command, { DATABASE_URL: two, DISPATCH_DATA_DIR: there, BACKUP, DISPATCH_MASTER_KEY })
   const other = await refusalOf(t, {
     dataDirectory: there,
     env: { DATABASE_URL: two, DISPATCH_MASTER_KEY: randomBytes(32).toString('base64') }
@@ -118,6 +120,9 @@ await t.test('a backup is restored on another server and another machine, as the
   has(t, other, { code: 1, stderr: /^Document Dispatch could not start: The database holds \d+ secrets under the master key/ })
   const restored = await startReady(t, { dataDirectory: there, env: { DATABASE_URL: two, ...shared } })
   await statusOf(restored, queued.dispatchId, 'succeeded')
+  const timeline = await send(restored.url(), 'GET', `/api/v1/dispatches/${queued.dispatchId}/events`)
+  t.same(timeline.body.data.map(({ kind }: { kind: string }) => kind), ['planned', 'failed', 'calling', 'reconciled'],
+    'it was in doubt before it was asked for under its key')
   const keys = vendor.requests.map(({ headers }) => headers['idempotency-key'])
   t.equal(keys.length, 2, 'what was queued at the dump is sent once more')
   contains(t, keys[0], /^[0-9a-f-]{36}$/)

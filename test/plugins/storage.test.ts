@@ -1,4 +1,4 @@
-import { CreateBucketCommand, CreateMultipartUploadCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, CreateMultipartUploadCommand, DeleteBucketCommand, DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import type { Bucket } from '@dispatch/core'
 import { createS3Files } from '@dispatch/core'
 import { hash, randomBytes } from 'node:crypto'
@@ -125,6 +125,7 @@ await t.test('while the bucket cannot be used nothing is sent, and a retry sends
   const Bucket = 'away-for-a-while'
   await client.send(new CreateBucketCommand({ Bucket }))
   const service = await startService(t, { config: { storage: bucketFor('', { name: Bucket }) } })
+  await client.send(new DeleteObjectCommand({ Bucket, Key: 'database.json' }))
   await client.send(new DeleteBucketCommand({ Bucket }))
   const refused = await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'S3-2' }) })
   has(t, refused, { status: 503, body: { error: 'service_unavailable', message: 'The storage of documents cannot be used now.' } })

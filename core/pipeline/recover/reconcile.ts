@@ -106,12 +106,24 @@ async function learn (dependencies: PipelineDependencies, run: Run, step: Step, 
   const { by, service } = step
   const { idempotency, checkpoint: prepares, timeLimit = usualTimeLimit } = offered
   const isSame = by.provider.version === by.version
-  if (idempotency.kind === 'key' && isSame && since.doubted + timeLimit < idempotency.ttl) return await repeatCall(dependencies, run, step)
+  const remembers = idempotency.kind === 'key' && isSame && since.sinceFirst + timeLimit < idempotency.ttl
+  if (remembers && !isAmongLost(step)) return await repeatCall(dependencies, run, step)
   const context = await contextOf(dependencies, run, step)
   if (by.provider.verbs[service]?.lookup !== undefined) {
-    return look(dependencies, run, step, { context, since, counts: missCountsAfter(offered) })
+    const learnt = await look(dependencies, run, step, { context, since, counts: missCountsAfter(offered) })
+    return isAmongLost(step) && !('settlement' in learnt && learnt.settlement.outcome === 'accepted') ? {} : learnt
   }
-  return prepares === true && context.resources.checkpoint.id === undefined ? unsent : {}
+  return prepares === true && context.resources.checkpoint.id === undefined ? neverBegun(step) : {}
+}
+
+/** A database that is lost may have had another provider of the list do it: that this one has not proves nothing. */
+function isAmongLost ({ state: { restored }, by }: CallableStep): boolean {
+  return restored === true && by.list !== undefined
+}
+
+/** No checkpoint was reached, so that nothing of the call counts; unless it was reached and is lost with the database. */
+function neverBegun ({ state: { restored } }: CallableStep): Learnt {
+  return restored === true ? {} : unsent
 }
 
 type Looking = { context: CallContext, since: SecondsInDoubt, counts: number }
@@ -134,7 +146,7 @@ async function look (
   // Too early: the vendor may still be working on the request, and a suspended process may still send it.
   if (sinceCall < counts) return { later: doubted - sinceCall + counts }
   if (found.found === 'draft') return provider.version === version ? await repeatCall(dependencies, run, step) : {}
-  if (provider.manifest.services[service]?.checkpoint === true && checkpoint === undefined) return unsent
+  if (provider.manifest.services[service]?.checkpoint === true && checkpoint === undefined) return neverBegun(step)
   const again = run.detached || isOffPath(step)
   return { settlement: { outcome: 'unavailable', error: again ? missed : safeToSend }, again }
 }

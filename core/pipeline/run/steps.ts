@@ -51,6 +51,7 @@ export function runStep (dependencies: PipelineDependencies, run: Run, planned: 
 }
 
 async function runWithOne (dependencies: PipelineDependencies, run: Run, planned: Step, hand: HandOn): Promise<Settled> {
+  if (planned.state.restored === true && planned.by !== undefined) return doubt(dependencies, run, planned)
   const step = await fromFirst(dependencies, run, planned)
   const ready = await makeReady(dependencies, run, step, hand)
   const settlement = 'failed' in ready ? ready.failed : ready.call === undefined ? doneHere : settlementOf(await ready.call())
@@ -65,6 +66,22 @@ async function runWithOne (dependencies: PipelineDependencies, run: Run, planned
   const following = await withCandidate(dependencies, run, { ...ready.step, state: { ...state, status: 'planned', error: null } }, next)
   advance(run, following)
   return runWithOne(dependencies, run, following, hand)
+}
+
+/** Of a step that may have been done by a database that is lost nothing is sent: what became of it is found out first. */
+async function doubt (dependencies: PipelineDependencies, run: Run, step: Step): Promise<Settled> {
+  const end = await settle(dependencies, run, step, { settlement: lostWithDatabase, actor: { kind: 'system' } })
+  advance(run, settled(step, lostWithDatabase))
+  return end
+}
+
+const lostWithDatabase: Settlement = {
+  outcome: 'uncertain',
+  error: {
+    word: 'outcome_unknown',
+    message: 'The database was restored from a backup, and the provider may have accepted the request since it was made: do not send it ' +
+      'again before its outcome is known.'
+  }
 }
 
 /** Records the outcome of a step. One that cannot be recorded is kept. */

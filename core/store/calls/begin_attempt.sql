@@ -1,5 +1,6 @@
 -- Commits that a step is about to be done, with what was made for it. Answers the number of the attempt, or 0 where no provider is
--- called. Answers null, and changes nothing, where the run has not the dispatch, or the step does not wait to be done.
+-- called. Answers null, and changes nothing, where the run has not the dispatch, or the step does not wait to be done: one that may have
+-- been done by a database that is lost is in doubt first.
 create function calls.begin_attempt(given jsonb, moment timestamptz) returns integer language plpgsql as $$
 declare
   begun record;
@@ -14,6 +15,7 @@ begin
     return null;
   end if;
   perform from steps where step_id = begun.step_id and company_id = begun.company_id and status in ('planned', 'unavailable', 'uncertain')
+    and (restored_to is null or provider_code is null or status = 'uncertain')
   for no key update;
   if not found then
     return null;

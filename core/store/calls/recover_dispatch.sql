@@ -23,7 +23,8 @@ begin
   update steps set status = 'planned'
   where dispatch_id = recovered.dispatch_id and company_id = recovered.company_id and status = 'calling' and provider_code is null;
   for doubtful in
-    update steps set status = 'uncertain', providers = null, error = recovered.error, uncertain_at = coalesce(uncertain_at, lost.leased_until),
+    update steps set status = 'uncertain', providers = case when restored_to is not null then providers end, error = recovered.error,
+      uncertain_at = coalesce(uncertain_at, case when restored_to is null then lost.leased_until else moment end),
       next_look_at = moment + make_interval(secs => recovered.look_after)
     where dispatch_id = recovered.dispatch_id and company_id = recovered.company_id and status = 'calling'
     returning step_id, deferred_on, rest_of

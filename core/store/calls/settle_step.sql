@@ -22,7 +22,7 @@ begin
   if not found then
     return null;
   end if;
-  select price, 0 as charged, held, tries, generation, looks, uncertain_at, null::timestamptz as next_look_at,
+  select price, 0 as charged, held, tries, generation, looks, uncertain_at, restored_to, null::timestamptz as next_look_at,
     null::timestamptz as next_try_at into step from steps
   where step_id = settled.step_id and company_id = settled.company_id and status = any (settled.from_states) for update;
   if not found then
@@ -50,6 +50,7 @@ begin
     step.next_look_at := calls.next_look_at(step.uncertain_at, settled.look_after, settled.look_last, moment);
   else
     step.uncertain_at := null;
+    step.restored_to := null;
     step.looks := 0;
   end if;
   if settled.outcome = 'accepted' then
@@ -61,9 +62,9 @@ begin
     response = settled.response, error = case when settled.next is null then settled.error end,
     provider_code = coalesce(settled.next->>'code', provider_code), provider_version = coalesce(settled.next->>'version', provider_version),
     configured_by = coalesce(settled.next->>'configuredBy', configured_by),
-    providers = case when settled.outcome = 'uncertain' then null else providers end,
+    providers = case when settled.outcome = 'uncertain' and step.restored_to is null then null else providers end,
     charged = step.charged, held = step.held, tries = step.tries, next_try_at = step.next_try_at, generation = step.generation,
-    uncertain_at = step.uncertain_at, looks = step.looks, next_look_at = step.next_look_at
+    uncertain_at = step.uncertain_at, looks = step.looks, next_look_at = step.next_look_at, restored_to = step.restored_to
   where step_id = settled.step_id and company_id = settled.company_id;
   update attempts set answered_at = moment, outcome = settled.outcome, error = settled.error
   where step_id = settled.step_id and company_id = settled.company_id and answered_at is null;

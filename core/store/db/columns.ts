@@ -100,7 +100,8 @@ export const columns = {
     'rest_of',
     'cancel_run',
     'providers',
-    'traceparent'
+    'traceparent',
+    'restored_to'
   ],
   events: ['event_id', 'company_id', 'dispatch_id', 'step_id', 'kind', 'actor', 'facts', 'at'],
   inbound: [

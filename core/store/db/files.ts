@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { DispatchError } from '../../contract/errors.ts'
@@ -11,6 +11,8 @@ import { DispatchError } from '../../contract/errors.ts'
 export type FileStore = {
   /** Throws where nothing can be stored. */
   ready: () => Promise<void>
+  /** A small file that is not recorded anywhere, unchecked; undefined where there is none. */
+  read: (key: string) => Promise<Uint8Array | undefined>
   put: (key: string, bytes: Uint8Array) => Promise<void>
   /** Stores a stream. Answers its size in bytes, its SHA-256 in hexadecimal, and its first bytes. */
   receive: (key: string, bytes: Readable) => Promise<StoredBytes>
@@ -39,6 +41,7 @@ export function createLocalFiles (folder: string): FileStore {
   const pathOf = (key: string): string => join(folder, key)
   return {
     ready: () => makeFolder(folder),
+    read: (key) => readIfThere(pathOf(key)),
     put: (key, bytes) => writeAtomically(pathOf(key), (file) => file.writeFile(bytes)),
     receive: (key, bytes) => writeAtomically(pathOf(key), (file) => write(file, bytes)),
     async stream (file) {
@@ -63,6 +66,14 @@ export function createLocalFiles (folder: string): FileStore {
   }
 }
 
+/** The bytes of a file; undefined where there is none. */
+export async function readIfThere (path: string): Promise<Uint8Array | undefined> {
+  return readFile(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+}
+
 function noneWhereMissing (error: unknown): [] {
   if (isMissing(error)) return []
   throw error
@@ -74,8 +85,11 @@ export function isMissing (error: unknown): boolean {
 }
 
 /** Writes a draft first and renames it: even after a power failure the file is complete or not there. */
-export async function writeAtomically<Written> (path: string, write: (file: FileHandle) => Promise<Written>): Promise<Written> {
-  const draft = path + draftEnding
+export async function writeAtomically<Written> (
+  path: string,
+  write: (file: FileHandle) => Promise<Written>,
+  draft = path + draftEnding
+): Promise<Written> {
   try {
     await using file = await openDraft(draft)
     const written = await write(file)

@@ -49,7 +49,8 @@ const migrations = {
   '051-lean-writes': () => import('../migrations/051-lean-writes.ts'),
   '052-exchanges': () => import('../migrations/052-exchanges.ts'),
   '053-lean-credits': () => import('../migrations/053-lean-credits.ts'),
-  '056-proof': () => import('../migrations/056-proof.ts')
+  '056-proof': () => import('../migrations/056-proof.ts'),
+  '068-restores': () => import('../migrations/068-restores.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

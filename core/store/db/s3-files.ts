@@ -93,6 +93,16 @@ export function createS3Files ({ bucket, folder, log }: Options): FileStore {
           { cause })
       }
     },
+    read: (key) =>
+      on(async ({ client, GetObjectCommand, NoSuchKey }) => {
+        try {
+          const { Body } = await client.send(new GetObjectCommand(place(key)))
+          return await Body?.transformToByteArray()
+        } catch (error) {
+          if (error instanceof NoSuchKey) return undefined
+          throw error
+        }
+      }),
     put: (key, Body) =>
       on(async ({ client, PutObjectCommand }) => {
         await client.send(new PutObjectCommand({ ...place(key), ...asked, Body }))

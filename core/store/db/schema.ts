@@ -199,6 +199,8 @@ export type Tables = {
     cancel_run: string | null
     providers: Plain<readonly StepCandidate[]> | null
     traceparent: string | null
+    /** The database was restored to what it was then, so that nobody knows what became of the step since. */
+    restored_to: Date | null
   }
   attempts: {
     step_id: string
@@ -502,6 +504,14 @@ export type Tables = {
     changed_at: Date
   }
   releases: { only_row: Generated<boolean>, newest: string, needs: string }
+  lineages: {
+    lineage: Generated<string>
+    number: GeneratedAlways<number>
+    epoch: Generated<string>
+    at: Generated<Date>
+    began_at: Generated<Date>
+    restored_to: Date | null
+  }
   signing_keys: { key_id: string, purpose: string, sealed: Plain<JsonObject>, created_at: Date }
 }
 

@@ -88,10 +88,10 @@ export async function withSteps (queries: Pick<CompanyQueries, 'selectFrom'>, ro
 }
 
 /**
- * Seconds since the doubt about a step began (`doubted`), and since the last of its calls has ended too, which may have been repeated
- * (`sinceCall`).
+ * Seconds since the doubt about a step began (`doubted`), since the last of its calls has ended too, which may have been repeated
+ * (`sinceCall`), and since the first call that may have been accepted (`sinceFirst`): before the doubt, where the database was restored.
  */
-export type SecondsInDoubt = { doubted: number, sinceCall: number }
+export type SecondsInDoubt = { doubted: number, sinceCall: number, sinceFirst: number }
 
 /** How long a step has been in doubt; no time where there is no doubt. */
 export async function secondsInDoubt (
@@ -102,9 +102,10 @@ export async function secondsInDoubt (
   const { rows: [step] } = await database.company(companyId, (queries) =>
     sql<SecondsInDoubt>`
     select extract(epoch from ${database.now} - uncertain_at)::float as doubted, extract(epoch
-      from ${database.now} - greatest(uncertain_at, ${lastEnd}))::float as "sinceCall"
+      from ${database.now} - greatest(uncertain_at, ${lastEnd}))::float as "sinceCall",
+      extract(epoch from ${database.now} - least(uncertain_at, restored_to))::float as "sinceFirst"
     from steps where step_id = ${stepId} and company_id = ${companyId} and uncertain_at is not null`.execute(queries))
-  return step ?? { doubted: 0, sinceCall: 0 }
+  return step ?? { doubted: 0, sinceCall: 0, sinceFirst: 0 }
 }
 
 /** A page of a dispatch's timeline, the oldest first. */
