@@ -178,6 +178,10 @@ const mayHold: Readonly<Record<string, readonly number[]>> = {
 const known = <Of extends { order: string }>(all: readonly Of[], { orders }: World['lost']): Of[] =>
   all.filter(({ order }) => !orders.has(order))
 
+/** The orders of some dispatches. */
+const ordersOf = (steps: World['steps'], dispatches: ReadonlySet<string>): ReadonlySet<string> =>
+  new Set(steps.filter(({ dispatch_id: id }) => dispatches.has(id)).map(({ order }) => order))
+
 /** The vendor holds each step once or not at all, as the records say. */
 function holdingsOf ({ steps: all, receipts, lost }: World): Fault[] {
   const steps = known(all, lost)
@@ -200,13 +204,15 @@ function holdingsOf ({ steps: all, receipts, lost }: World): Fault[] {
 const isUnsent = ({ turn }: Receipt): boolean => /^(busy|refuse)\b/.test(turn)
 
 /** What may have been accepted is not sent again where nothing can tell, and a step is sent with the same bytes each time. */
-function repeatsOf ({ receipts, lost }: World): Fault[] {
+function repeatsOf ({ receipts, steps, lost }: World): Fault[] {
+  // What was made for them is lost with the database, and made anew.
+  const older = ordersOf(steps, lost.older)
   return [...Map.groupBy(known(receipts, lost), nameOf).values()].flatMap((list): Fault[] => {
     const [{ order, service } = { order: '', service: '' }] = list
     const repeated = service === 'sms' && list.slice(0, -1).some((receipt) => !isUnsent(receipt))
     return [
       ...repeated ? [{ rule: 'what may have been accepted is not sent again blindly', order, facts: list }] : [],
-      ...new Set(list.map(({ sha256 }) => sha256)).size > 1
+      ...!older.has(order) && new Set(list.map(({ sha256 }) => sha256)).size > 1
         ? [{ rule: 'a step is sent with the same bytes each time', order, facts: list }]
         : []
     ]
@@ -246,7 +252,7 @@ const travel = 4_000
 
 /** What reaches the vendor was sent under a lease: not by a process that had lost its dispatch. */
 function lostLeasesOf ({ receipts, leases, steps, lost }: World): Fault[] {
-  const older = new Set(steps.filter(({ dispatch_id: id }) => lost.older.has(id)).map(({ order }) => order))
+  const older = ordersOf(steps, lost.older)
   const ofOrder = Map.groupBy(leases, ({ order }) => order)
   return known(receipts, lost).filter(({ order }) => !older.has(order)).flatMap(({ order, service, at }): Fault[] => {
     const before = (ofOrder.get(order) ?? []).filter((lease) => lease.at < at)

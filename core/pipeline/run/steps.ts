@@ -115,7 +115,8 @@ async function settleReady (
 
 /**
  * Calls a provider again with what it was called with, under the same key or from its checkpoint. A repeat that fails before the vendor, or
- * that the vendor does not let in, proves nothing about the first call.
+ * that the vendor does not let in, proves nothing about the first call. Neither does a refusal of what a lost database may have sent with
+ * another document: this one is made anew.
  */
 export async function repeatCall (
   dependencies: PipelineDependencies,
@@ -126,7 +127,7 @@ export async function repeatCall (
   const { attempt } = ready
   if ('failed' in ready) return { settlement: inDoubt(ready.failed), attempt }
   const settlement = ready.call === undefined ? doneHere : settlementOf(await ready.call())
-  const provesNothing = settlement.outcome === 'unavailable' ||
+  const provesNothing = settlement.outcome === 'unavailable' || (settlement.outcome === 'rejected' && step.state.restored === true) ||
     ('error' in settlement && settlement.error.word === 'authentication_error')
   return { settlement: provesNothing ? inDoubt(settlement) : settlement, attempt }
 }

@@ -1,4 +1,5 @@
 import { beginLineage, createBreakers, type Database, openDatabase, readLineage } from '@dispatch/core'
+import { refused } from '@dispatch/core/provider'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,6 +24,15 @@ await providers.add('stamp', { of: 'upload', service: 'idempotency: { kind: \'no
   vendor.taken.push(reference)
   return Promise.resolve({ id: reference, status: 'taken' })
 })
+// It knows its keys, and refuses one that comes with other bytes.
+const known = new Set<string>()
+await providers.add('strict', { service: `documentTypes: ['INVOICE'], idempotency: { kind: 'key', ttl: ${ttl} }` },
+  (_request, { reference, idempotencyKey: key }) => {
+    if (known.has(key)) throw refused('key_reused', 'The key was used with another document.')
+    known.add(key)
+    vendor.taken.push(reference)
+    return Promise.resolve({ id: reference, status: 'taken' })
+  })
 
 /** A service with this database and this data directory; nothing is done before it is told to. */
 const start = (t: Test, databaseUrl: string, dataDirectory: string): Promise<TestService> =>
@@ -61,7 +71,7 @@ const ask = (service: TestService, body: Record<string, unknown>, path = '/api/i
   service.send('POST', `${path}?async=true`, { body })
 
 async function furnish ({ send }: TestService): Promise<void> {
-  for (const code of [...kindsOfProviders, 'stamp']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+  for (const code of [...kindsOfProviders, 'stamp', 'strict']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
   await send('PUT', '/api/v1/company/defaults/upload', { body: { providerName: 'stamp' } })
 }
 
@@ -79,11 +89,11 @@ t.beforeEach(() => {
 
 await t.test('what was queued when the backup was made is not sent a second time', async (t) => {
   const [original, here] = [await seededDatabase(t), folder(t)]
-  const queued = new Map<Kind | 'chain' | 'list', string>()
+  const queued = new Map<Kind | 'chain' | 'list' | 'strict', string>()
   await t.test('the service takes it in, and a backup is made', async (t) => {
     const service = await start(t, original, here)
     await furnish(service)
-    for (const kind of kindsOfProviders) {
+    for (const kind of [...kindsOfProviders, 'strict'] as const) {
       queued.set(kind, (await ask(service, invoiceRequest({}, { providerName: kind }))).body.dispatchId)
     }
     queued.set('chain', (await ask(service, invoiceRequest({}, { providerName: 'found' }), '/api/invoicing/upload')).body.dispatchId)
@@ -120,7 +130,8 @@ await t.test('what was queued when the backup was made is not sent a second time
       'draft-found': 'succeeded',
       // The invoice is found, the upload of it cannot be.
       chain: 'uncertain',
-      list: 'succeeded'
+      list: 'succeeded',
+      strict: 'uncertain'
     })
     const doubt = await statusIn(service, queued.get('mute') ?? '')
     contains(t, doubt.steps[0].error.message, 'The database was restored from a backup')
