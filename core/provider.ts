@@ -9,10 +9,10 @@ export { AllowedSenders, Host, inFrench, Secret } from './host/settings/fields.t
 export { failureOf, outcomeUnknown, refused, unavailable } from './host/call/failure.ts'
 export { invoiceOf, minorUnits } from './host/manifest/invoice.ts'
 export { sendStatus } from './contract/recipients.ts'
-export { Money } from '@dispatch/common'
+export { Money, readMailbox } from '@dispatch/common'
 export { at, listOf, textOf } from './services/data.ts'
 
-export type { Json, JsonObject } from '@dispatch/common'
+export type { Json, JsonObject, Mailbox } from '@dispatch/common'
 export type { DocumentHandle } from './contract/common.ts'
 export type { TurnedAway } from './contract/recipients.ts'
 export type { CheckContext, Context, State, TakeBack } from './host/call/context.ts'

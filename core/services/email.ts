@@ -1,9 +1,9 @@
-import type { JsonObject, Problem } from '@dispatch/common'
+import { asciiMailbox, hasAsciiLocalPart, type JsonObject, type Problem } from '@dispatch/common'
 import { textOfHtml } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import { type DocumentHandle, EmailAddress, Line } from '../contract/common.ts'
 import type { Content, InlinePicture, StepContent } from './content.ts'
-import { checkMost } from './limits.ts'
+import { checkMost, checkOffered } from './limits.ts'
 import { checkLink, withLink } from './link.ts'
 import { checkMailHeaders, MailHeaders } from './mail-headers.ts'
 import { duplicatesIn, listOf, recipientsOf } from './recipients.ts'
@@ -25,13 +25,24 @@ const Recipients = Type.Unsafe<string | string[]>({
   examples: [['ada@example.com']]
 })
 
+/** One address, or up to ten: whoever answers, writes to all of them (RFC 5322, 3.6.2). */
+const ReplyTo = Type.Unsafe<string | string[]>({
+  ...EmailAddress,
+  title: 'ReplyTo',
+  type: ['string', 'array'],
+  items: EmailAddress,
+  minItems: 1,
+  maxItems: 10,
+  examples: ['ada@example.com']
+})
+
 /** The fields of the email service: in `email`, or at the top level where the e-mail is all there is. */
 export const EmailFields = Type.Object({
   from: EmailAddress,
   to: Recipients,
   cc: Type.Optional(Recipients),
   bcc: Type.Optional(Recipients),
-  replyTo: Type.Optional(EmailAddress),
+  replyTo: Type.Optional(ReplyTo),
   subject: Line(500, { title: 'EmailSubject', description: 'a text of one line, sent unchanged', examples: ['Your documents'] }),
   body: Type.Optional(
     Type.String({
@@ -56,13 +67,19 @@ export function attaches ({ attachGenerated }: JsonObject): boolean {
 
 /** What an email provider declares. The setting `allowedSenders` of a configuration says which senders are allowed. */
 export const EmailCapabilities = Type.Object({
-  maxSize: Type.Optional(Type.Integer({ minimum: 1, description: 'The largest whole message in bytes.' }))
+  maxSize: Type.Optional(Type.Integer({ minimum: 1, description: 'The largest whole message in bytes.' })),
+  maxReplyTo: Type.Optional(
+    Type.Integer({ minimum: 1, default: 1, description: 'How many addresses answers may go to. Of several, "replyTo" is a list.' })
+  ),
+  internationalAddresses: Type.Optional(
+    Type.Boolean({ default: false, description: 'Whether letters beyond ASCII may stand before the @ (RFC 6531).' })
+  )
 }, { additionalProperties: false })
 export type EmailCapabilities = Static<typeof EmailCapabilities>
 
 /**
- * What an email provider is asked to dispatch. No recipient occurs twice. There is `html` or `text`, or both. The HTML shows the pictures
- * in `inline`.
+ * What an email provider is asked to dispatch. Domains of addresses are in ASCII. No recipient occurs twice. There is `html` or `text`, or
+ * both. The HTML shows the pictures in `inline`.
  */
 export type EmailDispatch = {
   email: {
@@ -70,7 +87,8 @@ export type EmailDispatch = {
     to: string[]
     cc: string[]
     bcc: string[]
-    replyTo?: string
+    /** A list where there are several, which a provider gets only if it declares `maxReplyTo`. */
+    replyTo?: string | string[]
     subject: string
     html?: string
     text?: string
@@ -98,7 +116,11 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
     const body = checkBody(subject)
     return {
       expectations: [...checkSender(subject), ...checkRecipients(subject)],
-      problems: [...checkMailHeaders(subject.fields.headers, subject.at('headers')), ...body.problems ?? []],
+      problems: [
+        ...checkMailHeaders(subject.fields.headers, subject.at('headers')),
+        ...checkAddresses(subject),
+        ...body.problems ?? []
+      ],
       warnings: [...checkDuplicates(subject), ...checkSubject(subject), ...body.warnings ?? []]
     }
   },
@@ -117,11 +139,15 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
   request (fields, made) {
     const { from, replyTo, subject, headers } = fields
     const { attachments, inline = [], ...body } = contentOf(fields, made)
+    const { to, cc, bcc } = recipientsOf(fields)
+    const answersTo = listOf(replyTo).map(asciiMailbox)
     return {
       email: {
-        from,
-        ...recipientsOf(fields),
-        ...(replyTo === undefined ? {} : { replyTo }),
+        from: asciiMailbox(from),
+        to: to.map(asciiMailbox),
+        cc: cc.map(asciiMailbox),
+        bcc: bcc.map(asciiMailbox),
+        ...(answersTo[0] === undefined ? {} : { replyTo: answersTo.length === 1 ? answersTo[0] : answersTo }),
         subject,
         ...body,
         ...(headers === undefined ? {} : { headers })
@@ -157,6 +183,21 @@ function checkRecipients ({ fields: { to }, at }: EmailSubject): Problem[] {
     ? []
     : [{ path: at('to'), code: 'no_recipient', message: 'There is no recipient: give at least one address.' }]
 }
+
+/** Checks what the provider can do with the addresses. */
+function checkAddresses ({ fields, provider, at }: EmailSubject): Problem[] {
+  if (provider === undefined) return []
+  const { maxReplyTo = 1, internationalAddresses = false } = provider.capabilities
+  const beyond = internationalAddresses ? [] : addressFields.filter((field) => !listOf(fields[field]).every(hasAsciiLocalPart))
+  return [
+    ...checkMost(provider, at('replyTo'), listOf(fields.replyTo).length, maxReplyTo, 'addresses for answers'),
+    ...beyond.flatMap((field) =>
+      checkOffered(provider, at(field), true, false, 'send to or from addresses with letters beyond ASCII before the @')
+    )
+  ]
+}
+
+const addressFields = ['from', 'to', 'cc', 'bcc', 'replyTo'] as const
 
 function checkDuplicates ({ fields, at }: EmailSubject): Problem[] {
   return duplicatesIn(fields).map(({ field, mailbox }) => ({

@@ -24,9 +24,12 @@ export function duplicatesIn (given: Recipients): readonly Named[] {
 
 type Named = { field: Kind, mailbox: string }
 
+/** Hardly any mail system tells upper and lower case apart, and two copies are worse than one. */
 function sortOut (given: Recipients): { first: Named[], again: Named[] } {
   const known = new Set<string>()
-  const all = kinds.flatMap((field) => listOf(given[field]).map((mailbox) => ({ field, mailbox, address: comparable(mailbox) })))
+  const all = kinds.flatMap((field) =>
+    listOf(given[field]).map((mailbox) => ({ field, mailbox, address: comparable(mailbox).toLowerCase() }))
+  )
   const { first = [], again = [] } = Object.groupBy(all, ({ address }) => {
     const isNew = !known.has(address)
     known.add(address)

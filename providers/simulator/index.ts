@@ -74,6 +74,8 @@ export default defineProvider({
     },
 
     email: {
+      maxReplyTo: 10,
+      internationalAddresses: true,
       ...findable,
       dispatch ({ email, inline, attachments, metadata }, call) {
         return send({ service: 'email', email, inline, attachments, metadata }, magicWord(...email.to), call, () => ({ status: 'sent' }))

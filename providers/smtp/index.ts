@@ -78,6 +78,8 @@ export default defineProvider({
   settings: Settings,
   services: {
     email: {
+      maxReplyTo: 10,
+      internationalAddresses: true,
       idempotency: { kind: 'none' },
       rest: true,
       async dispatch ({ email, inline, attachments }, { settings, reference, rest, smtp }) {

@@ -1,4 +1,4 @@
-import { dayOf, type Json, type JsonObject, minorDigits, Money } from '@dispatch/common'
+import { asciiMailbox, dayOf, type Json, type JsonObject, minorDigits, Money } from '@dispatch/common'
 import type { Decimal } from 'decimal.js'
 import { decimalAt } from '../../services/amounts.ts'
 import { at, textOf } from '../../services/data.ts'
@@ -44,7 +44,7 @@ export function invoiceOf (data: JsonObject): Invoice {
   return {
     ...textsOf(data, texts),
     ...daysOf(data),
-    customer: textsOf(at(data, '/customer') ?? null, customerTexts),
+    customer: customerOf(data),
     lines,
     adjustments: adjustmentsOf(data, '', { base: net, taxRate }),
     ...sumsOf(data)
@@ -111,6 +111,12 @@ function adjustmentsOf (data: JsonObject, place: string, { base, taxRate }: { ba
       }
     })
   )
+}
+
+/** The customer; the domain of the e-mail address is in ASCII. */
+function customerOf (data: JsonObject): Invoice['customer'] {
+  const { email, ...texts } = textsOf(at(data, '/customer') ?? null, customerTexts)
+  return { ...texts, ...(email === undefined ? {} : { email: asciiMailbox(email) }) }
 }
 
 /** The days of the invoice, also where the data write them as times. */

@@ -71,7 +71,7 @@ const Message = Type.Object({
   to: addresses,
   cc: Type.Optional(addresses),
   bcc: Type.Optional(addresses),
-  replyTo: text,
+  replyTo: Type.Optional(Type.Union([Type.String(), addresses])),
   subject: Type.String(),
   html: text,
   text,

@@ -6,13 +6,13 @@ const lineBreak = /[\r\n\0]/
 const headerName = /^[!-9;-~]+$/
 
 /** Throws a {@link RequestFailure} when a text of a header contains a line break. */
-export function checkHeaders ({ from, to, cc = [], bcc = [], replyTo = '', subject, inline = [], headers = {} }: SmtpMessage): void {
+export function checkHeaders ({ from, to, cc = [], bcc = [], replyTo = [], subject, inline = [], headers = {} }: SmtpMessage): void {
   const texts = {
     from,
     to: to.join(),
     cc: cc.join(),
     bcc: bcc.join(),
-    replyTo,
+    replyTo: [replyTo].flat().join(),
     subject,
     'Content-ID': inline.map(({ contentId }) => contentId).join(),
     ...headers

@@ -16,7 +16,7 @@ export type SmtpMessage = {
   to: readonly string[]
   cc?: readonly string[]
   bcc?: readonly string[]
-  replyTo?: string
+  replyTo?: string | readonly string[]
   subject: string
   html?: string
   text?: string

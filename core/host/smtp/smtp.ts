@@ -117,7 +117,7 @@ async function deliver (mailer: Mailer, { host, ended, holds, message, read }: D
 
 type Address = { name: string, address: string }
 
-function addressesOf ({ from, to, cc = [], bcc = [], replyTo }: SmtpMessage):
+function addressesOf ({ from, to, cc = [], bcc = [], replyTo = [] }: SmtpMessage):
   & { from: Address }
   & Record<'to' | 'cc' | 'bcc' | 'replyTo', Address[]>
 {
@@ -126,7 +126,7 @@ function addressesOf ({ from, to, cc = [], bcc = [], replyTo }: SmtpMessage):
     to: to.map(mailbox),
     cc: cc.map(mailbox),
     bcc: bcc.map(mailbox),
-    replyTo: replyTo === undefined ? [] : [mailbox(replyTo)]
+    replyTo: [replyTo].flat().map(mailbox)
   }
 }
 

@@ -22,7 +22,7 @@ export { currencies, isCurrency, minorDigits } from './currencies.ts'
 
 // Texts with a form: days, e-mail addresses, UUIDs, the normal forms of Unicode.
 export { dayOf } from './day.ts'
-export { asciiDomain, comparable, isAscii, readMailbox } from './mailbox.ts'
+export { asciiDomain, asciiMailbox, comparable, hasAsciiLocalPart, isAscii, readMailbox, type Mailbox } from './mailbox.ts'
 export { isUuid } from './uuid.ts'
 export { normalForm } from './normal-form.ts'
 

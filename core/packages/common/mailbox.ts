@@ -27,11 +27,17 @@ export function isMailbox (text: string): boolean {
 }
 
 /**
- * Quoted local parts are refused: they are not in use, and may contain commas and line breaks. Refused are also domains that cannot exist
- * in DNS, and invisible characters. Letters beyond ASCII are permitted before the `@` too (RFC 6531).
+ * A local part in quotes (RFC 5321, 4.1.2) with the characters of one without: mobile operators in Japan gave out addresses with two dots
+ * in a row, or with one before the `@`. Commas, spaces and brackets in quotes are in use nowhere, and would look like a second address.
+ */
+const quotedLocalPart = /^"[\w!#$%&'*+\-/=?^`{|}~.]{1,62}"(?=@)/
+
+/**
+ * Refused are domains that cannot exist in DNS, and invisible characters. Letters beyond ASCII are permitted before the `@` too (RFC 6531).
  */
 function isAddress (text: string): boolean {
-  return !/["\p{C}\p{Z}]/u.test(text) && isEmail.default(text) && domainToASCII(text.slice(text.lastIndexOf('@') + 1)) !== ''
+  const plain = text.replace(quotedLocalPart, 'quoted')
+  return !/["\p{C}\p{Z}]/u.test(plain) && isEmail.default(plain) && domainToASCII(plain.slice(plain.lastIndexOf('@') + 1)) !== ''
 }
 
 /** Whether a text is one address without a name before it. */
@@ -48,6 +54,18 @@ export function isAscii (text: string): boolean {
 export function asciiDomain (address: string): string {
   const at = address.lastIndexOf('@')
   return `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1))}`
+}
+
+/** A mailbox with the domain of its address in ASCII, and its name as it is written. */
+export function asciiMailbox (mailbox: string): string {
+  const { address = mailbox } = readMailbox(mailbox) ?? {}
+  const at = mailbox.lastIndexOf(address)
+  return mailbox.slice(0, at) + asciiDomain(address) + mailbox.slice(at + address.length)
+}
+
+/** Whether the part of an address before the `@` is ASCII: others need a server that takes them (RFC 6531). */
+export function hasAsciiLocalPart (mailbox: string): boolean {
+  return isAscii((readMailbox(mailbox)?.address ?? mailbox).replace(/@[^@]*$/, ''))
 }
 
 /**

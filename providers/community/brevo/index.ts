@@ -1,5 +1,5 @@
-import { AllowedSenders, defineProvider, type DocumentHandle, failureOf, type HttpCall, Secret, type ServiceContracts, type Static,
-  Type } from '@dispatch/core/provider'
+import { AllowedSenders, defineProvider, type DocumentHandle, failureOf, type HttpCall, readMailbox, Secret, type ServiceContracts,
+  type Static, Type } from '@dispatch/core/provider'
 
 type Email = ServiceContracts['email']['dispatch']['email']
 
@@ -27,7 +27,7 @@ const Settings = Type.Object({
       }
     },
     description: 'the usual sender of text messages: up to 11 letters and digits, or up to 15 digits',
-    pattern: '^([A-Za-z0-9 ]{1,11}|[0-9]{1,15})$',
+    pattern: '^([A-Za-z0-9]{1,11}|[0-9]{1,15})$',
     default: 'Info'
   }))
 })
@@ -107,10 +107,10 @@ function messageOf ({ from, to, cc, bcc, replyTo, subject, html, text }: Email) 
   }
 }
 
-/** `Ada Lovelace <ada@example.com>` in its two parts. A name has at most 70 characters at Brevo. */
-function mailboxOf (mailbox: string): { email: string, name?: string } {
-  const [, name = '', email = mailbox] = /^"?([^"<]*?)"? *<([^<>]+)>$/.exec(mailbox) ?? []
-  return { email, ...(name !== '' && { name: name.slice(0, 70) }) }
+/** A name has at most 70 characters at Brevo. */
+function mailboxOf (mailbox: string | string[]): { email: string, name?: string } {
+  const { address, name } = readMailbox(String(mailbox)) ?? { address: String(mailbox) }
+  return { email: address, ...(name !== undefined && { name: name.slice(0, 70) }) }
 }
 
 function attached (documents: readonly DocumentHandle[]) {

@@ -54,6 +54,7 @@ export default defineProvider({
   services: {
     email: {
       maxSize,
+      maxReplyTo: 10,
       idempotency: { kind: 'key', ttl: 24 * 3600 },
 
       async dispatch ({ email, inline, attachments }, { settings: { apiKey }, http, idempotencyKey }) {

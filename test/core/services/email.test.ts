@@ -259,3 +259,37 @@ await t.test('a dispatch is found by its first recipient', (t) => {
   t.same(email.facts({ ...fields, to: [] }, {}), {})
   t.end()
 })
+
+await t.test('several addresses for answers need a provider that takes them', (t) => {
+  const replyTo = ['team@example.com', 'Ada <ada@bücher.example>']
+  t.same(problems({ replyTo }), ['/email/replyTo not_supported_by_provider'])
+  const able = { capabilities: { maxReplyTo: 2 } }
+  t.same(problems({ replyTo }, able), [])
+  t.same(problems({ replyTo: [...replyTo, 'x@example.com'] }, able), ['/email/replyTo not_supported_by_provider'])
+  t.same(problems({ replyTo: [] }, able), ['/email/replyTo too_few'])
+  t.same(email.request({ ...fields, replyTo }, made).email.replyTo, ['team@example.com', 'Ada <ada@xn--bcher-kva.example>'])
+  t.equal(email.request({ ...fields, replyTo: ['team@example.com'] }, made).email.replyTo, 'team@example.com', 'a list of one is one')
+  t.end()
+})
+
+await t.test('a provider gets domains in ASCII, and letters beyond it before the @ only if it takes them', (t) => {
+  const mailbox = 'Zoë "Z" <zoe@bücher.example>'.replaceAll('"Z" ', '')
+  const { email: asked } = email.request({ ...fields, from: mailbox, to: [mailbox], cc: ['a@bücher.example'], bcc: ['b@例え.jp'] }, made)
+  has(t, asked, {
+    from: 'Zoë <zoe@xn--bcher-kva.example>',
+    to: ['Zoë <zoe@xn--bcher-kva.example>'],
+    cc: ['a@xn--bcher-kva.example'],
+    bcc: ['b@xn--r8jz45g.jp']
+  })
+  t.same(problems({ to: ['zoë@example.com'] }), ['/email/to not_supported_by_provider'])
+  t.same(problems({ to: ['zoë@example.com'] }, { capabilities: { internationalAddresses: true } }), [])
+  t.same(problems({ to: ['zoe@bücher.example'] }), [])
+  t.end()
+})
+
+await t.test('equal addresses in another case are one recipient', (t) => {
+  t.same(judgeMail({ to: ['Ada@Example.org', 'ada@example.org'], cc: 'ADA@EXAMPLE.ORG' }).warnings, ['/email/to duplicate_recipient',
+    '/email/cc duplicate_recipient'])
+  has(t, email.request({ ...fields, to: ['Ada@Example.org', 'ada@example.org'] }, made), { email: { to: ['Ada@example.org'] } })
+  t.end()
+})

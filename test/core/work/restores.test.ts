@@ -71,7 +71,9 @@ const ask = (service: TestService, body: Record<string, unknown>, path = '/api/i
   service.send('POST', `${path}?async=true`, { body })
 
 async function furnish ({ send }: TestService): Promise<void> {
-  for (const code of [...kindsOfProviders, 'stamp', 'strict']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+  for (const code of [...kindsOfProviders, 'stamp', 'strict']) {
+    await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+  }
   await send('PUT', '/api/v1/company/defaults/upload', { body: { providerName: 'stamp' } })
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { asciiDomain, comparable, isMailbox, isPlainAddress, readMailbox } from '../mailbox.ts'
+import { asciiDomain, asciiMailbox, comparable, hasAsciiLocalPart, isMailbox, isPlainAddress, readMailbox } from '../mailbox.ts'
 
 await t.test('a mailbox is an address, or a name and an address in angle brackets', (t) => {
   const ada = { name: 'Ada Lovelace', address: 'ada@example.com' }
@@ -69,5 +69,28 @@ await t.test('addresses are compared without their names, and their domains in A
   t.equal(comparable('Ada <Ada@Example.COM>'), 'Ada@example.com')
   t.equal(comparable('ada@BÜCHER.example'), 'ada@xn--bcher-kva.example')
   t.equal(comparable('zoe\u0308@example.com'), comparable('zoë@example.com'), 'and composed')
+  t.end()
+})
+
+await t.test('a local part in quotes may have the characters of one without, as those of mobile operators do', (t) => {
+  for (const address of ['"ada..b"@docomo.ne.jp', '"ada."@ezweb.ne.jp', '".ada"@example.com']) {
+    t.same(readMailbox(address), { address })
+    t.same(readMailbox(`Ada <${address}>`), { name: 'Ada', address })
+    t.ok(isPlainAddress(address))
+  }
+  for (const address of ['ada..b@docomo.ne.jp', '"a b"@example.com', '"a,b"@example.com', '"a\\"b"@example.com', '"a<b>"@example.com',
+    '""@example.com', '"a"b@example.com', '"a@b"@example.com', '"a@example.com', `"${'a'.repeat(63)}"@example.com`])
+  {
+    t.equal(isMailbox(address), false, address)
+  }
+  t.end()
+})
+
+await t.test('a mailbox keeps its name and gets the ASCII form of its domain', (t) => {
+  t.equal(asciiMailbox('ada@bücher.example'), 'ada@xn--bcher-kva.example')
+  t.equal(asciiMailbox('"Bücher, Ada" <ada@bücher.example>'), '"Bücher, Ada" <ada@xn--bcher-kva.example>')
+  t.equal(asciiMailbox('zoë@example.com'), 'zoë@example.com')
+  t.equal(hasAsciiLocalPart('Zoë <zoe@bücher.example>'), true)
+  t.equal(hasAsciiLocalPart('zoë@example.com'), false)
   t.end()
 })
