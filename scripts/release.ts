@@ -1,7 +1,8 @@
 /**
  * Makes this checkout the release of a version: `npm run release -- 1.1.0`. The version goes into the packages, the lock file and the
  * manifests of Kubernetes; CHANGELOG's unreleased section gets its heading; test/e2e/last-release.txt names the commit of the release
- * before, if there is one. It commits nothing: what it wrote is committed as `Release 1.1.0`, the message by which the next one finds it.
+ * before, if there is one. Images of others are named by their digests, or the release is refused. It commits nothing: what it wrote is
+ * committed as `Release 1.1.0`, the message by which the next one finds it.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
@@ -10,6 +11,10 @@ import { sentenceOf } from './failure.ts'
 
 const packages = ['.', 'core', ...globSync('core/packages/*')]
 const unreleased = /^## .*\bunreleased$/im
+/** The images of others that the packaging names, and the digest behind a name. */
+const image = /\bdocker\.io\/[\w./:-]+(?<digest>@sha256:[0-9a-f]{64}\b)?/g
+/** What whoever makes a release does about it. */
+const howToPin = '"docker buildx imagetools inspect <image>" tells the digest; behind the tag it is @sha256:… in scripts/packaging.'
 
 try {
   release(process.argv.slice(2))
@@ -24,6 +29,12 @@ function release ([version = '', ...others]: string[]): void {
   if (!semver.gt(version, before)) throw new Error(`This is ${before}; the version of a release is newer.`)
   const changes = readFileSync('CHANGELOG.md', 'utf8')
   if (!unreleased.test(changes)) throw new Error('CHANGELOG.md has no section "## Unreleased": what does the release change?')
+  const unpinned = new Set(
+    globSync('scripts/packaging/{Containerfile,*.yaml}').flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(image)].flatMap(({ groups, 0: name }) => groups?.['digest'] === undefined ? [name] : [])
+    )
+  )
+  if (unpinned.size > 0) throw new Error(`${[...unpinned].join(', ')}: what stands behind a tag changes. ${howToPin}`)
 
   for (const folder of packages) edit(`${folder}/package.json`, (manifest) => raise(manifest, version))
   edit('package-lock.json', (lock) => {

@@ -11,13 +11,17 @@ const [major = 0] = String(now).split('.').map(Number)
 const next = `${major + 1}.0.0`
 
 /** What a release changes, in a repository of its own whose last commits have these messages. */
-function checkout (t: Test, { changes = '## Unreleased\n\n- more\n', commits = ['Begin'] } = {}) {
+function checkout (t: Test, { changes = '## Unreleased\n\n- more\n', commits = ['Begin'], digest = `@sha256:${'0'.repeat(64)}` } = {}) {
   const root = t.testdir({ 'CHANGELOG.md': `# Changelog\n\n${changes}`, test: { e2e: { 'last-release.txt': 'none\n' } } })
   const files = ['package.json', 'package-lock.json', 'core/package.json', ...globSync('core/packages/*/package.json', { cwd: here }),
     ...globSync('scripts/packaging/kubernetes/*.yaml', { cwd: here })]
   for (const file of files) {
     mkdirSync(join(root, dirname(file)), { recursive: true })
     cpSync(join(here, file), join(root, file))
+  }
+  for (const file of ['Containerfile', 'compose.yaml'].map((name) => join('scripts/packaging', name))) {
+    const pinned = readFileSync(join(here, file), 'utf8').replaceAll(/(docker\.io\/[\w./:-]+)(@sha256:\w+)?/g, `$1${digest}`)
+    writeFileSync(join(root, file), pinned)
   }
   const git = (...args: string[]): string =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: root, encoding: 'utf8' }).trim()
@@ -49,6 +53,18 @@ await t.test('a release is one version in all packages, the lock file, the manif
   contains(t, text('scripts/packaging/kubernetes/dispatch.yaml'), `image: document-dispatch:${next}\n`)
   t.equal(text('CHANGELOG.md'), `# Changelog\n\n## ${next}, ${new Date().toISOString().slice(0, 10)}\n\n- more\n`)
   t.equal(text('test/e2e/last-release.txt'), `${hashes[1] ?? ''}\n`)
+  t.end()
+})
+
+await t.test('a release whose images of others have no digest is refused, and names each of them', (t) => {
+  for (const digest of ['', '@sha256:0123']) {
+    const { release, git } = checkout(t, { digest })
+    const { status, stderr } = release(next)
+    t.equal(status, 1)
+    contains(t, stderr,
+      /^docker\.io\/library\/node:26-trixie-slim, docker\.io\/library\/postgres:18, docker\.io\/library\/caddy:2: .*@sha256:/)
+    t.equal(git('status', '--porcelain'), '', 'nothing is written')
+  }
   t.end()
 })
 
