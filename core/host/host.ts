@@ -46,7 +46,7 @@ export async function createHost ({
 }: HostOptions): Promise<Host> {
   const roots = directories.map((directory) => resolve(directory))
   // What is loaded into a process of its own needs no trial: nothing of it runs here.
-  const trials = loadOutside === undefined ? createTrials({ passed: passedTrials, limit: loadLimit }) : noTrials
+  const trials = loadOutside === undefined ? createTrials({ passed: passedTrials, limit: loadLimit, log }) : noTrials
   let entries: readonly ProviderEntry[] = []
   let installed: ReadonlyMap<string, InstalledProvider> = new Map()
   let turn: Promise<readonly ProviderEntry[]> = Promise.resolve([])

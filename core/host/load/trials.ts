@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
 import { hash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, realpath } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import core from '../../package.json' with { type: 'json' }
+import type { Log } from '../call/log.ts'
 import { placeIn } from './place.ts'
 
 /** A folder (a real path) that is to be tried, its entry, and its digest. */
@@ -45,12 +44,12 @@ export const memoryOfTrials: PassedTrials = (() => {
   }
 })()
 
-/** `limit`: seconds that one folder may take to load. */
-export function createTrials ({ passed, limit }: { passed: PassedTrials, limit: number }): Trials {
+/** `limit`: seconds that one folder may take to load. What a folder printed that has failed goes to the log. */
+export function createTrials ({ passed, limit, log }: { passed: PassedTrials, limit: number, log: Log }): Trials {
   return async (folders) => {
     const before = await passed.among(folders.map(keyOf))
     const untried = folders.filter((folder) => !before.has(keyOf(folder)))
-    const trials = await tryAll(untried, limit * 1000)
+    const trials = await tryAll(untried, { limit: limit * 1000, log })
     const good = untried.filter(({ folder }) => trials.get(folder)?.fault === undefined && trials.get(folder)?.place === undefined)
     if (good.length > 0) await passed.add(good.map(keyOf))
     return trials
@@ -63,11 +62,11 @@ function keyOf ({ digest }: TrialFolder): string {
 }
 
 /** A child that ends, or hangs, is followed by another one for the folders that are left. */
-async function tryAll (folders: readonly TrialFolder[], limit: number): Promise<Map<string, Trial>> {
+async function tryAll (folders: readonly TrialFolder[], options: { limit: number, log: Log }): Promise<Map<string, Trial>> {
   const trials = new Map<string, Trial>()
   while (trials.size < folders.length) {
     const left = folders.slice(trials.size)
-    const found = await tryInChild(left, limit)
+    const found = await tryInChild(left, options)
     left.slice(0, found.length).forEach(({ folder }, index) => trials.set(folder, found[index] ?? {}))
   }
   return trials
@@ -77,10 +76,10 @@ async function tryAll (folders: readonly TrialFolder[], limit: number): Promise<
 const startLimit = 30_000
 
 /** Tries the folders until one ends the child, or hangs it; answers what came of those, at least one. */
-async function tryInChild (folders: readonly TrialFolder[], limit: number): Promise<Trial[]> {
+async function tryInChild (folders: readonly TrialFolder[], { limit, log }: { limit: number, log: Log }): Promise<Trial[]> {
   const word = randomUUID()
   // By env(1): whatever observes this process may add variables to those of its children.
-  const child = spawn('/usr/bin/env', ['-i', process.execPath, ...await permissions(folders), program], { env: {}, stdio: 'pipe' })
+  const child = spawn('/usr/bin/env', ['-i', process.execPath, ...permissions, program], { env: {}, stdio: 'pipe' })
   let [printed, done, hung] = ['', 0, false]
   const give = (time: number): NodeJS.Timeout =>
     setTimeout(() => {
@@ -88,15 +87,19 @@ async function tryInChild (folders: readonly TrialFolder[], limit: number): Prom
       child.kill('SIGKILL')
     }, time)
   let timer = give(startLimit)
+  const take = (text: string): void => {
+    printed = `${printed}${text}`.slice(-longestPrinted)
+  }
   createInterface(child.stdout).on('line', (line) => {
-    if (!line.startsWith(word)) return
+    if (!line.startsWith(word)) {
+      take(`${line}\n`)
+      return
+    }
     clearTimeout(timer)
     timer = give(limit)
     if (line === `${word} done`) done += 1
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    printed = `${printed}${text}`.slice(-longestPrinted)
-  })
+  child.stderr.setEncoding('utf8').on('data', take)
   child.stdin.on('error', () => undefined).end(JSON.stringify({ word, folders } satisfies TrialInput))
   await once(child, 'close').finally(() => {
     clearTimeout(timer)
@@ -106,36 +109,16 @@ async function tryInChild (folders: readonly TrialFolder[], limit: number): Prom
   const place = done === 0 || last === undefined ? undefined : placeIn(printed, last.folder)
   if (place !== undefined) return trials.with(-1, { place })
   if (done === folders.length) return trials
+  log.error({ folder: folders[done]?.folder, printed: printed.slice(-longestLogged) }, 'a provider failed its trial, and printed this')
   return [...trials, { fault: hung ? `It did not finish loading within ${limit / 1000} seconds.` : 'Ends the process when it is loaded.' }]
 }
 
 const program = fileURLToPath(new URL('trial-child.ts', import.meta.url))
-const coreFolder = fileURLToPath(new URL('../../', import.meta.url))
+/**
+ * Node's permission model: nothing but reading. What a folder imports may lie behind links anywhere, as some package managers lay packages
+ * out; and what passes here is imported by the service, which may read all of it anyway.
+ */
+const permissions = ['--permission', '--disable-sigusr1', '--allow-fs-read=*']
 
-/** Characters of standard error that are kept. */
-const longestPrinted = 100_000
-
-/** Node's permission model: nothing but reading the core, the folders, and what they depend on. */
-async function permissions (folders: readonly TrialFolder[]): Promise<string[]> {
-  const own = folders.map(({ folder }) => folder)
-  const linked = await Promise.all(own.map((folder) => linkedPackages(join(folder, 'node_modules'))))
-  const readable = [coreFolder, ...own.map((folder) => `${folder}/`), ...linked.flat(), ...[coreFolder, ...own].flatMap(packagesAbove)]
-  return ['--permission', '--disable-sigusr1', ...[...new Set(readable)].map((path) => `--allow-fs-read=${path}`)]
-}
-
-/** The folders `node_modules` in which Node looks for what a folder imports. */
-function packagesAbove (folder: string): string[] {
-  const parent = dirname(folder)
-  return [join(folder, 'node_modules/'), ...parent === folder ? [] : packagesAbove(parent)]
-}
-
-/** Where installed packages really lie that are links. */
-async function linkedPackages (packages: string): Promise<string[]> {
-  const entries = await readdir(packages, { withFileTypes: true }).catch(() => [])
-  const found = await Promise.all(entries.map(async (entry) => {
-    const path = join(packages, entry.name)
-    if (entry.isSymbolicLink()) return [`${await realpath(path)}/`]
-    return entry.isDirectory() && entry.name.startsWith('@') ? await linkedPackages(path) : []
-  }))
-  return found.flat()
-}
+/** Characters of what is printed that are kept, and those that go to the log. */
+const [longestPrinted, longestLogged] = [100_000, 4_000]

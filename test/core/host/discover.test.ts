@@ -1,4 +1,4 @@
-import { rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pino from 'pino'
 import t, { type Test } from 'tap'
@@ -159,16 +159,54 @@ for (const [fault, [files, reason]] of Object.entries(harmful)) {
   })
 }
 
-await t.test('a folder is tried with nothing of the environment, and can neither write nor connect', async (t) => {
+await t.test('what a folder printed that fails its trial is in the log, on whichever stream', async (t) => {
+  const root = await directory(t)
+  const folder = await provide(root, 'acme', {
+    'index.js': 'console.log("to one"); console.error("to the other"); setTimeout(() => process.exit(3), 100); await new Promise(() => {})'
+  })
+  const log = memoryLog()
+  await createHost({ directories: [root], log })
+  const line = log.lines.find(({ message }) => message === 'a provider failed its trial, and printed this')
+  has(t, line, { level: 'error', facts: { folder, printed: /^(?=[^]*to one\n)(?=[^]*to the other\n)/ } })
+})
+
+await t.test('packages are found wherever links lead, beside the folder and above it', async (t) => {
+  const [root, store] = [await directory(t), await directory(t)]
+  const providers = join(root, 'app', 'providers')
+  for (const name of ['own', 'above', 'deep']) {
+    await mkdir(join(store, name), { recursive: true })
+    await writeFile(join(store, name, 'package.json'), JSON.stringify({ name, version: '1.0.0', type: 'module', exports: './index.js' }))
+    await writeFile(join(store, name, 'index.js'), name === 'above' ? 'export { deep as above } from "deep"' : `export const ${name} = 1`)
+  }
+  const importing = 'import { own } from "own"\nimport { above } from "above"'
+  const folder = await provide(providers, 'acme', { 'index.js': source('acme', undefined, importing) })
+  // A package manager links each package to a store, and what that one needs beside it.
+  await mkdir(join(store, 'above', 'node_modules'))
+  await symlink(join(store, 'deep'), join(store, 'above', 'node_modules', 'deep'))
+  await mkdir(join(folder, 'node_modules'))
+  await symlink(join(store, 'own'), join(folder, 'node_modules', 'own'))
+  await mkdir(join(root, 'modules'))
+  await symlink(join(store, 'above'), join(root, 'modules', 'above'))
+  await symlink(join(root, 'modules'), join(root, 'app', 'node_modules'))
+  const host = await createHost({ directories: [providers], log: memoryLog() })
+  t.same(reasons(host), {})
+  t.ok(host.find('acme'))
+})
+
+await t.test('a folder is tried with nothing of the environment, and can neither write, connect nor start anything', async (t) => {
   const root = await directory(t)
   const told = (facts: string): Files => ({ 'index.js': `const facts = ${facts}; if (!facts) process.exit(1)\n${source('acme')}` })
   for (const [index, facts] of Object.entries([
     'Object.keys(process.env).length === 0',
-    '(await import("node:fs/promises")).readFile("/etc/passwd").then(() => false, ({ code }) => code === "ERR_ACCESS_DENIED")',
-    'process.permission?.has("fs.write") === false && process.permission.has("child") === false'
+    '(await import("node:fs/promises")).writeFile("/tmp/x", "x").then(() => false, ({ code }) => code === "ERR_ACCESS_DENIED")',
+    'process.permission?.has("fs.write") === false && ["child", "net", "worker"].every((scope) => !process.permission.has(scope))'
   ])) {
     const folder = await provide(root, `folder-${index}`, told(`await (${facts})`))
-    const trials = createTrials({ passed: { among: () => Promise.resolve(new Set()), add: () => Promise.resolve() }, limit: 10 })
+    const trials = createTrials({
+      passed: { among: () => Promise.resolve(new Set()), add: () => Promise.resolve() },
+      limit: 10,
+      log: memoryLog()
+    })
     t.same(await trials([{ folder, entry: join(folder, 'index.js'), digest: index }]), new Map([[folder, {}]]), facts)
   }
 })
