@@ -495,7 +495,14 @@ export const HealthView = Type.Object({
     description: 'By how many seconds this process\'s clock was behind that of the database at its start; negative: ahead.'
   }),
   sandbox: Type.Optional(Type.Object({
-    layers: Type.Array(Type.String(), { description: 'The active layers of isolation between providers and the machine.' }),
+    layers: Type.Array(Type.String(), {
+      description: 'The layers of isolation between providers and the machine that every process found when it tried them.'
+    }),
+    gaps: Type.Array(Type.String(), {
+      description:
+        'What a process could reach in spite of them: files, signals, memory, connections, programs. With any of these, adapters ' +
+        'from the marketplace run only where DISPATCH_SANDBOX_REQUIRED is off.'
+    }),
     processes: Type.Integer({ description: 'How many processes of providers this process has started.' }),
     resting: Type.Array(Type.String(), { description: 'Providers whose processes crashed several times; they are started again later.' })
   }, { description: 'Present if providers run in processes of their own.' }))

@@ -26,7 +26,11 @@ export const healthRoutes: FastifyPluginCallbackTypebox<Options> = (
     }
   }, () => {
     const sandbox = sandboxState()
-    return { status: 'ok' as const, clockSkew, ...(sandbox === null ? {} : { sandbox: { ...sandbox, layers: [...sandbox.layers] } }) }
+    return {
+      status: 'ok' as const,
+      clockSkew,
+      ...(sandbox === null ? {} : { sandbox: { ...sandbox, layers: [...sandbox.layers], gaps: [...sandbox.gaps] } })
+    }
   })
 
   app.get('/livez', {

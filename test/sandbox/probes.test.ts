@@ -1,9 +1,12 @@
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { platform } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import type { SandboxOptions } from '../../core/host/sandbox/provider.ts'
+import type { Layer } from '../../core/host/sandbox/walls.ts'
 import { directory } from '../fixtures/providers/folders.ts'
 import { outpost } from './support.ts'
 
@@ -48,7 +51,25 @@ const probes: Record<string, string> = {
   'worker_threads': 'new worker_threads.Worker(new URL(import.meta.url))',
   'killing the host': 'process.kill(PID, 0)',
   'killing its parent': 'process.kill(process.ppid, 0)',
+  'killing by a name that was imported': 'import(\'node:process\').then(({ kill }) => kill(process.ppid, 0))',
+  'killing as Node does': 'process._kill(PID, 0) || \'killed\'',
+  'killing whoever is not there any more': 'child_process.ChildProcess.prototype.kill.call({ _handle: { kill: process._kill } }, 0)',
+  'opening the inspector of the host': 'process._debugProcess(PID)',
+  'the priority of the host': 'os.setPriority(PID, 19) ?? \'set\'',
+  'its own priority': 'os.setPriority(19) ?? \'set\'',
   'process.binding': 'process.binding(\'fs\').open',
+  'process._linkedBinding': 'process._linkedBinding(\'fs\')',
+  'flags of V8': 'v8.setFlagsFromString(\'--allow-natives-syntax\') ?? \'set\'',
+  'flags of V8 by a name that was imported': 'import(\'node:v8\').then((all) => all.setFlagsFromString(\'--expose-gc\') ?? \'set\')',
+  'a snapshot of the heap in a file': 'v8.writeHeapSnapshot(\'/tmp/adapter.heapsnapshot\')',
+  'another program in its place': 'process.execve(\'/bin/true\', [\'true\'], {})',
+  'functions of the C library': 'process.getBuiltinModule(\'node:ffi\').dlopen(null, { getpid: { arguments: [], return: \'i32\' } })',
+  'an end with a dump of its memory': 'process.abort()',
+  'the files of the machine': 'fs.readdirSync(\'/\')',
+  'a file that a thread opens': 'fs.promises.readFile(\'/etc/passwd\')',
+  'the memory map of itself': 'fs.readFileSync(\'/proc/self/maps\')',
+  'a variable of its environment': 'Object.keys(process.env)[0] ?? Promise.reject(new Error(\'there is none\'))',
+  'a file of variables': 'process.loadEnvFile(\'/etc/environment\')',
   'the inspector': 'inspector.open(0)',
   'the inspector of itself': 'new inspector.Session().connect()',
   'eval': 'eval(\'1 + 1\')',
@@ -59,7 +80,9 @@ const probes: Record<string, string> = {
   'a report into a file': 'process.report.writeReport(\'/tmp/adapter-report.json\')',
   'node:sqlite': 'import(\'node:sqlite\')',
   'its options': 'process.permission.has(\'fs.write\') || Promise.reject(new Error(\'not permitted\'))',
-  'another user': 'process.setuid(0)',
+  'another user': 'process.setuid(0) ?? \'set\'',
+  'the user that it is': 'process.setuid(process.getuid()) ?? \'set\'',
+  'a connection over QUIC': 'import(\'node:quic\')',
   'a file or a connection of the host': `Array.from({ length: 64 }, (_, fd) => fd).slice(3).filter((fd) => {
     try {
       const is = fs.fstatSync(fd)
@@ -78,9 +101,21 @@ import dns from 'node:dns'
 import child_process from 'node:child_process'
 import worker_threads from 'node:worker_threads'
 import inspector from 'node:inspector'
+import os from 'node:os'
+import v8 from 'node:v8'
 ${attempt}`
 
-await t.test('what an adapter tries is denied, and it goes on', async (t) => {
+/** How processes are started, and the layers that they find on Linux, besides that of whoever is root. */
+const ways: Record<string, { options: Partial<SandboxOptions>, layers: readonly Layer[] }> = {
+  'with bubblewrap': { options: {}, layers: ['node-permissions', 'namespaces', 'landlock', 'seccomp'] },
+  'without bubblewrap': { options: { bwrap: [] }, layers: ['node-permissions', 'landlock', 'seccomp'] }
+}
+
+for (const [way, { options, layers }] of Object.entries(ways)) {
+  await t.test(`what an adapter tries is denied, and it goes on, ${way}`, (t) => tryAll(t, options, layers))
+}
+
+async function tryAll (t: Test, options: Partial<SandboxOptions>, layers: readonly Layer[]): Promise<void> {
   const server = createServer((socket) => socket.end('reached'))
   const local = createServer((socket) => socket.end('reached'))
   const socket = join(secrets, 'socket')
@@ -92,17 +127,19 @@ await t.test('what an adapter tries is denied, and it goes on', async (t) => {
   const { dispatch, sandbox } = await outpost(t, {
     head,
     dispatch: `return { id: '1', status: 'sent', probes: { ${fields.join(',\n')} } }`
-  })
+  }, options)
+  if (platform() === 'linux') t.same(sandbox.state(), { layers, gaps: [], processes: 0, resting: [] })
   const outcome = await dispatch()
-  if (!('response' in outcome)) return t.fail(JSON.stringify(outcome))
+  if (!('response' in outcome)) {
+    t.fail(JSON.stringify(outcome))
+    return
+  }
   const told = outcome.response['probes'] as Record<string, { reached?: string, denied?: string }>
-  const isAlone = sandbox.state().layers.includes('namespaces')
   for (const name of Object.keys(probes)) {
-    // Node's permissions alone do not hide other processes, nor who the service is.
-    if (!isAlone && /^killing|^another user/.test(name)) continue
     t.equal(told[name]?.reached, undefined, `${name}: ${told[name]?.denied ?? told[name]?.reached ?? ''}`)
   }
-})
+  if (platform() === 'linux') t.same(sandbox.state(), { layers, gaps: [], processes: 1, resting: [] })
+}
 
 const accepted = 'return { id: \'1\', status: \'sent\' }'
 
@@ -171,13 +208,17 @@ const frame = (message) => {
   fs.writeSync(1, Buffer.concat([head, json]))
 }`
 
-await t.test('what an adapter does to its process ends that process alone, with a line of the log', async (t) => {
+for (const [way, { options }] of Object.entries(ways)) {
+  await t.test(`what an adapter does to its process ends that process alone, with a line of the log, ${way}`, (t) => attackAll(t, options))
+}
+
+async function attackAll (t: Test, options: Partial<SandboxOptions>): Promise<void> {
   for (const [name, { dispatch: code, told, limit = 3_000 }] of Object.entries(attacks)) {
     const { dispatch, log, sandbox } = await outpost(t, {
       head: framing,
       service: 'checkpoint: true,',
       dispatch: `if (context.reference === 'attack') { ${code} }; ${accepted}`
-    })
+    }, options)
     const attacked = dispatch({ reference: 'attack' }, { limit })
     const other = await dispatch({ account: 'company 2' })
     t.equal(other.outcome, 'accepted', `${name}: the others go on`)
@@ -189,4 +230,4 @@ await t.test('what an adapter does to its process ends that process alone, with 
     t.equal((await dispatch()).outcome, 'accepted', `${name}: it is started again`)
     await sandbox.close()
   }
-})
+}

@@ -4,8 +4,7 @@ import type { Test } from 'tap'
 import { type CallContext, callDispatch, type CallLimits, type Outcome } from '../../core/host/call/dispatch.ts'
 import { createDocumentSpool } from '../../core/host/files/document-spool.ts'
 import type { InstalledProvider } from '../../core/host/load/load.ts'
-import type { PoolOptions } from '../../core/host/sandbox/pool.ts'
-import { createSandbox, type Sandbox } from '../../core/host/sandbox/provider.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../core/host/sandbox/provider.ts'
 import type { Vendor } from '../../core/packages/conformance/vendor/vendor.ts'
 import { callContext, invoice, memoryLog, outside } from '../fixtures/providers/call.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
@@ -32,7 +31,7 @@ export const api = 'https://api.acme.test'
 export async function outpost (
   t: Test,
   { dispatch, head = '', service = '', settings = 'token: Type.Optional(Secret())' }: Source,
-  options: Partial<PoolOptions> = {}
+  options: Partial<SandboxOptions> = {}
 ): Promise<Outpost> {
   const root = await directory(t)
   const log = memoryLog()

@@ -1,10 +1,12 @@
+import { isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
+import type { WallsPlan } from './walls.ts'
 
 /** Megabytes of an adapter's heap. */
 const heap = 128
 
-/** What an adapter's process may read: the runtime, its entry, its folder. */
-export type Readables = { runtime: string, entry: string, folder: string }
+/** What an adapter's process may read: the runtime, its entry, its folder. `canary`: a file that it must not read, to see that. */
+export type Readables = { runtime: string, entry: string, folder: string, canary: string }
 
 /** How a process is started: its command, and the file that it finds open as its descriptor 3, where it needs one. */
 export type Launch = { command: readonly [string, ...string[]], opened?: string, user?: number }
@@ -17,16 +19,18 @@ const openedAs = 3
 
 /**
  * The command that starts the process of an adapter under Node's permission model: no network, no children, no workers, no addons, no
- * inspector, no WASI, no writing; reading of what it needs alone; no code from texts. It holds mistakes, not attackers. Without V8's
- * optimizing compilers a process takes 58 MB after 500 calls in place of 74, and has none of their weaknesses; a loop takes four times as
- * long, of which an adapter has none that counts.
+ * inspector, no WASI, no writing; reading of what it needs alone; no code from texts. It holds mistakes, not attackers. FFI is what the
+ * process raises its walls with, and gives up then (inside/walls.ts). Without V8's optimizing compilers a process takes 58 MB after 500
+ * calls in place of 74, and has none of their weaknesses; a loop takes four times as long, of which an adapter has none that counts.
  */
-function nodeCommand ({ runtime, entry, folder }: Readables): string[] {
+function nodeCommand ({ runtime, entry, folder, canary }: Readables): string[] {
+  const readable = [`${folder}/`, ...new Set([runtime, entry])]
+  const plan: WallsPlan = { host: process.pid, user: process.getuid?.() ?? -1, readable, canary }
   return [
     process.execPath,
     '--permission',
-    `--allow-fs-read=${folder}/`,
-    ...[...new Set([runtime, entry])].map((file) => `--allow-fs-read=${file}`),
+    ...readable.map((path) => `--allow-fs-read=${path}`),
+    ...isBuiltin('node:ffi') ? ['--allow-ffi', '--disable-warning=PERM0003', '--disable-warning=ExperimentalWarning'] : [],
     '--disallow-code-generation-from-strings',
     '--disable-proto=throw',
     '--no-experimental-sqlite',
@@ -37,7 +41,8 @@ function nodeCommand ({ runtime, entry, folder }: Readables): string[] {
     '--optimize-for-size',
     '--no-opt',
     '--no-maglev',
-    runtime
+    runtime,
+    JSON.stringify(plan)
   ]
 }
 
@@ -53,7 +58,8 @@ export function launchAs (user: number, readables: Readables): Launch {
 
 /**
  * Besides, in namespaces of its own (bubblewrap): a file system that has Node, its libraries and what the adapter may read, all of it
- * read-only; no network, no other process, no rights. `filter` is the file of a seccomp filter.
+ * read-only; no network, no other process, no rights. `filter` is the file of a seccomp filter that stands from the start, so that Node
+ * makes no ring of io_uring, which goes past filters.
  */
 export function wrappedLaunch (bwrap: string, filter: string | undefined, readables: Readables): Launch {
   const { runtime, entry, folder } = readables

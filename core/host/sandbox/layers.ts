@@ -6,17 +6,19 @@ import type { Log } from '../call/log.ts'
 import { startChild } from './child.ts'
 import { type Launch, launchAs, plainLaunch, type Readables, wrappedLaunch } from './launch.ts'
 import { seccompFilter } from './seccomp.ts'
+import { gapsInWords, howToClose, type Walls } from './walls.ts'
 
-/** What stands between an adapter and the machine. */
-export type Layer = 'node-permissions' | 'namespaces' | 'seccomp' | 'user'
-
-/** How adapters are started on this machine. */
+/** How adapters are started on this machine, and the walls that a process found that was started so. */
 export type Launcher = {
-  layers: readonly Layer[]
-  launch: (readables: Readables) => Promise<Launch>
+  walls: Walls
+  launch: (readables: Omit<Readables, 'canary'>) => Promise<Launch>
 }
 
-const homes = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap']
+/** `cache` is the folder of the runtime. `bwrap`: where bubblewrap may lie. */
+export type LauncherOptions = { runtime: string, cache: string, log: Log, bwrap?: readonly string[] }
+
+/** A way to start a process. */
+type Way = (readables: Readables) => Promise<Launch>
 
 /** The user that owns nothing, on every system. */
 const nobody = 65_534
@@ -24,74 +26,67 @@ const nobody = 65_534
 const answerWithin = 10_000
 
 /**
- * Finds out which layers this machine has, by trying: the first of the ways that starts a process which answers. `cache` is the folder of
- * the runtime. What is weaker is one line of the log.
+ * Finds out how adapters are started on this machine, by trying: the first of the ways that starts a process which answers. What its walls
+ * do not hold is one line of the log.
  */
-export async function findLauncher (runtime: string, cache: string, log: Log): Promise<Launcher> {
-  const readables = { runtime, entry: runtime, folder: await realpath(cache) }
-  for (const launcher of await waysOf(cache)) {
-    const why = await failureOfTrial(await launcher.launch(readables), readables.folder)
-    if (why !== undefined) {
-      log.debug({ layers: launcher.layers, why }, 'adapters cannot be started in this way')
+export async function findLauncher ({
+  runtime,
+  cache,
+  log,
+  bwrap = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap']
+}: LauncherOptions): Promise<Launcher> {
+  const folder = await realpath(cache)
+  const canary = join(folder, 'canary')
+  await writeFile(canary, 'An adapter that can read this can read the files of the service.\n', { mode: 0o600 })
+  const empty = join(folder, 'empty')
+  await mkdir(empty, { recursive: true })
+  for (const [name, way] of await waysOf(folder, bwrap)) {
+    const launch: Launcher['launch'] = (readables) => way({ ...readables, canary })
+    const walls = await tryWay(await launch({ runtime, entry: runtime, folder: empty }), empty).catch(String)
+    if (typeof walls === 'string') {
+      log.debug({ way: name, why: walls }, 'adapters cannot be started in this way')
       continue
     }
-    const missing = weaknesses(launcher.layers)
-    if (missing.length === 0) log.info({ layers: launcher.layers }, 'adapters run in processes of their own')
-    else log.warn({ layers: launcher.layers }, `adapters run in processes of their own, but ${missing.join(', and ')}`)
-    return launcher
+    const { layers, gaps } = walls
+    if (gaps.length === 0) log.info({ layers }, 'adapters run in processes of their own')
+    else log.warn({ layers, gaps }, `adapters run in processes of their own, but: ${gapsInWords(gaps)} ${howToClose}`)
+    return { walls, launch }
   }
   throw new Error('No process of an adapter can be started here.')
 }
 
-async function waysOf (cache: string): Promise<Launcher[]> {
+async function waysOf (cache: string, homes: readonly string[]): Promise<[string, Way][]> {
   const bwrap = homes.find((path) => existsSync(path))
   const filter = bwrap === undefined ? undefined : await writeFilter(cache)
-  const plain: Launcher = {
-    layers: process.getuid?.() === 0 ? ['node-permissions', 'user'] : ['node-permissions'],
-    launch: async (readables) =>
-      process.getuid?.() === 0 && await isOpenToAll(readables) ? launchAs(nobody, readables) : plainLaunch(readables)
-  }
-  if (bwrap === undefined) return [plain]
-  const wrapped = (file: string | undefined): Launcher => ({
-    layers: ['node-permissions', 'namespaces', ...file === undefined ? [] : ['seccomp'] as const],
-    launch: (readables) => Promise.resolve(wrappedLaunch(bwrap, file, readables))
-  })
-  return [...filter === undefined ? [] : [wrapped(filter)], wrapped(undefined), plain]
+  const plain: Way = async (readables) =>
+    process.getuid?.() === 0 && await isOpenToAll(readables) ? launchAs(nobody, readables) : plainLaunch(readables)
+  if (bwrap === undefined) return [['plain', plain]]
+  const wrapped = (file?: string): Way => (readables) => Promise.resolve(wrappedLaunch(bwrap, file, readables))
+  return [
+    ...filter === undefined ? [] : [['bubblewrap and a filter', wrapped(filter)] satisfies [string, Way]],
+    ['bubblewrap', wrapped()],
+    ['plain', plain]
+  ]
 }
 
 async function writeFilter (cache: string): Promise<string | undefined> {
-  const filter = seccompFilter()
+  const filter = seccompFilter({ starts: true })
   if (filter === undefined) return undefined
   const path = join(cache, 'seccomp.bpf')
-  await mkdir(cache, { recursive: true })
   await writeFile(path, filter)
   return path
 }
 
 const nowhere: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
-/** Why a process that is started in this way does not answer; undefined: it does. */
-async function failureOfTrial (launch: Launch, folder: string): Promise<string | undefined> {
+/** The walls of a process that is started in this way. Rejects where it does not answer. */
+async function tryWay (launch: Launch, folder: string): Promise<Walls> {
   const child = startChild({ launch, folder, code: 'trial', log: nowhere })
   try {
-    await withTimeLimit(answerWithin, child.ask('ping', {}))
-    return undefined
-  } catch (error) {
-    return String(error)
+    return await withTimeLimit(answerWithin, child.ask('walls', {}))
   } finally {
     child.kill()
   }
-}
-
-/** What a machine without all layers does not hold, in words. */
-function weaknesses (layers: readonly Layer[]): string[] {
-  if (layers.includes('seccomp')) return []
-  if (layers.includes('namespaces')) return ['without a seccomp filter: this machine takes none']
-  const user = layers.includes('user') ? [] : ['as the user of the service itself']
-  return [
-    'only Node\'s permissions hold them, which stop mistakes and not attackers: install bubblewrap (Linux), and allow user namespaces',
-    ...user
-  ]
 }
 
 /** Whether every user can read what an adapter reads, down from the root. */

@@ -7,6 +7,7 @@ import type { Log } from '../call/log.ts'
 import { type Child, startChild } from './child.ts'
 import type { Launch } from './launch.ts'
 import { ownMemory, residentMemory } from './memory.ts'
+import type { Walls } from './walls.ts'
 
 /**
  * What is started: an adapter in a version. `load` is what its process is asked first, and may take `loadLimit` milliseconds. Before each
@@ -20,6 +21,8 @@ export type Adapter = {
   launch: () => Promise<Launch>
   loadLimit?: number
   verify?: () => Promise<void>
+  /** Rejects what is told of the walls of a process that are too few for this adapter, before anything of it is loaded. */
+  admit: (walls: Walls) => void
 }
 
 /** The processes of all adapters. */
@@ -33,8 +36,8 @@ export type Pool = {
   runOnce: <Result>(adapter: Adapter, work: (child: Child) => Promise<Result>) => Promise<Result>
   /** Ends the process that does not answer any more, unless it answers at once. */
   probe: (child: Child) => Promise<void>
-  /** How many processes there are, and the adapters that rest after crashes for at least one account. */
-  state: () => { processes: number, resting: string[] }
+  /** How many processes there are, the adapters that rest after crashes for at least one account, and the walls of each process. */
+  state: () => { processes: number, resting: string[], walls: Walls[] }
   close: () => Promise<void>
 }
 
@@ -55,7 +58,7 @@ export type PoolOptions = {
   now?: () => number
 }
 
-type Member = { child: Child, usedAt: number, uses: number }
+type Member = { child: Child, walls: Walls, usedAt: number, uses: number }
 /** Those who use the process of an account together; after a while others have their turn. */
 type Holding = { users: number, since: number }
 type Crashes = { code: string, count: number, until: number }
@@ -122,7 +125,7 @@ export function createPool ({
   }
 
   async function start (key: string, adapter: Adapter): Promise<Member> {
-    const { code, digest, folder, entry, launch, loadLimit = startLimit, verify } = adapter
+    const { code, digest, folder, entry, launch, loadLimit = startLimit, verify, admit } = adapter
     const begin = async (): Promise<Child> => {
       await verify?.()
       return startChild({ launch: await launch(), folder, code, log })
@@ -143,15 +146,19 @@ export function createPool ({
       onCrash?.({ digest }, why)
     })
     const begun = performance.now()
-    try {
-      await withTimeLimit(loadLimit, child.ask('load', { entry }), () =>
-        new Error(`It did not finish loading within ${loadLimit / 1000} seconds.`))
-    } catch (error) {
-      child.kill('It could not be loaded.')
-      throw error
+    const load = async (): Promise<Walls> => {
+      const walls = await child.ask('walls', {})
+      admit(walls)
+      await child.ask('load', { entry })
+      return walls
     }
+    const walls = await withTimeLimit(loadLimit, load(), () => new Error(`It did not finish loading within ${loadLimit / 1000} seconds.`))
+      .catch((error: unknown) => {
+        child.kill('It could not be loaded.')
+        throw error
+      })
     log.debug({ provider: code, pid: child.pid, ms: Math.round(performance.now() - begun) }, 'the process of an adapter started')
-    const member = { child, usedAt: now(), uses: 0 }
+    const member = { child, walls, usedAt: now(), uses: 0 }
     settled.set(key, member)
     return member
   }
@@ -238,7 +245,8 @@ export function createPool ({
     },
     state: () => ({
       processes: members.size,
-      resting: [...new Set([...crashes.values()].filter(({ until }) => until > Date.now()).map(({ code }) => code))]
+      resting: [...new Set([...crashes.values()].filter(({ until }) => until > Date.now()).map(({ code }) => code))],
+      walls: [...settled.values()].map(({ walls }) => walls)
     }),
     async close () {
       clearInterval(looking)

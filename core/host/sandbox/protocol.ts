@@ -6,6 +6,7 @@ import type { HttpCall } from '../http/call.ts'
 import type { Known } from '../manifest/provider-check.ts'
 import type { VerbName } from '../manifest/verbs.ts'
 import type { SmtpMessage, SmtpReceipt, SmtpTransport } from '../smtp/message.ts'
+import type { Walls } from './walls.ts'
 
 /** What a call of a verb takes along; the rest of its context is asked of the host. `now` in milliseconds since 1970. */
 export type CallData = {
@@ -42,6 +43,8 @@ export type InsideCalls = {
   /** Whether a reply fits the schema that its request named: an empty list of problems. */
   fit: (args: { call: number, request: number, reply: unknown }) => { problems: readonly { path: string, message: string }[] }
   ping: (args: object) => object
+  /** What it found of its walls before it loaded anything. */
+  walls: (args: object) => Walls
 }
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

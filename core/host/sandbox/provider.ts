@@ -4,8 +4,8 @@ import { Type } from 'typebox'
 import { eventServices } from '../../contract/delivery.ts'
 import { type ServiceName, serviceNames } from '../../contract/service-names.ts'
 import type { Context } from '../call/context.ts'
+import { failureError } from '../call/failure.ts'
 import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
-import type { Log } from '../call/log.ts'
 import { createOwnDocuments } from '../files/own-documents.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import { readPackage } from '../load/package.ts'
@@ -17,10 +17,11 @@ import type { SettingsSchema } from '../settings/settings-schema.ts'
 import type { Child } from './child.ts'
 import { createSecretHandles } from './handles.ts'
 import type { Launch } from './launch.ts'
-import { findLauncher, type Layer } from './layers.ts'
+import { findLauncher, type LauncherOptions } from './layers.ts'
 import { type Adapter, createPool, type Pool, type PoolOptions } from './pool.ts'
 import { type CallData, functionMark, type Given } from './protocol.ts'
 import { makeEntry, makeRuntime } from './runtime.ts'
+import { gapsInWords, howToClose, together, type Walls } from './walls.ts'
 
 /** Where adapters run in processes of their own. */
 export type Sandbox = {
@@ -36,21 +37,32 @@ export type Sandbox = {
    * its own, which has ended with it. Throws a ProviderLoadError.
    */
   open: (files: ProviderFiles, definition: string, options?: { once: true }) => InstalledProvider
+  /**
+   * Why the code of strangers is not run here, in a sentence; undefined where the walls hold, or where the operator runs it without them.
+   */
+  obstacle: () => string | undefined
   /** What stands between the adapters and the machine, and what its processes do. */
   state: () => SandboxState
   close: () => Promise<void>
 }
 
-export type SandboxState = { layers: readonly Layer[] } & ReturnType<Pool['state']>
+export type SandboxState = Walls & Omit<ReturnType<Pool['state']>, 'walls'>
 
-/** Where the code of a provider lies, and whose it is. `verify` runs before each start of a process. */
+/**
+ * Where the code of a provider lies, and whose it is. `verify` runs before each start of a process. `isTrusted`: it may run where walls are
+ * missing, as providers do that are part of the service.
+ */
 export type ProviderFiles = Pick<InstalledProvider, 'folder' | 'digest' | 'version' | 'publisher'> & {
   entry: string
   verify?: () => Promise<void>
+  isTrusted?: true
 }
 
-/** `cache` is a folder for the files that the processes run. */
-export type SandboxOptions = PoolOptions & { cache: string, log: Log }
+/**
+ * `cache` is a folder for the files that the processes run. `walls`: whether the code of strangers is run where a process could reach what
+ * it must not.
+ */
+export type SandboxOptions = PoolOptions & Omit<LauncherOptions, 'runtime'> & { walls?: 'required' | 'optional' }
 
 /** Milliseconds that a check, or the reading of an event, may take. */
 const answerWithin = 2_000
@@ -60,16 +72,31 @@ const fitObjections = compile(Type.Unsafe<readonly Objection[]>(
 ))
 
 /** Makes the file that the processes run; none is started yet. */
-export async function createSandbox ({ cache, ...options }: SandboxOptions): Promise<Sandbox> {
+export async function createSandbox ({ cache, walls: wanted = 'required', bwrap, ...options }: SandboxOptions): Promise<Sandbox> {
+  const { log } = options
   const runtime = await makeRuntime(cache)
-  const launcher = await findLauncher(runtime, cache, options.log)
+  const launcher = await findLauncher({ runtime, cache, log, ...(bwrap !== undefined && { bwrap }) })
+  if (launcher.walls.gaps.length > 0 && wanted === 'optional') {
+    log.warn({ gaps: launcher.walls.gaps }, 'adapters of others run here nevertheless, because DISPATCH_SANDBOX_REQUIRED is off')
+  }
   const pool = createPool(options)
 
   const ending: Pool = { ...pool, run: (adapter, _account, work) => pool.runOnce(adapter, work) }
 
-  function adapterOf ({ folder, digest, entry, verify }: ProviderFiles): Adapter {
+  function obstacleOf ({ gaps }: Walls): string | undefined {
+    if (gaps.length === 0 || wanted === 'optional') return undefined
+    return `The code of others is not run here. ${gapsInWords(gaps)} ${howToClose} DISPATCH_SANDBOX_REQUIRED=off runs it nevertheless.`
+  }
+
+  function adapterOf ({ folder, digest, entry, verify, isTrusted }: ProviderFiles): Adapter {
     const launch = (): Promise<Launch> => launcher.launch({ runtime, entry, folder })
-    return { code: digest, digest, folder, entry, launch, ...(verify !== undefined && { verify }) }
+    const admit = (walls: Walls): void => {
+      const obstacle = obstacleOf(walls)
+      if (obstacle === undefined || isTrusted === true) return
+      log.error({ folder, ...walls }, `a process of an adapter has fewer walls than it needs: ${obstacle}`)
+      throw failureError({ word: 'provider_unavailable', message: 'The provider cannot be started here.', ours: true })
+    }
+    return { code: digest, digest, folder, entry, launch, admit, ...(verify !== undefined && { verify }) }
   }
 
   async function describe (files: ProviderFiles, limit: number): Promise<string> {
@@ -81,7 +108,9 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
   }
 
   function open (files: ProviderFiles, told: string, { once }: { once?: true } = {}): InstalledProvider {
-    const { folder, digest, version, publisher } = files
+    const { folder, digest, version, publisher, isTrusted } = files
+    const obstacle = obstacleOf(launcher.walls)
+    if (obstacle !== undefined && isTrusted !== true) throw new ProviderLoadError(obstacle)
     const definition = definitionOf(told)
     const fit = deriveManifest(definition, version)
     if (!fit.ok) {
@@ -98,12 +127,16 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
   return {
     async load (folder, digest, limit) {
       const { version, entry, publisher } = await readPackage(folder)
-      const files = { folder, digest, version, publisher, entry: await makeEntry(cache, folder, entry) }
+      const files = { folder, digest, version, publisher, entry: await makeEntry(cache, folder, entry), isTrusted: true } as const
       return open(files, await describe(files, limit))
     },
     describe,
     open,
-    state: () => ({ layers: launcher.layers, ...pool.state() }),
+    obstacle: () => obstacleOf(launcher.walls),
+    state () {
+      const { walls, ...state } = pool.state()
+      return { ...together([launcher.walls, ...walls]), ...state }
+    },
     close: pool.close
   }
 }

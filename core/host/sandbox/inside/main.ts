@@ -2,6 +2,8 @@
  * The process of one adapter, from its first line: bundled into one file with what adapters import, so that it needs to read that file
  * and the adapter's folder alone. `@dispatch/core/provider` is this file here.
  */
+import { walls } from './raised.ts'
+// The walls stand before what follows.
 import type { Json, JsonObject } from '@dispatch/common'
 import { checkContextOf } from '../../call/context.ts'
 import { createCalls, type Handlers } from '../calls.ts'
@@ -66,7 +68,8 @@ function handlers (): Answers {
       if (problems.length === 0) asked.reply = reply
       return { problems }
     },
-    ping: () => ({})
+    ping: () => ({}),
+    walls: () => walls
   }
 }
 
