@@ -51,7 +51,7 @@ export { deliveryMarksOf, deliveryStatuses, deliveryStatusesOf, eventServices, i
   type DeliveryService, type EventService } from './contract/delivery.ts'
 export { CompanyDomains } from './contract/domains.ts'
 export { DispatchError, errorRow, errorTable, refusal, type RateLimitStatus, type ErrorWord } from './contract/errors.ts'
-export { AdapterDetail, AdapterView, CatalogView, InstallBody, MarketplaceQuery, OfferBody, PackageBody,
+export { AdapterDetail, AdapterView, CatalogView, ForceQuery, InstallBody, MarketplaceQuery, OfferBody, PackageBody,
   UpgradeBody } from './contract/marketplace.ts'
 export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './contract/keys.ts'
 export { InvitationBody, InvitationView, InvitationWithLink, LinkBody, LinkUseBody, LinkView, PasswordLinkView } from './contract/links.ts'

@@ -93,6 +93,7 @@ export async function createApp (
     put('linkKey', await readLinkKey(vault))
     const sandbox = createLazySandbox({
       cache: join(config.dataDirectory, 'sandbox'),
+      walls: config.sandboxWalls,
       log,
       onCrash: ({ digest: integrity }, why) =>
         void recordCrash(database, { integrity, why }).catch((err: unknown) => {
@@ -164,7 +165,10 @@ function followCatalogs (get: App['get']): RepeatingTask {
   const { log } = { log: get('log') }
   return runEvery(catalogsEvery, async () => {
     const read = await get('marketplace').refresh({ author: null, at: get('now')() })
-    for (const { address, problem } of read) if (problem !== undefined) log.warn({ address, ...problem }, 'a catalog was not read')
+    for (const { address, problem, notice } of read) {
+      if (problem !== undefined) log.warn({ address, ...problem }, 'a catalog was not read')
+      if (notice !== undefined) log.warn({ address, notice }, 'a catalog needs a newer one')
+    }
   }, (err) => {
     log.warn({ err }, 'the catalogs could not be read')
   })

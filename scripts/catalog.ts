@@ -3,6 +3,7 @@
  * in a folder; `sign <folder> --key <private key>` signs it; `check <folder> --key <public key>` says what is wrong with it, and ends with
  * exit code 1 then. The page of `@dispatch/marketplace` has an example.
  */
+import { mostDays } from '@dispatch/marketplace'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkFolder } from './catalog/check.ts'
@@ -17,16 +18,13 @@ npm run catalog -- check <folder> --key <public key>`
 /** npm runs scripts in the root of the project. A path is relative to the directory of the call. */
 const here = process.env['INIT_CWD'] ?? process.cwd()
 
-/** Days for which a catalog is good, unless another number is given. */
-const usualDays = 90
-
 async function keygen (name: string): Promise<void> {
   const { privateFile, publicFile } = await writeKeys(resolve(here, name))
   console.log(`${privateFile} is for whoever signs catalogs, and for nobody else. ${publicFile} is for those who read them.`)
 }
 
 async function build (folder: string, days: number): Promise<void> {
-  if (!Number.isInteger(days) || days < 1) throw new Error('"--days" is a whole number from 1 on.')
+  if (!Number.isInteger(days) || days < 1 || days > mostDays) throw new Error(`"--days" is a whole number from 1 to ${mostDays}.`)
   const { serial, expires, adapters } = await buildFolder(resolve(here, folder), { days, now: new Date() })
   console.log(`Catalog ${serial} has ${adapters.length} adapters and is good until ${expires}. It is to be signed: npm run catalog -- sign`)
 }
@@ -46,7 +44,7 @@ try {
   // Without "--", npm removes the names of the options and passes on only their values.
   const [key = rest[0], days = rest[0]] = [values.key, values.days]
   if (command === 'keygen' && name !== undefined) await keygen(name)
-  else if (command === 'build' && name !== undefined) await build(name, Number(days ?? usualDays))
+  else if (command === 'build' && name !== undefined) await build(name, Number(days ?? mostDays))
   else if (command === 'sign' && name !== undefined && key !== undefined) {
     console.log(`${await signFolder(resolve(here, name), resolve(here, key))} is signed.`)
   } else if (command === 'check' && name !== undefined && key !== undefined) await check(name, key)

@@ -33,6 +33,11 @@ const Offer = Type.Union([Type.Literal('all'), Type.Array(Type.Integer({ minimum
 
 export const OfferBody = Type.Object({ companies: Offer }, { ...closed, title: 'AdapterOffer', examples: [{ companies: [7, 12] }] })
 
+/** Of a change that would stop what companies dispatch. */
+export const ForceQuery = Type.Object({
+  force: Type.Optional(Type.Boolean({ description: 'true: also where companies could not dispatch through it any more.' }))
+}, closed)
+
 export const adapterStates = ['available', 'installed', 'updatable', 'incompatible', 'revoked'] as const
 
 /** Which adapters are wanted. */
@@ -98,6 +103,9 @@ const AdapterVersion = Type.Object({
 const AdapterHealth = Type.Object({
   state: Type.Enum(['ok', 'degraded', 'stopped'], { description: 'degraded: not every process of the service runs it.' }),
   reason: Type.Optional(Type.String({ description: 'Why it does not run everywhere.' })),
+  risk: Type.Optional(
+    Type.String({ description: 'What it could do to this service: walls are missing here, and DISPATCH_SANDBOX_REQUIRED is off.' })
+  ),
   crashes: Type.Integer({ minimum: 0, description: 'Ends of its processes that nobody asked for, since the version was taken in.' }),
   lastCrash: Type.Optional(Type.Object({ at: Type.String(), reason: Type.String() }))
 })
@@ -126,6 +134,7 @@ export const CatalogView = Type.Object({
   serial: Type.Optional(Type.Integer()),
   expires: Type.Optional(Type.String()),
   adapters: Type.Optional(Type.Integer()),
+  notice: Type.Optional(Type.String({ description: 'That it expires soon, or has expired.' })),
   problem: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why the one before goes on.' }))
 }, { title: 'AdapterCatalog' })
 export type CatalogView = Static<typeof CatalogView>

@@ -5,7 +5,7 @@ import type { CatalogView } from '../contract/marketplace.ts'
 import type { HttpTransport } from '../host/http/transport.ts'
 import type { Database } from '../store/db/database.ts'
 import type { AuditStamp } from '../store/tenants/audit.ts'
-import { type AdapterRecord, listAdapters } from '../store/vendor/adapters.ts'
+import { type AdapterRecord, listAdapters, type PackageSummary } from '../store/vendor/adapters.ts'
 import { keepCatalog, listCatalogs, readCatalogText, type Revocation, type StoredCatalog,
   writeRevocations } from '../store/vendor/catalogs.ts'
 import { createCatalogFetch } from './catalog-fetch.ts'
@@ -13,8 +13,13 @@ import { createCatalogFetch } from './catalog-fetch.ts'
 /** Where a catalog is, and whose signatures count when it is read for the first time; each catalog names the keys of the next. */
 export type CatalogPlace = { address: string, keys: readonly PublicKey[] }
 
-/** A catalog as it was last read, and how its packages are read. `isExpired`: by now; nothing new is installed from it. */
-export type KnownCatalog = { catalog: Catalog, isExpired: boolean, readPackage: ReturnType<typeof openSource>['readPackage'] }
+/** A catalog as it was last read, where, and how its packages are read. `isExpired`: by now; nothing new is installed from it. */
+export type KnownCatalog = {
+  address: string
+  catalog: Catalog
+  isExpired: boolean
+  readPackage: ReturnType<typeof openSource>['readPackage']
+}
 
 export type Catalogs = {
   /** Those that were read at any time, in the order of the configuration. */
@@ -43,7 +48,7 @@ export function createCatalogs ({ database, places, transport, now }: {
     if (before?.stored.serial === stored.serial && before.stored.fetchedAt.getTime() === stored.fetchedAt.getTime()) return before
     const jws = await readCatalogText(database, address)
     if (jws === undefined) return undefined
-    const fresh = { stored, digest: hash('sha256', jws), catalog: await openCatalog(jws, { keys: stored.keys, now: now() }) }
+    const fresh = { stored, digest: hash('sha256', jws), catalog: await openCatalog(jws, { keys: stored.keys, now: stored.fetchedAt }) }
     opened.set(address, fresh)
     return fresh
   }
@@ -54,10 +59,12 @@ export function createCatalogs ({ database, places, transport, now }: {
     const keys = last?.catalog.trusted ?? place.keys
     const jws = await openSource(source, fetch).readCatalog()
     // A catalog that names other keys for the next one is not signed with these itself.
-    if (last?.digest === hash('sha256', jws)) return viewOf(source, last.catalog)
-    const catalog = await openCatalog(jws, { keys, now: now(), ...(last !== undefined && { lastSerial: last.stored.serial }) })
+    if (last?.digest === hash('sha256', jws)) return viewOf(source, last.catalog, now())
+    // Its serial belongs to the source: with other keys, too, nothing older comes back.
+    const lastSerial = all.find((one) => one.source === source)?.serial
+    const catalog = await openCatalog(jws, { keys, now: now(), ...(lastSerial !== undefined && { lastSerial }) })
     await keepCatalog(database, { source, configured: namesOf(place.keys), keys, serial: catalog.serial, jws, fetchedAt: now() })
-    return viewOf(source, catalog)
+    return viewOf(source, catalog, now())
   }
 
   async function known (): Promise<KnownCatalog[]> {
@@ -67,7 +74,7 @@ export function createCatalogs ({ database, places, transport, now }: {
       const last = await lastOf(place, all)
       if (last === undefined) return []
       const isExpired = Date.parse(last.catalog.expires) <= now().getTime()
-      return [{ catalog: last.catalog, isExpired, readPackage: openSource(place.address, fetch).readPackage }]
+      return [{ address: place.address, catalog: last.catalog, isExpired, readPackage: openSource(place.address, fetch).readPackage }]
     }))
     return found.flat()
   }
@@ -79,14 +86,31 @@ export function createCatalogs ({ database, places, transport, now }: {
       if (places.length === 0) return { views: [], revoked: false }
       const all = await listCatalogs(database)
       const views = await Promise.all(places.map((place) => read(place, all).catch((error: unknown) => problemOf(place, error))))
-      const revocations = revocationsIn(await known(), await listAdapters(database))
+      const catalogs = await known()
+      const found = revocationsIn(catalogs, await listAdapters(database))
+      // A catalog that has not been read with the keys of now may have revoked what no other one knows of.
+      const revocations = catalogs.length === places.length ? found : found.filter(({ reason }) => reason !== null)
       return { views, revoked: await writeRevocations(database, revocations, platform.companyId, stamp) }
     }
   }
 }
 
-function viewOf (address: string, { serial, expires, adapters }: Catalog): CatalogView {
-  return { address, serial, expires, adapters: adapters.length }
+function viewOf (address: string, catalog: Catalog, now: Date): CatalogView {
+  const { serial, expires, adapters } = catalog
+  const notice = noticeOf(catalog, now)
+  return { address, serial, expires, adapters: adapters.length, ...(notice !== undefined && { notice }) }
+}
+
+/** Milliseconds. */
+const day = 86_400_000
+
+/** What is said of a catalog in the last quarter of its time, and after. */
+function noticeOf ({ issued, expires }: Catalog, now: Date): string | undefined {
+  const [begin, end] = [Date.parse(issued), Date.parse(expires)]
+  const left = end - now.getTime()
+  if (left <= 0) return `It expired at ${expires}: nothing is installed from it until its keeper signs a newer one.`
+  if (left > (end - begin) / 4) return undefined
+  return `It expires at ${expires}, in ${Math.ceil(left / day)} days: then nothing is installed from it until its keeper signs a newer one.`
 }
 
 function problemOf ({ address }: CatalogPlace, error: unknown): CatalogView {
@@ -97,11 +121,23 @@ function problemOf ({ address }: CatalogPlace, error: unknown): CatalogView {
 /** For each package that was taken in, why it may not run any more. */
 function revocationsIn (catalogs: readonly KnownCatalog[], records: readonly AdapterRecord[]): Revocation[] {
   return records.flatMap(({ code, packages }) =>
-    packages.map(({ integrity, version }) => {
-      const found = catalogs.map(({ catalog }) => withdrawalOf(catalog, code, version)).find((one) => one?.state === 'revoked')
+    packages.map((taken) => {
+      const { integrity, version } = taken
+      const found = catalogs.filter((one) => isResponsible(one, catalogs, taken)).map(({ catalog }) => withdrawalOf(catalog, code, version))
+        .find((one) => one?.state === 'revoked')
       return { integrity, code, version, reason: found?.reason ?? null }
     })
   )
+}
+
+/**
+ * Whether a catalog may revoke a package: one that was installed from it, or one of a publisher of its own. Of several catalogs that list a
+ * publisher, it is that of the first one, as the operator has them in order. What was taken in before its source was kept, and whose
+ * publisher no catalog lists, may be of any.
+ */
+function isResponsible (one: KnownCatalog, all: readonly KnownCatalog[], { source, publisher: { author } }: PackageSummary): boolean {
+  const first = all.find(({ catalog }) => catalog.publishers.some(({ id }) => id === author))
+  return source === one.address || first === one || (source === null && first === undefined)
 }
 
 /** The names of keys: two sets of keys have the same where they are the same. */

@@ -67,13 +67,34 @@ export const disabling: Decision = (code, { adapter }) => ({
   after: { ...installed(code, adapter), enabled: false }
 })
 
-/** Offers it to companies, by their ids, or to all (null). */
-export function offering (companies: readonly number[] | null): Decision {
-  return (code, { adapter }) => ({
-    action: 'adapter.offered',
-    facts: { companies: companies === null ? 'all' : [...companies] },
-    after: { ...installed(code, adapter), companies: companies === null ? null : [...new Set(companies)].sort((a, b) => a - b) }
-  })
+/** To whom an adapter is offered: companies, by their ids, or all (null). `force`: those that use it may lose it. */
+export type Offering = { companies: readonly number[] | null } & Forcing
+/** Whether a change is made that stops what companies dispatch. */
+export type Forcing = { force?: boolean | undefined }
+
+/** Offers it to companies. Those that use it and would lose it are in the way. */
+export function offering ({ companies, force }: Offering): Decision {
+  return async (code, { adapter, uses }) => {
+    const before = installed(code, adapter)
+    if (companies !== null && force !== true) {
+      const isLosing = ({ companyId, kind }: AdapterUse): boolean =>
+        (kind === 'configuration' || kind === 'choice') && !companies.includes(companyId) && before.companies?.includes(companyId) !== false
+      refuseLosses(`Companies that use "${code}" would not have it any more, and could not dispatch through it`,
+        (await uses()).filter(isLosing).map((use) => ({ code: `${use.kind}_needs_it`, message: `${inWords(use)}.` })))
+    }
+    return {
+      action: 'adapter.offered',
+      facts: { companies: companies === null ? 'all' : [...companies] },
+      after: { ...before, companies: companies === null ? null : [...new Set(companies)].sort((a, b) => a - b) }
+    }
+  }
+}
+
+/** Throws `conflict` where a change would stop what companies dispatch, with a detail for each. */
+export function refuseLosses (what: string, losses: readonly { code: string, message: string }[]): void {
+  if (losses.length === 0) return
+  const details = losses.map((loss) => ({ path: '', ...loss }))
+  throw new DispatchError('conflict', `${what}: the details say which. "force" does it nevertheless.`, { details: presentable(details) })
 }
 
 /** Removes it and its packages, unless somebody needs it. */

@@ -1,9 +1,11 @@
+import semver from 'semver'
 import type { Keyring } from '../access/keyring.ts'
 import { platform } from '../accounts/companies.ts'
 import { refusal } from '../contract/errors.ts'
 import type { CatalogView } from '../contract/marketplace.ts'
 import type { Log } from '../host/call/log.ts'
 import type { Sandbox } from '../host/sandbox/provider.ts'
+import type { Reach } from '../host/sandbox/walls.ts'
 import type { Database } from '../store/db/database.ts'
 import type { AuditStamp } from '../store/tenants/audit.ts'
 import { missingCompanies } from '../store/tenants/companies.ts'
@@ -12,11 +14,12 @@ import { type Consent, listAdapters, type NewPackage, readTakenPackage } from '.
 import { listProcesses } from '../store/vendor/provider-processes.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import type { Catalogs } from './catalogs.ts'
-import { adapterNotFound, type Decision, disabling, enabling, installing, offering, removing, rollingBack, upgrading } from './decisions.ts'
+import { adapterNotFound, type Decision, disabling, enabling, type Forcing, installing, type Offering, offering, refuseLosses, removing,
+  rollingBack, upgrading } from './decisions.ts'
 import { createLook } from './look.ts'
 import { type KnownAdapter, withOffers } from './offers.ts'
-import { migrateSettings } from './settings-migration.ts'
-import { type Smoke, takeIn } from './take-in.ts'
+import { migrateSettings, writtenFor } from './settings-migration.ts'
+import { asNoRoom, type Smoke, takeIn } from './take-in.ts'
 import type { Surroundings } from './views.ts'
 import { wantedOf } from './wanted.ts'
 
@@ -37,11 +40,12 @@ export type Marketplace = {
   /** Installs a version that is here, or else that of a catalog; the newest unless told. */
   install: (code: string, asked: { version?: string | undefined, consent: Consent }, stamp: AuditStamp) => Promise<void>
   upgrade: (code: string, asked: { version: string, consent: Consent }, stamp: AuditStamp) => Promise<void>
-  rollBack: (code: string, stamp: AuditStamp) => Promise<void>
+  /** Goes back to the version before, unless configurations were written for the one that runs. */
+  rollBack: (code: string, asked: Forcing, stamp: AuditStamp) => Promise<void>
   enable: (code: string, stamp: AuditStamp) => Promise<void>
   disable: (code: string, stamp: AuditStamp) => Promise<void>
-  /** Offers it to companies, by their ids, or to all (null). */
-  offer: (code: string, companies: readonly number[] | null, stamp: AuditStamp) => Promise<void>
+  /** Offers it to companies, unless those that use it would lose it. */
+  offer: (code: string, asked: Offering, stamp: AuditStamp) => Promise<void>
   remove: (code: string, stamp: AuditStamp) => Promise<void>
 }
 
@@ -69,7 +73,18 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
   async function fetched (code: string, version: string | undefined): Promise<NewPackage | undefined> {
     const [record] = await listAdapters(database, code)
     const wanted = wantedOf(await catalogs.known(), { code, version, here: record?.packages ?? [] })
-    return wanted === undefined ? undefined : await takeIn(await wanted.read(), { files, sandbox, smoke })
+    return wanted === undefined ? undefined : await takeIn(await wanted.read(), { source: wanted.source, files, sandbox, smoke })
+  }
+
+  /** Nothing new runs where the walls around it are too few. */
+  async function requireWalls (): Promise<void> {
+    const obstacle = (await sandbox().catch(asNoRoom)).obstacle()
+    if (obstacle !== undefined) throw refusal('validation_failed', [{ path: '', code: 'walls_missing', message: obstacle }])
+  }
+
+  /** What an adapter that is installed could reach here. */
+  async function gapsAround ({ adapter }: KnownAdapter): Promise<readonly Reach[]> {
+    return adapter === undefined ? [] : (await sandbox()).state().gaps
   }
 
   /** What the version of a change makes of the settings of all companies, if the change may be made. */
@@ -86,6 +101,23 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
       : await migrateSettings({ database, keyring, files, sandbox, log }, { from, to }, now)
   }
 
+  /** A rollback stops those whose settings only the version accepts that runs. */
+  async function refuseStops (code: string, now: Date): Promise<void> {
+    const before = await readBefore(database, code, undefined, now)
+    const { after } = await rollingBack(code, before)
+    const integrities = [before.adapter?.integrity, after?.integrity]
+    const [running, older] = await Promise.all(integrities.map((integrity) => readTakenPackage(database, integrity ?? '')))
+    if (running === undefined || older === undefined) return
+    // From an older version to a newer one the older one goes on with them.
+    if (semver.gt(older.version, running.version) || (await sandbox()).obstacle() !== undefined) return
+    const stopped = await writtenFor({ database, keyring, files, sandbox }, { running, older })
+    refuseLosses(`Settings were written for version ${running.version} of "${code}", and version ${older.version} does not accept them`,
+      stopped.map(({ companyId, userId }) => ({
+        code: 'settings_of_newer_version',
+        message: `${userId === null ? 'Those' : `Those of the user ${userId}`} of the company ${companyId}.`
+      })))
+  }
+
   return {
     list: async () => withOffers(await listAdapters(database), await catalogs.known()),
 
@@ -96,7 +128,11 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
       return found
     },
 
-    lookAround: async (known) => ({ processes: await listProcesses(database), looked: await look(known) }),
+    lookAround: async (known) => ({
+      processes: await listProcesses(database),
+      gaps: await gapsAround(known),
+      looked: await look(known)
+    }),
 
     async refresh (stamp) {
       const { views, revoked } = await catalogs.refresh(stamp)
@@ -105,27 +141,34 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
     },
 
     async add (bytes, stamp) {
-      const added = await takeIn(bytes, { files, sandbox, smoke })
+      await requireWalls()
+      const added = await takeIn(bytes, { source: '', files, sandbox, smoke })
       await addPackage(database, added, platform.companyId, stamp)
       return added
     },
 
     async install (code, asked, stamp) {
+      await requireWalls()
       const adding = await fetched(code, asked.version)
       await change(code, installing({ ...asked, version: adding?.version ?? asked.version }), stamp, { adding })
     },
 
     async upgrade (code, asked, stamp) {
+      await requireWalls()
       const [decide, adding] = [upgrading(asked), await fetched(code, asked.version)]
       await change(code, decide, stamp, { adding, settings: await migrated(code, decide, adding, stamp.at) })
     },
 
-    rollBack: (code, stamp) => change(code, rollingBack, stamp),
+    async rollBack (code, { force }, stamp) {
+      if (force !== true) await refuseStops(code, stamp.at)
+      await change(code, rollingBack, stamp)
+    },
     enable: (code, stamp) => change(code, enabling, stamp),
     disable: (code, stamp) => change(code, disabling, stamp),
     remove: (code, stamp) => change(code, removing, stamp),
 
-    async offer (code, companies, stamp) {
+    async offer (code, asked, stamp) {
+      const { companies } = asked
       const missing = companies === null ? [] : await missingCompanies(database, companies)
       if (missing.length > 0) {
         throw refusal('validation_failed', missing.map((id) => ({
@@ -134,7 +177,7 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
           message: `There is no company ${id}.`
         })))
       }
-      await change(code, offering(companies), stamp)
+      await change(code, offering(asked), stamp)
     }
   }
 }

@@ -13,7 +13,7 @@ import { sealSecrets } from '../host/settings/settings.ts'
 import { listConfigurationsOf, type OwnedConfiguration, type StoredConfiguration } from '../store/configuration/configurations.ts'
 import type { Database } from '../store/db/database.ts'
 import type { MigratedSettings } from '../store/vendor/adapter-changes.ts'
-import type { NewPackage } from '../store/vendor/adapters.ts'
+import type { TakenPackage } from '../store/vendor/adapters.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import { asNoRoom, entryName } from './take-in.ts'
 
@@ -25,7 +25,7 @@ type Options = { database: Database, keyring: Keyring, files: AdapterFiles, sand
  */
 export async function migrateSettings (
   options: Options,
-  { from, to }: { from: NewPackage, to: NewPackage },
+  { from, to }: { from: TakenPackage, to: TakenPackage },
   now: Date
 ): Promise<MigratedSettings[]> {
   const { database, keyring, files, sandbox, log } = options
@@ -46,7 +46,22 @@ export async function migrateSettings (
   return migrated
 }
 
-function placeOf ({ integrity, version, publisher }: NewPackage, { folderOf }: Pick<AdapterFiles, 'folderOf'>): ProviderFiles {
+/**
+ * The configurations that the running version of an adapter accepts, and an older one does not in any form: those that were written for the
+ * running one. Without it nothing could be dispatched with them.
+ */
+export async function writtenFor (
+  { database, keyring, files, sandbox }: Omit<Options, 'log'>,
+  { running, older }: { running: TakenPackage, older: TakenPackage }
+): Promise<OwnedConfiguration[]> {
+  const { open } = await sandbox()
+  const [newest, before] = [open(placeOf(running, files), running.definition), open(placeOf(older, files), older.definition)]
+  const isWrong = (provider: InstalledProvider, stored: OwnedConfiguration): boolean =>
+    configurationFaults(keyring, stored.companyId, provider, configurationFor(keyring, stored.companyId, provider, stored)).length > 0
+  return (await listConfigurationsOf(database, running.code)).filter((stored) => !isWrong(newest, stored) && isWrong(before, stored))
+}
+
+function placeOf ({ integrity, version, publisher }: TakenPackage, { folderOf }: Pick<AdapterFiles, 'folderOf'>): ProviderFiles {
   const folder = folderOf(integrity)
   return { folder, digest: integrity, version, publisher, entry: join(folder, entryName) }
 }

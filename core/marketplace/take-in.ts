@@ -19,7 +19,8 @@ const loadLimit = 10
 /** Tries a provider by the fixtures in its folder: a sentence for each difference. */
 export type Smoke = (provider: InstalledProvider, folder: string) => Promise<string[]>
 
-export type TryOptions = { files: AdapterFiles, sandbox: () => Promise<Sandbox>, smoke: Smoke }
+/** `source`: the address of the catalog that the bytes came from; empty: none. */
+export type TryOptions = { source: string, files: AdapterFiles, sandbox: () => Promise<Sandbox>, smoke: Smoke }
 
 /**
  * Inspects a package and tries it in the sandbox: it must load there, be what its manifest says, and do what its fixtures show. Nothing of
@@ -27,7 +28,7 @@ export type TryOptions = { files: AdapterFiles, sandbox: () => Promise<Sandbox>,
  */
 export async function takeIn (
   bytes: Uint8Array,
-  { files, sandbox, smoke }: TryOptions
+  { source, files, sandbox, smoke }: TryOptions
 ): Promise<NewPackage> {
   const found = inspect(bytes)
   const { integrity, manifest } = found
@@ -41,7 +42,7 @@ export async function takeIn (
   const faults = await smoke(opened.open(place, definition, { once: true }), folder)
   if (faults.length > 0) throw refused('fails_fixtures', `It does not do what its fixtures show: ${faults.slice(0, 3).join(' ')}`)
   const digests = [...found.files].map(([path, content]) => [path, createHash('sha256').update(content).digest('hex')] as const)
-  return { integrity, code, version, publisher, manifest, definition, files: Object.fromEntries(digests), bytes }
+  return { integrity, code, version, publisher, manifest, definition, files: Object.fromEntries(digests), bytes, source }
 }
 
 function inspect (bytes: Uint8Array): AdapterPackage {

@@ -1,6 +1,7 @@
 import { isForSdk, type PackageManifest } from '@dispatch/marketplace'
 import semver from 'semver'
 import type { AdapterDetail, AdapterView, MarketplaceQuery } from '../contract/marketplace.ts'
+import { gapsInWords, type Reach } from '../host/sandbox/walls.ts'
 import core from '../package.json' with { type: 'json' }
 import type { PackageSummary } from '../store/vendor/adapters.ts'
 import type { ProviderProcess } from '../store/vendor/provider-processes.ts'
@@ -17,8 +18,11 @@ export function viewsOf (records: readonly KnownAdapter[], reader: Reader, query
   return seen.map((record) => viewOf(record, reader)).filter((view) => isWanted(view, query)).slice(0, limit)
 }
 
-/** What is known of an adapter beside the database and the catalogs: who runs it, and the package of its latest version. */
-export type Surroundings = { processes: readonly ProviderProcess[], looked: Looked | undefined }
+/**
+ * What is known of an adapter beside the database and the catalogs: who runs it, what its processes could reach, and the package of its
+ * latest version.
+ */
+export type Surroundings = { processes: readonly ProviderProcess[], gaps: readonly Reach[], looked: Looked | undefined }
 
 /** Undefined where the reader does not see it. Without the surroundings it is told without its health. */
 export function detailOf (known: KnownAdapter, reader: Reader, around?: Surroundings): AdapterDetail | undefined {
@@ -26,7 +30,7 @@ export function detailOf (known: KnownAdapter, reader: Reader, around?: Surround
   const shown = shownOf(known)
   const manifestOf = manifestsOf(around?.looked)
   const manifest = manifestOf(shown)
-  const health = around && healthOf(known, around.processes)
+  const health = around && healthOf(known, around)
   return {
     ...viewOf(known, reader),
     licence: shown.offer.licence,
@@ -64,12 +68,13 @@ function versionView (
 }
 
 /** How an adapter that is installed does. */
-function healthOf (known: KnownAdapter, processes: readonly ProviderProcess[]): AdapterDetail['health'] {
+function healthOf (known: KnownAdapter, { processes, gaps }: Surroundings): AdapterDetail['health'] {
   const { taken } = shownOf(known)
   if (known.adapter === undefined || taken === undefined) return undefined
   const { count, last } = taken.crashes
   return {
     ...runningOf(known, taken, processes),
+    ...(gaps.length > 0 && { risk: gapsInWords(gaps) }),
     crashes: count,
     ...(last !== undefined && { lastCrash: { at: last.at.toISOString(), reason: last.why } })
   }

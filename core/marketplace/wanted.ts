@@ -10,18 +10,20 @@ type Wish = { code: string, version: string | undefined, here: readonly Pick<Pac
 
 /**
  * What is to be fetched from a catalog: the version that is wished for, or a newer one than those that are here. Undefined where none is.
- * `read` answers its bytes, verified. Throws `validation_failed` where the catalog does not let it be installed.
+ * `source` is the address of the catalog; `read` answers its bytes, verified. Throws `validation_failed` where the catalog does not let it
+ * be installed.
  */
 export function wantedOf (
   catalogs: readonly KnownCatalog[],
   { code, version, here }: Wish
-): { read: () => Promise<Uint8Array> } | undefined {
+): { source: string, read: () => Promise<Uint8Array> } | undefined {
   if (version !== undefined && here.some((one) => one.version === version)) return undefined
   const known = catalogs.find(({ catalog }) => catalog.adapters.some((adapter) => adapter.code === code))
   if (known === undefined) return undefined
   const listed = chosen(known, code, version)
   if (version === undefined && here.some((one) => semver.gte(one.version, listed.version.version))) return undefined
   return {
+    source: known.address,
     async read () {
       try {
         const bytes = await known.readPackage(listed.version)

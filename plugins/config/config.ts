@@ -31,6 +31,8 @@ export type Config = TransportConfig & {
   storage?: Bucket
   /** Which providers run in processes of their own. */
   sandbox: 'none' | 'all'
+  /** Whether adapters of others run where their processes could reach what they must not. */
+  sandboxWalls: 'required' | 'optional'
   /** The folder where providers may write files, with a subfolder for each company; without it no provider writes files. */
   diskRoot?: string
   /** Base64 of 32 bytes, or the path of a file that holds them. */
@@ -89,6 +91,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     ...catalogsOf(env['DISPATCH_CATALOGS'] ?? ''),
     ...storageOf(env, environment),
     sandbox: oneOf(env, 'DISPATCH_SANDBOX', ['none', 'all'], 'none'),
+    sandboxWalls: oneOf(env, 'DISPATCH_SANDBOX_REQUIRED', ['on', 'off'], 'on') === 'on' ? 'required' : 'optional',
     ...(env['DISPATCH_DISK_ROOT'] === undefined ? {} : { diskRoot: diskRootOf(env['DISPATCH_DISK_ROOT']) }),
     ...masterKeysOf(env),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),

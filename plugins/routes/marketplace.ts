@@ -1,4 +1,4 @@
-import { type Actor, AdapterDetail, adapterDetailOf, AdapterView, adapterViewsOf, CatalogView, InstallBody, type Marketplace,
+import { type Actor, AdapterDetail, adapterDetailOf, AdapterView, adapterViewsOf, CatalogView, ForceQuery, InstallBody, type Marketplace,
   MarketplaceQuery, Nothing, OfferBody, PackageBody, page, UpgradeBody } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -103,7 +103,6 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
   }, (request) => changed(request, (code, stamp) => marketplace.upgrade(code, request.body, stamp)))
 
   const actions = [
-    ['rollback', 'rollBackAdapter', 'Goes back to the version before (operators).', marketplace.rollBack],
     ['enable', 'enableAdapter', 'Enables an adapter again (operators).', marketplace.enable],
     ['disable', 'disableAdapter', 'Disables an adapter: nothing is dispatched through it (operators).', marketplace.disable]
   ] as const
@@ -112,18 +111,33 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
       changed(request, change))
   }
 
+  app.post('/api/v1/marketplace/:code/rollback', {
+    config: mayChange,
+    schema: {
+      operationId: 'rollBackAdapter',
+      tags,
+      summary: 'Goes back to the version before (operators).',
+      description: 'It is refused where settings were written for the version that runs, and the one before does not accept them.',
+      querystring: ForceQuery,
+      response: one
+    }
+  }, (request) => changed(request, (code, stamp) => marketplace.rollBack(code, request.query, stamp)))
+
   app.put('/api/v1/marketplace/:code/offer', {
-    config: { roles: ['operator'], errors: ['not_found', 'validation_failed'] },
+    config: { roles: ['operator'], errors: ['not_found', 'conflict', 'validation_failed'] },
     schema: {
       operationId: 'offerAdapter',
       tags,
       summary: 'Says which companies see an adapter and dispatch through it (operators).',
+      description: 'It is refused where a company would lose it that has settings or defaults for it.',
+      querystring: ForceQuery,
       body: OfferBody,
       response: one
     }
   }, (request) => {
     const { companies } = request.body
-    return changed(request, (code, stamp) => marketplace.offer(code, companies === 'all' ? null : companies, stamp))
+    return changed(request,
+      (code, stamp) => marketplace.offer(code, { companies: companies === 'all' ? null : companies, ...request.query }, stamp))
   })
 
   app.delete('/api/v1/marketplace/:code', {

@@ -23,12 +23,14 @@ const options = {
   country: { type: 'string' },
   state: { type: 'string' },
   cursor: { type: 'string' },
+  force: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false }
 } as const
 
 type Values = { [Name in keyof typeof options as (typeof options)[Name] extends { default: unknown } ? never : Name]?: string } & {
   hosts: string
   services: string
+  force: boolean
 }
 
 /** Adapters that a list has at most: `--cursor` goes on after the last one. */
@@ -56,11 +58,11 @@ const verbs: Readonly<Record<string, (marketplace: Marketplace, args: readonly s
     if (version === undefined) throw new Error('It is "upgrade <code> --version <version>".')
     return changed(marketplace, args, (code) => marketplace.upgrade(code, { version, consent: consentOf(values) }, stamp()))
   },
-  rollback: (marketplace, args) => changed(marketplace, args, (code) => marketplace.rollBack(code, stamp())),
+  rollback: (marketplace, args, values) => changed(marketplace, args, (code) => marketplace.rollBack(code, values, stamp())),
   enable: (marketplace, args) => changed(marketplace, args, (code) => marketplace.enable(code, stamp())),
   disable: (marketplace, args) => changed(marketplace, args, (code) => marketplace.disable(code, stamp())),
-  offer: (marketplace, [code = '', ...companies]) =>
-    changed(marketplace, [code], () => marketplace.offer(code, companiesIn(companies), stamp())),
+  offer: (marketplace, [code = '', ...companies], { force }) =>
+    changed(marketplace, [code], () => marketplace.offer(code, { companies: companiesIn(companies), force }, stamp())),
   async remove (marketplace, args) {
     await marketplace.remove(codeIn(args), stamp())
     return []
@@ -97,8 +99,9 @@ const usage = `It is one of:
   npm run marketplace -- add <file>                          takes in a package
   npm run marketplace -- install <code> [--version <v>] --hosts <a,b> --services <c,d>
   npm run marketplace -- upgrade <code> --version <v> [--hosts <a,b>] [--services <c,d>]
-  npm run marketplace -- rollback|enable|disable|remove <code>
-  npm run marketplace -- offer <code> all|<company> …
+  npm run marketplace -- enable|disable|remove <code>
+  npm run marketplace -- rollback <code> [--force]           the version before, unless it would stop companies
+  npm run marketplace -- offer <code> all|<company> … [--force]
 Each takes --json.`
 
 async function withMarketplace<Result> (config: Config, work: (marketplace: Marketplace) => Promise<Result>): Promise<Result> {
@@ -107,7 +110,7 @@ async function withMarketplace<Result> (config: Config, work: (marketplace: Mark
   return await withDatabase(config, async (database) => {
     await requirePlatform(config, database)
     const network = createNetwork({ allow: config.allowedNetworks })
-    const sandbox = createLazySandbox({ cache: join(config.dataDirectory, 'sandbox'), log })
+    const sandbox = createLazySandbox({ cache: join(config.dataDirectory, 'sandbox'), walls: config.sandboxWalls, log })
     try {
       const { files, unlock } = await openAdapters({ folder: join(config.dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
       // Running processes follow by themselves, within a second.

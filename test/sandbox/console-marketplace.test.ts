@@ -66,7 +66,11 @@ await t.test('an upgrade shows what more it asks for, and is refused in place wi
 
 await t.test('it is offered to the companies that are ticked, disabled and enabled, and removed when nobody needs it', async (t) => {
   const { companyId } = await service.company('chosen')
-  await post('/marketplace/acme/offer', { to: 'chosen', company: String(companyId) }, asOperator)
+  const chosen = { to: 'chosen', company: String(companyId) }
+  const held = await post('/marketplace/acme/offer', chosen, asOperator)
+  t.equal(held.status, 409)
+  contains(t, held.body, 'Companies that use &quot;acme&quot; would not have it any more')
+  await post('/marketplace/acme/offer', { ...chosen, force: 'true' }, asOperator)
   t.same((await read()).offer, [companyId])
   t.equal((await open('/marketplace/acme', asAdmin)).status, 404, 'another company does not see it')
   lacks(t, (await open('/marketplace', asAdmin)).body, 'Sample acme')

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { packed, type Packing } from '../support/adapters.ts'
-import { has, matches } from '../support/matching.ts'
+import { contains, has, matches } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, operator, seededDatabase, startService, type TestService } from '../support/service.ts'
 
@@ -144,7 +144,12 @@ await t.test('other bytes under a version that has run here are refused, until a
 
 await t.test('who it is not offered to does not see it, and cannot dispatch through it', async (t) => {
   const { admin, companyId } = await service.company('offered')
-  has(t, await market('PUT', '/acme/offer', { companies: [companyId] }), { status: 200, body: { offer: [companyId] } })
+  const refused = await market('PUT', '/acme/offer', { companies: [companyId] })
+  has(t, refused, { status: 409, body: { error: 'conflict' } })
+  t.same(refused.body.details.map(({ code }: { code: string }) => code), ['configuration_needs_it', 'configuration_needs_it'])
+  contains(t, refused.body.message, /^Companies that use "acme" would not have it any more.*"force"/)
+  t.equal(statusOf(await dispatch(service)), '1.0.0', 'nothing has changed')
+  has(t, await market('PUT', '/acme/offer?force=true', { companies: [companyId] }), { status: 200, body: { offer: [companyId] } })
   has(t, await market('PUT', '/acme/offer', { companies: [999_999] }), { status: 422, body: { details: [{ code: 'unknown_company' }] } })
   has(t, await dispatch(service), { status: 422, body: { error: 'configuration_missing' } })
   const codes = async (login?: typeof admin): Promise<string[]> =>
@@ -186,20 +191,29 @@ await t.test('a configuration that does not fit a newer form says where, and the
   while (['queued', 'running'].includes((await dispatched()).status)) await pause(50)
   has(t, await dispatched(), { status: 'succeeded', steps: [{ providerResponse: { status: '1.0.0' } }] })
 
-  const { admin } = await service.company('early')
+  const { admin, companyId } = await service.company('early')
   const configure = (body: object): Promise<Answer> => service.send('PUT', '/api/v1/company/providers/acme', { body }, admin)
   has(t, await configure({ settings: {} }), { status: 422, body: { details: [{ path: '/settings/region' }] } })
   t.equal((await configure({ settings: { region: 'eu' } })).status, 200)
   const answer = await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) }, admin)
   t.equal(statusOf(answer), '2.0.0', 'who fits is served by the newer one')
 
-  t.equal((await market('POST', '/acme/rollback')).status, 200)
+  const refused = await market('POST', '/acme/rollback')
+  has(t, refused, { status: 409, body: { error: 'conflict', details: [{ code: 'settings_of_newer_version' }] } })
+  t.equal(refused.body.details.length, 1, 'who is served by the version before is not among them')
+  contains(t, refused.body.details[0].message, `the company ${companyId}.`)
+  t.equal(statusOf(await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) }, admin)), '2.0.0')
+
+  t.equal((await market('POST', '/acme/rollback?force=true')).status, 200)
   t.equal(statusOf(await dispatch(service)), '1.0.0')
   const [own] = await mine()
   has(t, own, { valid: true })
   t.notOk('servedBy' in Object(own))
   const left = await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) }, admin)
   has(t, left, { status: 422, body: { error: 'configuration_missing' } }, 'after a rollback the newer one serves nobody')
+  t.equal((await market('POST', '/acme/rollback')).status, 200, 'forward again stops nobody')
+  t.equal(statusOf(await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) }, admin)), '2.0.0')
+  t.equal((await market('POST', '/acme/rollback?force=true')).status, 200)
 })
 
 await t.test('a code is its publisher\'s, also where a package of somebody else is newer', async (t) => {

@@ -219,6 +219,8 @@ async function attackAll (t: Test, options: Partial<SandboxOptions>): Promise<vo
       service: 'checkpoint: true,',
       dispatch: `if (context.reference === 'attack') { ${code} }; ${accepted}`
     }, options)
+    // The limits are for the attack, not for the start of a process on a busy machine.
+    await dispatch()
     const attacked = dispatch({ reference: 'attack' }, { limit })
     const other = await dispatch({ account: 'company 2' })
     t.equal(other.outcome, 'accepted', `${name}: the others go on`)

@@ -90,6 +90,11 @@ await t.test('settings become what the newer version makes of them, with the sec
   const changed = await service.send('PUT', '/api/v1/company/providers/mover', { body: { settings: { area: 'us' } } })
   has(t, changed, { status: 200, body: { settings: { apiKey: { set: true }, area: 'us' } } })
   t.same(await storedOf('mover'), { apiKey: canary, area: 'us' })
+
+  // What it was before is not known any more, so that the version before cannot go on with it.
+  const refused = await market('POST', '/mover/rollback')
+  has(t, refused, { status: 409, body: { details: [{ code: 'settings_of_newer_version' }] } })
+  t.equal(await dispatched('mover'), '2.0.0')
 })
 
 const places = {

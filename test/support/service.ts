@@ -47,6 +47,7 @@ export function testConfig (dataDirectory: string, changes: Partial<Config> = {}
     dataDirectory,
     providerDirectories: [shippedProviders],
     sandbox: process.env['DISPATCH_SANDBOX'] === 'all' ? 'all' : 'none',
+    sandboxWalls: 'required',
     masterKey,
     prices: {},
     allowedNetworks: [],

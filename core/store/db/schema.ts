@@ -481,6 +481,7 @@ export type Tables = {
     bytes: Buffer
     at: Date
     revoked: string | null
+    source: string | null
     crashes: Generated<number>
     crashed_at: Date | null
     crash: string | null

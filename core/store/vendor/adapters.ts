@@ -19,7 +19,9 @@ export type PackageFacts = {
   definition: string
   files: FileDigests
 }
-export type NewPackage = PackageFacts & { bytes: Uint8Array }
+export type TakenPackage = PackageFacts & { bytes: Uint8Array }
+/** `source`: the address of the catalog that it was fetched from; empty: an operator has added it by hand. */
+export type NewPackage = TakenPackage & { source: string }
 
 /** What an adapter may do, as an operator has agreed. */
 export type Consent = { hosts: readonly string[], services: readonly string[] }
@@ -33,11 +35,12 @@ export type AdapterState = {
   consent: Consent
 }
 
-/** `revoked`: why it may not run any more. */
+/** `revoked`: why it may not run any more. `source`: as that of a {@link NewPackage}; null: it is older than that is known. */
 export type PackageSummary = Pick<PackageFacts, 'integrity' | 'version' | 'publisher' | 'manifest'> & {
   size: number
   at: Date
   revoked: string | null
+  source: string | null
   crashes: Crashes
 }
 
@@ -50,8 +53,8 @@ export async function packagesOf (
   code?: string
 ): Promise<(PackageSummary & { code: string })[]> {
   const rows = await queries.selectFrom('adapter_packages')
-    .select(['integrity', 'code', 'version', 'package_name', 'author', 'manifest', 'at', 'revoked', 'crashes', 'crashed_at', 'crash',
-      sql<number>`octet_length(bytes)`.as('size')])
+    .select(['integrity', 'code', 'version', 'package_name', 'author', 'manifest', 'at', 'revoked', 'source'])
+    .select(['crashes', 'crashed_at', 'crash', sql<number>`octet_length(bytes)`.as('size')])
     .$if(code !== undefined, (query) => query.where('code', '=', code ?? '')).orderBy('code').orderBy('at', 'desc').execute()
   return rows.map(({ package_name: packageName, author, crashes: count, crashed_at: at, crash: why, ...facts }) => ({
     ...facts,
@@ -121,7 +124,7 @@ async function runnablePackages (queries: Pick<OwnerQueries, 'selectFrom'>, inte
 }
 
 /** All that is kept of a package; undefined where it is not here any more. */
-export async function readTakenPackage ({ owner }: Database, integrity: string): Promise<NewPackage | undefined> {
+export async function readTakenPackage ({ owner }: Database, integrity: string): Promise<TakenPackage | undefined> {
   const row = await owner.selectFrom('adapter_packages').where('integrity', '=', integrity)
     .select(['integrity', 'code', 'version', 'package_name', 'author', 'manifest', 'definition', 'files', 'bytes']).executeTakeFirst()
   if (row === undefined) return undefined

@@ -23,10 +23,7 @@ export async function keepCatalog ({ owner }: Database, catalog: StoredCatalog &
   const { source, configured, keys, serial, jws, fetchedAt } = catalog
   const values = { configured, keys: JSON.stringify(keys), serial, jws, fetched_at: fetchedAt }
   await owner.insertInto('catalogs').values({ source, ...values })
-    .onConflict((conflict) =>
-      conflict.column('source').doUpdateSet(values)
-        .where((where) => where.or([where('catalogs.configured', '<>', configured), where('catalogs.serial', '<=', String(serial))]))
-    ).execute()
+    .onConflict((conflict) => conflict.column('source').doUpdateSet(values).where('catalogs.serial', '<=', String(serial))).execute()
 }
 
 /** Why a version may not run any more; null: it may. */

@@ -431,6 +431,7 @@ export const en = {
   rollbackTitle: 'Go back to version {version}',
   rollbackIntro: 'Version {version} stays here, and can be taken again.',
   rollback: 'Go back to {version}',
+  forceChange: 'Also where companies could not dispatch through it any more',
   offer: 'Offer',
   offerIntro: 'Other companies do not see it, and cannot dispatch through it.',
   offerTo: 'Offered to',

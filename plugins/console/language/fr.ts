@@ -438,6 +438,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   rollbackTitle: 'Revenir à la version {version}',
   rollbackIntro: 'La version {version} reste ici, et peut être reprise.',
   rollback: 'Revenir à {version}',
+  forceChange: 'Même si des sociétés ne pouvaient plus rien envoyer par lui',
   offer: 'Offre',
   offerIntro: 'Les autres sociétés ne le voient pas, et ne peuvent rien envoyer par lui.',
   offerTo: 'Proposé à',

@@ -71,7 +71,9 @@ function differenceOf (after: readonly string[], before: readonly string[]): { m
 function rollbackSection (words: Words, code: string, { now, previous }: { now: string, previous: string }): Html {
   return html`<section aria-labelledby="rollback"><h2 id="rollback">${fill(words.rollbackTitle, { version: previous })}</h2>
 <p>${fill(words.rollbackIntro, { version: now })}</p><form method="post" action="/console/marketplace/${code}/rollback">
-<div class="actions"><button class="second">${fill(words.rollback, { version: previous })}</button></div></form></section>`
+${forceField(words, 'rollback')}<div class="actions"><button class="second">${
+    fill(words.rollback, { version: previous })
+  }</button></div></form></section>`
 }
 
 function offerSection (words: Words, { code, offer = 'all' }: AdapterDetail, { data: companies, nextCursor }: Companies): Html {
@@ -89,11 +91,16 @@ function offerSection (words: Words, { code, offer = 'all' }: AdapterDetail, { d
       }><label for="company-${String(id)}">${name} <span class="quiet">${String(id)}</span></label></div>`
     )
   }${others.map((id) => html`<input type="hidden" name="company" value="${String(id)}">`)}</fieldset>
-<div class="actions"><button class="second">${words.save}</button></div></form>${
+${forceField(words, 'offer')}<div class="actions"><button class="second">${words.save}</button></div></form>${
     nextCursor === null
       ? html``
       : html`<hr><p><a href="${withQuery(`/console/marketplace/${code}`, { companies: nextCursor })}" rel="next">${words.offerMore}</a></p>`
   }</section>`
+}
+
+/** For changes that companies would notice. */
+function forceField (words: Words, form: string): Html {
+  return html`<div class="choice"><input type="checkbox" id="${form}-force" name="force" value="true"><label for="${form}-force">${words.forceChange}</label></div>`
 }
 
 function enabledSection (words: Words, code: string, isEnabled: boolean): Html {

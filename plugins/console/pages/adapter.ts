@@ -38,7 +38,9 @@ export const adapterPages: FastifyPluginCallback = (app, _options, done) => {
     app.post<Posted>(`/marketplace/:code/${name}`, async (request, reply) => {
       const { params: { code }, body } = request
       const visit = visitOf(request)
-      const answer = await visit.api.send(method, `/api/v1/marketplace/${encodeURIComponent(code)}${path}`, bodyOf?.(body))
+      const force = body.get('force') ?? undefined
+      const answer = await visit.api.send(method, withQuery(`/api/v1/marketplace/${encodeURIComponent(code)}${path}`, { force }),
+        bodyOf?.(body))
       if (!answer.ok) {
         return reply.code(answer.status).page(await refused(visit, answer, { code, version: body.get('version') ?? undefined }))
       }
@@ -109,10 +111,12 @@ function serviceLine (words: Words, name: string, { documentTypes = [], countrie
   return html`<div>${wordFor(words, 'service', name)} <span class="quiet">${limits.filter((text) => text !== '').join(' · ')}</span></div>`
 }
 
-function healthOf (words: Words, { state, reason, crashes, lastCrash }: NonNullable<AdapterDetail['health']>): Html {
+function healthOf (words: Words, { state, reason, risk, crashes, lastCrash }: NonNullable<AdapterDetail['health']>): Html {
   return html`${badge(words, 'health', state)} ${fill(words.crashes, { n: crashes })}${
     reason === undefined ? html`` : html`<div lang="en">${reason}</div>`
-  }${lastCrash === undefined ? html`` : html`<div class="quiet">${time(lastCrash.at)} <span lang="en">${lastCrash.reason}</span></div>`}`
+  }${risk === undefined ? html`` : html`<div lang="en">${risk}</div>`}${
+    lastCrash === undefined ? html`` : html`<div class="quiet">${time(lastCrash.at)} <span lang="en">${lastCrash.reason}</span></div>`
+  }`
 }
 
 function versions (words: Words, { code, version: now, versions: all, enabled }: AdapterDetail, isOperator: boolean): Html {

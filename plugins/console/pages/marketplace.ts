@@ -127,9 +127,12 @@ function refreshForm (words: Words): Html {
 function catalogsSaid (words: Words, catalogs: readonly CatalogView[]): Html {
   if (catalogs.length === 0) return notice('warn', html`<p>${words.catalogsNone}</p>`)
   return html`${
-    catalogs.map(({ address, adapters = 0, problem }) =>
+    catalogs.map(({ address, adapters = 0, notice: warning, problem }) =>
       problem === undefined
-        ? notice('good', html`<p>${fill(words.catalogRead, { address, n: adapters })}</p>`)
+        ? notice(warning === undefined ? 'good' : 'warn',
+          html`<p>${fill(words.catalogRead, { address, n: adapters })}</p>${
+            warning === undefined ? html`` : html`<p lang="en">${warning}</p>`
+          }`)
         : notice('bad', html`<p>${fill(words.catalogRefused, { address })}</p>${sentences(words, problem)}`)
     )
   }`

@@ -5,14 +5,15 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createNetwork } from '../../../core/host/http/network.ts'
-import { type Catalogs, createCatalogs } from '../../../core/marketplace/catalogs.ts'
+import { type CatalogPlace, type Catalogs, createCatalogs } from '../../../core/marketplace/catalogs.ts'
 import { withOffers } from '../../../core/marketplace/offers.ts'
 import { viewsOf } from '../../../core/marketplace/views.ts'
 import { addPackage, editAdapter } from '../../../core/store/vendor/adapter-changes.ts'
 import { type AdapterState, listAdapters, listInstalledAdapters } from '../../../core/store/vendor/adapters.ts'
+import { keepCatalog, readCatalogText } from '../../../core/store/vendor/catalogs.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 import { packed } from '../../support/adapters.ts'
-import { has } from '../../support/matching.ts'
+import { contains, has } from '../../support/matching.ts'
 import { seededDatabase } from '../../support/service.ts'
 
 const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })
@@ -34,14 +35,35 @@ async function publish (
   await writeFile(join(folder, catalogFile), await signCatalog(payload, privateKey))
 }
 
-const readerOf = (address: string, keys: readonly PublicKey[]): Catalogs =>
-  createCatalogs({ database, places: [{ address, keys }], transport: network.transport, now })
+const readerOfAll = (places: readonly CatalogPlace[], at = now): Catalogs =>
+  createCatalogs({ database, places, transport: network.transport, now: at })
+const readerOf = (address: string, keys: readonly PublicKey[]): Catalogs => readerOfAll([{ address, keys }])
 const placed = (code: string, version = '1.0.0'): PlacedPackage => ({
   place: `${code}-${version}.tgz`,
   bytes: packed({ code, version, conforms: true })
 })
 const codesIn = async (catalogs: Catalogs): Promise<string[]> =>
   (await catalogs.known()).flatMap(({ catalog }) => catalog.adapters.map(({ code }) => code))
+
+/** Installs an adapter without code; answers whether it runs. `source`: the catalog that it came from. */
+async function installed (
+  code: string,
+  { source, author = 'Acme Ltd' }: { source: string, author?: string }
+): Promise<() => Promise<boolean>> {
+  const integrity = `sha512-${code}`
+  const { manifest } = inspectPackage(packed({ code, version: '1.0.0' }))
+  const publisher = { packageName: `${code}-adapter`, author }
+  const facts = { integrity, code, version: '1.0.0', publisher, manifest, definition: '{}', files: {}, source }
+  await addPackage(database, { ...facts, bytes: Buffer.from('') }, 1, stamp)
+  const after: AdapterState = { integrity, previous: null, enabled: true, companies: null, consent: { hosts: [], services: [] } }
+  await editAdapter(database, { code, companyId: 1 }, () => ({ action: 'adapter.installed', facts: {}, after }), stamp)
+  return async () => (await listInstalledAdapters(database)).some((one) => one.code === code && one.taken.revoked === null)
+}
+
+/** What revokes all versions of an adapter. */
+const revoking = (code: string): Partial<CatalogPayload> => ({
+  revoked: [{ code, versions: '*', reason: 'because I say so', at: '2026-05-01T00:00:00.000Z' }]
+})
 
 async function begin (t: Test): Promise<{ folder: string, keys: Keys }> {
   const folder = join(await directory(t), 'catalog')
@@ -96,23 +118,7 @@ await t.test('an expired catalog is known, and nothing new is installed from it'
 await t.test('what a catalog revokes runs no more, says why, and runs again once it is not revoked any more', async (t) => {
   const { folder, keys } = await begin(t)
   const code = 'cat-g'
-  const integrity = 'sha512-g'
-  const { manifest } = inspectPackage(packed({ code, version: '1.0.0' }))
-  const publisher = { packageName: `${code}-adapter`, author: 'Acme Ltd' }
-  await addPackage(database, {
-    integrity,
-    code,
-    version: '1.0.0',
-    publisher,
-    manifest,
-    definition: '{}',
-    files: {},
-    bytes: Buffer.from('')
-  }, 1, stamp)
-  const after: AdapterState = { integrity, previous: null, enabled: true, companies: null, consent: { hosts: [], services: [] } }
-  await editAdapter(database, { code, companyId: 1 }, () => ({ action: 'adapter.installed', facts: {}, after }), stamp)
-  const runs = async (): Promise<boolean> =>
-    (await listInstalledAdapters(database)).some((one) => one.code === code && one.taken.revoked === null)
+  const runs = await installed(code, { source: folder })
   t.ok(await runs())
 
   const catalogs = readerOf(folder, [keys.publicKey])
@@ -131,6 +137,67 @@ await t.test('what a catalog revokes runs no more, says why, and runs again once
     [code]
   )
   t.same(rows.map(({ action }) => action), ['adapter.revoked', 'adapter.revocation_lifted'])
+})
+
+await t.test('with other keys, too, an older catalog does not come back, and what it has revoked stays so until it is read', async (t) => {
+  const { folder, keys } = await begin(t)
+  const next = await makeKeys()
+  const runs = await installed('cat-h', { source: folder })
+  await publish(folder, keys, [], { serial: 9, ...revoking('cat-h') })
+  await readerOf(folder, [keys.publicKey]).refresh(stamp)
+  t.notOk(await runs())
+  for (const trusted of [[keys.publicKey, next.publicKey], [next.publicKey], [keys.publicKey]]) {
+    // Each is a process that starts anew; the one before was read with other keys.
+    const catalogs = readerOf(folder, trusted)
+    await publish(folder, trusted.includes(next.publicKey) ? next : keys, [], { serial: 2 })
+    has(t, await catalogs.refresh(stamp), { views: [{ problem: { code: 'catalog_rolled_back' } }], revoked: false })
+    t.notOk(await runs())
+  }
+  await publish(folder, next, [], { serial: 10 })
+  has(t, await readerOf(folder, [next.publicKey]).refresh(stamp), { views: [{ serial: 10 }], revoked: true })
+  t.ok(await runs())
+})
+
+await t.test('of two processes that have read at once the later catalog stays, whatever keys each trusts', async (t) => {
+  const read = { source: 'of two', keys: [], fetchedAt: new Date() }
+  await keepCatalog(database, { ...read, configured: 'one', serial: 9, jws: 'nine' })
+  await keepCatalog(database, { ...read, configured: 'other', serial: 2, jws: 'two' })
+  t.equal(await readCatalogText(database, 'of two'), 'nine')
+})
+
+await t.test('a catalog revokes what was installed from it and what is of its own publishers, and nothing of others', async (t) => {
+  const [main, other] = [await begin(t), await begin(t)]
+  const acme = { id: 'Acme Ltd', tier: 'verified' } as const
+  const [own, added, foreign] = [
+    await installed('cat-i', { source: other.folder }),
+    await installed('cat-j', { source: '' }),
+    await installed('cat-k', { source: '', author: 'Nobody Ltd' })
+  ]
+  const catalogs = readerOfAll([{ address: main.folder, keys: [main.keys.publicKey] }, {
+    address: other.folder,
+    keys: [other.keys.publicKey]
+  }])
+  const all = { revoked: ['cat-i', 'cat-j', 'cat-k'].flatMap((code) => revoking(code).revoked ?? []) }
+  const running = async (): Promise<boolean[]> => [await own(), await added(), await foreign()]
+
+  await publish(main.folder, main.keys, [], { publishers: [acme] })
+  await publish(other.folder, other.keys, [], { publishers: [acme], ...all })
+  await catalogs.refresh(stamp)
+  t.same(await running(), [false, true, true], 'what came from it, and none of a publisher that a catalog before it lists')
+  await publish(other.folder, other.keys, [], { serial: 2 })
+  await publish(main.folder, main.keys, [], { serial: 2, publishers: [acme], ...all })
+  await catalogs.refresh(stamp)
+  t.same(await running(), [false, false, true], 'what is of its publisher, wherever it came from, and nothing of one that nobody lists')
+})
+
+await t.test('a catalog says in the last quarter of its time that it ends, and after', async (t) => {
+  const { folder, keys } = await begin(t)
+  await publish(folder, keys, [], { expires: '2126-01-01T00:00:00.000Z' })
+  const noticeAt = async (day: string): Promise<string | undefined> =>
+    (await readerOfAll([{ address: folder, keys: [keys.publicKey] }], () => new Date(day)).refresh(stamp)).views[0]?.notice
+  t.equal(await noticeAt('2026-06-01'), undefined)
+  contains(t, await noticeAt('2026-07-20'), /^It expires at 2026-07-30T00:00:00\.000Z, in 10 days: then nothing is installed/)
+  contains(t, await noticeAt('2026-07-31'), /^It expired at 2026-07-30T00:00:00\.000Z: nothing is installed/)
 })
 
 await t.test('what is here and what is offered are one list, by code; words, services and states select of it', async (t) => {

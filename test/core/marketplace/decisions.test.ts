@@ -34,6 +34,7 @@ function packageOf (version: string, more: Partial<PackageSummary> = {}): Packag
     size: 1,
     at,
     revoked: null,
+    source: '',
     crashes: { count: 0 },
     ...more
   }
@@ -118,9 +119,25 @@ await t.test('enabling, disabling and offering change that alone', async (t) => 
   const adapter = { ...running, previous: 'sha512-0.9.0' }
   t.same((await disabling('acme', before({ adapter }))).after, { ...adapter, enabled: false })
   t.same((await enabling('acme', before({ adapter: { ...adapter, enabled: false } }))).after, adapter)
-  t.same((await offering([12, 7, 7])('acme', before({ adapter }))).after, { ...adapter, companies: [7, 12] })
-  t.same((await offering(null)('acme', before({ adapter: { ...adapter, companies: [7] } }))).after, adapter)
-  for (const decide of [enabling, disabling, offering(null)]) await refuses(t, decide, before(), 'not_found', ['not_installed'])
+  t.same((await offering({ companies: [12, 7, 7] })('acme', before({ adapter }))).after, { ...adapter, companies: [7, 12] })
+  t.same((await offering({ companies: null })('acme', before({ adapter: { ...adapter, companies: [7] } }))).after, adapter)
+  for (const decide of [enabling, disabling, offering({ companies: null })]) {
+    await refuses(t, decide, before(), 'not_found', ['not_installed'])
+  }
+})
+
+await t.test('an offer is not withdrawn from who has settings or defaults for it, unless it is meant', async (t) => {
+  const uses: AdapterUse[] = [
+    { companyId: 7, kind: 'configuration', count: 1 },
+    { companyId: 8, kind: 'choice', count: 2 },
+    { companyId: 9, kind: 'dispatch', count: 3 }
+  ]
+  const from = (companies: number[] | null) => before({ adapter: { ...running, companies }, uses: () => Promise.resolve(uses) })
+  await refuses(t, offering({ companies: [12] }), from(null), 'conflict', ['configuration_needs_it', 'choice_needs_it'])
+  await refuses(t, offering({ companies: [7, 12], force: false }), from([7, 8]), 'conflict', ['choice_needs_it'])
+  t.same((await offering({ companies: [12], force: true })('acme', from(null))).after?.companies, [12])
+  t.same((await offering({ companies: [7, 8] })('acme', from(null))).after?.companies, [7, 8], 'what is under way goes on')
+  t.same((await offering({ companies: [12] })('acme', from([12]))).after?.companies, [12], 'who had lost it before loses nothing')
 })
 
 await t.test('what a company needs is not removed, and each need is told', async (t) => {

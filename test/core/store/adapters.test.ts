@@ -40,6 +40,7 @@ function packageOf (code: string, version: string, more: Partial<NewPackage> = {
     definition: '{}',
     files: { 'index.js': 'ab' },
     bytes: Buffer.from(version),
+    source: '',
     ...more
   }
 }

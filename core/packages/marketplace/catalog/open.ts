@@ -6,10 +6,21 @@ import { sign, verify } from './signature.ts'
 /** Bytes: a thousand adapters with ten versions each have about 10 MiB. */
 export const catalogLimit = 16 * 1024 * 1024
 
-/** A catalog that may be read. `trusted`: the keys that may sign the next one; whoever reads catalogs keeps them, and the serial. */
+/** Days that a catalog is good at most, whatever it says of itself: whoever holds back the next one is noticed by then. */
+export const mostDays = 90
+/** Milliseconds. */
+const day = 86_400_000
+
+/**
+ * A catalog that may be read. `trusted`: the keys that may sign the next one; whoever reads catalogs keeps them, and the serial. `expires`:
+ * at most {@link mostDays} after it was issued, and after it was read.
+ */
 export type Catalog = Readonly<CatalogPayload & { trusted: readonly PublicKey[], isExpired: boolean }>
 
-/** `keys`: those that are trusted. `lastSerial`: that of the catalog that was read from the same source before. */
+/**
+ * `keys`: those that are trusted. `lastSerial`: that of the catalog that was read from the same source before, whoever had signed it.
+ * `now`: when it was read.
+ */
 export type Opening = { keys: readonly PublicKey[], lastSerial?: number, now: Date }
 
 /**
@@ -26,7 +37,9 @@ export async function openCatalog (jws: string, { keys, lastSerial = 0, now }: O
       `Its serial is ${payload.serial}, but ${lastSerial} was read before: an older catalog does not come back.`)
   }
   const trusted = await Promise.all((payload.keys ?? keys).map(checkKid))
-  return { ...payload, trusted, isExpired: Date.parse(payload.expires) <= now.getTime() }
+  const latest = Math.min(Date.parse(payload.issued), now.getTime()) + mostDays * day
+  const expires = Date.parse(payload.expires) > latest ? new Date(latest).toISOString() : payload.expires
+  return { ...payload, expires, trusted, isExpired: Date.parse(expires) <= now.getTime() }
 }
 
 function parsed (text: string): unknown {

@@ -75,6 +75,17 @@ void t.test('an older catalog does not come back', async (t) => {
   await refuses(t, 'catalog_rolled_back', () => open(8))
 })
 
+void t.test('a catalog is good for 90 days at most, from when it says that it was issued and from when it was read', async (t) => {
+  const [issued, day] = [now.toISOString(), 86_400_000]
+  const expiryOf = async (changes: Partial<CatalogPayload>): Promise<number> =>
+    (Date.parse((await opened(built(changes))).expires) - now.getTime()) / day
+  t.equal(await expiryOf({ issued, expires: new Date(now.getTime() + 89 * day).toISOString() }), 89)
+  t.equal(await expiryOf({ issued, expires: '2126-01-01T00:00:00.000Z' }), 90)
+  t.equal(await expiryOf({ issued: '2125-12-01T00:00:00.000Z', expires: '2126-01-01T00:00:00.000Z' }), 90, 'of another century')
+  t.equal(await expiryOf({ issued: new Date(now.getTime() - 80 * day).toISOString(), expires: '2126-01-01T00:00:00.000Z' }), 10)
+  t.ok((await opened(built({ issued: new Date(now.getTime() - 91 * day).toISOString(), expires: '2126-01-01T00:00:00.000Z' }))).isExpired)
+})
+
 void t.test('an expired catalog tells what was revoked, and nothing new is installed from it', async (t) => {
   const withdrawn = { code: 'acme', versions: '<1.0.0', reason: 'It leaked keys.', at: now.toISOString() }
   const catalog = await opened(built({ revoked: [withdrawn] }), later)
