@@ -6,7 +6,7 @@ export { deliveryMarksOf, deliveryStatuses, eventServices, type EventService } f
 export { callCheck } from './host/call/check.ts'
 export { callDispatch, type Outcome } from './host/call/dispatch.ts'
 export type { State } from './host/call/context.ts'
-export { failureOf, providerErrors } from './host/call/failure.ts'
+export { failureOf, providerErrors, type ProviderErrorWord } from './host/call/failure.ts'
 export { problemsForeseen } from './host/call/foresee.ts'
 export { invoke, usualTimeLimit, type CallContext, type CallLimits, type FailedCall } from './host/call/invoke.ts'
 export { errorMessageOf } from './host/call/load-error.ts'

@@ -311,7 +311,7 @@ await t.test('Lob\'s codes become words of the service', async (t) => {
   })) {
     vendor.on('POST /v1/letters', error(code))
     const outcome = word === 'outcome_unknown' ? 'uncertain' : 'rejected'
-    t.strictSame(await dispatch('postal', letter()), { outcome, error: { word, code, message: `It is ${code}.` } })
+    t.strictSame(await dispatch('postal', letter()), { outcome, error: { word, code, message: `It is ${code}.`, host: 'api.lob.com' } })
   }
   const others: [VendorReply, Pattern][] = [
     ...['invalid_api_key', 'unauthorized_token'].map(

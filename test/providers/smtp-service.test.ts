@@ -94,6 +94,22 @@ await t.test('a server that cannot take it now is a 503: nothing was sent', asyn
   }
 })
 
+await t.test('recipients who are put off, again and again, hold back nobody else', async (t) => {
+  const { server, send } = await begin(t, () => ({
+    onRcptTo ({ address }, _session, callback) {
+      callback(address.startsWith('grey') ? answer(451, '4.7.1 Greylisted, please try again later') : null)
+    }
+  }))
+  for (let mails = 0; mails < 6; mails++) {
+    has(t, await send({ to: [`grey${mails}@example.com`] }), {
+      status: 503,
+      body: { error: 'provider_unavailable', message: /Greylisted/ }
+    })
+  }
+  has(t, await send(), { status: 200 })
+  t.equal(server.mails.length, 1)
+})
+
 await t.test('a connection that is cut after the whole message is a 504: it may have been sent', async (t) => {
   const { send, read } = await begin(t, (cut) => ({
     onData (stream) {

@@ -737,7 +737,7 @@ await t.test('Stripe\'s codes become words of the service', async (t) => {
     const stage = await stripe(t, { 'POST /v1/customers': error(400, { type: 'invalid_request_error', code, message: `It is ${code}.` }) })
     t.strictSame(await stage.dispatch('invoicing', request('INVOICE')), {
       outcome: outcomes[mapped],
-      error: { word: mapped, code, message: `It is ${code}.` }
+      error: { word: mapped, code, message: `It is ${code}.`, host: 'api.stripe.com' }
     })
   }
   for (const code of ['api_key_expired', 'secret_key_required']) {

@@ -120,7 +120,7 @@ await t.test('a message that was made and given up at once is no success', async
   })
   t.strictSame(await dispatch('sms', message), {
     outcome: 'rejected',
-    error: { word: 'provider_error', code: '30007', message: 'Carrier violation' }
+    error: { word: 'provider_error', code: '30007', message: 'Carrier violation', host: 'api.twilio.com' }
   })
 })
 
@@ -181,7 +181,7 @@ await t.test('Twilio\'s codes become words of the service', async (t) => {
       json: { code: Number(code), message: `It is ${code}.`, more_info: `https://www.twilio.com/docs/errors/${code}`, status: 400 }
     })
     const outcome = word === 'provider_unavailable' ? 'unavailable' : 'rejected'
-    t.strictSame(await dispatch('sms', message), { outcome, error: { word, code, message: `It is ${code}.` } })
+    t.strictSame(await dispatch('sms', message), { outcome, error: { word, code, message: `It is ${code}.`, host: 'api.twilio.com' } })
   }
 })
 

@@ -14,7 +14,8 @@ export type Line = Configured & { service: ServiceName, sandbox: boolean }
 /**
  * The circuit breakers of this process, one for each configuration, and for each host where a configuration reaches several. So what fails
  * for the settings of one user holds nobody else back, and a host that fails holds back the services that need it. Only failures of the
- * vendor count: `unavailable` and `uncertain`. A refusal proves that the vendor works. Processes do not share their breakers.
+ * vendor count: `unavailable` and `uncertain`. A refusal proves that the vendor works, and so does the word that it takes nothing for one
+ * recipient now. Processes do not share their breakers.
  */
 export type Breakers = {
   /** Each admitted call must be followed by `record`. */
@@ -37,13 +38,19 @@ export type BreakersOptions = { now: () => Date, failures?: number, pause?: numb
 type Breaker = { of: Configured, failures: number, opened?: number, probed?: number }
 
 const most = 50_000
-const vendorFailed: Record<Outcome['outcome'], boolean> = { accepted: false, rejected: false, unavailable: true, uncertain: true }
+const failures: ReadonlySet<Outcome['outcome']> = new Set(['unavailable', 'uncertain'])
 
 /** Where what fails at no host is counted, such as an adapter that crashes. */
 const nowhere = ''
 
 const keyOf = ({ companyId, provider, userId }: Configured, host: string): string => `${companyId}|${provider}|${userId ?? ''}|${host}`
 const lineKeyOf = ({ service, sandbox, ...configured }: Line): string => keyOf(configured, `${service}|${sandbox}`)
+
+/** The host at which the vendor has failed; undefined where the outcome proves that it works. */
+function hostOfFailure (outcome: Outcome): string | undefined {
+  if (!('error' in outcome) || !failures.has(outcome.outcome) || outcome.error.word === 'recipient_unavailable') return undefined
+  return outcome.error.host ?? nowhere
+}
 
 export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: BreakersOptions): Breakers {
   const breakers = new LRUCache<string, Breaker>({ max: most })
@@ -78,7 +85,7 @@ export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: Br
     record (line, outcome) {
       // Our own fault proves nothing about the vendor.
       if ('error' in outcome && outcome.error.ours === true) return
-      const failed = 'error' in outcome && vendorFailed[outcome.outcome] ? outcome.error.host ?? nowhere : undefined
+      const failed = hostOfFailure(outcome)
       const before = failedAt.get(lineKeyOf(line))
       if (before !== undefined && before !== failed) breakers.delete(keyOf(line, before))
       if (failed === undefined) {

@@ -1,15 +1,21 @@
 import type { ErrorWord } from '../../contract/errors.ts'
 
-/** The error words for a vendor's answer, and what each means for the request. */
+/** The error words of a provider, and what each means for the request. */
 export const providerErrors = {
   provider_error: 'rejected',
   authentication_error: 'rejected',
   distant_service_error: 'rejected',
   provider_unavailable: 'unavailable',
+  recipient_unavailable: 'unavailable',
   outcome_unknown: 'uncertain'
-} as const satisfies Partial<Record<ErrorWord, string>>
+} as const
 
 export type ProviderErrorWord = keyof typeof providerErrors
+
+/** The error word of a client for that of a provider. Which requests the vendor would take now is no matter of the client's. */
+export function clientWord (word: ProviderErrorWord): ErrorWord {
+  return word === 'recipient_unavailable' ? 'provider_unavailable' : word
+}
 
 /**
  * A failure. `code` is the vendor's own code, and `status` the HTTP status, if there was an answer. Without a `word`, the provider's
@@ -66,6 +72,14 @@ export function refused (code: string | number, message: string, at?: string): E
 /** The vendor certainly did not accept the request. It is safe to send it again. */
 export function unavailable (message: string): Error {
   return failureError({ word: 'provider_unavailable', message })
+}
+
+/**
+ * The vendor works, but takes nothing for this recipient now, such as a mail server that greylists. Certainly not accepted, and safe to
+ * send again. Other recipients are not held back.
+ */
+export function recipientUnavailable (message: string): Error {
+  return failureError({ word: 'recipient_unavailable', message })
 }
 
 /** The vendor may have accepted the request. It is not sent again before the outcome is known. */

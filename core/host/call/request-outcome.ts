@@ -27,8 +27,8 @@ export function refusalWord (status: number): ProviderErrorWord {
 }
 
 /**
- * Further facts about a failed request. `word`: the error word if the request is refused. `retryAfter`: seconds that the vendor asks to
- * wait. `ours`: the fault is in this service and not at the vendor.
+ * Further facts about a failed request. `word`: the error word if the request is refused, or put off for its recipient. `retryAfter`:
+ * seconds that the vendor asks to wait. `ours`: the fault is in this service and not at the vendor.
  */
 export type FailureFacts = { word?: ProviderErrorWord, code?: string, status?: number, retryAfter?: number, ours?: true }
 
@@ -90,7 +90,10 @@ export type CallProgress = {
   readonly asked: string | undefined
   /** Reports a successful request. `unsafe`: the request changes something at the vendor. */
   done: (request: { unsafe: boolean }) => void
-  /** The error word for a failed request. `refusal` is the word for the outcome `refused`. A doubt is remembered. */
+  /**
+   * The error word for a failed request. `refusal` is the word for the outcome `refused`; where it is about the recipient alone, for `not
+   * done` too. A doubt is remembered.
+   */
   failed: (
     verdict: Exclude<RequestOutcome, 'done'>,
     request: { unsafe: boolean, refusal: ProviderErrorWord, message: string }
@@ -129,7 +132,7 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
         doubt ??= { word: 'outcome_unknown', message }
         return 'outcome_unknown'
       }
-      return verdict === 'refused' ? refusal : 'provider_unavailable'
+      return verdict === 'refused' || refusal === 'recipient_unavailable' ? refusal : 'provider_unavailable'
     }
   }
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { hash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import nodemailer, { type MailMessage, type SendMailOptions, type SMTPPoolOptions, type SMTPPoolSentMessageInfo } from 'nodemailer'
+import nodemailer, { type MailMessage, type SendMailOptions, type SMTPPoolOptions, type SMTPSentMessageInfo } from 'nodemailer'
 import DKIM from 'nodemailer/lib/dkim'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { RequestFailure } from '../call/request-outcome.ts'
@@ -14,16 +14,22 @@ import { connectWithin, openSocket, type SocketOptions } from './socket.ts'
 /** The mail sessions of this process, pooled by account and transport. */
 export type Mailers = { get: (account: string, transport: SmtpTransport, host: string) => Mailer, close: () => void }
 
+/** A message; its streams are read once. The id must be unique. */
+export type Composed = SendMailOptions & { messageId: string }
+
 export type Mailer = {
-  /** Sends one message while the caller `holds` its lease. The id of the message must be unique. Throws a {@link RequestFailure}. */
-  send: (message: SendMailOptions & { messageId: string }, holds: LeaseCheck) => Promise<SMTPPoolSentMessageInfo>
+  /**
+   * Sends one message while the caller `holds` its lease. It is composed again where the kept session that it was given had ended. Throws a
+   * {@link RequestFailure}.
+   */
+  send: (compose: () => Composed, holds: LeaseCheck) => Promise<SMTPSentMessageInfo>
   /** Whether the server takes addresses beyond ASCII (RFC 6531). Throws a {@link RequestFailure}. */
   takesUtf8: () => Promise<boolean>
   close: () => void
 }
 
-/** The state of a message while it is sent. `whole`: its last byte has been given to the connection. */
-type Sending = { whole: boolean, holds: LeaseCheck, envelope?: Envelope }
+/** The state of a message while it is sent. `begun`, `whole`: its first or last byte has been given to the connection. */
+type Sending = { begun: boolean, whole: boolean, holds: LeaseCheck, envelope?: Envelope }
 
 /** The envelope of the connection. It holds the server's answers so far, which the error after a disconnect would hide. */
 type Envelope = { from: string | false, to: string[], mailError?: SmtpError, rejectedErrors?: SmtpError[], accepted?: string[] }
@@ -60,35 +66,52 @@ function createMailer (options: MailersOptions, transport: SmtpTransport, host: 
   const getSocket: SMTPPoolOptions['getSocket'] = (_options, callback) => {
     open().then((connection) => callback(null, { connection }), callback)
   }
-  const pooled: SMTPPoolOptions & { pool: true } = { ...pool, ...session, getSocket }
-  const mail = nodemailer.createTransport(pooled)
-  mail.use('stream', ({ message, data }, done) => {
+  const prepare = ({ message, data }: MailMessage, done: () => void): void => {
     const sending = sendings.get(data.messageId ?? '')
     // The message is signed before its bytes are watched, because the signer reads the whole message before it gives the first byte.
     if (signer !== undefined) message.processFunc((input) => signer.sign(input))
     if (sending !== undefined) watch(message, sending)
     done()
-  })
+  }
+  /** Keeps its sessions for the next messages. */
+  const pooled = nodemailer.createTransport({ ...pool, ...session, getSocket })
+  /** Has a session for each message. */
+  const single = nodemailer.createTransport({ ...session, getSocket })
+  pooled.use('stream', prepare)
+  single.use('stream', prepare)
+
+  async function sendBy (mail: Pick<typeof single, 'sendMail'>, message: Composed, holds: LeaseCheck): Promise<SMTPSentMessageInfo> {
+    const sending: Sending = { begun: false, whole: false, holds }
+    sendings.set(message.messageId, sending)
+    try {
+      return await mail.sendMail(message)
+    } catch (error) {
+      if (error instanceof RequestFailure || !(error instanceof Error)) throw error
+      const answer = answered(error, sending)
+      if (isSessionGone(answer, sending)) throw new SessionGone(answer)
+      throw smtpFailure(host, answer, sending.whole)
+    } finally {
+      sendings.delete(message.messageId)
+    }
+  }
+
   let utf8 = false
   return {
-    async send (message, holds) {
-      const sending: Sending = { whole: false, holds }
-      sendings.set(message.messageId, sending)
+    async send (compose, holds) {
       try {
-        return await mail.sendMail(message)
+        return await sendBy(pooled, compose(), holds).catch((error: unknown) => {
+          if (error instanceof SessionGone) return sendBy(single, compose(), holds)
+          throw error
+        })
       } catch (error) {
-        throw error instanceof RequestFailure || !(error instanceof Error)
-          ? error
-          : smtpFailure(host, answered(error, sending), sending.whole)
-      } finally {
-        sendings.delete(message.messageId)
+        throw error instanceof SessionGone ? smtpFailure(host, error.answer, false) : error
       }
     },
     async takesUtf8 () {
       utf8 ||= offersUtf8(await greeting(session, host, open))
       return utf8
     },
-    close: () => mail.close()
+    close: () => pooled.close()
   }
 }
 
@@ -143,8 +166,29 @@ function watch (message: MailMessage['message'], sending: Sending): void {
   message.processFunc((input) => Readable.from(sent(input, sending), { objectMode: false, highWaterMark: 1 }))
 }
 
+/**
+ * The server has ended the session before the first byte of the message. It was likely a kept one, which has been used for long enough or
+ * for enough messages (421, RFC 5321, 3.8). So nothing was sent, and it proves nothing about the server.
+ */
+class SessionGone extends Error {
+  override name = 'SessionGone'
+  readonly answer: SmtpError
+
+  constructor (answer: SmtpError) {
+    super(answer.message)
+    this.answer = answer
+  }
+}
+
+/** nodemailer gives the envelope a list of those accepted when it tells a session the sender. */
+function isSessionGone ({ code, responseCode }: SmtpError, { begun, envelope }: Sending): boolean {
+  if (begun || envelope?.accepted === undefined) return false
+  return responseCode === 421 || (responseCode === undefined && (code === 'ECONNECTION' || code === 'ESOCKET'))
+}
+
 /** The bytes of a message. The server accepts a message with its end, so the end is sent only while the caller holds its lease. */
 async function* sent (input: AsyncIterable<Buffer>, sending: Sending): AsyncGenerator<Buffer> {
+  sending.begun = true
   yield* piecesUnderLease(input, sending.holds)
   sending.whole = true
 }

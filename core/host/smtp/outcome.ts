@@ -1,9 +1,23 @@
 import type { ProviderErrorWord } from '../call/failure.ts'
 import { RequestFailure, type RequestOutcome } from '../call/request-outcome.ts'
 
-/** The facts of an SMTP error. `whole`: the whole message was sent, and only the server's answer is missing. */
-export type SmtpError = { code?: string | undefined, responseCode?: number | undefined, response?: string | undefined, message: string }
+/** The facts of an SMTP error, and the command that it answers. */
+export type SmtpError = {
+  code?: string | undefined
+  command?: string | undefined
+  responseCode?: number | undefined
+  response?: string | undefined
+  message: string
+}
+
+/** `whole`: the whole message was sent, and only the server's answer is missing. */
 type Row = { fits: (error: SmtpError, whole: boolean) => boolean, verdict: Exclude<RequestOutcome, 'done'>, word?: ProviderErrorWord }
+
+/**
+ * What the server says of the recipients: 4yz at RCPT, unless it closes the session (421) or is unwell itself (X.3.Z, RFC 3463).
+ */
+const isOfRecipient = ({ command, responseCode, response = '' }: SmtpError): boolean =>
+  command === 'RCPT TO' && within(responseCode, 400) && responseCode !== 421 && !/^4\d\d[ -]4\.3\./.test(response)
 
 const within = (code: number | undefined, from: number): boolean => code !== undefined && code >= from && code < from + 100
 
@@ -13,6 +27,7 @@ const within = (code: number | undefined, from: number): boolean => code !== und
  */
 const ends: readonly Row[] = [
   { fits: ({ code }) => code === 'ETLS', verdict: 'not done' },
+  { fits: isOfRecipient, verdict: 'not done', word: 'recipient_unavailable' },
   { fits: ({ responseCode }) => within(responseCode, 400), verdict: 'not done' },
   { fits: ({ code }) => code === 'EAUTH' || code === 'ENOAUTH', verdict: 'refused', word: 'authentication_error' },
   { fits: ({ responseCode }) => within(responseCode, 500), verdict: 'refused', word: 'distant_service_error' },

@@ -14,7 +14,7 @@ import { readPieces } from '../http/pieces.ts'
 import { type AllowedHosts, checkHost } from '../http/target.ts'
 import type { LeaseCheck } from '../manifest/lease-check.ts'
 import { checkHeaders } from './headers.ts'
-import type { Mailer } from './mailer.ts'
+import type { Composed, Mailer } from './mailer.ts'
 import type { Smtp, SmtpMessage, SmtpReceipt } from './message.ts'
 import { type SmtpError, smtpErrorMessage } from './outcome.ts'
 
@@ -87,7 +87,7 @@ async function deliver (mailer: Mailer, { host, ended, holds, message, read }: D
   }
   const messageId = `<${message.id ?? randomUUID()}@${domainToASCII(from.address.replace(/^.*@/, ''))}>`
   const date = message.date ?? new Date().toISOString()
-  const sent = await mailer.send({
+  const compose = (): Composed => ({
     messageId,
     date: new Date(date),
     // The boundary between the parts would otherwise be random, and so different in each attempt.
@@ -109,7 +109,8 @@ async function deliver (mailer: Mailer, { host, ended, holds, message, read }: D
       ...(message.attachments ?? []).map((document) => attachment(document, read))
     ],
     signal: ended
-  }, holds)
+  })
+  const sent = await mailer.send(compose, holds)
   const { rejected = [], waiting = [] } = Object.groupBy((sent.rejectedErrors ?? []).map((error) => turnedAway(host, error)),
     ({ code }) => code !== undefined && code < 500 ? 'waiting' : 'rejected')
   return { messageId, date, response: sent.response, accepted: sent.accepted, rejected, waiting }

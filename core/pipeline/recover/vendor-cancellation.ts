@@ -3,6 +3,7 @@ import { providerOfStep } from '../../configuration/serving.ts'
 import { canTransition, type DeliveryService, type DeliveryStatus } from '../../contract/delivery.ts'
 import { DispatchError } from '../../contract/errors.ts'
 import { callCancel, type CancelResult } from '../../host/call/cancel.ts'
+import { clientWord } from '../../host/call/failure.ts'
 import type { CallContext } from '../../host/call/invoke.ts'
 import { callStatus } from '../../host/call/status.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
@@ -181,5 +182,5 @@ function errorOf (
   const { word, retryAfter } = asked.outcome === 'cancelled' ? { word: 'provider_error' } as const : asked.error
   return word === 'provider_error'
     ? new DispatchError('conflict', `The provider does not take it back: ${why}`, { dispatchId })
-    : new DispatchError(word, why, { dispatchId, ...(retryAfter === undefined ? {} : { retryAfter }) })
+    : new DispatchError(clientWord(word), why, { dispatchId, ...(retryAfter === undefined ? {} : { retryAfter }) })
 }

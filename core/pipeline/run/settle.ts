@@ -6,6 +6,7 @@ import { DispatchError, refusal } from '../../contract/errors.ts'
 import { observe } from '../../contract/observations.ts'
 import type { DispatchStatus, StepStatus } from '../../contract/states.ts'
 import type { Outcome } from '../../host/call/dispatch.ts'
+import { clientWord } from '../../host/call/failure.ts'
 import type { EventActor, StepCandidate } from '../../store/db/schema.ts'
 import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
 import { skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
@@ -186,7 +187,7 @@ export function settlementOf (outcome: Outcome): Settlement {
   return {
     outcome: outcome.outcome,
     error: {
-      word,
+      word: clientWord(word),
       message,
       ...(code === undefined ? {} : { details: [{ path: '', code, message }] }),
       ...(retryAfter === undefined ? {} : { retryAfter })

@@ -6,6 +6,7 @@ const accepted: Outcome = { outcome: 'accepted', response: { id: '1', status: 's
 const rejected: Outcome = { outcome: 'rejected', error: { word: 'provider_error', message: 'No.' } }
 const unavailable: Outcome = { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Later.' } }
 const uncertain: Outcome = { outcome: 'uncertain', error: { word: 'outcome_unknown', message: 'Lost.' } }
+const putOff: Outcome = { outcome: 'unavailable', error: { word: 'recipient_unavailable', message: 'Greylisted.' } }
 const ours: Outcome = { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Our storage.', ours: true } }
 
 /** The calls of a service with the configuration of a company. */
@@ -52,8 +53,8 @@ void t.test('a provider is failing as long as its breaker is not closed for some
   t.end()
 })
 
-void t.test('a refusal proves that the vendor is there, and so does an acceptance', (t) => {
-  for (const answer of [rejected, accepted]) {
+void t.test('a refusal proves that the vendor is there; so do an acceptance and a recipient who is put off', (t) => {
+  for (const answer of [rejected, accepted, putOff]) {
     const { tell, passes } = begin()
     tell(unavailable, unavailable, answer, unavailable, unavailable)
     t.equal(passes(), true)

@@ -7,7 +7,7 @@ import { invoke } from '../../../core/host/call/invoke.ts'
 import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
-import { failureOf, Host, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
+import { failureOf, Host, recipientUnavailable, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
 import { callContext, installedProvider, invoice, memoryLog, outside } from '../../fixtures/providers/call.ts'
 import { has, lacks } from '../../support/matching.ts'
 import { vendorOf } from '../../support/vendor.ts'
@@ -25,7 +25,7 @@ function installed (dispatch: Dispatch, more: object = {}): InstalledProvider {
   return installedProvider({
     hosts: ['api.acme.test'],
     settings: Type.Object({ token: Type.Optional(Secret()), server: Type.Optional(Host()) }),
-    errors: { at: '/code', message: '/message', map: { E1: 'authentication_error' } },
+    errors: { at: '/code', message: '/message', map: { E1: 'authentication_error', E2: 'recipient_unavailable' } },
     services: {
       invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'lookup', visibleAfter: 0 }, dispatch, lookup: dispatch, ...more }
     }
@@ -50,11 +50,25 @@ await t.test('what http throws is the outcome of a provider that lets it pass', 
   vendor.answer({ json: { id: '7' } })
   t.strictSame(await run(send), { outcome: 'accepted', response: { id: '7', status: 'sent' } })
   vendor.answer({ status: 422, json: { code: 'E7', message: 'No such customer.' } })
-  t.strictSame(await run(send), { outcome: 'rejected', error: { word: 'provider_error', code: 'E7', message: 'No such customer.' } })
+  t.strictSame(await run(send), {
+    outcome: 'rejected',
+    error: { word: 'provider_error', code: 'E7', message: 'No such customer.', host: 'api.acme.test' }
+  })
   vendor.answer({ status: 422, json: { code: 'E1', message: 'Who?' } })
-  t.strictSame(await run(send), { outcome: 'rejected', error: { word: 'authentication_error', code: 'E1', message: 'Who?' } })
+  t.strictSame(await run(send), {
+    outcome: 'rejected',
+    error: { word: 'authentication_error', code: 'E1', message: 'Who?', host: 'api.acme.test' }
+  })
   vendor.answer({ status: 429 })
   has(t, await run(send), { outcome: 'unavailable', error: { word: 'provider_unavailable' } })
+  for (const status of [400, 429]) {
+    vendor.answer({ status, json: { code: 'E2', message: 'Too many for this number.' } })
+    has(t, await run(send), { outcome: 'unavailable', error: { word: 'recipient_unavailable', code: 'E2' } }, String(status))
+  }
+  const putOff: Dispatch = () => Promise.reject(recipientUnavailable('Its mailbox is full.'))
+  has(t, await run(putOff), { outcome: 'unavailable', error: { word: 'recipient_unavailable', message: 'Its mailbox is full.' } })
+  vendor.answer({ status: 500, json: { code: 'E2' } })
+  has(t, await run(send), { outcome: 'uncertain', error: { word: 'outcome_unknown' } }, 'perhaps it was sent')
   vendor.answer({ status: 503 })
   has(t, await run(send), { outcome: 'uncertain', error: { word: 'outcome_unknown' } })
   has(t, await run(send, { notProcessed: [503] }), { outcome: 'unavailable', error: { word: 'provider_unavailable' } })
@@ -163,7 +177,7 @@ await t.test('a checkpoint', async (t) => {
     const save = (): Promise<void> => Promise.reject(new Error('select canary from secrets'))
     t.strictSame(await run(twoSteps, { checkpoint: true }, contextOf({}, { checkpoint: { save } })), {
       outcome: 'unavailable',
-      error: { word: 'provider_unavailable', ours: true, message: 'The checkpoint could not be recorded.' }
+      error: { word: 'provider_unavailable', ours: true, message: 'The checkpoint could not be recorded.', host: 'api.acme.test' }
     })
     t.equal(vendor.requests.filter(({ path }) => path === '/v1/send').length, before)
   })

@@ -219,7 +219,17 @@ const refusals: [what: string, options: SMTPServerOptions, failure: Failure][] =
   [
     'the only recipient for now',
     { onRcptTo: refuse(450, 'Mailbox busy') },
-    { word: 'provider_unavailable', code: '450', message: '"mail.acme.test" answered: 450 Mailbox busy' }
+    { word: 'recipient_unavailable', code: '450', message: '"mail.acme.test" answered: 450 Mailbox busy' }
+  ],
+  [
+    'the recipients for a reason of its own',
+    { onRcptTo: refuse(452, '4.3.1 Mail system full') },
+    { word: 'provider_unavailable', code: '452', message: '"mail.acme.test" answered: 452 4.3.1 Mail system full' }
+  ],
+  [
+    'the recipients and goes',
+    { onRcptTo: refuse(421, 'Closing') },
+    { word: 'provider_unavailable', code: '421', message: '"mail.acme.test" answered: 421 Closing' }
   ],
   [
     'the message for good',
@@ -447,15 +457,54 @@ await t.test('cuts', async (t) => {
     has(t, await failed(smtp.send(message({ to: ['ada@example.com', 'nobody@example.com'] }), transport)), { word: 'outcome_unknown' })
   })
 
-  await t.test('of a kept connection: the next message is not lost, and may be sent again', async (t) => {
+  await t.test('of a kept connection: the next message goes out on a fresh one', async (t) => {
     const { server, network, smtp } = await begin(t)
     await smtp.send(message(), transport)
     server.cut()
-    const second = await failed(smtpOf(network).send(message(), transport))
-    t.ok(second === undefined || second.word === 'provider_unavailable')
     await smtpOf(network).send(message(), transport)
-    t.equal(server.mails.length, second === undefined ? 3 : 2)
+    t.equal(server.mails.length, 2)
   })
+})
+
+const sessionEnds: [how: string, end: (cut: () => void, answered: (error: Error) => void) => void][] = [
+  ['with 421', (_cut, answered) => answered(answer(421, '4.4.1 Session has lasted for too long'))],
+  ['without a word', (cut) => cut()]
+]
+for (const [how, end] of sessionEnds) {
+  await t.test(`a server that ends a session after one message, ${how}, gets each message, whole and once`, async (t) => {
+    const used = new Set<string>()
+    const { server, smtp } = await begin(t, (cut) => ({
+      onMailFrom (_address, { id }, callback) {
+        if (used.has(id)) end(cut, callback)
+        else callback()
+        used.add(id)
+      }
+    }))
+    const sources: (string | undefined)[] = []
+    for (let mails = 0; mails < 4; mails++) {
+      await smtp.send(message({ id: 'step-1', date: '2026-03-14T09:30:00Z', attachments: [pdf] }), transport)
+      sources.push(server.mails.at(-1)?.source)
+    }
+    t.equal(server.mails.length, 4)
+    t.equal(new Set(sources).size, 1, 'a message that is composed again is the same')
+    contains(t, sources[0] ?? '', Buffer.from('%PDF-2.0').toString('base64'))
+  })
+}
+
+await t.test('a server that ends fresh sessions too is asked twice, and is unavailable', async (t) => {
+  const { server, smtp } = await begin(t, () => ({ onMailFrom: refuse(421, 'Overloaded') }))
+  has(t, await failed(smtp.send(message(), transport)), { word: 'provider_unavailable', code: '421' })
+  t.equal(server.connections(), 2)
+})
+
+await t.test('a session that ends once the message has begun is not tried on another one', async (t) => {
+  const { server, smtp } = await begin(t, (cut) => ({
+    onData (stream) {
+      stream.resume().once('end', cut)
+    }
+  }))
+  has(t, await failed(smtp.send(message(), transport)), { word: 'outcome_unknown' })
+  t.equal(server.connections(), 1)
 })
 
 await t.test('a call that is given up while the server decides leaves a doubt', async (t) => {

@@ -5,9 +5,21 @@ import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
 const mailAttacks: readonly InjectedMailFault[] = [
-  { name: 'refuses the sign-in', outcome: 'rejected', needs: 'sign-in', script: { at: 'sign-in', reply: '535 Wrong user or password' } },
+  {
+    name: 'refuses the sign-in',
+    outcome: 'rejected',
+    word: 'authentication_error',
+    needs: 'sign-in',
+    script: { at: 'sign-in', reply: '535 Wrong user or password' }
+  },
   { name: 'refuses the sender', outcome: 'rejected', script: { at: 'sender', reply: '553 Not from you' } },
   { name: 'refuses every recipient', outcome: 'rejected', script: { at: 'recipient', reply: '550 No such user' } },
+  {
+    name: 'puts every recipient off',
+    outcome: 'unavailable',
+    word: 'recipient_unavailable',
+    script: { at: 'recipient', reply: '451 4.7.1 Greylisted, try again later' }
+  },
   { name: 'refuses the message', outcome: 'rejected', script: { at: 'message', reply: '554 This is spam' } },
   { name: 'takes no sender now', outcome: 'unavailable', script: { at: 'sender', reply: '451 Later' } },
   { name: 'takes no message now', outcome: 'unavailable', script: { at: 'message', reply: '452 Full' } },
@@ -27,13 +39,12 @@ export async function mailCases (subject: ProviderUnderTest, fit: readonly Prepa
   const signsIn = prepared.call.mail?.expect.user !== undefined
   return await inTurn(mailAttacks.filter(({ needs }) => needs === undefined || signsIn), async (mailAttack) => {
     const { result } = await subject.play(prepared, { mailAttack })
-    const wrong = result.outcome === mailAttack.outcome ?
-      [] :
-      [`It is called ${result.outcome}${'error' in result ? ` (${result.error.word}: ${result.error.message})` : ''}; it must be ` +
-        `${mailAttack.outcome}.`]
-    const signIn = mailAttack.needs === 'sign-in' && 'error' in result && result.error.word !== 'authentication_error'
-      ? [`A wrong sign-in is an authentication_error, not ${result.error.word}.`]
-      : []
-    return judged('outcome', `${prepared.name}: the mail server ${mailAttack.name}`, [...wrong, ...signIn])
+    const { outcome, word } = mailAttack
+    const told = 'error' in result ? result.error.word : undefined
+    const wrong = result.outcome === outcome && (word === undefined || told === word)
+      ? []
+      : [`It is called ${result.outcome}${'error' in result ? ` (${result.error.word}: ${result.error.message})` : ''}; it must be ` +
+        `${word ?? outcome}.`]
+    return judged('outcome', `${prepared.name}: the mail server ${mailAttack.name}`, wrong)
   })
 }

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import { failureOf, type Manifest, providerErrors } from '@dispatch/core/host'
+import { failureOf, type Manifest, providerErrors, type ProviderErrorWord } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
@@ -155,14 +155,14 @@ async function mappedCases (subject: ProviderUnderTest, { prepared }: Played): P
   const first = exchange.findIndex((entry) => !isSignIn(entry))
   const [pointer = ''] = [at].flat()
   const inXml = exchange[first]?.answer.xml !== undefined
-  return await inTurn(codes, async ([code, word]) => {
-    const status = word === 'authentication_error' ? 401 : 400
+  const answers = codes.flatMap(([code, word]) => statusesOf(word).map((status) => ({ code, word, status })))
+  return await inTurn(answers, async ({ code, word, status }) => {
     const { result } = await subject.play(prepared, {
       attack: {
         at: first,
         how: {
           name: code,
-          means: 'refused',
+          means: status === 429 ? 'not done' : 'refused',
           status,
           script: { status, ...(inXml ? { xml: bodyAt(pointer, code) } : { json: bodyAt(pointer, code) }) }
         }
@@ -172,6 +172,12 @@ async function mappedCases (subject: ProviderUnderTest, { prepared }: Played): P
     return judged('mapped', `${name}: answered ${status} with ${pointer} ${code}`,
       told === word ? [] : [`It is called ${told}; errors.map says ${word}.`])
   })
+}
+
+/** The statuses with which a vendor may tell a word. */
+function statusesOf (word: ProviderErrorWord): number[] {
+  if (word === 'recipient_unavailable') return [400, 429]
+  return [word === 'authentication_error' ? 401 : 400]
 }
 
 /** An answer with a value at a JSON pointer. */
