@@ -79,6 +79,7 @@ export { isSince, latestVersion, usualVersion, versionOf, versions, type Version
 export { createDownloads, type Download, type Downloads } from './downloads.ts'
 export { createBreakers, type Breakers } from './host/call/breaker.ts'
 export type { State } from './host/call/context.ts'
+export { errorMessageOf } from './host/call/load-error.ts'
 export type { Log } from './host/call/log.ts'
 export { containStrayErrors } from './host/call/stray-errors.ts'
 export { createDocumentSpool, type DocumentSpool } from './host/files/document-spool.ts'

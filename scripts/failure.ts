@@ -1,12 +1,12 @@
-import { DatabaseUnavailable } from '@dispatch/core'
+import { DatabaseUnavailable, errorMessageOf } from '@dispatch/core'
 
 /** The sentence that tells an operator what went wrong. The service's own errors are sentences already. */
 export function sentenceOf (error: unknown): string {
   // Of several errors while closing, the first.
   if (error instanceof SuppressedError) return sentenceOf(error.suppressed)
-  if (!(error instanceof Error)) return String(error)
+  if (!(error instanceof Error)) return errorMessageOf(error)
   if (error instanceof DatabaseUnavailable && error.why !== undefined) return `The database cannot be used: ${error.why}`
-  const sentence = isSystemError(error) && error.syscall === 'listen' ? listening(error) : error.message
+  const sentence = isSystemError(error) && error.syscall === 'listen' ? listening(error) : errorMessageOf(error)
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
 }
 

@@ -1,4 +1,4 @@
-import { containStrayErrors, isPassingOutage } from '@dispatch/core'
+import { containStrayErrors, errorMessageOf, isPassingOutage } from '@dispatch/core'
 import { type Embedded, startEmbedded, StartError } from '@dispatch/embedded-postgres'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
@@ -65,7 +65,7 @@ async function open (config: Config, task: Task, opened: AsyncDisposableStack, e
   opened.use(containStrayErrors({
     log: starting.log,
     end: (error) => {
-      end.abort(error instanceof Error ? error : new Error(String(error)))
+      end.abort(error instanceof Error ? error : new Error(errorMessageOf(error)))
     }
   }))
   opened.use(giveMemoryBack())

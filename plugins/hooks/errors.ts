@@ -29,6 +29,8 @@ export const errorsPlugin = plugin((app, _options, done) => {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const known = knownError(error) ?? frameworkError(error, request)
     if (known.word === 'internal_error' || known.word === 'document_damaged') request.log.error({ err: error }, 'request failed')
+    // The client is told that it may try again; why it has to stands here.
+    else if (known.word === 'service_unavailable') request.log.warn({ err: known }, 'the service could not do what it was asked')
     return send(known, request, reply)
   })
   app.setNotFoundHandler((request, reply) => send(routeNotFound(request), request, reply))

@@ -1,9 +1,15 @@
 import { readBacklog } from '@dispatch/core'
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
 import type { App } from '../container.ts'
 
 /** Milliseconds for which the counts of the database are believed: several scrapers cost one query. */
 const believed = 5_000
+
+/** Milliseconds that a scrape waits for the database. */
+const patience = 2_000
 
 type Backlog = Awaited<ReturnType<typeof readBacklog>>
 
@@ -12,12 +18,17 @@ type Backlog = Awaited<ReturnType<typeof readBacklog>>
  */
 export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void {
   const database = get('database')
-  let asked: { at: number, backlog: Promise<Backlog | undefined> } | undefined
+  let asked: { at: number, backlog: Promise<Backlog | undefined>, answered: boolean } | undefined
+  /** A silent database is asked once, and no scrape waits for it. */
   const backlog = (): Promise<Backlog | undefined> => {
-    if (asked === undefined || performance.now() - asked.at > believed) {
-      asked = { at: performance.now(), backlog: readBacklog(database).catch(() => undefined) }
+    if (asked === undefined || (asked.answered && performance.now() - asked.at > believed)) {
+      const question = { at: performance.now(), backlog: readBacklog(database).catch(() => undefined), answered: false }
+      void question.backlog.finally(() => {
+        question.answered = true
+      })
+      asked = question
     }
-    return asked.backlog
+    return Promise.race([asked.backlog, pause(patience, undefined, { ref: false })])
   }
 
   const gauge = <Label extends string>(
@@ -46,7 +57,7 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
       for (const [state, value] of Object.entries({ busy: open - idle, idle, waiting })) set(value, { pool, state })
     }
   })
-  gauge('database_up', '1 while the database answers and takes changes.', [], async (set) => {
+  gauge('database_up', '1 while the database commits what requests write.', [], async (set) => {
     set(await database.ping().then(() => 1, () => 0))
   })
   const { readsReplica } = database
@@ -77,10 +88,20 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
   gauge('breakers_open', 'Companies whose circuit breaker for a provider is not closed in this process.', ['provider'], (set) => {
     for (const [provider, companies] of get('breakers').failing()) set(companies, { provider })
   })
+  gauge('spool_files', 'Answers and events of vendors that wait in the data directory, or were set aside.', ['spool', 'state'],
+    async (set) => {
+      for (const [spool, { count }] of Object.entries({ outcomes: get('outcomeSpool'), webhooks: get('eventSpool') })) {
+        for (const [state, files] of Object.entries(await count())) set(files, { spool, state })
+      }
+    })
+  const { tls } = get('config')
+  gauge('certificate_expires_seconds', 'When the certificate in the file of the service expires, Unix time.', [], async (set) => {
+    if (tls !== undefined) set(new X509Certificate(await readFile(tls.cert)).validToDate.getTime() / 1000)
+  })
   gauge('adapter_processes', 'Processes of adapters that this process has started and that run.', [], (set) => {
     set(get('sandboxState')()?.processes ?? 0)
   })
   gauge('clock_skew_seconds', 'How far the clock of this machine is ahead of the database, measured at the start.', [], (set) => {
-    set(get('clockSkew'))
+    set(-get('clockSkew'))
   })
 }

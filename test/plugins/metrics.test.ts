@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { Registry } from 'prom-client'
 import t from 'tap'
+import { addGauges } from '../../plugins/metrics/gauges.ts'
 import { openMetrics } from '../../plugins/metrics/server.ts'
 import { contains, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
@@ -79,6 +81,12 @@ await t.test('what there is at the moment is read at the scrape', async (t) => {
   t.equal(valueOf(await scrape(), 'breakers_open', { provider: 'acme' }), 1)
   service.app.get('breakers').close({ companyId: null })
   t.equal(valueOf(await scrape(), 'breakers_open', { provider: 'acme' }), undefined)
+})
+
+await t.test('a clock that is behind that of the database is a negative skew', async (t) => {
+  const registry = new Registry()
+  addGauges(registry, { get: (name) => name === 'clockSkew' ? 3 as never : service.app.get(name) })
+  t.equal(valueOf(await registry.metrics(), 'clock_skew_seconds'), -3)
 })
 
 await t.test('every metric of the alerts and of the dashboard is one of the service', async (t) => {

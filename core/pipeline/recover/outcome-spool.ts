@@ -1,6 +1,6 @@
 import type { Envelope, Keyring } from '../../access/keyring.ts'
 import type { Log } from '../../host/call/log.ts'
-import { openAtomicFiles } from '../../store/db/atomic-files.ts'
+import { type AtomicFiles, openAtomicFiles } from '../../store/db/atomic-files.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 
@@ -24,6 +24,7 @@ export type RecordedLate = 'done' | 'later' | 'unknown'
 export type OutcomeSpool = {
   /** Resolves when the file is synced to the disk. */
   keep: (late: LateOutcome) => Promise<void>
+  count: AtomicFiles['count']
   /** Whether there is an outcome of the step. */
   has: (stepId: string) => Promise<boolean>
   /**
@@ -46,6 +47,7 @@ export async function openOutcomeSpool ({ folder, keyring, log }: {
   const read = (text: string): LateOutcome => JSON.parse(keyring.open(JSON.parse(text) as Envelope, context).toString()) as LateOutcome
   return {
     keep: (late) => files.write(`${late.stepId}-${late.attempt}.json`, JSON.stringify(keyring.seal(JSON.stringify(late), context))),
+    count: files.count,
     has: async (stepId) => (await files.names()).some((name) => name.startsWith(stepId)),
     drain: (record) =>
       files.drain(read, async (late) => {

@@ -95,7 +95,7 @@ function logRefusal (
   { outcome, error: { word, code } }: FailedCall
 ): void {
   log.warn({ companyId, dispatchId, provider, outcome, error: word, ...(code === undefined ? {} : { code }) },
-    'the provider did not accept a request')
+    outcome === 'uncertain' ? 'whether the provider accepted a request is not known' : 'the provider did not accept a request')
 }
 
 /** The context of every call about a step. Throws `provider_unavailable` when the configuration has been removed. */

@@ -7,6 +7,8 @@ import { draftEnding, isMissing, makeFolder, writeAtomically } from './files.ts'
 export type AtomicFiles = {
   /** Resolves when the file is safe against a power failure. A file that could not be written leaves nothing behind. */
   write: (name: string, text: string) => Promise<void>
+  /** How many files there are, and how many were set aside. */
+  count: () => Promise<SpoolCounts>
   /** The names of the files, sorted. */
   names: () => Promise<string[]>
   /**
@@ -15,6 +17,9 @@ export type AtomicFiles = {
    */
   drain: <Content>(read: (text: string) => Content, take: (content: Content) => Promise<DrainResult>) => Promise<void>
 }
+
+/** Files of a spool: those that wait, and those that were set aside. */
+export type SpoolCounts = { waiting: number, unreadable: number, unknown: number }
 
 /** What to do with a file: remove it (`done`), keep it (`later`), or set it aside and log these facts (`unknown`). */
 export type DrainResult = 'done' | 'later' | { unknown: object }
@@ -77,6 +82,11 @@ export async function openAtomicFiles ({ folder, ending, log }: { folder: string
   return {
     async write (name, text) {
       await writeAtomically(pathOf(name), (file) => file.writeFile(text))
+    },
+    async count () {
+      const all = await readdir(folder)
+      const ended = (end: string): number => all.filter((name) => name.endsWith(end)).length
+      return { waiting: ended(ending), unreadable: ended(`${ending}.unreadable`), unknown: ended(`${ending}.unknown`) }
     },
     names: () => namesWith(ending),
     async drain (read, take) {

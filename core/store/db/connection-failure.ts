@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { errorMessageOf } from '../../host/call/load-error.ts'
 
 /** Where connections lead, and the variable that says so. */
 export type Destination = { setting: string, config: pg.ClientConfig }
@@ -150,6 +151,21 @@ export function failurePasses (cause: unknown): boolean {
   return failureOf(cause).passes === true
 }
 
+/** What libraries with connections of their own say of one that fails, without a code: pg-boss by way of pg. */
+const lost = /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client was closed)/
+
+/**
+ * Whether an error of any library says that the database was away for a while: it has the code of such a failure, or its words. A host name
+ * with several addresses fails as often.
+ */
+export function isLostConnection (error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isLostConnection)
+  if (!(error instanceof Error)) return false
+  const { code = '', syscall } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT') return syscall === 'connect'
+  return byCode[code]?.passes === true || (code === '' && lost.test(error.message))
+}
+
 function failureOf (cause: unknown): Failure {
   const { code = '', syscall } = cause instanceof Error ? cause as NodeJS.ErrnoException : {}
   if (code === 'ENOENT') return syscall === 'connect' ? nobody : noFile
@@ -159,10 +175,10 @@ function failureOf (cause: unknown): Failure {
   return byCode[code] ?? byWords.find(([words]) => words.test(messageOf(cause)))?.[1] ?? unknown
 }
 
-/** The words of an error. A host name with several addresses has an error for each of them. */
+/** The words of an error, without its last full stop. */
 export function messageOf (cause: unknown): string {
   const causes: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
-  return causes.map((one) => (one instanceof Error ? one.message : String(one)).replace(/\.$/, '')).join(', ')
+  return causes.map((one) => errorMessageOf(one).replace(/\.$/, '')).join(', ')
 }
 
 function placeOf ({ setting, config }: Destination): Place {

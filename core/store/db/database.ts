@@ -1,3 +1,4 @@
+import { withTimeLimit } from '@dispatch/common'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { type AdvisoryLock, createAdvisoryLock } from './advisory-lock.ts'
@@ -74,9 +75,12 @@ export type Database = {
   withAdvisoryLock: AdvisoryLock
   /** Of each pool. */
   connectionCounts: () => Record<'companies' | 'commits' | 'owner' | 'vital', ConnectionCounts> & { replica?: ConnectionCounts }
-  /** Rejects with `DatabaseUnavailable` when the database does not answer within 2 seconds, or takes no changes. */
+  /**
+   * Rejects with `DatabaseUnavailable` where requests would fail too: the database does not answer within 2 seconds, takes no changes, has
+   * no room on its disk, or waits for a standby. It writes.
+   */
   ping: () => Promise<void>
-  /** The same, of the pooler and of the server behind it too: what a start and a command need. */
+  /** Rejects where the server does not answer or takes no changes, also the one behind a pooler: what a start and a command need. */
   reach: () => Promise<void>
   close: () => Promise<void>
 }
@@ -108,6 +112,45 @@ const takesChanges = sql`do $$ begin
   if pg_catalog.current_setting('transaction_read_only')::boolean then raise exception
     using errcode = 'read_only_sql_transaction', message = 'The server takes no changes.'; end if;
 end $$`
+
+/**
+ * What a request needs of the server: that it takes changes; room on its disk, here for a temporary file, which a full one refuses; and a
+ * commit that waits for the disk, and for a synchronous standby. A record is written to the log of the server, which nobody reads.
+ */
+const probing = `do $$ begin
+  if pg_catalog.current_setting('transaction_read_only')::boolean then raise exception
+    using errcode = 'read_only_sql_transaction', message = 'The server takes no changes.'; end if;
+  perform pg_catalog.set_config('work_mem', '64kB', true);
+  perform count(*) from pg_catalog.generate_series(1, 5000);
+  perform pg_catalog.pg_logical_emit_message(true, 'dispatch', '');
+end $$`
+
+/** Milliseconds: how long who asks waits for the probe, and when it is given up. */
+const [probePatience, probeLimit] = [2_000, 60_000]
+
+/**
+ * One probe is under way at a time: where the server does not commit, each would hold one of its connections. Whoever asks meanwhile waits
+ * for the same one.
+ */
+function createProbe ({ lent }: Connections): () => Promise<void> {
+  let underWay: Promise<void> | undefined
+  async function probe (): Promise<void> {
+    const client = await lent.connect()
+    try {
+      // The limit of this one statement, in place of the pool's.
+      const asked: pg.QueryConfig & { query_timeout: number } = { text: probing, query_timeout: probeLimit }
+      await client.query(asked)
+    } finally {
+      client.release()
+    }
+  }
+  return async () => {
+    underWay ??= probe().finally(() => {
+      underWay = undefined
+    })
+    await withTimeLimit(probePatience, underWay, () => new DatabaseUnavailable('busy'))
+  }
+}
 
 /** Writes a record to the log of the server that nobody reads. Its commit waits for the disk, and so for all commits before it. */
 const flushing = sql`select pg_logical_emit_message(true, 'dispatch', '')`
@@ -230,9 +273,7 @@ export function openDatabase (
       vital: countsOf(vitals),
       ...(read === undefined ? {} : { replica: countsOf(read.pool) })
     }),
-    ping: async () => {
-      await takesChanges.execute(vital)
-    },
+    ping: createProbe(vitals),
     reach: async () => {
       await takesChanges.execute(vital)
       if (directUrl !== undefined) await withSession(direct, () => Promise.resolve())

@@ -42,8 +42,8 @@ export function createLocalFiles (folder: string): FileStore {
   return {
     ready: () => makeFolder(folder),
     read: (key) => readIfThere(pathOf(key)),
-    put: (key, bytes) => writeAtomically(pathOf(key), (file) => file.writeFile(bytes)),
-    receive: (key, bytes) => writeAtomically(pathOf(key), (file) => write(file, bytes)),
+    put: (key, bytes) => writeAtomically(pathOf(key), (file) => file.writeFile(bytes)).catch(notStored),
+    receive: (key, bytes) => writeAtomically(pathOf(key), (file) => write(file, bytes)).catch(notStored),
     async stream (file) {
       const handle = await openStored(pathOf(file.key), file)
       try {
@@ -82,6 +82,17 @@ function noneWhereMissing (error: unknown): [] {
 /** Whether an error says that there is no such file or folder. */
 export function isMissing (error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
+
+/** What a disk says that takes nothing: it is full, over its quota, at its limit for a file, read-only or broken; or files are short. */
+const refusals: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO', 'EMFILE', 'ENFILE'])
+
+/** As where a bucket is full: the service is at fault, and nothing was sent. */
+function notStored (error: unknown): never {
+  if (!(error instanceof Error && 'code' in error && refusals.has(error.code))) throw error
+  throw new DispatchError('service_unavailable', 'The storage of documents takes nothing now; nothing was sent. Try again in a moment.', {
+    cause: error
+  })
 }
 
 /** Writes a draft first and renames it: even after a power failure the file is complete or not there. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../../host/call/log.ts'
-import { failurePasses } from './connection-failure.ts'
+import { failurePasses, isLostConnection } from './connection-failure.ts'
 import type { Database } from './database.ts'
 import { DatabaseUnavailable, statementError, whyUnusable } from './unavailable.ts'
 
@@ -40,7 +40,7 @@ export async function waitForDatabase (
 export function isPassingOutage (error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (isPassing(cause) || (cause instanceof pg.DatabaseError && isPassing(statementError(cause)))) return true
-    if ((cause instanceof pg.DatabaseError || ('syscall' in cause && cause.syscall === 'connect')) && failurePasses(cause)) return true
+    if (isLostConnection(cause)) return true
   }
   return false
 }

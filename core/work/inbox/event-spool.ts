@@ -1,5 +1,5 @@
 import type { Log } from '../../host/call/log.ts'
-import { openAtomicFiles } from '../../store/db/atomic-files.ts'
+import { type AtomicFiles, openAtomicFiles } from '../../store/db/atomic-files.ts'
 import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
 import type { InboundEvent } from '../../store/vendor/inbound.ts'
 import { type BatchLimits, createBatcher } from './batcher.ts'
@@ -8,6 +8,7 @@ import { type BatchLimits, createBatcher } from './batcher.ts'
 export type EventSpool = {
   /** Resolves when the file of the event is synced to the disk. */
   put: (arrival: InboundEvent) => Promise<void>
+  count: AtomicFiles['count']
   /**
    * Passes all events to `take`, in the order in which they came and in groups, and deletes those that were taken. Rejects when `take`
    * finds no database.
@@ -44,6 +45,7 @@ export async function openEventSpool ({ folder, now, newId, log }: {
 
   return {
     put: batcher.put,
+    count: files.count,
     drain: (take) =>
       files.drain(readLines, async (arrivals) => {
         try {

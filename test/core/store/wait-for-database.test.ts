@@ -56,7 +56,12 @@ void t.test('an outage that passes is known behind other errors, and by the code
   t.ok(isPassingOutage(wrapped(ofTheServer('25006'))), 'a server that has become a standby, as the queue tells it')
   t.ok(isPassingOutage(ofTheSystem('ECONNREFUSED')))
   t.notOk(isPassingOutage(wrapped(ofTheServer('28P01'))))
-  t.notOk(isPassingOutage(Object.assign(ofTheSystem('ECONNREFUSED'), { syscall: 'read' })), 'not a connection of a database')
+  t.ok(isPassingOutage(Object.assign(ofTheSystem('ECONNRESET'), { syscall: 'read' })), 'a connection that was open')
+  t.ok(isPassingOutage(new AggregateError([ofTheSystem('ECONNREFUSED'), ofTheSystem('ECONNREFUSED')])), 'a host with two addresses')
+  for (const words of ['Connection terminated unexpectedly', 'Connection terminated due to connection timeout', 'Query read timeout',
+    'timeout exceeded when trying to connect']) t.ok(isPassingOutage(wrapped(new Error(words))), words)
+  t.notOk(isPassingOutage(new Error('The template took too long: timeout.')), 'not a connection')
+  t.notOk(isPassingOutage(Object.assign(ofTheSystem('ENOENT'), { syscall: 'open' })), 'not a connection')
   t.notOk(isPassingOutage(statementError(ofTheServer('23505'))))
   t.notOk(isPassingOutage('away'))
   t.end()
