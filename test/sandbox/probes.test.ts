@@ -233,3 +233,46 @@ async function attackAll (t: Test, options: Partial<SandboxOptions>): Promise<vo
     await sandbox.close()
   }
 }
+
+/** What an adapter does in a call that its process need not survive, by name. */
+const misbehaviours: Record<string, string> = {
+  'it ends its process': 'process.exit(0)',
+  'it ends its process as Node does': 'process.reallyExit(0)',
+  'it fails, and nobody awaits that': 'void Promise.reject(new Error(\'nobody waits\')); await new Promise((r) => setTimeout(r, 20))',
+  'it throws from a timer': 'setTimeout(() => { throw new Error(\'from a timer\') }, 5); await new Promise((r) => setTimeout(r, 50))',
+  'it never ends': 'await new Promise(() => {})',
+  'it blocks for longer than its call': 'const end = Date.now() + 5_000; while (Date.now() < end);',
+  'it answers nothing': 'return null',
+  'it answers 20 MiB': 'return { id: \'x\'.repeat(20 * 2 ** 20), status: \'sent\' }',
+  'it answers 5,000 objects inside each other':
+    'let deep = {}; for (let i = 0; i < 5_000; i++) deep = { deep }; return { id: \'1\', status: \'sent\', deep }',
+  'it answers with another prototype': 'return JSON.parse(\'{"id":"1","status":"sent","__proto__":{"admin":true}}\')',
+  'it answers what throws when it is read': 'return { id: \'1\', get status () { throw new Error(\'read\') } }',
+  'it changes what all objects have':
+    'Object.prototype.polluted = 1; Array.prototype.map = () => [\'owned\']; JSON.stringify = () => \'"owned"\'; return { id: \'1\' }',
+  'it writes 20,000 lines into the log': 'for (let i = 0; i < 20_000; i++) context.log.info({}, `line ${i}`)',
+  'it asks for 20,000 things at once': 'await Promise.all(Array.from({ length: 20_000 }, (_, i) => context.state.get(`k${i}`)))',
+  'it keeps 10 MiB': 'await context.state.put(\'big\', { big: \'x\'.repeat(10 * 2 ** 20) })',
+  'it asks for a host that it has not declared': 'await context.http.get(\'https://evil.example.com/x\', {}, Type.String())',
+  'it asks for this machine': 'await context.http.get(\'https://127.0.0.1/x\', {}, Type.String())'
+}
+
+for (const [way, { options }] of Object.entries(ways)) {
+  await t.test(`what an adapter does in its own calls harms no other company, ${way}`, async (t) => {
+    const acts = Object.entries(misbehaviours).map(([name, code]) => `${JSON.stringify(name)}: async (context) => { ${code} }`)
+    const { dispatch, sandbox } = await outpost(t, {
+      head: `const acts = { ${acts.join(',\n')} }`,
+      dispatch: `const act = acts[context.reference]; return act === undefined ? { id: '1', status: 'sent' } : await act(context)`
+    }, options)
+    for (const name of Object.keys(misbehaviours)) {
+      await dispatch({ account: name })
+      const [, other] = await Promise.all([
+        dispatch({ account: name, reference: name }, { limit: 2_000 }),
+        dispatch({ account: 'company 2' })
+      ])
+      t.equal(other.outcome, 'accepted', name)
+      t.equal((await dispatch({ account: 'company 2' })).outcome, 'accepted', `${name}: and afterwards`)
+    }
+    if (platform() === 'linux') t.same(sandbox.state().gaps, [])
+  })
+}
