@@ -133,6 +133,15 @@ export const en = {
   factorRequireHelp: 'Who has none, you too, can then only set one up. API keys go on.',
   proof: 'Password or code',
   proofWrong: 'The password or the code is wrong. Nothing was changed.',
+  notices: 'What was changed',
+  noticesIntro:
+    'How you sign in, your keys and your secrets. What was not you: change your password, end your other sessions, and tell an admin, who ' +
+    'can end every way in.',
+  noticesNone: 'Nothing of late.',
+  noticeWhat: 'Change',
+  noticeFrom: 'From',
+  noticeBySelf: 'you',
+  noticeByOther: 'an admin',
   proveTitle: 'Is it you?',
   proveIntro:
     'This changes how somebody gets in, or shows a secret. You signed in as {email} more than five minutes ago: prove once more that it ' +

@@ -137,6 +137,15 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   factorRequireHelp: 'Ceux qui n’en ont pas, vous compris, ne peuvent alors qu’en ajouter un. Les clés d’API restent valables.',
   proof: 'Mot de passe ou code',
   proofWrong: 'Le mot de passe ou le code est faux. Rien n’a été changé.',
+  notices: 'Ce qui a été modifié',
+  noticesIntro:
+    'Votre manière de vous connecter, vos clés et vos secrets. Si ce n’était pas vous : changez votre mot de passe, mettez fin à vos autres ' +
+    'sessions, et dites-le à un administrateur, qui peut fermer tous les accès.',
+  noticesNone: 'Rien ces derniers temps.',
+  noticeWhat: 'Changement',
+  noticeFrom: 'Depuis',
+  noticeBySelf: 'vous',
+  noticeByOther: 'un administrateur',
   proveTitle: 'Est-ce bien vous ?',
   proveIntro:
     'Ceci change la manière d’entrer de quelqu’un, ou montre un secret. Vous vous êtes connecté comme {email} il y a plus de cinq ' +
