@@ -32,7 +32,7 @@ const owners = {
   'access.reset': ({ object }) => object.id,
   'identity.linked': ({ object }) => object.id,
   'identity.unlinked': ({ object }) => object.id,
-  'user.changed': ({ object, facts }) => isOfAccess(facts?.['fields']) ? object.id : undefined,
+  'user.changed': ({ object, facts }) => letsIn(facts) ? object.id : undefined,
   'callback-secret.rotated': ({ author }) => author?.userId,
   'callback-endpoint.created': ({ author }) => author?.userId,
   'callback-endpoint.secret-rotated': ({ author }) => author?.userId,
@@ -45,8 +45,9 @@ const owners = {
 /** An action of which somebody is told. */
 export type ToldAction = keyof typeof owners
 
-function isOfAccess (fields: unknown): boolean {
-  return Array.isArray(fields) && (fields.includes('email') || fields.includes('password'))
+/** A form may send the e-mail address of before. */
+function letsIn ({ fields, previousEmail }: JsonObject = {}): boolean {
+  return previousEmail !== undefined || Array.isArray(fields) && fields.includes('password')
 }
 
 /** Notes that somebody must be told of a change, in the transaction that makes it. */
