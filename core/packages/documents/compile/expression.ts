@@ -7,6 +7,7 @@ import { withFallbacks } from './fallback.ts'
 import { engine, pageFields, settingNames } from './liquid.ts'
 import { planValue, type Reading } from './plan.ts'
 import { environment, lookUp, pointerOf, type Scope } from './scope.ts'
+import { countExpression, countWork } from './work.ts'
 
 /** A compiled expression. */
 export type CompiledExpression = {
@@ -35,7 +36,10 @@ export function compileExpression (text: string, site: CompileContext, as: Read[
 
 function compilePath (path: Path, site: CompileContext, as: Read['as']): CompiledExpression {
   const source = recordRead(site, path, as)
-  const find = (scope: Scope): unknown => lookUp(scope, path)
+  const find = (scope: Scope): unknown => {
+    countExpression(scope)
+    return lookUp(scope, path)
+  }
   const pointer = (scope: Scope): string => pointerOf(scope, path)
   const value = (scope: Scope): unknown => {
     const found = find(scope)
@@ -50,11 +54,13 @@ function compileLiquid (text: string, site: CompileContext, as: Read['as']): Com
   const sources = places.map((place) => recordRead(site, fieldPathOf(place), as))
   const pointer: Pointer = (scope, variable = places[0]) => pointerOf(scope, variable)
   const plan = parsed === undefined ? () => undefined : planValue(parsed, 'required')
-  const evaluate = (scope: Scope, lenience: Lenience): unknown =>
-    withRenderErrors(scope, site, pointer, () =>
+  const evaluate = (scope: Scope, lenience: Lenience): unknown => {
+    countExpression(scope)
+    return withRenderErrors(scope, site, pointer, () =>
       plan === undefined
         ? toValueSync(parsed?.value(liquidContext(scope, site, lenience), lenience === 'lenient'))
         : plan(readingOf(scope, site, lenience, pointer)))
+  }
   return {
     value: (scope) => evaluate(scope, 'strict'),
     find: (scope) => evaluate(scope, 'lenient'),
@@ -120,8 +126,8 @@ type Lenience = 'strict' | 'lenient'
 export function liquidContext (scope: Scope, site: CompileContext, lenience: Lenience): Context {
   const globals = { [settingNames.locale]: scope.locale, [settingNames.currency]: scope.currency }
   const fields = site.pageFields ? pageFields : {}
-  return new Context({ ...environment(scope), ...fields }, engine.options, { sync: true, globals, strictVariables: lenience === 'strict' },
-    { liquid: engine })
+  const options = { sync: true, globals, strictVariables: lenience === 'strict' }
+  return countWork(new Context({ ...environment(scope), ...fields }, engine.options, options, { liquid: engine }), scope)
 }
 
 /** The same for an expression that needs no Liquid, or filters of Liquid only. */
@@ -160,8 +166,7 @@ function translated (error: unknown, scope: Scope, site: CompileContext, pointer
     return missing(name, plainPath.test(name) ? pointer(scope, name.split('.')) : pointer(scope), site)
   }
   if (!(error instanceof Error)) return error
-  const code = error.message.includes('limit exceeded') ? 'too_large' : 'template_error'
-  return renderError(pointer(scope), code,
+  return renderError(pointer(scope), 'template_error',
     `The template's expression at ${site.at} failed: ${error.message.split(', line:')[0] ?? error.message}.`, error)
 }
 

@@ -5,6 +5,7 @@ import { renderError } from '../model/errors.ts'
 import { isDecimal } from '../model/values.ts'
 import { formatCountry, formatDate, formatMoney, formatNumber, formatPercent, isDateStyle } from './format.ts'
 import { escapeMarkup, pageMark } from './markup.ts'
+import { countedOperators, countFilters, countTags } from './work.ts'
 
 /** Tags that neither read files nor define templates. */
 const allowedTags = new Set(['if', 'unless', 'case', 'for', 'break', 'continue', 'assign', 'comment', '#'])
@@ -18,7 +19,7 @@ export const pageFields = { page: Object.freeze({ field: 'page' }), pages: Objec
 /** Names that no expression can write. Under them, the filters find the document's locale and currency. */
 export const settingNames = { locale: ' locale', currency: ' currency' } as const
 
-/** The only Liquid engine: it evaluates the expressions of templates, with limits of time and memory, without files and prototypes. */
+/** The only Liquid engine: it evaluates the expressions of templates, with its work counted, without files and prototypes. */
 export const engine = makeEngine()
 
 function makeEngine (): Liquid {
@@ -28,10 +29,9 @@ function makeEngine (): Liquid {
     ownPropertyOnly: true,
     lenientIf: true,
     parseLimit: 1e5,
-    renderLimit: 500,
-    memoryLimit: 1e7,
     dynamicPartials: false,
-    outputEscape: escapeOutput
+    operators: countedOperators,
+    outputEscape: escapeCounted
   })
   for (const name of Object.keys(liquid.tags)) if (!allowedTags.has(name)) Reflect.deleteProperty(liquid.tags, name)
   liquid.registerFilter('money', function (value: unknown, currency?: unknown) {
@@ -49,7 +49,15 @@ function makeEngine (): Liquid {
   liquid.registerFilter('country', function (value: unknown) {
     return formatCountry(liquidText(value, nowhere), setting(this.context, 'locale'))
   })
+  countTags(liquid)
+  countFilters(liquid)
   return liquid
+}
+
+function escapeCounted (this: { context: Context }, value: unknown): string {
+  const text = escapeOutput(value)
+  this.context.memoryLimit.use(text.length)
+  return text
 }
 
 /** The place of a value that only the caller knows. */

@@ -1,7 +1,8 @@
 import { type Context, type Filter, IfTag, Output, type Template, type Token, toValueSync, TypeGuards, type Value } from 'liquidjs'
 import type { Path } from '../source/field-usage.ts'
 import { engine, escapeOutput } from './liquid.ts'
-import { fieldOf, readPath, type Scope } from './scope.ts'
+import { fieldOf, readPath, type Scope, spend } from './scope.ts'
+import { countExpression } from './work.ts'
 
 /**
  * Liquid evaluates with generators, and throws and catches an error for each optional field that the data do not have. What templates
@@ -63,7 +64,13 @@ function planOutput ({ value }: Output): Plan<string> | undefined {
   const last = value.filters.at(-1)
   if (last === undefined || Object.hasOwn(engine.filters, last.name)) return undefined
   const plan = planValue(value, 'required', value.filters.slice(0, -1))
-  return plan === undefined ? undefined : (reading) => escapeOutput(plan(reading))
+  if (plan === undefined) return undefined
+  return (reading) => {
+    countExpression(reading.scope)
+    const text = escapeOutput(plan(reading))
+    spend(reading.scope, 'steps', text.length)
+    return text
+  }
 }
 
 function planIf ({ branches, elseTemplates = [] }: IfTag): Plan<string> | undefined {
@@ -167,7 +174,7 @@ function planFallback (fallback: Planned, next: Filter | undefined): Step {
     isEmpty(value) ? fallback.evaluate(next?.name === 'default' ? { ...reading, isStrict: false } : reading, 'required') : value
 }
 
-/** A field of each item of a list, which may have thousands. It counts against Liquid's limit of memory. */
+/** A field of each item of a list, which may have thousands. Its items are counted. */
 function planMap (filter: Filter, { evaluate }: Planned): Step {
   const otherwise = byLiquid(filter)
   return (value, reading) => {

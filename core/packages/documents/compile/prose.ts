@@ -74,7 +74,11 @@ function join (parts: readonly Part[], scope: Scope, escape: (text: string) => s
   for (const part of parts) {
     if ('text' in part) text += part.text
     else if ('field' in part) text += pageMark(part.field)
-    else text += escape(liquidText(part.expression.value(scope), () => part.expression.pointer(scope)))
+    else {
+      const shown = liquidText(part.expression.value(scope), () => part.expression.pointer(scope))
+      spend(scope, 'steps', shown.length)
+      text += escape(shown)
+    }
   }
   spend(scope, 'characters', text.length)
   return text

@@ -20,7 +20,7 @@ export type Scope = {
 type Variable = { value: unknown, at: string }
 
 /** The remaining budget of the document. */
-export type Budget = { characters: number, blocks: number, pixels: number }
+export type Budget = { steps: number, characters: number, blocks: number, pixels: number }
 
 /** The first scope of a document. It has no language until the locale is known. */
 export function newScope (data: Record<string, unknown>): Scope {
@@ -30,7 +30,12 @@ export function newScope (data: Record<string, unknown>): Scope {
     locale: 'en',
     currency: 'EUR',
     language: '',
-    budget: { characters: renderLimits.characters, blocks: renderLimits.blocks, pixels: renderLimits.pixels },
+    budget: {
+      steps: renderLimits.steps,
+      characters: renderLimits.characters,
+      blocks: renderLimits.blocks,
+      pixels: renderLimits.pixels
+    },
     pictures: new Map()
   }
 }
@@ -82,5 +87,7 @@ export function environment (scope: Scope): Record<string, unknown> {
 /** Takes from the budget. Throws a RenderError when it is used up. */
 export function spend (scope: Pick<Scope, 'budget'>, what: keyof Budget, amount: number): void {
   scope.budget[what] -= amount
-  if (scope.budget[what] < 0) throw renderError('', 'too_large', `The document has more than ${renderLimits[what]} ${what}.`)
+  if (scope.budget[what] < 0) {
+    throw renderError('', 'too_large', `The document ${what === 'steps' ? 'takes' : 'has'} more than ${renderLimits[what]} ${what}.`)
+  }
 }

@@ -4,6 +4,8 @@ export const renderLimits = {
   depth: 12,
   /** The most levels of lists and fields in template.yaml: each block adds at most five levels. */
   yamlDepth: 80,
+  /** The most work of the expressions of one document, counted in steps of about 20 ns: two seconds. */
+  steps: 100_000_000,
   /** The most blocks and table rows of one document, after its loops. */
   blocks: 100_000,
   /** The most characters of text in one document. */

@@ -142,13 +142,11 @@ void t.test('no tag of Liquid reads a file, or defines what could', (t) => {
   t.end()
 })
 
-void t.test('loops over the data that multiply end in time', async (t) => {
-  const begun = performance.now()
+void t.test('loops over the data that multiply end in an error', async (t) => {
   const loops = ['a', 'b', 'c', 'd'].map((name) => `{% for ${name} in list %}`)
   has(t, await problemsOf([{ paragraph: `${loops.join('')}{% endfor %}{% endfor %}{% endfor %}{% endfor %}` }], {
     list: Array.from({ length: 5000 }, () => 1)
   }), [{ code: 'too_large' }])
-  t.ok(performance.now() - begun < 15_000)
 })
 
 void t.test('blocks nested without end do not compile', (t) => {

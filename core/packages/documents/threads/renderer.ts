@@ -1,4 +1,4 @@
-import { createFairSemaphore, SemaphoreFull } from '@dispatch/common'
+import { SemaphoreFull } from '@dispatch/common'
 import { availableParallelism } from 'node:os'
 import { RenderError, renderError } from '../model/errors.ts'
 import type { Format, Rendered, RenderJob, RenderResult } from '../render/job.ts'
@@ -9,11 +9,14 @@ import type { PostedJob } from './worker.ts'
 export type { Format, Rendered, RenderJob } from '../render/job.ts'
 
 export type RendererOptions = {
-  /** The number of threads: by default one less than the processors, which leaves one for everything else, and at most four. */
+  /**
+   * The number of threads: by default one less than the processors, which leaves one for everything else, and two to four. With two, a
+   * company that keeps one busy leaves the other.
+   */
   threads?: number
-  /** How many jobs of a company may wait, and how many jobs may wait for a thread. */
+  /** How many jobs may wait for a thread. */
   waiting?: number
-  /** The time limits in seconds of a document once a thread has started it, by the owner of its template. */
+  /** The limits of a document in seconds of the processor time of its thread, by the owner of its template. */
   timeLimits?: Readonly<Record<Customer['template'], number>>
   /** The JavaScript heap limit of each thread in MiB. */
   memoryLimit?: number
@@ -22,7 +25,7 @@ export type RendererOptions = {
 /** The company of a document, and whether its template is available to every company or was written by this one. */
 export type Customer = { companyId: number, template: 'shared' | 'own' }
 
-/** Makes documents in its own threads, never on the event loop. Waiting companies take turns. */
+/** Makes documents in its own threads, never on the event loop. Companies share them by the processor time that they have used. */
 export type Renderer = {
   /**
    * Throws a RenderError when the data do not fit the template, or take too much time or memory. Throws a RendererBusy when too many jobs
@@ -46,10 +49,10 @@ const seconds = { shared: 30, own: 10 }
 
 /**
  * Starts the threads. A job that is stopped at a limit ends its thread, and a new thread replaces it. With several threads, one company can
- * never use them all. A single thread takes the jobs in the order of their arrival, with at most one waiting job of each company.
+ * never use them all.
  */
 export function createRenderer ({
-  threads = Math.min(Math.max(availableParallelism() - 1, 1), 4),
+  threads = Math.min(Math.max(availableParallelism() - 1, 2), 4),
   waiting = 500,
   timeLimits = seconds,
   memoryLimit = 256
@@ -62,14 +65,13 @@ export function createRenderer ({
     memoryLimit
   })
   const post = templatePoster()
-  const semaphore = createFairSemaphore({ waiting, perOwner: Math.max(threads - 1, 1) })
   return {
     async render<F extends Format> (job: RenderJob<F>, { companyId, template }: Customer) {
       const timeLimit = timeLimits[template]
       const posted = { ...job, template: post(job.template) }
       try {
         // The thread answers in the format of its job. The pool's type knows only the union of all formats.
-        const outcome = await semaphore.run(companyId, () => pool.run(posted, timeLimit)) as RenderResult<F>
+        const outcome = await pool.run(companyId, posted, timeLimit) as RenderResult<F>
         if (outcome.ok) return outcome.rendered
         throw new RenderError(outcome.problems)
       } catch (error) {
@@ -83,6 +85,8 @@ export function createRenderer ({
 
 /** The error for a job whose thread was stopped at a limit. */
 function stopped (error: ThreadStopped, seconds: number, megabytes: number): RenderError {
-  if (error.limit === 'time') return renderError('', 'render_timeout', `The document was not finished within ${seconds} seconds.`, error)
+  if (error.limit === 'time') {
+    return renderError('', 'render_timeout', `The document takes more than ${seconds} seconds of processor time.`, error)
+  }
   return renderError('', 'render_memory', `The document needs more than ${megabytes} MiB of memory.`, error)
 }

@@ -1,4 +1,4 @@
-import { createFairSemaphore, type Problem, SemaphoreFull } from '@dispatch/common'
+import { type Problem, SemaphoreFull } from '@dispatch/common'
 import type { DataFindings } from '../data/data-check.ts'
 import { RenderError } from '../model/errors.ts'
 import type { Format, Rendered, RenderJob, RenderResult } from '../render/job.ts'
@@ -36,7 +36,7 @@ export class TemplateWorkersBusy extends Error {
   }
 }
 
-/** `timeLimits` are in seconds; `memoryLimit` is in MiB for each thread. */
+/** `timeLimits` are in seconds of the processor time of a thread; `memoryLimit` is in MiB for each thread. */
 export type TemplateWorkersOptions = {
   threads?: number
   waiting?: number
@@ -53,11 +53,11 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
   const pool = createThreads<TemplateTask, unknown>({
     module: new URL('template-worker.ts', import.meta.url),
     threads,
+    perOwner: 1,
     idle: 30,
     waiting,
     memoryLimit
   })
-  const semaphore = createFairSemaphore({ waiting })
 
   /** `refuse` makes the answer for a job that was stopped. */
   async function run<K extends TemplateTaskKind> (
@@ -67,7 +67,7 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
   ): Promise<TemplateTasks[K]['answer']> {
     const limit = timeLimits[job.kind]
     try {
-      return await semaphore.run(companyId, () => pool.run(job as TemplateTask, limit)) as TemplateTasks[K]['answer']
+      return await pool.run(companyId, job as TemplateTask, limit) as TemplateTasks[K]['answer']
     } catch (error) {
       if (error instanceof SemaphoreFull) throw new TemplateWorkersBusy({ cause: error })
       if (error instanceof ThreadStopped) return refuse(stopped(error, limit, memoryLimit))
@@ -99,6 +99,9 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
 
 function stopped ({ limit }: ThreadStopped, seconds: number, megabytes: number): Omit<Problem, 'path'> {
   return limit === 'time'
-    ? { code: 'too_slow', message: `It was not finished within ${seconds} seconds: make the template, its schema or the data simpler.` }
+    ? {
+      code: 'too_slow',
+      message: `It takes more than ${seconds} seconds of processor time: make the template, its schema or the data simpler.`
+    }
     : { code: 'too_large', message: `It needs more than ${megabytes} MiB of memory: make the template, its schema or the data smaller.` }
 }

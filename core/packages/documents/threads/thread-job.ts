@@ -1,16 +1,40 @@
-/** A job on its way to a thread. It signals its start. */
-export type ThreadJob<Job> = { job: Job, begun: Int32Array<SharedArrayBuffer> }
+import { threadId } from 'node:worker_threads'
+
+/** A job on its way to a thread, which writes into `meter` what the job costs. */
+export type ThreadJob<Job> = { job: Job, meter: Meter }
+
+/**
+ * What a job costs, in memory that both threads see. `thread`: the number of its thread, 0 before it has started. `times`: the processor
+ * time of that thread at the start of the job and at its end, in microseconds; 0 before.
+ */
+export type Meter = { readonly thread: Int32Array<SharedArrayBuffer>, readonly times: Float64Array<SharedArrayBuffer> }
+
+/** A meter for a job that has not started. */
+export function createMeter (): Meter {
+  return { thread: new Int32Array(new SharedArrayBuffer(4)), times: new Float64Array(new SharedArrayBuffer(16)) }
+}
 
 /** The export of a thread's module: it does jobs with `work`. */
-export function inThread<Job> (work: (job: Job) => unknown): (threadJob: ThreadJob<Job>) => unknown {
-  return ({ job, begun }) => {
-    begin(begun)
-    return work(job)
+export function inThread<Job> (work: (job: Job) => unknown): (threadJob: ThreadJob<Job>) => Promise<unknown> {
+  return async ({ job, meter: { thread, times } }) => {
+    times[0] = processorTime()
+    begin(thread, threadId)
+    try {
+      return await work(job)
+    } finally {
+      times[1] = processorTime()
+    }
   }
 }
 
-/** Signals that a job has started. */
-export function begin (begun: Int32Array<SharedArrayBuffer>): void {
-  Atomics.store(begun, 0, 1)
-  Atomics.notify(begun, 0)
+/** The processor time of this thread in microseconds. */
+function processorTime (): number {
+  const { user, system } = process.threadCpuUsage()
+  return user + system
+}
+
+/** Signals that a job has started in the thread with this number, or will not start any more. */
+export function begin (thread: Meter['thread'], number: number): void {
+  Atomics.store(thread, 0, number)
+  Atomics.notify(thread, 0)
 }

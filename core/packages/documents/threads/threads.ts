@@ -1,11 +1,13 @@
-import { createSemaphore, SemaphoreFull } from '@dispatch/common'
+import { createFairSemaphore, SemaphoreFull } from '@dispatch/common'
 import { Piscina } from 'piscina'
-import { begin, type ThreadJob } from './thread-job.ts'
+import { begin, createMeter, type Meter, type ThreadJob } from './thread-job.ts'
 
 export type ThreadsOptions = {
   /** The module that the threads run; its default export does one job. */
   module: URL
   threads: number
+  /** How many of the threads one company may use at once; all but one unless told, if there are several. */
+  perOwner?: number
   /** After how many seconds without a job a thread ends. It starts when it is needed. */
   idle: number
   /** How many jobs may wait for a thread. */
@@ -14,10 +16,16 @@ export type ThreadsOptions = {
   memoryLimit: number
 }
 
-/** Threads for work that must not delay the event loop. Each job has a limit of time and memory. */
+/**
+ * Threads for work that must not delay the event loop. Each job has a limit of processor time and memory. A thread is kept for companies
+ * that use none, and of those that wait, the one whose jobs have taken the least processor time goes first.
+ */
 export type Threads<Job, Answer> = {
-  /** The answer, within so many seconds after a thread has started the job. Rejects with {@link SemaphoreFull} or {@link ThreadStopped}. */
-  run: (job: Job, seconds: number) => Promise<Answer>
+  /**
+   * The answer, from at most so many seconds of processor time. Time in which the thread does not run, because the machine is busy or the
+   * process is stopped, does not count. Rejects with {@link SemaphoreFull} (the job was not started) or {@link ThreadStopped}.
+   */
+  run: (companyId: number, job: Job, seconds: number) => Promise<Answer>
   /** Finishes the started jobs and ends the threads. */
   close: () => Promise<void>
 }
@@ -37,7 +45,10 @@ export class ThreadStopped extends Error {
 const youngMemory = 32
 
 /** A pool of threads. A job that is stopped at a limit ends its thread, and a new thread replaces it. */
-export function createThreads<Job, Answer> ({ module, threads, idle, waiting, memoryLimit }: ThreadsOptions): Threads<Job, Answer> {
+export function createThreads<
+  Job,
+  Answer
+> ({ module, threads, perOwner = Math.max(threads - 1, 1), idle, waiting, memoryLimit }: ThreadsOptions): Threads<Job, Answer> {
   const pool = new Piscina<ThreadJob<Job>, Answer>({
     filename: module.href,
     minThreads: 0,
@@ -50,22 +61,35 @@ export function createThreads<Job, Answer> ({ module, threads, idle, waiting, me
     process.emitWarning(error)
   })
   // The pool has its own queue, but its signal would count the waiting time as time of the job.
-  const semaphore = createSemaphore(threads, waiting)
+  const semaphore = createFairSemaphore({ waiting, waitingInAll: waiting, perOwner, total: threads })
   /** The pool itself would drop a job whose thread is still starting when it closes. */
   const begun = new Set<Promise<unknown>>()
+
+  /** The processor time of a running job in microseconds; 0 while it has not started. */
+  async function timeOf ({ thread, times }: Meter): Promise<number> {
+    const worker = pool.threads.find(({ threadId }) => threadId === thread[0])
+    if (worker === undefined) return 0
+    const { user, system } = await worker.cpuUsage()
+    return user + system - (times[0] ?? 0)
+  }
+
   return {
-    async run (job, seconds) {
-      if (!await semaphore.acquire()) throw new SemaphoreFull('Too many jobs are waiting for a thread.')
-      const limit = limitOf(seconds)
+    async run (companyId, job, seconds) {
+      const permit = await semaphore.acquire(companyId)
+      if (permit === undefined) throw new SemaphoreFull('Too many jobs are waiting for a thread.')
+      const meter = createMeter()
+      const limit = limitOf(meter, seconds, () => timeOf(meter))
       try {
-        const running = pool.run({ job, begun: limit.begun }, { signal: limit.signal })
+        const running = pool.run({ job, meter }, { signal: limit.signal })
         begun.add(running)
         return await running.finally(() => begun.delete(running))
       } catch (error) {
         throw stopped(error) ?? error
       } finally {
         limit.clear()
-        semaphore.release()
+        const [start = 0, end = 0] = meter.times
+        // In milliseconds. A thread that was stopped has used all that it may.
+        permit.release(end > 0 ? (end - start) / 1000 : seconds * 1000)
       }
     },
     async close () {
@@ -78,33 +102,47 @@ export function createThreads<Job, Answer> ({ module, threads, idle, waiting, me
 /** The time limit in milliseconds for the start of a thread. */
 const startLimit = 60_000
 
-/** The end of a job's time limit, so many seconds after a thread has started the job. The start of the thread itself does not count. */
-function limitOf (seconds: number): { begun: Int32Array<SharedArrayBuffer>, signal: AbortSignal, clear: () => void } {
-  const begun = new Int32Array(new SharedArrayBuffer(4))
+/**
+ * The end of a job's limit: so many seconds of the processor time of its thread, which `used` tells in microseconds. A thread needs at
+ * least as long as that for it, so that the usual job is asked nothing. A thread that does not start in time ends the job too.
+ */
+function limitOf (meter: Meter, seconds: number, used: () => Promise<number>): { signal: AbortSignal, clear: () => void } {
   const end = new AbortController()
-  const abort = (): void => {
-    end.abort()
+  const notStarted = (): void => {
+    end.abort(new SemaphoreFull('A thread does not start.'))
   }
-  const progress = { timer: setTimeout(abort, startLimit + seconds * 1000), over: false }
+  const progress = { timer: setTimeout(notStarted, startLimit), over: false }
+
+  function check (milliseconds: number): void {
+    progress.timer = setTimeout(() => {
+      void used().then((time) => {
+        const left = seconds * 1000 - time / 1000
+        if (progress.over) return
+        if (left > 0) check(Math.ceil(left))
+        else end.abort()
+        // A thread that has ended in the meantime tells nothing: its job has ended with it.
+      }, () => undefined)
+    }, milliseconds)
+  }
+
   // Without a time limit of its own, which would keep memory until its end even when the thread has long begun.
-  void Promise.resolve(Atomics.waitAsync(begun, 0, 0).value).then(() => {
+  void Promise.resolve(Atomics.waitAsync(meter.thread, 0, 0).value).then(() => {
     if (progress.over) return
     clearTimeout(progress.timer)
-    progress.timer = setTimeout(abort, seconds * 1000)
+    check(seconds * 1000)
   })
   return {
-    begun,
     signal: end.signal,
     clear () {
       progress.over = true
       clearTimeout(progress.timer)
-      begin(begun)
+      begin(meter.thread, -1)
     }
   }
 }
 
-function stopped (error: unknown): ThreadStopped | undefined {
+function stopped (error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined
-  if (error.name === 'AbortError') return new ThreadStopped('time', error)
+  if (error.name === 'AbortError') return error.cause instanceof SemaphoreFull ? error.cause : new ThreadStopped('time', error)
   return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new ThreadStopped('memory', error) : undefined
 }
