@@ -1,6 +1,6 @@
 /**
- * Asks the registry for known vulnerabilities of the production dependencies. High and critical ones fail the check. If the registry cannot
- * answer (offline, or a mirror without advisories), the check says so and passes.
+ * Asks the registry for known vulnerabilities of the production dependencies. High and critical ones end with exit code 1. Where the
+ * registry cannot answer (offline, or a mirror without advisories), nothing was checked: that is exit code 3, and no success.
  */
 import { spawnSync } from 'node:child_process'
 import { Type } from 'typebox'
@@ -12,6 +12,8 @@ const Audit = Type.Object({
   metadata: Type.Object({ vulnerabilities: Type.Object({ high: Type.Integer(), critical: Type.Integer() }) })
 })
 const Failure = Type.Object({ message: Type.String() })
+
+const [weak, notChecked] = [1, 3]
 
 /** Milliseconds after which a registry that does not answer counts as unreachable. */
 const timeout = 60_000
@@ -26,15 +28,14 @@ if (Value.Check(Audit, answer)) {
   const { vulnerabilities, metadata: { vulnerabilities: { high, critical } } } = answer
   const grave = Object.entries(vulnerabilities).filter(([, { severity }]) => severity === 'high' || severity === 'critical')
   for (const [name, { severity, via }] of grave) console.error(`${name}: ${severity}${titlesOf(via)}`)
-  if (high + critical > 0) process.exitCode = 1
+  if (high + critical > 0) process.exitCode = weak
   console.log(
     `${high + critical} high or critical weaknesses among the dependencies, ${Object.keys(vulnerabilities).length - grave.length} ` +
       'lesser ones'
   )
 } else {
-  console.log(
-    `The dependencies were not audited: the registry did not answer${Value.Check(Failure, answer) ? ` (${answer.message})` : ''}.`
-  )
+  console.error(`Not checked: the registry tells no weaknesses of packages${Value.Check(Failure, answer) ? ` (${answer.message})` : ''}.`)
+  process.exitCode = notChecked
 }
 
 function parsed (text: string): unknown {

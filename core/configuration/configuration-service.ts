@@ -29,7 +29,7 @@ export type ConfigurationService = {
   /** Chooses the provider of a service, or a list of them; none removes the choice. */
   choose: (owner: Owner, service: ServiceName, providers: readonly ListedProvider[], author: AuditAuthor) => Promise<void>
   /**
-   * Replaces a whole configuration. Only secrets that are left out are kept from the old one; null deletes a secret. Throws
+   * Replaces a whole configuration. Secrets and `sandbox` are kept from the old one where they are left out; null deletes a secret. Throws
    * `validation_failed` for settings that the provider does not accept, and for a destination that is no public address.
    */
   configure: (
@@ -97,12 +97,14 @@ export function createConfigurationService ({ configurations, host, keyring, gua
       await configurations.choose(owner, { service, providers, adapters }, { author, at: now() })
     },
 
-    async configure (owner, code, { settings, sandbox, ...place }, author) {
+    async configure (owner, code, { settings, sandbox: given, ...place }, author) {
       const provider = installed(owner, code, 'not_found')
       const { manifest } = provider
       const vault = vaultOf(keyring, owner, code)
       let warnings: Problem[] = []
       const stored = await configurations.edit(owner, { code, isAdapter: provider.isAdapter ?? false }, (before) => {
+        // Real dispatches begin where somebody says so.
+        const sandbox = given ?? before?.sandbox ?? false
         const kept = before && configurationFor(keyring, owner.companyId, provider, before).settings
         const changed = changeSettings(manifest.settings, kept ?? { plain: {}, secrets: {} }, settings, {
           vault,
@@ -113,11 +115,11 @@ export function createConfigurationService ({ configurations, host, keyring, gua
         if (!changed.ok) throw refusal('validation_failed', changed.problems)
         const faults = [
           ...destinationFaults(guard, manifest.settings, changed.value.plain),
-          ...sandboxFaults(manifest, openSettings(changed.value, vault), sandbox ?? false)
+          ...sandboxFaults(manifest, openSettings(changed.value, vault), sandbox)
         ]
         if (faults.length > 0) throw refusal('validation_failed', faults)
         warnings = changed.warnings
-        return { userId: owner.userId, providerCode: code, settings: changed.value, sandbox: sandbox ?? false, updatedAt: now() }
+        return { userId: owner.userId, providerCode: code, settings: changed.value, sandbox, updatedAt: now() }
       }, { author, at: now() })
       return { ...view(owner.companyId, stored), ...(warnings.length === 0 ? {} : { warnings }) }
     },

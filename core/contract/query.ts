@@ -75,7 +75,9 @@ export type ChoiceBody = Static<typeof ChoiceBody>
 /** The body of a configuration, which replaces the old one. Only a secret that is left out is kept; null deletes it. */
 export const ConfigurationBody = Type.Object({
   settings: AnyJsonObject,
-  sandbox: Type.Optional(Type.Boolean({ default: false, description: 'Nothing real happens and nothing is charged.' })),
+  sandbox: Type.Optional(Type.Boolean({
+    description: 'Nothing real happens and nothing is charged. Left out, it stays as it is, and is false for a new configuration.'
+  })),
   useSandbox: Type.Optional(Type.Boolean({ description: 'Another name of "sandbox".' }))
 }, { ...closed, title: 'NewConfiguration' })
 

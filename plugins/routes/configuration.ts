@@ -50,7 +50,8 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
       schema: {
         operationId: `configure${of}Provider`,
         tags: ['Configuration'],
-        summary: `Replaces a provider's configuration of ${whose}; a secret that is left out is kept, null deletes it.`,
+        summary:
+          `Replaces a provider's configuration of ${whose}; a secret or the sandbox flag that is left out is kept; null deletes a secret.`,
         body: ConfigurationBody,
         response: { 200: ConfigurationView }
       }

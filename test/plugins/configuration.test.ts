@@ -289,11 +289,23 @@ await t.test('a sandbox dispatch costs nothing and is marked; useSandbox is anot
   has(t, (await service.send('GET', '/api/v1/credits', {}, admin)).body, { balance: 0, held: 0, ledger: [] })
 })
 
-await t.test('a configuration replaces the whole one before: the sandbox flag is false where it is left out', async (t) => {
-  const { admin } = await service.company('flag')
-  t.equal((await put('/company/providers/vendor', { settings }, admin)).body.sandbox, false)
+await t.test('a configuration stays in its sandbox until somebody says otherwise', async (t) => {
+  const { admin, member } = await service.company('flag')
+  const cases = [['company', '/company/providers/vendor', admin], ['user', '/my/providers/vendor', member]] as const
+  for (const [whose, path, login] of cases) {
+    const flagAfter = async (flags: object): Promise<unknown> => (await put(path, { settings, ...flags }, login)).body.sandbox
+    t.equal(await flagAfter({}), false, `${whose}: a new one is real`)
+    t.equal(await flagAfter({ sandbox: true }), true)
+    t.equal(await flagAfter({}), true, `${whose}: the flag is kept where it is left out`)
+    t.equal(await flagAfter({ useSandbox: false }), false, `${whose}: it is turned off by name`)
+    t.equal(await flagAfter({}), false)
+  }
   await put('/company/providers/vendor', { settings, sandbox: true }, admin)
-  t.equal((await put('/company/providers/vendor', { settings }, admin)).body.sandbox, false)
+  await put('/company/providers/vendor', { settings: { ...settings, region: 'us' } }, admin)
+  await put('/company/defaults/invoicing', { providerName: 'vendor' }, admin)
+  const { body } = await dispatch(admin)
+  t.equal(body.sandbox, true)
+  has(t, seen.at(-1), { sandbox: true, settings: { region: 'us' } })
 })
 
 await t.test('a sandbox that the provider cannot have is refused when it is configured', async (t) => {
