@@ -22,7 +22,8 @@ export const Metadata = Type.Unsafe<Record<string, string>>({
   maxProperties: 20,
   propertyNames: { minLength: 1, maxLength: 50 },
   additionalProperties: { type: 'string', maxLength: 500 },
-  description: 'Flat key-value data, echoed in the response: at most 20 pairs, keys up to 50 and values up to 500 characters.',
+  description:
+    'Flat key-value data, echoed in the response: at most 20 pairs, keys up to 50 characters, any but __proto__, and values up to 500.',
   examples: [{ orderId: 'A-1001' }]
 })
 export type Metadata = Static<typeof Metadata>

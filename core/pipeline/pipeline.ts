@@ -1,4 +1,4 @@
-import { withTimeLimit } from '@dispatch/common'
+import { canonicalJson, withTimeLimit } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { sampleLink } from '../access/document-links.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
@@ -113,24 +113,29 @@ async function beginOrRepeat (
 }
 
 /**
- * The idempotency key of a command, with a hash of what it is bound to: the services in the path and the body without its white space.
- * A request with a test key is another request than the same one with a live key, and so is one for the test environments of the vendors.
+ * The idempotency key of a command, with a hash of what it is bound to: the services in the path and the value of the body, whatever the
+ * order of its members. A request with a test key is another request than the same one with a live key, and so is one for the test
+ * environments of the vendors.
  */
 function idempotencyOf ({ actor, idempotencyKey: key, services, sandbox, body, file }: DispatchCommand):
-  | IdempotencyKey
+  | GivenKey
   | undefined
 {
   if (key === undefined) return undefined
-  const given = JSON.stringify(file === undefined ? body : [body, file.document.sha256])
+  const given = file === undefined ? body : [body, file.document.sha256]
   const way = `${actor.key?.mode === 'test' ? 'test ' : ''}${sandbox === undefined ? '' : 'sandbox '}`
-  return { key, fingerprint: hash('sha256', `${way}${services.join('/')}\n${given}`) }
+  const hashOf = (json: string): string => hash('sha256', `${way}${services.join('/')}\n${json}`)
+  return { key, fingerprint: hashOf(canonicalJson(given)), asWritten: () => hashOf(JSON.stringify(given)) }
 }
+
+/** `asWritten`: the fingerprint of releases that kept the order of the members. Their keys are repeated after an upgrade. */
+type GivenKey = IdempotencyKey & { readonly asWritten: () => string }
 
 /** The answer to a repeated request; undefined when its key is new. A dispatch that was surely not sent goes on. */
 async function repeat (
   { dependencies: { database }, runner }: Stages,
   { actor, mode }: DispatchCommand,
-  given: IdempotencyKey
+  given: GivenKey
 ): Promise<DispatchReply | undefined> {
   const { companyId } = actor
   const bound = await findIdempotencyKey(database, companyId, given.key)
@@ -148,11 +153,11 @@ async function repeat (
 async function repeatedDispatch (
   database: Database,
   companyId: number,
-  given: IdempotencyKey,
+  given: GivenKey,
   bound: { fingerprint: string, dispatchId: string }
 ): Promise<DispatchRecord> {
   const { dispatchId } = bound
-  if (bound.fingerprint !== given.fingerprint) {
+  if (bound.fingerprint !== given.fingerprint && bound.fingerprint !== given.asWritten()) {
     throw new DispatchError('idempotency_key_reused',
       'This idempotency key was used with another request: take a new key for a new request.', { dispatchId })
   }

@@ -79,7 +79,7 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
     const { problems = [], warnings = [] } = subject.template.vocabulary === 'invoice' ? checkVocabulary(subject) : {}
     const electronic = formatOf(subject.fields) === undefined ? checkPlain(subject) : checkElectronic(subject)
     return {
-      problems: [...electronic.problems, ...checkProvider(subject), ...checkMailed(subject), ...problems],
+      problems: [...checkTerms(subject), ...electronic.problems, ...checkProvider(subject), ...checkMailed(subject), ...problems],
       warnings: [...checkTemplateType(subject), ...warnings, ...electronic.warnings]
     }
   },
@@ -91,6 +91,8 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
       return format === undefined ? 'pdf' : files[format]
     }
   },
+
+  shown: withTerms,
 
   request (invoicing, { data, document, metadata }) {
     const [eInvoiceFormat, dueDate] = [formatOf(invoicing), dayOf(invoicing.dueDate)]
@@ -111,6 +113,33 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
   facts ({ documentType }, data) {
     return { documentType, ...textAt(data, '/number', 'documentNumber'), ...textAt(data, '/customer/name', 'recipient') }
   }
+}
+
+/** The data with the terms that stand in the service's fields alone, so that the document says them. */
+function withTerms ({ dueDate, paymentTerms }: InvoicingFields, data: JsonObject): JsonObject {
+  const due = dayOf(dueDate)
+  return {
+    ...(due === undefined ? {} : { dueDate: due }),
+    ...(paymentTerms === undefined ? {} : { paymentTerms }),
+    ...data
+  }
+}
+
+/** The provider and the document would say different terms. */
+function checkTerms ({ fields, data, template, at: where }: InvoicingSubject): Problem[] {
+  if (template.vocabulary !== 'invoice') return []
+  const terms = [
+    { name: 'dueDate', own: dayOf(fields.dueDate), other: dayOf(at(data, '/dueDate')) },
+    { name: 'paymentTerms', own: fields.paymentTerms, other: at(data, '/paymentTerms') }
+  ] as const
+  return terms.filter(({ own, other }) => own !== undefined && other !== undefined && own !== other).flatMap(({ name }) => {
+    const [here, there] = [where(name), `/template/data/${name}`]
+    return [[here, there], [there, here]].map(([path = '', twin = '']) => ({
+      path,
+      code: 'contradiction',
+      message: `It differs from "${twin}"; give one of the two, or the same.`
+    }))
+  })
 }
 
 type InvoicingSubject = CheckInput<InvoicingFields, InvoicingCapabilities>
@@ -166,7 +195,7 @@ function checkElectronic ({ fields, data, template, at }: InvoicingSubject): Fou
       warnings: []
     }
   }
-  return checkEInvoice(data, { format, currency: currencyOf(template.currency) }, '/template/data')
+  return checkEInvoice(withTerms(fields, data), { format, currency: currencyOf(template.currency) }, '/template/data')
 }
 
 function checkTemplateType ({ fields, template, at }: InvoicingSubject): Problem[] {

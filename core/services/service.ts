@@ -35,6 +35,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   message?(fields: Fields, made: Partial<Pick<Content['message'], 'html' | 'text' | 'inline'>>): ShownMessage
   /** How what its recipients get is counted, as far as it is made. */
   measure?(fields: Fields, made: Partial<Pick<Content['text'], 'text'>>): Measure
+  /** The data that the document shows, with what the service's own fields add to them. */
+  shown?(fields: Fields, data: JsonObject): JsonObject
   /** Who signs the document, by name and in their order. */
   signers?(fields: Fields): readonly string[]
   /** The paper that its document is printed on, and why the provider cannot print a page, where it cannot. */

@@ -1,6 +1,11 @@
-import { type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf, deliveryStatusesOf, DispatchCallback, eventServices, sinceOf,
-  TestCallback, testType, toldStatuses } from '@dispatch/core'
+import { type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf, deliveryStatusesOf, DispatchCallback, eventServices, isSince,
+  sinceOf, TestCallback, testType, toldStatuses, type Version } from '@dispatch/core'
 import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
+
+/** The types of callbacks that dispatches of a version of the API have. */
+export function callbackNamesIn (version: Version): string[] {
+  return [...callbackTypes.filter((type) => isSince(sinceOf(type), version)), testType]
+}
 
 /** What the service sends to the receivers of companies: the `webhooks` of the document, one for each type of callback. */
 export function callbackOperations (components: Components): Record<string, OpenApiObject> {

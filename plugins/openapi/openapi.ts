@@ -1,25 +1,32 @@
-import { ErrorBody, latestVersion, versions } from '@dispatch/core'
+import { ErrorBody, usualVersion, type Version, versions } from '@dispatch/core'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { TObject } from 'typebox'
 import { deprecationWarning } from '../hooks/headers.ts'
-import { callbackOperations } from './callback-operations.ts'
+import { callbackNamesIn, callbackOperations } from './callback-operations.ts'
 import { type Components, emptyComponents, nameSchemas, type OpenApiObject } from './components.ts'
 import { documentResponses, type RouteResponses, routeResponsesOf } from './openapi-responses.ts'
 import { type PrecompressedJson, precompressJson, sendPrecompressedJson } from './precompressed-json.ts'
 import { shareFields, shareParameters, shareParts } from './sharing.ts'
 
-/** The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs`. */
+const versionNames = Object.keys(versions) as Version[]
+
+/**
+ * The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs`. It is that
+ * of the version that serves requests which name none; those of all versions are at `/openapi/{version}.json`.
+ */
 export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicUrl }) => {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: {
         title: 'Document Dispatch',
-        version: latestVersion,
-        description: 'Takes a template and its data, generates the document and dispatches it through a provider.',
+        version: usualVersion,
+        description: 'Takes a template and its data, generates the document and dispatches it through a provider.\n\n' +
+          `A request without \`X-API-Version\` is served by version ${usualVersion}. Each version has its own document: ` +
+          `${versionNames.map((version) => `\`/openapi/${version}.json\``).join(', ')}.`,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
       },
       externalDocs: { url: `${publicUrl}/docs/providers`, description: 'What each provider supports' },
@@ -44,9 +51,17 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
     convertConstToEnum: false
   })
   // Serialised once, because it is large and anonymous clients may request it as often as they like.
-  let written: PrecompressedJson | undefined
-  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } },
-    (request, reply) => sendPrecompressedJson(request, reply, written ??= precompressJson(app.swagger())))
+  const written = new Map<Version, PrecompressedJson>()
+  const documentOf = (version: Version): PrecompressedJson => {
+    const document = written.get(version) ?? precompressJson(inVersion(app.swagger(), version))
+    written.set(version, document)
+    return document
+  }
+  const open = { config: { public: true }, schema: { hide: true } }
+  app.get('/openapi.json', open, (request, reply) => sendPrecompressedJson(request, reply, documentOf(usualVersion)))
+  for (const version of versionNames) {
+    app.get(`/openapi/${version}.json`, open, (request, reply) => sendPrecompressedJson(request, reply, documentOf(version)))
+  }
   await app.register(async (pages) => {
     pages.addHook('onRoute', (route) => {
       route.config = { ...route.config, public: true }
@@ -60,6 +75,17 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
     })
   })
 }, { name: 'openapi', fastify: '5.x' })
+
+/** The document of a version: with its number, and the callbacks that its dispatches have. */
+function inVersion (document: object, version: Version): OpenApiObject {
+  const { info, webhooks } = document as { info: OpenApiObject, webhooks: Record<string, OpenApiObject> }
+  const told = callbackNamesIn(version)
+  return {
+    ...document,
+    info: { ...info, version },
+    webhooks: Object.fromEntries(Object.entries(webhooks).filter(([name]) => told.includes(name)))
+  }
+}
 
 /** The groups of operations, in the order in which a newcomer meets them. */
 const tags = {

@@ -30,18 +30,18 @@ export const Settings = Type.Object({
   )
 })
 
-/** This version of the API added the collection of payments. */
-const since = { 'x-since': '1.0.1' }
+/** This version of the API added the collection of payments, which invoices have. */
+const ofInvoices = { 'x-since': '1.0.1', 'x-services': ['invoicing'] }
 
 export const RequestSettings = Type.Object({
   includePaymentCollectionLink: Type.Optional(Type.Boolean({
-    ...since,
+    ...ofInvoices,
     title: 'Payment link',
     ...inFrench('Lien de paiement', 'Ajoute la page où le document peut être payé : « paymentUrl » dans la réponse.'),
     description: 'Adds the page where the document can be paid: "paymentUrl" in the answer.'
   })),
   paymentCollectionBeneficiaryName: Type.Optional(Type.String({
-    ...since,
+    ...ofInvoices,
     title: 'Beneficiary',
     ...inFrench('Bénéficiaire', 'Qui la page de paiement nomme comme bénéficiaire de l’argent.'),
     description: 'Whom the payment page names as the receiver of the money.',
@@ -49,7 +49,7 @@ export const RequestSettings = Type.Object({
     maxLength: 70
   })),
   paymentCollectionLabel: Type.Optional(Type.String({
-    ...since,
+    ...ofInvoices,
     title: 'Label',
     ...inFrench('Libellé', 'Ce que la page de paiement dit du motif du paiement.'),
     description: 'What the payment page says the payment is for.',

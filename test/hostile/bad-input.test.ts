@@ -95,15 +95,18 @@ const bodies: Record<string, [ErrorWord, Sending]> = {
   'an offset without minutes': ['validation_error', { body: invoiceRequest({}, { invoicing: { dueDate: '2026-03-14T09:30:00+05' } }) }],
   'a day that is none': ['validation_failed', { body: data({ date: '2026-02-30' }) }],
   'a year of six digits': ['validation_failed', { body: data({ date: '+275760-09-13' }) }],
+  '__proto__ in the metadata': ['validation_error', { body: withField('"metadata":{"__proto__":"a"}') }],
   ...Object.fromEntries(['__proto__', 'constructor', 'prototype'].flatMap((key): [string, [ErrorWord, Sending]][] => [
     [`${key} in the body`, ['validation_error', { body: withField(`"${key}":{"template":1}`) }]],
-    [`${key} in the metadata`, ['validation_error', { body: withField(`"metadata":{"${key}":"a"}`) }]],
-    [`${key} in the settings`, ['validation_error', { body: withField(`"settings":{"${key}":{}}`) }]],
+    [
+      `${key} in the settings`,
+      [key === '__proto__' ? 'validation_error' : 'validation_failed', { body: withField(`"settings":{"${key}":{}}`) }]
+    ],
     [`${key} in the service's object`, ['validation_error', { body: withField(`"invoicing":{"${key}":{}}`) }]],
     [
       `${key} deep in the data`,
       [
-        'validation_error',
+        key === '__proto__' ? 'validation_error' : 'validation_failed',
         { body: `{"documentType":"INVOICE","template":{"id":1,"data":{"lines":[{"${key}":{"polluted":true}}]}}}` }
       ]
     ]

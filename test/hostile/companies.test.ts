@@ -510,13 +510,6 @@ const matrix: Record<string, Row> = {
     request: at('/api/v1/my/second-factor/remove', { password: 'not it' }),
     ok: [403]
   },
-  'POST /api/v1/users/:id/reset': {
-    roles: ['operator', 'admin'],
-    // The member is needed afterwards: nobody has this id.
-    request: () => ({ path: '/api/v1/users/2147483647/reset' }),
-    ok: [404],
-    foreign: 'not_found'
-  },
   'DELETE /api/v1/users/:id/second-factor': {
     roles: ['operator', 'admin'],
     request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}/second-factor` }),
@@ -592,7 +585,6 @@ const matrix: Record<string, Row> = {
     ok: [204, 404],
     foreign: 'not_found'
   },
-  'GET /api/v1/my/notices': { roles: everyone, request: at('/api/v1/my/notices') },
   'GET /api/v1/my/sessions': { roles: everyone, request: at('/api/v1/my/sessions') },
   'DELETE /api/v1/my/sessions/:id': {
     roles: everyone,
@@ -674,8 +666,9 @@ const matrix: Record<string, Row> = {
  * test/plugins/console.test.ts.
  */
 const open = ['POST /auth', 'POST /auth/links/read', 'POST /auth/links/use', 'GET /auth/password-links', 'POST /auth/password-links',
-  'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /livez', 'GET /readyz', 'GET /.well-known/security.txt',
-  'GET /api/connect/:code/callback', 'POST /api/webhooks/:service/providers/:provider/endpoint.json']
+  'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /openapi/1.0.0.json', 'GET /openapi/1.0.1.json',
+  'GET /openapi/1.1.0.json', 'GET /livez', 'GET /readyz', 'GET /.well-known/security.txt', 'GET /api/connect/:code/callback',
+  'POST /api/webhooks/:service/providers/:provider/endpoint.json']
 
 function fromTemplate (id: number): Record<string, unknown> {
   const request = invoiceRequest() as { template: object }

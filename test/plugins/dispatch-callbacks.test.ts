@@ -204,7 +204,7 @@ await t.test('what becomes of contracts and letters is called back for all that 
 })
 
 await t.test('each of them is as the documentation has it', async (t) => {
-  const { body: document } = await send('GET', '/openapi.json', {}, null)
+  const { body: document } = await send('GET', '/openapi/1.1.0.json', {}, null)
   const compiled = schemasOf(document)
   const sent = (await owner.selectFrom('callbacks').select(['type', 'body']).execute()).map(({ type, body }) => ({
     type,

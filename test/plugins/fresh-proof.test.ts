@@ -21,7 +21,6 @@ const operations = {
     'beginMySecondFactor',
     'confirmMySecondFactor',
     'resetSecondFactor',
-    'resetUser',
     'createUser',
     'updateUser',
     'createInvitation',

@@ -1,5 +1,6 @@
 import { createBreakers } from '@dispatch/core'
 import { unavailable } from '@dispatch/core/provider'
+import { hash } from 'node:crypto'
 import t from 'tap'
 import { clockAt } from '../support/clock.ts'
 import { createGate } from '../support/gate.ts'
@@ -83,6 +84,33 @@ await t.test('white space makes no other body', async (t) => {
   const body = invoiceRequest()
   await dispatch(body, 'layout')
   t.equal(replayed(await dispatch(JSON.stringify(body, null, 2), 'layout')), 'true')
+})
+
+/** A body whose members stand in the other order, at every depth. */
+function reversed (value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, reversed(field)] as const).reverse())
+}
+
+await t.test('another order of the members makes no other body, and another order of a list does', async (t) => {
+  const body = invoiceRequest({}, { metadata: { a: '1', b: '2' } })
+  await dispatch(body, 'ordered')
+  t.not(JSON.stringify(reversed(body)), JSON.stringify(body))
+  t.equal(replayed(await dispatch(reversed(body), 'ordered')), 'true')
+  const twoLines = { ...body, template: { id: 1, data: { lines: [{ a: 1 }, { b: 2 }] } } }
+  t.equal((await dispatch(twoLines, 'ordered')).status, 422)
+})
+
+await t.test('a key that a release before has bound, to the members in their order, is repeated after the upgrade', async (t) => {
+  const body = invoiceRequest({}, { metadata: { b: '2', a: '1' } })
+  const first = await dispatch(body, 'before')
+  await service.app.get('database').owner.updateTable('idempotency_keys').where('key', '=', 'before')
+    .set({ fingerprint: hash('sha256', `invoicing\n${JSON.stringify(body)}`) }).execute()
+  const again = await dispatch(body, 'before')
+  t.equal(replayed(again), 'true')
+  t.equal(again.body.dispatchId, first.body.dispatchId)
+  t.equal((await dispatch({ ...body, metadata: { a: '2' } }, 'before')).body.error, 'idempotency_key_reused')
 })
 
 await t.test('a repeat of a failed dispatch answers with its failure', async (t) => {

@@ -24,9 +24,24 @@ const answerOf = ({ operation }: Operation, code: string): any => follow(operati
 await t.test('GET /openapi.json is a valid OpenAPI 3.1 document, for everybody', async (t) => {
   t.equal(status, 200)
   t.equal(document.openapi, '3.1.0')
-  has(t, document.info, { title: 'Document Dispatch', version: '1.1.0' })
+  has(t, document.info, { title: 'Document Dispatch', version: '1.0.1' })
   const { valid, errors } = await new Validator().validate(structuredClone(document))
   t.ok(valid, JSON.stringify(errors))
+})
+
+await t.test('the document is that of the version that serves requests without one, and each version has its own', async (t) => {
+  const { headers } = await service.send('GET', '/openapi.json', {}, null)
+  t.equal(headers.get('x-api-version'), document.info.version)
+  for (const version of ['1.0.0', '1.0.1', '1.1.0']) {
+    const answer = await service.send('GET', `/openapi/${version}.json`, {}, null)
+    has(t, answer, { status: 200, body: { openapi: '3.1.0', info: { version } } })
+    contains(t, document.info.description, `/openapi/${version}.json`)
+    t.ok((await new Validator().validate(structuredClone(answer.body))).valid)
+    t.equal('email.delivered' in answer.body.webhooks, version === '1.1.0', 'it has the callbacks of its version alone')
+    t.ok('dispatch.succeeded' in answer.body.webhooks)
+  }
+  t.same((await service.send('GET', '/openapi/1.0.1.json', {}, null)).body, document)
+  t.equal((await service.send('GET', '/openapi/9.0.0.json', {}, null)).status, 401)
 })
 
 await t.test('every route of the server is in it, and nothing else', async (t) => {
@@ -84,9 +99,10 @@ await t.test('the kinds of entries in a timeline are told', (t) => {
   t.end()
 })
 
-await t.test('every type of callback is among the webhooks, signed and without credentials', (t) => {
-  t.strictSame(Object.keys(document.webhooks), [...callbackTypes, testType])
-  const named = Object.entries<any>(document.webhooks).map(([type, { post }]) => {
+await t.test('every type of callback is among the webhooks, signed and without credentials', async (t) => {
+  const { webhooks } = (await service.send('GET', `/openapi/1.1.0.json`, {}, null)).body
+  t.strictSame(Object.keys(webhooks), [...callbackTypes, testType])
+  const named = Object.entries<any>(webhooks).map(([type, { post }]) => {
     has(t, post, { summary: /\w/, tags: ['Callbacks'], security: [] }, type)
     t.strictSame(post.parameters.map((parameter: unknown) => follow(parameter).name), [
       'webhook-id',
@@ -99,7 +115,6 @@ await t.test('every type of callback is among the webhooks, signed and without c
   })
   t.ok(named.includes('onDispatchSucceeded') && named.includes('onCompanyCreditsLow'))
   t.equal(new Set([...named, ...operations.map(({ operation }) => operation.operationId as string)]).size, named.length + operations.length)
-  t.end()
 })
 
 await t.test('it is sent compressed to whoever takes that, and not again to who has it', async (t) => {

@@ -1,6 +1,7 @@
 import { compileJsonSchema, memoizeByIdentity, pointer, type Problem } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
+import { serviceNames } from '../../contract/service-names.ts'
 import { ApiVersion, isSince, type Version } from '../../contract/versions.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 
@@ -30,6 +31,10 @@ const Field = Type.Object({
   'x-computed': Type.Optional(Type.Literal(true)),
   'x-destination': Type.Optional(Type.Literal(true)),
   'x-since': Type.Optional(ApiVersion),
+  'x-services': Type.Optional(Type.Array(Type.Enum([...serviceNames]), {
+    minItems: 1,
+    description: 'The services whose requests may give the field; all services of the provider unless told.'
+  })),
   'x-texts': Type.Optional(Texts),
   anyOf: Type.Optional(Type.Array(Choice))
 })

@@ -1,6 +1,7 @@
 import { compileJsonSchema, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import { type Envelope, type Keyring, SealError } from '../../access/keyring.ts'
+import type { ServiceName } from '../../contract/service-names.ts'
 import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
 import { destinationNames, secretNames, type SettingsSchema } from './settings-schema.ts'
 
@@ -14,21 +15,37 @@ export type Secrets = Readonly<Record<string, string>>
 /** The owner of encrypted secrets; they cannot be decrypted for another owner. `scope` is the company's or one user's configuration. */
 export type Vault = { keyring: Pick<Keyring, 'seal' | 'open'>, company: number, provider: string, scope: string }
 
-/** The place of settings in a request, and the API version of the request, by default the latest. */
-export type SettingsPlace = { base?: string, version?: Version }
+/** The place of settings in a request, its API version, by default the latest, and the service of which they are request settings. */
+export type SettingsPlace = { base?: string, version?: Version, service?: ServiceName }
 
 /** The problems of complete settings or request settings, with unknown fields and fields of a later API version. */
 export function checkSettings (
   form: SettingsSchema,
   settings: JsonObject,
-  { base = '', version = latestVersion }: SettingsPlace = {}
+  { base = '', version = latestVersion, service }: SettingsPlace = {}
 ): Problem[] {
   // Ajv caches compiled schemas by object, so a settings schema is compiled once.
   const fit = compileJsonSchema(form)(settings, base)
-  return [...fit.ok ? [] : fit.problems, ...laterFields(form, settings, { base, version })]
+  return [
+    ...fit.ok ? [] : fit.problems,
+    ...laterFields(form, settings, { base, version }),
+    ...service === undefined ? [] : fieldsOfOthers(form, settings, { base, service })
+  ]
 }
 
-function laterFields (form: SettingsSchema, settings: JsonObject, { base, version }: Required<SettingsPlace>): Problem[] {
+/** The fields that a provider knows for other services alone: it would ignore them. */
+function fieldsOfOthers (form: SettingsSchema, settings: JsonObject, { base, service }: { base: string, service: ServiceName }): Problem[] {
+  return Object.keys(settings).flatMap((name) => {
+    const { 'x-services': known } = Object.hasOwn(form.properties, name) ? form.properties[name] ?? {} : {}
+    return known?.includes(service) !== false ? [] : [{
+      path: pointer(base, name),
+      code: 'unknown_field',
+      message: `Unknown field "${name}": the provider knows it for ${known.join(', ')}, and not for ${service}.`
+    }]
+  })
+}
+
+function laterFields (form: SettingsSchema, settings: JsonObject, { base, version }: { base: string, version: Version }): Problem[] {
   return Object.keys(settings).flatMap((name) => {
     const { 'x-since': since } = Object.hasOwn(form.properties, name) ? form.properties[name] ?? {} : {}
     return isSince(since, version)

@@ -6,6 +6,7 @@
 // JSON values: types, limits, problems.
 export { inspectJson, pointer, type Json, type JsonObject, type Problem } from './json.ts'
 export { isRecord, ownField } from './records.ts'
+export { canonicalJson } from './canonical-json.ts'
 export { nullIsAbsence, nullMembers, withoutMembers } from './nulls.ts'
 export { hasMoreValues, isDeeper, mostValues } from './json-size.ts'
 

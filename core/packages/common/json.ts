@@ -15,7 +15,8 @@ export const jsonLimits = { depth: 32, arrayItems: 10_000, objectKeys: 1_000, pr
 /** The problem of a value beyond the limits. */
 const boundCodes: readonly string[] = ['too_deep', 'too_many']
 
-const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
+/** The only key with which an assignment would reach a prototype, in whatever program reads the value later. */
+const forbiddenKey = '__proto__'
 
 /** Appends one reference token to a JSON pointer (RFC 6901). */
 export function pointer (base: string, token: string | number): string {
@@ -41,7 +42,7 @@ export function inspectJson (root: unknown, base = '', deepest: number = jsonLim
       for (let index = value.length - 1; index >= 0; index--) pushChild(pending, value[index], path, index, depth)
     } else if (typeof value === 'object' && value !== null) {
       for (const [key, child] of Object.entries(value).reverse()) {
-        const keyFault = forbiddenKeys.has(key) ? { code: 'forbidden_key', message: `The key "${key}" is not allowed.` } : scalarFault(key)
+        const keyFault = key === forbiddenKey ? { code: 'forbidden_key', message: `The key "${key}" is not allowed.` } : scalarFault(key)
         if (keyFault === undefined) pushChild(pending, child, path, key, depth)
         else problems.push({ path: pointer(path, key.toWellFormed().replaceAll('\0', '\uFFFD')), ...keyFault })
       }

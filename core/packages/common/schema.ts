@@ -25,7 +25,7 @@ const common: Options = {
   strictTypes: false,
   allowUnionTypes: true,
   validateFormats: true,
-  keywords: ['x-secret', 'x-computed', 'x-destination', 'x-since', 'x-texts']
+  keywords: ['x-secret', 'x-computed', 'x-destination', 'x-since', 'x-services', 'x-texts']
 }
 
 const ajv = createAjv({ discriminator: true })

@@ -137,12 +137,12 @@ function checkSandboxes ({ sandbox, steps, deferred }: ResolvedRequest): Finding
 }
 
 /** Checks the parameters against the provider's schema. Warns of parameters where no provider is needed. */
-function checkSettings ({ settings, providerName, choice, at }: ResolvedStep, version: Version): Findings {
+function checkSettings ({ service, settings, providerName, choice, at }: ResolvedStep, version: Version): Findings {
   if (choice !== undefined) {
     return {
       problems: choice.provider === undefined
         ? []
-        : settingsProblems(choice.provider.manifest.requestSettings, settings, { base: at('settings'), version })
+        : settingsProblems(choice.provider.manifest.requestSettings, settings, { base: at('settings'), version, service })
     }
   }
   const unused = [...(providerName === undefined ? [] : ['providerName']), ...(Object.keys(settings).length === 0 ? [] : ['settings'])]

@@ -141,7 +141,7 @@ function pagesOf ({ pages }: { pages?: number }): { pages?: number } {
 async function render<F extends Format> (
   { renderer, now }: ContentDependencies,
   run: Run,
-  { template: content }: Step,
+  { service, fields, template: content }: Step,
   format: F
 ): Promise<Rendered<F>> {
   const { companyId, steps } = run
@@ -151,7 +151,7 @@ async function render<F extends Format> (
   const paper = paperFor(run)
   const job = {
     template: { id, version, digest, source },
-    data,
+    data: services[service].shown?.(fields, data) ?? data,
     format,
     now: now().toISOString(),
     ...(signers === undefined ? {} : { signers }),

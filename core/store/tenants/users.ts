@@ -96,8 +96,7 @@ export async function updateUser (
     if (user === undefined) return 'unknown'
     const change = decide(user, users.filter((one) => one !== user).map(({ role }) => role))
     const row = await update(queries, user, change, signature.at)
-    const before = change.email === undefined || change.email === user.email ? {} : { previousEmail: user.email }
-    await note(queries, row, 'user.changed', { ...factsOf(change), ...before }, signature)
+    await note(queries, row, 'user.changed', factsOf(change), signature)
     return row
   }))
   return changed === 'unknown' ? undefined : changed ?? 'taken'

@@ -149,7 +149,7 @@ const unreadable: [string, unknown, RegExp][] = [
   [
     'a key that reaches a prototype',
     { id: '1', status: 'sent', ...JSON.parse('{"__proto__":{}}') as object, constructor: 1 },
-    /The key "constructor" is not allowed/
+    /The key "__proto__" is not allowed/
   ]
 ]
 

@@ -65,7 +65,7 @@ function checkCall ({ manifest, verbs }: InstalledProvider, { service, verb, set
   if (verbs[service]?.[verb] === undefined) throw new Error(`The provider has no verb "${verb}" for "${service}".`)
   const problems = [
     ...checkSettings(manifest.settings, settings, { base: '/settings' }),
-    ...checkSettings(manifest.requestSettings, requestSettings, { base: '/requestSettings' })
+    ...checkSettings(manifest.requestSettings, requestSettings, { base: '/requestSettings', service })
   ]
   if (problems.length > 0) throw new Error(problems.map(({ path, message }) => `${path} ${message}`).join('\n'))
 }
