@@ -36,6 +36,7 @@ import { linkMailRoutes } from './routes/link-mail.ts'
 import { linksRoutes } from './routes/links.ts'
 import { authRoutes } from './routes/login.ts'
 import { marketplaceRoutes } from './routes/marketplace.ts'
+import { noticesRoutes } from './routes/notices.ts'
 import { passkeysRoutes } from './routes/passkeys.ts'
 import { providersRoutes } from './routes/providers.ts'
 import { parseQuery } from './routes/query-string.ts'
@@ -83,6 +84,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(singleSignOnRoutes, { singleSignOn: get('singleSignOn') })
   await server.register(linksRoutes, { links: get('links') })
   await server.register(linkMailRoutes, { linkMail: get('linkMail') })
+  await server.register(noticesRoutes, { notices: get('notices') })
   await server.register(secondFactorRoutes, { secondFactors: get('secondFactors') })
   await server.register(passkeysRoutes, { passkeys: get('passkeys') })
   await server.register(keysRoutes, { keys: get('keyAdministration') })

@@ -7,17 +7,26 @@ import type { LinkMailBody, LinkMailView, MailLanguage } from '../contract/link-
 import type { Database } from '../store/db/database.ts'
 import { type LinkMailRow, readLinkMail, storeLinkMail } from '../store/tenants/link-mail.ts'
 import type { RateLimiter } from '../store/tenants/rate-limiter.ts'
+import { noticeText } from './notice-words.ts'
 import type { Requester } from './users.ts'
 
 /** What a mail is about. `company`: whose link it is. `inviter`: an e-mail address. `url`: where to sign in without a password. */
-export type MailContent = {
-  to: string
-  language: MailLanguage
-  companyId: number
-  company: string
-  requestId: string
-  expiresAt?: Date
-} & ({ purpose: 'invitation', inviter: string } | { purpose: 'password' } | { purpose: 'provider', url: string })
+export type MailContent =
+  & {
+    to: string
+    language: MailLanguage
+    companyId: number
+    company: string
+    requestId: string
+    expiresAt?: Date
+  }
+  & ({ purpose: 'invitation', inviter: string } | { purpose: 'password' } | { purpose: 'provider', url: string } | {
+    purpose: 'notice'
+    changes: readonly NoticedChange[]
+  })
+
+/** A change of which somebody is told: its action in the audit log, and when it was made (RFC 3339). */
+export type NoticedChange = { action: string, at: string }
 
 /** A mail before its link is made: the id of its dispatch, and the secret of the link. */
 export type BegunMail = { dispatchId: string, secret: string, send: (content: MailContent) => Promise<void> }
@@ -33,6 +42,8 @@ export type LinkMail = {
   /** False where nobody mails links. */
   remove: (by: Requester) => Promise<boolean>
   offered: () => Promise<boolean>
+  /** Mails somebody what was changed. Throws what the dispatch is refused with, and `conflict` where nobody mails links. */
+  tell: (notice: Omit<Extract<MailContent, { purpose: 'notice' }>, 'purpose' | 'language'>) => Promise<void>
   /** Throws `conflict` where nobody mails links, and `rate_limited` after too many mails of the company. */
   begin: (mail: { to: string, companyId: number }) => Promise<BegunMail>
 }
@@ -66,11 +77,17 @@ type Options = {
 const templateId = 13
 
 const subjects = {
-  en: { invitation: 'Your invitation to {company}', password: 'Your new password for {company}', provider: 'Signing in to {company}' },
+  en: {
+    invitation: 'Your invitation to {company}',
+    password: 'Your new password for {company}',
+    provider: 'Signing in to {company}',
+    notice: 'Your account with {company} was changed'
+  },
   fr: {
     invitation: 'Votre invitation chez {company}',
     password: 'Votre nouveau mot de passe pour {company}',
-    provider: 'Votre connexion à {company}'
+    provider: 'Votre connexion à {company}',
+    notice: 'Votre compte chez {company} a été modifié'
   }
 } as const
 
@@ -85,6 +102,11 @@ export function createLinkMail (options: Options): LinkMail {
     return { row, actor: personOf(account) }
   }
 
+  function urlOf (content: MailContent): string {
+    if (content.purpose === 'provider') return content.url
+    return content.purpose === 'notice' ? `${publicUrl}/console/sessions` : `${publicUrl}/console/link/${secretMark}`
+  }
+
   function commandOf (sender: { row: Pick<LinkMailRow, 'provider' | 'sender'>, actor: Actor }, content: MailContent): MailCommand {
     const { to, language, purpose, company, companyId, requestId, expiresAt } = content
     const data = {
@@ -93,8 +115,9 @@ export function createLinkMail (options: Options): LinkMail {
       company,
       email: to,
       service: new URL(publicUrl).host,
-      url: purpose === 'provider' ? content.url : `${publicUrl}/console/link/${secretMark}`,
+      url: urlOf(content),
       ...(purpose === 'invitation' ? { inviter: content.inviter } : {}),
+      ...(purpose === 'notice' ? { changes: content.changes.map(({ action, at }) => ({ text: noticeText(action, language), at })) } : {}),
       ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() })
     }
     const subject = subjects[language][purpose].replace('{company}', () => company)
@@ -136,11 +159,15 @@ export function createLinkMail (options: Options): LinkMail {
     remove: ({ author }) => storeLinkMail(database, null, { author, at: now() }),
     offered: async () => await findSender() !== undefined,
 
+    async tell (notice) {
+      const sender = await findSender()
+      if (sender === undefined) throw noSender()
+      await dispatch(commandOf(sender, { ...notice, purpose: 'notice', language: 'en' }))
+    },
+
     async begin ({ to, companyId }) {
       const sender = await findSender()
-      if (sender === undefined) {
-        throw new DispatchError('conflict', 'This service mails no links: leave "mailIn" out, and pass the link on.')
-      }
+      if (sender === undefined) throw noSender()
       const { exceeded, ...budget } = await limiter.take(String(companyId))
       if (exceeded) {
         throw new DispatchError('rate_limited', `A company has ${budget.quota} mails with links a day: pass the link on yourself.`, {
@@ -158,4 +185,8 @@ export function createLinkMail (options: Options): LinkMail {
       }
     }
   }
+}
+
+function noSender (): DispatchError {
+  return new DispatchError('conflict', 'This service mails no links: leave "mailIn" out, and pass the link on.')
 }

@@ -5,9 +5,10 @@ import { hashPassword } from '../access/passwords.ts'
 import { NewPasswordAccount } from '../contract/accounts.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { Database } from '../store/db/database.ts'
+import { resetAccess } from '../store/tenants/access.ts'
 import { addOperator } from '../store/tenants/companies.ts'
 import { removeFactors } from '../store/tenants/second-factors.ts'
-import { findUserByEmail } from '../store/tenants/users.ts'
+import { findUserByEmail, type UserRef } from '../store/tenants/users.ts'
 import { platform } from './companies.ts'
 
 const check = compile(NewPasswordAccount)
@@ -34,14 +35,37 @@ export async function createOperator (
 }
 
 /**
+ * Ends every way in of an operator that somebody else has got into, and sets another password. For the command line. Throws `not_found`,
+ * and for the password as `createOperator`.
+ */
+export async function recoverOperator (
+  database: Database,
+  given: { email: string, password: string },
+  now: Date
+): Promise<{ userId: number, keys: number }> {
+  const fit = check(given)
+  if (!fit.ok) throw refusal('validation_error', fit.problems)
+  const { email, password } = fit.value
+  requireGoodPassword(password, email)
+  const { companyId, userId } = await findOperator(database, email)
+  const keys = await resetAccess(database, { companyId, userId }, await hashPassword(password), { author: null, at: now })
+  return { userId, keys }
+}
+
+async function findOperator (database: Database, given: string): Promise<UserRef> {
+  const email = normaliseEmail(given)
+  const user = await findUserByEmail(database, platform.companyId, email)
+  if (user === undefined) throw new DispatchError('not_found', `The platform has no user with the e-mail address ${email}.`)
+  return { companyId: user.company_id, userId: user.user_id }
+}
+
+/**
  * Removes the second factor of an operator who has lost it. For the command line: there may be nobody left who could use the API. Throws
  * `not_found`, and `conflict` for an operator who has none.
  */
 export async function resetOperator (database: Database, given: string, now: Date): Promise<{ userId: number }> {
   const email = normaliseEmail(given)
-  const user = await findUserByEmail(database, platform.companyId, email)
-  if (user === undefined) throw new DispatchError('not_found', `The platform has no user with the e-mail address ${email}.`)
-  const { company_id: companyId, user_id: userId } = user
+  const { companyId, userId } = await findOperator(database, email)
   if (!await removeFactors(database, { companyId, userId }, 'second_factor.reset', { author: null, at: now })) {
     throw new DispatchError('conflict', `The user ${email} has no second factor: the password alone signs them in.`)
   }

@@ -1,11 +1,12 @@
 import { type Actor, normaliseEmail, type Role } from '../access/account.ts'
 import type { Credentials } from '../access/credentials.ts'
 import { requireGoodPassword } from '../access/password-rules.ts'
-import { hashPassword } from '../access/passwords.ts'
+import { hashPassword, unusableHash } from '../access/passwords.ts'
 import { coversServices, rolesUpTo } from '../access/permissions.ts'
 import type { NewUserBody, UserChanges, UserView } from '../contract/accounts.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { Database } from '../store/db/database.ts'
+import { resetAccess } from '../store/tenants/access.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { addUser, findUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/tenants/users.ts'
 
@@ -26,6 +27,11 @@ export type Users = {
    * `conflict` when the company would have no admin left. Undefined when there is no such user.
    */
   change: (by: Requester, userId: number, changes: UserChanges) => Promise<UserView | undefined>
+  /**
+   * Ends every way in of another user of the company, for one that somebody else has got into; a link for another password lets the user in
+   * again. Throws `forbidden` for the actor's own user. False when there is no such user.
+   */
+  reset: (by: Requester, userId: number) => Promise<boolean>
   /** Changes the actor's own password. Throws `forbidden` when the current password is wrong. */
   changePassword: (by: Requester, passwords: { current: string, password: string }) => Promise<void>
 }
@@ -95,6 +101,15 @@ export function createUsers ({ database, credentials, now }: { database: Databas
       }, { author, at: now() })
       if (changed === 'taken') throw emailTaken()
       return changed && viewOf(changed)
+    },
+
+    async reset ({ actor, author }, userId) {
+      const { companyId, impersonatorId = actor.userId } = actor
+      const user = await findUser(database, { companyId, userId })
+      if (user === undefined || !rolesUpTo(actor.role).includes(user.role)) return false
+      if (userId === impersonatorId) throw new DispatchError('forbidden', 'Another admin, or an operator, ends your own ways in.')
+      await resetAccess(database, { companyId, userId }, unusableHash, { author, at: now() })
+      return true
     },
 
     async changePassword ({ actor: { userId, companyId, email }, author }, { current, password }) {

@@ -22,11 +22,11 @@ type Options =
   & Parameters<typeof createInboundHandler>[0]
   & RetentionOptions
   & Pick<Parameters<typeof startDispatchWorker>[0], 'dependencies' | 'pipeline' | 'atOnce'>
-  & { inbox: Inbox, callbacks: Callbacks, endpointCallbacks: EndpointCallbacks, log: Log }
+  & { inbox: Inbox, callbacks: Callbacks, endpointCallbacks: EndpointCallbacks, notices: { mail: () => Promise<void> }, log: Log }
 
 /** Starts the handlers of the queue and the tasks that repeat. */
 export async function startWorker (options: Options): Promise<Worker> {
-  const { queue, inbox, callbacks, endpointCallbacks, log } = options
+  const { queue, inbox, callbacks, endpointCallbacks, notices, log } = options
   const sweep = createPollSweep(options)
   await queue.work('webhook', createInboundHandler(options), { atOnce: 4 })
   await queue.work('poll', createPollHandler(options), { atOnce: 4 })
@@ -37,7 +37,7 @@ export async function startWorker (options: Options): Promise<Worker> {
     ofGroup: callbackLimits.perCompany
   })
   await queue.work('sweep', async () => {
-    await Promise.all([sweep(), callbacks.sweep(), endpointCallbacks.sweep()])
+    await Promise.all([sweep(), callbacks.sweep(), endpointCallbacks.sweep(), notices.mail()])
   }, { atOnce: 1 })
   await queue.schedule('sweep', '*/5 * * * *')
   await queue.work('retention', createRetention(options), { atOnce: 1 })

@@ -2,7 +2,7 @@ import type { Accounts, Adapters, Addresses, ApiKeys, Assets, Authentication, Br
   CallbackSigning, CatalogPlace, Catalogs, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connecting,
   CredentialCheck, Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Downloads, EndpointCallbacks, EndpointSigning,
   EventSpool, ExchangeLog, FetchJson, FileStore, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes,
-  LinkMail, Links, Log, MailedSecrets, Marketplace, Network, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline,
+  LinkMail, Links, Log, MailedSecrets, Marketplace, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline,
   PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SandboxState,
   SecondFactors, Sessions, SigningKeys, SigningOn, SingleSignOn, State, TemplateEditor, Templates, Tokens, Users, WebhookReceiver,
   WebhookVerifier } from '@dispatch/core'
@@ -45,6 +45,7 @@ export type AppDependencies = {
   signingOn: SigningOn
   links: Links
   linkMail: LinkMail
+  notices: Notices
   mailedSecrets: MailedSecrets
   secondFactors: SecondFactors
   passkeys: Passkeys

@@ -116,6 +116,7 @@ export async function beginWork (get: App['get']): Promise<Worker> {
     inbox: get('inbox'),
     callbacks: get('callbacks'),
     endpointCallbacks: get('endpointCallbacks'),
+    notices: get('notices'),
     files: get('files'),
     retentionDays: get('config').retentionDays,
     forgetMonths: get('config').forgetMonths

@@ -1,6 +1,6 @@
 import { type BruteForceGuard, createAccounts, createApiKeys, createAuthentication, createBruteForceGuard, createCompanyAccounts,
   createCompanySettings, createCredentials, createImpersonation, createKeyAdministration, createKnownClients, createLinkMail, createLinks,
-  createMailedSecrets, createOpenId, createPasskeys, createRateLimiter, createSecondFactors, createSessions, createSigningOn,
+  createMailedSecrets, createNotices, createOpenId, createPasskeys, createRateLimiter, createSecondFactors, createSessions, createSigningOn,
   createSingleSignOn, createTokens, createUsers, relyingPartyOf } from '@dispatch/core'
 import type { RateLimiters } from '../hooks/rate-limits.ts'
 import type { App, Factories } from './dependencies.ts'
@@ -75,6 +75,7 @@ export const people: Factories = {
       now: get('now'),
       newId: get('newId')
     }),
+  notices: (get) => createNotices({ database: get('database'), linkMail: get('linkMail'), log: get('log'), newId: get('newId') }),
   passkeys: (get) =>
     createPasskeys({
       database: get('database'),

@@ -60,6 +60,22 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
     return await users.change({ actor, author: auditAuthorOf(request) }, idIn(params), body) ?? nobody(params)
   })
 
+  app.post<Named>('/api/v1/users/:id/reset', {
+    config: { freshProof: true, roles: ['admin', 'operator'], errors: ['not_found'] },
+    schema: {
+      operationId: 'resetUser',
+      tags: ['Users'],
+      summary: 'Ends every way in of a user, after somebody else has got into it (admins).',
+      description: 'Sessions and tokens, the password, second factor, passkeys and recovery codes, API keys, the link to the company\'s ' +
+        'provider, and one-time links end. Make a link for another password then: POST /api/v1/users/{id}/password-link.',
+      response: { 204: Nothing }
+    }
+  }, async (request, reply) => {
+    const { actor, params } = request
+    if (!await users.reset({ actor, author: auditAuthorOf(request) }, idIn(params))) nobody(params)
+    return reply.code(204).send(null)
+  })
+
   app.put<{ Body: PasswordBody }>('/api/v1/my/password', {
     config: { person: true, errors: ['validation_failed'] },
     schema: {

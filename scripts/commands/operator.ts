@@ -1,4 +1,4 @@
-import { createOperator, resetOperator, seedDemo } from '@dispatch/core'
+import { createOperator, recoverOperator, resetOperator, seedDemo } from '@dispatch/core'
 import { parseArgs } from 'node:util'
 import { type Config, readConfig } from '../../plugins/config/config.ts'
 import type { Command } from './command.ts'
@@ -6,18 +6,20 @@ import { isDemo, withDatabase } from './database.ts'
 import { readPassword } from './password.ts'
 
 /**
- * Creates the first operator of an installation, or a further one; or lets in one who has lost the second factor. The password is not an
- * argument, because every user of the machine can read arguments.
+ * Creates the first operator of an installation, or a further one; lets in one who has lost the second factor, or throws out who else has
+ * got into one. The password is not an argument, because every user of the machine can read arguments.
  */
 export const operator: Command = {
   summary:
     'operator create --email <address>   makes an operator of the platform; the password is asked for, or read from standard input\n' +
-    '  operator reset --email <address>    removes the second factor of an operator who has lost it',
+    '  operator reset --email <address>    removes the second factor of an operator who has lost it\n' +
+    '  operator recover --email <address>  ends every way in of an operator, keys too, and sets another password, read as with create',
   async run (args, env) {
     const { action, email } = givenIn(args)
     const config = readConfig(env)
     if (action === 'reset') return reset(config, email)
     const password = await readPassword(process.stdin, process.stderr)
+    if (action === 'recover') return recover(config, { email, password })
     await withDatabase(config, async (database) => {
       if (isDemo(config)) await seedDemo(database, new Date())
       const { userId } = await createOperator(database, { email, password }, new Date())
@@ -34,13 +36,27 @@ async function reset (config: Config, email: string): Promise<void> {
   })
 }
 
+async function recover (config: Config, given: { email: string, password: string }): Promise<void> {
+  await withDatabase(config, async (database) => {
+    const { userId, keys } = await recoverOperator(database, given, new Date())
+    console.log(`The new password alone lets ${given.email} in, user ${userId} of the platform; API keys revoked: ${keys}.`)
+  })
+}
+
+const actions = ['create', 'reset', 'recover'] as const
+type Action = typeof actions[number]
+
 /** Without "--", npm removes the name of the option and passes on only its value. */
-function givenIn (args: readonly string[]): { action: 'create' | 'reset', email: string } {
-  const { values, positionals: [action, email = values.email, ...rest] } = parseArgs({
+function givenIn (args: readonly string[]): { action: Action, email: string } {
+  const { values, positionals: [given, email = values.email, ...rest] } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: { email: { type: 'string' } }
   })
-  if ((action === 'create' || action === 'reset') && email !== undefined && rest.length === 0) return { action, email }
-  throw new Error('It is "operator create --email <address>", with the password on standard input, or "operator reset --email <address>".')
+  const action = actions.find((one) => one === given)
+  if (action !== undefined && email !== undefined && rest.length === 0) return { action, email }
+  throw new Error(
+    'It is "operator create --email <address>" or "operator recover --email <address>", with the password on standard input, ' +
+      'or "operator reset --email <address>".'
+  )
 }

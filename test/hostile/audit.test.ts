@@ -81,9 +81,9 @@ const invite = (by: Login, email = `${randomUUID()}@audited.example.com`): Promi
   send('POST', '/api/v1/company/invitations', { body: { email, role: 'member', services: [] } }, by)
 const factor = '/api/v1/my/second-factor'
 /** Users with an app for codes; the first has not confirmed it. */
-const [beginner, regular, forgetful] = [user(), user(), user()]
+const [beginner, regular, forgetful, robbed] = [user(), user(), user(), user()]
 const secrets = new Map<Login, string>()
-for (const login of [beginner, regular, forgetful]) {
+for (const login of [beginner, regular, forgetful, robbed]) {
   await send('POST', '/api/v1/users', { body: { ...login, role: 'member', services: [] } }, admin)
   secrets.set(login, (await send('POST', factor, {}, login)).body.secret as string)
 }
@@ -392,6 +392,10 @@ const changes: Record<string, Change> = {
     by: regular,
     send: () => asRegular('recovery-codes', { password: regular.password }),
     action: 'recovery_codes.replaced'
+  },
+  'POST /api/v1/users/{id}/reset': {
+    send: async (by) => send('POST', `/api/v1/users/${await idOf(robbed)}/reset`, {}, by),
+    action: 'access.reset'
   },
   'DELETE /api/v1/users/{id}/second-factor': {
     send: async (by) => send('DELETE', `/api/v1/users/${await idOf(forgetful)}/second-factor`, {}, by),

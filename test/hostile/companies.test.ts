@@ -510,6 +510,13 @@ const matrix: Record<string, Row> = {
     request: at('/api/v1/my/second-factor/remove', { password: 'not it' }),
     ok: [403]
   },
+  'POST /api/v1/users/:id/reset': {
+    roles: ['operator', 'admin'],
+    // The member is needed afterwards: nobody has this id.
+    request: () => ({ path: '/api/v1/users/2147483647/reset' }),
+    ok: [404],
+    foreign: 'not_found'
+  },
   'DELETE /api/v1/users/:id/second-factor': {
     roles: ['operator', 'admin'],
     request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}/second-factor` }),
@@ -585,6 +592,7 @@ const matrix: Record<string, Row> = {
     ok: [204, 404],
     foreign: 'not_found'
   },
+  'GET /api/v1/my/notices': { roles: everyone, request: at('/api/v1/my/notices') },
   'GET /api/v1/my/sessions': { roles: everyone, request: at('/api/v1/my/sessions') },
   'DELETE /api/v1/my/sessions/:id': {
     roles: everyone,

@@ -21,6 +21,7 @@ const operations = {
     'beginMySecondFactor',
     'confirmMySecondFactor',
     'resetSecondFactor',
+    'resetUser',
     'createUser',
     'updateUser',
     'createInvitation',

@@ -50,6 +50,7 @@ const migrations = {
   '052-exchanges': () => import('../migrations/052-exchanges.ts'),
   '053-lean-credits': () => import('../migrations/053-lean-credits.ts'),
   '056-proof': () => import('../migrations/056-proof.ts'),
+  '057-notices': () => import('../migrations/057-notices.ts'),
   '064-package-sources': () => import('../migrations/064-package-sources.ts'),
   '068-restores': () => import('../migrations/068-restores.ts')
 }

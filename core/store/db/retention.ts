@@ -96,6 +96,12 @@ export async function forgetExchanges (database: Database, { before, limit }: Re
     delete from exchange_log where ctid = any (array(select ctid from exchange_log where entry_id < ${firstIdOf(before)} limit ${limit}))`)
 }
 
+/** Deletes what people were told of, by its age; answers how many notices. */
+export async function forgetNotices (database: Database, { before, limit }: RetentionBatch): Promise<number> {
+  return counted(database, sql`
+    delete from notices where ctid = any (array(select ctid from notices where at < ${before} limit ${limit}))`)
+}
+
 /** Forgets from where users logged in before then; answers how many such clients there were. */
 export async function forgetClients (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`

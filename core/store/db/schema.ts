@@ -402,6 +402,17 @@ export type Tables = {
     acting_until: Generated<Date | null>
     proved_at: Generated<Date | null>
   }
+  notices: {
+    notice_id: Generated<string>
+    company_id: number
+    user_id: number
+    email: string
+    action: string
+    by_user_id: number | null
+    address: string | null
+    at: Date
+    mailed_at: Date | null
+  }
   single_sign_on: {
     company_id: number
     code: string

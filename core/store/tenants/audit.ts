@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import { columns } from '../db/columns.ts'
 import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
+import { noteNotice } from './notices.ts'
 
 /** Who changes something, and from where. `companyId` is that of the user; `address` the client's, as it reached us. */
 export type AuditAuthor = { userId: number, companyId: number, impersonatorId?: number, keyId?: string, address: string, requestId: string }
@@ -23,9 +24,10 @@ export type Change = AuditStamp & {
 /** `from_within`: who sat at the client is of the company, not of the platform. */
 export type AuditRow = Selectable<Tables['audit']> & { from_within: boolean }
 
-/** Notes a change, inside the transaction that makes it: neither is there without the other. */
+/** Notes a change, inside the transaction that makes it: neither is there without the other. Whom it concerns is told of it. */
 export async function noteAudit (queries: CompanyQueries | OwnerQueries, change: Change): Promise<void> {
   await queries.insertInto('audit').values(auditRow(change)).execute()
+  await noteNotice(queries, change)
 }
 
 /** The row of a change, for a statement that makes the change and notes it. */

@@ -96,7 +96,8 @@ export async function updateUser (
     if (user === undefined) return 'unknown'
     const change = decide(user, users.filter((one) => one !== user).map(({ role }) => role))
     const row = await update(queries, user, change, signature.at)
-    await note(queries, row, 'user.changed', factsOf(change), signature)
+    const before = change.email === undefined || change.email === user.email ? {} : { previousEmail: user.email }
+    await note(queries, row, 'user.changed', { ...factsOf(change), ...before }, signature)
     return row
   }))
   return changed === 'unknown' ? undefined : changed ?? 'taken'

@@ -129,10 +129,26 @@ export const en = {
   factorRemoveIntro: 'Then the password alone signs you in. Your other sessions end.',
   factorReset: 'Remove the second factor',
   factorResetIntro: 'For a user who has lost it: the password alone signs them in again. All their sessions end.',
+  reset: 'If somebody else has got in',
+  resetIntro: 'The audit log tells what was changed, and which e-mail address the user had before.',
+  resetNow: 'End every way in',
+  resetAsk:
+    'Sessions, tokens, the password, the second factor, passkeys, API keys, the link to your provider and one-time links end at once. ' +
+    'Then make a link for another password.',
+  resetDone: 'Every way in has ended. Check the e-mail address, and make a link for another password.',
   factorRequire: 'Demand a second factor of all users',
   factorRequireHelp: 'Who has none, you too, can then only set one up. API keys go on.',
   proof: 'Password or code',
   proofWrong: 'The password or the code is wrong. Nothing was changed.',
+  notices: 'What was changed',
+  noticesIntro:
+    'How you sign in, your keys and your secrets. What was not you: change your password, end your other sessions, and tell an admin, ' +
+    'who can end every way in.',
+  noticesNone: 'Nothing of late.',
+  noticeWhat: 'Change',
+  noticeFrom: 'From',
+  noticeBySelf: 'you',
+  noticeByOther: 'an admin',
   proveTitle: 'Is it you?',
   proveIntro:
     'This changes how somebody gets in, or shows a secret. You signed in as {email} more than five minutes ago: prove once more that it ' +

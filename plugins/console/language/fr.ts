@@ -133,10 +133,26 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   factorRemoveIntro: 'Le mot de passe seul vous connecte alors. Vos autres sessions se terminent.',
   factorReset: 'Retirer le second facteur',
   factorResetIntro: 'Pour un utilisateur qui l’a perdu : le mot de passe seul le connecte de nouveau. Toutes ses sessions se terminent.',
+  reset: 'Si quelqu’un d’autre est entré',
+  resetIntro: 'Le journal d’audit dit ce qui a été changé, et quelle adresse e-mail l’utilisateur avait avant.',
+  resetNow: 'Fermer tous les accès',
+  resetAsk:
+    'Sessions, jetons, mot de passe, second facteur, clés d’accès, clés d’API, lien avec votre fournisseur et liens à usage unique ' +
+    'prennent fin aussitôt. Créez ensuite un lien pour un autre mot de passe.',
+  resetDone: 'Tous les accès sont fermés. Vérifiez l’adresse e-mail, et créez un lien pour un autre mot de passe.',
   factorRequire: 'Exiger un second facteur de tous les utilisateurs',
   factorRequireHelp: 'Ceux qui n’en ont pas, vous compris, ne peuvent alors qu’en ajouter un. Les clés d’API restent valables.',
   proof: 'Mot de passe ou code',
   proofWrong: 'Le mot de passe ou le code est faux. Rien n’a été changé.',
+  notices: 'Ce qui a été modifié',
+  noticesIntro:
+    'Votre manière de vous connecter, vos clés et vos secrets. Si ce n’était pas vous : changez votre mot de passe, mettez fin à vos ' +
+    'autres sessions, et dites-le à un administrateur, qui peut fermer tous les accès.',
+  noticesNone: 'Rien ces derniers temps.',
+  noticeWhat: 'Changement',
+  noticeFrom: 'Depuis',
+  noticeBySelf: 'vous',
+  noticeByOther: 'un administrateur',
   proveTitle: 'Est-ce bien vous ?',
   proveIntro:
     'Ceci change la manière d’entrer de quelqu’un, ou montre un secret. Vous vous êtes connecté comme {email} il y a plus de cinq ' +

@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
-import { type Api, ApiRefused, type SessionView } from '../session/api.ts'
+import { type Api, ApiRefused, noticeText, type NoticeView, type SessionView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { page, table, time } from './layout.ts'
 import { ownSingleSignOn } from './single-sign-on.ts'
@@ -54,7 +54,7 @@ function hasCurrent (sessions: readonly SessionView[]): boolean {
 
 async function view (visit: Visit, typed?: Typed): Promise<Html> {
   const { words, api, acting } = visit
-  const sessions = await sessionsOf(api)
+  const [sessions, { data: notices }] = [await sessionsOf(api), await api.read<{ data: NoticeView[] }>('/api/v1/my/notices')]
   return page({ ...visit, path: at }, {
     title: words.account,
     section: 'sessions',
@@ -64,8 +64,20 @@ async function view (visit: Visit, typed?: Typed): Promise<Html> {
 <section aria-labelledby="factor"><h2 id="factor">${words.factor}</h2><p>${words.factorIntro}</p>
 <p><a href="/console/second-factor">${words.factorManage}</a></p></section>${
       acting === undefined ? passwordSection(words, typed) : html``
-    }${await ownSingleSignOn(visit)}`
+    }${await ownSingleSignOn(visit)}${noticesSection(words, notices)}`
   })
+}
+
+/** What was changed of the reader's way in, so that nobody else does so unseen. */
+function noticesSection (words: Words, notices: readonly NoticeView[]): Html {
+  const rows = notices.map(({ action, own, address, at }) =>
+    html`<tr><td>${noticeText(action, words.code)}</td><td>${own ? address ?? words.noticeBySelf : words.noticeByOther}</td><td>${
+      time(at)
+    }</td></tr>\n`
+  )
+  return html`<section aria-labelledby="notices"><h2 id="notices">${words.notices}</h2><p>${words.noticesIntro}</p>${
+    rows.length === 0 ? html`<p>${words.noticesNone}</p>` : table(words.notices, [words.noticeWhat, words.noticeFrom, words.created], rows)
+  }</section>`
 }
 
 function endOthers (words: Words): Html {

@@ -36,6 +36,13 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.redirect('/console/company?saved=1', 303)
   })
 
+  app.post<Posted>('/company/users/:id/reset', async (request, reply) => {
+    const [visit, { params: { id } }] = [visitOf(request), request]
+    const reset = await visit.api.send('POST', `/api/v1/users/${encodeURIComponent(id)}/reset`)
+    if (!reset.ok) throw new ApiRefused(reset)
+    return reply.page(await view(visit, id, notice('good', html`<p>${visit.words.resetDone}</p>`)))
+  })
+
   for (const [name, bodyOf] of Object.entries(changes)) {
     app.post<Posted>(`/company/users/:id/${name}`, async (request, reply) => {
       const { params: { id }, body } = request
@@ -123,6 +130,14 @@ function factorSection (words: Words, at: string): Html {
 `
 }
 
+/** For a user whom somebody else has got into. */
+function resetSection (words: Words, at: string): Html {
+  return html`<section aria-labelledby="reset"><h2 id="reset">${words.reset}</h2><p>${words.resetIntro}</p>
+<details><summary>${words.resetNow}</summary><p>${words.resetAsk}</p><form method="post" action="${at}/reset"><div class="actions">
+<button class="danger">${words.resetNow}</button></div></form></details></section>
+`
+}
+
 /** For a user whom the company's provider knows as somebody else. */
 function unlinkSection (words: Words, at: string): Html {
   return html`<section aria-labelledby="unlink"><h2 id="unlink">${words.signOn}</h2><p>${words.signOnUnlinkIntro}</p>
@@ -169,6 +184,6 @@ ${
     }<div class="actions"><button class="second">${words.passwordLinkMake}</button></div></form></section>`
   }${user.secondFactor && !isSelf ? factorSection(words, at) : html``}${linked && !isSelf ? unlinkSection(words, at) : html``}${
     actSection(visit, user)
-  }${isSelf ? html`` : disabling(words, at, user.disabled)}`
+  }${isSelf ? html`` : resetSection(words, at)}${isSelf ? html`` : disabling(words, at, user.disabled)}`
   return page({ ...visit, path: at }, { title: user.email, section: 'company', main })
 }

@@ -6,14 +6,14 @@ import { releasePermit } from '../../hooks/admission-control.ts'
 import { askOwn } from '../../hooks/own-request.ts'
 import { ProofNeeded } from './proof.ts'
 
-export { callbackTypes, deliveryStatuses, isUnderWay, searchedStepStatuses, statusClasses } from '@dispatch/core'
+export { callbackTypes, deliveryStatuses, isUnderWay, noticeText, searchedStepStatuses, statusClasses } from '@dispatch/core'
 export type { AdapterDetail, AdapterView, AssetUseView, AssetView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView,
   ChoicesView, CompanyView, ConfigurationView, ConnectView, CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest,
   EndpointView, ErrorBody, EventView, GuideView, HoldView, InvitationView, InvitationWithLink, KeyView, LimitsView, LinkMailView, LinkView,
-  ListedProvider, MyConfig, MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView, PasswordLinkView,
-  ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView, SettingsView,
-  SingleSignOnView, StatisticsView, TemplateAnswer, TemplateDetail, TemplateView, UserView, ValidationResponse, VendorCallView,
-  VersionCheck, VersionView, NewPasskeyView, PasskeyView } from '@dispatch/core'
+  ListedProvider, MyConfig, MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView, NoticeView,
+  PasswordLinkView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView,
+  SettingsView, SingleSignOnView, StatisticsView, TemplateAnswer, TemplateDetail, TemplateView, UserView, ValidationResponse,
+  VendorCallView, VersionCheck, VersionView, NewPasskeyView, PasskeyView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

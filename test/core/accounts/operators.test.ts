@@ -1,4 +1,5 @@
-import { createOperator, DispatchError, migrate, openDatabase, resetOperator } from '@dispatch/core'
+import { createOperator, DispatchError, migrate, openDatabase, passwordMatches, recoverOperator, resetOperator } from '@dispatch/core'
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { has } from '../../support/matching.ts'
 import { testDatabase } from '../../support/postgres.ts'
@@ -48,6 +49,41 @@ await t.test('an e-mail address that somebody has is refused', async (t) => {
   await t.rejects(createOperator(database, { email: 'ADA@example.com', password }, now), {
     word: 'conflict',
     message: 'The platform already has a user with the e-mail address ada@example.com.'
+  })
+})
+
+await t.test('an operator that somebody else has got into gets another password, and nothing else lets anybody in', async (t) => {
+  const { userId } = await createOperator(database, { email: 'robbed@example.com', password }, now)
+  await database.owner.insertInto('api_keys').values({
+    key_id: randomUUID(),
+    company_id: 1,
+    user_id: userId,
+    name: 'thief',
+    mode: 'live',
+    services: null,
+    digest: Buffer.from('any'),
+    beginning: 'dk_live_0000',
+    ending: '0000',
+    created_at: now,
+    expires_at: null,
+    last_used_at: null,
+    revoked_at: null
+  }).execute()
+  await t.rejects(recoverOperator(database, { email: 'robbed@example.com', password: 'short' }, now), {
+    name: 'DispatchError',
+    word: 'validation_error'
+  })
+  await t.rejects(recoverOperator(database, { email: 'nobody@example.com', password: 'another good one' }, now), {
+    name: 'DispatchError',
+    word: 'not_found'
+  })
+  t.same(await recoverOperator(database, { email: 'ROBBED@example.com', password: 'another good one' }, now), { userId, keys: 1 })
+  const { password_hash: hash } = await database.owner.selectFrom('users').select('password_hash').where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  t.ok(await passwordMatches(hash, 'another good one'))
+  has(t, await database.owner.selectFrom('audit').select(['action', 'user_id']).orderBy('audit_id', 'desc').executeTakeFirst(), {
+    action: 'access.reset',
+    user_id: null
   })
 })
 
