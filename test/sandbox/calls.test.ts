@@ -123,7 +123,7 @@ await t.test('a process that ends leaves the outcome that is known of its call, 
     dispatch: `
       if (context.reference === 'early') process.exit(3)
       await context.checkpoint('d1')
-      if (context.reference === 'late') process.abort()
+      if (context.reference === 'late') process.exit(4)
       ${accepted}`
   })
   vendor.on('POST /x', { json: 1 })
@@ -184,6 +184,8 @@ await t.test('a call that spins is cut at its limit, and its process is ended', 
     service: 'checkpoint: true,',
     dispatch: `if (context.reference === 'spin') for (;;); ${accepted}`
   })
+  // The limit is for the call, not for the start of its process.
+  t.equal((await dispatch()).outcome, 'accepted')
   const begun = performance.now()
   const outcome = await dispatch({ reference: 'spin' }, { limit: 300 })
   t.equal(outcome.outcome, 'unavailable')
@@ -205,6 +207,7 @@ await t.test('what a call does after its limit is not heard, and its process ser
       ${accepted}`
   })
   vendor.on('POST /late', { json: {} })
+  t.equal((await dispatch()).outcome, 'accepted')
   t.equal((await dispatch({ reference: 'late' }, { limit: 300 })).outcome, 'unavailable')
   await pause(600)
   t.equal((await dispatch()).outcome, 'accepted')
