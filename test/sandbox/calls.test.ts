@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Outcome } from '../../core/host/call/dispatch.ts'
 import { problemsForeseen } from '../../core/host/call/foresee.ts'
 import { invoice, memoryState } from '../fixtures/providers/call.ts'
-import { matches } from '../support/matching.ts'
+import { has, matches } from '../support/matching.ts'
 import { api, content, outpost } from './support.ts'
 
 const accepted = 'return { id: \'1\', status: \'sent\' }'
@@ -279,7 +279,7 @@ await t.test('one call asks the host for a bounded number of things', async (t) 
 })
 
 await t.test('whoever keeps all places busy gives them up when others wait', async (t) => {
-  const { dispatch } = await outpost(t, { dispatch: `await context.wait(0.3); ${accepted}` }, { most: 1 })
+  const { dispatch } = await outpost(t, { dispatch: `await new Promise((resolve) => setTimeout(resolve, 300)); ${accepted}` }, { most: 1 })
   const stop = Date.now() + 4_000
   let calls = 0
   const busy = async (): Promise<void> => {
@@ -294,4 +294,45 @@ await t.test('whoever keeps all places busy gives them up when others wait', asy
   t.equal(other.outcome, 'accepted')
   await Promise.all(all)
   t.ok(calls > 3)
+})
+
+/** An adapter that never answers a company that says so: of itself, or because its vendor does not answer. */
+const silent = `if (context.reference === 'stuck') await new Promise(() => {})
+if (context.reference === 'silent vendor') await context.wait(600)
+${accepted}`
+
+await t.test('a company whose adapters never answer keeps no other one from a place; what finds none was surely not sent', async (t) => {
+  const service = 'check: () => [],'
+  const { dispatch, provider, sandbox } = await outpost(t, { dispatch: silent, service }, { most: 8, waitLimit: 300 })
+  const end = new AbortController()
+  t.teardown(() => end.abort())
+  const users = Array.from({ length: 9 }, (_, user) => ({ account: `1|acme|user ${user}`, reference: 'stuck' }))
+  const ended: Outcome[] = []
+  const refused = Promise.withResolvers<undefined>()
+  const stuck = users.map(async (user) => {
+    ended.push(await dispatch(user, { signal: end.signal }))
+    if (ended.length === 3) refused.resolve(undefined)
+  })
+
+  has(t, await dispatch({ account: '2|acme|company' }), { outcome: 'accepted' })
+  await refused.promise
+  for (const outcome of ended) {
+    has(t, outcome, { outcome: 'unavailable', error: { word: 'provider_unavailable', ours: true, message: /Nothing was sent\.$/ } })
+  }
+  const known = { settings: {}, requestSettings: {}, sandbox: false, now: new Date('2026-03-14T09:30:00.000Z') }
+  const asked = async (): Promise<unknown> => problemsForeseen(provider, 'invoicing', { data: {} }, known, '1|acme|user 10')
+  has(t, await asked().catch((error: unknown) => error), { word: 'provider_unavailable' }, 'a check that finds none refuses nothing')
+  t.equal(sandbox.state().processes, 7, 'a quarter of the places is kept for who has none')
+  end.abort()
+  await Promise.all(stuck)
+})
+
+await t.test('who only waits for a vendor holds no place', async (t) => {
+  const { dispatch } = await outpost(t, { dispatch: silent }, { most: 1 })
+  const end = new AbortController()
+  const waiting = dispatch({ account: '1|acme|company', reference: 'silent vendor' }, { signal: end.signal })
+  has(t, await dispatch({ account: '2|acme|company' }), { outcome: 'accepted' })
+  has(t, await dispatch({ account: '1|acme|company' }), { outcome: 'accepted' }, 'the same process serves its next call')
+  end.abort()
+  has(t, await waiting, { outcome: 'uncertain' })
 })

@@ -1,4 +1,5 @@
 import type { JsonObject, Problem } from '@dispatch/common'
+import { DispatchError } from '../../contract/errors.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import { breaches } from '../manifest/limits.ts'
@@ -41,9 +42,10 @@ function objectionsOf (
   }
 }
 
-/** The refusal that a check reports by throwing. */
+/** The refusal that a check reports by throwing. Where it could not be asked, nothing is wrong with the request. */
 function thrownObjections (error: unknown): readonly Objection[] {
   const failure = failureOf(error)
   if (failure === undefined) throw error
+  if (failure.word === 'provider_unavailable') throw new DispatchError('provider_unavailable', failure.message, { cause: error })
   return [{ at: failure.at ?? '', code: failure.code ?? 'not_supported_by_provider', message: failure.message }]
 }

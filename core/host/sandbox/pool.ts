@@ -1,4 +1,4 @@
-import { createSemaphore, withTimeLimit } from '@dispatch/common'
+import { createFairSemaphore, once, type Permit, withTimeLimit } from '@dispatch/common'
 import { LRUCache } from 'lru-cache'
 import { randomUUID } from 'node:crypto'
 import { observe } from '../../contract/observations.ts'
@@ -25,15 +25,22 @@ export type Adapter = {
   admit: (walls: Walls) => void
 }
 
+/** Work in the process of an adapter. `parks` tells that it only waits for somebody else from now on, such as the vendor. */
+export type Work<Result> = (child: Child, parks: () => void) => Promise<Result>
+
+/** Who has work: an account, whose company's id stands before its first `|`. Nobody waits for it any more once it has `ended`. */
+export type Worker = { account: string, ended?: AbortSignal }
+
 /** The processes of all adapters. */
 export type Pool = {
   /**
-   * Runs work in the process of an adapter for an account, which no other account shares: one that is there, or a new one. Waits while all
-   * are busy with others. Throws a failure while the adapter rests after crashes.
+   * Runs work in the process of an adapter for an account, which no other account shares: one that is there, or a new one. Companies share
+   * the places of the pool fairly. Throws a failure where no place is free in time, and while the adapter rests after crashes: the work has
+   * not begun then.
    */
-  run: <Result>(adapter: Adapter, account: string, work: (child: Child) => Promise<Result>) => Promise<Result>
+  run: <Result>(adapter: Adapter, worker: Worker, work: Work<Result>) => Promise<Result>
   /** Runs work in a process for this alone, which has ended when the promise settles. */
-  runOnce: <Result>(adapter: Adapter, work: (child: Child) => Promise<Result>) => Promise<Result>
+  runOnce: <Result>(adapter: Adapter, work: Work<Result>, worker?: Worker) => Promise<Result>
   /** Ends the process that does not answer any more, unless it answers at once. */
   probe: (child: Child) => Promise<void>
   /** How many processes there are, the adapters that rest after crashes for at least one account, and the walls of each process. */
@@ -42,7 +49,8 @@ export type Pool = {
 }
 
 /**
- * `most` processes at once, each ended after `idle` milliseconds unused, or beyond `memory` bytes. One that has nothing to do is ended too
+ * `most` processes at work at once, and as many more that only wait for somebody else. Work waits for a place for `waitLimit` milliseconds.
+ * Each process is ended after `idle` milliseconds unused, or beyond `memory` bytes. One that has nothing to do is ended too
  * once it holds more than `resting` bytes of its own, or has been used `uses` times: another one takes its place when it is needed.
  * `onCrash` is told of each that ended otherwise than it was asked to.
  */
@@ -50,6 +58,7 @@ export type PoolOptions = {
   log: Log
   onCrash?: (crashed: Pick<Adapter, 'digest'>, why: string) => void
   most?: number
+  waitLimit?: number
   idle?: number
   memory?: number
   resting?: number
@@ -59,11 +68,19 @@ export type PoolOptions = {
 }
 
 type Member = { child: Child, walls: Walls, usedAt: number, uses: number }
-/** Those who use the process of an account together; after a while others have their turn. */
-type Holding = { users: number, since: number }
+/**
+ * Those who use the process of an account together; after a while others have their turn. Where all of them are parked, the place has been
+ * left to others: the process goes on without one, and whoever comes joins it.
+ */
+type Holding = { permit: Permit, users: number, parked: number, left: boolean, since: number }
 type Crashes = { code: string, count: number, until: number }
 
+/** Work of the service itself, such as the description of an adapter. */
+const nobody: Worker = { account: '' }
+
 const mebibyte = 1024 * 1024
+/** How much work of one company, and of all, may wait for a place. */
+const [mostWaiting, mostWaitingInAll] = [200, 2_000]
 /** Milliseconds that an account keeps its place while others wait for one. */
 const turn = 1_000
 /** Milliseconds between two looks at what is unused or too large. */
@@ -77,6 +94,7 @@ export function createPool ({
   log,
   onCrash,
   most = 16,
+  waitLimit = 10_000,
   idle = 600_000,
   memory = 512 * mebibyte,
   resting = 60 * mebibyte,
@@ -90,27 +108,63 @@ export function createPool ({
   /** How many use the process of each key, or are about to. */
   const users = new Map<string, number>()
   const crashes = new LRUCache<string, Crashes>({ max: 5_000 })
-  const places = createSemaphore(most, Infinity)
-  let waiting = 0
+  const places = createFairSemaphore({
+    total: most,
+    most: 2 * most,
+    perOwner: most,
+    ...(most >= 8 && { kept: most / 4 }),
+    waiting: mostWaiting,
+    waitingInAll: mostWaitingInAll,
+    timeLimit: waitLimit
+  })
   const looking = setInterval(look, lookEvery).unref()
 
-  async function hold (key: string): Promise<() => void> {
+  /** A place for the process of a key; what it answers releases the place, or parks it. */
+  async function hold (key: string, adapter: Adapter, { account, ended }: Worker): Promise<{ release: () => void, park: () => void }> {
     const known = holdings.get(key)
-    const joins = known !== undefined && (waiting === 0 || Date.now() - known.since < turn)
-    const holding = joins ? known : await newHolding(key)
+    const joins = known !== undefined && (known.left || places.demand() === 0 || Date.now() - known.since < turn)
+    const holding = joins ? known : await newHolding(key, adapter, { account, ...(ended !== undefined && { ended }) })
     holding.users++
-    return () => {
-      if (--holding.users > 0) return
-      if (holdings.get(key) === holding) holdings.delete(key)
-      places.release()
+    const park = once(() => {
+      holding.parked++
+      leaveIfParked(holding)
+    })
+    let parked = false
+    return {
+      park () {
+        parked = true
+        park()
+      },
+      release () {
+        holding.users--
+        if (parked) holding.parked--
+        if (holding.users > 0) {
+          leaveIfParked(holding)
+          return
+        }
+        if (holdings.get(key) === holding) holdings.delete(key)
+        holding.permit.release()
+      }
     }
   }
 
-  async function newHolding (key: string): Promise<Holding> {
-    waiting++
-    await places.acquire()
-    waiting--
-    const holding = { users: 0, since: Date.now() }
+  function leaveIfParked (holding: Holding): void {
+    if (holding.left || holding.parked < holding.users) return
+    holding.left = true
+    holding.permit.park()
+  }
+
+  async function newHolding (key: string, { code }: Adapter, { account, ended }: Worker): Promise<Holding> {
+    const [company = ''] = account.split('|')
+    const permit = await places.acquire(company, ended)
+    if (permit === undefined) {
+      throw failureError({
+        word: 'provider_unavailable',
+        message: `No process came free for the provider "${code}": too much of this company is under way. Nothing was sent.`,
+        ours: true
+      })
+    }
+    const holding = { permit, users: 0, parked: 0, left: false, since: Date.now() }
     holdings.set(key, holding)
     return holding
   }
@@ -206,14 +260,14 @@ export function createPool ({
     return now() - usedAt >= idle || used >= uses || ownMemory(child.pid) > resting
   }
 
-  async function run<Result> (adapter: Adapter, account: string, work: (child: Child) => Promise<Result>): Promise<Result> {
-    const key = `${adapter.code} ${adapter.entry} ${account}`
+  async function run<Result> (adapter: Adapter, worker: Worker, work: Work<Result>, own = worker.account): Promise<Result> {
+    const key = `${adapter.code} ${adapter.entry} ${own}`
     refuseWhileResting(key, adapter)
-    const release = await hold(key)
+    const place = await hold(key, adapter, worker)
     users.set(key, (users.get(key) ?? 0) + 1)
     try {
       const member = await memberOf(key, adapter)
-      const result = await work(member.child)
+      const result = await work(member.child, place.park)
       member.usedAt = now()
       member.uses++
       crashes.delete(key)
@@ -222,19 +276,19 @@ export function createPool ({
       const left = (users.get(key) ?? 1) - 1
       if (left > 0) users.set(key, left)
       else users.delete(key)
-      release()
+      place.release()
     }
   }
 
   return {
-    run,
-    async runOnce (adapter, work) {
+    run: (adapter, worker, work) => run(adapter, worker, work),
+    async runOnce (adapter, work, worker = nobody) {
       let started: Child | undefined
       try {
-        return await run(adapter, `once ${randomUUID()}`, (child) => {
+        return await run(adapter, worker, (child, parks) => {
           started = child
-          return work(child)
-        })
+          return work(child, parks)
+        }, `once ${randomUUID()}`)
       } finally {
         started?.kill()
         await started?.ended
@@ -250,6 +304,7 @@ export function createPool ({
     }),
     async close () {
       clearInterval(looking)
+      places.close()
       const all = [...settled.entries()]
       for (const [key, member] of all) remove(key, member)
       await Promise.all(all.map(([, { child }]) => child.ended))

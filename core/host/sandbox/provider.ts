@@ -81,7 +81,7 @@ export async function createSandbox ({ cache, walls: wanted = 'required', bwrap,
   }
   const pool = createPool(options)
 
-  const ending: Pool = { ...pool, run: (adapter, _account, work) => pool.runOnce(adapter, work) }
+  const ending: Pool = { ...pool, run: (adapter, worker, work) => pool.runOnce(adapter, work, worker) }
 
   function obstacleOf ({ gaps }: Walls): string | undefined {
     if (gaps.length === 0 || wanted === 'optional') return undefined
@@ -190,11 +190,11 @@ function proxyOf (
   ask: (child: Child, call: number, request: unknown, context: CallData) => Promise<Given>
 ): Verb {
   return (request, context, { account, ended } = nobody) =>
-    pool.run(adapter, account, async (child) => {
+    pool.run(adapter, { account, ended }, async (child, parks) => {
       ended.throwIfAborted()
       const documents = createOwnDocuments(request)
       const handles = createSecretHandles(adapter.settings, context.settings)
-      const call = child.relay.open({ http: context.http, context, documents, handles, log: context.log })
+      const call = child.relay.open({ http: context.http, context, documents, handles, log: context.log, parks })
       const given = ask(child, call, request, { ...dataOf(context), settings: handles.settings })
       try {
         return handles.reveal(valueOf(await unlessStuck(pool, child, ended, given)))
@@ -252,7 +252,7 @@ function migrationOf (pool: Pool, adapter: KnownAdapter): SettingsMigration {
 
 /** What a function gives that must answer at once. */
 function quickly (pool: Pool, adapter: Adapter, account: string, ask: (child: Child) => Promise<Given>): Promise<unknown> {
-  return pool.run(adapter, account, async (child) => {
+  return pool.run(adapter, { account }, async (child) => {
     const late = AbortSignal.timeout(answerWithin)
     return valueOf(await unlessStuck(pool, child, late, ask(child)))
   })

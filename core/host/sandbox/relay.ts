@@ -18,8 +18,18 @@ export type Inside = <Name extends keyof InsideCalls>(
   args: Parameters<InsideCalls[Name]>[0]
 ) => Promise<ReturnType<InsideCalls[Name]>>
 
-/** The ways out of one call: what its context has, or the `http` alone where something is taken back. */
-export type Ways = { http: Http, context?: Context<JsonObject, JsonObject>, documents: OwnDocuments, handles: SecretHandles, log: Log }
+/**
+ * The ways out of one call: what its context has, or the `http` alone where something is taken back. `parks` is called when the adapter
+ * waits for what it has asked.
+ */
+export type Ways = {
+  http: Http
+  context?: Context<JsonObject, JsonObject>
+  documents: OwnDocuments
+  handles: SecretHandles
+  log: Log
+  parks?: () => void
+}
 
 /** What one process of an adapter may ask of the host, for the calls that are open. */
 export type Relay = {
@@ -91,6 +101,7 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
       if (ways === undefined) return await handler(args)
       const { handles } = ways
       if (++ways.asked > mostAsked) throw new RangeError(`One call asks for ${mostAsked} things at most.`)
+      ways.parks?.()
       try {
         const asked = handles.reveal(args)
         refuseForeignHandles(asked)
