@@ -117,6 +117,34 @@ await t.test('an impersonator proves who they are themselves', async (t) => {
   t.equal((await post('/developers/secret', [...fields, [':proof', company.operator.password]], cookie)).status, 200)
 })
 
+await t.test('whom the company lets in by its own provider signs in there again, and a password proves nothing', async (t) => {
+  const other = await service.company('signed-on')
+  const cookie = await signIn(other.member)
+  const { id } = (await send('GET', '/api/v1/users', {}, other.admin)).body.data.find(({ email }: Login) => email === other.admin.email)
+  await service.app.get('database').owner.insertInto('single_sign_on').values({
+    company_id: other.companyId,
+    code: 'abcdefghjkmn',
+    issuer: 'https://issuer.test',
+    client_id: 'client',
+    client_secret: JSON.stringify({ v: 1, kid: '', wrappedKey: '', sealed: '' }),
+    creates_users: false,
+    default_role: 'member',
+    default_services: [],
+    links_by_email: false,
+    required: true,
+    way_in: id as number,
+    updated_at: clock.now()
+  }).execute()
+  clock.advance(301)
+  const asked = await post('/developers/keys', key, cookie)
+  asks(t, asked)
+  contains(t, asked.body, 'href="http://localhost/console/sign-on?company=abcdefghjkmn" target="_blank"')
+  lacks(t, asked.body, 'name=":proof"')
+  t.same(keptIn(asked.body as string, '/console/developers/keys'), key)
+  asks(t, await post('/developers/keys', [...key, [':proof', other.member.password]], cookie))
+  t.same(await keysOf(other.member), [])
+})
+
 await t.test('a passkey proves: with a question of this user, once', async (t) => {
   const user = await newUser()
   const authenticator = createAuthenticator(publicUrl)
