@@ -44,7 +44,10 @@ function release ([version = '', ...others]: string[]): void {
     }
   })
   for (const file of globSync('scripts/packaging/kubernetes/*.yaml')) {
-    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(`document-dispatch:${before}`, `document-dispatch:${version}`))
+    // A job cannot be changed: each release has one of its own name.
+    const [was, is] = [before, version].map((one) => `dispatch-migrate-${one.replaceAll('.', '-')}`)
+    const text = readFileSync(file, 'utf8').replaceAll(`document-dispatch:${before}`, `document-dispatch:${version}`)
+    writeFileSync(file, text.replaceAll(String(was), String(is)))
   }
   writeFileSync('CHANGELOG.md', changes.replace(unreleased, `## ${version}, ${new Date().toISOString().slice(0, 10)}`))
   const commit = git('log', '-1', '--format=%H', '--fixed-strings', `--grep=Release ${before}`)

@@ -12,6 +12,7 @@ import { prepareDatabase } from '../plugins/config/prepare-database.ts'
 import { type App, createApp } from '../plugins/container.ts'
 import { createLogger, logOutput, standardOutput } from '../plugins/hooks/logging.ts'
 import { createHttpRefusalServer } from '../plugins/server/http-refusal-server.ts'
+import { answerWhileStarting } from '../plugins/server/starting.ts'
 import type { Traces } from '../plugins/traces/traces.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { buildDemoCatalog, prepareDemoCatalog } from './demo-catalog/demo-catalog.ts'
@@ -19,6 +20,7 @@ import { sentenceOf } from './failure.ts'
 import { withFreePort } from './free-port.ts'
 import { giveMemoryBack } from './idle-memory.ts'
 import { endOnSignal } from './signals.ts'
+import { openSupervisor } from './supervisor.ts'
 import { welcome } from './welcome.ts'
 
 /** `serve`: the process answers requests and, unless DISPATCH_WORKER is `off`, runs jobs of the queue. `work`: it only runs jobs. */
@@ -35,7 +37,11 @@ export async function runService (env: NodeJS.ProcessEnv, task: Task): Promise<v
   const opened = new AsyncDisposableStack()
   endOnSignal(end)
   try {
+    const supervisor = openSupervisor(env)
     await open(readConfig(await withFreePort(env)), task, opened, end)
+    supervisor.ready()
+    // Opened last: it is told before anything is closed.
+    opened.use(supervisor)
     await ended
     if (end.signal.reason instanceof Error) {
       fail('go on', end.signal.reason)
@@ -85,12 +91,16 @@ async function open (config: Config, task: Task, opened: AsyncDisposableStack, e
 
 async function serve (config: Config, databaseUrl: string, { opened, end, log, output }: Starting): Promise<void> {
   requireHttps(config)
+  const starting = await answerWhileStarting(config)
+  const whileStarting = opened.use(new AsyncDisposableStack())
+  whileStarting.defer(starting.close)
   if (config.demoCatalog !== undefined) await prepareDemoCatalog(config.demoCatalog, new Date())
   const app = await startApp(config, databaseUrl, { opened, end, log })
   const server = await createServer(app, log)
   opened.defer(() => server.close())
   end.signal.throwIfAborted()
-  const address = await server.listen({ host: config.host, port: config.port })
+  await whileStarting.disposeAsync()
+  const address = await server.listen({ host: config.host, port: starting.port })
   if (config.httpPort !== undefined) opened.adopt(await refusePlain(app, config.host, config.httpPort), endPlain)
   if (config.environment === 'development') {
     output.write(welcome(address, new Date(), config.showsConsole ? `${address}/console` : undefined))
@@ -114,6 +124,7 @@ const startAgainAfter = 500
 /** Creates the app and prepares its database. If the database is lost meanwhile, it logs this and starts again. */
 async function startApp (config: Config, databaseUrl: string, { opened, end, log }: Omit<Starting, 'output'>): Promise<App> {
   const traces = await beginTraces(config, opened, log)
+  const metrics = await openMetrics(config, opened, log)
   for (;;) {
     try {
       const app = await createApp(config, { databaseUrl, log, signal: end.signal, ...traces === undefined ? {} : { traces } })
@@ -122,7 +133,7 @@ async function startApp (config: Config, databaseUrl: string, { opened, end, log
         throw error
       })
       opened.defer(app.close)
-      await showMetrics(app, config, opened, log)
+      metrics?.show(app)
       return app
     } catch (error) {
       if (end.signal.aborted || !isPassingOutage(error)) throw error
@@ -141,12 +152,15 @@ async function beginTraces (config: Config, opened: AsyncDisposableStack, log: L
 }
 
 /** What counts for Prometheus is loaded only where it is shown. */
-async function showMetrics (app: App, { metrics }: Config, opened: AsyncDisposableStack, log: Logger): Promise<void> {
-  if (metrics === undefined) return
-  const { openMetrics } = await import('../plugins/metrics/server.ts')
-  const shown = opened.adopt(await openMetrics(app, metrics), ({ close }) => close())
+async function openMetrics ({ metrics }: Config, opened: AsyncDisposableStack, log: Logger): Promise<Metrics | undefined> {
+  if (metrics === undefined) return undefined
+  const { openMetrics: open } = await import('../plugins/metrics/server.ts')
+  const shown = opened.adopt(await open(metrics, log), ({ close }) => close())
   log.info({ url: shown.url }, 'metrics')
+  return shown
 }
+
+type Metrics = Awaited<ReturnType<typeof import('../plugins/metrics/server.ts').openMetrics>>
 
 async function refusePlain ({ get }: App, host: string, port: number): Promise<Server> {
   const plain = createHttpRefusalServer(get('transportLimits'))

@@ -1,6 +1,8 @@
+import type { Log } from '@dispatch/core'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Gauge } from 'prom-client'
 import type { App } from '../container.ts'
 import { addGauges } from './gauges.ts'
 import { createMetrics } from './metrics.ts'
@@ -10,14 +12,15 @@ const patience = 5_000
 
 /**
  * Shows the metrics of this process at `/metrics`, for Prometheus. Whoever reaches the port reads them: there are no credentials, and
- * nothing about a company.
+ * nothing about a company. Until `show` is given the app, which needs its database, the process has no database and little else to tell.
  */
 export async function openMetrics (
-  app: Pick<App, 'get'>,
-  { host, port }: { host: string, port: number }
-): Promise<{ url: string, close: () => Promise<void> }> {
+  { host, port }: { host: string, port: number },
+  log: Log
+): Promise<{ url: string, show: (app: Pick<App, 'get'>) => void, close: () => Promise<void> }> {
   const { registry, close } = createMetrics()
-  addGauges(registry, app)
+  const name = 'dispatch_database_up'
+  new Gauge({ name, help: 'The process waits for its database.', registers: [registry] }).set(0)
   const server = createServer({ headersTimeout: patience, requestTimeout: patience }, (request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://metrics')
     if (request.method !== 'GET' || pathname !== '/metrics') {
@@ -27,7 +30,7 @@ export async function openMetrics (
     registry.metrics().then((text) => {
       response.writeHead(200, { 'content-type': registry.contentType }).end(text)
     }, (error: unknown) => {
-      app.get('log').error({ err: error }, 'the metrics could not be read')
+      log.error({ err: error }, 'the metrics could not be read')
       response.writeHead(500).end()
     })
   })
@@ -36,6 +39,10 @@ export async function openMetrics (
   const { address, family, port: opened } = server.address() as AddressInfo
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${opened}/metrics`,
+    show (app) {
+      registry.removeSingleMetric(name)
+      addGauges(registry, app)
+    },
     async close () {
       close()
       server.close()

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
+import { freePort } from '../../scripts/free-port.ts'
+import { contains, has } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { silentProxy } from '../support/silent-proxy.ts'
 import { dataDirectory, send, startProcess } from './support/process.ts'
@@ -10,8 +12,9 @@ void t.test('a service that starts without its database waits for it, says so, a
   const proxy = await silentProxy(t, (await testDatabase(t)).url)
   proxy.silence()
   const env = { DATABASE_URL: proxy.url, DISPATCH_MASTER_KEY: randomBytes(32).toString('base64') }
+  const [port, metrics] = [await freePort(), await freePort()]
   const [one, other] = [
-    startProcess(t, { dataDirectory: dataDirectory(t), env }),
+    startProcess(t, { dataDirectory: dataDirectory(t), env: { ...env, PORT: String(port), DISPATCH_METRICS_PORT: String(metrics) } }),
     startProcess(t, { dataDirectory: dataDirectory(t), env })
   ]
   for (const service of [one, other]) while (!service.stdout().includes('waiting for the database')) await pause(20)
@@ -20,8 +23,16 @@ void t.test('a service that starts without its database waits for it, says so, a
   t.equal(await other.ended, 0)
   t.equal(other.stderr(), '')
 
+  const early = `http://127.0.0.1:${port}`
+  const statusOf = async (path: string): Promise<number> => (await fetch(early + path)).status
+  t.equal(await statusOf('/livez'), 204, 'a probe does not take it for one that hangs')
+  t.equal(await statusOf('/readyz'), 503)
+  has(t, await send(early, 'GET', '/api/v1/credits'), { status: 503, body: { error: 'service_unavailable', requestId: String } })
+  contains(t, await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text(), '\ndispatch_database_up 0\n')
+
   proxy.speak()
   await one.ready()
+  t.equal(one.url(), early)
   t.equal((await send(one.url(), 'GET', '/api/v1/credits')).status, 200)
   t.equal(one.stdout().split('waiting for the database').length - 1, 1, 'it says so once in ten seconds')
   process.kill(one.pid, 'SIGTERM')

@@ -11,7 +11,7 @@ import { invoiceRequest, startService } from '../support/service.ts'
 
 const path = (name: string): string => fileURLToPath(new URL(`../../plugins/metrics/${name}`, import.meta.url))
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
-const { url, close } = await openMetrics(service.app, { host: '127.0.0.1', port: 0 })
+const { url, show, close } = await openMetrics({ host: '127.0.0.1', port: 0 }, service.app.get('log'))
 const scrape = async (): Promise<string> => await (await fetch(url)).text()
 
 /** The value of a sample with exactly these labels. */
@@ -23,6 +23,13 @@ function valueOf (text: string, name: string, labels: Record<string, string> = {
   })
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ')))
 }
+
+await t.test('before there is a database, that alone is told', async (t) => {
+  const text = await scrape()
+  t.equal(valueOf(text, 'database_up'), 0)
+  lacks(t, text, 'dispatch_jobs')
+})
+show(service.app)
 
 const sms = (phoneNumber: string): object => ({ sms: { phoneNumber, message: 'Hello.' } })
 const installed = spawnSync('promtool', ['--version']).status === 0 ? false : 'promtool is not installed'

@@ -20,7 +20,8 @@ t.teardown(async () => {
 const proxy = await databaseProxy(server.url)
 t.teardown(proxy.close)
 const service = await startService(t, { databaseUrl: proxy.url, config: { runsWorker: false }, replacements: { renderer: quickRenderer } })
-const metrics = await openMetrics(service.app, { host: '127.0.0.1', port: 0 })
+const metrics = await openMetrics({ host: '127.0.0.1', port: 0 }, service.app.get('log'))
+metrics.show(service.app)
 t.teardown(metrics.close)
 
 const set = (setting: string): Promise<void> =>

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { parseAllDocuments } from 'yaml'
+import manifest from '../../package.json' with { type: 'json' }
 import { longestDrainDelay } from '../../plugins/config/config.ts'
 import { root } from '../e2e/support/process.ts'
+import { contains, has } from '../support/matching.ts'
 
 const folder = join(root, 'scripts/packaging')
 const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8')
@@ -65,6 +67,28 @@ await t.test('the manifests bind ports, volumes and labels that are there', (t) 
     }
     t.ok(existsSync(join(root, container.args?.[0] ?? 'scripts/serve.ts')))
   }
+  t.end()
+})
+
+await t.test('nobody but the scraper reaches the metrics, and no network of pods may claim the address of a client', (t) => {
+  const documents = [...parseAllDocuments(textOf('kubernetes/dispatch.yaml'))].map((document) => (document as any).toJS())
+  const of = (kind: string): any[] => documents.filter((document) => document.kind === kind)
+  const [{ spec: policy }] = of('NetworkPolicy')
+  const pods = [...of('StatefulSet'), ...of('Job')].map(({ spec }) => spec.template)
+  for (const { metadata } of pods) has(t, metadata.labels, policy.podSelector.matchLabels)
+  t.same(policy.policyTypes, ['Ingress'])
+  t.same(policy.ingress.map(({ ports }: any) => ports.map(({ port }: any) => port)), [['http'], ['metrics']])
+  for (const { from } of policy.ingress) for (const one of from) t.ok(one.namespaceSelector.matchLabels)
+  const [{ data }] = of('ConfigMap')
+  for (const network of data.DISPATCH_TRUSTED_PROXIES.split(',')) contains(t, network, /\/(32|128)$/)
+  for (const { spec } of of('StatefulSet')) {
+    t.same(spec.template.spec.topologySpreadConstraints.map(({ topologyKey }: any) => topologyKey), ['topology.kubernetes.io/zone',
+      'kubernetes.io/hostname'])
+    for (const { labelSelector } of spec.template.spec.topologySpreadConstraints) t.same(labelSelector, spec.selector)
+  }
+  const [{ metadata, spec: job }] = of('Job')
+  t.same(job.template.spec.containers[0].args, ['scripts/dispatch.ts', 'migrate'])
+  t.equal(metadata.name, `dispatch-migrate-${manifest.version.replaceAll('.', '-')}`)
   t.end()
 })
 
