@@ -36,6 +36,8 @@ export async function runService (env: NodeJS.ProcessEnv, task: Task): Promise<v
   const ended = once(end.signal, 'abort')
   const opened = new AsyncDisposableStack()
   endOnSignal(end)
+  // What is closed may wait for what keeps no process alive, such as the end of the embedded database.
+  const alive = setInterval(() => undefined, 60_000)
   try {
     const supervisor = openSupervisor(env)
     await open(readConfig(await withFreePort(env)), task, opened, end)
@@ -55,6 +57,7 @@ export async function runService (env: NodeJS.ProcessEnv, task: Task): Promise<v
   await opened.disposeAsync().catch((error: unknown) => {
     fail('stop', error)
   })
+  clearInterval(alive)
 }
 
 function fail (task: string, error: unknown): void {
