@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Actor } from './access/account.ts'
 import type { DocumentLinks } from './access/document-links.ts'
-import { maySee } from './access/permissions.ts'
+import { isUnbounded, maySee, sightOf } from './access/permissions.ts'
 import { DispatchError } from './contract/errors.ts'
 import { storedFile } from './pipeline/run/stored-document.ts'
 import type { Database } from './store/db/database.ts'
@@ -36,9 +36,9 @@ export function createDownloads ({ database, files, links, now }: Options): Down
 
   async function findVisible (actor: Actor, documentId: string): Promise<DocumentRow | undefined> {
     const document = await findDocument(database, actor.companyId, documentId)
-    if (document === undefined || maySee(actor, { test: false })) return document
+    if (document === undefined || isUnbounded(sightOf(actor))) return document
     const dispatch = await findDispatch(database, actor.companyId, document.dispatch_id)
-    return dispatch?.test === true ? document : undefined
+    return dispatch !== undefined && maySee(actor, dispatch) ? document : undefined
   }
 
   return {

@@ -123,6 +123,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(connectionsRoutes, {
     connecting: get('connecting'),
     configurationService: get('configurationService'),
+    host: get('selectableProviders'),
     consoleUrl: get('config').showsConsole ? `${get('config').publicUrl}/console` : undefined
   })
   await server.register(configurationRoutes, {

@@ -1,4 +1,5 @@
 import { normalForm } from '@dispatch/common'
+import type { KeyScope } from '../contract/key-scopes.ts'
 
 /** What a person may do: run the platform, run their company, or dispatch for it. */
 export type Role = 'operator' | 'admin' | 'member'
@@ -45,7 +46,7 @@ export type Actor = Pick<Account, 'userId' | 'companyId' | 'email' | 'role' | 's
   /** The user who impersonates this one, for the audit log. */
   impersonatorId?: number
   /** The API key with which a program acts for the user. `services` then holds those that both the key and the user may use. */
-  key?: { id: string, mode: KeyMode }
+  key?: { id: string, mode: KeyMode, scopes: readonly KeyScope[] }
   /** The company demands a second factor, and the person has none yet: they may set one up, and nothing else. */
   lacksSecondFactor?: true
   /** The session at the console through which the person acts. */

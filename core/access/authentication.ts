@@ -1,5 +1,6 @@
 import { DispatchError } from '../contract/errors.ts'
-import type { Account, Accounts, Actor, Person } from './account.ts'
+import type { KeyScope } from '../contract/key-scopes.ts'
+import type { Account, Accounts, Actor, KeyMode, Person } from './account.ts'
 import { digestOf, isMeantAsKey, isWellFormed } from './api-key.ts'
 import { readAuthorization } from './authorization.ts'
 import type { BruteForceGuard } from './brute-force-guard.ts'
@@ -35,7 +36,14 @@ export type Authentication = {
 }
 
 /** An API key as authentication needs it; the store's record has more fields. */
-export type KeyCredential = { keyId: string, userId: number, mode: 'live' | 'test', services?: readonly string[], expiresAt?: Date }
+export type KeyCredential = {
+  keyId: string
+  userId: number
+  mode: KeyMode
+  scopes: readonly KeyScope[]
+  services?: readonly string[]
+  expiresAt?: Date
+}
 export type KeyLookup = { find: (digest: Buffer) => Promise<KeyCredential | undefined>, noteUse: (keyId: string) => void }
 
 /** Whether this is a code of the user's second factor; it is used up. */
@@ -197,11 +205,11 @@ export function personOf (account: Person, impersonator?: Person): Actor {
 }
 
 /** A program has the services that both its key and its user have. A test key, which is stored in more places, has the role `member`. */
-function actingFor (actor: Actor, { keyId, mode, services }: KeyCredential): Actor {
+function actingFor (actor: Actor, { keyId, mode, scopes, services }: KeyCredential): Actor {
   const both = services === undefined || actor.services.includes('*')
     ? services ?? actor.services
     : services.filter((service) => actor.services.includes(service))
-  return { ...actor, services: both, role: mode === 'test' ? 'member' : actor.role, key: { id: keyId, mode } }
+  return { ...actor, services: both, role: mode === 'test' ? 'member' : actor.role, key: { id: keyId, mode, scopes } }
 }
 
 function sessionOf ({ userId, companyId }: Account, token: string): Session {

@@ -1,5 +1,7 @@
 import { DispatchError } from '../contract/errors.ts'
-import type { Actor, Role } from './account.ts'
+import type { KeyScope } from '../contract/key-scopes.ts'
+import { serviceNames } from '../contract/service-names.ts'
+import type { Actor, KeyMode, Role } from './account.ts'
 
 /** Whether the actor may use a service. */
 export function mayUse (actor: Pick<Actor, 'services'>, service: string): boolean {
@@ -35,9 +37,54 @@ export function requirePerson ({ key }: Pick<Actor, 'key'>): void {
   }
 }
 
-/** Whether the actor may see a dispatch of their company. A test key sees only tests. */
-export function maySee ({ key }: Pick<Actor, 'key'>, { test }: { test: boolean }): boolean {
-  return key?.mode !== 'test' || test
+/** Throws `forbidden` for a key without any of these scopes. People need none; `any`: every key may. */
+export function requireScope ({ key }: Pick<Actor, 'key'>, scopes: readonly KeyScope[] | 'any'): void {
+  if (key === undefined || scopes === 'any' || scopes.some((scope) => key.scopes.includes(scope))) return
+  throw new DispatchError('forbidden', `This API key has not the scope ${scopes.join(' or ')}: make another key that has it.`)
+}
+
+/** The scopes that are of use to keys of this mode and users of this role; what others open is closed to the user too. */
+export function scopesWithin ({ role, mode }: { role: Role, mode: KeyMode }): readonly KeyScope[] {
+  const ofMembers = ['send', 'read_own', 'read_all', 'configuration'] as const
+  if (role === 'member' || mode === 'test') return ofMembers
+  return [...ofMembers, 'templates', 'callbacks', 'audit', ...role === 'operator' ? ['platform'] as const : []]
+}
+
+/** Throws `forbidden` unless the actor may use every service: for what tells of all dispatches of the company, or changes them all. */
+export function requireEveryService (actor: Pick<Actor, 'services'>): void {
+  if (serviceNames.every((service) => mayUse(actor, service))) return
+  throw new DispatchError('forbidden',
+    `This is about dispatches of every service, but only these may be used: ${actor.services.join(', ') || 'none'}.`)
+}
+
+/**
+ * Which dispatches of their company an actor may see; what is left out bounds nothing. A test key sees tests alone. `services`: those with
+ * no step of any other service. `userId`: those of this user.
+ */
+export type Sight = { test?: true, services?: readonly string[], userId?: number }
+
+/** What the actor may see. A key without `read_all` sees what its user has sent, with whichever key: a new key goes on where an old one ended. */
+export function sightOf ({ key, services, userId }: Pick<Actor, 'key' | 'services' | 'userId'>): Sight {
+  return {
+    ...key?.mode === 'test' && { test: true },
+    ...!services.includes('*') && { services },
+    ...key !== undefined && !key.scopes.includes('read_all') && { userId }
+  }
+}
+
+/** Whether all dispatches of the company may be seen. */
+export function isUnbounded ({ test, services, userId }: Sight): boolean {
+  return test === undefined && services === undefined && userId === undefined
+}
+
+/** A dispatch as far as it matters to who may see it, with all its steps, deferred ones too. */
+type Seen = { test: boolean, user_id: number, services: readonly string[], steps: readonly { service: string }[] }
+
+/** Whether the actor may see a dispatch of their company. */
+export function maySee (actor: Pick<Actor, 'key' | 'services' | 'userId'>, { test, user_id: userId, services, steps }: Seen): boolean {
+  const sight = sightOf(actor)
+  return (sight.test === undefined || test) && (sight.userId === undefined || sight.userId === userId) &&
+    coversServices(actor, [...services, ...steps.map(({ service }) => service)])
 }
 
 /** Whether the actor has all of these services. Nobody may give services that they do not have, or get them by impersonation. */

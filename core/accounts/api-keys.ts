@@ -1,8 +1,9 @@
 import type { Problem } from '@dispatch/common'
 import type { Account, Accounts, Actor } from '../access/account.ts'
 import { digestOf, makeKey, shownOf } from '../access/api-key.ts'
-import { mayImpersonate, mayUse, rolesUpTo } from '../access/permissions.ts'
+import { mayImpersonate, mayUse, rolesUpTo, scopesWithin } from '../access/permissions.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
+import { keyScopes, usualScopes } from '../contract/key-scopes.ts'
 import type { KeyView, NewKeyBody, NewKeyView } from '../contract/keys.ts'
 import type { Database } from '../store/db/database.ts'
 import { type ApiKeyFilter, type ApiKeyRow, insertApiKey, listApiKeys, type NewApiKey, revokeApiKey } from '../store/tenants/api-keys.ts'
@@ -15,7 +16,7 @@ const most = 100
 export type KeyAdministration = {
   /**
    * Creates a key, which is shown only once. Throws `forbidden` during an impersonation and for a user above the actor, `validation_failed`
-   * for services that the user may not use or an expiry in the past, `conflict` when the user has too many keys. Undefined when there is
+   * for services or scopes that are not its user's or an expiry in the past, `conflict` when the user has too many keys. Undefined when there is
    * no such user.
    */
   create: (by: Requester, key: NewKeyBody) => Promise<NewKeyView | undefined>
@@ -68,8 +69,8 @@ function requireHolder (actor: Actor, holder: Account): void {
 }
 
 function keyOf (
-  { userId, companyId, services: usable }: Account,
-  { name, mode, services, expiresAt }: Omit<NewKeyBody, 'userId'>,
+  { userId, companyId, role, services: usable }: Account,
+  { name, mode, scopes = [...usualScopes], services, expiresAt }: Omit<NewKeyBody, 'userId'>,
   { keyId, at }: { keyId: string, at: Date }
 ): NewApiKey & { secret: string } {
   const expiry = expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt) }
@@ -78,6 +79,12 @@ function keyOf (
       ? []
       : [{ path: `/services/${index}`, code: 'not_permitted', message: `The user may not use "${service}".` }]
   )
+  const within = scopesWithin({ role, mode })
+  problems.push(...scopes.flatMap((scope, index) =>
+    within.includes(scope)
+      ? []
+      : [{ path: `/scopes/${index}`, code: 'not_permitted', message: `A ${mode} key of this user can have: ${within.join(', ')}.` }]
+  ))
   if (expiry.expiresAt !== undefined && expiry.expiresAt <= at) {
     problems.push({ path: '/expiresAt', code: 'past', message: 'Must lie in the future.' })
   }
@@ -89,6 +96,7 @@ function keyOf (
     userId,
     name,
     mode,
+    scopes: keyScopes.filter((scope) => scopes.includes(scope)),
     ...services === undefined ? {} : { services },
     ...expiry,
     ...shownOf(secret),
@@ -103,6 +111,7 @@ function viewOf (row: ApiKeyRow): KeyView {
     name: row.name,
     mode: row.mode,
     userId: row.user_id,
+    scopes: [...row.scopes],
     services: row.services,
     prefix: row.beginning,
     last4: row.ending,

@@ -1,5 +1,5 @@
 import type { Actor } from '../access/account.ts'
-import { maySee } from '../access/permissions.ts'
+import { sightOf } from '../access/permissions.ts'
 import type { CreditsView } from '../contract/response.ts'
 import type { Database } from '../store/db/database.ts'
 import { readCredits } from '../store/tenants/credits.ts'
@@ -10,8 +10,9 @@ export async function readLedger (
   actor: Actor,
   page: { limit: number, after?: string }
 ): Promise<Omit<CreditsView, 'nextCursor'>> {
-  // The dispatches in the ledger are no tests, so a test key sees none of their entries.
-  const dispatches = maySee(actor, { test: false }) ? {} : { dispatches: 'none' } as const
+  // The dispatches in the ledger are no tests, and of all users. An entry tells no more of one than its price.
+  const { test, userId } = sightOf(actor)
+  const dispatches = test === undefined && userId === undefined ? {} : { dispatches: 'none' } as const
   const { ledger, ...credits } = await readCredits(database, actor.companyId, { ...page, ...dispatches })
   return {
     ...credits,

@@ -1,6 +1,7 @@
 import { type JsonObject, pointer, type Problem } from '@dispatch/common'
 import type { Actor } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
+import { mayUse } from '../access/permissions.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { ListedProvider } from '../contract/provider-list.ts'
 import type { ConfigurationView, MyConfig } from '../contract/response.ts'
@@ -19,12 +20,13 @@ import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { type ChoiceContext, choiceOf, chooseProvider, installedCodes, missingResourceOf, whyNotInstalled } from './choose.ts'
 import { redirectUriOf } from './connecting.ts'
 import { connectionProblem } from './connection.ts'
+import { mayRead } from './rights.ts'
 import { configurationFor, servingIn } from './serving.ts'
 import { configurationFaults, vaultOf } from './vault.ts'
 
 /** Provider choices and configurations, for admins and users. Every change applies to the next request in every process. */
 export type ConfigurationService = {
-  /** The choices and configurations that apply to the actor. Secrets are masked. */
+  /** The choices and configurations that apply to the actor, of the services that they may use. Secrets are masked. */
   mine: (actor: Actor) => Promise<MyConfig>
   /** Chooses the provider of a service, or a list of them; none removes the choice. */
   choose: (owner: Owner, service: ServiceName, providers: readonly ListedProvider[], author: AuditAuthor) => Promise<void>
@@ -71,17 +73,21 @@ export function createConfigurationService ({ configurations, host, keyring, gua
         disk,
         problemsOf: (provider, stored) => configurationFaults(keyring, actor.companyId, provider, stored)
       }
+      const choices = company.choices.filter(({ service }) => mayUse(actor, service))
       const of = (userId: number | null) => ({
         choices: Object.fromEntries(
-          company.choices.filter((choice) => choice.userId === userId).map((choice) => [choice.service, choice.providerCode])
+          choices.filter((choice) => choice.userId === userId).map((choice) => [choice.service, choice.providerCode])
         ),
-        ...listsOf(company, userId),
-        providers: company.configurations.filter((stored) => stored.userId === userId).map((stored) => view(actor.companyId, stored))
+        ...listsOf(choices, userId),
+        providers: company.configurations.filter((stored) => stored.userId === userId && mayRead(actor, chooser.host, stored.providerCode))
+          .map((stored) => view(actor.companyId, stored))
       })
       return {
         user: { id: actor.userId, email: actor.email, ...of(actor.userId) },
         company: { id: actor.companyId, ...of(null) },
-        services: Object.fromEntries(providedNames.map((service) => [service, holding(chooser, actor, service)]))
+        services: Object.fromEntries(
+          providedNames.filter((service) => mayUse(actor, service)).map((service) => [service, holding(chooser, actor, service)])
+        )
       }
     },
 
@@ -167,7 +173,7 @@ function destinationFaults (guard: Pick<Guard, 'check'>, form: SettingsSchema, s
 }
 
 /** The lists that a user, or the company, has chosen. */
-function listsOf ({ choices }: CompanyConfiguration, userId: number | null): Pick<MyConfig['company'], 'lists'> {
+function listsOf (choices: CompanyConfiguration['choices'], userId: number | null): Pick<MyConfig['company'], 'lists'> {
   const lists = choices.flatMap(({ userId: owner, service, providers }) =>
     owner !== userId || providers === undefined ? [] : [[service, [...providers]] satisfies [string, ListedProvider[]]]
   )

@@ -1,20 +1,30 @@
 import { type Static, Type } from 'typebox'
 import { Line, Timestamp, Uuid } from './common.ts'
+import { keyScopes } from './key-scopes.ts'
 import { serviceNames } from './service-names.ts'
 
 const closed = { additionalProperties: false } as const
 const Mode = Type.Enum(['live', 'test'], { description: 'test: nothing real happens and nothing is charged.', examples: ['test'] })
-const scope = 'The services of the key, out of those that its user may use'
+const ofServices = 'The services of the key, out of those that its user may use: it sends, reads and configures nothing of others'
+
+const opened = 'What the key may be used for; never more than its user may do. ' +
+  '`send`: dispatch, validate, retry, cancel. `read_own`: read what its user has dispatched, with any key. `read_all`: read what ' +
+  'the company has dispatched. `templates`: write templates and pictures. `configuration`: read and change providers and their ' +
+  'settings. `callbacks`: read, change and remove endpoints, and send callbacks again; to change anything the key needs every ' +
+  'service. `audit`: read the records of changes and requests, users and keys. `platform`: what operators do.'
+const scopes = (description: string) =>
+  Type.Array(Type.Enum([...keyScopes]), { minItems: 1, uniqueItems: true, description, examples: [['send', 'read_own']] })
 
 /** The body of a new key. */
 export const NewKeyBody = Type.Object({
   name: Line(100, { description: 'what it is for, on one line', examples: ['Web shop'] }),
   mode: Mode,
+  scopes: Type.Optional(scopes(`${opened} By default \`send\` and \`read_own\`.`)),
   services: Type.Optional(
     Type.Array(Type.Enum([...serviceNames]), {
       minItems: 1,
       uniqueItems: true,
-      description: `${scope}; by default all of them.`,
+      description: `${ofServices}; by default all of them.`,
       examples: [['email', 'file']]
     })
   ),
@@ -32,7 +42,8 @@ const fields = {
   name: Type.String(),
   mode: Mode,
   userId: Type.Integer(),
-  services: Type.Union([Type.Array(Type.String()), Type.Null()], { description: `${scope}; null: all of them.` }),
+  scopes: scopes(opened),
+  services: Type.Union([Type.Array(Type.String()), Type.Null()], { description: `${ofServices}; null: all of them.` }),
   prefix: Type.String({ description: 'How it begins.', examples: ['dk_test_4fQz'] }),
   last4: Type.String({ description: 'How it ends.' }),
   createdAt: Timestamp,

@@ -1,6 +1,8 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import { assetName, RenderError, type RenderJob, type TemplateSource, type TemplateWorkers,
   withPlaceholderImages } from '@dispatch/documents'
+import type { Actor } from '../access/account.ts'
+import { requireService } from '../access/permissions.ts'
 import { refusal } from '../contract/errors.ts'
 import { type NextVersionBody, type PreviewBody, type PreviewFormat, type PreviewTextBody, type TemplateBody, templateTextLimit,
   type VersionCheck } from '../contract/templates.ts'
@@ -12,18 +14,22 @@ import { readTemplate, type StoredTemplate, type TemplateRecord, type Templates 
 import { makePreview, type Preview, renderedAs, usualFormat } from './preview.ts'
 import { checkVersion } from './version-check.ts'
 
+/** The author of a change, who may use the services of the template. */
+export type TemplateAuthor = ChangeContext & Pick<Actor, 'services'>
+
 /** A template that was stored as a draft, with warnings. */
 export type SavedTemplate = { record: TemplateRecord, warnings: readonly Problem[] }
 
 /**
  * Writes the templates of a company. A new version is a draft; dispatches use a version once it is published. All methods throw
- * `template_not_found`, `forbidden` (for a shared template), `conflict`, or `validation_failed` with every fault and its path.
+ * `template_not_found`, `forbidden` (for a shared template, or one of a service that the author may not use), `conflict`, or
+ * `validation_failed` with every fault and its path.
  */
 export type TemplateEditor = {
-  create: (by: ChangeContext, body: TemplateBody) => Promise<SavedTemplate>
-  change: (by: ChangeContext, templateId: number, body: NextVersionBody) => Promise<SavedTemplate>
-  publish: (by: ChangeContext, templateId: number, version: number) => Promise<TemplateRecord>
-  remove: (by: ChangeContext, templateId: number) => Promise<void>
+  create: (by: TemplateAuthor, body: TemplateBody) => Promise<SavedTemplate>
+  change: (by: TemplateAuthor, templateId: number, body: NextVersionBody) => Promise<SavedTemplate>
+  publish: (by: TemplateAuthor, templateId: number, version: number) => Promise<TemplateRecord>
+  remove: (by: TemplateAuthor, templateId: number) => Promise<void>
   /** How many of the latest dispatches the version would refuse. */
   check: (companyId: number, template: TemplateRecord) => Promise<VersionCheck>
   /** Previews a stored template: the published or newest version, unless the caller asks for another one. */
@@ -119,8 +125,10 @@ export function createTemplateEditor ({ database, templates, templateWorkers, no
   }
 
   /** Prepares a template for storage. Its sample is stored as a dispatch would read it. */
-  async function prepare (companyId: number, body: TemplateBody): Promise<{ version: NewVersion, warnings: readonly Problem[] }> {
+  async function prepare (by: TemplateAuthor, body: TemplateBody): Promise<{ version: NewVersion, warnings: readonly Problem[] }> {
+    const { companyId } = by
     const inspected = await inspect(companyId, body)
+    requireService(by, inspected.version.source.service)
     await showVersion(companyId, { id: 0, version: 0, ...inspected.version }, {})
     return inspected
   }
@@ -128,6 +136,13 @@ export function createTemplateEditor ({ database, templates, templateWorkers, no
   async function record (companyId: number, templateId: number, version?: number): Promise<TemplateRecord> {
     const found = await readTemplate(database, companyId, templateId, version)
     if (found === undefined) throw templateNotFound(templateId)
+    return found
+  }
+
+  /** The newest or published version of a template that the author may write. */
+  async function writable (by: TemplateAuthor, templateId: number): Promise<TemplateRecord> {
+    const found = await record(by.companyId, templateId)
+    requireService(by, found.source.service)
     return found
   }
 
@@ -140,24 +155,28 @@ export function createTemplateEditor ({ database, templates, templateWorkers, no
 
   return {
     async create (by, body) {
-      const { version, warnings } = await prepare(by.companyId, body)
+      const { version, warnings } = await prepare(by, body)
       return { record: await record(by.companyId, await createTemplate(database, by, version)), warnings }
     },
 
     async change (by, templateId, { baseVersion, ...body }) {
       // Permissions come before everything else.
-      requireOwn((await record(by.companyId, templateId)).companyId)
-      const { version, warnings } = await prepare(by.companyId, body)
+      requireOwn((await writable(by, templateId)).companyId)
+      const { version, warnings } = await prepare(by, body)
       await changeTemplate(database, by, templateId, baseVersion, version)
       return { record: await record(by.companyId, templateId, baseVersion + 1), warnings }
     },
 
     async publish (by, templateId, version) {
+      await writable(by, templateId)
       await publishTemplate(database, by, templateId, version)
       return record(by.companyId, templateId, version)
     },
 
-    remove: (by, templateId) => removeTemplate(database, by, templateId),
+    async remove (by, templateId) {
+      await writable(by, templateId)
+      await removeTemplate(database, by, templateId)
+    },
 
     check: async (companyId, { id, version }) =>
       checkVersion({ database, templateWorkers, now }, companyId, await stored(companyId, id, version)),

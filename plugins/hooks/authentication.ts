@@ -1,4 +1,5 @@
-import { type Actor, type Authentication, DispatchError, requirePerson, requireRole, type Role } from '@dispatch/core'
+import { type Actor, type Authentication, DispatchError, type KeyScope, requireEveryService, requirePerson, requireRole, requireScope,
+  type Role } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { ownActor } from './own-request.ts'
@@ -18,6 +19,10 @@ declare module 'fastify' {
     testable?: boolean
     /** Who may ask for it; anybody of the company unless told. */
     roles?: readonly Role[]
+    /** The scopes of API keys of which one is enough, or `any`. Where nothing is said, no key may ask for it. */
+    scopes?: readonly KeyScope[] | 'any'
+    /** It is about dispatches of every service: who may not use them all may not ask for it. */
+    everyService?: boolean
     /** It needs the password of a person: no program may ask for it. */
     person?: boolean
     /**
@@ -75,12 +80,17 @@ export const authenticationPlugin = plugin<{ authentication: Authentication, now
 /** In seconds. */
 const proofLasts = 300
 
-/** Throws `forbidden` where the route is not for the actor, and `fresh_proof_required` where a person must prove again who they are. */
+/**
+ * Throws `forbidden` where the route is not for the actor, and `fresh_proof_required` where a person must prove again who they are. A key
+ * needs one of the route's scopes: a route without any is for people.
+ */
 function authorize (actor: Actor, request: FastifyRequest, now: () => Date): void {
-  const { roles, person, freshProof, enrolment } = request.routeOptions.config
+  const { roles, person, scopes = [], everyService, freshProof, enrolment } = request.routeOptions.config
   if (actor.key?.mode === 'test') requireTestable(request)
   if (roles !== undefined) requireRole(actor, ...roles)
   if (person === true || freshProof === true) requirePerson(actor)
+  requireScope(actor, scopes)
+  if (everyService === true) requireEveryService(actor)
   if (actor.lacksSecondFactor === true && enrolment !== true) {
     throw new DispatchError('forbidden',
       'The company demands a second factor, and this user has none: set one up at the console, or with POST /api/v1/my/second-factor.')

@@ -15,7 +15,7 @@ const Picture = {
 /** The pictures of a company, which its templates name by `asset:<name>`. */
 export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (app, { assets }, done) => {
   app.get('/api/v1/assets', {
-    config: { errors: ['validation_error'] },
+    config: { scopes: ['send', 'templates'], errors: ['validation_error'] },
     schema: {
       operationId: 'listAssets',
       tags: ['Templates'],
@@ -29,7 +29,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
   })
 
   app.get<Named>('/api/v1/assets/:name', {
-    config: { errors: ['not_found'] },
+    config: { scopes: ['send', 'templates'], errors: ['not_found'] },
     schema: { operationId: 'readAsset', tags: ['Templates'], summary: 'Reads a picture in its stored form.', response: { 200: Picture } }
   }, async ({ actor: { companyId }, params }, reply) => {
     const name = assetIn(params.name)
@@ -40,7 +40,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
   })
 
   app.get<Named>('/api/v1/assets/:name/templates', {
-    config: { errors: ['not_found'] },
+    config: { scopes: ['send', 'templates'], errors: ['not_found'] },
     schema: {
       operationId: 'listAssetTemplates',
       tags: ['Templates'],
@@ -54,7 +54,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
   })
 
   app.put<Named & { Body: AssetImageBody }>('/api/v1/assets/:name', {
-    config: { roles: ['admin'], errors: ['not_found', 'validation_failed', 'provider_unavailable'] },
+    config: { scopes: ['templates'], roles: ['admin'], errors: ['not_found', 'validation_failed', 'provider_unavailable'] },
     schema: {
       operationId: 'replaceAsset',
       tags: ['Templates'],
@@ -70,7 +70,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
   })
 
   app.post('/api/v1/assets', {
-    config: { roles: ['admin'], errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
+    config: { scopes: ['templates'], roles: ['admin'], errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
     schema: {
       operationId: 'createAsset',
       tags: ['Templates'],
@@ -83,7 +83,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
   })
 
   app.delete<Named>('/api/v1/assets/:name', {
-    config: { roles: ['admin'], errors: ['not_found'] },
+    config: { scopes: ['templates'], roles: ['admin'], errors: ['not_found'] },
     schema: {
       operationId: 'deleteAsset',
       tags: ['Templates'],

@@ -11,12 +11,15 @@ type Options = { endpoints: CallbackEndpoints, endpointCallbacks: EndpointCallba
 type ById = { Params: { id: string } }
 
 const path = '/api/v1/company/callback-endpoints'
-const [roles, tags] = [['admin' as const], ['Callbacks']]
+const tags = ['Callbacks']
+const reading = { roles: ['admin'], scopes: ['callbacks'] } as const
+/** An endpoint is told of dispatches of every service. */
+const changing = { ...reading, everyService: true } as const
 
 /** The endpoints of a company: they receive callbacks about every dispatch, beside the address that a dispatch has itself. */
 export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (app, { endpoints, endpointCallbacks }, done) => {
   app.get(path, {
-    config: { roles, errors: [] },
+    config: { ...reading, errors: [] },
     schema: {
       operationId: 'listCallbackEndpoints',
       tags,
@@ -26,7 +29,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   }, async ({ actor }) => ({ data: await endpoints.list(actor.companyId) }))
 
   app.post(path, {
-    config: { freshProof: true, roles, errors: ['validation_failed', 'conflict'] },
+    config: { freshProof: true, roles: ['admin'], everyService: true, errors: ['validation_failed', 'conflict'] },
     schema: {
       operationId: 'createCallbackEndpoint',
       tags,
@@ -43,7 +46,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   })
 
   app.get<ById>(`${path}/:id`, {
-    config: { roles, errors: ['not_found'] },
+    config: { ...reading, errors: ['not_found'] },
     schema: {
       operationId: 'readCallbackEndpoint',
       tags,
@@ -53,7 +56,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   }, async (request) => found(request, await endpoints.find(request.actor.companyId, idIn(request))))
 
   app.put<ById & { Body: EndpointChanges }>(`${path}/:id`, {
-    config: { roles, errors: ['not_found', 'validation_failed'] },
+    config: { ...changing, errors: ['not_found', 'validation_failed'] },
     schema: {
       operationId: 'updateCallbackEndpoint',
       tags,
@@ -64,7 +67,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   }, async (request) => found(request, await endpoints.change(auditAuthorOf(request), idIn(request), request.body)))
 
   app.delete<ById>(`${path}/:id`, {
-    config: { roles, errors: ['not_found'] },
+    config: { ...changing, errors: ['not_found'] },
     schema: {
       operationId: 'deleteCallbackEndpoint',
       tags,
@@ -78,7 +81,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   })
 
   app.post<ById>(`${path}/:id/secret`, {
-    config: { freshProof: true, roles, errors: ['not_found'] },
+    config: { freshProof: true, roles: ['admin'], everyService: true, errors: ['not_found'] },
     schema: {
       operationId: 'rotateCallbackEndpointSecret',
       tags,
@@ -91,7 +94,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   })
 
   app.post<ById>(`${path}/:id/test`, {
-    config: { roles, errors: ['not_found'] },
+    config: { ...changing, errors: ['not_found'] },
     schema: {
       operationId: 'testCallbackEndpoint',
       tags,
@@ -101,7 +104,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   }, async (request) => found(request, await endpoints.test(auditAuthorOf(request), idIn(request))))
 
   app.get<ById & { Querystring: EndpointCallbackQuery }>(`${path}/:id/callbacks`, {
-    config: { roles, errors: ['not_found', 'validation_error'] },
+    config: { ...reading, errors: ['not_found', 'validation_error'] },
     schema: {
       operationId: 'listCallbackEndpointCallbacks',
       tags,
@@ -117,7 +120,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   })
 
   app.post<ById & { Body: ResendBody }>(`${path}/:id/resend`, {
-    config: { roles, errors: ['not_found', 'conflict'] },
+    config: { ...changing, errors: ['not_found', 'conflict'] },
     schema: {
       operationId: 'resendFailedCallbacks',
       tags,

@@ -30,7 +30,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
   }
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/callbacks', {
-    config: { errors: ['not_found', 'validation_error'] },
+    config: { scopes: ['read_own', 'read_all'], errors: ['not_found', 'validation_error'] },
     schema: {
       operationId: 'listDispatchCallbacks',
       tags: ['Callbacks'],
@@ -44,7 +44,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
   })
 
   app.get('/api/v1/company/callbacks', {
-    config: { roles: ['admin', 'operator'], errors: ['validation_error'] },
+    config: { scopes: ['callbacks'], roles: ['admin', 'operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listCompanyCallbacks',
       tags: ['Callbacks'],
@@ -57,7 +57,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
   })
 
   app.get('/api/v1/company/callbacks/failed', {
-    config: { roles: ['admin', 'operator'], errors: ['validation_error'] },
+    config: { scopes: ['callbacks'], roles: ['admin', 'operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listFailedCallbacks',
       tags: ['Callbacks'],
@@ -71,7 +71,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
   })
 
   app.post<{ Params: { id: string } }>('/api/v1/callbacks/:id/replay', {
-    config: { roles: ['admin'], errors: ['not_found', 'conflict'] },
+    config: { scopes: ['callbacks'], everyService: true, roles: ['admin'], errors: ['not_found', 'conflict'] },
     schema: {
       operationId: 'replayCallback',
       tags: ['Callbacks'],
@@ -87,7 +87,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
   })
 
   app.get('/api/v1/company/callback-secret', {
-    config: { roles: ['admin'], errors: [] },
+    config: { scopes: ['callbacks'], roles: ['admin'], errors: [] },
     schema: {
       operationId: 'listCallbackSecrets',
       tags: ['Callbacks'],
@@ -99,7 +99,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
   })
 
   app.post('/api/v1/company/callback-secret', {
-    config: { freshProof: true, roles: ['admin'], errors: [] },
+    config: { freshProof: true, roles: ['admin'], everyService: true, errors: [] },
     schema: {
       operationId: 'createCallbackSecret',
       tags: ['Callbacks'],

@@ -15,7 +15,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
   done
 ) => {
   app.get('/api/v1/companies', {
-    config: { roles: ['operator'], errors: ['validation_error'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listCompanies',
       tags: ['Platform'],
@@ -45,7 +45,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
   })
 
   app.get<Named>('/api/v1/companies/:id', {
-    config: { roles: ['operator'], errors: ['not_found'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['not_found'] },
     schema: {
       operationId: 'readCompany',
       tags: ['Platform'],
@@ -55,7 +55,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
   }, async ({ params }) => await companies.find(idIn(params)) ?? nothing(params))
 
   app.put<Named & { Body: CompanyChanges }>('/api/v1/companies/:id', {
-    config: { roles: ['operator'], errors: ['not_found', 'conflict', 'validation_failed'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['not_found', 'conflict', 'validation_failed'] },
     schema: {
       operationId: 'updateCompany',
       tags: ['Platform'],
@@ -71,7 +71,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
   })
 
   app.get<Named & { Querystring: PageQuery }>('/api/v1/companies/:id/users', {
-    config: { roles: ['operator'], errors: ['validation_error', 'not_found'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['validation_error', 'not_found'] },
     schema: {
       operationId: 'listCompanyUsers',
       tags: ['Platform'],
@@ -87,7 +87,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
   })
 
   app.get<{ Params: { id: string, userId: string } }>('/api/v1/companies/:id/users/:userId', {
-    config: { roles: ['operator'], errors: ['not_found'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['not_found'] },
     schema: {
       operationId: 'readCompanyUser',
       tags: ['Platform'],
@@ -102,7 +102,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
   })
 
   app.post<Named & { Body: CreditsBody }>('/api/v1/companies/:id/credits', {
-    config: { roles: ['operator'], errors: ['not_found', 'conflict', 'idempotency_key_reused'], replayable: true },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['not_found', 'conflict', 'idempotency_key_reused'], replayable: true },
     schema: {
       operationId: 'creditCompany',
       tags: ['Platform'],

@@ -9,7 +9,7 @@ type Options = { settings: CompanySettings, limits: Readonly<Record<keyof RateLi
 /** What a company decides of itself: from where its users may call, and when and where it is warned; and how much it may ask for. */
 export const companyRoutes: FastifyPluginCallbackTypebox<Options> = (app, { settings, limits }, done) => {
   app.get('/api/v1/company', {
-    config: { roles: ['admin', 'operator'], errors: [] },
+    config: { scopes: ['configuration'], roles: ['admin', 'operator'], errors: [] },
     schema: {
       operationId: 'readSettings',
       tags: ['Company'],
@@ -21,7 +21,7 @@ export const companyRoutes: FastifyPluginCallbackTypebox<Options> = (app, { sett
   })
 
   app.get('/api/v1/company/limits', {
-    config: { errors: [] },
+    config: { scopes: 'any', errors: [] },
     schema: {
       operationId: 'readLimits',
       tags: ['Company'],

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Actor, AnyJsonObject, CheckView, ChoiceBody, ConfigurationBody, type ConfigurationService, ConfigurationView,
   type CredentialCheck, DispatchError, DryRunView, type Host, isServiceName, type ListedProvider, MyConfig, Nothing, offeredTo, type Owner,
-  type Pipeline, providedNames, refusal, requireService, type Role, type ServiceName } from '@dispatch/core'
+  type Pipeline, providedNames, refusal, requireConfigurable, requireService, type Role, type ServiceName } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
@@ -15,7 +15,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
   host: Host
 }> = (app, { configurationService, credentialCheck, pipeline, host }, done) => {
   app.get('/api/v1/my/config', {
-    config: { errors: [] },
+    config: { scopes: ['configuration'], errors: [] },
     schema: {
       operationId: 'readMyConfiguration',
       tags: ['Configuration'],
@@ -27,7 +27,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
   for (const { choice, provider, of, whose, ownerOf, roles } of scopes) {
     const permitted = roles === undefined ? {} : { roles }
     app.put<{ Params: { service: string }, Body: ChoiceBody }>(`${choice}/:service`, {
-      config: { ...permitted, errors: ['unknown_service', 'validation_failed', 'configuration_missing'] },
+      config: { scopes: ['configuration'], ...permitted, errors: ['unknown_service', 'validation_failed', 'configuration_missing'] },
       schema: {
         operationId: `choose${of}Provider`,
         tags: ['Configuration'],
@@ -39,14 +39,13 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
       const { actor, params, body } = request
       const service = serviceIn(params.service)
       const owner = ownerOf(actor)
-      // An admin chooses for those who may use the service.
-      if (owner.userId !== null) requireService(actor, service)
+      requireService(actor, service)
       await configurationService.choose(owner, service, listIn(body), auditAuthorOf(request))
       return configurationService.mine(actor)
     })
 
     app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
-      config: { ...permitted, errors: ['not_found', 'validation_failed'] },
+      config: { scopes: ['configuration'], ...permitted, errors: ['not_found', 'validation_failed'] },
       schema: {
         operationId: `configure${of}Provider`,
         tags: ['Configuration'],
@@ -57,12 +56,13 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
       }
     }, (request) => {
       const { actor, params, body, apiVersion: version } = request
-      return configurationService.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) },
-        auditAuthorOf(request))
+      const [owner, code] = [ownerOf(actor), codeIn(params.code)]
+      requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
+      return configurationService.configure(owner, code, { settings: body.settings, version, ...sandboxOf(body) }, auditAuthorOf(request))
     })
 
     app.delete<{ Params: { code: string } }>(`${provider}/:code`, {
-      config: { ...permitted, errors: ['not_found'] },
+      config: { scopes: ['configuration'], ...permitted, errors: ['not_found'] },
       schema: {
         operationId: `delete${of}ProviderConfiguration`,
         tags: ['Configuration'],
@@ -70,13 +70,16 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
         response: { 204: Nothing }
       }
     }, async (request, reply) => {
-      await configurationService.remove(ownerOf(request.actor), codeIn(request.params.code), auditAuthorOf(request))
+      const { actor, params } = request
+      const [owner, code] = [ownerOf(actor), codeIn(params.code)]
+      requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
+      await configurationService.remove(owner, code, auditAuthorOf(request))
       return reply.code(204).send()
     })
   }
 
   app.post<{ Params: { code: string } }>('/api/v1/company/providers/:code/check', {
-    config: { roles: ['admin'], limit: 'dispatch', errors: ['not_found'] },
+    config: { scopes: ['configuration'], roles: ['admin'], limit: 'dispatch', errors: ['not_found'] },
     schema: {
       operationId: 'checkCompanyProvider',
       tags: ['Configuration'],
@@ -84,14 +87,17 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
       response: { 200: CheckView }
     }
   }, (request) => {
-    const { actor: { companyId }, params: { code } } = request
-    return credentialCheck({ companyId, userId: null }, codeIn(code), auditAuthorOf(request))
+    const { actor, params } = request
+    const [owner, code] = [{ companyId: actor.companyId, userId: null }, codeIn(params.code)]
+    requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
+    return credentialCheck(owner, code, auditAuthorOf(request))
   })
 
   app.post<{ Params: { code: string }, Querystring: { service?: ServiceName }, Body: JsonObject }>(
     '/api/v1/company/providers/:code/dry-run',
     {
       config: {
+        scopes: ['configuration'],
         roles: ['admin'],
         limit: 'dispatch',
         errors: ['not_found', 'template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing']

@@ -1,17 +1,17 @@
-import { type Actor, type ConfigurationService, ConfigurationView, ConfirmBody, type Connecting, ConnectView, Nothing, type Owner,
-  type Returned, type Role } from '@dispatch/core'
+import { type Actor, type ConfigurationService, ConfigurationView, ConfirmBody, type Connecting, ConnectView, type Host, Nothing, offeredTo,
+  type Owner, requireConfigurable, type Returned, type Role } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
 import { type Html, html } from '../html.ts'
 import { auditAuthorOf } from './audit-author.ts'
 import { codeIn } from './path-parameters.ts'
 
-type Options = { connecting: Connecting, configurationService: ConfigurationService, consoleUrl: string | undefined }
+type Options = { connecting: Connecting, configurationService: ConfigurationService, host: Host, consoleUrl: string | undefined }
 
 /** Connecting a configuration with an account at its vendor (OAuth 2): for oneself, or as an admin for the company. */
 export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
   app,
-  { connecting, configurationService, consoleUrl },
+  { connecting, configurationService, host, consoleUrl },
   done
 ) => {
   async function viewOf (actor: Actor, { userId }: Owner, code: string): Promise<ConfigurationView> {
@@ -23,18 +23,25 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
 
   for (const { path, of, whose, ownerOf, roles } of scopes) {
     const permitted = roles === undefined ? {} : { roles }
+    /** Whose configuration of which provider a path names. Throws `forbidden` unless the actor may change it. */
+    const addressed = (actor: Actor, { code: named }: { code: string }): [Owner, string] => {
+      const [owner, code] = [ownerOf(actor), codeIn(named)]
+      requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
+      return [owner, code]
+    }
     app.get<{ Params: { code: string } }>(path, {
-      config: { ...permitted, errors: ['not_found', 'conflict'] },
+      config: { scopes: ['configuration'], ...permitted, errors: ['not_found', 'conflict'] },
       schema: {
         operationId: `connect${of}Provider`,
         tags: ['Configuration'],
         summary: `Begins to connect ${whose} configuration with an account at the vendor, whose page asks for permission.`,
         response: { 200: ConnectView }
       }
-    }, ({ actor, params }) => connecting.begin(actor, ownerOf(actor), codeIn(params.code)))
+    }, ({ actor, params }) => connecting.begin(actor, ...addressed(actor, params)))
 
     app.post<{ Params: { code: string }, Body: Static<typeof ConfirmBody> }>(path, {
       config: {
+        scopes: ['configuration'],
         ...permitted,
         limit: 'dispatch',
         errors: ['not_found', 'conflict', 'validation_failed', 'authentication_error', 'provider_unavailable']
@@ -48,13 +55,13 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
       }
     }, async (request) => {
       const { actor, params, body: { confirmation } } = request
-      const [owner, code] = [ownerOf(actor), codeIn(params.code)]
+      const [owner, code] = addressed(actor, params)
       await connecting.confirm(actor, owner, code, confirmation, auditAuthorOf(request))
       return await viewOf(actor, owner, code)
     })
 
     app.delete<{ Params: { code: string } }>(path, {
-      config: { ...permitted, errors: ['not_found', 'conflict'] },
+      config: { scopes: ['configuration'], ...permitted, errors: ['not_found', 'conflict'] },
       schema: {
         operationId: `disconnect${of}Provider`,
         tags: ['Configuration'],
@@ -62,7 +69,7 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
         response: { 204: Nothing }
       }
     }, async (request, reply) => {
-      await connecting.disconnect(ownerOf(request.actor), codeIn(request.params.code), auditAuthorOf(request))
+      await connecting.disconnect(...addressed(request.actor, request.params), auditAuthorOf(request))
       return reply.code(204).send()
     })
   }

@@ -5,7 +5,7 @@ import { pageOf } from './paging.ts'
 /** The company's credits and their ledger. */
 export const creditsRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
   app.get('/api/v1/credits', {
-    config: { errors: ['validation_error'] },
+    config: { scopes: 'any', errors: ['validation_error'] },
     schema: {
       operationId: 'readCredits',
       tags: ['Credits'],

@@ -40,6 +40,7 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
 
   app.post<Named>('/api/v1/dispatches/:id/cancel', {
     config: {
+      scopes: ['send'],
       errors: ['not_found', 'conflict', 'authentication_error', 'configuration_missing', 'provider_unavailable', 'outcome_unknown']
     },
     schema: {
@@ -59,7 +60,7 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
   })
 
   app.post('/api/v1/dispatches/:id/resolve', {
-    config: { roles: ['admin'], errors: ['not_found', 'conflict'] },
+    config: { scopes: ['send'], roles: ['admin'], errors: ['not_found', 'conflict'] },
     schema: {
       operationId: 'resolveDispatch',
       tags: ['Dispatches'],

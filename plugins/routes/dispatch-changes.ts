@@ -1,10 +1,10 @@
 import { createFairSemaphore } from '@dispatch/common'
-import { type Actor, type Changes, type Database, DispatchError, type DocumentUrl, isUnderWay, viewOf } from '@dispatch/core'
+import { type Actor, type Changes, type Database, DispatchError, type DocumentUrl, isUnderWay, maySee, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { type EventStream, openEventStream } from './event-stream.ts'
-import { findVisibleDispatch, seenBy } from './visible-dispatches.ts'
+import { findVisibleDispatch } from './visible-dispatches.ts'
 
 /** The most streams that are open in this process. Some are kept for companies that have none: a stream lasts. */
 const most = { ofUser: 6, ofCompany: 60, ofAll: 600, kept: 60 }
@@ -40,7 +40,7 @@ export const dispatchChangesRoutes: FastifyPluginCallbackTypebox<{ database: Dat
   }
 
   app.get<{ Querystring: StreamQuery }>('/api/v1/dispatches/changes', {
-    config: { errors: ['validation_error'], lasting: true },
+    config: { scopes: ['read_own', 'read_all'], errors: ['validation_error'], lasting: true },
     schema: {
       operationId: 'followDispatches',
       tags: ['Dispatches'],
@@ -51,17 +51,17 @@ export const dispatchChangesRoutes: FastifyPluginCallbackTypebox<{ database: Dat
       response: { 200: Events }
     }
   }, async ({ actor, query: { seconds = longest } }, reply) => {
-    const { test = false } = seenBy(actor)
     await follow(actor, reply, seconds, ({ send }) =>
       changes.ofCompany(actor.companyId, (rows) => {
-        const seen = rows.filter((row) => row.test || !test)
+        // An id and a status tell nothing of deferred steps.
+        const seen = rows.filter((row) => maySee(actor, { ...row, steps: [] }))
         if (seen.length > 0) send('dispatches', { data: seen.map(({ dispatch_id: dispatchId, status }) => ({ dispatchId, status })) })
       }))
     return reply
   })
 
   app.get<{ Params: { id: string }, Querystring: StreamQuery }>('/api/v1/dispatches/:id/changes', {
-    config: { errors: ['not_found', 'validation_error'], lasting: true },
+    config: { scopes: ['read_own', 'read_all'], errors: ['not_found', 'validation_error'], lasting: true },
     schema: {
       operationId: 'followDispatch',
       tags: ['Dispatches'],

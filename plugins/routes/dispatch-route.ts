@@ -64,6 +64,8 @@ export function operationOf (verb: 'dispatch' | 'validate', path: readonly Servi
 
 type Documentation = { operationId: string, readonly [name: string]: unknown }
 
+const sending = { scopes: ['send'], testable: true } as const
+
 /** What all routes have that dispatch. `documentation`: what a route says of itself; `wholes`: how its success reads. */
 export function dispatchRouteOptions (
   documentation: Documentation & { summary: string },
@@ -72,7 +74,7 @@ export function dispatchRouteOptions (
 ) {
   return {
     ...ownReading,
-    config: { errors: [...errors, ...dispatchErrors], replayable: true, limit: 'dispatch' as const, testable: true },
+    config: { ...sending, errors: [...errors, ...dispatchErrors], replayable: true, limit: 'dispatch' as const },
     schema: {
       tags: ['Dispatch'],
       querystring: WayQuery,
@@ -87,7 +89,7 @@ export function dispatchRouteOptions (
 export function validationRouteOptions (url: string, documentation: Documentation, errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
-    config: { errors: [...errors, ...validationErrors, ...late], validates: true, limit: 'validation' as const, testable: true },
+    config: { ...sending, errors: [...errors, ...validationErrors, ...late], validates: true, limit: 'validation' as const },
     schema: {
       tags: ['Dispatch'],
       summary: `Validates POST ${url} without effect.`,

@@ -1,9 +1,9 @@
 import { ChoicesView, countDispatches, type Database, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, type DocumentUrl,
-  EventView, eventViewOf, listDispatches, listEvents, listExchanges, maySee, page, PageQuery, type Pipeline, refusal, requestViewOf,
+  EventView, eventViewOf, listDispatches, listEvents, listExchanges, page, PageQuery, type Pipeline, refusal, requestViewOf, sightOf,
   StatisticsQuery, StatisticsView, UuidPageQuery, vendorCallOf, VendorCallView, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { pageOf } from './paging.ts'
-import { findVisibleDispatch, seenBy } from './visible-dispatches.ts'
+import { findVisibleDispatch } from './visible-dispatches.ts'
 
 type Options = { database: Database, documentUrl: DocumentUrl, pipeline: Pick<Pipeline, 'explain'> }
 
@@ -14,7 +14,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
   done
 ) => {
   app.get('/api/v1/dispatches', {
-    config: { errors: ['validation_error'] },
+    config: { scopes: ['read_own', 'read_all'], errors: ['validation_error'] },
     schema: {
       operationId: 'listDispatches',
       tags: ['Dispatches'],
@@ -24,10 +24,14 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
     }
   }, async ({ actor, apiVersion, query }) => {
     const { limit = 25, cursor, invoiceNumber, from, to, ...filter } = query
-    if (filter.test === false && !maySee(actor, { test: false })) return { data: [], nextCursor: null }
+    const sight = sightOf(actor)
+    const isBeyond = (['test', 'userId'] as const).some((name) =>
+      sight[name] !== undefined && (filter[name] ?? sight[name]) !== sight[name]
+    )
+    if (isBeyond) return { data: [], nextCursor: null }
     const records = await listDispatches(database, actor.companyId, {
       ...filter,
-      ...seenBy(actor),
+      ...sight,
       ...(invoiceNumber === undefined ? {} : { documentNumber: invoiceNumber }),
       ...(from === undefined ? {} : { from: new Date(from) }),
       ...(to === undefined ? {} : { to: new Date(to) })
@@ -36,7 +40,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
   })
 
   app.get<{ Querystring: StatisticsQuery }>('/api/v1/dispatches/statistics', {
-    config: { errors: ['validation_error'] },
+    config: { scopes: ['read_all'], errors: ['validation_error'] },
     schema: {
       operationId: 'countDispatches',
       tags: ['Dispatches'],
@@ -48,12 +52,12 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
     const to = query.to === undefined ? await database.time() : new Date(query.to)
     const from = query.from === undefined ? new Date(to.getTime() - day) : new Date(query.from)
     if (to.getTime() - from.getTime() > longestPeriod) throw tooLong()
-    const data = await countDispatches(database, actor.companyId, { from, to, ...seenBy(actor) })
+    const data = await countDispatches(database, actor.companyId, { from, to, ...sightOf(actor) })
     return { from: from.toISOString(), to: to.toISOString(), data }
   })
 
   app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id', {
-    config: { errors: ['not_found'] },
+    config: { scopes: ['read_own', 'read_all'], errors: ['not_found'] },
     schema: {
       operationId: 'readDispatch',
       tags: ['Dispatches'],
@@ -63,7 +67,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
   }, async ({ actor, apiVersion, params }) => viewOf(await findVisibleDispatch(database, actor, params.id), documentUrl, apiVersion))
 
   app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id/choices', {
-    config: { errors: ['not_found'] },
+    config: { scopes: ['read_own', 'read_all'], errors: ['not_found'] },
     schema: {
       operationId: 'readDispatchChoices',
       tags: ['Dispatches'],
@@ -73,7 +77,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
   }, async ({ actor, params }) => pipeline.explain(await findVisibleDispatch(database, actor, params.id)))
 
   app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id/request', {
-    config: { errors: ['not_found', 'document_expired'] },
+    config: { scopes: ['read_own', 'read_all'], errors: ['not_found', 'document_expired'] },
     schema: {
       operationId: 'readDispatchRequest',
       tags: ['Dispatches'],
@@ -88,7 +92,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
   })
 
   app.get<{ Params: { id: string }, Querystring: UuidPageQuery }>('/api/v1/dispatches/:id/calls', {
-    config: { roles: ['admin'], errors: ['not_found', 'validation_error'] },
+    config: { scopes: ['read_own', 'read_all'], roles: ['admin'], errors: ['not_found', 'validation_error'] },
     schema: {
       operationId: 'listVendorCalls',
       tags: ['Dispatches'],
@@ -107,7 +111,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
   })
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/events', {
-    config: { errors: ['not_found', 'validation_error'] },
+    config: { scopes: ['read_own', 'read_all'], errors: ['not_found', 'validation_error'] },
     schema: {
       operationId: 'listDispatchEvents',
       tags: ['Dispatches'],

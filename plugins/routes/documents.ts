@@ -28,7 +28,7 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<{ downloads: Download
   }
 
   app.get<{ Params: { id: string } }>('/api/v1/documents/:id', {
-    config: { errors: ['not_found', 'document_damaged'] },
+    config: { scopes: ['read_own', 'read_all'], errors: ['not_found', 'document_damaged'] },
     schema: {
       operationId: 'downloadDocument',
       tags: ['Documents'],

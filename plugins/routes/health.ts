@@ -17,7 +17,7 @@ export const healthRoutes: FastifyPluginCallbackTypebox<Options> = (
     })
 
   app.get('/healthz', {
-    config: { errors: [] },
+    config: { scopes: 'any', errors: [] },
     schema: {
       operationId: 'checkHealth',
       tags: ['Health'],

@@ -23,7 +23,7 @@ export const keysRoutes: FastifyPluginCallbackTypebox<{ keys: KeyAdministration 
   })
 
   app.get<{ Querystring: KeyQuery }>('/api/v1/keys', {
-    config: { errors: ['validation_error'] },
+    config: { scopes: ['audit'], errors: ['validation_error'] },
     schema: {
       operationId: 'listKeys',
       tags: ['Keys'],

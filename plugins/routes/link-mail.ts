@@ -8,7 +8,7 @@ const tags = ['Users']
 /** Who mails one-time links: an e-mail provider of an operator's company. */
 export const linkMailRoutes: FastifyPluginCallbackTypebox<{ linkMail: LinkMail }> = (app, { linkMail }, done) => {
   app.get(path, {
-    config: { roles: ['admin', 'operator'], errors: [] },
+    config: { scopes: ['audit'], roles: ['admin', 'operator'], errors: [] },
     schema: {
       operationId: 'readLinkMail',
       tags,

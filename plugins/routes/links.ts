@@ -17,7 +17,7 @@ export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app,
   const ofAdmins = { person: true, roles: ['admin', 'operator'] } as const
 
   app.get<{ Querystring: Static<typeof InvitationQuery> }>('/api/v1/company/invitations', {
-    config: { roles: ['admin', 'operator'], errors: ['validation_error'] },
+    config: { scopes: ['audit'], roles: ['admin', 'operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listInvitations',
       tags: ['Users'],

@@ -12,9 +12,9 @@ type Named = { Params: { code: string } }
 /** Bytes: the largest package in base64, and what stands around it. */
 const bodyLimit = 12 * 1024 * 1024
 
-const mayRead = { roles: ['admin', 'operator'] } as const
-const mayChange = { roles: ['operator'], errors: ['not_found', 'conflict'] } as const
-const mayInstall = { roles: ['operator'], errors: ['not_found', 'conflict', 'consent_required', 'validation_failed'] } as const
+const mayRead = { roles: ['admin', 'operator'], scopes: ['configuration', 'platform'] } as const
+const mayChange = { roles: ['operator'], scopes: ['platform'], errors: ['not_found', 'conflict'] } as const
+const mayInstall = { ...mayChange, errors: ['not_found', 'conflict', 'consent_required', 'validation_failed'] } as const
 
 /** Adapters: operators take them in, install, upgrade and offer them; admins read what is offered to their company. */
 export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace, now }, done) => {
@@ -56,7 +56,7 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
 
   app.post('/api/v1/marketplace/packages', {
     bodyLimit,
-    config: { roles: ['operator'], errors: ['conflict', 'validation_failed'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['conflict', 'validation_failed'] },
     schema: {
       operationId: 'addAdapterPackage',
       tags,
@@ -70,7 +70,7 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
   })
 
   app.post('/api/v1/marketplace/refresh', {
-    config: { roles: ['operator'], errors: [] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: [] },
     schema: {
       operationId: 'refreshCatalogs',
       tags,
@@ -124,7 +124,7 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
   }, (request) => changed(request, (code, stamp) => marketplace.rollBack(code, request.query, stamp)))
 
   app.put('/api/v1/marketplace/:code/offer', {
-    config: { roles: ['operator'], errors: ['not_found', 'conflict', 'validation_failed'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['not_found', 'conflict', 'validation_failed'] },
     schema: {
       operationId: 'offerAdapter',
       tags,

@@ -32,7 +32,7 @@ export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { ho
   }
 
   app.get('/api/v1/providers', {
-    config: { errors: [] },
+    config: { scopes: 'any', errors: [] },
     schema: {
       operationId: 'listProviders',
       tags: ['Providers'],
@@ -43,7 +43,7 @@ export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { ho
   }, ({ actor, apiVersion, query: { schemas } }) => ({ data: listFor(actor, apiVersion, schemas), nextCursor: null }))
 
   app.get<{ Params: { code: string } }>('/api/v1/providers/:code/guide', {
-    config: { errors: ['not_found'] },
+    config: { scopes: 'any', errors: ['not_found'] },
     schema: {
       operationId: 'readProviderGuide',
       tags: ['Providers'],
@@ -59,7 +59,7 @@ export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { ho
   })
 
   app.get('/api/v1/providers/processes', {
-    config: { roles: ['operator'], errors: [] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: [] },
     schema: {
       operationId: 'listProviderProcesses',
       tags: ['Providers'],
@@ -69,7 +69,7 @@ export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { ho
   }, async () => ({ data: (await administration.processes()).map(processView), nextCursor: null }))
 
   app.post('/api/v1/providers/reload', {
-    config: { roles: ['operator'], errors: [] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: [] },
     schema: {
       operationId: 'reloadProviders',
       tags: ['Providers'],
@@ -83,7 +83,7 @@ export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { ho
   })
 
   app.put('/api/v1/providers/:code/publisher', {
-    config: { roles: ['operator'], errors: ['validation_error', 'not_found'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['validation_error', 'not_found'] },
     schema: {
       operationId: 'acceptPublisher',
       tags: ['Providers'],

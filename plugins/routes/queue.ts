@@ -17,7 +17,7 @@ export const queueRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databa
   }
 
   app.get('/api/v1/queue', {
-    config: { roles: ['operator'], errors: [] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: [] },
     schema: {
       operationId: 'readQueue',
       tags: ['Platform'],
@@ -27,7 +27,7 @@ export const queueRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databa
   }, () => readBacklog(database))
 
   app.get('/api/v1/queue/holds', {
-    config: { roles: ['operator'], errors: ['validation_error'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listHolds',
       tags: ['Platform'],
@@ -41,7 +41,7 @@ export const queueRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databa
   })
 
   app.get<Named>('/api/v1/queue/holds/:id', {
-    config: { roles: ['operator'], errors: ['not_found'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['not_found'] },
     schema: {
       operationId: 'readHold',
       tags: ['Platform'],
@@ -51,7 +51,7 @@ export const queueRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databa
   }, ({ params }) => read(params.id))
 
   app.post('/api/v1/queue/holds/:id/resolve', {
-    config: { roles: ['operator'], errors: ['not_found', 'conflict'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['not_found', 'conflict'] },
     schema: {
       operationId: 'resolveHold',
       tags: ['Platform'],
@@ -69,7 +69,7 @@ export const queueRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databa
   })
 
   app.post('/api/v1/queue/release', {
-    config: { roles: ['admin', 'operator'], errors: ['validation_error'] },
+    config: { scopes: ['send', 'platform'], everyService: true, roles: ['admin', 'operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'releaseQueue',
       tags: ['Dispatches'],

@@ -5,7 +5,7 @@ import { pageOf } from './paging.ts'
 /** The requests of a company in the last days. */
 export const requestsRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
   app.get('/api/v1/company/requests', {
-    config: { roles: ['admin', 'operator'], errors: ['validation_error'] },
+    config: { scopes: ['audit'], roles: ['admin', 'operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listRequests',
       tags: ['Company'],

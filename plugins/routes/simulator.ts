@@ -1,11 +1,11 @@
 import type { JsonObject } from '@dispatch/common'
 import { AnyJsonObject, type Configurations, type Database, deliveryMarksOf, type DeliveryService, deliveryStatuses, deliveryStatusesOf,
-  demo, DispatchError, type DispatchRecord, findDispatch, type Host, isDeliveryService, isEventService, type Keyring, listProviderState,
-  maySee, openConfiguration, page, type Queue, refusal, type State, Uuid } from '@dispatch/core'
+  demo, DispatchError, type DispatchRecord, type Host, isDeliveryService, isEventService, type Keyring, listProviderState, mayUse,
+  openConfiguration, page, type Queue, refusal, sightOf, type State, Uuid } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { resourceNotFound } from './path-parameters.ts'
 import type { SimulatedVendor } from './simulated-vendor.ts'
+import { findVisibleDispatch } from './visible-dispatches.ts'
 
 const code = demo.provider
 
@@ -56,7 +56,7 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
   }
 
   app.get('/api/v1/simulator/outbox', {
-    config: { errors: [] },
+    config: { scopes: ['read_all'], errors: [] },
     schema: {
       operationId: 'listSimulatorOutbox',
       tags: ['Simulator'],
@@ -64,15 +64,16 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
       response: { 200: page(AnyJsonObject) }
     }
   }, async ({ actor }) => {
-    if (!maySee(actor, { test: false })) {
+    if (sightOf(actor).test === true) {
       throw new DispatchError('forbidden',
         'The outbox has whatever the company has sent: a test key sees its dispatches at GET /api/v1/dispatches.')
     }
-    return { data: await listProviderState(database, actor.companyId, code, 'outbox:', 100) as JsonObject[], nextCursor: null }
+    const entries = await listProviderState(database, actor.companyId, code, 'outbox:', 100) as JsonObject[]
+    return { data: entries.filter(({ service }) => typeof service === 'string' && mayUse(actor, service)), nextCursor: null }
   })
 
   app.post('/api/v1/simulator/events', {
-    config: { errors: ['not_found', 'validation_failed'] },
+    config: { scopes: ['send'], errors: ['not_found', 'validation_failed'] },
     schema: {
       operationId: 'createSimulatorEvent',
       tags: ['Simulator'],
@@ -82,9 +83,9 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
       body: EventBody,
       response: { 200: SentEvent }
     }
-  }, async ({ actor: { companyId }, body: { dispatchId, status } }) => {
-    const record = await findDispatch(database, companyId, dispatchId)
-    if (record === undefined) throw resourceNotFound('dispatch', dispatchId)
+  }, async ({ actor, body: { dispatchId, status } }) => {
+    const { companyId } = actor
+    const record = await findVisibleDispatch(database, actor, dispatchId)
     const { service, stepId, polledAt, remoteId, owner } = stepFor(record, status)
     const webhook = isEventService(service) ? host.find(code)?.manifest.webhooks?.[service] : undefined
 

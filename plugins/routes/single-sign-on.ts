@@ -11,7 +11,7 @@ const path = '/api/v1/company/single-sign-on'
 /** The company's own OpenID provider, by which its people sign in at the console. */
 export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: SingleSignOn }> = (app, { singleSignOn }, done) => {
   app.get(path, {
-    config: { roles: ['admin', 'operator'], errors: [] },
+    config: { scopes: ['audit'], roles: ['admin', 'operator'], errors: [] },
     schema: {
       operationId: 'readSingleSignOn',
       tags: ['Company'],
@@ -48,7 +48,7 @@ export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: Si
   })
 
   app.get('/api/v1/my/single-sign-on', {
-    config: { errors: [] },
+    config: { scopes: 'any', errors: [] },
     schema: {
       operationId: 'readMySingleSignOn',
       tags: ['Authentication'],
@@ -73,7 +73,7 @@ export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: Si
   })
 
   app.get<Named>('/api/v1/users/:id/single-sign-on', {
-    config: { roles: ['admin', 'operator'], errors: ['not_found'] },
+    config: { scopes: ['audit'], roles: ['admin', 'operator'], errors: ['not_found'] },
     schema: {
       operationId: 'readUserSingleSignOn',
       tags: ['Users'],
@@ -104,7 +104,7 @@ export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: Si
   })
 
   app.get<Named>('/api/v1/companies/:id/domains', {
-    config: { roles: ['operator'], errors: ['not_found'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['not_found'] },
     schema: {
       operationId: 'readCompanyDomains',
       tags: ['Platform'],

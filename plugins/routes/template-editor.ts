@@ -1,5 +1,5 @@
-import { type ChangeContext, type Database, NextVersionBody, Nothing, type Preview, PreviewBody, PreviewTextBody, PublishBody,
-  requireService, type SavedTemplate, TemplateAnswer, TemplateBody, TemplateDetail, type TemplateEditor, VersionCheck,
+import { type Database, NextVersionBody, Nothing, type Preview, PreviewBody, PreviewTextBody, PublishBody, requireService,
+  type SavedTemplate, TemplateAnswer, type TemplateAuthor, TemplateBody, TemplateDetail, type TemplateEditor, VersionCheck,
   VersionQuery } from '@dispatch/core'
 import { fileFormats } from '@dispatch/documents'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
@@ -26,15 +26,16 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
   done
 ) => {
   /** The author of a change. */
-  function by (request: FastifyRequest): ChangeContext {
-    return { companyId: request.actor.companyId, author: auditAuthorOf(request), at: now() }
+  function by (request: FastifyRequest): TemplateAuthor {
+    const { companyId, services } = request.actor
+    return { companyId, services, author: auditAuthorOf(request), at: now() }
   }
 
   const numbered = async ({ actor, params }: { actor: FastifyRequest['actor'], params: Named['Params'] }): Promise<number> =>
     (await findTemplate(database, actor.companyId, params.id)).id
 
   app.post('/api/v1/templates', {
-    config: { roles: ['admin'], errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
+    config: { scopes: ['templates'], roles: ['admin'], errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
     schema: {
       operationId: 'createTemplate',
       tags: ['Templates'],
@@ -45,7 +46,11 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
   }, async (request, reply) => reply.code(201).send(answerOf(await templateEditor.create(by(request), request.body))))
 
   app.put<Named & { Body: NextVersionBody }>('/api/v1/templates/:id', {
-    config: { roles: ['admin'], errors: ['template_not_found', 'conflict', 'validation_failed', 'provider_unavailable'] },
+    config: {
+      scopes: ['templates'],
+      roles: ['admin'],
+      errors: ['template_not_found', 'conflict', 'validation_failed', 'provider_unavailable']
+    },
     schema: {
       operationId: 'createTemplateVersion',
       tags: ['Templates'],
@@ -56,7 +61,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
   }, async (request) => answerOf(await templateEditor.change(by(request), await numbered(request), request.body)))
 
   app.post<Named & { Body: PublishBody }>('/api/v1/templates/:id/publish', {
-    config: { roles: ['admin'], errors: ['template_not_found', 'conflict'] },
+    config: { scopes: ['templates'], roles: ['admin'], errors: ['template_not_found', 'conflict'] },
     schema: {
       operationId: 'publishTemplate',
       tags: ['Templates'],
@@ -67,7 +72,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
   }, async (request) => detailOf(await templateEditor.publish(by(request), await numbered(request), request.body.version)))
 
   app.get<Named & { Querystring: VersionQuery }>('/api/v1/templates/:id/check', {
-    config: { roles: ['admin'], errors: ['template_not_found', 'validation_error', 'provider_unavailable'] },
+    config: { scopes: ['templates'], roles: ['admin'], errors: ['template_not_found', 'validation_error', 'provider_unavailable'] },
     schema: {
       operationId: 'checkTemplate',
       tags: ['Templates'],
@@ -75,12 +80,14 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
       querystring: VersionQuery,
       response: { 200: VersionCheck }
     }
-  },
-    async ({ actor: { companyId }, params, query }) =>
-      templateEditor.check(companyId, await findTemplate(database, companyId, params.id, query.version)))
+  }, async ({ actor, params, query }) => {
+    const template = await findTemplate(database, actor.companyId, params.id, query.version)
+    requireService(actor, template.source.service)
+    return templateEditor.check(actor.companyId, template)
+  })
 
   app.delete<Named>('/api/v1/templates/:id', {
-    config: { roles: ['admin'], errors: ['template_not_found'] },
+    config: { scopes: ['templates'], roles: ['admin'], errors: ['template_not_found'] },
     schema: {
       operationId: 'deleteTemplate',
       tags: ['Templates'],
@@ -93,7 +100,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
   })
 
   app.post<Named & { Body: PreviewBody }>('/api/v1/templates/:id/preview', {
-    config: { errors: ['template_not_found', 'validation_failed', 'provider_unavailable'] },
+    config: { scopes: ['send', 'templates'], errors: ['template_not_found', 'validation_failed', 'provider_unavailable'] },
     preValidation: orNothing,
     schema: {
       operationId: 'previewTemplate',
@@ -109,7 +116,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
   })
 
   app.post('/api/v1/templates/preview', {
-    config: { roles: ['admin'], errors: ['validation_failed', 'provider_unavailable'] },
+    config: { scopes: ['templates'], roles: ['admin'], errors: ['validation_failed', 'provider_unavailable'] },
     schema: {
       operationId: 'previewTemplateText',
       tags: ['Templates'],

@@ -12,7 +12,7 @@ export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database,
   done
 ) => {
   app.get('/api/v1/templates', {
-    config: { errors: ['validation_error'] },
+    config: { scopes: ['send', 'templates'], errors: ['validation_error'] },
     schema: {
       operationId: 'listTemplates',
       tags: ['Templates'],
@@ -30,7 +30,7 @@ export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database,
   })
 
   app.get<{ Params: { id: string }, Querystring: VersionQuery }>('/api/v1/templates/:id', {
-    config: { errors: ['template_not_found', 'validation_error'] },
+    config: { scopes: ['send', 'templates'], errors: ['template_not_found', 'validation_error'] },
     schema: {
       operationId: 'readTemplate',
       tags: ['Templates'],
@@ -41,7 +41,7 @@ export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database,
   }, async ({ actor, params, query }) => detailOf(await findTemplate(database, actor.companyId, params.id, query.version)))
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/templates/:id/versions', {
-    config: { errors: ['template_not_found', 'validation_error'] },
+    config: { scopes: ['send', 'templates'], errors: ['template_not_found', 'validation_error'] },
     schema: {
       operationId: 'listTemplateVersions',
       tags: ['Templates'],

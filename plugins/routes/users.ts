@@ -9,7 +9,7 @@ type Named = { Params: { id: string } }
 /** The users of the actor's company, for those who run it; and everybody's own password. */
 export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app, { users }, done) => {
   app.get('/api/v1/users', {
-    config: { roles: ['admin', 'operator'], errors: ['validation_error'] },
+    config: { scopes: ['audit'], roles: ['admin', 'operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listUsers',
       tags: ['Users'],
@@ -39,7 +39,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
   })
 
   app.get<Named>('/api/v1/users/:id', {
-    config: { roles: ['admin', 'operator'], errors: ['not_found'] },
+    config: { scopes: ['audit'], roles: ['admin', 'operator'], errors: ['not_found'] },
     schema: { operationId: 'readUser', tags: ['Users'], summary: 'Reads a user of the company (admins).', response: { 200: UserView } }
   }, async ({ actor, params }) => {
     return await users.find(actor, idIn(params)) ?? nobody(params)

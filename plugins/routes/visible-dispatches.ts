@@ -7,8 +7,3 @@ export async function findVisibleDispatch (database: Database, actor: Actor, id:
   if (record === undefined || !maySee(actor, record)) throw resourceNotFound('dispatch', id)
   return record
 }
-
-/** Which dispatches of the company the actor may see: with a test key the tests. */
-export function seenBy (actor: Actor): { test?: true } {
-  return maySee(actor, { test: false }) ? {} : { test: true }
-}

@@ -1,4 +1,4 @@
-import { chains, type ErrorWord, hashPassword, noteCallback, type Role } from '@dispatch/core'
+import { chains, type ErrorWord, hashPassword, keyScopes, noteCallback, type Role } from '@dispatch/core'
 import { sql } from 'kysely'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import t, { type Test } from 'tap'
@@ -8,6 +8,7 @@ import { letter } from '../plugins/support/templates.ts'
 import { chainBody } from '../support/chains.ts'
 import { has, lacks } from '../support/matching.ts'
 import { type Answer, invoiceRequest, type Login, type Sending, shippedProviders, startService } from '../support/service.ts'
+import { callers, rights } from './fixtures/rights.ts'
 import { dump, hasNoFault, isError, routesOf } from './support.ts'
 
 const folder = await directory(t)
@@ -42,7 +43,7 @@ type Company = Awaited<ReturnType<typeof service.company>> & Things
 
 /** A company that has used everything; its name stands in all that it has written. */
 async function founded (name: string, templateId: number): Promise<Company> {
-  const company = await service.company(name)
+  const company = await service.company(name, { credits: 10_000 })
   await sql`insert into templates select ${templateId}, ${company.companyId}, ${name}, version, updated_at from templates
     where template_id = 1`.execute(owner)
   await sql`insert into template_versions select ${templateId}, version, ${company.companyId}, ${name}, source, schema, sample, created_at
@@ -203,14 +204,12 @@ const matrix: Record<string, Row> = {
   ),
   'POST /api/v1/dispatches/:id/retry': {
     roles: everyone,
-    service: true,
     request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/retry` }),
     ok: [409],
     foreign: 'not_found'
   },
   'POST /api/v1/dispatches/:id/cancel': {
     roles: everyone,
-    service: true,
     request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/cancel` }),
     ok: [409],
     foreign: 'not_found'
@@ -762,6 +761,75 @@ await t.test('who may not use a service is refused, also what a colleague\'s key
   isError(t, await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': own.key } }, login),
     'forbidden')
   t.same(await dump(app, own.companyId), before)
+})
+
+/** Everybody who may ask, in the order of the columns of the table. */
+async function callersOf (company: Company): Promise<Record<typeof callers[number], Caller>> {
+  const limited = async (role: Role): Promise<Caller> => {
+    const login = { email: `file-${company.admin.email.replace('admin', role)}`, password: 'a good password' }
+    await send('POST', '/api/v1/users', { body: { ...login, role, services: ['file'] } }, company.admin)
+    return { login }
+  }
+  const keyOf = async (scopes: readonly string[] | undefined, login: Login, more: object = {}): Promise<Caller> => {
+    const body = { name: 'Caller', mode: 'live', ...scopes === undefined ? {} : { scopes }, ...more }
+    return { bearer: (await send('POST', '/api/v1/keys', { body }, login)).body.key }
+  }
+  const ofAdmins = keyScopes.filter((scope) => scope !== 'platform')
+  const token = (await send('POST', '/auth/impersonate', { body: { userId: company.memberId } }, company.admin)).body.data.token
+  return {
+    nobody: {},
+    adminElsewhere: { login: zanzibar.admin },
+    memberOfFile: await limited('member'),
+    adminOfFile: await limited('admin'),
+    member: { login: company.member },
+    adminAsMember: { bearer: token },
+    admin: { login: company.admin },
+    operator: { login: company.operator },
+    smsKey: await keyOf(ofAdmins, company.admin, { services: ['sms'] }),
+    usualKey: await keyOf(undefined, company.admin),
+    wideKey: await keyOf(ofAdmins, company.admin),
+    readAllKey: await keyOf(['read_all'], company.admin),
+    templatesKey: await keyOf(['templates'], company.admin),
+    configurationKey: await keyOf(['configuration'], company.admin),
+    callbacksKey: await keyOf(['callbacks'], company.admin),
+    auditKey: await keyOf(['audit'], company.admin),
+    platformKey: await keyOf(['platform'], company.operator),
+    testKey: await keyOf(['send', 'read_own', 'read_all', 'configuration'], company.admin, { mode: 'test' })
+  }
+}
+
+/** Who asks; nobody where there is neither. */
+type Caller = { login?: Login, bearer?: string }
+
+/**
+ * What an answer says of its caller, in the words of the table; else the status. What somebody before has removed or changed is a 404 or 409
+ * to who may do the same.
+ */
+function cellOf ({ status, body }: Answer, { ok = [200] }: Row, isRepeated: boolean): string {
+  // Some answer 403 to a wrong password or code, which is as far as who may ask gets.
+  if (status === 403 && (!ok.includes(403) || /^(?:An API|This API|A test) key/.test(body.message))) return '-'
+  if (ok.includes(status) || (isRepeated && (status === 404 || status === 409))) return '+'
+  return { 401: '!', 404: '0' }[status] ?? String(status)
+}
+
+await t.test('each caller may do what its cell says, and nothing else', async (t) => {
+  const company = await founded('third', 900_002)
+  const asking = await callersOf(company)
+  t.same(Object.keys(rights).sort(), Object.keys(matrix).sort(), 'every operation has its line')
+  for (const [name, row] of Object.entries(matrix)) {
+    const cells: string[] = []
+    for (const who of callers) {
+      const { login = null, bearer } = asking[who]
+      const { path, sending } = row.request(company)
+      const [method = ''] = name.split(' ', 1)
+      const headers = bearer === undefined ? {} : { headers: { authorization: `Bearer ${bearer}` } }
+      cells.push(
+        cellOf(await send(method, path, { ...sending, ...headers }, login), row, /^(?:DELETE|PUT)$/.test(method) && cells.includes('+'))
+      )
+    }
+    const written = rights[name]?.replace(' ', '') ?? ''
+    t.equal(cells.join(''), written, `${name}: ${callers.filter((_, column) => cells[column] !== written[column]).join()}`)
+  }
 })
 
 await t.test('an operator of the platform has no way into a company\'s things', async (t) => {

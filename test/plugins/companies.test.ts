@@ -100,7 +100,7 @@ await t.test('a company that has shut itself out is let in again', async (t) => 
   const change = (addresses: string[]): Promise<Answer> => send('PUT', `/api/v1/companies/${companyId}`, { body: { addresses } }, operator)
   await send('PUT', '/api/v1/company', { body: { addresses: ['192.0.2.1'], force: true } }, admin)
   t.equal((await send('GET', '/healthz', {}, admin)).status, 403)
-  const { body: { key } } = await send('POST', '/api/v1/keys', { body: { name: 'Billing', mode: 'live' } }, operator)
+  const { body: { key } } = await send('POST', '/api/v1/keys', { body: { name: 'Billing', mode: 'live', scopes: ['platform'] } }, operator)
   const byKey = (body: object): Promise<Answer> =>
     send('PUT', `/api/v1/companies/${companyId}`, { body, headers: { authorization: `Bearer ${String(key)}` } }, null)
   isError(t, await byKey({ addresses: [] }), 'forbidden', 'a program opens no doors')

@@ -1,4 +1,5 @@
 import { sendCreditWarnings } from '@dispatch/core'
+import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
@@ -19,7 +20,7 @@ const { open, post, signIn } = openConsole(service)
 const acme = await service.company('acme', { credits: 10 })
 const other = await service.company('other')
 const [cookie, asMember, theirs] = [await signIn(acme.admin), await signIn(acme.member), await signIn(other.admin)]
-const shop = { name: 'Web shop', mode: 'test', allServices: 'true' }
+const shop = { name: 'Web shop', mode: 'test', scope: 'send', allServices: 'true' }
 const secretPattern = /whsec_[\w+/]+=*/
 
 const keysOf = async (login: Login): Promise<any[]> => (await send('GET', '/api/v1/keys', {}, login)).body.data
@@ -40,12 +41,12 @@ await t.test('a key is made and shown once: it works, no page shows it again, an
   t.equal(made.status, 200)
   t.equal(made.headers.get('cache-control'), 'no-store')
   const key = /<code[^>]*>(dk_test_\w+)<\/code>/.exec(made.body)?.[1] ?? ''
-  const used = await send('GET', '/api/v1/my/config', { headers: { authorization: `Bearer ${key}` } }, null)
+  const used = await send('GET', '/api/v1/templates', { headers: { authorization: `Bearer ${key}` } }, null)
   t.equal(used.status, 200)
   const again = await post('/developers/keys', fields, cookie)
   t.equal(again.status, 409)
   contains(t, again.body, /<h2 id="new">(?:(?!<\/section>)[^])*already made the key “Web shop”/)
-  has(t, await keysOf(acme.admin), [{ name: 'Web shop', mode: 'test', services: null, expiresAt: null }])
+  has(t, await keysOf(acme.admin), [{ name: 'Web shop', mode: 'test', scopes: ['send'], services: null, expiresAt: null }])
   const { body } = await open('/developers', cookie)
   contains(t, body, `<code>${key.slice(0, 12)}…${key.slice(-4)}</code>`)
   for (const shown of [again.body, body, service.log.join('\n')]) lacks(t, shown, key)
@@ -54,23 +55,41 @@ await t.test('a key is made and shown once: it works, no page shows it again, an
 
 await t.test('a key has every field that the API knows; what is wrong is said at its field', async (t) => {
   const memberId = await idOf(acme.member)
-  const fields: [string, string][] = [['name', 'Till'], ['mode', 'live'], ['service', 'sms'], ['service', 'email'], ['userId',
-    String(memberId)]]
+  const fields: [string, string][] = [['name', 'Till'], ['mode', 'live'], ['scope', 'send'], ['scope', 'read_all'], ['service', 'sms'], [
+    'service',
+    'email'
+  ], ['userId', String(memberId)]]
   const refused = await make([...fields, ['expiresAt', '2020-02-02']])
   t.equal(refused.status, 422)
   contains(t, refused.body, /id="f-expiresAt"[^>]*value="2020-02-02"[^>]*aria-invalid="true"/)
   contains(t, refused.body, new RegExp(`<option value="${String(memberId)}" selected>`))
-  contains(t, refused.body, 'value="sms" checked')
+  for (const value of ['sms', 'read_all']) contains(t, refused.body, `value="${value}" checked`)
+  lacks(t, refused.body, 'value="read_own" checked')
+  const above = await make([...fields, ['scope', 'audit']])
+  t.equal(above.status, 422)
+  contains(t, above.body, /<fieldset aria-invalid="true"[^>]*><legend>Scopes(?:(?!<\/fieldset>)[^])*A live key of this user can have/)
   t.equal((await make([['name', ''], ['mode', 'live']])).status, 400)
   t.equal((await make([...fields, ['expiresAt', '2099-12-31']])).status, 200)
   has(t, (await keysOf(acme.admin))[0], {
     name: 'Till',
     mode: 'live',
+    scopes: ['send', 'read_all'],
     services: ['sms', 'email'],
     userId: memberId,
     expiresAt: '2099-12-31T23:59:59.000Z'
   })
   contains(t, (await open('/developers', cookie)).body, acme.member.email)
+})
+
+await t.test('a key that may be used for all that its user may do stands out, as those of releases before scopes', async (t) => {
+  const wide = await service.company('wide')
+  await send('POST', '/api/v1/keys', { body: { name: 'narrow', mode: 'live' } }, wide.admin)
+  const by = await signIn(wide.admin)
+  lacks(t, (await open('/developers', by)).body, en.keyWide)
+  await sql`insert into api_keys (key_id, company_id, user_id, name, mode, digest, beginning, ending, created_at)
+    select gen_random_uuid(), company_id, user_id, 'old', 'live', '\\x00', 'dk_live_0000', '0000', now() from users
+    where email = ${wide.admin.email}`.execute(app.get('database').owner)
+  contains(t, (await open('/developers', by)).body, new RegExp(`<th scope="row">old<(?:(?!</tr>)[^])*${en.keyWide}`))
 })
 
 await t.test('members manage their own keys; nobody sees or revokes those of another company', async (t) => {

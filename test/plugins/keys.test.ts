@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { digestOf, makeKey } from '../../core/access/api-key.ts'
 import { clockAt } from '../support/clock.ts'
 import { has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
-import { type Answer, type Login, operator, seededDatabase, startService } from '../support/service.ts'
+import { type Answer, invoiceRequest, type Login, operator, seededDatabase, startService } from '../support/service.ts'
 
 const databaseUrl = await seededDatabase(t)
 const clock = clockAt('2026-03-14T09:30:00.000Z')
@@ -29,6 +30,7 @@ await t.test('a key is shown once, and kept as what it cannot be read from', asy
   has(t, view, {
     name: 'Web shop',
     mode: 'live',
+    scopes: ['send', 'read_own'],
     services: ['email'],
     prefix: String(key).slice(0, 12),
     last4: String(key).slice(-4),
@@ -96,9 +98,9 @@ await t.test('members make, see and revoke their own; admins those of the compan
   const { body: operators } = await make({ name: 'the operator\'s' }, company.operator)
   t.notOk((await names(company.admin)).includes('the operator\'s'), 'who is above an admin is not there')
   t.ok((await names(company.operator)).includes('the admin\'s'))
-  const { body: tests } = await make({ name: 'test', mode: 'test' }, company.admin)
-  t.same((await as(tests.key, 'GET', '/api/v1/keys')).body.data.map((one: any) => one.name), ['test', 'the admin\'s'],
-    'a test key sees its user\'s')
+  const { body: auditing } = await make({ name: 'auditing', scopes: ['audit'] }, company.admin)
+  const seen = (await as(auditing.key, 'GET', '/api/v1/keys')).body.data.map((one: any) => one.name)
+  t.ok(seen.includes('auditing') && seen.includes('own'), 'a key that may read who has access sees what its user sees')
 
   const revoke = (id: unknown, login: Login): Promise<Answer> => here.send('DELETE', `/api/v1/keys/${String(id)}`, {}, login)
   for (const [id, login] of [
@@ -147,6 +149,69 @@ await t.test('what a key cannot be is said, with what would be right', async (t)
   t.same(answers.map(({ status }) => status).sort(), [201, 409, 409])
 })
 
+await t.test('a key has the scopes that were asked for, and none that are not its user\'s', async (t) => {
+  const { admin, member } = await here.company('scoped')
+  const { body } = await make({}, admin)
+  t.same(body.scopes, ['send', 'read_own'], 'unless more are asked for')
+  t.same((await make({ scopes: ['audit', 'send'] }, admin)).body.scopes, ['send', 'audit'])
+  const refused = async (scopes: string[], mode: string, login: Login): Promise<unknown> => {
+    const { status, body } = await make({ scopes, mode }, login)
+    return [status, ...(body.details ?? []).map(({ path, code }: any) => `${String(path)} ${String(code)}`)]
+  }
+  const notPermitted = [422, '/scopes/1 not_permitted']
+  for (const scope of ['templates', 'callbacks', 'audit', 'platform']) {
+    t.same(await refused(['send', scope], 'live', member), notPermitted, scope)
+    t.same(await refused(['send', scope], 'test', admin), notPermitted, `${scope}, a test key is as a member's`)
+  }
+  t.same(await refused(['send', 'platform'], 'live', admin), notPermitted)
+  for (const scopes of [[], ['everything'], ['send', 'send']]) has(t, await make({ scopes }, admin), { status: 400 })
+})
+
+await t.test('what a key lacks is named', async (t) => {
+  const { admin } = await here.company('lacking')
+  const { body: { key } } = await make({}, admin)
+  has(t, await as(key, 'GET', '/api/v1/audit'), { status: 403, body: { error: 'forbidden', message: /has not the scope audit/ } })
+  const { body: { key: auditing } } = await make({ scopes: ['audit'] }, admin)
+  t.equal((await as(auditing, 'GET', '/api/v1/audit')).status, 200)
+  has(t, await as(auditing, 'GET', '/api/v1/dispatches'), { status: 403, body: { message: /read_own or read_all/ } })
+})
+
+await t.test('a key of a release before scopes goes on with all of them; such a release knows no key with scopes', async (t) => {
+  const { companyId, admin } = await here.company('older')
+  const [old, made] = [makeKey('live'), await make({}, admin)]
+  await sql`insert into api_keys (key_id, company_id, user_id, name, mode, digest, beginning, ending, created_at)
+    values (gen_random_uuid(), ${companyId}, ${await userIdOf(admin)}, 'old', 'live', ${
+    digestOf(old.secret)
+  }, 'dk_live_0000', '0000', now())`
+    .execute(owner)
+  for (const path of ['/api/v1/audit', '/api/v1/dispatches', '/api/v1/company/callback-endpoints', '/api/v1/my/config']) {
+    t.equal((await as(old.secret, 'GET', path)).status, 200, path)
+  }
+  const { rows } = await sql`select from api_keys where digest = ${digestOf(made.body.key)}`.execute(owner)
+  t.equal(rows.length, 0, 'the look-up of an older release finds nothing')
+})
+
+await t.test('a key reads what its user has sent, with whichever key or the password; with read_all what everybody has sent', async (t) => {
+  const shop = await here.company('reading')
+  const sent = async (login: Login): Promise<any> => (await here.send('POST', '/api/invoicing', { body: invoiceRequest() }, login)).body
+  const [{ dispatchId: own }, { dispatchId: others, generatedDocument }] = [await sent(shop.member), await sent(shop.admin)]
+  const [narrow, wide] = [(await make({}, shop.member)).body.key, (await make({ scopes: ['read_all'] }, shop.member)).body.key]
+  const listed = async (key: unknown, query = ''): Promise<string[]> =>
+    (await as(key, 'GET', `/api/v1/dispatches${query}`)).body.data.map(({ dispatchId }: any) => dispatchId as string)
+  t.same(await listed(narrow), [own])
+  t.same(await listed(narrow, `?userId=${String(await userIdOf(shop.admin))}`), [], 'whoever is asked for')
+  t.same(await listed(wide), [others, own])
+  // The files are here.
+  const statusOf = async (key: unknown, path: string): Promise<number> =>
+    (await here.send('GET', path, { headers: { authorization: `Bearer ${String(key)}` } }, null)).status
+  const path = `/api/v1/dispatches/${String(others)}`
+  for (const one of [path, `${path}/request`, `${path}/events`, `/api/v1/documents/${String(generatedDocument.id)}`]) {
+    t.same([await statusOf(narrow, one), await statusOf(wide, one)], [404, 200], one)
+  }
+  t.equal(await statusOf(narrow, '/api/v1/dispatches/statistics'), 403)
+  t.notOk((await as(narrow, 'GET', '/api/v1/credits')).body.ledger.some((entry: any) => entry.dispatchId !== undefined))
+})
+
 await t.test('a key keeps to its services', async (t) => {
   const { body: { key } } = await make({ services: ['email'] })
   has(t, await as(key, 'POST', '/api/sms/validate', { sms: { phoneNumber: '+33612345678', message: 'Hello' } }), { status: 403 })
@@ -158,7 +223,7 @@ await t.test('a key keeps to its services', async (t) => {
 })
 
 await t.test('a key opens no other door: no keys, no identities; the log and the audit say which one it was', async (t) => {
-  const { body: { key, id } } = await make({}, company.admin)
+  const { body: { key, id } } = await make({ scopes: ['send', 'configuration'] }, company.admin)
   const memberId = await userIdOf(company.member)
   const doors: [method: string, path: string, body?: object][] = [
     ['POST', '/api/v1/keys', { name: 'another', mode: 'live' }],
@@ -169,7 +234,7 @@ await t.test('a key opens no other door: no keys, no identities; the log and the
     ['PUT', '/api/v1/my/password', { current: company.admin.password, password: 'a good password' }],
     ['PUT', '/api/v1/company', { addresses: [] }]
   ]
-  const { body: { key: operators } } = await make({}, operator)
+  const { body: { key: operators } } = await make({ scopes: ['platform'] }, operator)
   const more: typeof doors = [
     [
       'POST',

@@ -1,10 +1,12 @@
 import { type ServiceName, serviceNames, type ServicePath } from '@dispatch/core'
+import { sql } from 'kysely'
 import t from 'tap'
 import { isError } from '../hostile/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { contains } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, type Answer, invoiceRequest, type Login, operator, startService } from '../support/service.ts'
+import { letter } from './support/templates.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send } = service
@@ -164,8 +166,75 @@ await t.test('a dispatch is retried and cancelled only by who may use its servic
   const failed = (await send('POST', '/api/invoicing', { body: invoiceRequest({}, { invoicing: { reference: 'reject' } }) })).body
     .dispatchId as string
   for (const verb of ['retry', 'cancel']) {
-    isError(t, await send('POST', `/api/v1/dispatches/${failed}/${verb}`, {}, login), 'forbidden', verb)
+    isError(t, await send('POST', `/api/v1/dispatches/${failed}/${verb}`, {}, login), 'not_found', verb)
   }
   isError(t, await send('PUT', '/api/v1/my/config/invoicing', { body: { providerName: 'simulator' } }, login), 'forbidden')
   t.equal((await send('PUT', '/api/v1/my/config/sms', { body: { providerName: 'simulator' } }, login)).status, 200)
+})
+
+await t.test('who may use some services reads what has no step of another one, deferred steps too', async (t) => {
+  const { admin, companyId } = await service.company('bounded')
+  const login = { email: 'of-esign@bounded.example.com', password: 'a good password' }
+  await send('POST', '/api/v1/users', { body: { ...login, role: 'member', services: ['esign', 'file'] } }, admin)
+  const sent = async (path: readonly ServiceName[], more: object = {}): Promise<string> =>
+    (await send('POST', `/api/${path.join('/')}`, { body: { ...chainBody(path, template()), ...more } }, admin)).body.dispatchId
+  for (const name of ['esign', 'upload']) {
+    await send('PUT', `/api/v1/company/defaults/${name}`, { body: { providerName: 'simulator' } }, admin)
+  }
+  const [invoice, both, deferred, signed, file] = [
+    await sent(['invoicing']),
+    await sent(['file', 'upload']),
+    await sent(['esign'], { deferred: [{ on: 'esign.completed', service: 'upload' }] }),
+    await sent(['esign']),
+    await sent(['file'])
+  ]
+  const listed = async (query = ''): Promise<string[]> =>
+    (await send('GET', `/api/v1/dispatches${query}`, {}, login)).body.data.map(({ dispatchId }: any) => dispatchId as string)
+  t.same(await listed(), [file, signed])
+  t.same(await listed('?limit=1'), [file])
+  t.same(await listed(`?limit=1&cursor=${file}`), [signed])
+  t.same([await listed('?service=esign'), await listed('?service=invoicing'), await listed(`?search=${invoice}`)], [[signed], [], []])
+  for (const id of [invoice, both, deferred]) {
+    for (const ending of ['', '/request', '/events', '/choices', '/callbacks', '/changes?seconds=1']) {
+      t.equal((await send('GET', `/api/v1/dispatches/${id}${ending}`, {}, login)).status, 404, ending)
+    }
+    for (const verb of ['retry', 'cancel']) isError(t, await send('POST', `/api/v1/dispatches/${id}/${verb}`, {}, login), 'not_found', verb)
+  }
+  const { rows } = await sql<{ document_id: string, dispatch_id: string }>`select document_id, dispatch_id from documents
+    where company_id = ${companyId}`.execute(owner)
+  for (const { document_id: document, dispatch_id: dispatch } of rows) {
+    t.equal((await send('GET', `/api/v1/documents/${document}`, {}, login)).status, [signed, file].includes(dispatch) ? 200 : 404)
+  }
+  const { body: { data: counted } } = await send('GET', '/api/v1/dispatches/statistics', {}, login)
+  t.same(counted.map(({ service, count }: any) => [service, count]), [['esign', 2], ['file', 1]], 'numbers tell nothing of deferred steps')
+  const { body: changes } = await send('GET', '/api/v1/dispatches/changes?seconds=1', {}, login)
+  for (const [id, isTold] of [[invoice, false], [both, false], [signed, true], [file, true]] as const) {
+    t.equal(String(changes).includes(id), isTold)
+  }
+})
+
+await t.test('who may use some services configures what offers nothing else, and reads what offers some of them', async (t) => {
+  const { admin } = await service.company('configured')
+  const login = { email: 'of-sms@configured.example.com', password: 'a good password' }
+  await send('POST', '/api/v1/users', { body: { ...login, role: 'admin', services: ['sms'] } }, admin)
+  const configure = (code: string, whose = 'company', method = 'PUT', by = login): Promise<Answer> =>
+    send(method, `/api/v1/${whose}/providers/${code}`, method === 'PUT' ? { body: { settings: {} } } : {}, by)
+  for (const [code, whose] of [['simulator', 'company'], ['stripe', 'company'], ['stripe', 'my']] as const) {
+    for (const method of ['PUT', 'DELETE']) isError(t, await configure(code, whose, method), 'forbidden', `${method} ${whose} ${code}`)
+  }
+  isError(t, await send('POST', '/api/v1/company/providers/simulator/check', {}, login), 'forbidden')
+  isError(t, await send('PUT', '/api/v1/company/defaults/email', { body: { providerName: 'simulator' } }, login), 'forbidden')
+  t.equal((await send('PUT', '/api/v1/company/defaults/sms', { body: { providerName: 'simulator' } }, login)).status, 200)
+  t.equal((await configure('simulator', 'my')).status, 200, 'their own counts for what they may use')
+  const { body } = await send('GET', '/api/v1/my/config', {}, login)
+  t.same([Object.keys(body.services), Object.keys(body.company.choices)], [['sms'], ['sms']])
+  t.same(Object.keys((await send('GET', '/api/v1/my/config', {}, admin)).body.company.choices).sort(), ['invoicing', 'sms'])
+  isError(t, await send('POST', '/api/v1/templates', { body: letter({ name: 'Letter' }) }, login), 'forbidden')
+  const { body: { id } } = await send('POST', '/api/v1/templates', { body: letter({ name: 'Letter' }) }, admin)
+  isError(t, await send('PUT', `/api/v1/templates/${String(id)}`, { body: { baseVersion: 1, ...letter({ name: 'Letter' }) } }, login),
+    'forbidden')
+  isError(t, await send('POST', `/api/v1/templates/${String(id)}/publish`, { body: { version: 1 } }, login), 'forbidden')
+  isError(t, await send('DELETE', `/api/v1/templates/${String(id)}`, {}, login), 'forbidden')
+  isError(t, await send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'All', url: 'https://all.test/' } }, login),
+    'forbidden')
 })

@@ -1,3 +1,4 @@
+import { keyScopes } from '@dispatch/core'
 import { refused } from '@dispatch/core/provider'
 import t, { type Test } from 'tap'
 import { until } from '../core/work/support.ts'
@@ -35,13 +36,18 @@ t.beforeEach(() => {
   ;[calls.length, refuse] = [0, false]
 })
 
+/** As many as these keys can have. */
+const scopes = {
+  live: keyScopes.filter((scope) => scope !== 'platform'),
+  test: ['send', 'read_own', 'read_all', 'configuration']
+}
 type Keys = { live: string, test: string }
 type Company = Awaited<ReturnType<TestService['company']>> & Keys
 
 async function founded (service: TestService, name: string, credits = 100): Promise<Company> {
   const company = await service.company(name, { credits })
-  const make = async (mode: string): Promise<string> =>
-    (await service.send('POST', '/api/v1/keys', { body: { name: mode, mode } }, company.admin)).body.key as string
+  const make = async (mode: 'live' | 'test'): Promise<string> =>
+    (await service.send('POST', '/api/v1/keys', { body: { name: mode, mode, scopes: scopes[mode] } }, company.admin)).body.key as string
   return { ...company, live: await make('live'), test: await make('test') }
 }
 const company = await founded(service, 'acme')

@@ -2,7 +2,6 @@ import type { JsonObject } from '@dispatch/common'
 import type { Actor } from '../../access/account.ts'
 import { maySee, requireRole } from '../../access/permissions.ts'
 import { DispatchError } from '../../contract/errors.ts'
-import type { ServiceName } from '../../contract/service-names.ts'
 import type { Mode } from '../../contract/states.ts'
 import type { CompanyQueries } from '../../store/db/database.ts'
 import { addJobs } from '../../store/db/jobs.ts'
@@ -13,7 +12,6 @@ import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { acquireLease, cancelDispatch, releaseLease, type Replacement } from '../../store/dispatch/runs.ts'
 import { type AuditAuthor, noteAudit } from '../../store/tenants/audit.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { requireServices } from '../plan/resolve.ts'
 import { resultOf, type RunResult } from '../respond/result.ts'
 import { rehydrateWhatIsKept, userActorOf } from '../run/run.ts'
 import { type ManualResolution, resolveStep } from './reconcile.ts'
@@ -71,7 +69,6 @@ export function createDispatchActions (
     if (record === undefined || !maySee(actor, record)) {
       throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
     }
-    requireServices(actor, record.services as readonly ServiceName[])
     return record
   }
 
@@ -118,7 +115,6 @@ export function createDispatchActions (
     async retry ({ body, mode, ...recorded }) {
       const record = await find(recorded)
       const failed = failedDeferred(record)
-      requireServices(recorded.actor, failed.map(({ service }) => service as ServiceName))
       const replacement = await replacementOf(dependencies, record, { body, link })
       const replaced = replacement === undefined ? {} : { replacement }
       const ofDeferred = failed.some(({ step_id: stepId }) => stepId === replacement?.stepId)

@@ -7,6 +7,7 @@ import type { Envelope } from '../../access/keyring.ts'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
 import type { ErrorWord } from '../../contract/errors.ts'
+import type { KeyScope } from '../../contract/key-scopes.ts'
 import type { ListedProvider } from '../../contract/provider-list.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
@@ -377,6 +378,8 @@ export type Tables = {
     user_id: number
     name: string
     mode: KeyMode
+    /** By default all of them: what the releases before scopes make has what its user has. */
+    scopes: Generated<KeyScope[]>
     services: string[] | null
     digest: Buffer
     beginning: string

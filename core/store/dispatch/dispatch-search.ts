@@ -15,6 +15,8 @@ export type DispatchFilter = {
   test?: boolean
   userId?: number
   service?: string
+  /** Has no step of another service. */
+  services?: readonly string[]
   /** Has a deferred step in this state. */
   deferred?: DeferredState
   /** Has a step of this provider, in this state, with this delivery status: one step with all that is given. */
@@ -39,11 +41,13 @@ type Condition = RawBuilder<unknown>
 export async function searchDispatches (
   queries: CompanyQueries,
   companyId: number,
-  { service, search, ...filter }: DispatchFilter,
+  { service, services, search, ...filter }: DispatchFilter,
   page: DispatchPage
 ): Promise<DispatchRow[]> {
-  const among = [sql`dispatches.company_id = ${companyId}`, ...conditions(companyId, filter, page)]
-  const paths = service === undefined ? undefined : (await pathsOf(queries, companyId)).filter((path) => path.split('/').includes(service))
+  const among = [sql`dispatches.company_id = ${companyId}`, ...conditions(companyId, filter, page), ...ofServices(services)]
+  const paths = service === undefined && services === undefined
+    ? undefined
+    : (await pathsOf(queries, companyId)).filter((path) => isPathOf(path.split('/'), service, services))
   const ways = search === undefined ? [sql`true`] : await waysOf(queries, companyId, search)
   const pages = ways.map((way) => {
     const all = [way, ...among]
@@ -51,6 +55,16 @@ export async function searchDispatches (
   })
   const { rows } = await newestOfAll(pages, page).execute(queries)
   return rows
+}
+
+function isPathOf (path: readonly string[], service: string | undefined, services: readonly string[] | undefined): boolean {
+  return (service === undefined || path.includes(service)) && path.every((name) => services?.includes(name) ?? true)
+}
+
+/** The services of deferred steps do not stand in the path. */
+function ofServices (services: readonly string[] | undefined): Condition[] {
+  return services === undefined ? [] : [sql`not exists (select from steps as other where other.company_id = dispatches.company_id
+    and other.dispatch_id = dispatches.dispatch_id and other.service <> all (${services}::text[]))`]
 }
 
 function newest (among: readonly Condition[], filter: DispatchFilter, { limit }: DispatchPage): RawBuilder<DispatchRow> {

@@ -11,16 +11,23 @@ export async function readMarks ({ owner }: Database, dispatchIds: readonly stri
   return new Map(rows.map(({ dispatch_id: id, mark }) => [id, mark]))
 }
 
-export type StatusRow = { company_id: number, dispatch_id: string, status: DispatchStatus, test: boolean }
+export type StatusRow = {
+  company_id: number
+  dispatch_id: string
+  status: DispatchStatus
+  test: boolean
+  user_id: number
+  services: string[]
+}
 
 /** How many of its newest dispatches a company is told about. */
 const newest = 100
 
 /** The statuses of the newest dispatches of companies. */
 export async function readStatuses ({ owner }: Database, companyIds: readonly number[]): Promise<StatusRow[]> {
-  const { rows } = await sql<StatusRow>`select found.company_id, found.dispatch_id, found.status, found.test
+  const { rows } = await sql<StatusRow>`select found.company_id, found.dispatch_id, found.status, found.test, found.user_id, found.services
     from unnest(${companyIds}::int[]) as wanted (company_id),
-    lateral (select company_id, dispatch_id, status, test from dispatches where company_id = wanted.company_id
+    lateral (select company_id, dispatch_id, status, test, user_id, services from dispatches where company_id = wanted.company_id
       order by dispatch_id desc limit ${newest}) as found`.execute(owner)
   return rows
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Sight } from '../../access/permissions.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
 import type { Database } from '../db/database.ts'
 import { firstIdAt, skew } from './dispatch-search.ts'
@@ -8,12 +9,12 @@ export type StatusCount = { service: string, status: DispatchStatus, count: numb
 
 /**
  * Counts the company's dispatches that were created from one time on and before another, by service and status. Those that were forgotten
- * count for the hour in which they were created.
+ * count for the hour in which they were created. `services`: those whose path has no other service, and of the forgotten ones by service.
  */
 export async function countDispatches (
   database: Database,
   companyId: number,
-  { from, to, test }: { from: Date, to: Date, test?: true }
+  { from, to, test, services }: { from: Date, to: Date } & Pick<Sight, 'test' | 'services'>
 ): Promise<StatusCount[]> {
   return database.reading(companyId, async (queries) => {
     // A month of a company may be half a million rows. What is counted of them stands in the index that is read, dispatches_counted; a plan
@@ -24,11 +25,14 @@ export async function countDispatches (
           select path, status, count(*) from dispatches
           where company_id = ${companyId} and dispatch_id >= ${firstIdAt(from.getTime() - skew)}
             and dispatch_id < ${firstIdAt(to.getTime() + skew)} and created_at >= ${from} and created_at < ${to}
-            and (${test === true} = false or test)
+            and (${test === true} = false or test) and (${services ?? null}::text[] is null or string_to_array(path, '/') <@ ${
+      services ?? null
+    })
           group by path, status
         ) as stored cross join unnest(string_to_array(path, '/')) as service
         union all select service, status, count from dispatch_counts
         where company_id = ${companyId} and hour >= ${from} and hour < ${to} and (${test === true} = false or test)
+          and (${services ?? null}::text[] is null or service = any (${services ?? null}))
       ) as counted group by service, status order by service, status`.execute(queries)
     return rows
   })

@@ -1,5 +1,7 @@
 import { type Selectable, sql } from 'kysely'
+import { hash } from 'node:crypto'
 import type { KeyMode, Role } from '../../access/account.ts'
+import type { KeyScope } from '../../contract/key-scopes.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
@@ -7,7 +9,15 @@ import type { Tables } from '../db/schema.ts'
 import { type AuditAuthor, noteAudit } from './audit.ts'
 
 /** A valid key. `services` undefined: all services of its user. */
-export type ApiKey = { keyId: string, companyId: number, userId: number, mode: KeyMode, services?: readonly string[], expiresAt?: Date }
+export type ApiKey = {
+  keyId: string
+  companyId: number
+  userId: number
+  mode: KeyMode
+  scopes: readonly KeyScope[]
+  services?: readonly string[]
+  expiresAt?: Date
+}
 
 /** Finds keys. */
 export type ApiKeys = {
@@ -42,18 +52,24 @@ export function createApiKeys (
   }
 }
 
+/**
+ * What is stored of a key that has scopes. A release before scopes looks for the digest itself, so that it refuses the key, and does not
+ * let it do all that its user may.
+ */
+function scopedDigest (digest: Buffer): Buffer {
+  return hash('sha256', digest, 'buffer')
+}
+
 /** It reads as the owner, because the company of a key is not known yet. */
 async function findKey ({ owner }: Database, digest: Buffer): Promise<ApiKey | undefined> {
-  const row = await owner.selectFrom('api_keys').select(['key_id', 'company_id', 'user_id', 'mode', 'services', 'expires_at']).where(
-    'digest',
-    '=',
-    digest
-  ).where('revoked_at', 'is', null).executeTakeFirst()
+  const row = await owner.selectFrom('api_keys').select(['key_id', 'company_id', 'user_id', 'mode', 'scopes', 'services', 'expires_at'])
+    .where('digest', 'in', [digest, scopedDigest(digest)]).where('revoked_at', 'is', null).executeTakeFirst()
   return row && {
     keyId: row.key_id,
     companyId: row.company_id,
     userId: row.user_id,
     mode: row.mode,
+    scopes: row.scopes,
     ...row.services === null ? {} : { services: row.services },
     ...row.expires_at === null ? {} : { expiresAt: row.expires_at }
   }
@@ -71,7 +87,7 @@ export type NewApiKey = ApiKey & { name: string, digest: Buffer, beginning: stri
 /** A key in a list. */
 export type ApiKeyRow = Omit<Selectable<Tables['api_keys']>, 'digest' | 'revoked_at'>
 
-const listed = ['key_id', 'company_id', 'user_id', 'name', 'mode', 'services', 'beginning', 'ending', 'created_at', 'expires_at',
+const listed = ['key_id', 'company_id', 'user_id', 'name', 'mode', 'scopes', 'services', 'beginning', 'ending', 'created_at', 'expires_at',
   'last_used_at'] as const
 
 /** Records a key. Undefined when the user has as many as `most` already. */
@@ -80,7 +96,7 @@ export async function insertApiKey (
   key: NewApiKey,
   { author, most, at }: { author: AuditAuthor, most: number, at: Date }
 ): Promise<ApiKeyRow | undefined> {
-  const { keyId, companyId, userId, name, mode, services } = key
+  const { keyId, companyId, userId, name, mode, scopes, services } = key
   return database.company(companyId, async (queries) => {
     // The lock puts the new keys of a user in a row, so that their number stays within the limit.
     await sql`select pg_advisory_xact_lock(hashtext('api_keys'), ${userId})`.execute(queries)
@@ -93,8 +109,9 @@ export async function insertApiKey (
       user_id: userId,
       name,
       mode,
+      scopes: [...scopes],
       services: services === undefined ? null : [...services],
-      digest: key.digest,
+      digest: scopedDigest(key.digest),
       beginning: key.beginning,
       ending: key.ending,
       created_at: at,
@@ -105,7 +122,7 @@ export async function insertApiKey (
       author,
       action: 'key.created',
       object: { kind: 'key', id: keyId },
-      facts: { userId, name, mode },
+      facts: { userId, name, mode, scopes: [...scopes] },
       at
     })
     return row

@@ -74,6 +74,20 @@ export function radioField ({ name, label, value, options }: Pick<Field, 'name' 
   }</fieldset>`
 }
 
+/** Several choices out of a few, all of them in sight. */
+export function manyField ({ options, values, ...field }: Omit<Field, 'value'> & {
+  options: readonly Option[]
+  values: readonly string[]
+}): Html {
+  return html`<fieldset${described(field)}><legend>${field.label}</legend>${help(field)}${
+    options.map(({ value, label }, index) =>
+      html`<div class="choice"><input type="checkbox" id="${idOf(field)}-${String(index)}" name="${field.name}" value="${value}"${
+        values.includes(value) ? html` checked` : html``
+      }><label for="${idOf(field)}-${String(index)}">${label}</label></div>`
+    )
+  }${wrong(field)}</fieldset>`
+}
+
 function framed (field: Field, control: Html): Html {
   return html`<div class="field"><label for="${idOf(field)}">${field.label}${
     field.note === undefined ? html`` : html` <small>${field.note}</small>`

@@ -55,6 +55,7 @@ type Kind =
   | 'state'
   | 'event'
   | 'role'
+  | 'scope'
   | 'rights'
   | 'ledger'
   | 'tier'

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.ts'
-import { choiceField, radioField, textField } from '../form/fields.ts'
-import { allowedServices, fill, optionsFor, type Words } from '../language/language.ts'
+import { choiceField, manyField, radioField, textField } from '../form/fields.ts'
+import { allowedServices, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
 import type { KeyView, NewKeyView, UserView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { copied, notice, page, table, time } from './layout.ts'
@@ -14,12 +14,32 @@ export function keyTable (visit: Visit, keys: readonly KeyView[], users: readonl
   const rows = keys.map((key) =>
     html`<tr><th scope="row">${key.name}<div class="quiet"><code>${key.prefix}…${key.last4}</code></div></th><td>${
       key.mode === 'test' ? html`<span class="badge">${words.testData}</span> ` : html``
-    }${allowedServices(words, key.services)}</td><td>${userOf(visit, key.userId, users)}</td><td>${time(key.createdAt)}</td><td>${
-      key.lastUsedAt === null ? words.keyUsedNever : time(key.lastUsedAt)
-    }</td><td>${key.expiresAt === null ? words.keyExpiresNever : time(key.expiresAt)}</td><td>${revokeForm(words, key)}</td></tr>\n`
+    }${allowedServices(words, key.services)}<div class="quiet">${scopesOf(words, key.scopes)}</div></td><td>${
+      userOf(visit, key.userId, users)
+    }</td><td>${time(key.createdAt)}</td><td>${key.lastUsedAt === null ? words.keyUsedNever : time(key.lastUsedAt)}</td><td>${
+      key.expiresAt === null ? words.keyExpiresNever : time(key.expiresAt)
+    }</td><td>${revokeForm(words, key)}</td></tr>\n`
   )
   const head = [words.name, words.services, words.keyUser, words.created, words.keyUsed, words.keyExpires, words.action]
   return table(words.keys, head, rows)
+}
+
+/** What a key may be used for, in words; one that may be used for all that its user may do, as those of older releases, stands out. */
+function scopesOf (words: Words, scopes: KeyView['scopes']): Html {
+  return isWide(scopes)
+    ? html`<span class="badge warn">${words.keyWide}</span>`
+    : html`${scopes.map((scope) => wordFor(words, 'scope', scope)).join(', ')}`
+}
+
+function isWide (scopes: KeyView['scopes']): boolean {
+  return grantable('operator').every((scope) => scopes.includes(scope))
+}
+
+/** The scopes that are of use to keys of a role's users. */
+function grantable (role: Visit['actor']['role']): KeyView['scopes'] {
+  const ofMembers: KeyView['scopes'] = ['send', 'read_own', 'read_all', 'configuration']
+  if (role === 'member') return ofMembers
+  return [...ofMembers, 'templates', 'callbacks', 'audit', ...role === 'operator' ? ['platform' as const] : []]
 }
 
 function userOf ({ words, actor }: Visit, id: number, users: readonly UserView[]): string {
@@ -43,7 +63,9 @@ type Asked = { typed?: Typed | undefined, already?: Html | undefined }
 export function keyForm ({ words, actor }: Visit, newest: string, users: readonly UserView[], { typed, already = html`` }: Asked): Html {
   const valueOf = (name: string): string => typed?.body.get(name) ?? ''
   const others = users.filter(({ id, disabled }) => id !== actor.userId && !disabled)
-  return html`<section aria-labelledby="new"><h2 id="new">${words.keyNew}</h2>${already}${said(words, typed, 'name', 'userId', 'expiresAt')}
+  return html`<section aria-labelledby="new"><h2 id="new">${words.keyNew}</h2>${already}${
+    said(words, typed, 'name', 'scopes', 'userId', 'expiresAt')
+  }
 <form method="post" action="/console/developers/keys#new" novalidate><input type="hidden" name="newest" value="${newest}">
 ${textField({ name: 'name', label: words.name, help: words.keyNameHelp, value: valueOf('name'), wrong: wrongOf(typed, '/name') })}
 ${
@@ -62,6 +84,15 @@ ${
       options: others.map(({ id, email }) => ({ value: String(id), label: email })),
       wrong: wrongOf(typed, '/userId')
     })
+  }${
+    manyField({
+      name: 'scope',
+      label: words.keyScopes,
+      help: words.keyScopesHelp,
+      values: typed === undefined ? ['send', 'read_own'] : typed.body.getAll('scope'),
+      options: optionsFor(words, 'scope', grantable(actor.role)),
+      wrong: wrongOf(typed, '/scopes')
+    })
   }${servicesField(words, typed === undefined ? ['*'] : servicesIn(typed.body), { offered: actor.services, help: words.keyServicesHelp })}${
     textField({
       name: 'expiresAt',
@@ -76,12 +107,13 @@ ${
 }
 
 /** What the form for a new key says. A day is meant whole. */
-export function keyIn (body: URLSearchParams): { name: string, mode: string, userId?: string | number } {
+export function keyIn (body: URLSearchParams): { name: string, mode: string, scopes: string[], userId?: string | number } {
   const textOf = (name: string): string => (body.get(name) ?? '').trim()
   const [userId, expiresAt, services] = [textOf('userId'), textOf('expiresAt'), servicesIn(body)]
   return {
     name: textOf('name'),
     mode: textOf('mode'),
+    scopes: body.getAll('scope'),
     ...services.includes('*') ? {} : { services },
     ...userId === '' ? {} : { userId: /^\d{1,10}$/.test(userId) ? Number(userId) : userId },
     ...expiresAt === '' ? {} : { expiresAt: /^\d{4}-\d\d-\d\d$/.test(expiresAt) ? `${expiresAt}T23:59:59Z` : expiresAt }

@@ -9,13 +9,14 @@ const refused = { word: 'unauthorized', message: 'The API key is unknown, expire
 async function setUp (account: Partial<Account> = {}, holder: Partial<KeyCredential> = {}) {
   const access = await createAccess(accountWith(account))
   const { secret } = makeKey(holder.mode ?? 'live')
-  access.apiKeys.set(digestOf(secret).toString('base64'), { keyId: 'key', userId: 7, mode: 'live', ...holder })
+  access.apiKeys.set(digestOf(secret).toString('base64'), { keyId: 'key', userId: 7, mode: 'live', scopes: ['send'], ...holder })
   return { ...access, secret, as: (header: string, address?: string) => access.authentication.authenticate(header, address) }
 }
 
 await t.test('a key acts for its user, as Bearer or as a user name without a password', async (t) => {
   const { as, secret, used } = await setUp()
-  const actor = { userId: 7, companyId: 3, email: 'ada@example.com', role: 'member', services: ['*'], key: { id: 'key', mode: 'live' } }
+  const key = { id: 'key', mode: 'live', scopes: ['send'] }
+  const actor = { userId: 7, companyId: 3, email: 'ada@example.com', role: 'member', services: ['*'], key }
   t.same(await as(`Bearer ${secret}`), actor)
   t.same(await as(basic(secret, '')), actor)
   t.same(used, ['key', 'key'])
