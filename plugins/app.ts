@@ -2,7 +2,7 @@ import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, 
 import { consolePlugin } from './console/console.ts'
 import type { App } from './container.ts'
 import { admissionControlPlugin } from './hooks/admission-control.ts'
-import { authenticationPlugin } from './hooks/authentication.ts'
+import { authenticationPlugin, authorizationPlugin } from './hooks/authentication.ts'
 import { bodyParsingPlugin } from './hooks/body-parsing.ts'
 import { answerUnroutable, errorsPlugin } from './hooks/errors.ts'
 import { headersPlugin, requestId } from './hooks/headers.ts'
@@ -70,9 +70,10 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(errorsPlugin)
   await server.register(bodyParsingPlugin)
   await server.register(serializationPlugin)
-  await server.register(authenticationPlugin, { authentication: get('authentication'), now: get('now') })
+  await server.register(authenticationPlugin, { authentication: get('authentication') })
   await server.register(requestLogPlugin, { requestLog: get('requestLog'), now: get('now') })
-  await server.register(rateLimitsPlugin, { rateLimiters: get('rateLimiters') })
+  await server.register(rateLimitsPlugin, { rateLimiters: get('rateLimiters'), requests: get('requestMeter') })
+  await server.register(authorizationPlugin, { now: get('now') })
   await server.register(tarpitPlugin, { limits: get('admissionLimits').tarpit })
   await server.register(admissionControlPlugin, { limits: get('admissionLimits') })
   await server.register(openapiPlugin, { publicUrl: get('config').publicUrl })

@@ -1,9 +1,9 @@
 import 'reflect-metadata'
-import { checkMasterKeys, createChanges, createExchangeLog, createFreshness, createHost, createKeyStore, createLazySandbox,
-  createPassedTrials, createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, insertExchanges, insertRequests,
-  type Log, markPlaces, measureSkew, migrate, noRequestLog, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue,
-  readLinkKey, recordCrash, type RepeatingTask, type ReplicaChange, runEvery, startOutcomeDrain, startProviderSync, type TimeLimits,
-  waitForDatabase } from '@dispatch/core'
+import { addLogCounts, checkMasterKeys, createChanges, createExchangeLog, createFreshness, createHost, createKeyStore, createLazySandbox,
+  createMeter, createPassedTrials, createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, insertExchanges,
+  insertRequests, type Log, type LogCount, markPlaces, measureSkew, migrate, noRequestLog, openAdapters, openDatabase, openEventSpool,
+  openOutcomeSpool, openQueue, readLinkKey, recordCrash, type RepeatingTask, type ReplicaChange, runEvery, startOutcomeDrain,
+  startProviderSync, type TimeLimits, waitForDatabase } from '@dispatch/core'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import { container, instanceCachingFactory } from 'tsyringe'
@@ -126,9 +126,24 @@ export async function createApp (
     put('eventSpool', await openEventSpool({ folder: join(config.dataDirectory, 'webhooks'), now, newId: get('newId'), log }))
     put('outcomeSpool', await openOutcomeSpool({ folder: join(config.dataDirectory, 'outcomes'), keyring, log }))
     for (const [name, dependency] of Object.entries(replacements)) dependencies.registerInstance(name, dependency)
-    put('requestLog', config.keepsRequestLog ? createRequestLog({ write: (rows) => insertRequests(database, rows), log }) : noRequestLog)
+    /** What each company may fill of a log in a day. */
+    const budgetOf = (name: string) =>
+      config.logBudget === 0 ? undefined : {
+        meter: createMeter(database, { name, quota: config.logBudget * mebibyte, window: day }, {
+          now,
+          onError: (err) => log.warn({ err }, 'other processes could not be told what a company has logged')
+        }),
+        write: (counts: readonly LogCount[]) => addLogCounts(database, counts),
+        log
+      }
+    put('requestLog', config.keepsRequestLog
+      ? createRequestLog({
+        write: (rows) => insertRequests(database, rows),
+        log
+      }, budgetOf('request-log'))
+      : noRequestLog)
     opened.defer(() => get('requestLog').close())
-    put('exchangeLog', createExchangeLog({ write: (rows) => insertExchanges(database, rows), log }))
+    put('exchangeLog', createExchangeLog({ write: (rows) => insertExchanges(database, rows), log }, budgetOf('exchange-log')))
     opened.defer(() => get('exchangeLog').close())
     opened.defer(() => get('network').close())
     opened.defer(() => get('renderer').close())
@@ -156,6 +171,10 @@ export async function createApp (
   }
   return { get, close: () => opened.disposeAsync() }
 }
+
+const mebibyte = 1024 * 1024
+/** In seconds. */
+const day = 86_400
 
 /** Milliseconds between two looks at the catalogs. */
 const catalogsEvery = 3_600_000

@@ -1,5 +1,6 @@
-import type { RequestView } from '../contract/requests.ts'
+import type { LogCountView, RequestView } from '../contract/requests.ts'
 import type { Database } from '../store/db/database.ts'
+import { listLogCounts } from '../store/tenants/log-counts.ts'
 import { listRequests, type RequestFilter, type RequestRow, timeOf } from '../store/tenants/request-log.ts'
 
 /** A page of the requests of a company, the newest first. */
@@ -10,6 +11,20 @@ export async function readRequestLog (
   page: { limit: number, after?: string }
 ): Promise<RequestView[]> {
   return (await listRequests(database, companyId, filter, page)).map(viewOf)
+}
+
+/** The most counts that are read. */
+const mostCounts = 100
+
+/** What the logs have not kept of a company, the newest first. */
+export async function readLogCounts (database: Database, companyId: number): Promise<LogCountView[]> {
+  return (await listLogCounts(database, companyId, mostCounts)).map(({ log, hour, subject, result, count }) => ({
+    log: log === 'exchanges' ? log : 'requests',
+    from: hour.toISOString(),
+    subject,
+    result,
+    count
+  }))
 }
 
 function viewOf (row: RequestRow): RequestView {

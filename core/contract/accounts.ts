@@ -171,7 +171,8 @@ const perMinute = (of: string) => Type.Union([Type.Integer({ minimum: 1 }), Type
 export const LimitsView = Type.Object({
   signInsPerMinute: perMinute('Sign-ins, and wrong passwords, of one address'),
   dispatchesPerMinute: perMinute('Dispatches of one user'),
-  validationsPerMinute: perMinute('Validations of one user')
+  validationsPerMinute: perMinute('Validations of one user'),
+  requestsPerMinute: perMinute('Requests of any kind of one user')
 }, { title: 'Limits' })
 export type LimitsView = Static<typeof LimitsView>
 

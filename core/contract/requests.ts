@@ -22,6 +22,16 @@ export const RequestQuery = Type.Object({
 }, { additionalProperties: false })
 export type RequestQuery = Static<typeof RequestQuery>
 
+/** What a log has not kept, because the company had used up its share: counts in place of entries. */
+export const LogCountView = Type.Object({
+  log: Type.Enum(['requests', 'exchanges'], { description: '`exchanges`: calls of providers.' }),
+  from: Type.String({ format: 'date-time', description: 'The hour.' }),
+  subject: Type.String({ description: 'Method and route, or service and provider.', examples: ['GET none'] }),
+  result: Type.String({ description: 'The status, or the outcome.', examples: ['404'] }),
+  count: Type.Integer({ minimum: 1 })
+}, { title: 'LogCount' })
+export type LogCountView = Static<typeof LogCountView>
+
 /** A request of a company, as it was answered. It has neither the body nor the query nor headers. */
 export const RequestView = Type.Object({
   id: Uuid,

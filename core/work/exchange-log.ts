@@ -2,13 +2,22 @@ import type { EndedCall } from '../host/call/exchanges.ts'
 import type { ExchangeRow } from '../store/dispatch/exchanges.ts'
 import { idAt } from '../store/tenants/request-log.ts'
 import { type BatchLog, type BatchOptions, createBatchLog } from './batch-log.ts'
+import { type LogBudgetOptions, withinBudget } from './log-budget.ts'
 
 /** What providers have asked of their vendors, kept for as long as the log of requests. */
 export type ExchangeLog = BatchLog<EndedCall>
 
-/** Its rows are larger than those of requests: fewer of them wait. */
-export function createExchangeLog (options: BatchOptions<ExchangeRow>): ExchangeLog {
-  return createBatchLog('the log of exchanges with vendors', rowOf, { most: 2_000, batch: 100, ...options })
+/** Its rows are larger than those of requests: fewer of them wait. `budget`: what each company may fill; undefined: as much as comes. */
+export function createExchangeLog (options: BatchOptions<ExchangeRow>, budget?: LogBudgetOptions): ExchangeLog {
+  const log = createBatchLog('the log of exchanges with vendors', rowOf, { most: 2_000, batch: 100, ...options })
+  if (budget === undefined) return log
+  return withinBudget('exchanges', log, ({ companyId, at, service, provider, outcome, exchanges }) => ({
+    companyId,
+    at,
+    bytes: exchanges.reduce((sum, exchange) => sum + JSON.stringify(exchange).length, 0),
+    subject: `${service} ${provider}`,
+    result: outcome
+  }), budget)
 }
 
 function rowOf ({ companyId, dispatchId, exchanges, at, ...call }: EndedCall): ExchangeRow {

@@ -1,6 +1,7 @@
 import type { ErrorWord } from '../contract/errors.ts'
 import { idAt, type RequestRow } from '../store/tenants/request-log.ts'
 import { type BatchLog, type BatchOptions, createBatchLog } from './batch-log.ts'
+import { type LogBudgetOptions, withinBudget } from './log-budget.ts'
 
 /** A request that was answered. `at` and `milliseconds`: when it was answered, and how long that took. */
 export type AnsweredRequest = {
@@ -21,9 +22,17 @@ export type AnsweredRequest = {
 
 export type RequestLog = BatchLog<AnsweredRequest>
 
-/** A log of requests, which no request waits for. */
-export function createRequestLog (options: BatchOptions<RequestRow>): RequestLog {
-  return createBatchLog('the request log', rowOf, options)
+/** A log of requests, which no request waits for. `budget`: what each company may fill; undefined: as much as comes. */
+export function createRequestLog (options: BatchOptions<RequestRow>, budget?: LogBudgetOptions): RequestLog {
+  const log = createBatchLog('the request log', rowOf, options)
+  if (budget === undefined) return log
+  return withinBudget('requests', log, ({ companyId, at, method, route, path, requestId, status }) => ({
+    companyId,
+    at,
+    bytes: route.length + path.length + requestId.length,
+    subject: `${method} ${route}`,
+    result: String(status)
+  }), budget)
 }
 
 /** The log where none is kept. */

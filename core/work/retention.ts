@@ -3,8 +3,8 @@ import pLimit from 'p-limit'
 import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
 import { draftEnding, type FileStore } from '../store/db/files.ts'
-import { forgetBodies, forgetClients, forgetExchanges, forgetIdempotencyKeys, forgetInbound, forgetLoggedRequests, forgetNotices,
-  forgetRequests, listCompanyIds, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/db/retention.ts'
+import { forgetBodies, forgetClients, forgetExchanges, forgetIdempotencyKeys, forgetInbound, forgetLogCounts, forgetLoggedRequests,
+  forgetNotices, forgetRequests, listCompanyIds, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/db/retention.ts'
 import { forgetDispatches } from '../store/dispatch/forgetting.ts'
 import { clientsKnownFor } from '../store/tenants/known-clients.ts'
 import type { Queue } from './queue/queue.ts'
@@ -98,6 +98,7 @@ export function createRetention ({ database, queue, files, retentionDays, forget
       keys: await forgetIdempotencyKeys(database, { before: before(time, keysKeptFor), limit }),
       dispatches: forgetMonths === undefined ? 0 : await forgetDispatches(database, forgottenBy(time, { months: forgetMonths, limit })),
       logged: await forgetLoggedRequests(database, { before: before(time, requestsLoggedFor), limit }),
+      counts: await forgetLogCounts(database, { before: before(time, requestsLoggedFor), limit }),
       exchanges: await forgetExchanges(database, { before: before(time, requestsLoggedFor), limit }),
       notices: await forgetNotices(database, old),
       clients: await forgetClients(database, { before: before(time, clientsKnownFor), limit })

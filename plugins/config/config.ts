@@ -55,6 +55,8 @@ export type Config = TransportConfig & {
   forgetMonths?: number
   /** Whether the requests of companies are logged for them. */
   keepsRequestLog: boolean
+  /** How many MiB a company may fill in a day of the log of requests, and as many of that of exchanges; 0: no bound. */
+  logBudget: number
   /** Whether the service has the console, at `/console`. */
   showsConsole: boolean
   /** Seconds for which a stopping process still answers requests, while `/readyz` says 503. */
@@ -70,8 +72,8 @@ export type Config = TransportConfig & {
   logLevel: string
 }
 
-/** Per minute: authentication calls of each client address, dispatches and validations of each user. */
-export type RateLimits = { auth: number, dispatch: number, validation: number }
+/** Per minute: authentication calls of each client address; dispatches, validations and requests of any kind of each user. */
+export type RateLimits = { auth: number, dispatch: number, validation: number, requests: number }
 
 /** Reads the environment; an empty variable counts as absent. Throws a {@link ConfigError}. */
 export function readConfig (variables: NodeJS.ProcessEnv): Config {
@@ -96,14 +98,11 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     ...masterKeysOf(env),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
     allowedNetworks: parseNetworks('DISPATCH_ALLOWED_NETWORKS', env['DISPATCH_ALLOWED_NETWORKS'] ?? ''),
-    limits: {
-      auth: limitOf(env, 'DISPATCH_AUTH_LIMIT', '10'),
-      dispatch: limitOf(env, 'DISPATCH_DISPATCH_LIMIT', '100'),
-      validation: limitOf(env, 'DISPATCH_VALIDATION_LIMIT', '0')
-    },
+    limits: limitsOf(env),
     webhookAuth: webhookAuthOf(env),
     ...keptFor(env['DISPATCH_RETENTION_DAYS'] ?? '90', env['DISPATCH_FORGET_MONTHS']),
     keepsRequestLog: oneOf(env, 'DISPATCH_REQUEST_LOG', ['on', 'off'], 'on') === 'on',
+    logBudget: logBudgetOf(env['DISPATCH_LOG_BUDGET'] ?? '32'),
     showsConsole: oneOf(env, 'DISPATCH_CONSOLE', ['on', 'off'], 'on') === 'on',
     drainDelay: drainDelayOf(env['DISPATCH_DRAIN_DELAY'] ?? '0'),
     ...metricsOf(env['DISPATCH_METRICS_PORT'], env['DISPATCH_METRICS_HOST'] ?? '127.0.0.1'),
@@ -189,6 +188,24 @@ function twice (name: string): ConfigError {
 function diskRootOf (path: string): string {
   if (!isAbsolute(path)) throw new ConfigError(`DISPATCH_DISK_ROOT is "${path}"; it must be an absolute path such as /srv/dispatch.`)
   return path
+}
+
+function logBudgetOf (text: string): number {
+  if (!/^\d{1,5}$/.test(text)) {
+    throw new ConfigError(`DISPATCH_LOG_BUDGET is "${text}"; it must be a whole number of MiB up to 99999, or 0 for no bound.`)
+  }
+  return Number(text)
+}
+
+/** Requests of any kind are far more than dispatches: where those have no limit, nor have these unless it is set. */
+function limitsOf (env: NodeJS.ProcessEnv): RateLimits {
+  const dispatch = limitOf(env, 'DISPATCH_DISPATCH_LIMIT', '100')
+  return {
+    auth: limitOf(env, 'DISPATCH_AUTH_LIMIT', '10'),
+    dispatch,
+    validation: limitOf(env, 'DISPATCH_VALIDATION_LIMIT', '0'),
+    requests: limitOf(env, 'DISPATCH_REQUEST_LIMIT', dispatch === 0 ? '0' : String(Math.max(6_000, Math.min(999_999, 20 * dispatch))))
+  }
 }
 
 function limitOf (env: NodeJS.ProcessEnv, name: string, otherwise: string): number {

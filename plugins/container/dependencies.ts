@@ -2,7 +2,7 @@ import type { Accounts, Adapters, Addresses, ApiKeys, Assets, Authentication, Br
   CallbackSigning, CatalogPlace, Catalogs, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connecting,
   CredentialCheck, Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Downloads, EndpointCallbacks, EndpointSigning,
   EventSpool, ExchangeLog, FetchJson, FileStore, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes,
-  LinkMail, Links, Log, MailedSecrets, Marketplace, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline,
+  LinkMail, Links, Log, MailedSecrets, Marketplace, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline,
   PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SandboxState,
   SecondFactors, Sessions, SigningKeys, SigningOn, SingleSignOn, State, TemplateEditor, Templates, Tokens, Users, WebhookReceiver,
   WebhookVerifier } from '@dispatch/core'
@@ -52,6 +52,8 @@ export type AppDependencies = {
   /** Undefined where authentication has no rate limit. */
   bruteForceGuard: BruteForceGuard | undefined
   rateLimiters: RateLimiters
+  /** Meters all requests of each user; undefined where they are not limited. */
+  requestMeter: Meter | undefined
   /** Aborted when load balancers are to send nothing more. */
   leaving: AbortController
   configurations: Configurations

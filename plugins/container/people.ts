@@ -1,7 +1,7 @@
 import { type BruteForceGuard, createAccounts, createApiKeys, createAuthentication, createBruteForceGuard, createCompanyAccounts,
   createCompanySettings, createCredentials, createImpersonation, createKeyAdministration, createKnownClients, createLinkMail, createLinks,
-  createMailedSecrets, createNotices, createOpenId, createPasskeys, createRateLimiter, createSecondFactors, createSessions, createSigningOn,
-  createSingleSignOn, createTokens, createUsers, relyingPartyOf } from '@dispatch/core'
+  createMailedSecrets, createMeter, createNotices, createOpenId, createPasskeys, createRateLimiter, createSecondFactors, createSessions,
+  createSigningOn, createSingleSignOn, createTokens, createUsers, type Meter, relyingPartyOf } from '@dispatch/core'
 import type { RateLimiters } from '../hooks/rate-limits.ts'
 import type { App, Factories } from './dependencies.ts'
 
@@ -113,7 +113,8 @@ export const people: Factories = {
       onError: (err) => get('log').warn({ err }, 'the last use of an API key could not be recorded')
     }),
   bruteForceGuard: (get) => bruteForceGuardOf(get),
-  rateLimiters: (get) => limitersOf(get)
+  rateLimiters: (get) => limitersOf(get),
+  requestMeter: (get) => requestMeterOf(get)
 }
 
 /** In seconds. */
@@ -121,8 +122,17 @@ const minute = 60
 
 /** A rate limiter for each limit that is not off. */
 function limitersOf (get: App['get']): RateLimiters {
-  const limits = Object.entries(get('config').limits).filter(([, quota]) => quota > 0)
+  const { requests: _, ...ofRoutes } = get('config').limits
+  const limits = Object.entries(ofRoutes).filter(([, quota]) => quota > 0)
   return Object.fromEntries(limits.map(([name, quota]) => [name, createRateLimiter(get('database'), { name, quota, window: minute })]))
+}
+
+function requestMeterOf (get: App['get']): Meter | undefined {
+  const { requests: quota } = get('config').limits
+  return quota === 0 ? undefined : createMeter(get('database'), { name: 'requests', quota, window: minute }, {
+    now: get('now'),
+    onError: (err) => get('log').warn({ err }, 'other processes could not be told of the requests of a user')
+  })
 }
 
 /**

@@ -44,11 +44,8 @@ const realm = 'realm="Document Dispatch"'
 const stepUp =
   ', error="insufficient_user_authentication", error_description="A login within the last 5 minutes is required", max_age="300"'
 
-/**
- * Authenticates every request, but those of routes with `config: { public: true }`, and checks the role that the route needs. Both before
- * the body is read: who may not ask does not learn what the body should be.
- */
-export const authenticationPlugin = plugin<{ authentication: Authentication, now: () => Date }>((app, { authentication, now }, done) => {
+/** Authenticates every request, but those of routes with `config: { public: true }`. */
+export const authenticationPlugin = plugin<{ authentication: Authentication }>((app, { authentication }, done) => {
   app.decorateRequest(known, null)
   app.decorateRequest('actor', {
     getter () {
@@ -68,7 +65,6 @@ export const authenticationPlugin = plugin<{ authentication: Authentication, now
       userId: actor.userId,
       ...actor.key && { keyId: actor.key.id }
     })
-    authorize(actor, request, now)
   })
   app.addHook('onSend', (request, reply, payload, next) => {
     if (reply.statusCode === 401) challenge(request, reply)
@@ -76,6 +72,19 @@ export const authenticationPlugin = plugin<{ authentication: Authentication, now
   })
   done()
 }, { name: 'authentication', fastify: '5.x' })
+
+/**
+ * Checks the role, and for a key the scope, that the route needs: after the limits, so that refusals are limited too, and before the body is
+ * read: who may not ask does not learn what the body should be.
+ */
+export const authorizationPlugin = plugin<{ now: () => Date }>((app, { now }, done) => {
+  app.addHook('onRequest', (request, _reply, next) => {
+    // Where there is no route, there is nothing to permit: it is a 404.
+    if (request[known] !== null && !request.is404) authorize(request[known], request, now)
+    next()
+  })
+  done()
+}, { name: 'authorization', fastify: '5.x', dependencies: ['authentication'] })
 
 /** In seconds. */
 const proofLasts = 300

@@ -1,6 +1,7 @@
-import { clientKeyOf, DispatchError, type RateLimiter, type RateLimitStatus } from '@dispatch/core'
+import { clientKeyOf, DispatchError, type Meter, type RateLimiter, type RateLimitStatus } from '@dispatch/core'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
+import { knownActor } from './authentication.ts'
 
 /** The rate limiters, each absent where there is no limit: authentication per client address, dispatches and validations per user. */
 export type RateLimiters = { auth?: RateLimiter, dispatch?: RateLimiter, validation?: RateLimiter }
@@ -12,30 +13,43 @@ declare module 'fastify' {
   }
 }
 
-/** Applies the rate limits before any other work. Every answer says how much of the limit is left. */
-export const rateLimitsPlugin = plugin<{ rateLimiters: RateLimiters }>((app, { rateLimiters }, done) => {
+/**
+ * Applies the rate limits before any other work: that of all requests of a user (`requests`), and that of the route. Every answer says how
+ * much is left of the narrower one.
+ */
+export const rateLimitsPlugin = plugin<{ rateLimiters: RateLimiters, requests: Meter | undefined }>((
+  app,
+  { rateLimiters, requests },
+  done
+) => {
   app.addHook('onRequest', async (request, reply) => {
-    const { limit } = request.routeOptions.config
-    const limiter = limit === undefined ? undefined : rateLimiters[limit]
-    if (limit === undefined || limiter === undefined) return
-    const { exceeded, ...budget } = await limiter.take(countedAs[limit](request))
-    if (exceeded) {
-      throw new DispatchError('rate_limited',
-        `${what[limit]} are limited to ${budget.quota} in ${budget.window} seconds: try again in ${budget.reset}.`, {
-        budget,
-        retryAfter: budget.reset
-      })
-    }
-    reply.headers(rateLimitHeaders(budget))
+    const actor = knownActor(request)
+    const ofUser = actor === null ? undefined : requests?.take(String(actor.userId))
+    if (ofUser !== undefined) refuseExceeded('Requests of one user', ofUser)
+    // Some 404s have no configuration.
+    const { limit } = request.routeOptions.config ?? {}
+    const ofRoute = limit === undefined ? undefined : await rateLimiters[limit]?.take(countedAs[limit](request))
+    if (limit !== undefined && ofRoute !== undefined) refuseExceeded(what[limit], ofRoute)
+    const shown = ofRoute ?? ofUser
+    if (shown !== undefined) reply.headers(rateLimitHeaders(shown))
   })
   done()
 }, { name: 'rate-limits', fastify: '5.x', dependencies: ['authentication'] })
 
-const ofUser = ({ actor }: FastifyRequest): string => String(actor.userId)
+function refuseExceeded (whose: string, { exceeded, ...budget }: RateLimitStatus & { exceeded: boolean }): void {
+  if (!exceeded) return
+  throw new DispatchError('rate_limited',
+    `${whose} are limited to ${budget.quota} in ${budget.window} seconds: try again in ${budget.reset}.`, {
+    budget,
+    retryAfter: budget.reset
+  })
+}
+
+const userOf = ({ actor }: FastifyRequest): string => String(actor.userId)
 const countedAs: Record<keyof RateLimiters, (request: FastifyRequest) => string> = {
   auth: ({ ip }) => clientKeyOf(ip),
-  dispatch: ofUser,
-  validation: ofUser
+  dispatch: userOf,
+  validation: userOf
 }
 const what: Record<keyof RateLimiters, string> = {
   auth: 'Authentication calls of one address',

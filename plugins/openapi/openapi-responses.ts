@@ -104,7 +104,7 @@ function pascal (word: string): string {
 
 /** The headers of a success, or of the errors with these words. */
 function headersOf (
-  { limit, replayable, deprecated }: FastifyContextConfig,
+  { public: isPublic, limit, replayable, deprecated }: FastifyContextConfig,
   components: Components,
   words?: readonly ErrorWord[]
 ): OpenApiObject {
@@ -112,7 +112,9 @@ function headersOf (
     'X-Request-ID',
     'X-API-Version',
     'X-API-Released',
-    ...(words === undefined ? limit !== undefined : words.includes('rate_limited')) ? ['RateLimit-Policy', 'RateLimit'] as const : [],
+    ...(words === undefined ? limit !== undefined || isPublic !== true : words.includes('rate_limited'))
+      ? ['RateLimit-Policy', 'RateLimit'] as const
+      : [],
     ...words?.some(comesBack) === true ? ['Retry-After'] as const : [],
     ...words === undefined && replayable === true ? ['Idempotency-Replayed'] as const : [],
     ...deprecated === undefined ? [] : ['X-Deprecation-Warning'] as const

@@ -4,7 +4,7 @@ import type { RateLimiters } from '../hooks/rate-limits.ts'
 import { auditAuthorOf } from './audit-author.ts'
 
 /** `limits`: in a minute; 0 is none. */
-type Options = { settings: CompanySettings, limits: Readonly<Record<keyof RateLimiters, number>> }
+type Options = { settings: CompanySettings, limits: Readonly<Record<keyof RateLimiters | 'requests', number>> }
 
 /** What a company decides of itself: from where its users may call, and when and where it is warned; and how much it may ask for. */
 export const companyRoutes: FastifyPluginCallbackTypebox<Options> = (app, { settings, limits }, done) => {
@@ -31,7 +31,8 @@ export const companyRoutes: FastifyPluginCallbackTypebox<Options> = (app, { sett
   }, () => ({
     signInsPerMinute: limitOf(limits.auth),
     dispatchesPerMinute: limitOf(limits.dispatch),
-    validationsPerMinute: limitOf(limits.validation)
+    validationsPerMinute: limitOf(limits.validation),
+    requestsPerMinute: limitOf(limits.requests)
   }))
 
   app.put('/api/v1/company', {

@@ -1,6 +1,15 @@
-import { type Database, page, readRequestLog, RequestQuery, RequestView } from '@dispatch/core'
+import { type Database, LogCountView, page, readLogCounts, readRequestLog, RequestQuery, RequestView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import { pageOf } from './paging.ts'
+
+const RequestPage = Type.Object({
+  ...page(RequestView).properties,
+  counted: Type.Array(LogCountView, {
+    description: 'What has not been kept, because the company had used up its share of the log: counts in place of entries, the newest ' +
+      'hundred. Empty on further pages.'
+  })
+}, { title: 'LoggedRequests' })
 
 /** The requests of a company in the last days. */
 export const requestsRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
@@ -12,7 +21,7 @@ export const requestsRoutes: FastifyPluginCallbackTypebox<{ database: Database }
       summary: 'Lists the requests of the company in the last 7 days, the newest first, without bodies, queries and headers (admins).',
       description: 'A request is in the list about a second after its answer.',
       querystring: RequestQuery,
-      response: { 200: page(RequestView) }
+      response: { 200: RequestPage }
     }
   }, async ({ actor, query: { limit = 25, cursor, from, to, ...filter } }) => {
     const times = { ...(from === undefined ? {} : { from: new Date(from) }), ...(to === undefined ? {} : { to: new Date(to) }) }
@@ -20,7 +29,8 @@ export const requestsRoutes: FastifyPluginCallbackTypebox<{ database: Database }
       limit: limit + 1,
       ...(cursor === undefined ? {} : { after: cursor })
     })
-    return pageOf(found, limit, ({ id }) => id)
+    const counted = cursor === undefined ? await readLogCounts(database, actor.companyId) : []
+    return { ...pageOf(found, limit, ({ id }) => id), counted }
   })
   done()
 }

@@ -50,6 +50,8 @@ async function founded (name: string, templateId: number): Promise<number> {
     values (${told}, ${companyId}, 0, ${name}, 'GET', '', '', 200, 1, '')`.execute(owner)
   await sql`insert into exchange_log (entry_id, company_id, dispatch_id, service, provider, outcome, exchanges)
     values (${told}, ${companyId}, ${dispatchId}, 'sms', 'twilio', 'accepted', '[]')`.execute(owner)
+  await sql`insert into log_counts (company_id, log, hour, subject, result, count)
+    values (${companyId}, 'requests', now(), ${name}, '404', 1)`.execute(owner)
   await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
   await send('POST', '/api/v1/assets', { body: { name: 'logo', image: point } }, admin)
   const ofConfigurations = sql`from configurations, users

@@ -1,7 +1,7 @@
 import { type Account, DispatchError } from '@dispatch/core'
 import Fastify from 'fastify'
 import t from 'tap'
-import { authenticationPlugin } from '../../plugins/hooks/authentication.ts'
+import { authenticationPlugin, authorizationPlugin } from '../../plugins/hooks/authentication.ts'
 import { authRoutes } from '../../plugins/routes/login.ts'
 import { accountWith, basic, createAccess } from '../core/access/fixtures/access.ts'
 import { has } from '../support/matching.ts'
@@ -13,7 +13,8 @@ async function createApp (...accounts: Account[]) {
     if (error instanceof DispatchError) return reply.code(error.status).send({ error: error.word, message: error.message })
     return reply.code(error.statusCode ?? 500).send({ error: 'other', message: error.message })
   })
-  await app.register(authenticationPlugin, { ...access, now: access.clock.now })
+  await app.register(authenticationPlugin, access)
+  await app.register(authorizationPlugin, { now: access.clock.now })
   await app.register(authRoutes, access)
   app.get('/me', ({ actor }) => actor)
   app.post('/me', ({ actor }) => actor)

@@ -34,7 +34,7 @@ await providers.add('plain', {}, () => Promise.resolve({ id: '1', status: 'done'
 
 const options = {
   databaseUrl: await seededDatabase(t),
-  config: { providerDirectories: providers.directories, limits: { auth: 0, dispatch: 0, validation: 0 } },
+  config: { providerDirectories: providers.directories, limits: { auth: 0, dispatch: 0, validation: 0, requests: 0 } },
   replacements: { network, renderer: quickRenderer }
 }
 const [service, other] = [await startService(t, options), await startService(t, options)]

@@ -111,7 +111,7 @@ await t.test('no line of French breaks before a sign, or within quotation marks'
 })
 
 await t.test('who has tried too often is told for how long to wait, in their language', async (t) => {
-  const limited = openConsole(await startService(t, { config: { limits: { auth: 1, dispatch: 0, validation: 0 } } }))
+  const limited = openConsole(await startService(t, { config: { limits: { auth: 1, dispatch: 0, validation: 0, requests: 0 } } }))
   await limited.signIn()
   const wait = (text: string): RegExp => new RegExp(text.replace('{n}', '\\d+'))
   contains(t, (await limited.post('/sign-in', {})).body, wait(en.tooManyWait))

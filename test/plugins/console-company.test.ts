@@ -7,7 +7,7 @@ import { openConsole } from './support/console.ts'
 
 const { en } = languages
 const service = await startService(t, {
-  config: { limits: { auth: 0, dispatch: 7, validation: 0 } },
+  config: { limits: { auth: 0, dispatch: 7, validation: 0, requests: 0 } },
   replacements: { renderer: quickRenderer }
 })
 const { send } = service
@@ -91,7 +91,7 @@ await t.test('another company is not seen and not changed; members see none of i
   t.equal((await open(`/company/users/${id}`, theirs)).status, 404)
   lacks(t, (await open('/company', theirs)).body, acme.member.email)
   const { body: limits } = await send('GET', '/api/v1/company/limits', {}, acme.member)
-  t.same(limits, { signInsPerMinute: null, dispatchesPerMinute: 7, validationsPerMinute: null })
+  t.same(limits, { signInsPerMinute: null, dispatchesPerMinute: 7, validationsPerMinute: null, requestsPerMinute: null })
   contains(t, (await open('/company', theirs)).body,
     `<dt>${en.limitDispatches}</dt><dd>7</dd><dt>${en.limitValidations}</dt><dd>${en.limitNone}</dd>`)
   const foreign = await open(`/audit?companyId=${String(companyId)}`, theirs)

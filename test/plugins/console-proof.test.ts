@@ -40,7 +40,10 @@ function asks (t: Test, { status, body }: Answer, words = en): void {
   contains(t, body, `<h1>${words.proveTitle}</h1>`)
 }
 
-const key: [string, string][] = [['newest', 'z'], ['name', 'Shop "<1>" & more'], ['mode', 'live'], ['service', 'sms'], ['service', 'email']]
+const key: [string, string][] = [['newest', 'z'], ['name', 'Shop "<1>" & more'], ['mode', 'live'], ['scope', 'send'], ['service', 'sms'], [
+  'service',
+  'email'
+]]
 
 await t.test('a session of five minutes ago proves anew, and goes on with what was typed', async (t) => {
   const user = await newUser()

@@ -515,7 +515,7 @@ await t.test('in production the console is there by HTTPS, for the address of th
 })
 
 await t.test('sign-ins are limited as the API\'s are, together with them', async (t) => {
-  const limited: TestService = await startService(t, { config: { limits: { auth: 3, dispatch: 0, validation: 0 } } })
+  const limited: TestService = await startService(t, { config: { limits: { auth: 3, dispatch: 0, validation: 0, requests: 0 } } })
   const at = openConsole(limited)
   for (let index = 0; index < 2; index++) await at.signIn()
   t.equal((await limited.send('POST', '/auth', { body: { username: admin.email, password: admin.password } }, null)).status, 200)

@@ -16,7 +16,7 @@ await providers.add('mute', { settings }, accepts)
 await providers.add('writer', { settings, more: checking('await http.post(\'https://api.vendor.example/me\', {}, Type.Any())') }, accepts)
 await providers.add('broken', { settings, more: checking('throw new Error(settings.token)') }, accepts)
 const service = await startService(t, {
-  config: { providerDirectories: providers.directories, limits: { auth: 0, dispatch: 12, validation: 0 } },
+  config: { providerDirectories: providers.directories, limits: { auth: 0, dispatch: 12, validation: 0, requests: 0 } },
   replacements: { network, renderer: quickRenderer }
 })
 

@@ -173,6 +173,7 @@ await t.test('what a key lacks is named', async (t) => {
   has(t, await as(key, 'GET', '/api/v1/audit'), { status: 403, body: { error: 'forbidden', message: /has not the scope audit/ } })
   const { body: { key: auditing } } = await make({ scopes: ['audit'] }, admin)
   t.equal((await as(auditing, 'GET', '/api/v1/audit')).status, 200)
+  t.equal((await as(key, 'GET', '/api/v1/unknown')).status, 404, 'where there is nothing, nothing is lacking')
   has(t, await as(auditing, 'GET', '/api/v1/dispatches'), { status: 403, body: { message: /read_own or read_all/ } })
 })
 

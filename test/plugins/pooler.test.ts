@@ -10,7 +10,7 @@ const connections = 6
 await t.test('two processes share a few connections of the server through PgBouncer', { skip }, async (t) => {
   const direct = await seededDatabase(t)
   const databaseUrl = await startPgbouncer(t, direct, connections)
-  const config = { databaseDirectUrl: direct, limits: { auth: 0, dispatch: 1_000, validation: 0 } }
+  const config = { databaseDirectUrl: direct, limits: { auth: 0, dispatch: 1_000, validation: 0, requests: 0 } }
   const [one, other] = [await startService(t, { databaseUrl, config }), await startService(t, { databaseUrl, config })]
 
   await t.test('dispatches, at once and queued, many at the same time', async (t) => {
@@ -40,8 +40,14 @@ await t.test('two processes share a few connections of the server through PgBoun
   })
 
   await t.test('limits of rate are those of all processes', async (t) => {
-    const limited = await startService(t, { databaseUrl, config: { ...config, limits: { auth: 0, dispatch: 3, validation: 0 } } })
-    const again = await startService(t, { databaseUrl, config: { ...config, limits: { auth: 0, dispatch: 3, validation: 0 } } })
+    const limited = await startService(t, {
+      databaseUrl,
+      config: { ...config, limits: { auth: 0, dispatch: 3, validation: 0, requests: 0 } }
+    })
+    const again = await startService(t, {
+      databaseUrl,
+      config: { ...config, limits: { auth: 0, dispatch: 3, validation: 0, requests: 0 } }
+    })
     const statuses = []
     for (const service of [limited, again, limited, again]) {
       statuses.push((await service.send('POST', '/api/invoicing', { body: invoiceRequest() }, operator)).status)

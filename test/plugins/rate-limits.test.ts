@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { makeKey } from '../../core/access/api-key.ts'
 import type { Config } from '../../plugins/config/config.ts'
+import { clockAt } from '../support/clock.ts'
 import { contains, has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, type Answer, invoiceRequest, type Login, seededDatabase, startService, type TestService } from '../support/service.ts'
@@ -10,7 +11,7 @@ async function open (limits: Partial<Config['limits']> = {}): Promise<[TestServi
   const databaseUrl = await seededDatabase(t)
   const options = {
     databaseUrl,
-    config: { limits: { auth: 10, dispatch: 100, validation: 0, ...limits }, trustedProxies: ['127.0.0.1'] },
+    config: { limits: { auth: 10, dispatch: 100, validation: 0, requests: 0, ...limits }, trustedProxies: ['127.0.0.1'] },
     replacements: { renderer: quickRenderer }
   }
   return [await startService(t, options), await startService(t, options)]
@@ -161,4 +162,32 @@ await t.test('0 takes every limit off', async (t) => {
   t.same(new Set(await statuses(30, (index) => free.send('GET', '/healthz', {}, { ...wrong, password: `${index}` }))), new Set([401]))
   t.same(new Set(await statuses(15, () => free.send('POST', '/auth', { body: { username: 'a', password: 'b' } }, null))), new Set([403]))
   t.equal((await free.send('POST', '/api/invoicing', { body: {} })).headers.get('ratelimit'), null)
+})
+
+await t.test('requests of any kind are limited for each user, over all processes and credentials, and come back evenly', async (t) => {
+  const clock = clockAt('2026-03-14T09:30:00.000Z')
+  const options = {
+    databaseUrl: await seededDatabase(t),
+    config: { limits: { auth: 0, dispatch: 2, validation: 0, requests: 100 } },
+    replacements: { renderer: quickRenderer, now: clock.now }
+  }
+  const [one, other] = [await startService(t, options), await startService(t, options)]
+  const company = await one.company('busy')
+  const { body: { key } } = await one.send('POST', '/api/v1/keys', { body: { name: 'shop', mode: 'live' } }, company.admin)
+  const asked = (service: TestService, path = '/api/v1/unknown'): Promise<Answer> =>
+    service.send('GET', path, { headers: { authorization: `Bearer ${String(key)}` } }, null)
+  const first = await asked(one)
+  t.equal(first.status, 404)
+  contains(t, first.headers.get('ratelimit-policy'), '"requests";q=100;w=60')
+  contains(t, first.headers.get('ratelimit'), /^"requests";r=9\d;t=\d+$/)
+  const found = await statuses(250, (index) => asked(index % 2 === 0 ? one : other))
+  const passed = found.filter((status) => status === 404).length
+  t.ok(passed >= 95 && passed <= 125, `${String(passed)} of 250 passed`)
+  for (const service of [one, other]) isLimited(t, await asked(service, '/api/v1/credits'), 'requests')
+  isLimited(t, await one.send('GET', '/api/v1/credits', {}, company.admin), 'requests')
+  t.equal((await one.send('GET', '/api/v1/credits', {}, company.member)).status, 200, 'a colleague is not concerned')
+  clock.advance(30)
+  t.equal((await asked(one, '/api/v1/credits')).status, 200)
+  const dispatched = await one.send('POST', '/api/invoicing', { body: invoiceRequest() }, company.member)
+  contains(t, dispatched.headers.get('ratelimit'), /^"dispatch";r=1;/, 'the narrower limit is told')
 })

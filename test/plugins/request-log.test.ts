@@ -1,4 +1,4 @@
-import { createRequestLog } from '@dispatch/core'
+import { addLogCounts, createMeter, createRequestLog } from '@dispatch/core'
 import { sql } from 'kysely'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
@@ -154,4 +154,47 @@ await t.test('ids grow with their time, and tell it', async (t) => {
   t.ok(firstIdOf(time) <= id && id < firstIdOf(new Date(time.getTime() + 1)))
   await insertRequests(app.get('database'), [])
   t.end()
+})
+
+await t.test('a company fills its share of the log alone: what comes beyond it is counted, and what others do is kept', async (t) => {
+  const database = app.get('database')
+  const [loud, quiet] = [await service.company('loud'), await service.company('quiet')]
+  const warned: unknown[] = []
+  const warn = (facts: unknown): number => warned.push(facts)
+  const now = (): Date => new Date()
+  const log = createRequestLog({ write: (rows) => insertRequests(database, rows), log: { warn } }, {
+    meter: createMeter(database, { name: 'test-log', quota: 100_000, window: 86_400 }, { now, onError: warn }),
+    write: (counts) => addLogCounts(database, counts),
+    log: { warn }
+  })
+  const note = (companyId: number, requestId: string, path: string): void =>
+    log.add({
+      companyId,
+      userId: 1,
+      requestId,
+      method: 'GET',
+      route: 'none',
+      path,
+      status: 404,
+      error: 'not_found',
+      milliseconds: 1,
+      address: '192.0.2.1',
+      at: now()
+    })
+  for (let index = 0; index < 5_000; index++) note(loud.companyId, `loud-${String(index)}`, 'z'.repeat(300))
+  note(quiet.companyId, 'quiet-1', '/')
+  await log.close()
+  const rowsOf = async (companyId: number): Promise<number> =>
+    (await sql`select from request_log where company_id = ${companyId} and route = 'none'`.execute(owner)).rows.length
+  const kept = await rowsOf(loud.companyId)
+  t.ok(kept > 100 && kept <= 170, `${String(kept)} are kept`)
+  t.equal(await rowsOf(quiet.companyId), 1)
+  const { body } = await read('', loud.admin)
+  t.equal(body.counted.reduce((sum: number, { count }: any) => sum + (count as number), 0), 5_000 - kept)
+  has(t, body.counted, [{ log: 'requests', subject: 'GET none', result: '404', from: /:00:00.000Z$/ }])
+  t.same((await read('', quiet.admin)).body.counted, [])
+  t.same((await read(`?cursor=${String(body.data[0].id)}`, loud.admin)).body.counted, [], 'further pages repeat no counts')
+  const { open, signIn } = openConsole(service)
+  contains(t, (await open('/developers/requests', await signIn(loud.admin))).body, `${String(5_000 - kept)} requests are not listed`)
+  t.same(warned, [])
 })

@@ -231,7 +231,9 @@ await t.test('nothing of it is in a log, in the audit log or in clear text in th
 })
 
 await t.test('wrong codes are limited for a user over all clients, and then a right one is refused too', async (t) => {
-  const guarded = await startService(t, { config: { limits: { auth: 4, dispatch: 0, validation: 0 }, trustedProxies: ['127.0.0.1/32'] } })
+  const guarded = await startService(t, {
+    config: { limits: { auth: 4, dispatch: 0, validation: 0, requests: 0 }, trustedProxies: ['127.0.0.1/32'] }
+  })
   const { member } = await guarded.company('guarded')
   const { body: { secret } } = await guarded.send('POST', at, {}, member)
   const present = (steps = 0): string =>

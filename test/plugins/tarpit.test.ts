@@ -7,7 +7,7 @@ import { createAccess } from '../core/access/fixtures/access.ts'
 
 await t.test('requests that were never on a network are refused like others, and end no process', async (t) => {
   const app = Fastify()
-  await app.register(authenticationPlugin, { ...await createAccess(), now: () => new Date() })
+  await app.register(authenticationPlugin, await createAccess())
   await app.register(tarpitPlugin, { limits: { burst: 1, every: 1_000, longest: 0 } })
   t.equal((await app.inject('/nowhere')).statusCode, 401)
   await app.inject('/nowhere')

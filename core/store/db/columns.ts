@@ -166,6 +166,7 @@ export const columns = {
   ],
   endpoint_attempts: ['callback_id', 'number', 'company_id', 'at', 'outcome', 'status', 'milliseconds', 'reason'],
   exchange_log: ['entry_id', 'company_id', 'dispatch_id', 'service', 'provider', 'outcome', 'exchanges'],
+  log_counts: ['company_id', 'log', 'hour', 'subject', 'result', 'count'],
   request_log: [
     'entry_id',
     'company_id',

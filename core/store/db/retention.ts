@@ -90,6 +90,12 @@ export async function forgetLoggedRequests (database: Database, { before, limit 
     delete from request_log where ctid = any (array(select ctid from request_log where entry_id < ${firstIdOf(before)} limit ${limit}))`)
 }
 
+/** Deletes the counts of what logs have not kept, by their age. */
+export async function forgetLogCounts (database: Database, { before, limit }: RetentionBatch): Promise<number> {
+  return counted(database, sql`
+    delete from log_counts where ctid = any (array(select ctid from log_counts where hour < ${before} limit ${limit}))`)
+}
+
 /** Deletes exchanges with vendors from their log by their age; answers how many calls. */
 export async function forgetExchanges (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`

@@ -317,6 +317,7 @@ export type Tables = {
     milliseconds: number
     address: string
   }
+  log_counts: { company_id: number, log: string, hour: Date, subject: string, result: string, count: ColumnType<string, number> }
   exchange_log: {
     entry_id: string
     company_id: number

@@ -769,6 +769,8 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
     'cette console lit pour ses pages n’y figure pas.',
   requestsSee: 'Voir les requêtes',
   requestsNone: 'Il n’y en a pas.',
+  requestsCounted:
+    '{n} requêtes ne figurent pas : la société avait épuisé sa part du journal pour la journée, et elles n’ont été que comptées.',
   requestsNoneLike: 'Aucune requête ne correspond. Enlevez une partie du filtre.',
   requestId: 'Identifiant de requête',
   requestRoute: 'Route',
@@ -965,6 +967,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   limitsIntro: 'Par minute. Au-delà, le service répond 429 et indique quand réessayer. Son opérateur les fixe.',
   limitDispatches: 'Envois d’un utilisateur',
   limitValidations: 'Validations d’un utilisateur',
+  limitRequests: 'Requêtes d’un utilisateur, de toute sorte',
   limitSignIns: 'Connexions d’une adresse',
   limitNone: 'sans limite',
   auditIntro: 'Tout changement des utilisateurs, réglages, configurations et crédits, avec qui l’a fait et d’où.',

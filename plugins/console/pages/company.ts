@@ -36,9 +36,16 @@ export const companyPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** The limits are the service's: its operator sets them. */
-function limitsSection (words: Words, { signInsPerMinute, dispatchesPerMinute, validationsPerMinute }: LimitsView): Html {
-  const rows = [[words.limitDispatches, dispatchesPerMinute], [words.limitValidations, validationsPerMinute], [words.limitSignIns,
-    signInsPerMinute]] as const
+function limitsSection (
+  words: Words,
+  { signInsPerMinute, dispatchesPerMinute, validationsPerMinute, requestsPerMinute }: LimitsView
+): Html {
+  const rows = [
+    [words.limitDispatches, dispatchesPerMinute],
+    [words.limitValidations, validationsPerMinute],
+    [words.limitRequests, requestsPerMinute],
+    [words.limitSignIns, signInsPerMinute]
+  ] as const
   return html`<section aria-labelledby="limits"><h2 id="limits">${words.limits}</h2><p>${words.limitsIntro}</p>
 <dl>${rows.map(([title, limit]) => html`<dt>${title}</dt><dd>${limit === null ? words.limitNone : String(limit)}</dd>`)}</dl></section>`
 }

@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { isFiltered, type Query, readFilter } from '../form/filter.ts'
 import { fill, type Words } from '../language/language.ts'
-import { ApiRefused, type RequestView, statusClasses, withQuery } from '../session/api.ts'
+import { ApiRefused, type LogCountView, type RequestView, statusClasses, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { folded, notice, page, sentences, table, time } from './layout.ts'
 import { nameIn, type People, readPeople } from './people.ts'
@@ -20,15 +20,14 @@ export const requestsPage: FastifyPluginCallback = (app, _options, done) => {
     const { words, api } = visit
     const filter = readFilter(request.query, fields)
     const [answer, people] = await Promise.all([
-      api.send<{ data: RequestView[], nextCursor: string | null }>('GET',
-        withQuery('/api/v1/company/requests', { ...filter, limit: '40' })),
+      api.send<Listed>('GET', withQuery('/api/v1/company/requests', { ...filter, limit: '40' })),
       readPeople(visit)
     ])
     if (!answer.ok && answer.status === 403) throw new ApiRefused(answer)
     const found = answer.ok ? list(words, answer.body, { filter, people }) : notice('bad', sentences(words, answer.error))
     const main = html`<p><a href="/console/developers">${words.developersBack}</a></p>
 <section aria-label="${words.filter}"><p>${words.requestsIntro}</p>${folded(words, isFiltered(filter), form(words, filter))}</section>
-<section aria-label="${words.requests}">${found}</section>`
+<section aria-label="${words.requests}">${answer.ok ? countedNotice(words, answer.body.counted) : html``}${found}</section>`
     return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.requests, section: 'developers', main }))
   })
   done()
@@ -46,7 +45,13 @@ ${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })
 <div class="actions"><button>${words.show}</button><a href="${at}">${words.showAll}</a></div></form>`
 }
 
-type Listed = { data: readonly RequestView[], nextCursor: string | null }
+type Listed = { data: readonly RequestView[], nextCursor: string | null, counted: readonly LogCountView[] }
+
+/** What the log has not kept. */
+function countedNotice (words: Words, counted: readonly LogCountView[]): Html {
+  const n = counted.filter(({ log }) => log === 'requests').reduce((sum, { count }) => sum + count, 0)
+  return n === 0 ? html`` : notice('warn', html`<p>${fill(words.requestsCounted, { n })}</p>`)
+}
 
 function list (words: Words, { data: requests, nextCursor: next }: Listed, { filter, people }: { filter: Filter, people: People }): Html {
   if (requests.length === 0) {

@@ -10,8 +10,8 @@ export { callbackTypes, deliveryStatuses, isUnderWay, noticeText, searchedStepSt
 export type { AdapterDetail, AdapterView, AssetUseView, AssetView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView,
   ChoicesView, CompanyView, ConfigurationView, ConnectView, CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest,
   EndpointView, ErrorBody, EventView, GuideView, HoldView, InvitationView, InvitationWithLink, KeyView, LimitsView, LinkMailView, LinkView,
-  ListedProvider, MyConfig, MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView, NoticeView,
-  PasswordLinkView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView,
+  ListedProvider, LogCountView, MyConfig, MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView,
+  NoticeView, PasswordLinkView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView,
   SettingsView, SingleSignOnView, StatisticsView, TemplateAnswer, TemplateDetail, TemplateView, UserView, ValidationResponse,
   VendorCallView, VersionCheck, VersionView, NewPasskeyView, PasskeyView } from '@dispatch/core'
 
