@@ -75,7 +75,7 @@ export { NewPasskeyBody, NewPasskeyView, PasskeyNameBody, PasskeyOptions, Passke
 export { CodeBody, NewAuthenticatorView, ProofBody, RecoveryCodesView, SecondFactorView } from './contract/second-factor.ts'
 export { SessionView } from './contract/sessions.ts'
 export { spanChannel, type SpanName } from './contract/spans.ts'
-export { MySingleSignOnView, SingleSignOnBody, SingleSignOnView, UnlinkBody } from './contract/single-sign-on.ts'
+export { MySingleSignOnView, SingleSignOnBody, SingleSignOnQuery, SingleSignOnView, UnlinkBody } from './contract/single-sign-on.ts'
 export { eventKinds, type Mode, searchedStepStatuses } from './contract/states.ts'
 export { StatisticsQuery, StatisticsView } from './contract/statistics.ts'
 export { AssetBody, AssetImageBody, AssetName, AssetQuery, AssetUseView, AssetView, NextVersionBody, PreviewBody, PreviewTextBody,

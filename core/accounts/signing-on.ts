@@ -1,6 +1,9 @@
 import { compile } from '@dispatch/common'
+import { timingSafeEqual } from 'node:crypto'
+import { domainToASCII } from 'node:url'
 import { type Static, Type } from 'typebox'
 import { type Account, type Accounts, type Actor, normaliseEmail } from '../access/account.ts'
+import { digestOf } from '../access/api-key.ts'
 import { type Envelope, type Keyring, SealError } from '../access/keyring.ts'
 import { isAddressAllowed } from '../access/networks.ts'
 import { unusableHash } from '../access/passwords.ts'
@@ -10,22 +13,30 @@ import type { Log } from '../host/call/log.ts'
 import { type OpenId, type OpenIdClient, OpenIdFailure, type OpenIdPerson } from '../host/http/openid.ts'
 import type { Database } from '../store/db/database.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
-import { findByEmail, findIdentity, findSignOn, type Identity, insertIdentity, insertUserOf, readSingleSignOn,
-  type SingleSignOnRow } from '../store/tenants/single-sign-on.ts'
+import { findByEmail, findIdentity, findSignOn, type Identity, insertIdentity, insertUserOf, isElsewhere, type NamedSignOn, noteAnswer,
+  readSingleSignOn, type SingleSignOnRow } from '../store/tenants/single-sign-on.ts'
+import { addressNameOf, returnAddressOf } from './return-address.ts'
 import type { SecondFactors } from './second-factors.ts'
-import { redirectUriOf, secretContext } from './single-sign-on.ts'
+import { secretContext, sharesAddress } from './single-sign-on.ts'
 import type { Requester } from './users.ts'
 
 /**
  * Why nobody is signed in. `expired`: the browser has not begun this, or more than ten minutes ago. `issuer`: the provider was not reached,
  * or what it answers is not right. `unknown`: no user is linked with this person, and none is made. `taken`: a user has the e-mail address,
- * and must link themselves. `linked`: the user or the person is linked otherwise. `refused`: the user is disabled, or may not come from
+ * and must link themselves. `unverified`: the provider does not say that the e-mail address is verified, and so no user is made.
+ * `linked`: the user or the person is linked otherwise. `refused`: the user is disabled, or may not come from
  * this address.
  */
-export type SignOnRefusal = 'expired' | 'issuer' | 'unknown' | 'taken' | 'linked' | 'refused'
+export type SignOnRefusal = 'expired' | 'issuer' | 'unknown' | 'taken' | 'unverified' | 'linked' | 'refused'
+
+/** Whose sign-on it is, for the person who is about to use it. */
+export type SignOnName = { company: string, issuer: string }
 
 /** `sealed` belongs into a cookie of the browser that goes to `url`. */
-export type SignOnBegun = { url: string, sealed: string }
+export type SignOnBegun = SignOnName & { url: string, sealed: string }
+
+/** What a browser brings back: the name of the address to which it came, none for the one that all companies shared, and its query. */
+export type SignOnAnswer = { address: string | undefined, query: URLSearchParams }
 
 /** `proved`: who has begun to link an account has come back, and is asked for their password; `sealed` takes the cookie's place. */
 export type SignedOn =
@@ -38,6 +49,8 @@ export type LinkedAccount = { name: string, host: string }
 
 /** Signing in by the OpenID provider of a company. A person is known by issuer and subject, never by the e-mail address alone. */
 export type SigningOn = {
+  /** Whose the code of a company is; undefined where there is no such company, or it is disabled. */
+  named: (code: string) => Promise<SignOnName | undefined>
   /**
    * `given`: the code of a company, or an e-mail address, whose domain an operator has given to a company. Undefined where there is no such
    * company, it is disabled, or its provider cannot be used: nobody learns which.
@@ -45,8 +58,8 @@ export type SigningOn = {
   begin: (given: string, next: string) => Promise<SignOnBegun | undefined>
   /** Begins to link the actor, in their session. Undefined where the company has no single sign-on, or it cannot be used. */
   beginLink: (actor: Actor) => Promise<SignOnBegun | undefined>
-  /** The user whom the provider has sent back to this browser. `answer` is the query of the callback. */
-  finish: (sealed: string, answer: URLSearchParams, from: Pick<AuditAuthor, 'address' | 'requestId'>) => Promise<SignedOn>
+  /** The user whom the provider has sent back to this browser. */
+  finish: (sealed: string, answer: SignOnAnswer, from: Pick<AuditAuthor, 'address' | 'requestId'>) => Promise<SignedOn>
   /** What the actor is about to link; undefined where it was not begun in this session within ten minutes. */
   linking: (actor: Actor, sealed: string) => LinkedAccount | undefined
   /** Links it. Throws `forbidden` for a wrong password or code. Answers why it cannot be linked. */
@@ -90,6 +103,8 @@ const Pending = Type.Object({
   companyId: Type.Integer(),
   issuer: Type.String(),
   clientId: Type.String(),
+  version: Type.Integer(),
+  redirectUri: Type.String(),
   checks: Type.Object({ state: Type.String(), nonce: Type.String(), verifier: Type.String() }),
   next: Type.String(),
   link: Type.Optional(Link),
@@ -100,7 +115,7 @@ type Proved = Static<typeof Proved>
 const fitPending = compile(Pending)
 
 export function createSigningOn ({ database, accounts, keyring, openId, prove, publicUrl, log, now }: Options): SigningOn {
-  const redirectUri = redirectUriOf(publicUrl)
+  const shared = returnAddressOf(publicUrl)
 
   const clientOf = (row: SingleSignOnRow): OpenIdClient => ({
     issuer: row.issuer,
@@ -112,14 +127,32 @@ export function createSigningOn ({ database, accounts, keyring, openId, prove, p
     Buffer.from(JSON.stringify(keyring.seal(JSON.stringify(value), context))).toString('base64url')
 
   async function begin (
-    row: SingleSignOnRow,
+    { row, company }: NamedSignOn,
     { hint, ...more }: Pick<Pending, 'next' | 'link'> & { hint?: string }
   ): Promise<SignOnBegun | undefined> {
     const { company_id: companyId, issuer, client_id: clientId } = row
-    const begun = await openId.begin(clientOf(row), redirectUri, hint).catch((err: unknown) => failed(err, companyId))
+    const addresses = {
+      own: returnAddressOf(publicUrl, addressNameOf(companyId, issuer)),
+      ...sharesAddress(row, now()) ? { shared } : {}
+    }
+    const begun = await openId.begin(clientOf(row), addresses, hint).catch((err: unknown) => failed(err, companyId))
     if (begun === undefined) return undefined
-    const pending: Pending = { companyId, issuer, clientId, checks: begun.checks, ...more, until: now().getTime() + lifetime }
-    return { url: begun.url, sealed: sealedOf(pending, context) }
+    const { url, redirectUri, checks } = begun
+    const until = now().getTime() + lifetime
+    const pending: Pending = { companyId, issuer, clientId, version: versionOf(row), redirectUri, checks, ...more, until }
+    return { url, company, issuer, sealed: sealedOf(pending, context) }
+  }
+
+  /**
+   * Whether what has come to an address is the answer to what this browser has begun, and the first one. A code is shown to no issuer but
+   * the one whose address it has come to. At the shared address an answer must name its issuer, whatever that publishes by now:
+   * openid-client compares a name that is there.
+   */
+  async function isAnswerTo ({ redirectUri, checks: { state } }: Pending, { address, query }: SignOnAnswer): Promise<boolean> {
+    const isNamed = redirectUri !== shared || (query.get('iss') ?? '') !== ''
+    const isBegun = redirectUri === returnAddressOf(publicUrl, address) && isNamed
+    const isExpected = timingSafeEqual(digestOf(query.get('state') ?? ''), digestOf(state))
+    return isBegun && isExpected && await noteAnswer(database, digestOf(state), lifetime / 1000)
   }
 
   /** What this browser has begun within the last ten minutes. */
@@ -154,7 +187,7 @@ export function createSigningOn ({ database, accounts, keyring, openId, prove, p
   ): Promise<number | SignOnRefusal> {
     const known = await findIdentity(database, identity)
     if (known !== undefined) return known
-    if (email === undefined || !isAddress(email).ok || emailVerified === false) return 'unknown'
+    if (email === undefined || !isAddress(email).ok) return 'unknown'
     const [address, signingOn] = [normaliseEmail(email), { from, at: now() }]
     const user = await findByEmail(database, identity.companyId, address)
     if (user !== undefined) {
@@ -162,34 +195,42 @@ export function createSigningOn ({ database, accounts, keyring, openId, prove, p
       return await insertIdentity(database, identity, { userId: user.userId, by: 'email' }, signingOn) ? user.userId : 'linked'
     }
     if (!row.creates_users) return 'unknown'
+    if (emailVerified !== true && (emailVerified === false || !row.trusts_email)) return 'unverified'
+    if (await isElsewhere(database, identity.companyId, { email: address, domain: domainOf(address) })) return 'unknown'
     const { default_role: role, default_services: services } = row
     return await insertUserOf(database, identity, { email: address, role, services, passwordHash: unusableHash }, signingOn) ?? 'taken'
   }
 
   return {
+    async named (code) {
+      const found = codeForm.test(code) ? await findSignOn(database, { code }) : undefined
+      return found && { company: found.company, issuer: found.row.issuer }
+    },
+
     async begin (given, next) {
       const [, domain] = /^[^@\s]{1,64}@([a-z0-9.-]{1,253})$/.exec(given) ?? []
-      const row = domain !== undefined
+      const found = domain !== undefined
         ? await findSignOn(database, { domain })
-        : /^[a-z2-9]{12}$/.test(given)
+        : codeForm.test(given)
         ? await findSignOn(database, { code: given })
         : undefined
       const hinted = domain === undefined ? {} : { hint: given }
-      return row && await begin(row, { next: next.length > longestPath ? '/console' : next, ...hinted })
+      return found && await begin(found, { next: next.length > longestPath ? '/console' : next, ...hinted })
     },
 
     async beginLink ({ companyId, userId, sessionId }) {
-      const [row, account] = [await readSingleSignOn(database, companyId), await accounts.byId(userId)]
-      if (row === undefined || account === undefined || sessionId === undefined) return undefined
-      return await begin(row, { next: '/console/sessions', link: { userId, passwordVersion: account.passwordVersion, sessionId } })
+      const [found, account] = [await findSignOn(database, { companyId }), await accounts.byId(userId)]
+      if (found === undefined || account === undefined || sessionId === undefined) return undefined
+      return await begin(found, { next: '/console/sessions', link: { userId, passwordVersion: account.passwordVersion, sessionId } })
     },
 
     async finish (sealed, answer, from) {
       const pending = opened(sealed, context, fitPending)
       const row = pending && await readSingleSignOn(database, pending.companyId)
-      if (pending === undefined || row?.issuer !== pending.issuer || row.client_id !== pending.clientId) return refused('expired')
-      const { companyId, issuer, checks, next, link } = pending
-      const person = await openId.finish(clientOf(row), redirectUri, answer, checks).catch((err: unknown) => failed(err, companyId))
+      if (pending === undefined || row === undefined || !isUnchanged(row, pending)) return refused('expired')
+      if (!await isAnswerTo(pending, answer)) return refused('expired')
+      const { companyId, issuer, redirectUri, checks, next, link } = pending
+      const person = await openId.finish(clientOf(row), redirectUri, answer.query, checks).catch((err: unknown) => failed(err, companyId))
       if (person === undefined) return refused('issuer')
       const identity = { companyId, issuer, subject: person.subject }
       if (link !== undefined) {
@@ -223,6 +264,18 @@ export function createSigningOn ({ database, accounts, keyring, openId, prove, p
     }
   }
 }
+
+const codeForm = /^[a-z2-9]{12}$/
+
+/** A change of the settings makes another version: what was begun before it has ended. */
+const versionOf = (row: SingleSignOnRow): number => row.updated_at.getTime()
+
+function isUnchanged (row: SingleSignOnRow, { issuer, clientId, version }: Pending): boolean {
+  return row.issuer === issuer && row.client_id === clientId && versionOf(row) === version
+}
+
+/** The domain of an e-mail address, as it is in the DNS. */
+const domainOf = (email: string): string => domainToASCII(email.slice(email.lastIndexOf('@') + 1)).replace(/\.$/, '')
 
 type Fits<Value> = (value: unknown) => { ok: true, value: Value } | { ok: false }
 

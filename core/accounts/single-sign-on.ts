@@ -5,18 +5,20 @@ import { unusableHash } from '../access/passwords.ts'
 import { rolesUpTo } from '../access/permissions.ts'
 import type { CompanyDomains } from '../contract/domains.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
-import type { MySingleSignOnView, SingleSignOnBody, SingleSignOnView } from '../contract/single-sign-on.ts'
+import type { MySingleSignOnView, SingleSignOnBody, SingleSignOnQuery, SingleSignOnView } from '../contract/single-sign-on.ts'
 import { type OpenId, OpenIdFailure } from '../host/http/openid.ts'
 import type { Database } from '../store/db/database.ts'
 import { readDomains, storeDomains } from '../store/tenants/domains.ts'
 import { countIdentities, deleteIdentities, deleteSingleSignOn, isKnown, readSingleSignOn, type SingleSignOnRow,
   storeSingleSignOn } from '../store/tenants/single-sign-on.ts'
+import { addressNameOf, returnAddressOf } from './return-address.ts'
 import type { SecondFactors } from './second-factors.ts'
 import { type Requester, requireGrantable, requireOwned } from './users.ts'
 
 /** What the admins of a company decide about single sign-on. */
 export type SingleSignOn = {
-  read: (actor: Actor) => Promise<SingleSignOnView>
+  /** `issuer`: the one whose redirect address is asked for, in the place of the one that is set. */
+  read: (actor: Actor, query: SingleSignOnQuery) => Promise<SingleSignOnView>
   /** What the actor may know as a user. */
   readOwn: (actor: Actor) => Promise<MySingleSignOnView>
   /** The same of a user of the company; undefined when there is none, or their role is above the actor's. */
@@ -62,16 +64,15 @@ type Options = {
 /** What the secret of a company's client is sealed for. */
 export const secretContext = (companyId: number): string => `${companyId}|single-sign-on`
 
-/** Where a provider sends the browser back to. */
-export const redirectUriOf = (publicUrl: string): string => `${publicUrl}/console/sign-on/callback`
-
 const signInUrlOf = (publicUrl: string, code: string): string => `${publicUrl}/console/sign-on?company=${code}`
 
 export function createSingleSignOn ({ database, accounts, keyring, openId, prove, publicUrl, plainHttp, now }: Options): SingleSignOn {
-  const view = async (row: SingleSignOnRow | undefined): Promise<SingleSignOnView> => ({
-    redirectUri: redirectUriOf(publicUrl),
-    current: row === undefined ? null : await currentOf(row)
-  })
+  async function view (companyId: number, row: SingleSignOnRow | undefined, issuer = row?.issuer): Promise<SingleSignOnView> {
+    return {
+      redirectUri: issuer === undefined ? null : returnAddressOf(publicUrl, addressNameOf(companyId, issuer)),
+      current: row === undefined ? null : await currentOf(row)
+    }
+  }
 
   const currentOf = async (row: SingleSignOnRow): Promise<NonNullable<SingleSignOnView['current']>> => ({
     issuer: row.issuer,
@@ -80,11 +81,13 @@ export function createSingleSignOn ({ database, accounts, keyring, openId, prove
     defaultRole: row.default_role,
     defaultServices: row.default_services as NonNullable<SingleSignOnView['current']>['defaultServices'],
     linksByEmail: row.links_by_email,
+    trustsEmail: row.trusts_email,
     required: row.required,
     wayIn: row.way_in,
     code: row.code,
     signInUrl: signInUrlOf(publicUrl, row.code),
-    linked: await countIdentities(database, row.company_id, row.issuer)
+    linked: await countIdentities(database, row.company_id, row.issuer),
+    shared: sharesAddress(row, now()) ? { redirectUri: returnAddressOf(publicUrl), until: row.shared_until.toISOString() } : null
   })
 
   async function stateOf ({ companyId, userId }: Pick<Account, 'companyId' | 'userId'>): Promise<MySingleSignOnView> {
@@ -110,7 +113,7 @@ export function createSingleSignOn ({ database, accounts, keyring, openId, prove
   }
 
   return {
-    read: async ({ companyId }) => view(await readSingleSignOn(database, companyId)),
+    read: async ({ companyId }, { issuer }) => view(companyId, await readSingleSignOn(database, companyId), issuer),
 
     readOwn: stateOf,
 
@@ -121,7 +124,7 @@ export function createSingleSignOn ({ database, accounts, keyring, openId, prove
 
     async change ({ actor, author }, body) {
       const { issuer, clientId, clientSecret, createsUsers = false, defaultRole = 'member', defaultServices = [] } = body
-      const { linksByEmail = false, required = false, wayIn = actor.userId } = body
+      const { linksByEmail = false, trustsEmail = false, required = false, wayIn = actor.userId, address } = body
       const { companyId } = actor
       requireGrantable(actor, defaultRole)
       requireOwned(actor, linksByEmail ? ['*'] : defaultServices)
@@ -138,6 +141,7 @@ export function createSingleSignOn ({ database, accounts, keyring, openId, prove
       const secret = clientSecret === undefined ? known?.client_secret : keyring.seal(clientSecret, secretContext(companyId))
       if (secret === undefined) throw new TypeError('There is a secret, or it is refused above.')
       return await view(
+        companyId,
         await storeSingleSignOn(database, companyId, {
           code: newCode(),
           issuer,
@@ -147,8 +151,10 @@ export function createSingleSignOn ({ database, accounts, keyring, openId, prove
           default_role: defaultRole,
           default_services: defaultServices,
           links_by_email: linksByEmail,
+          trusts_email: trustsEmail,
           required,
-          way_in: required ? wayIn : null
+          way_in: required ? wayIn : null,
+          shared_until: isSame && address === undefined ? known.shared_until : null
         }, Object.keys(body), { author, at: now() })
       )
     },
@@ -199,6 +205,11 @@ export function createSingleSignOn ({ database, accounts, keyring, openId, prove
       return row !== undefined && without ? signInUrlOf(publicUrl, row.code) : undefined
     }
   }
+}
+
+/** Whether the client is still registered with the address that all companies shared. */
+export function sharesAddress (row: SingleSignOnRow, now: Date): row is SingleSignOnRow & { shared_until: Date } {
+  return row.shared_until !== null && row.shared_until > now
 }
 
 function invalid (path: string, code: string, message: string): DispatchError {

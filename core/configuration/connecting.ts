@@ -36,7 +36,10 @@ export type Returned =
  * what it brings counts only once the user who began has confirmed it. So a link that somebody else opened connects nobody else's account.
  */
 export type Connecting = {
-  /** The address of the vendor's page, for the browser of whoever has the account there. Throws `not_found`, `conflict`. */
+  /**
+   * The address of the vendor's page, for the browser of whoever has the account there. Throws `not_found`, `conflict`; and, as `confirm`,
+   * `forbidden` to who acts as somebody else: the account would be connected in the other's name.
+   */
   begin: (actor: Actor, owner: Owner, code: string) => Promise<ConnectView>
   /** Keeps what the vendor has sent the browser with. */
   arrive: (provider: string, answer: VendorAnswer) => Promise<Returned>
@@ -80,7 +83,8 @@ export function createConnecting ({ configurations, host, keyring, network, data
   }
 
   return {
-    async begin ({ userId }, owner, code) {
+    async begin (actor, owner, code) {
+      const { userId } = ownActor(actor)
       const { connect, configuration: { settings: { plain }, sandbox }, ref } = await find(owner, code)
       const [state, verifier] = [makeSecret(), makeSecret()]
       const client = clientDigest(connect, plain, sandbox)
@@ -117,7 +121,8 @@ export function createConnecting ({ configurations, host, keyring, network, data
       return kept ? { came: 'confirmed', company, provider, confirmation } : { came: 'unknown' }
     },
 
-    async confirm ({ userId }, owner, code, given, author) {
+    async confirm (actor, owner, code, given, author) {
+      const { userId } = ownActor(actor)
       const { connect, configuration, ref } = await find(owner, code)
       const confirmation = digestOf(given)
       const taken = await takeRequest(database, { ...ref, userId, confirmation })
@@ -168,3 +173,8 @@ export function createConnecting ({ configurations, host, keyring, network, data
 }
 
 type Connectable = { connect: Connect, configuration: StoredConfiguration, ref: ConnectionRef }
+
+function ownActor (actor: Actor): Actor {
+  if (actor.impersonatorId === undefined) return actor
+  throw new DispatchError('forbidden', 'Only users themselves connect an account at a vendor: sign in as the one whose it is.')
+}

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Html } from '../html.ts'
+import { permissionsPolicies } from '../permissions-policy.ts'
 import { editorScript } from './browser/editor.ts'
 import { policies } from './browser/policies.ts'
 import { script } from './browser/script.ts'
@@ -154,6 +155,7 @@ const headers = {
   'content-type': 'text/html; charset=utf-8',
   'cross-origin-opener-policy': 'same-origin',
   'referrer-policy': 'same-origin',
+  'permissions-policy': permissionsPolicies.console,
   'cache-control': 'no-store'
 }
 

@@ -5,6 +5,7 @@ import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { TObject } from 'typebox'
 import { deprecationWarning } from '../hooks/headers.ts'
+import { permissionsPolicies } from '../permissions-policy.ts'
 import { callbackNamesIn, callbackOperations } from './callback-operations.ts'
 import { type Components, emptyComponents, nameSchemas, type OpenApiObject } from './components.ts'
 import { documentResponses, type RouteResponses, routeResponsesOf } from './openapi-responses.ts'
@@ -65,6 +66,10 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
   await app.register(async (pages) => {
     pages.addHook('onRoute', (route) => {
       route.config = { ...route.config, public: true }
+    })
+    pages.addHook('onRequest', (_request, reply, next) => {
+      reply.header('permissions-policy', permissionsPolicies.other)
+      next()
     })
     // The basic layout is the document alone, without a field for the address of another one.
     await pages.register(swaggerUi, {

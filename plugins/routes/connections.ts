@@ -3,6 +3,7 @@ import { type Actor, type ConfigurationService, ConfigurationView, ConfirmBody, 
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
 import { type Html, html } from '../html.ts'
+import { permissionsPolicies } from '../permissions-policy.ts'
 import { auditAuthorOf } from './audit-author.ts'
 import { codeIn } from './path-parameters.ts'
 
@@ -100,7 +101,11 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
 const Page = { description: 'A page for the person.', content: { 'text/html': { schema: { type: 'string' } } } }
 
 /** The address of the page has the vendor's code in it: it is neither kept nor told to anybody. */
-const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }
+const headers = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'permissions-policy': permissionsPolicies.other
+}
 
 /** Characters of a parameter. Codes of some vendors are signed tokens. */
 const longest = 4_096

@@ -1,5 +1,5 @@
-import { CompanyDomains, DispatchError, MySingleSignOnView, Nothing, type SingleSignOn, SingleSignOnBody, SingleSignOnView,
-  UnlinkBody } from '@dispatch/core'
+import { CompanyDomains, DispatchError, MySingleSignOnView, Nothing, type SingleSignOn, SingleSignOnBody, SingleSignOnQuery,
+  SingleSignOnView, UnlinkBody } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { integerIn, resourceNotFound } from './path-parameters.ts'
@@ -10,15 +10,16 @@ const path = '/api/v1/company/single-sign-on'
 
 /** The company's own OpenID provider, by which its people sign in at the console. */
 export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: SingleSignOn }> = (app, { singleSignOn }, done) => {
-  app.get(path, {
+  app.get<{ Querystring: SingleSignOnQuery }>(path, {
     config: { scopes: ['audit'], roles: ['admin', 'operator'], errors: [] },
     schema: {
       operationId: 'readSingleSignOn',
       tags: ['Company'],
-      summary: 'Reads the single sign-on of the company (admins).',
+      summary: 'Reads the single sign-on of the company, or the redirect address for an issuer that is to be set (admins).',
+      querystring: SingleSignOnQuery,
       response: { 200: SingleSignOnView }
     }
-  }, ({ actor }) => singleSignOn.read(actor))
+  }, ({ actor, query }) => singleSignOn.read(actor, query))
 
   app.put(path, {
     config: { freshProof: true, roles: ['admin', 'operator'], errors: ['validation_failed', 'conflict'] },
@@ -26,7 +27,9 @@ export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: Si
       operationId: 'updateSingleSignOn',
       tags: ['Company'],
       summary: 'Sets the single sign-on of the company: an OpenID provider by which its people sign in at the console (admins).',
-      description: 'The configuration of the issuer is read first. It can be required once somebody has signed in by it.',
+      description:
+        'The configuration of the issuer is read first. It can be required once somebody has signed in by it. Sign-ins that are under ' +
+        'way end.',
       body: SingleSignOnBody,
       response: { 200: SingleSignOnView }
     }

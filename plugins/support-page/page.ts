@@ -2,6 +2,7 @@ import { type Breakers, destinationNames, type Host, type Manifest, type Provide
 import type { FastifyPluginCallback } from 'fastify'
 import { hash } from 'node:crypto'
 import { type Html, html } from '../html.ts'
+import { permissionsPolicies } from '../permissions-policy.ts'
 import { columnsOf } from './columns.ts'
 import { supportOf } from './support.ts'
 
@@ -14,8 +15,7 @@ export const supportPage: FastifyPluginCallback<{ host: Host, breakers: Pick<Bre
     const manifests = host.entries().flatMap((entry) =>
       entry.state === 'installed' && entry.companies === undefined ? [entry.manifest] : []
     )
-    return reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy, 'cache-control': 'no-cache' })
-      .send(pageOf(manifests, breakers.failing()).markup)
+    return reply.headers(headers).send(pageOf(manifests, breakers.failing()).markup)
   })
   done()
 }
@@ -36,6 +36,13 @@ tbody th small { display: block; font-weight: normal; font-family: ui-monospace,
 const policy =
   `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors ` +
   `'none'`
+
+const headers = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': policy,
+  'permissions-policy': permissionsPolicies.other,
+  'cache-control': 'no-cache'
+}
 
 function pageOf (manifests: readonly Manifest[], failing: Pick<ReadonlySet<string>, 'has'>): Html {
   return html`<!doctype html>

@@ -39,7 +39,8 @@ await t.test('no page may be framed, kept or read elsewhere, and none runs anyth
       'x-frame-options': 'DENY',
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
-      'cross-origin-opener-policy': 'same-origin'
+      'cross-origin-opener-policy': 'same-origin',
+      'permissions-policy': /^clipboard-write=\(self\), publickey-credentials-create=\(self\), [^*"]*camera=\(\), /
     }, page.path)
     t.ok(Object.values(policies).some((policy) => policy === headers.get('content-security-policy')), page.path)
     lacks(t, (body as string).replace(`<script type="module" src="${script.path}"></script>`, ''), /<script|style="|\son\w+=/, page.path)

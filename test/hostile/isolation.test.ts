@@ -198,8 +198,8 @@ await t.test('without a company there is nothing', async (t) => {
 
 await t.test('what belongs to no company cannot be reached', async (t) => {
   t.same(unreachable, ['adapter_packages', 'adapters', 'catalogs', 'change_counter', 'changes', 'inbound', 'known_clients',
-    'kysely_migration', 'kysely_migration_lock', 'limits', 'passkey_challenges', 'provider_pins', 'provider_processes', 'provider_reloads',
-    'provider_trials', 'releases', 'signing_keys', 'waiting_sign_ins'])
+    'kysely_migration', 'kysely_migration_lock', 'limits', 'lineages', 'passkey_challenges', 'provider_pins', 'provider_processes',
+    'provider_reloads', 'provider_trials', 'releases', 'sign_on_answers', 'signing_keys', 'waiting_sign_ins'])
   await t.rejects(rowsAs(own, sql`select * from pg_shadow`), denied)
   for (const name of [...unreachable, 'pg_catalog.pg_authid']) {
     for (const statement of [sql`select * from ${sql.table(name)}`, sql`delete from ${sql.table(name)}`]) {

@@ -133,7 +133,9 @@ await t.test('a sign-in makes a session of its own, whatever cookie the browser 
 await t.test('a session ends at the sign-out, and only this one', async (t) => {
   const [first, second] = [await signIn(), await signIn()]
   const { headers } = await post('/sign-out', {}, first)
-  contains(t, headers.get('set-cookie'), 'Max-Age=0')
+  const names = ['__Host-console', '__Host-console-sign-in', '__Host-console-passkey', '__Host-console-sign-on']
+  t.same(headers.getSetCookie().map((line) => line.replace(/; Path.*; /, ' ')), names.map((name) => `${name}= Max-Age=0`))
+  t.equal(headers.get('clear-site-data'), '"cache", "storage"', 'what the browser keeps of the pages is gone')
   isSignedOut(t, await open('', first), 'the cookie is of no use any more')
   t.equal((await open('', second)).status, 200)
 })

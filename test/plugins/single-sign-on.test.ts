@@ -16,20 +16,21 @@ front.leadTo(service.url)
 const browser = await launchChromium(t)
 const { app, send } = service
 const { open, post, signIn } = openConsole(service)
-const provider = await startOpenIdProvider(t, `${front.url}/console/sign-on/callback`)
+const provider = await startOpenIdProvider(t)
 const { issuer, client } = provider
 const path = '/api/v1/company/single-sign-on'
 let companies = 0
 
-/** A company with single sign-on, and the code of it. */
+/** A company with single sign-on that is registered at the provider, and the code of it. */
 async function founded (changes: object = {}) {
   const company = await service.company(`sso${String(++companies)}`)
   const set = (more: object = {}): Promise<Answer> =>
     send('PUT', path, { body: { issuer, ...client, createsUsers: true, defaultServices: ['sms'], ...changes, ...more } }, company.admin)
-  const { body: { current: { code } } } = await set()
+  const { body: { redirectUri, current: { code } } } = await set()
+  provider.register(redirectUri as string)
   const { data } = (await send('GET', '/api/v1/users', {}, company.operator)).body
   const idOf = ({ email }: Pick<Login, 'email'>): number => data.find((user: Login) => user.email === email).id
-  return { ...company, code: String(code), set, idOf }
+  return { ...company, code: String(code), redirectUri: String(redirectUri), set, idOf }
 }
 
 type Left = { url: string, cookie: string }
@@ -40,7 +41,8 @@ function leftWith ({ headers, body }: Answer): Left {
   return { url: url.replaceAll('&amp;', '&'), cookie: headers.get('set-cookie')?.split(';', 1)[0] ?? '' }
 }
 const leave = async (code: string): Promise<Left> => leftWith(await post('/sign-on', { company: code, next: '/console/providers' }))
-const comeBack = (answer: URL, cookie: string): Promise<Answer> => open(`/sign-on/callback${answer.search}`, cookie)
+const comeBack = (answer: URL, cookie: string): Promise<Answer> =>
+  open(`${answer.pathname.replace('/console', '')}${answer.search}`, cookie)
 
 /** Signs a person in by the provider. */
 async function signOn (code: string, person: Person): Promise<Answer> {
@@ -63,13 +65,13 @@ function isRefused (t: Test, answer: Answer, why: keyof typeof en, name: string)
 }
 
 await t.test('whom the provider lets in becomes a user with the rights that the admin has set, and comes back as the same', async (t) => {
-  const { admin, code } = await founded()
-  const person = { sub: 'grace', email: 'Grace@Example.com' }
+  const { admin, code, redirectUri } = await founded()
+  const person = { sub: 'grace', email: 'Grace@Example.com', email_verified: true }
   const { url, cookie } = await leave(code)
   has(t, Object.fromEntries(new URL(url).searchParams), {
     response_type: 'code',
     client_id: client.clientId,
-    redirect_uri: `${front.url}/console/sign-on/callback`,
+    redirect_uri: redirectUri,
     code_challenge_method: 'S256'
   })
   matches(t, [...new URL(url).searchParams.keys()].sort(), ['client_id', 'code_challenge', 'code_challenge_method', 'nonce', 'redirect_uri',
@@ -90,8 +92,6 @@ await t.test('whom the provider lets in becomes a user with the rights that the 
   }])
   isRefused(t, await signOn(code, { sub: 'no-address' }), 'signOnRefused_unknown', 'without an address')
   isRefused(t, await signOn(code, { sub: 'nul', email: 'a\u0000@example.com' }), 'signOnRefused_unknown', 'what is no address')
-  isRefused(t, await signOn(code, { sub: 'false', email: 'false@example.com', email_verified: false }), 'signOnRefused_unknown',
-    'unverified')
 })
 
 await t.test('a user who is there is not taken over by the e-mail address, but links their account, or an admin allows it', async (t) => {
@@ -131,20 +131,26 @@ await t.test('a user who is there is not taken over by the e-mail address, but l
 
 await t.test('an answer counts in the browser that has begun, once, within ten minutes, and for what is set', async (t) => {
   const { code, set } = await founded()
-  provider.person = { sub: 'ada', email: 'ada@example.com' }
+  provider.person = { sub: 'ada', email: 'ada@example.com', email_verified: true }
   const [one, two] = [await leave(code), await leave(code)]
   const answer = await provider.visit(one.url)
   isRefused(t, await comeBack(answer, ''), 'signOnRefused_expired', 'another browser')
-  isRefused(t, await comeBack(answer, two.cookie), 'signOnRefused_issuer', 'the state of another sign-in')
+  isRefused(t, await comeBack(answer, two.cookie), 'signOnRefused_expired', 'the state of another sign-in')
   isRefused(t, await comeBack(answer, one.cookie.replace('=', '=x')), 'signOnRefused_expired', 'an altered cookie')
-  for (const name of ['state', 'iss', 'code']) {
-    const forged = new URL(answer)
+  for (const [name, why] of [['state', 'signOnRefused_expired'], ['iss', 'signOnRefused_issuer'], ['code',
+    'signOnRefused_issuer']] as const)
+  {
+    const { url, cookie } = await leave(code)
+    const forged = await provider.visit(url)
     forged.searchParams.set(name, 'x'.repeat(43))
-    isRefused(t, await comeBack(forged, one.cookie), 'signOnRefused_issuer', `another ${name}`)
+    isRefused(t, await comeBack(forged, cookie), why, `another ${name}`)
   }
   t.equal((await comeBack(answer, one.cookie)).status, 200)
-  isRefused(t, await comeBack(answer, one.cookie), 'signOnRefused_issuer', 'the provider takes a code once')
-  isRefused(t, await comeBack(new URL('?error=access_denied', issuer), two.cookie), 'signOnRefused_issuer', 'the provider refuses')
+  isRefused(t, await comeBack(answer, one.cookie), 'signOnRefused_expired', 'an answer counts once')
+  const refusing = await provider.visit(two.url)
+  refusing.searchParams.delete('code')
+  refusing.searchParams.set('error', 'access_denied')
+  isRefused(t, await comeBack(refusing, two.cookie), 'signOnRefused_issuer', 'the provider refuses')
   const late = await leave(code)
   const came = await provider.visit(late.url)
   clock.now = new Date(clock.now.getTime() + 600_000)
@@ -172,7 +178,7 @@ await t.test('who is disabled, or has no user, is not let in; and no other compa
 await t.test('where it is required the console refuses passwords, but for the way in; programs go on', async (t) => {
   const { admin, member, code, set, idOf } = await founded()
   isError(t, await set({ required: true }), 'conflict', 'nobody has signed in by it')
-  t.equal((await signOn(code, { sub: 'one', email: 'one@example.com' })).status, 200)
+  t.equal((await signOn(code, { sub: 'one', email: 'one@example.com', email_verified: true })).status, 200)
   isError(t, await set({ required: true, wayIn: idOf(member) }), 'validation_failed', 'the way in is an admin')
   has(t, (await set({ required: true })).body.current, { required: true, wayIn: idOf(admin) })
   const refused = await post('/sign-in', { ...member })
@@ -213,7 +219,7 @@ await t.test('settings that cannot work, or give more than the admin has, are re
   const redirecting = await startPublisher(t, () => undefined)
   has(t, await set({ issuer: redirecting }), { status: 422, body: { details: [{ path: '/issuer' }] } }, 'no redirect is followed')
   has(t, await set({ issuer: 'https://10.0.0.1' }), { status: 422, body: { details: [{ path: '/issuer', message: /may not be called/ }] } })
-  const [one, two] = [await startOpenIdProvider(t, front.url), { issuer, clientId: 'other' }]
+  const [one, two] = [await startOpenIdProvider(t), { issuer, clientId: 'other' }]
   for (const more of [{ issuer: one.issuer }, two]) {
     has(t, await set({ ...more, clientSecret: undefined }), { status: 422, body: { details: [{ path: '/clientSecret' }] } })
   }
@@ -282,19 +288,70 @@ await t.test('an admin unlinks a user, and a user themselves who has a password'
 })
 
 await t.test('the page of the settings shows no secret, and says what was wrong at its field', async (t) => {
-  const { admin, member, code } = await founded()
+  const { admin, member, code, redirectUri } = await founded()
   const cookie = await signIn(admin)
   const { body } = await open('/company/single-sign-on', cookie)
-  for (const part of [code, `${front.url}/console/sign-on/callback`, `value="${issuer}"`]) contains(t, body, part)
+  for (const part of [code, redirectUri, `value="${issuer}"`]) contains(t, body, part)
   lacks(t, body, client.clientSecret)
   const form = { issuer: 'x', ...client, defaultRole: 'member', service: 'sms' }
   const refused = await post('/company/single-sign-on', form, cookie)
   lacks(t, refused.body, client.clientSecret)
   t.equal(refused.status, 422)
   contains(t, refused.body, /id="f-issuer"[^>]*value="x"[^>]*aria-invalid="true"/)
-  t.equal((await post('/company/single-sign-on', { ...form, issuer }, cookie)).status, 303)
+  t.equal((await post('/company/single-sign-on', { ...form, issuer, trustsEmail: 'true' }, cookie)).status, 303)
+  has(t, (await send('GET', path, {}, admin)).body.current, { trustsEmail: true, createsUsers: false })
   t.equal((await open('/company/single-sign-on', await signIn(member))).status, 403)
   t.equal((await post('/company/single-sign-on/remove', {}, cookie)).status, 303)
+})
+
+await t.test('the page shows the redirect address of an issuer before it is set, and the end of the one that all shared', async (t) => {
+  const { admin, companyId, redirectUri, set } = await founded()
+  const cookie = await signIn(admin)
+  const at = '/company/single-sign-on'
+  const addressOf = async (of: string): Promise<string> =>
+    (await send('GET', `${path}?${String(new URLSearchParams({ issuer: of }))}`, {}, admin)).body.redirectUri as string
+  const other = 'https://login.example.com'
+  t.not(await addressOf(other), redirectUri)
+  contains(t, (await open(`${at}?${String(new URLSearchParams({ of: other }))}`, cookie)).body, await addressOf(other))
+  lacks(t, (await open(at, cookie)).body, en.signOnMoved)
+  await app.get('database').owner.updateTable('single_sign_on').set({ shared_until: new Date('2100-03-14T09:00:00Z') })
+    .where('company_id', '=', companyId).execute()
+  const { body } = await open(at, cookie)
+  for (const part of [en.signOnMoved, redirectUri, `${front.url}/console/sign-on/callback<`, '2100-03-14']) contains(t, body, part)
+  await set({ required: false, defaultServices: ['sms'], linksByEmail: true, trustsEmail: true })
+  t.equal((await post(`${at}/address`, {}, cookie)).headers.get('location'), '/console/company/single-sign-on?saved=1')
+  const { shared, ...kept } = (await send('GET', path, {}, admin)).body.current
+  t.equal(shared, null)
+  has(t, kept, { issuer, clientId: client.clientId, createsUsers: true, defaultServices: ['sms'], linksByEmail: true, trustsEmail: true })
+
+  await send('DELETE', path, {}, admin)
+  t.equal((await post(`${at}/address`, {}, cookie)).headers.get('location'), '/console/company/single-sign-on', 'nothing is set')
+  const first = await open(at, cookie)
+  contains(t, first.body, 'name="of"', 'the issuer is asked for first')
+  lacks(t, first.body, 'name="clientId"')
+  const second = await open(`${at}?${String(new URLSearchParams({ of: issuer }))}`, cookie)
+  for (const part of [redirectUri, 'name="clientId"', `value="${issuer}"`]) contains(t, second.body, part)
+  t.equal((await open(`${at}?of=${'x'.repeat(501)}`, cookie)).status, 200)
+})
+
+await t.test('the page before the provider says whose it is, and leads on by itself where the person has read that', async (t) => {
+  const { companyId, code, operator, redirectUri } = await founded()
+  const name = `sso${String(companies)}`
+  const link = await open(`/sign-on?company=${code}`, '')
+  for (const part of [`<dd>${name}</dd>`, `<dd>${issuer}</dd>`]) contains(t, link.body, part)
+  const [, seen = ''] = /name="seen" value="([^"]*)"/.exec(String(link.body)) ?? []
+  const onwards = 'http-equiv="refresh"'
+  const read = await post('/sign-on', { company: code, seen })
+  const unread = await post('/sign-on', { company: code })
+  const other = await post('/sign-on', { company: code, seen: 'https://another.example' })
+  for (const { body } of [read, unread, other]) for (const part of [`<dd>${name}</dd>`, `<dd>${issuer}</dd>`]) contains(t, body, part)
+  contains(t, read.body, onwards)
+  for (const { body } of [unread, other]) lacks(t, body, onwards, 'nobody has told the person')
+  const domain = `named${String(companyId)}.example.com`
+  await send('PUT', `/api/v1/companies/${String(companyId)}/domains`, { body: { domains: [domain] } }, operator)
+  contains(t, (await post('/sign-on', { email: `ada@${domain}` })).body, onwards, 'the address is the person\'s own')
+  lacks(t, (await open('/sign-on?company=abcdefghjkmn', '')).body, 'name="seen"', 'a code of nobody')
+  contains(t, decodeURIComponent(leftWith(read).url), redirectUri)
 })
 
 if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
@@ -320,11 +377,12 @@ else {
       await page.waitForURL(`${front.url}/console/sign-on/link`)
       await page.locator('main [name=proof]').waitFor()
       await fits('the question whether the account is linked')
-      provider.person = { sub: locale, email: `${locale}@example.com` }
+      provider.person = { sub: locale, email: `${locale}@example.com`, email_verified: true }
       await guest.goto('/console/sign-in')
       await guest.click('main a[href^="/console/sign-on"]')
       await guest.fill('#f-company', code)
       await guest.click('main button')
+      await guest.click(`main a[href^="${issuer}"]`)
       await guest.waitForURL(`${front.url}/console`)
       t.equal(await guest.innerText('.account a'), `${locale}@example.com`)
       await Promise.all([context.close(), plain.close()])

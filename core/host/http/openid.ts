@@ -11,15 +11,27 @@ export type OpenIdClient = { issuer: string, clientId: string, clientSecret: str
 /** What binds an answer to its request: the state and the nonce are in it, the verifier is known to the service alone (PKCE, S256). */
 export type OpenIdChecks = { state: string, nonce: string, verifier: string }
 
-/** A person as their provider knows them; `email` only where the provider tells it. */
+/**
+ * Where a provider sends the browser back to: to its `own` address, or to one that it has in common with other providers, where it names
+ * itself in its answers (RFC 9207).
+ */
+export type ReturnAddresses = { own: string, shared?: string }
+
+/**
+ * A person as their provider knows them; `email` only where the provider tells it. `emailVerified` is undefined where the provider does not
+ * say, and false for anything but the boolean true.
+ */
 export type OpenIdPerson = { subject: string, email?: string, emailVerified: boolean | undefined }
+
+/** What a browser is sent to, the address to which it is sent back, and what must be known then. */
+export type OpenIdBegun = { url: string, redirectUri: string, checks: OpenIdChecks }
 
 /** OpenID Connect with an authorization code, over connections that the guard permits. Each method throws an {@link OpenIdFailure}. */
 export type OpenId = {
   /** Reads the configuration that the issuer publishes. */
   probe: (issuer: string) => Promise<void>
-  /** The address at the provider to which a browser goes, and what must be known when it comes back. `hint`: who it probably is. */
-  begin: (client: OpenIdClient, redirectUri: string, hint?: string) => Promise<{ url: string, checks: OpenIdChecks }>
+  /** `hint`: who it probably is that goes to the provider. */
+  begin: (client: OpenIdClient, addresses: ReturnAddresses, hint?: string) => Promise<OpenIdBegun>
   /** Exchanges the code for the ID token, whose signature, issuer, audience, times and nonce are checked. `answer` is the query. */
   finish: (client: OpenIdClient, redirectUri: string, answer: URLSearchParams, checks: OpenIdChecks) => Promise<OpenIdPerson>
 }
@@ -85,11 +97,14 @@ export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport
         await discover({ issuer, clientId: 'none', clientSecret: 'none' })
       }),
 
-    begin: (client, redirectUri, hint) =>
+    begin: (client, { own, shared }, hint) =>
       orFailure(client.issuer, async () => {
         const openid = await library()
+        const configuration = await discover(client)
+        const namesItself = configuration.serverMetadata().authorization_response_iss_parameter_supported === true
+        const redirectUri = shared !== undefined && namesItself ? shared : own
         const checks = { state: openid.randomState(), nonce: openid.randomNonce(), verifier: openid.randomPKCECodeVerifier() }
-        const url = openid.buildAuthorizationUrl(await discover(client), {
+        const url = openid.buildAuthorizationUrl(configuration, {
           redirect_uri: redirectUri,
           scope: 'openid email',
           state: checks.state,
@@ -98,7 +113,7 @@ export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport
           code_challenge_method: 'S256',
           ...hint === undefined ? {} : { login_hint: hint }
         })
-        return { url: url.href, checks }
+        return { url: url.href, redirectUri, checks }
       }),
 
     finish: (client, redirectUri, answer, { state, nonce, verifier }) =>
@@ -119,7 +134,7 @@ export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport
           ? await openid.fetchUserInfo(configuration, tokens.access_token, subject)
           : claims ?? {}
         const told = typeof email === 'string' ? { email } : {}
-        return { subject, ...told, emailVerified: typeof emailVerified === 'boolean' ? emailVerified : undefined }
+        return { subject, ...told, emailVerified: emailVerified === undefined ? undefined : emailVerified === true }
       })
   }
 }

@@ -49,6 +49,7 @@ const migrations = {
   '051-lean-writes': () => import('../migrations/051-lean-writes.ts'),
   '052-exchanges': () => import('../migrations/052-exchanges.ts'),
   '053-lean-credits': () => import('../migrations/053-lean-credits.ts'),
+  '054-sign-on-addresses': () => import('../migrations/054-sign-on-addresses.ts'),
   '056-proof': () => import('../migrations/056-proof.ts'),
   '057-notices': () => import('../migrations/057-notices.ts'),
   '058-key-scopes': () => import('../migrations/058-key-scopes.ts'),

@@ -429,8 +429,11 @@ export type Tables = {
     links_by_email: boolean
     required: boolean
     way_in: number | null
+    shared_until: Generated<Date | null>
+    trusts_email: Generated<boolean>
     updated_at: Date
   }
+  sign_on_answers: { digest: Buffer, expires_at: Date }
   user_identities: { company_id: number, user_id: number, issuer: string, subject: string, linked_at: Date }
   one_time_links: {
     link_id: string

@@ -3,14 +3,20 @@ import type { Role } from '../../access/account.ts'
 import type { Envelope } from '../../access/keyring.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
+import { addSeconds } from '../db/sql-timestamp.ts'
 import { type AuditAuthor, type AuditStamp, noteAudit } from './audit.ts'
 import { unlessTaken, type UserRef, userRow, voidSessions } from './users.ts'
 
 const whole = ['company_id', 'code', 'issuer', 'client_id', 'client_secret', 'creates_users', 'default_role', 'default_services',
-  'links_by_email', 'required', 'way_in', 'updated_at'] as const
+  'links_by_email', 'required', 'way_in', 'shared_until', 'trusts_email', 'updated_at'] as const
+/** The same of a row that is read beside others. */
+const wholeOf = whole.map((column) => `single_sign_on.${column}` as const)
 
-/** The single sign-on of a company. */
+/** The single sign-on of a company. `shared_until`: until when its client may go on with the address that all companies shared. */
 export type SingleSignOnRow = Selectable<Tables['single_sign_on']>
+
+/** The same with the name of its company. */
+export type NamedSignOn = { row: SingleSignOnRow, company: string }
 
 export async function readSingleSignOn (database: Database, companyId: number): Promise<SingleSignOnRow | undefined> {
   return database.company(companyId,
@@ -18,25 +24,49 @@ export async function readSingleSignOn (database: Database, companyId: number): 
 }
 
 /**
- * That of a company which is not disabled, by its code or by the domain of its addresses. Read as the owner, because the company is not
- * known yet.
+ * That of a company which is not disabled, by its code, by the domain of its addresses, or by its id. Read as the owner, because the
+ * company of the former two is not known yet.
  */
 export async function findSignOn (
   { owner }: Database,
-  by: { code: string } | { domain: string }
-): Promise<SingleSignOnRow | undefined> {
-  return owner.selectFrom('single_sign_on').select(whole)
-    .where((where) =>
-      'code' in by
-        ? where('code', '=', by.code)
-        : where('company_id', '=', where.selectFrom('company_domains').select('company_id').where('domain', '=', by.domain))
-    )
-    .where((where) =>
-      where.exists(
-        where.selectFrom('companies').select('name').whereRef('companies.company_id', '=', 'single_sign_on.company_id')
-          .where('disabled_at', 'is', null)
-      )
-    ).executeTakeFirst()
+  by: { code: string } | { domain: string } | { companyId: number }
+): Promise<NamedSignOn | undefined> {
+  const found = await owner.selectFrom('single_sign_on').innerJoin('companies', 'companies.company_id', 'single_sign_on.company_id')
+    .select(wholeOf).select('companies.name as company').where('companies.disabled_at', 'is', null)
+    .where((where) => {
+      if ('code' in by) return where('single_sign_on.code', '=', by.code)
+      const id = 'companyId' in by
+        ? by.companyId
+        : where.selectFrom('company_domains').select('company_domains.company_id').where('domain', '=', by.domain)
+      return where('single_sign_on.company_id', '=', id)
+    }).executeTakeFirst()
+  if (found === undefined) return undefined
+  const { company, ...row } = found
+  return { row, company }
+}
+
+/** Notes that the answer to a sign-in has come. False where it has come before; those whose time is over are forgotten. */
+export async function noteAnswer ({ owner, now }: Database, digest: Buffer, seconds: number): Promise<boolean> {
+  await owner.deleteFrom('sign_on_answers').where('expires_at', '<=', now).execute()
+  const { numInsertedOrUpdatedRows } = await owner.insertInto('sign_on_answers').values({ digest, expires_at: addSeconds(now, seconds) })
+    .onConflict((any) => any.doNothing()).executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/**
+ * Whether an e-mail address is another company's: its domain is, or another company has a user with it. Where the domain is the company's
+ * own, it is not: an operator answers for that. Read as the owner.
+ */
+export async function isElsewhere (
+  { owner }: Database,
+  companyId: number,
+  { email, domain }: { email: string, domain: string }
+): Promise<boolean> {
+  const holder = await owner.selectFrom('company_domains').select('company_id').where('domain', '=', domain).executeTakeFirst()
+  if (holder !== undefined) return holder.company_id !== companyId
+  const user = await owner.selectFrom('users').select('user_id').where('email', '=', email).where('company_id', '<>', companyId)
+    .limit(1).executeTakeFirst()
+  return user !== undefined
 }
 
 /** How many users of a company an issuer knows. */

@@ -821,6 +821,7 @@ export const en = {
   signOnPassword: 'Sign in with a password',
   signOnUnknownEmail: 'This address leads to no single sign-on. Enter the code of your company.',
   signOnUnknownCode: 'Nobody can sign in with this code at the moment.',
+  signOnWhose: 'Go on only if this is your company, and this provider signs its people in.',
   signOnLeaving: 'Go on to {host}',
   signOnOnwards: 'Go on',
   signOnRefusedTitle: 'You are not signed in',
@@ -829,10 +830,23 @@ export const en = {
   signOnRefused_unknown: 'Your company has no user for you here. Ask an admin to invite you.',
   signOnRefused_taken:
     'A user of your company has your e-mail address. Sign in with the password, and link your account under “Your account”.',
+  signOnRefused_unverified:
+    'You have no user here yet, and your provider does not say that your e-mail address is verified. Ask an admin to invite you.',
   signOnRefused_linked: 'This account, or this identity, is linked with another one.',
   signOnRefused_refused: 'This user is disabled, or may not sign in from here.',
   signOnAbout: 'The people of your company sign in by its own provider (OpenID Connect), such as Entra ID, Google or Keycloak.',
   signOnRedirect: 'Redirect address to register there',
+  signOnRedirectOf: 'It is for the issuer',
+  signOnRedirectHelp: 'Each company has an address of its own for each issuer, which is registered there.',
+  signOnShowRedirect: 'Show the redirect address',
+  signOnOtherIssuer: 'Another issuer',
+  signOnMoving:
+    'Your company has a redirect address of its own now: register the one below at your provider, and then press the button. Until then ' +
+    'the address that all companies shared is used, and only where your provider names itself in its answers (“iss”, RFC 9207); with any ' +
+    'other provider nobody can sign in before the new address is registered.',
+  signOnSharedRedirect: 'The shared address',
+  signOnSharedUntil: 'It is used until',
+  signOnMoved: 'The new address is registered',
   signOnAddress: 'Address to sign in at',
   signOnLinkedUsers: 'Users whom the provider knows',
   signOnIssuer: 'Issuer',
@@ -841,8 +855,11 @@ export const en = {
   signOnClientSecret: 'Client secret',
   signOnSecretSet: 'set; empty: unchanged',
   signOnCreates: 'Make a user at the first sign-in',
-  signOnCreatesHelp: 'For whom the provider lets in and nobody here is known.',
+  signOnCreatesHelp:
+    'For whom the provider lets in and nobody here is known, with an e-mail address that it has verified and no other company has.',
   signOnRole: 'Role of such a user',
+  signOnTrusts: 'Make users also where the provider does not say whether the address is verified',
+  signOnTrustsHelp: 'Entra ID does not say it. Set this only where people cannot choose the address that your provider tells.',
   signOnByEmail: 'Know users by their verified e-mail address',
   signOnByEmailHelp: 'At their first sign-in by the provider. Else they link their account themselves, signed in with the password.',
   signOnRequired: 'Require single sign-on',
@@ -1012,6 +1029,7 @@ export const en = {
   connectConfirm: 'Connect the account at the vendor with your company? Go on only if you have begun this yourself.',
   connect: 'Connect',
   connectAgain: 'Connect again',
+  connectOneself: 'You act as somebody else. Only users themselves connect an account at a vendor.',
   connectedAt: 'Connected since',
   redirectUri: 'Redirect URI',
   disconnectIntro: 'Without the connection this provider can send nothing.',

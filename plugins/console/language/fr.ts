@@ -834,6 +834,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   signOnPassword: 'Se connecter avec un mot de passe',
   signOnUnknownEmail: 'Cette adresse ne mène à aucune authentification unique. Saisissez le code de votre société.',
   signOnUnknownCode: 'Personne ne peut se connecter avec ce code en ce moment.',
+  signOnWhose: 'Continuez seulement si c’est votre société, et si ce fournisseur connecte ses collaborateurs.',
   signOnLeaving: 'Continuer vers {host}',
   signOnOnwards: 'Continuer',
   signOnRefusedTitle: 'Vous n’êtes pas connecté',
@@ -842,11 +843,25 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   signOnRefused_unknown: 'Votre société n’a pas d’utilisateur pour vous ici. Demandez une invitation à un administrateur.',
   signOnRefused_taken:
     'Un utilisateur de votre société a votre adresse e-mail. Connectez-vous avec le mot de passe et liez le compte sous « Votre compte ».',
+  signOnRefused_unverified:
+    'Vous n’avez pas encore d’utilisateur ici, et votre fournisseur ne dit pas que votre adresse e-mail est vérifiée. Demandez une ' +
+    'invitation à un administrateur.',
   signOnRefused_linked: 'Ce compte, ou cette identité, est lié à un autre.',
   signOnRefused_refused: 'Cet utilisateur est désactivé, ou ne peut pas se connecter d’ici.',
   signOnAbout:
     'Les personnes de votre société se connectent par son propre fournisseur d’identité (OpenID Connect) : Entra ID, Google, Keycloak…',
   signOnRedirect: 'Adresse de redirection à y déclarer',
+  signOnRedirectOf: 'Elle est pour l’émetteur',
+  signOnRedirectHelp: 'Chaque société a sa propre adresse pour chaque émetteur, à déclarer chez lui.',
+  signOnShowRedirect: 'Afficher l’adresse de redirection',
+  signOnOtherIssuer: 'Un autre émetteur',
+  signOnMoving:
+    'Votre société a désormais sa propre adresse de redirection : déclarez celle qui suit chez votre fournisseur, puis appuyez sur le ' +
+    'bouton. D’ici là, l’adresse commune à toutes les sociétés sert encore, et seulement si votre fournisseur se nomme dans ses réponses ' +
+    '(« iss », RFC 9207) ; avec tout autre fournisseur, personne ne peut se connecter avant que la nouvelle adresse soit déclarée.',
+  signOnSharedRedirect: 'L’adresse commune',
+  signOnSharedUntil: 'Elle sert jusqu’au',
+  signOnMoved: 'La nouvelle adresse est déclarée',
   signOnAddress: 'Adresse de connexion',
   signOnLinkedUsers: 'Utilisateurs que le fournisseur connaît',
   signOnIssuer: 'Émetteur (issuer)',
@@ -855,8 +870,12 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   signOnClientSecret: 'Secret du client',
   signOnSecretSet: 'défini ; vide : inchangé',
   signOnCreates: 'Créer un utilisateur à la première connexion',
-  signOnCreatesHelp: 'Pour qui le fournisseur admet et que personne ne connaît ici.',
+  signOnCreatesHelp:
+    'Pour qui le fournisseur admet et que personne ne connaît ici, avec une adresse e-mail qu’il a vérifiée et qui n’est à aucune autre ' +
+    'société.',
   signOnRole: 'Rôle d’un tel utilisateur',
+  signOnTrusts: 'Créer aussi si le fournisseur ne dit pas que l’adresse est vérifiée',
+  signOnTrustsHelp: 'Entra ID ne le dit pas. À cocher seulement si l’on ne choisit pas soi-même l’adresse que votre fournisseur donne.',
   signOnByEmail: 'Reconnaître les utilisateurs à leur adresse e-mail vérifiée',
   signOnByEmailHelp:
     'À leur première connexion par le fournisseur. Sinon, ils lient leur compte eux-mêmes, connectés avec le mot de passe.',
@@ -1032,6 +1051,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   connectConfirm: 'Relier le compte chez le fournisseur à votre entreprise ? Continuez seulement si vous l’avez demandé vous-même.',
   connect: 'Relier',
   connectAgain: 'Relier à nouveau',
+  connectOneself: 'Vous agissez au nom de quelqu’un d’autre. Chacun relie lui-même un compte chez un fournisseur.',
   connectedAt: 'Relié depuis',
   redirectUri: 'Adresse de retour (redirect URI)',
   disconnectIntro: 'Sans cette connexion, ce fournisseur ne peut rien envoyer.',

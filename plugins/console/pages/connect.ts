@@ -2,7 +2,7 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
 import { ApiRefused, type ConfigurationView, type ConnectView } from '../session/api.ts'
-import { visitOf } from '../session/visit.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
 import { copied, notice, page, time } from './layout.ts'
 
 type Named = { Params: { code: string } }
@@ -51,8 +51,8 @@ function question (words: Words, code: string, confirmation: string): Html {
 
 const tones = { connected: 'good', not_connected: 'warn', ended: 'bad' } as const
 
-/** The connection of a stored configuration, where its provider has one. */
-export function connectionSection (words: Words, { code, connection, problems = [] }: ConfigurationView): Html {
+/** The connection of a stored configuration, where its provider has one. Who acts as somebody else connects nothing in their name. */
+export function connectionSection ({ words, acting }: Visit, { code, connection, problems = [] }: ConfigurationView): Html {
   if (connection === undefined) return html``
   const { state, connectedAt, redirectUri } = connection
   const problem = problems.find(({ path }) => path === '/connection')
@@ -60,7 +60,11 @@ export function connectionSection (words: Words, { code, connection, problems = 
 <p>${words.connectIntro}</p>${problem === undefined || state !== 'ended' ? html`` : notice('bad', html`<p>${problem.message}</p>`)}
 ${connectedAt === undefined ? html`` : html`<p>${words.connectedAt} ${time(connectedAt)}</p>`}
 <div class="field"><p>${words.redirectUri}</p>${copied(words, redirectUri, words.redirectUri)}</div>
-<p><a href="/console/providers/${code}/connect">${state === 'connected' ? words.connectAgain : words.connect}</a></p>${
+${
+    acting === undefined
+      ? html`<p><a href="/console/providers/${code}/connect">${state === 'connected' ? words.connectAgain : words.connect}</a></p>`
+      : html`<p>${words.connectOneself}</p>`
+  }${
     state === 'not_connected' ? html`` : html`<hr><form method="post" action="/console/providers/${code}/disconnect">
 <p>${words.disconnectIntro}</p><div class="actions"><button class="danger">${words.disconnect}</button></div></form>`
   }</section>`

@@ -104,7 +104,7 @@ async function view (visit: Visit, asked: Found | Promise<Found>, code: string, 
   const main = html`${typeof said === 'function' ? said(found) : said ?? html``}${
     stored?.sandbox === true ? html`<div class="notice warn"><p>${words.sandboxNotice}</p></div>` : html``
   }<div class="guided"><div>${settings}${
-    role === 'admin' && stored !== undefined ? html`${connectionSection(words, stored)}${webhooks(words, stored)}` : html``
+    role === 'admin' && stored !== undefined ? html`${connectionSection(visit, stored)}${webhooks(words, stored)}` : html``
   }</div><div>${about(words, provider)}${guideSection(words, provider.name ?? provider.code, guide)}</div></div>`
   return page({ ...visit, path: `/console/providers/${provider.code}` }, {
     title: provider.name ?? provider.code,

@@ -8,21 +8,37 @@ import { signInPath } from './sign-in.ts'
 const narrow = (words: Words, title: string, main: Html, { head, path = '/console/sign-on' }: { head?: Html, path?: string } = {}): Html =>
   document(words, { title, main: html`<div class="narrow">${main}</div>`, path, head })
 
-/** Where a person enters the code of their company. */
-export function signOnPage (words: Words, { company, next, refused }: { company: string, next: string, refused?: string }): Html {
-  const main = html`<p>${words.signOnIntro}</p>${refused === undefined ? html`` : notice('bad', html`<p>${refused}</p>`)}
+/** Whose sign-on it is. */
+type SignOnName = { company: string, issuer: string }
+
+type Asked = { company: string, next: string, refused?: string, name?: SignOnName }
+
+/** Where a person enters the code of their company; or is told, where they come with one, whose it is and where they are about to go. */
+export function signOnPage (words: Words, { company, next, refused, name }: Asked): Html {
+  const given = name === undefined
+    ? textField({ name: 'company', label: words.signOnCode, value: company, required: true })
+    : html`<input type="hidden" name="company" value="${company}"><input type="hidden" name="seen" value="${name.issuer}">`
+  const main = html`${name === undefined ? html`<p>${words.signOnIntro}</p>` : naming(words, name)}${
+    refused === undefined ? html`` : notice('bad', html`<p>${refused}</p>`)
+  }
 <form method="post" action="/console/sign-on" class="stack"><input type="hidden" name="next" value="${next}">
-${textField({ name: 'company', label: words.signOnCode, value: company, required: true })}
+${given}
 <div class="actions"><button>${words.signOnGo}</button></div></form><hr><p><a href="${signInPath(next)}">${words.signOnPassword}</a></p>`
   return narrow(words, words.signOn, main, {
     path: signInPath(next, withQuery('/console/sign-on', refused === undefined ? { company } : {}))
   })
 }
 
-/** A page that leads to the provider at once. */
-export function leavingPage (words: Words, url: string): Html {
-  const main = html`<p><a href="${url}">${fill(words.signOnLeaving, { host: new URL(url).host })}</a></p>`
-  return narrow(words, words.signOn, main, { head: onwards(url) })
+/** A page that leads to the provider: at once, or when the person has read whose it is. */
+export function leavingPage (words: Words, { url, ...name }: SignOnName & { url: string }, { atOnce }: { atOnce: boolean }): Html {
+  const main = html`${naming(words, name)}<p><a href="${url}">${fill(words.signOnLeaving, { host: new URL(url).host })}</a></p>`
+  return narrow(words, words.signOn, main, atOnce ? { head: onwards(url) } : {})
+}
+
+/** Whoever is led here by somebody else's link sees whose people sign in at this provider. */
+function naming (words: Words, { company, issuer }: SignOnName): Html {
+  return html`<p>${words.signOnWhose}</p>
+<dl><dt>${words.company}</dt><dd>${company}</dd><dt>${words.signOnIssuer}</dt><dd>${issuer}</dd></dl>`
 }
 
 /** A page that leads on at once, after the provider has let a person in. */

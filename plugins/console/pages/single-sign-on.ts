@@ -2,9 +2,9 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { checkField, radioField, textField } from '../form/fields.ts'
 import { optionsFor, type Words } from '../language/language.ts'
-import { ApiRefused, type MySingleSignOnView, type SingleSignOnView } from '../session/api.ts'
+import { ApiRefused, type MySingleSignOnView, type SingleSignOnView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { copied, notice, page, sentences } from './layout.ts'
+import { copied, notice, page, sentences, time } from './layout.ts'
 import { proofForm, refusedProof, statusOf } from './proof.ts'
 import { errorOf, said, type Typed, wrongOf } from './typed.ts'
 import { servicesField, servicesIn } from './user.ts'
@@ -18,8 +18,9 @@ type Current = NonNullable<SingleSignOnView['current']>
 export const singleSignOnPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/company/single-sign-on', async (request, reply) => {
     const visit = visitOf(request)
-    const told = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visit.words.signOnSaved}</p>`)
-    return reply.page(await view(visit, { told }))
+    const { saved, of: issuer } = request.query
+    const told = saved === undefined ? html`` : notice('good', html`<p>${visit.words.signOnSaved}</p>`)
+    return reply.page(await view(visit, { told, ...typeof issuer === 'string' && issuer.trim() !== '' ? { issuer: issuer.trim() } : {} }))
   })
 
   app.post<{ Body: URLSearchParams }>('/company/single-sign-on', async (request, reply) => {
@@ -42,6 +43,16 @@ export const singleSignOnPages: FastifyPluginCallback = (app, _options, done) =>
     const unlinked = await visitOf(request).api.send('DELETE', `/api/v1/users/${encodeURIComponent(request.params.id)}/single-sign-on`)
     if (!unlinked.ok) throw new ApiRefused(unlinked)
     return reply.redirect('/console/company?saved=1', 303)
+  })
+
+  app.post('/company/single-sign-on/address', async (request, reply) => {
+    const { api: company } = visitOf(request)
+    const { current } = await company.read<SingleSignOnView>(api)
+    if (current === null) return reply.redirect(at, 303)
+    const { code, signInUrl, linked, shared, wayIn, ...settings } = current
+    const saved = await company.send('PUT', api, { ...settings, ...wayIn === null ? {} : { wayIn }, address: 'own' })
+    if (!saved.ok) throw new ApiRefused(saved)
+    return reply.redirect(`${at}?saved=1`, 303)
   })
 
   app.post('/company/single-sign-on/remove', async (request, reply) => {
@@ -82,37 +93,85 @@ function settingsIn (body: URLSearchParams): object {
     defaultRole: textOf('defaultRole'),
     defaultServices: servicesIn(body),
     linksByEmail: isSet('linksByEmail'),
+    trustsEmail: isSet('trustsEmail'),
     required: isSet('required')
   }
 }
 
-async function view (visit: Visit, { told = html``, typed }: { told?: Html, typed?: Typed }): Promise<Html> {
+type Shown = { told?: Html, typed?: Typed | undefined, issuer?: string | undefined }
+
+/** The redirect address belongs to the issuer: without one the page asks for it first. */
+async function view (visit: Visit, { told = html``, typed, issuer = typed?.body.get('issuer') ?? undefined }: Shown): Promise<Html> {
   const { words } = visit
-  const { redirectUri, current } = await visit.api.read<SingleSignOnView>(api)
-  const main = html`<p><a href="/console/company">${words.company}</a></p>${told}<section aria-labelledby="about">
-<h2 id="about">${words.summary}</h2><p>${words.signOnAbout}</p><dl><dt>${words.signOnRedirect}</dt><dd>${
+  const asked = issuer !== undefined && issuer !== '' && issuer.length <= 500 ? { issuer } : {}
+  const { redirectUri, current } = await visit.api.read<SingleSignOnView>(withQuery(api, asked))
+  const settings = html`<section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${
+    said(words, typed, 'issuer', 'clientId', 'clientSecret', 'createsUsers', 'trustsEmail', 'linksByEmail', 'required')
+  }${form(words, current, { typed, issuer })}</section>`
+  const main = html`<p><a href="/console/company">${words.company}</a></p>${told}${
+    asked.issuer === undefined || asked.issuer === current?.issuer ? moving(words, current) : html``
+  }
+<section aria-labelledby="about"><h2 id="about">${words.summary}</h2><p>${words.signOnAbout}</p>${
+    facts(words, redirectUri, current, asked.issuer ?? current?.issuer)
+  }${addressForm(words, current)}</section>${redirectUri === null && typed === undefined ? html`` : settings}${
+    current === null ? html`` : removal(words)
+  }`
+  return page({ ...visit, path: at }, { title: words.signOn, section: 'company', main })
+}
+
+function facts (words: Words, redirectUri: string | null, current: Current | null, issuer: string | undefined): Html {
+  if (redirectUri === null) return html``
+  return html`<dl><dt>${words.signOnRedirect}</dt><dd>${
     copied(words, redirectUri, words.signOnRedirect)
-  }</dd>${
+  }</dd><dt>${words.signOnRedirectOf}</dt><dd>${issuer ?? ''}</dd>${
     current === null ? html`` : html`<dt>${words.signOnCode}</dt><dd>${copied(words, current.code, words.signOnCode)}</dd>
 <dt>${words.signOnAddress}</dt><dd>${copied(words, current.signInUrl, words.signOnAddress)}</dd><dt>${words.signOnLinkedUsers}</dt><dd>${
       String(current.linked)
     }</dd>`
-  }</dl></section><section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${
-    said(words, typed, 'issuer', 'clientId', 'clientSecret', 'createsUsers', 'linksByEmail', 'required')
-  }${form(words, current, typed)}</section>${current === null ? html`` : removal(words)}`
-  return page({ ...visit, path: at }, { title: words.signOn, section: 'company', main })
+  }</dl>`
 }
 
-function form (words: Words, current: Current | null, typed: Typed | undefined): Html {
+/** Asks for the issuer whose redirect address is shown. */
+function addressForm (words: Words, current: Current | null): Html {
+  return html`<form method="get" action="${at}">${
+    textField({
+      name: 'of',
+      label: current === null ? words.signOnIssuer : words.signOnOtherIssuer,
+      value: '',
+      type: 'url',
+      help: words.signOnRedirectHelp
+    })
+  }<div class="actions"><button class="second">${words.signOnShowRedirect}</button></div></form>`
+}
+
+/** Where the client is registered with the address that all companies shared. */
+function moving (words: Words, current: Current | null): Html {
+  const shared = current?.shared ?? null
+  if (shared === null) return html``
+  return notice('warn', html`<p>${words.signOnMoving}</p>
+<dl><dt>${words.signOnSharedRedirect}</dt><dd>${shared.redirectUri}</dd><dt>${words.signOnSharedUntil}</dt><dd>${
+    time(shared.until)
+  }</dd></dl>
+<form method="post" action="${at}/address"><div class="actions"><button>${words.signOnMoved}</button></div></form>`)
+}
+
+function form (words: Words, current: Current | null, { typed, issuer }: Pick<Shown, 'typed' | 'issuer'>): Html {
   const valueOf = (name: 'issuer' | 'clientId' | 'defaultRole', none: string): string => typed?.body.get(name) ?? current?.[name] ?? none
-  const check = (name: 'createsUsers' | 'linksByEmail' | 'required', label: string, help: string): Html => {
+  const check = (name: 'createsUsers' | 'trustsEmail' | 'linksByEmail' | 'required', label: string, help: string): Html => {
     const checked = typed === undefined ? current?.[name] === true : typed.body.get(name) === 'true'
     return checkField({ name, label, help, checked, wrong: wrongOf(typed, `/${name}`) })
   }
-  const text = (name: 'issuer' | 'clientId', label: string, more: { type?: string, help?: string } = {}): Html =>
-    textField({ name, label, value: valueOf(name, ''), wrong: wrongOf(typed, `/${name}`), ...more })
   return html`<form method="post" action="${at}" novalidate>
-${text('issuer', words.signOnIssuer, { type: 'url', help: words.signOnIssuerHelp })}${text('clientId', words.signOnClientId)}${
+${
+    textField({
+      name: 'issuer',
+      label: words.signOnIssuer,
+      value: issuer ?? valueOf('issuer', ''),
+      type: 'url',
+      help: words.signOnIssuerHelp,
+      wrong: wrongOf(typed, '/issuer')
+    })
+  }${textField({ name: 'clientId', label: words.signOnClientId, value: valueOf('clientId', ''), wrong: wrongOf(typed, '/clientId') })}${
     textField({
       name: 'clientSecret',
       label: words.signOnClientSecret,
@@ -121,6 +180,8 @@ ${text('issuer', words.signOnIssuer, { type: 'url', help: words.signOnIssuerHelp
       wrong: wrongOf(typed, '/clientSecret')
     })
   }${check('createsUsers', words.signOnCreates, words.signOnCreatesHelp)}${
+    check('trustsEmail', words.signOnTrusts, words.signOnTrustsHelp)
+  }${
     radioField({
       name: 'defaultRole',
       label: words.signOnRole,

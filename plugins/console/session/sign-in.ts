@@ -41,8 +41,8 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
   app.post('/sign-out', { config: { enrolment: true } }, async (request, reply) => {
     const { actor, acting: { own } = { own: actor } } = visitOf(request)
     await apiFor(request, own).send('DELETE', `/api/v1/my/sessions/${own.sessionId ?? ''}`)
-    setCookie(reply, 'session', '', 0)
-    return reply.redirect('/console/sign-in', 303)
+    for (const name of ['session', 'waiting', 'challenge', 'signOn'] as const) setCookie(reply, name, '', 0)
+    return reply.header('clear-site-data', forgotten).redirect('/console/sign-in', 303)
   })
 
   app.post<Form>('/language', { config: open }, (request, reply) => {
@@ -51,6 +51,12 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
   })
   done()
 }
+
+/**
+ * What a browser forgets at the sign-out: pages that it keeps, and what they have stored. The cookies are ended one by one: "cookies" would
+ * reach those of every host of the domain.
+ */
+const forgotten = '"cache", "storage"'
 
 /** The refusals that the form itself shows. */
 export const refusals: ReadonlySet<string> = new Set(['forbidden', 'rate_limited'])

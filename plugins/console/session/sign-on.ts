@@ -1,5 +1,5 @@
 import { DispatchError, type Sessions, type SigningOn } from '@dispatch/core'
-import type { FastifyPluginCallback, FastifyReply } from 'fastify'
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { releasePermit } from '../../hooks/admission-control.ts'
 import { languageOf, type Words } from '../language/language.ts'
 import { leavingPage, linkAccountPage, linkRefused, returnedPage, signOnPage, signOnRefused } from '../pages/sign-on.ts'
@@ -18,8 +18,16 @@ const tenMinutes = 600
 export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn: SigningOn }> = (app, { sessions, signingOn }, done) => {
   const open = { withoutSession: true, limit: 'auth' } as const
 
-  /** Sends the browser to the provider. The form's policy lets a form lead to no other site, so a page does. */
-  function leave (reply: FastifyReply, words: Words, begun: Begun, typed: { company: string, next: string }): FastifyReply {
+  /**
+   * Sends the browser to the provider. The form's policy lets a form lead to no other site, so a page does, which says whose provider it
+   * is. It leads on at once where the person has been told before (`seen`), or has named it otherwise than by a code.
+   */
+  function leave (
+    reply: FastifyReply,
+    words: Words,
+    begun: Begun,
+    typed: { company: string, next: string, seen?: string | null }
+  ): FastifyReply {
     if (begun === undefined) {
       // An address is not the code of a company: it is not filled in as one.
       const refused = typed.company.includes('@')
@@ -28,19 +36,22 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
       return reply.code(403).page(signOnPage(words, { ...typed, ...refused }))
     }
     setCookie(reply, 'signOn', begun.sealed, tenMinutes)
-    return reply.page(leavingPage(words, begun.url))
+    return reply.page(leavingPage(words, begun, { atOnce: typed.seen === undefined || typed.seen === begun.issuer }))
   }
 
-  app.get<{ Querystring: Fields }>('/sign-on', { config: { withoutSession: true } }, (request, reply) => {
-    const { company, next } = request.query
-    return reply.page(signOnPage(languageOf(request), { company: typeof company === 'string' ? company : '', next: ownPath(next) }))
+  app.get<{ Querystring: Fields }>('/sign-on', { config: { withoutSession: true } }, async (request, reply) => {
+    const { query, query: { next } } = request
+    const company = typeof query.company === 'string' ? query.company : ''
+    const name = await signingOn.named(company)
+    return reply.page(signOnPage(languageOf(request), { company, next: ownPath(next), ...name === undefined ? {} : { name } }))
   })
 
   app.post<{ Body: URLSearchParams }>('/sign-on', { config: open }, async (request, reply) => {
     const [company, next] = [(request.body.get('company') ?? request.body.get('email') ?? '').trim().toLowerCase(),
       ownPath(request.body.get('next'))]
+    const seen = company.includes('@') ? {} : { seen: request.body.get('seen') }
     releasePermit(request)
-    return leave(reply, languageOf(request), await signingOn.begin(company, next), { company, next })
+    return leave(reply, languageOf(request), await signingOn.begin(company, next), { company, next, ...seen })
   })
 
   app.post('/sign-on/link', { config: { limit: 'auth' } }, async (request, reply) => {
@@ -72,12 +83,12 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
     }
   })
 
-  app.get('/sign-on/callback', { config: open }, async (request, reply) => {
+  async function comeBack (request: FastifyRequest, reply: FastifyReply, name?: string): Promise<FastifyReply> {
     const { ip: address, id: requestId, headers, url } = request
     const words = languageOf(request)
-    const [sealed, answer] = [readCookie(request, 'signOn') ?? '', new URLSearchParams(url.split('?')[1] ?? '')]
+    const [sealed, query] = [readCookie(request, 'signOn') ?? '', new URLSearchParams(url.split('?')[1] ?? '')]
     releasePermit(request)
-    const signedOn = await signingOn.finish(sealed, answer, { address, requestId })
+    const signedOn = await signingOn.finish(sealed, { address: name, query }, { address, requestId })
     if (sealed !== '' && signedOn.came !== 'proved') setCookie(reply, 'signOn', '', 0)
     if (signedOn.came === 'proved') {
       setCookie(reply, 'signOn', signedOn.sealed, tenMinutes)
@@ -87,6 +98,11 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
     setCookie(reply, 'session', await sessions.openFor(signedOn.userId, { address, browser: headers['user-agent'] ?? '' }))
     // The cookie of the session is sent with what this very site asks for: a redirect would still be the provider's.
     return reply.page(returnedPage(words, signedOn.next))
-  })
+  }
+
+  app.get('/sign-on/callback', { config: open }, (request, reply) => comeBack(request, reply))
+
+  app.get<{ Params: { name: string } }>('/sign-on/callback/:name', { config: open },
+    (request, reply) => comeBack(request, reply, request.params.name))
   done()
 }

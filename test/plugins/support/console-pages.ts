@@ -78,6 +78,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/sign-in/code': () => nobody('/sign-in/code'),
   '/sign-on': () => nobody('/sign-on'),
   '/sign-on/callback': () => nobody('/sign-on/callback?error=access_denied'),
+  '/sign-on/callback/:name': () => nobody('/sign-on/callback/0123456789abcdef?error=access_denied'),
   '/sign-on/link': () => admin('/sign-on/link'),
   '/templates': () => admin('/templates'),
   '/templates/:id': ({ templateIds: [first, ...others] }) =>

@@ -10,6 +10,8 @@ export type Person = { sub: string, email?: string, email_verified?: boolean }
 export type OpenIdProvider = {
   issuer: string
   client: { clientId: string, clientSecret: string }
+  /** Registers an address to which browsers may be sent back. */
+  register: (redirectUri: string) => void
   /** Who sits at the browser. */
   person: Person
   /** Goes through the provider as a browser does; answers the address to which it sends the browser back. */
@@ -18,8 +20,8 @@ export type OpenIdProvider = {
   asked: string[]
 }
 
-/** `callback`: where it sends browsers back to. */
-export async function startOpenIdProvider (t: Test, callback: string): Promise<OpenIdProvider> {
+export async function startOpenIdProvider (t: Test): Promise<OpenIdProvider> {
+  const registered = new Set<string>()
   const client = { clientId: 'document-dispatch', clientSecret: 'canary-of-a-client-secret-0123456789' }
   const asked: string[] = []
   const server = createServer()
@@ -30,12 +32,15 @@ export async function startOpenIdProvider (t: Test, callback: string): Promise<O
   })
   const issuer = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const own: OpenIdProvider = { issuer, client, person: { sub: 'ada' }, visit, asked }
+  const register = (redirectUri: string): void => {
+    registered.add(redirectUri)
+  }
+  const own: OpenIdProvider = { issuer, client, register, person: { sub: 'ada' }, visit, asked }
   const provider = new Provider(issuer, {
     clients: [{
       client_id: client.clientId,
       client_secret: client.clientSecret,
-      redirect_uris: [callback],
+      redirect_uris: [`${issuer}/unused`],
       grant_types: ['authorization_code'],
       response_types: ['code']
     }],
@@ -53,6 +58,7 @@ export async function startOpenIdProvider (t: Test, callback: string): Promise<O
     },
     ttl: { Session: 600, Grant: 600, Interaction: 600, AccessToken: 600, IdToken: 600 }
   })
+  provider.Client.prototype.redirectUriAllowed = (redirectUri) => registered.has(redirectUri)
   const answer = provider.callback()
   server.on('request', (request, response) => {
     asked.push((request.url ?? '').split('?')[0] ?? '')
@@ -79,7 +85,7 @@ async function visit (start: string): Promise<URL> {
     const location = headers.get('location')
     if (location === null) throw new Error(`The provider answers ${String(status)}: ${text.slice(0, 500)}`)
     url = new URL(location, url)
-    if (url.pathname === '/console/sign-on/callback') return url
+    if (url.pathname.startsWith('/console/sign-on/callback')) return url
   }
   throw new Error('The provider sends the browser round and round.')
 }
