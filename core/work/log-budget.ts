@@ -64,8 +64,11 @@ export function withinBudget<Entry> (
   return {
     add (entry) {
       const { companyId, at, bytes, subject, result } = weigh(entry)
-      if (!meter.take(String(companyId), bytes + rowOverhead).exceeded) return kept.add(entry)
-      add({ company_id: companyId, log: name, hour: new Date(Math.floor(at.getTime() / hour) * hour), subject, result, count: 1 })
+      if (meter.take(String(companyId), bytes + rowOverhead).exceeded) {
+        add({ company_id: companyId, log: name, hour: new Date(Math.floor(at.getTime() / hour) * hour), subject, result, count: 1 })
+      } else {
+        kept.add(entry)
+      }
     },
 
     async close () {

@@ -74,8 +74,8 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
 }, { name: 'authentication', fastify: '5.x' })
 
 /**
- * Checks the role, and for a key the scope, that the route needs: after the limits, so that refusals are limited too, and before the body is
- * read: who may not ask does not learn what the body should be.
+ * Checks the role, and for a key the scope, that the route needs: after the limits, so that refusals are limited too, and before the body
+ * is read: who may not ask does not learn what the body should be.
  */
 export const authorizationPlugin = plugin<{ now: () => Date }>((app, { now }, done) => {
   app.addHook('onRequest', (request, _reply, next) => {

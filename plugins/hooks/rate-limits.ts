@@ -26,8 +26,7 @@ export const rateLimitsPlugin = plugin<{ rateLimiters: RateLimiters, requests: M
     const actor = knownActor(request)
     const ofUser = actor === null ? undefined : requests?.take(String(actor.userId))
     if (ofUser !== undefined) refuseExceeded('Requests of one user', ofUser)
-    // Some 404s have no configuration.
-    const { limit } = request.routeOptions.config ?? {}
+    const { limit } = request.routeOptions.config
     const ofRoute = limit === undefined ? undefined : await rateLimiters[limit]?.take(countedAs[limit](request))
     if (limit !== undefined && ofRoute !== undefined) refuseExceeded(what[limit], ofRoute)
     const shown = ofRoute ?? ofUser

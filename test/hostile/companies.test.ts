@@ -802,8 +802,8 @@ async function callersOf (company: Company): Promise<Record<typeof callers[numbe
 type Caller = { login?: Login, bearer?: string }
 
 /**
- * What an answer says of its caller, in the words of the table; else the status. What somebody before has removed or changed is a 404 or 409
- * to who may do the same.
+ * What an answer says of its caller, in the words of the table; else the status. What somebody before has removed or changed is a 404 or
+ * 409 to who may do the same.
  */
 function cellOf ({ status, body }: Answer, { ok = [200] }: Row, isRepeated: boolean): string {
   // Some answer 403 to a wrong password or code, which is as far as who may ask gets.

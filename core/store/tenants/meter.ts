@@ -23,7 +23,10 @@ const mostOwners = 10_000
 /** Which part of the quota is told at a time. */
 const parts = 50
 
-/** `fullAt`: when the owner has the whole quota again, in milliseconds. The others are milliseconds of it that the database is not told of. */
+/**
+ * `fullAt`: when the owner has the whole quota again, in milliseconds. `untold`: milliseconds of it that the database does not know of;
+ * it is told when they are `tellAt`.
+ */
 type State = { fullAt: number, untold: number, tellAt: number, isTelling: boolean }
 
 export function createMeter (database: Database, { name, quota, window }: RateLimit, { now, onError }: Options): Meter {

@@ -18,7 +18,7 @@ const limit = { name: 'shared', quota: 100, window: 60 }
 const failures: unknown[] = []
 const options = { now: clock.now, onError: (error: unknown) => failures.push(error) }
 
-await t.test('as much as the quota passes at once, and comes back evenly', async (t) => {
+await t.test('as much as the quota passes at once, and comes back evenly', (t) => {
   const meter = createMeter(here, { ...limit, name: 'even' }, options)
   has(t, meter.take('ada'), { policy: 'even', quota: 100, window: 60, remaining: 99, reset: 1, exceeded: false })
   const passed = (most: number): number => Array.from({ length: most }, () => meter.take('ada')).filter(({ exceeded }) => !exceeded).length
@@ -30,6 +30,7 @@ await t.test('as much as the quota passes at once, and comes back evenly', async
   has(t, meter.take('ada', 50), { exceeded: true, reset: 30 }, 'until so much is there')
   clock.advance(60)
   has(t, meter.take('ada', 100), { exceeded: false, remaining: 0, reset: 60 })
+  t.end()
 })
 
 await t.test('processes share it: together they pass a part more at most, and who takes little is no message', async (t) => {
