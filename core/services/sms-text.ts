@@ -1,3 +1,4 @@
+import { normalForm } from '@dispatch/common'
 import type { SmsText } from '../contract/sms-text.ts'
 
 /** The default alphabet of GSM 03.38 (3GPP TS 23.038, 6.2.1), and its extension table, whose characters take two septets. */
@@ -108,12 +109,12 @@ const unseen = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\uFEFF]/gu
  * none, such as Greek or Chinese, stays; then the whole text is in UCS-2 all the same.
  */
 export function transliterated (text: string): string {
-  const characters = Array.from(text.normalize('NFC').replaceAll(unseen, ''))
+  const characters = Array.from(normalForm(text).replaceAll(unseen, ''))
   return characters.map((character) => isInAlphabet(character) ? character : nearOf(character)).join('')
 }
 
 function nearOf (character: string): string {
   if (/\p{Zs}/u.test(character)) return ' '
-  const plain = near.get(character) ?? character.normalize('NFD').replaceAll(/\p{M}/gu, '')
+  const plain = near.get(character) ?? normalForm(character, 'NFD').replaceAll(/\p{M}/gu, '')
   return Array.from(plain).every(isInAlphabet) ? plain : character
 }
