@@ -25,7 +25,7 @@ export async function callDispatch<Name extends ServiceName> (
   if ('outcome' in called) return called
   const { returned, redact } = called
   const answer = readProviderResponse(service, returned)
-  if (answer.ok) return { outcome: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } }
+  if (answer.ok) return { outcome: 'accepted', response: { ...redact.json(answer.value), id: redact.id(answer.value.id) } }
   const why = answer.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
   return failedCall('outcome_unknown', redact.text(`The answer of the provider "${installed.code}" cannot be read: ${why}`), { ours: true })
 }

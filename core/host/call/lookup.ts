@@ -36,7 +36,7 @@ function readFound (service: ServiceName, returned: unknown, redact: Redactor): 
   if (found.found !== 'accepted') return { ok: true, value: found }
   const answer = readProviderResponse(service, found.response)
   return answer.ok
-    ? { ok: true, value: { found: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } } }
+    ? { ok: true, value: { found: 'accepted', response: { ...redact.json(answer.value), id: redact.id(answer.value.id) } } }
     : answer
 }
 

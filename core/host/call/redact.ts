@@ -5,6 +5,8 @@ import type { Log } from './log.ts'
 export type Redactor = {
   text: (text: string) => string
   json: <Value extends Json>(value: Value) => Value
+  /** The same for a vendor's id, by which it is asked later: a short secret may stand in one by chance, and is left there. */
+  id: (id: string) => string
   /** Adds a secret that appeared during the call, such as an access token. */
   conceal: (secret: string) => void
   /** The length of the longest text that is replaced. */
@@ -14,7 +16,7 @@ export type Redactor = {
 /** Stands in place of a secret. */
 export const marker = '[redacted]'
 
-/** A redactor for these secrets: in clear text, inside JSON, a URL or a form, and in base64 (as in a Basic header). */
+/** A redactor for these secrets: in clear text, inside JSON, a URL or a form, in base64 (as in a Basic header), in hex, backwards. */
 export function createRedactor (secrets: readonly string[]): Redactor {
   const known = new Set(secrets)
   let forms = formsOfAll(known)
@@ -30,6 +32,11 @@ export function createRedactor (secrets: readonly string[]): Redactor {
   return {
     text,
     json: (value) => forms.length === 0 ? value : mapTexts(value, text),
+    id (id) {
+      const without = text(id)
+      const holds = (secret: string): boolean => secret.length >= shortestInId && formsOf(secret).some((form) => id.includes(form))
+      return without === id || ![...known].some(holds) ? id : without
+    },
     conceal (secret) {
       if (known.has(secret)) return
       known.add(secret)
@@ -74,9 +81,16 @@ export function mapTexts (value: Json, text: (text: string) => string): Json {
 /** Characters. A shorter text occurs by chance everywhere, and protects nothing. */
 const shortestSecret = 4
 const shortestInner = 6
+const shortestInId = 8
 
 function formsOf (secret: string): string[] {
-  return [...new Set([...writtenForms(secret), ...innerBase64(secret)])]
+  return [...new Set([...writtenForms(secret), ...innerBase64(secret), ...plainEncodings(secret)])]
+}
+
+/** Backwards and in hexadecimal: what an adapter that computes with a secret may write by accident. A net, and no promise. */
+function plainEncodings (secret: string): string[] {
+  const hex = Buffer.from(secret).toString('hex')
+  return [Array.from(secret).toReversed().join(''), hex, hex.toUpperCase()]
 }
 
 /** A text as it is, and as it is written inside JSON, a URL, a part of a URL, and a form: always in this order. */

@@ -297,10 +297,14 @@ await t.test('secrets of the settings come out nowhere', async (t) => {
   }
 })
 
-await t.test('the vendor\'s id comes out as it is, whatever the secret', async (t) => {
+await t.test('the vendor\'s id comes out as it is, unless a secret of some length stands in it', async (t) => {
   t.strictSame(await run(answer({ id: 'inv-1234', status: 'sent-1234' }), { settings: { token: '1234' } }), {
     outcome: 'accepted',
     response: { id: 'inv-1234', status: 'sent-[redacted]' }
+  })
+  t.strictSame(await run(answer({ id: 'inv-canary-12345', status: 'sent' }), { settings: { token: 'canary-12345' } }), {
+    outcome: 'accepted',
+    response: { id: 'inv-[redacted]', status: 'sent' }
   })
 })
 

@@ -71,3 +71,14 @@ await t.test('a secret is replaced however long it is', (t) => {
   t.equal(createRedactor([key, 'short one']).text(`a ${key} b short one c`), 'a [redacted] b [redacted] c')
   t.end()
 })
+
+await t.test('a secret is found backwards and in hexadecimal, and in a vendor\'s id unless it is short', (t) => {
+  const { text, id } = createRedactor(['cmp_canary_BBBB2222', '1234'])
+  for (const form of ['2222BBBB_yranac_pmc', '636d705f63616e6172795f4242424232323232', '636D705F63616E6172795F4242424232323232']) {
+    t.equal(text(`id ${form}.`), 'id [redacted].')
+    t.equal(id(`id-${form}`), 'id-[redacted]')
+  }
+  t.equal(id(`id-${Buffer.from('cmp_canary_BBBB2222').toString('base64')}`).includes('Y2FuYXJ5'), false)
+  t.equal(id('inv-1234'), 'inv-1234')
+  t.end()
+})
