@@ -12,6 +12,7 @@ import { rateLimitsPlugin } from './hooks/rate-limits.ts'
 import { requestLogPlugin } from './hooks/request-log.ts'
 import { serializationPlugin } from './hooks/serialization.ts'
 import { tarpitPlugin } from './hooks/tarpit.ts'
+import { waitingClientsPlugin } from './hooks/waiting-clients.ts'
 import { observationsPlugin } from './metrics/observations.ts'
 import { openapiPlugin } from './openapi/openapi.ts'
 import { assetsRoutes } from './routes/assets.ts'
@@ -70,6 +71,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(errorsPlugin)
   await server.register(bodyParsingPlugin)
   await server.register(serializationPlugin)
+  await server.register(waitingClientsPlugin)
   await server.register(authenticationPlugin, { authentication: get('authentication') })
   await server.register(requestLogPlugin, { requestLog: get('requestLog'), now: get('now') })
   await server.register(rateLimitsPlugin, { rateLimiters: get('rateLimiters'), requests: get('requestMeter') })

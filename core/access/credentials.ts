@@ -5,6 +5,7 @@ import type { BruteForceGuard } from './brute-force-guard.ts'
 import { clientKeyOf } from './networks.ts'
 import { createPasswordSemaphore } from './password-semaphore.ts'
 import { passwordMatches, unusableHash } from './passwords.ts'
+import { ClientGone, waitingClient } from './waiting-client.ts'
 
 /** Verifies e-mail addresses with passwords. */
 export type Credentials = {
@@ -29,13 +30,15 @@ const mostTrusted = 10_000
  *
  * The accounts are read every time, and a new password version makes the remembered entry unreachable. The memory cannot be reversed: its
  * key is an HMAC under a secret of this process, its value an id and an expiry. An unknown e-mail address takes as long as a known one.
- * Without `bruteForceGuard` the number of attempts is not limited. Tests replace `matches` to count its calls.
+ * Without `bruteForceGuard` the number of attempts is not limited. Tests replace `matches` to count its calls, and `elapsed`, the clock by
+ * which passwords are measured.
  */
-export function createCredentials ({ accounts, bruteForceGuard, now, matches = passwordMatches }: {
+export function createCredentials ({ accounts, bruteForceGuard, now, matches = passwordMatches, elapsed }: {
   accounts: Accounts
   bruteForceGuard?: BruteForceGuard | undefined
   now: () => Date
   matches?: typeof passwordMatches
+  elapsed?: () => number
 }): Credentials {
   const secret = randomBytes(32)
   const trusted = new LRUCache<string, { userId: number, until: number }>({ max: mostTrusted })
@@ -43,7 +46,7 @@ export function createCredentials ({ accounts, bruteForceGuard, now, matches = p
   const underWay = new Map<string, Map<string, Promise<number | undefined>>>()
   /** E-mail addresses with clients that have logged in successfully since this process started. */
   const proven = new LRUCache<string, true>({ max: mostTrusted })
-  const semaphores = { proven: createPasswordSemaphore(), unknown: createPasswordSemaphore() }
+  const semaphores = { proven: createPasswordSemaphore(elapsed), unknown: createPasswordSemaphore(elapsed) }
 
   /** The user with this password. An attempt is counted when its wait ends: if the limit is used up by then, it costs nothing. */
   async function attempt (
@@ -68,7 +71,13 @@ export function createCredentials ({ accounts, bruteForceGuard, now, matches = p
   function check (place: string, key: string, ...tried: Parameters<typeof attempt>): Promise<number | undefined> {
     const beside = underWay.get(place) ?? new Map<string, Promise<number | undefined>>()
     const running = beside.get(key)
-    if (running !== undefined) return running
+    if (running !== undefined) {
+      return running.catch((error: unknown) => {
+        // Whoever began it has gone, and this client has not.
+        if (error instanceof ClientGone && waitingClient()?.gone().aborted !== true) return check(place, key, ...tried)
+        throw error
+      })
+    }
     const started = withPermit(place, tried[2].address, () => attempt(...tried)).finally(() => {
       beside.delete(key)
       if (beside.size === 0) underWay.delete(place)

@@ -1,20 +1,46 @@
 import { createFairSemaphore } from '@dispatch/common'
 import { DispatchError } from '../contract/errors.ts'
+import { waitingClient } from './waiting-client.ts'
 
-/** Runs password work when the client has a permit. Throws `rate_limited` when the queue is full. */
-export type PasswordSemaphore = <Result>(client: string, work: () => Promise<Result>) => Promise<Result>
+/**
+ * Runs password work when its owner has a permit. Throws `rate_limited` when the queue is full, and the reason of its signal where the
+ * client has gone before its turn.
+ */
+export type PasswordSemaphore = <Result>(owner: number | string, work: () => Promise<Result>) => Promise<Result>
 
-/** Queue length: about 0.5 s of password work. A client that would wait for longer is told to try again. */
-const mostWaiting = 100
+/** Milliseconds: nobody is let into a queue that takes longer. Who is refused comes again. */
+const longestWait = 2_000
+/** Milliseconds that a password takes, until the first was measured. */
+const assumed = 20
+/** How much the last measurement counts. */
+const weight = 0.1
 
-/** Limits password work, which uses memory and libuv's threads: one at a time, with clients in round-robin order. */
-export function createPasswordSemaphore (): PasswordSemaphore {
-  return createFairSemaphore({
-    waiting: mostWaiting,
+/**
+ * Limits password work, which uses memory and libuv's threads: one at a time, with owners in round-robin order. The queue of all together
+ * is as long as is done in two seconds, by the time that passwords take on this machine. `now`: milliseconds of a clock that only counts.
+ */
+export function createPasswordSemaphore (now: () => number = () => performance.now()): PasswordSemaphore {
+  let took: number | undefined
+  const semaphore = createFairSemaphore({
+    waiting: Infinity,
+    waitingInAll: () => Math.ceil(longestWait / Math.max(took ?? assumed, 1)),
     total: 1,
     full: () =>
-      new DispatchError('rate_limited', 'Too many passwords are being checked: try again in a second.', {
-        retryAfter: 1
+      new DispatchError('rate_limited', 'Too many passwords are being checked: try again in some seconds.', {
+        retryAfter: longestWait / 1000
       })
-  }).run
+  })
+  return (owner, work) => {
+    const client = waitingClient()
+    client?.waits()
+    return semaphore.run(owner, async () => {
+      const begun = now()
+      try {
+        return await work()
+      } finally {
+        const measured = now() - begun
+        took = took === undefined ? measured : took + (measured - took) * weight
+      }
+    }, client?.gone)
+  }
 }

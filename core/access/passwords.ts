@@ -1,8 +1,9 @@
 import { normalForm } from '@dispatch/common'
 import { hash, verify } from '@node-rs/argon2'
 import { createPasswordSemaphore } from './password-semaphore.ts'
+import { waitingClient } from './waiting-client.ts'
 
-/** Argon2id with 19 MiB, two passes, one lane: the OWASP Password Storage Cheat Sheet's minimum, about 5 ms. */
+/** Argon2id with 19 MiB, two passes, one lane: the OWASP Password Storage Cheat Sheet's minimum, 5 to 20 ms. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** A well-formed hash that no password has (all zeros). Checking it takes as long as checking a real one. */
@@ -13,9 +14,11 @@ export const unusableHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCo
 /** Hashes one password at a time. With the two that are verified at once this uses three of libuv's four threads; one is left for files. */
 const hashing = createPasswordSemaphore()
 
-/** The argon2id hash of a password, in the PHC string format. Throws `rate_limited` when too many hashes are waiting. */
+/**
+ * The argon2id hash of a password, in the PHC string format. Companies take turns. Throws `rate_limited` when too many hashes are waiting.
+ */
 export function hashPassword (password: string): Promise<string> {
-  return hashing('everybody', () => hash(opaque(password), cost))
+  return hashing(waitingClient()?.owner() ?? 'the service itself', () => hash(opaque(password), cost))
 }
 
 /** Whether the hash is that of the password. Throws on a hash that is not in the PHC string format. */

@@ -90,10 +90,12 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
     error instanceof ProofNeeded ? askForProof(sessions, request, reply, error) : show(failureOf(error, request), request, reply)
   )
 
+  /** A file costs nothing, and belongs to the page of somebody who may be signed in. */
+  const file = { withoutSession: true, withoutAdmissionControl: true }
   for (const [{ path, bytes }, type] of [[stylesheet, 'text/css'], [script, 'text/javascript']] as const) {
-    app.get(path.replace('/console', ''), { config: { withoutSession: true } }, (_request, reply) => sendForEver(reply, bytes, type))
+    app.get(path.replace('/console', ''), { config: file }, (_request, reply) => sendForEver(reply, bytes, type))
   }
-  app.get('/editor/:name', { config: { withoutSession: true } }, async (request, reply) => {
+  app.get('/editor/:name', { config: file }, async (request, reply) => {
     const { path, bytes } = await editorScript()
     return path === request.url
       ? sendForEver(reply, bytes, 'text/javascript')

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { createAbortableDelay } from './abortable-delay.ts'
 import { knownActor } from './authentication.ts'
+import { goneSignal } from './gone-signal.ts'
 import type { TarpitLimits } from './tarpit.ts'
 
 declare module 'fastify' {
@@ -14,10 +15,18 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Releases the permit of an anonymous request. */
     [releaseAnonymous]: (() => void) | null
+    /** Whether the client is known otherwise than by credentials. */
+    [recognised]: boolean
   }
 }
 
 const releaseAnonymous = Symbol('release of an anonymous request')
+const recognised = Symbol('recognised client')
+
+/** The client is known by its session: it does not wait among anonymous ones. To be called before the body is read. */
+export function admitRecognised (request: FastifyRequest): void {
+  request[recognised] = true
+}
 
 /** Releases the permit of an anonymous request before it is answered: a request that it makes for a company takes the company's own. */
 export function releasePermit (request: FastifyRequest): void {
@@ -42,6 +51,8 @@ export type AdmissionLimits = {
   /** Anonymous requests that run at once: from all addresses together, and from one address. */
   concurrentAnonymous: number
   concurrentAnonymousPerAddress: number
+  /** Anonymous requests that may wait: more would wait for longer than a client does. */
+  anonymousQueueLength: number
   /** Drain rate of a large-body permit, in bytes/ms, from the moment the request is answered. */
   largeBodyDrainRate: number
   tarpit: TarpitLimits
@@ -59,13 +70,15 @@ export const admissionLimits: AdmissionLimits = {
   largeBodyDrainRate: kibibyte,
   concurrentAnonymous: 4,
   concurrentAnonymousPerAddress: 2,
+  anonymousQueueLength: 1000,
   tarpit: { burst: 20, every: 50, longest: 30_000 }
 }
 
 /**
  * Admission control. Each company has a queue of its own: its many requests, or its large bodies, wait for each other, and no other company
  * waits for them. A large body is not read while it waits. Anonymous clients, on public routes, have a queue for each address, and share a
- * few permits. They hold a permit only while the service works, not while the client sends its request or receives the answer.
+ * few permits. They hold a permit only while the service works, not while the client sends its request or receives the answer, nor while a
+ * password waits to be checked. Whose session is known is none of them. Who has gone leaves the queue.
  */
 export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'tarpit'> }>((app, { limits }, done) => {
   const requests = createFairSemaphore({ waiting: limits.queueLength, perOwner: limits.concurrentRequests })
@@ -74,10 +87,12 @@ export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'ta
 
   const anonymous = createFairSemaphore({
     waiting: limits.queueLength,
+    waitingInAll: limits.anonymousQueueLength,
     perOwner: limits.concurrentAnonymousPerAddress,
     total: limits.concurrentAnonymous
   })
   app.decorateRequest(releaseAnonymous, null)
+  app.decorateRequest(recognised, false)
 
   /** Releases a permit when its request is over, or after the hold time. */
   function releaseInTime (reply: FastifyReply, release: () => void): void {
@@ -94,7 +109,8 @@ export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'ta
   })
 
   app.addHook('preValidation', async (request, reply) => {
-    if (knownActor(request) !== null || request.routeOptions.config.withoutAdmissionControl === true) return
+    const isKnown = knownActor(request) !== null || request[recognised]
+    if (isKnown || request.routeOptions.config.withoutAdmissionControl === true) return
     request[releaseAnonymous] = await acquire(anonymous, clientKeyOf(request.ip), request, reply)
     releaseInTime(reply, request[releaseAnonymous])
   })
@@ -123,17 +139,17 @@ async function acquire (
   request: FastifyRequest,
   reply: FastifyReply
 ): Promise<() => void> {
-  const permit = await semaphore.acquire(whose)
-  if (permit === undefined) {
+  const permit = await semaphore.acquire(whose, () => goneSignal(reply))
+  // The client has gone meanwhile: nothing is done for it.
+  if (request.socket.destroyed) reply.hijack()
+  else if (permit === undefined) {
     const who = typeof whose === 'number' ? 'the company' : 'this address'
     throw new DispatchError('rate_limited', `Too many requests of ${who} are waiting: try again in a second.`, {
       retryAfter: 1
     })
   }
-  // The client has disconnected meanwhile: nothing is done for it.
-  if (request.socket.destroyed) reply.hijack()
   return () => {
-    permit.release()
+    permit?.release()
   }
 }
 

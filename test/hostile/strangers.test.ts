@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
 import { admissionLimits } from '../../plugins/hooks/admission-control.ts'
+import { openConsole } from '../plugins/support/console.ts'
 import { createGate } from '../support/gate.ts'
 import { has } from '../support/matching.ts'
 import { admin, type Answer, startService } from '../support/service.ts'
@@ -71,6 +73,42 @@ await t.test('strangers take turns, a few in all; neither companies nor probes w
     'a vendor')
   gate.open()
   t.same((await Promise.all([...first, ...second])).map(({ status }) => status), Array(6).fill(200))
+})
+
+await t.test('whoever is signed in does not wait among strangers, nor do the files of a page', async (t) => {
+  const gate = createGate()
+  let begun = 0
+  const { app, ...service } = await startService(t, {
+    replacements: {
+      admissionLimits: { ...admissionLimits, holdTime: 3_600_000, concurrentAnonymous: 1, concurrentAnonymousPerAddress: 1 },
+      authentication: {
+        authenticate: () => Promise.reject(new Error('not asked')),
+        checkPassword: async (email) => {
+          const [account] = await app.get('accounts').byEmail(email)
+          if (account === undefined) throw new Error('There is no such account.')
+          return account
+        },
+        login: async () => {
+          begun++
+          await gate.pass()
+          return { token: 'x', userId: 2, companyId: 2 }
+        },
+        refresh: () => Promise.reject(new Error('not asked')),
+        impersonate: () => Promise.reject(new Error('not asked'))
+      }
+    }
+  })
+  const { open, post, signIn } = openConsole(service)
+  const cookie = await signIn()
+  const stranger = service.send('POST', '/auth', { body: login }, null)
+  while (begun < 1) await pause(5)
+  const signInPage = open('/sign-in', '')
+  t.equal((await open('/developers', cookie)).status, 200)
+  t.equal((await post('/act/end', {}, cookie)).status, 303)
+  t.equal((await fetch(service.url + stylesheet.path)).status, 200)
+  t.equal(await Promise.race([signInPage.then(() => 'shown'), stranger.then(() => 'answered'), pause(50, 'both wait')]), 'both wait')
+  gate.open()
+  t.same([(await stranger).status, (await signInPage).status], [200, 200])
 })
 
 await t.test('requests that are sent together and answered at once hold up nobody else', async (t) => {

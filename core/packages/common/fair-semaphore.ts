@@ -18,12 +18,12 @@ export type Permit = {
  */
 export type FairSemaphore = {
   /**
-   * Waits for a permit. Undefined where there is none: at once where too many wait already, after the time limit, when the signal is
-   * aborted (the client has gone), and once the semaphore is closed.
+   * Waits for a permit. Undefined where there is none: at once where too many wait already, after the time limit, when the client has
+   * gone, and once the semaphore is closed. `gone` makes the signal of the client, if it must wait.
    */
-  acquire: (owner: Owner, signal?: AbortSignal) => Promise<Permit | undefined>
-  /** Runs a job with a permit. Rejects with the error of `full` where there is none, and with the signal's reason where it is aborted. */
-  run: <T>(owner: Owner, job: () => Promise<T>, signal?: AbortSignal) => Promise<T>
+  acquire: (owner: Owner, gone?: () => AbortSignal) => Promise<Permit | undefined>
+  /** Runs a job with a permit. Rejects with the error of `full` where there is none, and with the reason of the client's signal. */
+  run: <T>(owner: Owner, job: () => Promise<T>, gone?: () => AbortSignal) => Promise<T>
   /** How many of those who wait could go on if there were places enough. The others wait for permits of their own owner. */
   demand: () => number
   /** Gives no more permits: whoever waits, and whoever comes, gets none. */
@@ -39,7 +39,7 @@ export type FairSemaphore = {
  */
 export type FairSemaphoreOptions = {
   waiting: number
-  waitingInAll?: number
+  waitingInAll?: number | (() => number)
   timeLimit?: number
   perOwner?: number
   total?: number
@@ -151,7 +151,7 @@ export function createFairSemaphore ({
 
   /** Makes room for one more caller: one of the owner with the most of them is refused, if it has more than this one would have then. */
   function makeRoom ({ callers: own }: Line): boolean {
-    if (callers < waitingInAll) return true
+    if (callers < (typeof waitingInAll === 'number' ? waitingInAll : waitingInAll())) return true
     const [first, ...others] = queue
     if (first === undefined) return false
     const longest = others.reduce((most, line) => line.callers.size > most.callers.size ? line : most, first)
@@ -161,7 +161,7 @@ export function createFairSemaphore ({
     return true
   }
 
-  async function wait (line: Line, signal: AbortSignal | undefined): Promise<Permit | undefined> {
+  async function wait (line: Line, signal?: AbortSignal): Promise<Permit | undefined> {
     const { promise, resolve } = Promise.withResolvers<Permit | undefined>()
     line.callers.add(resolve)
     queue.add(line)
@@ -179,21 +179,22 @@ export function createFairSemaphore ({
     }
   }
 
-  async function acquire (owner: Owner, signal?: AbortSignal): Promise<Permit | undefined> {
-    if (closed || signal?.aborted === true) return undefined
+  async function acquire (owner: Owner, gone?: () => AbortSignal): Promise<Permit | undefined> {
+    if (closed) return undefined
     const line = lineOf(owner)
     if (line.callers.size === 0 && mayTake(line)) return grant(line)
-    if (line.callers.size < waiting && makeRoom(line)) return wait(line, signal)
+    const signal = gone?.()
+    if (signal?.aborted !== true && line.callers.size < waiting && makeRoom(line)) return wait(line, signal)
     forgetIdle(line)
     return undefined
   }
 
   return {
     acquire,
-    async run (owner, job, signal) {
-      const permit = await acquire(owner, signal)
+    async run (owner, job, gone) {
+      const permit = await acquire(owner, gone)
       if (permit === undefined) {
-        signal?.throwIfAborted()
+        gone?.().throwIfAborted()
         throw full()
       }
       try {

@@ -1,6 +1,6 @@
-import type { Actor, Sessions } from '@dispatch/core'
+import type { Actor, Sessions, Visitor } from '@dispatch/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { releasePermit } from '../../hooks/admission-control.ts'
+import { admitRecognised } from '../../hooks/admission-control.ts'
 import { languageOf, type Words } from '../language/language.ts'
 import { type Api, apiFor } from './api.ts'
 import { readCookie } from './cookies.ts'
@@ -18,10 +18,12 @@ export type Visit = {
 }
 
 const visiting = Symbol('visit')
+const visitorOf = Symbol('visitor')
 
 declare module 'fastify' {
   interface FastifyRequest {
     [visiting]: Visit | null
+    [visitorOf]: Visitor | null
   }
   interface FastifyContextConfig {
     /** A page of the console that needs no session. */
@@ -43,22 +45,27 @@ export function knownVisit (request: FastifyRequest): Visit | null {
 
 /**
  * Pages need a session, but those with `withoutSession`: without one a page that shows leads to the sign-in and back. The session is looked
- * up while the request holds the permit of an anonymous client; what the page asks the API for then takes the permits of its company. A
- * person who lacks the second factor that the company demands is led to set one up.
+ * up first, as the credentials of a request to the API are: whoever has one does not wait among anonymous clients, and what the page asks
+ * the API for takes the permits of the company. A person who lacks the second factor that the company demands is led to set one up.
  */
 export function requireSessions (app: FastifyInstance, sessions: Sessions): void {
   app.decorateRequest(visiting, null)
+  app.decorateRequest(visitorOf, null)
   app.addHook('onRequest', (request, _reply, next) => {
     next(isOwn(request) ? undefined : new ForeignForm())
   })
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.withoutSession === true) return
+    request[visitorOf] = await sessions.visitorOf(readCookie(request, 'session') ?? '', request.ip) ?? null
+    if (request[visitorOf] !== null) admitRecognised(request)
+  })
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.config.withoutSession === true) return
-    const visitor = await sessions.visitorOf(readCookie(request, 'session') ?? '', request.ip)
-    if (visitor === undefined) return toSignIn(request, reply)
+    const visitor = request[visitorOf]
+    if (visitor === null) return toSignIn(request, reply)
     if (visitor.actor.lacksSecondFactor === true && request.routeOptions.config.enrolment !== true) {
       return reply.redirect('/console/second-factor', 303)
     }
-    releasePermit(request)
     const { own, actor, acting } = visitor
     const visit = { actor, api: apiFor(request, actor), words: languageOf(request), path: request.url }
     request[visiting] = { ...visit, ...acting?.over === false && { acting: { own, until: acting.until } } }

@@ -1,4 +1,5 @@
-import { type Account, createCredentials, hashPassword, passwordMatches } from '@dispatch/core'
+import { type Account, ClientGone, createCredentials, hashPassword, onBehalfOf, passwordMatches } from '@dispatch/core'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { has } from '../../support/matching.ts'
 import { accountWith, createAccounts, createClock, somewhere } from './fixtures/access.ts'
@@ -12,7 +13,7 @@ function setUp (...list: Account[]) {
     checks.most = Math.max(checks.most, ++checks.running)
     return await passwordMatches(hash, password).finally(() => checks.running--)
   }
-  const credentials = createCredentials({ accounts, now: clock.now, matches })
+  const credentials = createCredentials({ accounts, now: clock.now, matches, elapsed: () => 0 })
   return {
     clock,
     accounts,
@@ -156,6 +157,22 @@ await t.test('who was right from there before waits for no stranger, and strange
   ])
   t.ok(order.indexOf('proven') < 30, `proven: ${order.indexOf('proven')}`)
   t.ok(order.indexOf('another stranger') < 30, `another stranger: ${order.indexOf('another stranger')}`)
+})
+
+await t.test('who has gone is not checked, and whoever came with the same credentials is', async (t) => {
+  const { verify, checks } = setUp(accountWith())
+  const before = verify('bob@example.com', 'any')
+  const gone = new AbortController()
+  const departed = onBehalfOf({ owner: () => somewhere, gone: () => gone.signal, waits: () => undefined },
+    () => verify('ada@example.com', 'correct horse'))
+  await setImmediate()
+  const other = verify('ada@example.com', 'correct horse')
+  await setImmediate()
+  gone.abort(new ClientGone())
+  await t.rejects(departed, { name: 'ClientGone' })
+  has(t, await other, { userId: 7 })
+  await before
+  t.equal(checks.count, 2)
 })
 
 await t.test('a check that fails is not remembered and does not stop the next', async (t) => {

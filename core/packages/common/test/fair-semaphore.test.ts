@@ -152,14 +152,14 @@ void t.test('who has gone leaves the queue, and nothing is done for them', async
   const semaphore = createFairSemaphore({ waiting: 1 })
   const permit = await semaphore.acquire(1)
   const gone = new AbortController()
-  const job = semaphore.run(1, () => Promise.reject(new Error('It was done.')), gone.signal)
+  const job = semaphore.run(1, () => Promise.reject(new Error('It was done.')), () => gone.signal)
   t.equal(await semaphore.acquire(1), undefined, 'the queue is full')
   gone.abort(new Error('It has gone.'))
   await t.rejects(job, { message: 'It has gone.' })
+  await t.rejects(semaphore.run(1, () => Promise.resolve(), () => gone.signal), { message: 'It has gone.' })
   const next = semaphore.acquire(1)
   permit?.release()
   t.ok(await next, 'there was room again')
-  await t.rejects(semaphore.run(1, () => Promise.resolve(), gone.signal), { message: 'It has gone.' })
 })
 
 void t.test('once it is closed, whoever waits and whoever comes gets none', async (t) => {
