@@ -28,19 +28,14 @@ type Options =
 export async function startWorker (options: Options): Promise<Worker> {
   const { queue, inbox, callbacks, endpointCallbacks, notices, log } = options
   const sweep = createPollSweep(options)
-  await queue.work('webhook', createInboundHandler(options), { atOnce: 4 })
-  await queue.work('poll', createPollHandler(options), { atOnce: 4 })
-  // Fetched one by one: a receiver that does not answer would delay the callbacks fetched with it.
-  await queue.work('callback', (job) => (job.endpoints === true ? endpointCallbacks : callbacks).deliver(job), {
-    atOnce: callbackLimits.atOnce,
-    together: 1,
-    ofGroup: callbackLimits.perCompany
-  })
+  await queue.work('webhook', createInboundHandler(options), 4)
+  await queue.work('poll', createPollHandler(options), 4)
+  await queue.work('callback', (job) => (job.endpoints === true ? endpointCallbacks : callbacks).deliver(job), callbackLimits.atOnce)
   await queue.work('sweep', async () => {
     await Promise.all([sweep(), callbacks.sweep(), endpointCallbacks.sweep(), notices.mail()])
-  }, { atOnce: 1 })
+  }, 1)
   await queue.schedule('sweep', '*/5 * * * *')
-  await queue.work('retention', createRetention(options), { atOnce: 1 })
+  await queue.work('retention', createRetention(options), 1)
   await queue.schedule('retention', '17 3 * * *')
   const dispatching = await startDispatchWorker(options)
 

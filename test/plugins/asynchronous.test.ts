@@ -197,7 +197,7 @@ await t.test('ten thousand dispatches of one company do not stand before the fir
   await opened.work('dispatch', ({ dispatchId }) => {
     order.push(dispatchId)
     return Promise.resolve()
-  }, { atOnce: 2 })
+  }, 2)
   await until('all are taken', () => order.length === 202)
   t.ok(order.indexOf('two') < 20, String(order.indexOf('two')))
   t.ok(order.indexOf('three') < 20, String(order.indexOf('three')))

@@ -26,6 +26,10 @@ export type FairSemaphore = {
   run: <T>(owner: Owner, job: () => Promise<T>, gone?: () => AbortSignal) => Promise<T>
   /** How many of those who wait could go on if there were places enough. The others wait for permits of their own owner. */
   demand: () => number
+  /** Whether an owner that holds no permit would get one at once. */
+  hasRoom: () => boolean
+  /** Those that hold permits or wait, and how many of their callers wait. */
+  owners: () => { owner: Owner, waiting: number }[]
   /** Gives no more permits: whoever waits, and whoever comes, gets none. */
   close: () => void
 }
@@ -208,6 +212,10 @@ export function createFairSemaphore ({
       for (const line of queue) wanted += Math.min(line.callers.size, Math.max(perOwner - line.held, 0))
       return wanted
     },
+    hasRoom: () => !closed && taken < total && held < most,
+    owners: () =>
+      [...lines.values()].filter((line) => line.held > 0 || line.callers.size > 0)
+        .map((line) => ({ owner: line.owner, waiting: line.callers.size })),
     close () {
       closed = true
       for (const line of [...queue]) {

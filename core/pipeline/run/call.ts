@@ -25,6 +25,9 @@ import type { CallableStep } from '../step.ts'
 import type { Run } from './run.ts'
 import { storedFile } from './stored-document.ts'
 
+/** Milliseconds after which a vendor keeps a run waiting. */
+const slowAfter = 250
+
 /**
  * Prepares the call of a step's provider, with the credentials as they are now. What it throws happens before anything is sent. The
  * prepared call never throws: its failures are outcomes.
@@ -62,7 +65,9 @@ export async function prepareCall (
     }
     const outcome = await within('attempt', { service, provider: provider.code }, async () => {
       const begun = performance.now()
+      const slow = run.keptWaiting === undefined ? undefined : setTimeout(run.keptWaiting, slowAfter)
       const ended = await runAs({ provider: provider.code, onFault }, () => callDispatch(provider, service, request, noting))
+      clearTimeout(slow)
       observe('attempt', { service, provider: provider.code, outcome: ended.outcome, seconds: secondsSince(begun) })
       return ended
     })

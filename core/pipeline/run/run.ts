@@ -36,6 +36,8 @@ export type Run = {
   deferred: readonly Step[]
   /** The step whose first attempt was recorded with the dispatch, until it is taken up. */
   attempted?: string
+  /** Called when a vendor keeps it waiting: it needs nothing of this machine meanwhile. */
+  keptWaiting?: () => void
 }
 
 /** Replaces a step by its new state. */

@@ -26,13 +26,15 @@ export type Runner = {
   begin: (command: DispatchCommand, plan: DispatchPlan, opening: Opening) => Promise<RunResult>
   resume: Resume
   /** Takes the leases of queued dispatches together, and begins to run those that no other run has taken. Answers these. */
-  beginQueued: (dispatches: readonly DispatchRef[]) => Promise<BegunRun[]>
+  beginQueued: <Queued extends QueuedDispatch>(dispatches: readonly Queued[]) => Promise<BegunRun<Queued>[]>
   /** Resolves when no dispatch is under way in this process. */
   drain: () => Promise<void>
 }
 
+/** A queued dispatch. `keptWaiting` is called when a vendor keeps it waiting. */
+type QueuedDispatch = DispatchRef & Pick<Run, 'keptWaiting'>
 /** The run of a dispatch that was queued. `ended` rejects when it failed; then another run goes on with the dispatch. */
-type BegunRun = { dispatch: DispatchRef, ended: Promise<void> }
+type BegunRun<Queued> = { queued: Queued, ended: Promise<void> }
 
 /** Milliseconds that a client waits until an asynchronous dispatch is recorded. */
 const intakeLimit = 5_000
@@ -149,32 +151,38 @@ async function resumeNow (
   })
 }
 
-async function takeAndBegin (
+async function takeAndBegin<Queued extends QueuedDispatch> (
   dependencies: PipelineDependencies,
   inFlight: InFlight,
-  dispatches: readonly DispatchRef[]
-): Promise<BegunRun[]> {
+  dispatches: readonly Queued[]
+): Promise<BegunRun<Queued>[]> {
   const { database, leases } = dependencies
-  const wanted = dispatches.map((dispatch) => ({ dispatch, ...leases.begin() }))
-  const taken = await takeQueued(database, wanted.map(({ dispatch, lease }) => ({ ...dispatch, lease }))).catch((error: unknown) => {
+  const wanted = dispatches.map((queued) => ({ queued, ...leases.begin() }))
+  const taken = await takeQueued(database, wanted.map(({ queued, lease }) => ({ ...queued, lease }))).catch((error: unknown) => {
     for (const { end } of wanted) end()
     throw error
   })
-  return wanted.flatMap(({ dispatch, lease, hold, end }) => {
+  return wanted.flatMap(({ queued, lease, hold, end }) => {
     const record = taken.find(({ run_id: runId }) => runId === lease.runId)
     if (record === undefined) {
       end()
       return []
     }
-    const ended = inFlight.follow(runTaken(dependencies, record, lease.runId, hold).finally(end), dispatch.dispatchId)
-    return [{ dispatch, ended }]
+    const { dispatchId, keptWaiting } = queued
+    const running = runTaken(dependencies, record, { runId: lease.runId, ...(keptWaiting === undefined ? {} : { keptWaiting }) }, hold)
+    return [{ queued, ended: inFlight.follow(running.finally(end), dispatchId) }]
   })
 }
 
-async function runTaken (dependencies: PipelineDependencies, record: DispatchRecord, runId: string, hold: KeepLease): Promise<void> {
-  const run = await rehydrateRecord(dependencies, record, runId)
+async function runTaken (
+  dependencies: PipelineDependencies,
+  record: DispatchRecord,
+  how: Pick<Run, 'runId' | 'keptWaiting'>,
+  hold: KeepLease
+): Promise<void> {
+  const run = await rehydrateRecord(dependencies, record, how.runId)
   if (run === undefined) throw new Error(`The dispatch ${record.dispatch_id} has lost its data.`)
-  await hold(runSteps(dependencies, run))
+  await hold(runSteps(dependencies, { ...run, ...how }))
 }
 
 /**

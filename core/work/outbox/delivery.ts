@@ -13,8 +13,8 @@ export const callbackRetryDelays = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 1
 const jitter = 0.1
 
 /**
- * The most requests at the same time: `atOnce` in this process, `perCompany` and `perReceiver` in all processes. A receiver that does not
- * answer delays neither the company's other receivers nor other companies.
+ * The most requests at the same time: `atOnce` in this process, besides those that wait for longer than 250 ms, `perCompany` and
+ * `perReceiver` in all processes. A receiver that does not answer delays neither the company's other receivers nor other companies.
  */
 export const callbackLimits = { atOnce: 16, perCompany: 8, perReceiver: 4 } as const
 
@@ -99,16 +99,14 @@ export function createDelivery<Claimed extends ClaimedCallback> (
 }
 
 /**
- * The job that sends the company's callback that has been due for longest. `after` in seconds. Those to endpoints are a group of their own,
- * so that nobody waits for the receivers of others.
+ * The job that sends the company's callback that has been due for longest. `after` in seconds. Those to endpoints are jobs of their own.
  */
 export function callbackJob (companyId: number, key: string, to: Receivers = 'addresses', after = 0): Job<'callback'> {
-  const group = to === 'addresses' ? String(companyId) : `${companyId} endpoints`
+  const whose = to === 'addresses' ? String(companyId) : `${companyId} endpoints`
   // One second more: the job is added before the due time of the callback is recorded.
   return {
     data: { companyId, ...(to === 'endpoints' ? { endpoints: true } : {}) },
-    key: `${group} ${key}`,
-    group,
+    key: `${whose} ${key}`,
     ...(after === 0 ? {} : { after: Math.ceil(after) + 1 })
   }
 }

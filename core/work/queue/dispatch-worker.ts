@@ -9,9 +9,9 @@ import { type DispatchRef, listDueDeferred, listDueReconciliations, listExpiredL
   recoverDispatch } from '../../store/dispatch/runs.ts'
 import { endLostCancellations } from '../../store/vendor/cancellations.ts'
 import { sendCreditWarnings } from '../outbox/credit-warnings.ts'
+import type { BegunJob } from './fair-worker.ts'
 import type { Queue } from './queue.ts'
 import { type RepeatingTask, runEvery } from './repeat.ts'
-import { createWorkSemaphore, type WorkSemaphore } from './work-semaphore.ts'
 
 /** Milliseconds between two sweeps. */
 const sweptEvery = 5_000
@@ -20,55 +20,42 @@ const lostAfter = 30
 /** The most items of a kind that one sweep takes. */
 const most = 100
 
-/** How many jobs of dispatches are fetched at a time, and their leases taken together: a third of the statements of one by one. */
-const together = 8
-
-/** `atOnce`: dispatches that are worked on at once in this process. */
+/** `atOnce`: dispatches that are worked on at once in this process, besides those whose vendor keeps them waiting. */
 type Options = { dependencies: PipelineDependencies, pipeline: Pipeline, queue: Queue, atOnce: number }
 
 /** Works on dispatches that are queued, uncertain or left by a lost process, and on deferred steps. */
 export async function startDispatchWorker ({ dependencies, pipeline, queue, atOnce }: Options): Promise<RepeatingTask> {
-  const semaphore = createWorkSemaphore(atOnce)
-  // The jobs end once their dispatches have begun, so that the next are fetched.
-  await queue.workTogether('dispatch', async (jobs) => {
-    const waiting = [...jobs]
-    while (waiting.length > 0) {
-      // Leases are taken for what begins at once: whoever waits for a permit stays queued, and can be cancelled.
-      const permits = await semaphore.take(waiting.length)
-      if (permits === 0) throw new Error('This process closes: what it has fetched and not begun comes again.')
-      await beginQueued({ dependencies, pipeline, semaphore }, waiting.splice(0, permits))
-    }
-  }, { together: Math.min(together, Math.max(2, Math.ceil(atOnce / 2))) })
-  await queue.work('look', (job) => reconcile(dependencies, job), { atOnce: Math.ceil(atOnce / 4) })
-  await queue.work('deferred', (job) => runDeferredAction(dependencies, job), { atOnce: Math.ceil(atOnce / 4) })
+  // Leases are taken for what begins at once: whoever waits for a permit stays queued, and can be cancelled.
+  await queue.begin('dispatch', (jobs) => beginQueued({ dependencies, pipeline }, jobs), atOnce)
+  await queue.work('look', (job) => reconcile(dependencies, job), Math.ceil(atOnce / 4))
+  await queue.work('deferred', (job) => runDeferredAction(dependencies, job), Math.ceil(atOnce / 4))
 
-  const sweeping = runEvery(sweptEvery, () => sweepDispatches(dependencies, queue), (error) => {
+  return runEvery(sweptEvery, () => sweepDispatches(dependencies, queue), (error) => {
     dependencies.log.warn({ err: error }, 'the sweep failed')
   })
-  return {
-    first: sweeping.first,
-    close () {
-      semaphore.close()
-      return sweeping.close()
-    }
-  }
 }
 
-/** Begins those of the dispatches that no other run has. Each has a permit, which its run gives back at its end, the others at once. */
+/**
+ * Begins those of the dispatches that no other run has. A run gives its permit back at its end, and leaves its place before where a vendor
+ * keeps it waiting; the others give theirs back at once.
+ */
 async function beginQueued (
-  { dependencies: { log }, pipeline, semaphore }: Pick<Options, 'dependencies' | 'pipeline'> & { semaphore: WorkSemaphore },
-  dispatches: readonly DispatchRef[]
+  { dependencies: { log }, pipeline }: Pick<Options, 'dependencies' | 'pipeline'>,
+  jobs: readonly BegunJob<DispatchRef>[]
 ): Promise<void> {
-  let begun: Awaited<ReturnType<Pipeline['beginQueued']>> = []
+  let left = jobs
   try {
-    begun = await pipeline.beginQueued(dispatches)
+    const begun = await pipeline.beginQueued(jobs.map((job) => ({ ...job.data, keptWaiting: job.permit.park, job })))
+    for (const { queued, ended } of begun) {
+      const { companyId, dispatchId, job } = queued
+      left = left.filter((one) => one !== job)
+      const whose = { companyId, dispatchId }
+      void ended.catch((error: unknown) => log.warn({ err: error, ...whose }, 'the run of a dispatch failed')).finally(() => {
+        job.permit.release()
+      })
+    }
   } finally {
-    semaphore.release(dispatches.length - begun.length)
-  }
-  for (const { dispatch, ended } of begun) {
-    void ended.catch((error: unknown) => log.warn({ err: error, ...dispatch }, 'the run of a dispatch failed')).finally(() => {
-      semaphore.release(1)
-    })
+    for (const { permit } of left) permit.release()
   }
 }
 

@@ -1,3 +1,4 @@
+import { createFairSemaphore, type FairSemaphore, withTimeLimit } from '@dispatch/common'
 import { fromKysely, PgBoss, type QueuePolicy } from 'pg-boss'
 import { errorMessageOf } from '../../host/call/load-error.ts'
 import type { Log } from '../../host/call/log.ts'
@@ -5,6 +6,7 @@ import { connectionSettings, LastingClient } from '../../store/db/connections.ts
 import type { Database, OwnerQueries } from '../../store/db/database.ts'
 import { keepStatement, type PreparedJobs } from '../../store/db/jobs.ts'
 import { statementError } from '../../store/db/unavailable.ts'
+import { type BegunJob, type FairWorker, type FetchedJob, type JobSource, startFairWorker } from './fair-worker.ts'
 
 /** The data of each kind of job. */
 export type JobPayloads = {
@@ -27,14 +29,12 @@ export type JobPayloads = {
 }
 
 /**
- * `key`: only one job with it waits at a time. `after`: seconds before it may run. `group`: jobs of one group share a limit. `priority`:
- * the highest runs first; 0 unless given.
+ * `key`: only one job with it waits at a time. `after`: seconds before it may run. `priority`: the highest runs first; 0 unless given.
  */
 export type Job<Name extends keyof JobPayloads> = {
   data: JobPayloads[Name]
   key?: string
   after?: number
-  group?: string
   priority?: number
 }
 
@@ -44,22 +44,22 @@ export type Queue = {
   /** Adds jobs. With `queries` they are added when that transaction commits. */
   send: <Name extends keyof JobPayloads>(name: Name, jobs: readonly Job<Name>[], queries?: OwnerQueries) => Promise<void>
   /**
-   * Works on jobs from now on: `atOnce` at a time in this process, `ofGroup` of one group in all processes. `together`: how many are
-   * fetched at once, and all of them must end before more are fetched; 2 unless given. A job whose handler throws comes again.
+   * Works on jobs from now on, in so many places, which companies share fairly. A job that takes longer than 250 ms waits for somebody
+   * else, and leaves its place. One whose handler throws comes again.
    */
   work: <Name extends keyof JobPayloads>(
     name: Name,
     handle: (data: JobPayloads[Name]) => Promise<void>,
-    options: { atOnce: number, together?: number, ofGroup?: number }
+    places: number
   ) => Promise<void>
   /**
-   * Works on up to `together` jobs at once, while as many are fetched. They end together when the handler does. Where it throws, all of
-   * them come again.
+   * The same for jobs that only begin something: each has a permit, which the handler releases when that is over. They end together when
+   * the handler does. Where it throws, all of them come again.
    */
-  workTogether: <Name extends keyof JobPayloads>(
+  begin: <Name extends keyof JobPayloads>(
     name: Name,
-    handle: (data: readonly JobPayloads[Name][]) => Promise<void>,
-    options: { together: number }
+    handle: (jobs: readonly BegunJob<JobPayloads[Name]>[]) => Promise<void>,
+    places: number
   ) => Promise<void>
   /** Adds a job by itself, once for all processes, as a cron expression (UTC) says. */
   schedule: (name: 'sweep' | 'retention', cron: string) => Promise<void>
@@ -84,11 +84,11 @@ const policies: Record<keyof JobPayloads, QueuePolicy> = {
   retention: 'short'
 }
 
-/** A slow job delays only the one fetched with it. */
-const defaultFetchSize = 2
+/** The most jobs that are fetched at once: to take eight together is a third of the statements of one by one. */
+const mostTogether = 8
 
-/** New jobs are announced by NOTIFY; delayed ones are found by polling. */
-const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 } as const
+/** Milliseconds after which a job waits for somebody else. */
+const slowAfter = 250
 
 /** Seconds that a closing queue waits for the jobs under way. */
 const shutdownTimeout = 30
@@ -126,6 +126,13 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
   })
   boss.on('error', (error) => log.warn({ reason: errorMessageOf(error) }, 'the queue cannot reach its database'))
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
+  const workers = new Map<string, FairWorker>()
+  onNewJobs(boss, (name) => {
+    for (const [queue, worker] of workers) if (name === undefined || name === queue) worker.ring()
+  })
+  const failed = (error: unknown): void => {
+    log.warn({ reason: errorMessageOf(error) }, 'the queue cannot reach its database')
+  }
   const statements = new Map<string, string>()
   try {
     await alone(async () => {
@@ -147,55 +154,122 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
     async send (name, jobs, queries) {
       if (jobs.length === 0) return
       // In the shape of pg-boss's own insert, which has an object for the group.
-      const rows = jobs.map(({ group, ...job }) => ({ ...rowOf(job), ...(group === undefined ? {} : { group: { id: group } }) }))
+      const rows = jobs.map(rowOf).map(({ groupId, ...row }) => ({ ...row, ...(groupId === undefined ? {} : { group: { id: groupId } }) }))
       await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) }).catch((error: unknown) => {
         throw statementError(error)
       })
     },
-    async work (name, handle, { atOnce, together = defaultFetchSize, ofGroup }) {
-      const options = {
-        ...polling,
-        batchSize: Math.min(atOnce, together),
-        localConcurrency: Math.ceil(atOnce / together),
-        burstWhenBatchFull: atOnce > 1,
-        perJobResults: true,
-        ...(ofGroup === undefined ? {} : { groupConcurrency: ofGroup })
-      } as const
-      await boss.work<Parameters<typeof handle>[0], unknown, typeof options>(name, options,
-        (jobs) =>
-          Promise.all(jobs.map(async ({ id, data }) => {
+    work (name, handle, places) {
+      workers.set(name, startFairWorker({
+        source: sourceOf(boss, name),
+        places: placesFor(name, places),
+        companyOf,
+        together: Math.min(mostTogether, places),
+        atOnce: 1,
+        begin: async (jobs) => {
+          for (const { data, permit } of jobs) {
+            const slow = setTimeout(permit.park, slowAfter).unref()
             try {
               await handle(data)
-              return { id, status: 'completed' as const }
             } catch (error) {
               log.warn({ err: error, queue: name }, 'a job failed and comes again')
-              return { id, status: 'failed' as const, output: { reason: errorMessageOf(error) } }
+              throw error
+            } finally {
+              clearTimeout(slow)
+              permit.release()
             }
-          })))
+          }
+        },
+        failed
+      }))
+      return Promise.resolve()
     },
-    async workTogether (name, handle, { together }) {
-      const options = { ...polling, batchSize: together, localConcurrency: 2, burstWhenBatchFull: true } as const
-      await boss.work<Parameters<typeof handle>[0][number]>(name, options, async (jobs) => {
-        await handle(jobs.map(({ data }) => data)).catch((error: unknown) => {
-          log.warn({ err: error, queue: name }, 'jobs failed and come again')
-          throw error
-        })
-      })
+    begin (name, handle, places) {
+      workers.set(name, startFairWorker({
+        source: sourceOf(boss, name),
+        places: placesFor(name, places),
+        companyOf,
+        together: Math.min(mostTogether, Math.max(2, Math.ceil(places / 2))),
+        atOnce: mostTogether,
+        begin: (jobs) =>
+          handle(jobs).catch((error: unknown) => {
+            log.warn({ err: error, queue: name }, 'jobs failed and come again')
+            throw error
+          }),
+        failed
+      }))
+      return Promise.resolve()
     },
     schedule: (name, cron) => boss.schedule(name, cron, {}),
-    close: () => boss.stop({ graceful: true, timeout: shutdownTimeout * 1000 })
+    async close () {
+      const closed = Promise.all([...workers.values()].map((worker) => worker.close()))
+      await withTimeLimit(shutdownTimeout * 1000, closed, () => new Error('Jobs under way have not ended.')).catch((error: unknown) => {
+        log.warn({ err: error }, 'the queue closes while jobs are under way')
+      })
+      await boss.stop({ graceful: true, timeout: shutdownTimeout * 1000 })
+    }
   }
 }
 
-/** A job with the column names of pg-boss's insert statement. */
-function rowOf ({ data, key, after, group, priority }: Job<keyof JobPayloads>) {
+/** A job with the column names of pg-boss's insert statement. Its group is its company. */
+function rowOf ({ data, key, after, priority }: Job<keyof JobPayloads>) {
+  const groupId = companyOf(data)
   return {
     data,
     ...(key === undefined ? {} : { singletonKey: key }),
     ...(after === undefined ? {} : { startAfter: after }),
-    ...(group === undefined ? {} : { groupId: group }),
+    ...(groupId === undefined ? {} : { groupId }),
     ...(priority === undefined ? {} : { priority })
   }
+}
+
+function companyOf (data: JobPayloads[keyof JobPayloads]): string | undefined {
+  return 'companyId' in data ? String(data.companyId) : undefined
+}
+
+/** Those whose jobs have a company. */
+const ofCompanies: ReadonlySet<keyof JobPayloads> = new Set(['dispatch', 'look', 'deferred', 'callback'])
+
+/**
+ * The places for jobs of a kind. A quarter of them is for companies that have nothing under way. A job that waits for somebody else leaves
+ * its place; a company has as many under way as there are places, and all together eight times as many.
+ */
+export function placesFor (name: keyof JobPayloads, total: number): FairSemaphore {
+  const shared = ofCompanies.has(name) ? { perOwner: total, kept: Math.ceil(total / 4) } : { perOwner: Infinity, kept: 0 }
+  return createFairSemaphore({ total, most: 8 * total, waiting: Infinity, ...shared })
+}
+
+/** The jobs of a queue as pg-boss keeps them. */
+function sourceOf<Name extends keyof JobPayloads> (boss: PgBoss, name: Name): JobSource<JobPayloads[Name]> {
+  return {
+    fetch: (batchSize, without) => boss.fetch<JobPayloads[Name]>(name, { batchSize, ignoreGroups: [...without] }),
+    async keep (jobs) {
+      await boss.touch(name, attemptsOf(jobs))
+    },
+    async end (jobs) {
+      await boss.complete(name, attemptsOf(jobs))
+    },
+    async giveBack (jobs, error) {
+      await boss.fail(name, attemptsOf(jobs), { reason: errorMessageOf(error) })
+    }
+  }
+}
+
+const attemptsOf = (jobs: readonly FetchedJob<unknown>[]) => jobs.map(({ id, retryCount }) => ({ id, retryCount }))
+
+/** Has `ring` called with the name of a queue that got jobs, and without one when announcements may have been lost. */
+function onNewJobs (boss: PgBoss, ring: (name?: string) => void): void {
+  const db = boss.getDb()
+  const listen = db.listen?.bind(db)
+  if (listen === undefined) return
+  db.listen = (channel, told, reconnected) =>
+    listen(channel, (name) => {
+      told(name)
+      ring(name)
+    }, () => {
+      reconnected()
+      ring()
+    })
 }
 
 /** The statement by which pg-boss adds jobs of a queue. Its text is the same for all jobs; the rows are its only parameter. */

@@ -12,7 +12,7 @@ await t.test('a process makes twenty connections at most, and the one that liste
   const database = openDatabase({ connectionString: databaseUrl }, { onError: (error) => t.fail(error.message) })
   const queue = await openQueue({ databaseUrl, database, log: createLogger('silent') })
   t.teardown(() => Promise.all([queue.close(), database.close()]))
-  await queue.work('poll', () => Promise.resolve(), { atOnce: 2 })
+  await queue.work('poll', () => Promise.resolve(), 2)
 
   await sql`create function slept(given jsonb, moment timestamptz) returns void language sql begin atomic select pg_sleep(0.2); end`
     .execute(database.owner)

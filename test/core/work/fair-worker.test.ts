@@ -1,0 +1,162 @@
+import { once } from '@dispatch/common'
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import { type FetchedJob, type JobSource, startFairWorker, type WorkerClock } from '../../../core/work/queue/fair-worker.ts'
+import { placesFor } from '../../../core/work/queue/queue.ts'
+
+/** A clock whose time passes only when it is told to: what is due is called in its order. */
+function createVirtualClock () {
+  let time = 0
+  const timers = new Set<{ at: number, call: () => void }>()
+  const clock: WorkerClock = {
+    now: () => time,
+    after (milliseconds, call) {
+      const timer = { at: time + milliseconds, call }
+      timers.add(timer)
+      return () => timers.delete(timer)
+    }
+  }
+  return {
+    ...clock,
+    sleep: (milliseconds: number): Promise<void> => new Promise((resolve) => clock.after(milliseconds, resolve)),
+    /** Lets the time pass until then. */
+    async pass (until: number): Promise<void> {
+      for (;;) {
+        await setImmediate()
+        let next: { at: number, call: () => void } | undefined
+        for (const timer of timers) if (next === undefined || timer.at < next.at) next = timer
+        if (next === undefined || next.at > until) break
+        timers.delete(next)
+        time = Math.max(time, next.at)
+        next.call()
+      }
+      time = until
+    }
+  }
+}
+
+/** Counts for each company, and the most that there were of one. */
+function createCounts () {
+  const counts = new Map<string, number>()
+  let most = 0
+  return {
+    most: () => most,
+    add (company: string): () => void {
+      const count = (counts.get(company) ?? 0) + 1
+      counts.set(company, count)
+      most = Math.max(most, count)
+      return once(() => {
+        counts.set(company, (counts.get(company) ?? 1) - 1)
+      })
+    }
+  }
+}
+
+type Job = { company: string, turn: number, vendor: number }
+
+/** A statement of the queue, and what the service itself does for a dispatch, in milliseconds. */
+const [statement, ownWork] = [5, 20]
+/** Milliseconds after which a run that waits for its vendor leaves its place, as in the pipeline. */
+const slowAfter = 250
+
+/** A process of the service with 16 places. Companies have a turn every 10 ms, as `createJobs` gives them. */
+function simulate () {
+  const clock = createVirtualClock()
+  let [queued, inOrder]: [FetchedJob<Job>[], boolean] = [[], true]
+  const begun: { company: string, waited: number }[] = []
+  /** How many a company has under way, and of these how many have a place. */
+  const underWay = createCounts()
+  const placed = createCounts()
+  const source: JobSource<Job> = {
+    async fetch (many, without) {
+      if (!inOrder) queued.sort((one, other) => one.data.turn - other.data.turn)
+      inOrder = true
+      const left = new Set(without)
+      const taken: FetchedJob<Job>[] = []
+      for (const job of queued) {
+        if (taken.length === many) break
+        if (!left.has(job.data.company)) taken.push(job)
+      }
+      const gone = new Set(taken)
+      queued = queued.filter((job) => !gone.has(job))
+      await clock.sleep(statement)
+      return taken
+    },
+    keep: () => Promise.resolve(),
+    end: () => clock.sleep(statement),
+    giveBack: () => Promise.resolve()
+  }
+  const worker = startFairWorker<Job>({
+    source,
+    places: placesFor('dispatch', 16),
+    companyOf: ({ company }) => company,
+    together: 8,
+    atOnce: 8,
+    begin: async (jobs) => {
+      await clock.sleep(statement)
+      for (const { data: { company, turn, vendor }, permit } of jobs) {
+        begun.push({ company, waited: clock.now() - turn })
+        const over = underWay.add(company)
+        const leave = placed.add(company)
+        const stay = clock.after(slowAfter, () => {
+          leave()
+          permit.park()
+        })
+        void clock.sleep(ownWork + vendor).then(() => {
+          stay()
+          leave()
+          over()
+          permit.release()
+        })
+      }
+    },
+    failed: (error) => {
+      throw error
+    },
+    clock
+  })
+  let ids = 0
+  return {
+    clock,
+    begun,
+    underWay,
+    placed,
+    /** Adds jobs of a company whose vendor takes so long. */
+    add: (company: string, many: number, vendor: number): void => {
+      const now = clock.now()
+      for (let turn = 0; turn < many; turn++) {
+        queued.push({ id: String(ids++), retryCount: 0, data: { company, turn: now + turn * 10, vendor } })
+      }
+      inOrder = false
+      worker.ring()
+    }
+  }
+}
+
+/** Milliseconds that vendors take: a quick one, a slow one, and one that does not answer until the time limit of the call. */
+const vendors = { quick: 50, slow: 5_000, dead: 60_000 }
+
+/** When the newcomer comes, in milliseconds; what the others have queued lasts longer. */
+const comesAt = 10_000
+
+for (const { companies, each } of [{ companies: 1, each: 5_000 }, { companies: 10, each: 500 }, { companies: 1_000, each: 5 }]) {
+  for (const [name, vendor] of Object.entries(vendors)) {
+    await t.test(`${companies} companies have ${each} dispatches each for a ${name} vendor when another company comes`, async (t) => {
+      const { clock, add, begun, underWay, placed } = simulate()
+      for (let company = 0; company < companies; company++) add(`busy ${company}`, each, vendor)
+      await clock.pass(comesAt)
+      const before = begun.length
+      add('newcomer', 3, vendors.quick)
+      const newcomers = (): typeof begun => begun.filter(({ company }) => company === 'newcomer')
+      for (let time = comesAt; newcomers().length < 3 && time < 1_000_000; time += 1_000) await clock.pass(time)
+      const waits = newcomers().map(({ waited }) => waited)
+      t.equal(waits.length, 3)
+      const beforeIt = Map.groupBy(begun.slice(before, begun.findIndex(({ company }) => company === 'newcomer')), ({ company }) => company)
+      const mostOfOthers = Math.max(0, ...[...beforeIt.values()].map((some) => some.length))
+      if (companies <= 10) t.ok(waits.every((wait) => wait < 1_000), `the newcomer waits for less than a second: ${waits.join(', ')} ms`)
+      t.ok(mostOfOthers <= Math.max(2, 12 / companies), `nobody has a second turn before its first: ${mostOfOthers}`)
+      t.ok(placed.most() <= 12, `a company has 12 of 16 places at most: ${placed.most()}`)
+      t.ok(underWay.most() <= 16, `and 16 under way, with those that wait for a vendor: ${underWay.most()}`)
+    })
+  }
+}
