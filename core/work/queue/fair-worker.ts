@@ -69,9 +69,9 @@ const systemClock: WorkerClock = {
  * Works on jobs so that no company waits for another one. Each job waits here for a permit of its company, and a few wait beside those
  * under way. A company with enough of them is left out of what is fetched: a look past its jobs finds those of others, however many it has.
  */
-export function startFairWorker<Data> (
-  { source, places, companyOf, together, atOnce, begin, failed, clock = systemClock }: Options<Data>
-): FairWorker {
+export function startFairWorker<
+  Data
+> ({ source, places, companyOf, together, atOnce, begin, failed, clock = systemClock }: Options<Data>): FairWorker {
   const enough = Math.ceil(together / 2)
   const held = new Set<FetchedJob<Data>>()
   const underWay = new Set<Promise<void>>()

@@ -24,8 +24,8 @@ await t.test('two companies whose receivers do not answer delay no callback of a
     if (++waiting === 12) full.resolve(undefined)
     await silent.promise
   }, 16)
-  await queue.send('callback', [1, 2].flatMap((companyId) =>
-    Array.from({ length: 100 }, (_, number) => ({ data: { companyId }, key: `${companyId} ${number}` }))))
+  await queue.send('callback',
+    [1, 2].flatMap((companyId) => Array.from({ length: 100 }, (_, number) => ({ data: { companyId }, key: `${companyId} ${number}` }))))
   await full.promise
   await queue.send('callback', [{ data: { companyId: 3 }, key: '3' }])
   await done.promise
