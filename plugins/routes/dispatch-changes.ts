@@ -15,7 +15,7 @@ export const dispatchChangesRoutes: FastifyPluginCallbackTypebox<{ database: Dat
   { database, documentUrl, changes },
   done
 ) => {
-  const take = createLimit()
+  const take = createStreamLimit()
   const open = new Set<EventStream>()
   let closing = false
   app.addHook('preClose', (next) => {
@@ -110,7 +110,7 @@ const Events = {
 }
 
 /** Permits for streams. Throws `rate_limited` where there is none. */
-function createLimit (): (actor: Actor) => Promise<() => void> {
+export function createStreamLimit (): (actor: Actor) => Promise<() => void> {
   const users = createFairSemaphore({ waiting: 0, perOwner: most.ofUser })
   const companies = createFairSemaphore({ waiting: 0, perOwner: most.ofCompany, total: most.ofAll, kept: most.kept })
   return async ({ userId, companyId }) => {

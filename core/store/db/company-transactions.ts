@@ -12,7 +12,7 @@ type Run = <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>)
 /** The transactions of companies on one server. */
 export type CompanyTransactions = {
   queries: Kysely<Tables>
-  /** Runs work when the company has a connection free: at most half of all are one company's. */
+  /** Runs work when the company has a connection free: at most half of all are one company's, and one is kept for those that have none. */
   share: <T>(companyId: number, work: () => Promise<T>) => Promise<T>
   company: Run
   /** Read-only: all queries see the same state of the database. */
@@ -28,6 +28,7 @@ export function companyTransactions (pool: Connections, { connections, limits, t
     waiting: Infinity,
     timeLimit: limits.connect,
     perOwner: Math.ceil(connections / 2),
+    total: connections,
     full: () => new DatabaseUnavailable('busy')
   })
   // What a session has by itself, a transaction through a pooler sets for itself.

@@ -153,7 +153,12 @@ for (const { companies, each } of [{ companies: 1, each: 5_000 }, { companies: 1
       t.equal(waits.length, 3)
       const beforeIt = Map.groupBy(begun.slice(before, begun.findIndex(({ company }) => company === 'newcomer')), ({ company }) => company)
       const mostOfOthers = Math.max(0, ...[...beforeIt.values()].map((some) => some.length))
-      if (companies <= 10) t.ok(waits.every((wait) => wait < 1_000), `the newcomer waits for less than a second: ${waits.join(', ')} ms`)
+      if (companies <= 10) {
+        t.ok(waits.every((wait) => wait < 1_000), `the newcomer waits for less than a second: ${waits.join(', ')} ms`)
+        const [first = Infinity] = waits
+        const [whole, alone] = [first, 2 * statement].map((wait) => wait + ownWork + vendors.quick)
+        t.ok(whole <= 3 * alone, `its first takes ${whole} ms, and ${alone} where it is alone`)
+      }
       t.ok(mostOfOthers <= Math.max(2, 12 / companies), `nobody has a second turn before its first: ${mostOfOthers}`)
       t.ok(placed.most() <= 12, `a company has 12 of 16 places at most: ${placed.most()}`)
       t.ok(underWay.most() <= 16, `and 16 under way, with those that wait for a vendor: ${underWay.most()}`)
