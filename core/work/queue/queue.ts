@@ -124,15 +124,15 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
     superviseIntervalSeconds: 5,
     monitorIntervalSeconds: 5
   })
-  boss.on('error', (error) => log.warn({ reason: errorMessageOf(error) }, 'the queue cannot reach its database'))
+  const failed = (error: unknown): void => {
+    log.warn({ reason: errorMessageOf(error) }, 'the queue cannot reach its database')
+  }
+  boss.on('error', failed)
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
   const workers = new Map<string, FairWorker>()
   onNewJobs(boss, (name) => {
     for (const [queue, worker] of workers) if (name === undefined || name === queue) worker.ring()
   })
-  const failed = (error: unknown): void => {
-    log.warn({ reason: errorMessageOf(error) }, 'the queue cannot reach its database')
-  }
   const statements = new Map<string, string>()
   try {
     await alone(async () => {
