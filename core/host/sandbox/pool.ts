@@ -156,7 +156,7 @@ export function createPool ({
 
   async function newHolding (key: string, { code }: Adapter, { account, ended }: Worker): Promise<Holding> {
     const [company = ''] = account.split('|')
-    const permit = await places.acquire(company, ended)
+    const permit = await places.acquire(company, ended === undefined ? undefined : () => ended)
     if (permit === undefined) {
       throw failureError({
         word: 'provider_unavailable',
