@@ -63,7 +63,10 @@ export function requireEveryService (actor: Pick<Actor, 'services'>): void {
  */
 export type Sight = { test?: true, services?: readonly string[], userId?: number }
 
-/** What the actor may see. A key without `read_all` sees what its user has sent, with whichever key: a new key goes on where an old one ended. */
+/**
+ * What the actor may see. A key without `read_all` sees what its user has sent, with whichever key: a new key goes on where an old one
+ * ended.
+ */
 export function sightOf ({ key, services, userId }: Pick<Actor, 'key' | 'services' | 'userId'>): Sight {
   return {
     ...key?.mode === 'test' && { test: true },

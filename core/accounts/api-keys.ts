@@ -16,8 +16,8 @@ const most = 100
 export type KeyAdministration = {
   /**
    * Creates a key, which is shown only once. Throws `forbidden` during an impersonation and for a user above the actor, `validation_failed`
-   * for services or scopes that are not its user's or an expiry in the past, `conflict` when the user has too many keys. Undefined when there is
-   * no such user.
+   * for services or scopes that are not its user's or an expiry in the past, `conflict` when the user has too many keys. Undefined when
+   * there is no such user.
    */
   create: (by: Requester, key: NewKeyBody) => Promise<NewKeyView | undefined>
   /** The keys that are not revoked, the newest first. */

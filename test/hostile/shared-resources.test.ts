@@ -12,7 +12,7 @@ const project = fileURLToPath(new URL('../../', import.meta.url))
 const limiting =
   /create(?:Fair)?Semaphore\(|createPasswordSemaphore\(|new Piscina\b|new (?:pg\.)?Pool\(|new Agent\(|pLimit\(|maxConnections = /
 /** Where these are made, and what only one process of a script uses. */
-const tools = new Set(['core/packages/common/semaphore.ts', 'core/packages/common/fair-semaphore.ts'])
+const tools = new Set(['core/packages/common/fair-semaphore.ts'])
 
 await t.test('every shared resource stands in SECURITY.md with its test', (t) => {
   const text = readFileSync(`${project}SECURITY.md`, 'utf8')

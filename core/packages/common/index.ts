@@ -29,7 +29,6 @@ export { normalForm } from './normal-form.ts'
 
 // Concurrency: permits, time limits, results that are computed once.
 export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } from './fair-semaphore.ts'
-export { createSemaphore } from './semaphore.ts'
 export { once } from './once.ts'
 export { withDeadline, withTimeLimit } from './time-limit.ts'
 export { memoizeByIdentity } from './memoize.ts'
