@@ -374,7 +374,7 @@ await t.test('who may not use the service, and who is of another company, asks n
   vendor.asked = []
   const login = { email: 'no-post@example.com', password: 'a good password' }
   await send('POST', '/api/v1/users', { body: { ...login, role: 'member', services: ['sms'] } })
-  isError(t, await cancel(id, login), 'forbidden')
+  isError(t, await cancel(id, login), 'not_found')
   isError(t, await cancel(id, (await service.company('strangers')).admin), 'not_found')
   t.same(vendor.asked, [])
   t.same(await after(id), [])

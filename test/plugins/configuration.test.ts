@@ -377,9 +377,10 @@ await t.test('members configure for themselves, admins for their company, operat
   for (const login of [member, admin]) t.equal((await put('/my/providers/simulator', { settings: {} }, login)).status, 200)
 })
 
-await t.test('an admin who may not use a service still chooses its default for the company', async (t) => {
-  const { admin, member } = await service.company('administering', { services: [] })
-  t.equal((await put('/company/defaults/invoicing', { providerName: 'simulator' }, admin)).status, 200)
+await t.test('who may not use a service does not choose its default, neither for the company nor for themselves', async (t) => {
+  const { admin, member } = await service.company('administering', { services: ['sms'] })
+  t.equal((await put('/company/defaults/sms', { providerName: 'simulator' }, admin)).status, 200)
+  has(t, await put('/company/defaults/invoicing', { providerName: 'simulator' }, admin), { status: 403, body: { error: 'forbidden' } })
   has(t, await put('/my/config/invoicing', { providerName: 'simulator' }, member), { status: 403, body: { error: 'forbidden' } })
 })
 

@@ -150,15 +150,12 @@ await t.test('an e-mail whose text could not be made at first has it when it is 
 })
 
 await t.test('its permission is that of the moment when it is done', async (t) => {
-  const { member } = await service.company('withdrawn', { services: ['esign', 'upload'] })
-  const { company_id: companyId } = await owner.selectFrom('users').select('company_id').where('email', '=', member.email)
-    .executeTakeFirstOrThrow()
-  const admin = { email: 'admin@withdrawn.example.com', password: 'password' }
+  const { admin, member } = await service.company('withdrawn', { services: ['esign', 'upload'] })
   await configure(admin)
-  const reading = readingOf(service, member)
+  const reading = readingOf(service, admin)
   const dispatchId = await signed([upload], { login: member })
-  await owner.updateTable('users').set({ services: ['esign'] }).where('company_id', '=', companyId).execute()
-  await tell(dispatchId, 'completed', member)
+  await owner.updateTable('users').set({ services: ['esign'] }).where('email', '=', member.email).execute()
+  await tell(dispatchId, 'completed', admin)
   await becomes(dispatchId, 'rejected', reading)
   has(t, await lastStep(dispatchId, reading), { error: { error: 'forbidden', message: /"upload"/ }, creditsCharged: 0 })
   t.equal(archived, 0)

@@ -379,7 +379,7 @@ export type Tables = {
     user_id: number
     name: string
     mode: KeyMode
-    /** By default all of them: what the releases before scopes make has what its user has. */
+    /** By default each there is, because what the releases before scopes make has what its user has. */
     scopes: Generated<KeyScope[]>
     services: string[] | null
     digest: Buffer

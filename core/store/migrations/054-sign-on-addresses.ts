@@ -9,8 +9,10 @@ export async function up (db: Kysely<unknown>): Promise<void> {
 // that of the state of a sign-in whose answer has come.
 const addresses = `
 alter table single_sign_on
-  add column shared_until timestamptz default now() + interval '90 days',
+  add column shared_until timestamptz,
   add column trusts_email boolean not null default false;
+alter table single_sign_on alter column shared_until set default now() + interval '90 days';
+update single_sign_on set shared_until = now() + interval '90 days';
 create table sign_on_answers (
   digest bytea primary key,
   expires_at timestamptz not null

@@ -11,7 +11,7 @@ await t.test('the words and statuses are those of the specification and the cont
   const statuses = Object.groupBy(Object.keys(errorTable) as ErrorWord[], (word) => errorTable[word].status)
   t.strictSame(Object.fromEntries(Object.entries(statuses).map(([status, words]) => [status, words.toSorted()])), {
     400: ['unsupported_version', 'validation_error'],
-    401: ['unauthorized'],
+    401: ['fresh_proof_required', 'unauthorized'],
     402: ['insufficient_credits'],
     403: ['forbidden', 'https_required'],
     404: ['not_found', 'template_not_found', 'unknown_chain', 'unknown_service'],

@@ -36,9 +36,12 @@ const put = (at: TestService, token: string) =>
 const dispatch = (at: TestService) => at.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'vendor' }) })
 
 await put(service, 'token-1')
+await service.send('POST', '/api/v1/users', {
+  body: { email: 'member@example.com', password: 'a good password', role: 'member', services: ['*'] }
+})
 await service.send('PUT', '/api/v1/my/providers/vendor', { body: { settings: { kid: 'k', token: 'own' } } }, {
-  email: 'operator@example.com',
-  password: 'operator-password'
+  email: 'member@example.com',
+  password: 'a good password'
 })
 await service.send('POST', '/api/v1/company/callback-secret')
 await service.send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'A', url: 'https://a.acme.test/' } })
