@@ -50,8 +50,11 @@ export function scopesWithin ({ role, mode }: { role: Role, mode: KeyMode }): re
   return [...ofMembers, 'templates', 'callbacks', 'audit', ...role === 'operator' ? ['platform'] as const : []]
 }
 
-/** Throws `forbidden` unless the actor may use every service: for what tells of all dispatches of the company, or changes them all. */
-export function requireEveryService (actor: Pick<Actor, 'services' | 'role' | 'key'>): void {
+/**
+ * Throws `forbidden` unless the actor may use every service: for what tells of all dispatches of the company, or changes them all.
+ * Operators may, who work for all companies and send nothing themselves.
+ */
+export function requireEveryService (actor: Pick<Actor, 'services'> & Partial<Pick<Actor, 'role' | 'key'>>): void {
   if (actor.role === 'operator' && actor.key === undefined) return
   if (serviceNames.every((service) => mayUse(actor, service))) return
   throw new DispatchError('forbidden',

@@ -125,7 +125,8 @@ export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'ta
     const { socket, headers } = request
     const before = socket.bytesRead
     whenOver(reply, () => {
-      void pause(Number(headers['content-length'] ?? socket.bytesRead - before) / limits.largeBodyDrainRate).then(release)
+      const received = Number(headers['content-length'] ?? socket.bytesRead - before)
+      void pause(Math.max(received, request.decodedSize ?? 0) / limits.largeBodyDrainRate).then(release)
     })
     return payload
   })
@@ -158,8 +159,9 @@ function whenOver ({ raw, request: { socket } }: FastifyReply, work: () => void)
   else raw.once('close', work)
 }
 
-/** A body of unknown length counts as large. The files of forms are never large: they are neither buffered in memory nor parsed. */
+/** A body of unknown length, or one that is compressed, counts as large. The files of forms are never large: they are neither buffered in memory nor parsed. */
 function isLarge ({ headers }: FastifyRequest, least: number): boolean {
   if (headers['content-type']?.startsWith('multipart/') === true) return false
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) >= least
+  return headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined ||
+    Number(headers['content-length'] ?? 0) >= least
 }

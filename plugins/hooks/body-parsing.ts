@@ -6,6 +6,13 @@ import { isUtf8 } from 'node:buffer'
 import { type TSchema, Type } from 'typebox'
 import { decoded } from './content-encoding.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the body in bytes, once it is decoded; undefined before. */
+    decodedSize?: number
+  }
+}
+
 /** Largest body of a public route in bytes, unless the route sets its own: the longest login with every character escaped. */
 const publicBodyLimit = 16 * 1024
 
@@ -15,11 +22,13 @@ const publicBodyLimit = 16 * 1024
  */
 export const bodyParsingPlugin = plugin((app, _options, done) => {
   app.removeAllContentTypeParsers()
+  app.decorateRequest('decodedSize')
   app.addHook('onRoute', (route) => {
     if (route.config?.public === true) route.bodyLimit ??= publicBodyLimit
   })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     const bytes = await decoded(body, request.headers['content-encoding'], request.routeOptions.bodyLimit)
+    request.decodedSize = bytes.length
     // Some clients send a content type but no body. Where a body is required, the schema reports it.
     return bytes.length === 0 ? undefined : parseJson(bytes)
   })

@@ -1,4 +1,3 @@
-import type { Problem } from './json.ts'
 import { isRecord } from './records.ts'
 import type { Validator } from './validator.ts'
 
@@ -9,19 +8,19 @@ import type { Validator } from './validator.ts'
 export function nullIsAbsence<T> (check: Validator<T>): Validator<T> {
   return (value, base = '') => {
     const fit = check(value, base)
-    const nulls = fit.ok ? [] : nullMembers(value, fit.problems, base)
+    const nulls = fit.ok ? [] : nullMembers(value, fit.nulls ?? [])
     return nulls.length === 0 ? fit : check(withoutMembers(value, nulls), base)
   }
 }
 
-/** The places (JSON pointers into the value) of members that are null and have a problem. */
-export function nullMembers (value: unknown, problems: readonly Problem[], base: string): string[] {
-  return [...new Set(problems.map(({ path }) => path.slice(base.length)))].filter((place) => isNullMember(value, tokensOf(place)))
+/** Those of the places (JSON pointers into the value) where a member of an object is null. An item of a list cannot be left out. */
+export function nullMembers (value: unknown, places: readonly string[]): string[] {
+  return places.filter((place) => isNullMember(value, tokensOf(place)))
 }
 
-/** The value without the members at these places; what is not changed is not copied. */
+/** The value without the members at these places; what is not changed is not copied. The time is proportional to what is copied. */
 export function withoutMembers (value: unknown, places: readonly string[]): unknown {
-  return places.reduce((left, place) => withoutMember(left, tokensOf(place)), value)
+  return without(value, places.map(tokensOf))
 }
 
 function tokensOf (place: string): string[] {
@@ -34,10 +33,14 @@ function isNullMember (value: unknown, [token, ...rest]: readonly string[]): boo
   return rest.length === 0 ? child === null && isRecord(value) : isNullMember(child, rest)
 }
 
-function withoutMember (value: unknown, [token = '', ...rest]: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.with(Number(token), withoutMember(value[Number(token)], rest))
-  if (!isRecord(value)) return value
-  if (rest.length > 0) return { ...value, [token]: withoutMember(value[token], rest) }
-  const { [token]: _, ...others } = value
-  return others
+function without (value: unknown, paths: readonly (readonly string[])[]): unknown {
+  if (paths.length === 0 || typeof value !== 'object' || value === null) return value
+  const below = Map.groupBy(paths, ([token = '']) => token)
+  const changed = (child: unknown, token: string): unknown => {
+    const inside = below.get(token)
+    return inside === undefined ? child : without(child, inside.map((path) => path.slice(1)))
+  }
+  if (Array.isArray(value)) return value.map((item, index) => changed(item, String(index)))
+  const left = Object.entries(value).filter(([token]) => below.get(token)?.some((path) => path.length === 1) !== true)
+  return Object.fromEntries(left.map(([token, child]) => [token, changed(child, token)]))
 }

@@ -86,5 +86,10 @@ function whenUsed<T> (make: () => Validator<T>): Validator<T> {
 
 /** The check that Ajv has compiled. */
 export function checkWith<T> (validate: ValidateFunction<T>): Validator<T> {
-  return (value, base = '') => validate(value) ? { ok: true, value } : { ok: false, problems: problemsOf(validate.errors ?? [], base) }
+  return (value, base = '') => {
+    if (validate(value)) return { ok: true, value }
+    const errors = validate.errors ?? []
+    const nulls = new Set(errors.filter(({ data }) => data === null).map(({ instancePath }) => instancePath))
+    return { ok: false, problems: problemsOf(errors, base), ...(nulls.size === 0 ? {} : { nulls: [...nulls] }) }
+  }
 }

@@ -25,7 +25,7 @@ export type DataCheck = {
 export function dataCheck (fits: Validator<unknown>, template: Pick<CompiledTemplate, 'uses' | 'resolve' | 'source'>): DataCheck {
   function fit (given: object, at: string): DataFindings {
     const first = fits(given, at)
-    const nulls = first.ok ? [] : nullMembers(given, first.problems, at)
+    const nulls = first.ok ? [] : nullMembers(given, first.nulls ?? [])
     const data = withoutMembers(given, nulls) as object
     const result = nulls.length === 0 ? first : fits(data, at)
     const warnings = unreadFields(template.uses, data).map((path) => ({
