@@ -1,4 +1,4 @@
-import { type Bucket, isServiceName, serviceNames } from '@dispatch/core'
+import { AddressError, addressesOf, type Bucket, isServiceName, serviceNames } from '@dispatch/core'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { type CatalogConfig, catalogsOf } from './catalogs.ts'
 import { ConfigError } from './config-error.ts'
@@ -234,15 +234,37 @@ function databaseOf (env: NodeJS.ProcessEnv): Pick<Config, 'databaseUrl' | 'data
   return {
     ...(url === undefined ? {} : { databaseUrl: databaseUrlOf('DATABASE_URL', url) }),
     ...(direct === undefined ? {} : { databaseDirectUrl: databaseUrlOf('DATABASE_DIRECT_URL', direct) }),
-    ...(read === undefined ? {} : { databaseReplica: { url: databaseUrlOf('DATABASE_READ_URL', read), lag: Number(lag) } }),
+    ...(read === undefined ? {} : { databaseReplica: { url: replicaUrlOf('DATABASE_READ_URL', read), lag: Number(lag) } }),
     ...(pool === undefined ? {} : { databasePool: Number(pool) })
   }
 }
 
 /** The URL may hold a password, so the error message does not repeat it. */
 function databaseUrlOf (name: string, text: string): string {
-  if (/^postgres(ql)?:\/\//.test(text)) return text
-  throw new ConfigError(`${name} is not the URL of a PostgreSQL server; it must be like postgres://user:password@host:5432/database.`)
+  addressesIn(name, text)
+  return text
+}
+
+function addressesIn (name: string, text: string): readonly string[] {
+  if (!/^postgres(ql)?:\/\//.test(text)) {
+    throw new ConfigError(`${name} is not the URL of a PostgreSQL server; it must be like postgres://user:password@host:5432/database.`)
+  }
+  try {
+    return addressesOf(text)
+  } catch (error) {
+    if (error instanceof AddressError) throw new ConfigError(`${name} ${error.message}.`, { cause: error })
+    throw error
+  }
+}
+
+/** A replica takes no writes, so nothing tells which one of several hosts is meant. */
+function replicaUrlOf (name: string, text: string): string {
+  try {
+    if (addressesIn(name, text).length === 1) return text
+  } catch (error) {
+    if (!(error instanceof ConfigError && error.cause instanceof AddressError)) throw error
+  }
+  throw new ConfigError(`${name} must name one host, without target_session_attrs.`)
 }
 
 const webhookAuth = 'DISPATCH_WEBHOOKS_ENDPOINT_AUTH_'

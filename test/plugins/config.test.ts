@@ -304,6 +304,22 @@ for (const [name, [env, sentence]] of Object.entries<[Record<string, string>, Re
   })
 }
 
+void t.test('several hosts of a database are taken as libpq writes them', (t) => {
+  const several = 'postgres://user:ge%40heim@h1:5432,h2:5433/dispatch?target_session_attrs=read-write'
+  t.same(readConfig({ DATABASE_URL: several, DATABASE_DIRECT_URL: several }).databaseUrl, several)
+  const one = (url: string) => ({ DATABASE_URL: 'postgres://db/dispatch', ...(url === '' ? {} : { DATABASE_READ_URL: url }) })
+  for (const [env, message] of [
+    [{ DATABASE_URL: 'postgres://user:geheim@h1,h2/dispatch' },
+      'DATABASE_URL names several hosts: add target_session_attrs=read-write, so that the one is used that takes writes.'],
+    [{ DATABASE_URL: 'postgres://user:geheim@h1/dispatch?target_session_attrs=standby' },
+      'DATABASE_URL must have target_session_attrs=read-write, because the service writes.'],
+    [one(several), 'DATABASE_READ_URL must name one host, without target_session_attrs.'],
+    [one('postgres://user:geheim@h1,h2/dispatch?target_session_attrs=standby'),
+      'DATABASE_READ_URL must name one host, without target_session_attrs.']
+  ] as const) t.throws(() => readConfig(env), { message })
+  t.end()
+})
+
 void t.test('a refused DATABASE_URL is not repeated: it may hold a password', (t) => {
   t.throws(() => readConfig({ DATABASE_URL: 'mysql://user:geheim@db/dispatch' }), { message: /^(?!.*geheim)/ })
   t.end()

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { errorMessageOf } from '../../host/call/load-error.ts'
+import { addressesOf, NoWriter } from './hosts.ts'
 
 /** Where connections lead, and the variable that says so. */
 export type Destination = { setting: string, config: pg.ClientConfig }
@@ -75,6 +76,18 @@ const full: Failure = {
   remedy: () => 'raise max_connections of the server, end what holds them, or set up a pooler'
 }
 
+const readOnly: Failure = {
+  passes: true,
+  wrong: ({ server }) => `${server} takes no writes`,
+  remedy: ({ setting }) => `promote the standby, or name the server that takes writes in ${setting}`
+}
+
+/** The hosts of an address fail in several ways. */
+const noWriter: Failure = {
+  wrong: (_place, message) => `no host takes writes (${message})`,
+  remedy: ({ setting }) => `see the log of each, and ${setting}`
+}
+
 /** By SQLSTATE (PostgreSQL, appendix A), and by the codes of Node and OpenSSL. */
 const byCode: Readonly<Record<string, Failure>> = {
   '28P01': refused,
@@ -86,6 +99,7 @@ const byCode: Readonly<Record<string, Failure>> = {
         : `make the user with createuser, or permit it in pg_hba.conf of the server, or correct ${setting}`
   },
   '3D000': noDatabase,
+  25006: readOnly,
   42501: {
     wrong: ({ server, database, user }) => `${server} does not let the user "${user}" into the database "${database}"`,
     remedy: ({ database, user }) => `make it the owner: ALTER DATABASE "${database}" OWNER TO "${user}"`
@@ -142,12 +156,18 @@ const other: Failure = {
 /** Why a connection could not be opened, and what helps: one sentence for an operator, without a secret. */
 export function explainFailure (cause: unknown, to: Destination): string {
   const { wrong, remedy } = failureOf(cause)
-  const [place, message] = [placeOf(to), messageOf(cause)]
+  const places = placesOf(to)
+  const [first] = places
+  const place = { ...first, server: listed(places.map(({ server }) => server)), host: listed(places.map(({ host }) => host)) }
+  const message = cause instanceof NoWriter
+    ? cause.errors.map((error, number) => `${places[number]?.server ?? first.server}: ${messageOf(error)}`).join(', ')
+    : messageOf(cause)
   return `${wrong(place, message)}: ${remedy(place, message)}.`
 }
 
 /** Whether a failure of a connection may pass by waiting, as one of a server that starts. A wrong password or name does not pass. */
 export function failurePasses (cause: unknown): boolean {
+  if (cause instanceof NoWriter) return cause.errors.some(failurePasses)
   return failureOf(cause).passes === true
 }
 
@@ -167,6 +187,10 @@ export function isLostConnection (error: unknown): boolean {
 }
 
 function failureOf (cause: unknown): Failure {
+  if (cause instanceof NoWriter) {
+    const [failure, ...others] = new Set(cause.errors.map(failureOf))
+    return failure === undefined || others.length > 0 ? noWriter : failure
+  }
   const { code = '', syscall } = cause instanceof Error ? cause as NodeJS.ErrnoException : {}
   if (code === 'ENOENT') return syscall === 'connect' ? nobody : noFile
   if (code === 'EACCES') return syscall === 'connect' ? other : noFile
@@ -181,13 +205,22 @@ export function messageOf (cause: unknown): string {
   return causes.map((one) => errorMessageOf(one).replace(/\.$/, '')).join(', ')
 }
 
-function placeOf ({ setting, config }: Destination): Place {
+const listed = (names: readonly string[]): string => [...new Set(names)].join(' and ')
+
+/** One of each host. */
+function placesOf ({ setting, config }: Destination): [Place, ...Place[]] {
   try {
-    const { host, port, database = '', user = '' } = new pg.Client(config)
-    const server = host.startsWith('/') ? `${host}/.s.PGSQL.${port}` : `${host.includes(':') ? `[${host}]` : host}:${port}`
-    return { setting, server, host, database, user }
+    const { connectionString: address } = config
+    const configs = address === undefined ? [config] : addressesOf(address).map((connectionString) => ({ ...config, connectionString }))
+    return configs.map((one) => placeOf(setting, one)) as [Place, ...Place[]]
   } catch {
     // An address that cannot be read, or names a file that is not there.
-    return { setting, server: `the server of ${setting}`, host: 'the server', database: '', user: '' }
+    return [{ setting, server: `the server of ${setting}`, host: 'the server', database: '', user: '' }]
   }
+}
+
+function placeOf (setting: string, config: pg.ClientConfig): Place {
+  const { host, port, database = '', user = '' } = new pg.Client(config)
+  const server = host.startsWith('/') ? `${host}/.s.PGSQL.${port}` : `${host.includes(':') ? `[${host}]` : host}:${port}`
+  return { setting, server, host, database, user }
 }

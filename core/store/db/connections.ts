@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Destination } from './connection-failure.ts'
+import { addressesOf, findWriter } from './hosts.ts'
 import { connectionError, DatabaseUnavailable, statementError } from './unavailable.ts'
 
 /**
@@ -153,20 +154,31 @@ export function ignoreRepeatedError (): void {
 
 type Opened = ((error: Error) => void) | ((error: null, client: pg.Client) => void)
 
+/** The part of the time for a connection in which the host that takes writes must be found. A pool measures both together. */
+const findingShare = 0.8
+
 /**
  * A connection for libraries that do not listen to its errors: its loss fails their queries, and does not end the process. One that could
- * not be opened is closed: a server waits for a minute for a password that never comes.
+ * not be opened is closed: a server waits for a minute for a password that never comes. Of an address with several hosts it is opened to
+ * the one that takes writes.
  */
 export class LastingClient extends pg.Client {
-  constructor (config?: string | pg.ClientConfig) {
-    super(config)
+  readonly #settings: pg.ClientConfig
+  #ended = false
+
+  constructor (settings: pg.ClientConfig = {}) {
+    const { connectionString: address } = settings
+    super(address === undefined ? settings : { ...settings, connectionString: addressesOf(address)[0] })
+    this.#settings = settings
     this.on('error', ignoreRepeatedError)
   }
 
   override connect (): Promise<this>
   override connect (callback: Opened): void
   override connect (callback?: Opened): unknown {
-    const opened = super.connect().then(() => this, (error: unknown) => {
+    const { connectionString: address = '' } = this.#settings
+    const opening = addressesOf(address).length === 1 ? super.connect() : this.#findHost(address).then(() => super.connect())
+    const opened = opening.then(() => this, (error: unknown) => {
       void this.end()
       throw error
     })
@@ -175,6 +187,23 @@ export class LastingClient extends pg.Client {
     return opened.then((client) => {
       tell(null, client)
     }, tell)
+  }
+
+  override end (): Promise<void>
+  override end (callback: (error: Error) => void): void
+  override end (callback?: (error: Error) => void): unknown {
+    this.#ended = true
+    if (callback === undefined) return super.end()
+    super.end(callback)
+    return undefined
+  }
+
+  async #findHost (address: string): Promise<void> {
+    const limit = findingShare * (this.#settings.connectionTimeoutMillis ?? requestLimits.connect)
+    const writer = await findWriter(address, { ...this.#settings, connectionTimeoutMillis: limit, query_timeout: limit })
+    if (this.#ended) throw new Error('Connection terminated')
+    const { host, port } = new pg.Client({ connectionString: writer })
+    Object.assign(this, { host, port })
   }
 }
 

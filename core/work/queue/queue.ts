@@ -4,6 +4,7 @@ import { errorMessageOf } from '../../host/call/load-error.ts'
 import type { Log } from '../../host/call/log.ts'
 import { connectionSettings, LastingClient } from '../../store/db/connections.ts'
 import type { Database, OwnerQueries } from '../../store/db/database.ts'
+import { lastWriterOf } from '../../store/db/hosts.ts'
 import { keepStatement, type PreparedJobs } from '../../store/db/jobs.ts'
 import { statementError } from '../../store/db/unavailable.ts'
 import { type BegunJob, type FairWorker, type FetchedJob, type JobSource, startFairWorker } from './fair-worker.ts'
@@ -113,7 +114,12 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
   const connections = {
     ...connectionSettings(queueLimits, sessionSettings),
     connectionString: databaseUrl,
-    Client: LastingClient,
+    // Whatever the settings say by the time that its pool is opened.
+    Client: class extends LastingClient {
+      constructor (settings: object) {
+        super({ ...settings, connectionString: databaseUrl })
+      }
+    },
     max: 3,
     application_name: 'document-dispatch queue'
   }
@@ -127,6 +133,7 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
   const failed = (error: unknown): void => {
     log.warn({ reason: errorMessageOf(error) }, 'the queue cannot reach its database')
   }
+  listenAtWriter(boss, databaseUrl)
   boss.on('error', failed)
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
   const workers = new Map<string, FairWorker>()
@@ -270,6 +277,15 @@ function onNewJobs (boss: PgBoss, ring: (name?: string) => void): void {
       reconnected()
       ring()
     })
+}
+
+/**
+ * pg-boss listens on a connection of its own, whose class cannot be chosen. It reads where that leads before each attempt: of several hosts
+ * it is the one where the pool, which asks every few seconds, found writes to be taken.
+ */
+function listenAtWriter (boss: PgBoss, databaseUrl: string): void {
+  const { config } = boss.getDb() as unknown as { config: object }
+  Object.defineProperty(config, 'connectionString', { enumerable: true, get: () => lastWriterOf(databaseUrl) })
 }
 
 /** The statement by which pg-boss adds jobs of a queue. Its text is the same for all jobs; the rows are its only parameter. */
