@@ -64,11 +64,11 @@ export { InvitationBody, InvitationView, InvitationWithLink, LinkBody, LinkUseBo
 export { ForgottenBody, ForgottenView, LinkMailBody, LinkMailView, LinkQuery } from './contract/link-mail.ts'
 export { NoticeView } from './contract/notices.ts'
 export { observe, onObservation, type Observations } from './contract/observations.ts'
-export { ChoiceBody, ConfigurationBody, ConfirmBody, DispatchQuery, HoldQuery, IdempotencyHeaders, InvitationQuery, PageQuery, ReleaseBody,
-  ResolveBody, UuidPageQuery } from './contract/query.ts'
+export { ChoiceBody, ConfigurationBody, ConfirmBody, DispatchQuery, HoldQuery, IdempotencyHeaders, InvitationQuery, PageQuery,
+  PlatformSearchQuery, ReleaseBody, ResolveBody, UuidPageQuery } from './contract/query.ts'
 export { ChainResponse, CheckView, ConfigurationView, ConnectView, CreditsView, DryRunView, DispatchRequestView, DispatchResponse,
-  DispatchView, ErrorBody, EventView, GuideView, HealthView, HoldView, MyConfig, Nothing, NewPublisher, ProcessView, ProviderView,
-  QueueView, QueuedResponse, ReleaseView, ValidationResponse, VendorCallView, page } from './contract/response.ts'
+  DispatchView, ErrorBody, EventView, FoundDispatchView, GuideView, HealthView, HoldView, MyConfig, Nothing, NewPublisher, ProcessView,
+  ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse, VendorCallView, page } from './contract/response.ts'
 export { ListedProvider } from './contract/provider-list.ts'
 export { LogCountView, RequestQuery, RequestView, statusClasses } from './contract/requests.ts'
 export { isServiceName, serviceNames, type ServiceName } from './contract/service-names.ts'
@@ -127,6 +127,7 @@ export { documentedChain, documentedRequest } from './services/request-document.
 export { RetryBody, capital, requestSchema } from './services/request-schema.ts'
 export { createConfigurations, type Configurations, type Owner } from './store/configuration/configurations.ts'
 export { findHold, listHolds } from './store/dispatch/holds.ts'
+export { searchEverywhere } from './store/dispatch/everywhere.ts'
 export { readBacklog } from './store/db/backlog.ts'
 export { beginLineage, readLineage } from './store/db/lineage.ts'
 export { measureSkew } from './store/db/clock-skew.ts'

@@ -39,6 +39,7 @@ import { authRoutes } from './routes/login.ts'
 import { marketplaceRoutes } from './routes/marketplace.ts'
 import { noticesRoutes } from './routes/notices.ts'
 import { passkeysRoutes } from './routes/passkeys.ts'
+import { platformSearchRoutes } from './routes/platform-search.ts'
 import { providersRoutes } from './routes/providers.ts'
 import { parseQuery } from './routes/query-string.ts'
 import { queueRoutes } from './routes/queue.ts'
@@ -113,6 +114,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(auditRoutes, shared)
   await server.register(requestsRoutes, shared)
   await server.register(queueRoutes, { ...dispatch, database: get('database'), release: get('releaseQueue') })
+  await server.register(platformSearchRoutes, { database: get('database'), now: get('now') })
   await server.register(templatesRoutes, shared)
   await server.register(templateEditorRoutes, { ...shared, templateEditor: get('templateEditor'), now: get('now') })
   await server.register(assetsRoutes, { assets: get('assets') })

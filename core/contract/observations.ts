@@ -21,6 +21,8 @@ export type Observations = {
   callback: { outcome: string, seconds: number }
   /** An event of a vendor came in. `verdict`: `kept`, or why it was refused. */
   webhook: { service: string, provider: string, verdict: string }
+  /** The database has answered a message. `operation`: the first word of its first statement, such as `select`. */
+  databaseRequest: { operation: string, failed: boolean, seconds: number }
   /** Runs of this process have lost their leases. */
   leasesLost: { runs: number }
   /** A process of an adapter ended by itself. */
@@ -40,6 +42,11 @@ function channelOf (name: Name): Channel {
 /** Tells what has happened to whoever listens. Costs next to nothing where nobody does. */
 export function observe<Observed extends Name> (name: Observed, observation: Observations[Observed]): void {
   channelOf(name).publish(observation)
+}
+
+/** Whether anybody listens: for what costs something to find out. */
+export function isObserved (name: Name): boolean {
+  return channelOf(name).hasSubscribers
 }
 
 /** Listens until the returned function is called. */

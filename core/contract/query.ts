@@ -100,6 +100,17 @@ export const HoldQuery = Type.Object({
   cursor: UuidCursor
 }, closed)
 
+/** What an operator looks for over all companies. */
+export const PlatformSearchQuery = Type.Object({
+  search: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The number of the document, the recipient (case does not matter) or the id of the dispatch; in full.'
+  }),
+  limit: PageLimit,
+  cursor: UuidCursor
+}, closed)
+
 /** Which dispatches that wait for a retry are released; without a filter, all of them. */
 export const ReleaseBody = Type.Object({
   providerName: Type.Optional(ProviderCode),

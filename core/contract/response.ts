@@ -482,6 +482,30 @@ export const HoldView = Type.Object({
 }, { title: 'Hold' })
 export type HoldView = Static<typeof HoldView>
 
+/** A dispatch of any company as an operator finds it: what became of it and why, without what was sent. */
+export const FoundDispatchView = Type.Object({
+  dispatchId: Type.String({ format: 'uuid' }),
+  companyId: Type.Integer(),
+  companyName: Type.String(),
+  status: Type.Enum(dispatchStatuses),
+  test: Test,
+  documentNumber: nullable(Type.String()),
+  recipient: nullable(Type.String()),
+  requestId: nullable(Type.String({ description: 'As the log names it.' })),
+  createdAt: Timestamp,
+  finishedAt: nullable(Timestamp),
+  steps: Type.Array(Type.Object({
+    stepId: Type.String({ format: 'uuid' }),
+    service: Type.String(),
+    providerName: nullable(Type.String()),
+    status: Type.Enum(stepStatuses),
+    deliveryStatus: nullable(Type.String()),
+    nextTryAt: nullable(Timestamp),
+    error: nullable(Type.Object({ error: Word, message: Type.String() }, { description: 'Why it was not accepted.' }))
+  }))
+}, { title: 'FoundDispatch' })
+export type FoundDispatchView = Static<typeof FoundDispatchView>
+
 /** How many dispatches were released. */
 export const ReleaseView = Type.Object({ released: Count }, { title: 'Released' })
 

@@ -1,18 +1,18 @@
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 
 /**
- * Work that takes its time and has other work within, for whoever traces it. As of an observation, nothing of it names a company, a
- * dispatch or a person. `traceparent` (W3C Trace Context): of the request that asked for it, where it was traced. What comes of the work is
- * observed within it.
+ * Work that takes its time and has other work within, for whoever traces it. As of an observation, nothing of it names a company or a
+ * person; a dispatch is named by its id alone. `traceparent` (W3C Trace Context): of the request that asked for it, where it was traced.
+ * What comes of the work is observed within it.
  */
 export type Spans = {
   /** A run of a dispatch, or of one step beside its path. `services`: of its path, such as `invoicing/esign`. */
-  dispatch: { services: string, traceparent?: string }
+  dispatch: { services: string, dispatchId: string, traceparent?: string }
   step: { service: string }
   /** A provider's call that dispatches something. */
   attempt: { service: string, provider: string }
   /** The outcome of an uncertain step is looked for. */
-  reconciliation: { service: string, provider: string, traceparent?: string }
+  reconciliation: { service: string, provider: string, dispatchId: string, traceparent?: string }
   /** A callback is sent. */
   callback: { traceparent?: string }
   /** An event of a vendor comes in. */

@@ -33,6 +33,7 @@ import { invitationsPages } from './pages/invitations.ts'
 import { linkMailPages } from './pages/link-mail.ts'
 import { linkPages } from './pages/link.ts'
 import { marketplacePage } from './pages/marketplace.ts'
+import { operationDispatchesPage } from './pages/operation-dispatches.ts'
 import { operationPage } from './pages/operation.ts'
 import { passkeyPages } from './pages/passkeys.ts'
 import { providerPages } from './pages/provider.ts'
@@ -140,6 +141,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(companySetupPages)
   await app.register(linkMailPages)
   await app.register(operationPage)
+  await app.register(operationDispatchesPage)
   await app.register(holdsPage)
   await app.register(holdPages)
   await app.register(companyPages)

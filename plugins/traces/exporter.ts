@@ -1,4 +1,4 @@
-import type { Log } from '@dispatch/core'
+import { type Log, release } from '@dispatch/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, type Resource, resourceAttributesEnvDetector,
   resourceFromAttributes } from '@opentelemetry/resources'
@@ -67,7 +67,7 @@ function tellingOfFailures (exporter: SpanExporter, log: Log): SpanExporter {
 /** A name of our own counts less than OTEL_RESOURCE_ATTRIBUTES, and OTEL_SERVICE_NAME more. */
 function resourceOf (serviceName: string | undefined): Resource {
   return defaultResource()
-    .merge(resourceFromAttributes({ 'service.name': 'document-dispatch' }))
+    .merge(resourceFromAttributes({ 'service.name': 'document-dispatch', 'service.version': release }))
     .merge(detectResources({ detectors: [resourceAttributesEnvDetector] }))
     .merge(resourceFromAttributes(serviceName === undefined ? {} : { 'service.name': serviceName }))
 }

@@ -17,8 +17,8 @@ export type Traces = {
 }
 
 /**
- * Traces what this process does, and sends it to a collector. No span names a company, a person, a dispatch, a receiver or an address, or
- * has a text of any of them.
+ * Traces what this process does, and sends it to a collector. A dispatch is named by its id alone. No span names a company, a person, a
+ * receiver or an address, or has a text of any of them.
  */
 export function openTraces (config: TracesConfig, { log }: { log: Log }): Traces {
   const { provider, close } = openExporter(config, log)
@@ -51,7 +51,7 @@ const knownMethods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PA
 const spanNames: readonly SpanName[] = ['dispatch', 'step', 'attempt', 'reconciliation', 'callback', 'webhook']
 
 /** What the facts of a span may be. */
-type Facts = { services?: string, service?: string, provider?: string, traceparent?: string }
+type Facts = { services?: string, service?: string, provider?: string, dispatchId?: string, traceparent?: string }
 
 /** What a span is called. */
 const titles: Record<SpanName, (facts: Facts) => string> = {
@@ -77,9 +77,10 @@ function follow (tracer: Tracer, name: SpanName): () => void {
   }
   start.bindStore(current, (message) => {
     const facts = message as Facts
-    const { traceparent, ...rest } = facts
+    const { traceparent, dispatchId: id, ...rest } = facts
     const kind = outgoing.includes(name) ? SpanKind.CLIENT : SpanKind.INTERNAL
-    const span = tracer.startSpan(titles[name](facts), { kind, attributes: named(rest) }, contextOf({ traceparent }))
+    const span = tracer.startSpan(titles[name](facts), { kind, attributes: named({ ...rest, ...id === undefined ? {} : { id } }) },
+      contextOf({ traceparent }))
     open.set(facts, span)
     return { span, of: name, outer: current.getStore() }
   })
@@ -121,6 +122,12 @@ function leaves (tracer: Tracer): (() => void)[] {
   return [
     onObservation('rendering', ({ format, outcome, seconds }) => {
       leaf(`render ${format}`, SpanKind.INTERNAL, seconds, named({ format, outcome }), outcome === 'made' ? undefined : outcome)
+    }),
+    onObservation('databaseRequest', ({ operation, failed, seconds }) => {
+      // What is asked beside any work, such as by the queue, is no trace.
+      if (current.getStore() === undefined) return
+      const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': operation }
+      leaf(`postgresql ${operation}`, SpanKind.CLIENT, seconds, attributes, failed ? 'database_error' : undefined)
     }),
     onObservation('vendorRequest', ({ provider, method, status, seconds }) => {
       const answered = status === 'none' ? {} : { 'http.response.status_code': Number(status) }

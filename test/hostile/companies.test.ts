@@ -325,6 +325,7 @@ const matrix: Record<string, Row> = {
     request: ({ documentId }) => ({ path: `/api/v1/documents/${documentId}` }),
     foreign: 'not_found'
   },
+  'GET /api/v1/platform/dispatches': { roles: ['operator'], request: at('/api/v1/platform/dispatches?search=F-2026-001') },
   'GET /api/v1/queue/holds': { roles: ['operator'], request: at('/api/v1/queue/holds') },
   'GET /api/v1/queue/holds/:id': { roles: ['operator'], request: at(`/api/v1/queue/holds/${randomUUIDv7()}`), ok: [404] },
   'POST /api/v1/queue/holds/:id/resolve': {

@@ -265,13 +265,14 @@ await t.test('the answers fit their schemas', async (t) => {
     '/templates/{id}': '/templates/1',
     '/users/{id}': '/users/2',
     '/companies/{id}': '/companies/2',
-    '{userId}': '2'
+    '{userId}': '2',
+    '/platform/dispatches': '/platform/dispatches?search=Ada%20Lovelace'
   }
   for (const found of operations.filter(({ method, path }) =>
     method === 'GET' && !/\{token\}|\{name\}|\{code\}|documents|security|livez|readyz|refresh|changes/.test(path)
   )) {
     const path = Object.entries(paths).reverse().reduce((text, [from, to]) => text.replace(from, to), found.path)
-    const isForOperators = /^\/api\/v1\/(queue|companies|providers\/processes)/.test(path)
+    const isForOperators = /^\/api\/v1\/(queue|companies|platform|providers\/processes)/.test(path)
     const { status, body } = await service.send('GET', path, {}, isForOperators ? operator : admin)
     t.equal(status, 200, path)
     t.strictSame(compiled(answerOf(found, '200'))(body), { ok: true, value: body }, path)

@@ -1,3 +1,4 @@
+import { release } from '@dispatch/core'
 import { refused } from '@dispatch/core/provider'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -10,7 +11,7 @@ import { vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { openTraces } from '../../plugins/traces/traces.ts'
 import { until } from '../core/work/support.ts'
 import { memoryLog } from '../fixtures/providers/call.ts'
-import { has, lacks } from '../support/matching.ts'
+import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, startService } from '../support/service.ts'
 import { vendorOf } from '../support/vendor.ts'
@@ -89,14 +90,31 @@ await t.test('a request is one trace, from its client to the vendor', (t) => {
     'http.route': '/api/invoicing',
     'http.response.status_code': '200'
   })
-  t.same(dispatch.attributes, { 'dispatch.services': 'invoicing', 'dispatch.service': 'invoicing', 'dispatch.status': 'succeeded' })
+  t.same(dispatch.attributes, {
+    'dispatch.services': 'invoicing',
+    'dispatch.id': now.body.dispatchId,
+    'dispatch.service': 'invoicing',
+    'dispatch.status': 'succeeded'
+  })
   const called = { 'dispatch.service': 'invoicing', 'dispatch.provider': 'acme', 'dispatch.outcome': 'accepted' }
   t.same(step.attributes, called)
   t.same(attempt.attributes, called)
   t.same(rendering.attributes, { 'dispatch.format': 'pdf', 'dispatch.outcome': 'made' })
   t.same(vendorCall.attributes, { 'dispatch.provider': 'acme', 'http.request.method': 'POST', 'http.response.status_code': '200' })
   for (const span of found) t.ok(BigInt(span.startTimeUnixNano) <= BigInt(span.endTimeUnixNano), span.name)
-  t.equal(found.length, 6)
+  const asked = found.filter(({ name }) => name.startsWith('postgresql '))
+  t.equal(found.length - asked.length, 6)
+  t.ok(asked.some(({ parentSpanId }) => parentSpanId === step.spanId), 'what the step asks of the database')
+  for (const { name, kind, attributes } of asked) {
+    t.equal(kind, inner.client)
+    t.same(attributes, { 'db.system.name': 'postgresql', 'db.operation.name': name.replace('postgresql ', '') }, 'no statement')
+    contains(t, name, /^postgresql [a-z]+$/)
+  }
+  t.end()
+})
+
+await t.test('what is asked of the database beside any work is no trace', (t) => {
+  t.ok(spans.filter(({ name }) => name.startsWith('postgresql ')).every(({ parentSpanId }) => (parentSpanId ?? '') !== ''))
   t.end()
 })
 
@@ -155,11 +173,12 @@ await t.test('lines of the log tell their trace', (t) => {
   t.end()
 })
 
-await t.test('the collector learns nothing of companies, people, dispatches and addresses', (t) => {
-  has(t, collector.resources[0], { 'service.name': serviceName })
-  const all = collector.bodies.join()
-  lacks(t, all, /secret|Demo|Ada|example\.com|vendor\.example|@|INVOICE|[0-9a-f]{8}-[0-9a-f]{4}-/)
-  for (const { body } of [now, later]) lacks(t, all, body.dispatchId)
+await t.test('the collector learns which dispatch it was and of which version, and nothing of companies, people and addresses', (t) => {
+  has(t, collector.resources[0], { 'service.name': serviceName, 'service.version': release })
+  const ids = spans.flatMap(({ attributes }) => attributes['dispatch.id'] ?? [])
+  for (const { body } of [now, later]) t.ok(ids.includes(body.dispatchId))
+  const others = ids.reduce((all, id) => all.replaceAll(id, ''), collector.bodies.join())
+  lacks(t, others, /secret|Demo|Ada|example\.com|vendor\.example|@|INVOICE|[0-9a-f]{8}-[0-9a-f]{4}-/)
   t.end()
 })
 

@@ -132,7 +132,7 @@ async function conclude (
     facts,
     from: corrected[settlement.outcome]
   }, settlement, following)
-  observeOutcome(run, step, settlement, following)
+  observeOutcome(dependencies, run, step, settlement, following)
   log.warn({ companyId, dispatchId, stepId, outcome: settlement.outcome, before }, 'an answer is recorded after its run had ended')
 }
 

@@ -41,7 +41,12 @@ export async function reconcile (
       return releaseLease(dependencies.database, { companyId, dispatchId }, lease.runId)
     }
     const { traceparent } = run
-    const facts = { service: step.service, provider: step.by?.code ?? 'none', ...(traceparent === undefined ? {} : { traceparent }) }
+    const facts = {
+      service: step.service,
+      provider: step.by?.code ?? 'none',
+      dispatchId,
+      ...(traceparent === undefined ? {} : { traceparent })
+    }
     await within('reconciliation', facts, () => reconcileStep(dependencies, run, step, taken.status))
   })
 }
@@ -85,7 +90,7 @@ async function conclude (
       kind: 'reconciled',
       facts: recipientFacts(step.service, settlement)
     }, settlement, following)
-    observeOutcome(run, step, settlement, following)
+    observeOutcome(dependencies, run, step, settlement, following)
   } catch (error) {
     // A lookup can be repeated. The answer to a call may not come again, so it is kept.
     if (learnt.attempt !== undefined) {
@@ -217,5 +222,5 @@ export async function resolveStep (
   }
   await settleStep(dependencies.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } },
     settlement, { ...following, also })
-  observeOutcome(run, step, settlement, following)
+  observeOutcome(dependencies, run, step, settlement, following)
 }

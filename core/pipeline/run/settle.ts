@@ -61,7 +61,7 @@ export async function settle (
           ...(next === undefined || step.by === undefined ? {} : { providerName: step.by.code })
         }
       }, settlement, following)
-      observeOutcome(run, step, settlement, following)
+      observeOutcome(dependencies, run, step, settlement, following)
       return { status, finishedAt: goesOn(status) ? null : at }
     } catch (error) {
       // The try before may have been committed although its answer was lost: then this one finds the step settled.
@@ -87,13 +87,20 @@ export async function settle (
 
 /** Tells of an outcome that has been recorded, and of the end of its dispatch. */
 export function observeOutcome (
-  { steps }: Pick<Run, 'steps'>,
+  { log }: Pick<PipelineDependencies, 'log'>,
+  { companyId, dispatchId, documentNumber, steps }: Run,
   { service, by }: Step,
-  { outcome }: Settlement,
+  settlement: Settlement,
   { status = 'running' }: SettlementFollowUp
 ): void {
-  observe('step', { service, provider: by?.code ?? 'none', outcome })
-  if (!goesOn(status)) observe('dispatch', { service: steps[0]?.service ?? service, status })
+  const provider = by?.code ?? 'none'
+  observe('step', { service, provider, outcome: settlement.outcome })
+  if (goesOn(status)) return
+  observe('dispatch', { service: steps[0]?.service ?? service, status })
+  if (settlement.outcome === 'accepted' || status === 'cancelled') return
+  // Without the vendor's message, which may name a recipient.
+  log.warn({ companyId, dispatchId, documentNumber, status, service, provider, error: settlement.error.word },
+    status === 'uncertain' ? 'whether a dispatch was accepted is not known' : 'a dispatch was not accepted')
 }
 
 /** Whether the run, or a later one, does more of the dispatch. */

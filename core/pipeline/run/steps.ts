@@ -22,8 +22,8 @@ export function runSteps (dependencies: PipelineDependencies, run: Run): Promise
 }
 
 /** The facts of the span in which steps of a run are done. */
-export function spanOf ({ traceparent }: Run, steps: readonly Step[]): Spans['dispatch'] {
-  return { services: steps.map(({ service }) => service).join('/'), ...(traceparent === undefined ? {} : { traceparent }) }
+export function spanOf ({ dispatchId, traceparent }: Run, steps: readonly Step[]): Spans['dispatch'] {
+  return { services: steps.map(({ service }) => service).join('/'), dispatchId, ...(traceparent === undefined ? {} : { traceparent }) }
 }
 
 async function runInOrder (dependencies: PipelineDependencies, run: Run): Promise<RunResult> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
+import { isObserved, observe, secondsSince } from '../../contract/observations.ts'
 import type { Destination } from './connection-failure.ts'
 import { addressesOf, findWriter } from './hosts.ts'
 import { connectionError, DatabaseUnavailable, statementError } from './unavailable.ts'
@@ -135,7 +136,7 @@ function createHealth (): Health {
       asked.query = (...args) => {
         const before = failed.get(client)
         if (before !== undefined) return Promise.reject(before)
-        const answer = query(...args)
+        const answer = observed(args[0], query(...args))
         if (!(answer instanceof Promise)) return answer
         return answer.catch((error: unknown) => {
           const told = statementError(error)
@@ -145,6 +146,27 @@ function createHealth (): Health {
       }
     }
   }
+}
+
+/** Tells of an answer where somebody listens. */
+function observed (asked: unknown, answer: unknown): unknown {
+  if (!(answer instanceof Promise) || !isObserved('databaseRequest')) return answer
+  const begun = performance.now()
+  const tell = (failed: boolean): void => {
+    observe('databaseRequest', { operation: operationOf(asked), failed, seconds: secondsSince(begun) })
+  }
+  return answer.then((result: unknown) => {
+    tell(false)
+    return result
+  }, (error: unknown) => {
+    tell(true)
+    throw error
+  })
+}
+
+function operationOf (asked: unknown): string {
+  const text = typeof asked === 'string' ? asked : typeof asked === 'object' && asked !== null && 'text' in asked ? String(asked.text) : ''
+  return /^\s*([a-z]+)/i.exec(text)?.[1]?.toLowerCase() ?? 'other'
 }
 
 /** Ignores errors that were reported before: the server says why it ends a connection, and the pool repeats the errors of idle ones. */

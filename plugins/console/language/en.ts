@@ -669,6 +669,10 @@ export const en = {
   queue: 'Queue',
   queueAgain: 'wait for a retry',
   queueUncertain: 'steps in doubt',
+  platformSearch: 'Find a dispatch of any company',
+  platformSearchHelp: 'The number of the document, the recipient or the id of the dispatch, in full. The audit log of its company says ' +
+    'that you have seen it.',
+  platformSearchNone: 'No company has such a dispatch.',
   holds: 'Held credits and doubts',
   holdsAll: 'Steps that hold credits',
   holdsUncertain: 'Steps in doubt',

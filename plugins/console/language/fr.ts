@@ -678,6 +678,11 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   queue: 'File d’attente',
   queueAgain: 'attendent un nouvel essai',
   queueUncertain: 'étapes dans le doute',
+  platformSearch: 'Trouver un envoi de toute société',
+  platformSearchHelp:
+    'Le numéro du document, le destinataire ou l’identifiant de l’envoi, en entier. Le journal d’audit de sa société dira que vous ' +
+    'l’avez vu.',
+  platformSearchNone: 'Aucune société n’a un tel envoi.',
   holds: 'Crédits réservés et doutes',
   holdsAll: 'Étapes qui réservent des crédits',
   holdsUncertain: 'Étapes incertaines',

@@ -5,6 +5,7 @@ import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type ProcessView, type ProviderView, type QueueView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
+import { searchForm } from './operation-dispatches.ts'
 import { nameOf, readProviders } from './provider-names.ts'
 
 /** How the service does, for operators: the queue, its processes, and the providers that fail. */
@@ -25,7 +26,7 @@ export const operationPage: FastifyPluginCallback = (app, _options, done) => {
       api.read<{ data: ProcessView[] }>('/api/v1/providers/processes'),
       readProviders(visit)
     ])
-    const main = html`${releasedSaid(words, request.query.released)}${queueSection(words, queue, providers)}${
+    const main = html`${releasedSaid(words, request.query.released)}${searchForm(words)}${queueSection(words, queue, providers)}${
       processSection(words, processes, providers)
     }${failingSection(words, providers)}`
     return reply.page(page(visit, { title: words.operation, section: 'operation', main }))

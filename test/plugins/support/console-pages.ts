@@ -61,6 +61,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/marketplace': () => [...admin('/marketplace'), ...operator('/marketplace')],
   '/marketplace/:code': ({ adapter }) => operator(`/marketplace/${adapter}`),
   '/operation': () => operator('/operation'),
+  '/operation/dispatches': () => operator('/operation/dispatches?search=F-2026-001'),
   '/operation/holds': () => operator('/operation/holds'),
   '/operation/holds/:id': ({ stepId }) => operator(`/operation/holds/${stepId}`),
   '/providers': () => admin('/providers'),
