@@ -98,8 +98,8 @@ export function observeOutcome (
   if (goesOn(status)) return
   observe('dispatch', { service: steps[0]?.service ?? service, status })
   if (settlement.outcome === 'accepted' || status === 'cancelled') return
-  // Without the vendor's message, which may name a recipient.
-  log.warn({ companyId, dispatchId, documentNumber, status, service, provider, error: settlement.error.word },
+  // Without the vendor's message, which may name a recipient. No warning: of those only the first of many are written.
+  log.info({ companyId, dispatchId, documentNumber, status, service, provider, error: settlement.error.word },
     status === 'uncertain' ? 'whether a dispatch was accepted is not known' : 'a dispatch was not accepted')
 }
 
