@@ -61,7 +61,9 @@ const adapter = {
   version: Type.String({ description: 'The installed one, else the latest.' }),
   latest: Type.String(),
   publisher: Type.Optional(Type.String()),
-  tier: Type.Enum(['core', 'verified', 'community', 'private'], { description: 'How far the keeper of its catalog knows the publisher.' }),
+  tier: Type.Enum(['core', 'verified', 'community', 'private'], {
+    description: 'How far the keeper of its catalog knows the publisher; private where no catalog vouches for the package.'
+  }),
   services: Type.Record(Type.String(), Type.Object({
     documentTypes: Type.Optional(Type.Array(Type.String())),
     countries: Type.Optional(Type.Array(Type.String(), { description: 'all unless given' }))
@@ -89,11 +91,17 @@ const AdapterVersion = Type.Object({
   services: adapter.services,
   hosts: Type.Array(Type.String(), { description: 'What it asks to reach: an installation or an upgrade must consent to them.' }),
   conformance: Type.Object({
-    status: Type.Enum(['passed', 'not_run']),
+    status: Type.Enum(['passed', 'said_by_author', 'not_run'], {
+      description: 'passed: the signature of a catalog vouches for it. said_by_author: only the package says it of itself.'
+    }),
     kit: Type.Optional(Type.String({ description: 'The version of the conformance kit.' })),
     passed: Type.Optional(Type.Integer()),
     skipped: Type.Optional(Type.Integer())
-  }, { description: 'What the conformance kit said when it was packed.' }),
+  }, { description: 'What the conformance kit said when it was packed, and who vouches for that.' }),
+  replayed: Type.Optional(Type.Integer({
+    minimum: 0,
+    description: 'Fixtures in the package that were replayed when it was taken in; all went as they say.'
+  })),
   changelog: Type.Optional(Type.String({ description: 'Of a version that is here, and of the latest one.' })),
   here: Type.Boolean({ description: 'It was taken in; others are in a catalog.' }),
   withdrawn: Type.Optional(Type.Object({ state: Type.Enum(['revoked', 'yanked']), reason: Type.String() }))

@@ -16,8 +16,8 @@ export const entryName = 'index.js'
 /** Seconds that an adapter may take to load. */
 const loadLimit = 10
 
-/** Tries a provider by the fixtures in its folder: a sentence for each difference. */
-export type Smoke = (provider: InstalledProvider, folder: string) => Promise<string[]>
+/** Tries a provider by the fixtures in its folder: how many were replayed, and a sentence for each difference. */
+export type Smoke = (provider: InstalledProvider, folder: string) => Promise<{ replayed: number, faults: string[] }>
 
 /** `source`: the address of the catalog that the bytes came from; empty: none. */
 export type TryOptions = { source: string, files: AdapterFiles, sandbox: () => Promise<Sandbox>, smoke: Smoke }
@@ -39,10 +39,10 @@ export async function takeIn (
   const { folder } = staged
   const place = { folder, digest: integrity, version, publisher, entry: join(folder, entryName) }
   const definition = await tried(found, opened, place)
-  const faults = await smoke(opened.open(place, definition, { once: true }), folder)
+  const { replayed, faults } = await smoke(opened.open(place, definition, { once: true }), folder)
   if (faults.length > 0) throw refused('fails_fixtures', `It does not do what its fixtures show: ${faults.slice(0, 3).join(' ')}`)
   const digests = [...found.files].map(([path, content]) => [path, createHash('sha256').update(content).digest('hex')] as const)
-  return { integrity, code, version, publisher, manifest, definition, files: Object.fromEntries(digests), bytes, source }
+  return { integrity, code, version, publisher, manifest, definition, files: Object.fromEntries(digests), bytes, source, replayed }
 }
 
 function inspect (bytes: Uint8Array): AdapterPackage {

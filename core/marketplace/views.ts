@@ -48,7 +48,7 @@ function manifestsOf (looked: Looked | undefined): (version: KnownVersion) => Pa
 }
 
 function versionView (
-  { version, integrity, size, at, sdk, conformance, withdrawn, taken, offer: { licence, services, hosts } }: KnownVersion,
+  { version, integrity, size, at, sdk, conformance, vouched, withdrawn, taken, offer: { licence, services, hosts } }: KnownVersion,
   manifest: PackageManifest | undefined
 ): AdapterDetail['versions'][number] {
   return {
@@ -60,7 +60,8 @@ function versionView (
     licence,
     services,
     hosts,
-    conformance,
+    conformance: conformance.status === 'passed' && !vouched ? { ...conformance, status: 'said_by_author' } : conformance,
+    ...(typeof taken?.replayed === 'number' && { replayed: taken.replayed }),
     ...(manifest !== undefined && { changelog: manifest.changelog }),
     here: taken !== undefined,
     ...(withdrawn !== undefined && { withdrawn })
@@ -110,7 +111,7 @@ function isSeen ({ adapter }: KnownAdapter, { companyId, isOperator }: Reader): 
 
 function viewOf (known: KnownAdapter, { isOperator }: Reader): AdapterView {
   const { code, adapter, packages, users, tier } = known
-  const { version, publisher, withdrawn, ...shown } = shownOf(known)
+  const { version, publisher, withdrawn, vouched, ...shown } = shownOf(known)
   const { name, hosts, services } = shown.offer
   const previous = packages.find(({ integrity }) => integrity === adapter?.previous)?.version
   const latest = latestOf(known).version
@@ -121,7 +122,8 @@ function viewOf (known: KnownAdapter, { isOperator }: Reader): AdapterView {
     version,
     latest,
     ...(publisher !== null && { publisher }),
-    tier,
+    // Whoever writes a package names its publisher: only a catalog knows that it is so.
+    tier: vouched ? tier : 'private',
     services,
     hosts,
     ...(withdrawn !== undefined && { reason: withdrawn.reason }),

@@ -58,7 +58,7 @@ export const providers: Factories = {
       ...get('adapters'),
       follow: get('providerSync').reload,
       catalogs: get('catalogs'),
-      smoke: smokeFaults
+      smoke
     }),
   providerAdministration: (get) => createProviderAdministration({ sync: get('providerSync'), database: get('database'), now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),
@@ -91,9 +91,9 @@ export const providers: Factories = {
 }
 
 /** Loads the kit when a package is taken in. */
-async function smokeFaults (provider: InstalledProvider, folder: string): Promise<string[]> {
+async function smoke (provider: InstalledProvider, folder: string): Promise<{ replayed: number, faults: string[] }> {
   const kit = await import('@dispatch/conformance/smoke')
-  return await kit.smokeFaults(provider, folder)
+  return await kit.smoke(provider, folder)
 }
 
 /** The name in EHLO: an IP address is written in brackets (RFC 5321, 4.1.3). */

@@ -1,5 +1,5 @@
 import { compile } from '@dispatch/common'
-import { smokeFaults } from '@dispatch/conformance/smoke'
+import { smoke } from '@dispatch/conformance/smoke'
 import { type AdapterDetail, adapterDetailOf, type AdapterView, adapterViewsOf, type AuditStamp, type CatalogView, createCatalogs,
   createCompanyAccounts, createLazySandbox, createMarketplace, createNetwork, type Database, DispatchError, type Marketplace,
   MarketplaceQuery, openAdapters, platform, seedDemo, waitForReloads } from '@dispatch/core'
@@ -126,7 +126,7 @@ async function withMarketplace<Result> (config: Config, work: (marketplace: Mark
       })
       const keyring = await openKeyring(config)
       return await work(
-        createMarketplace({ database, keyring, log, files, sandbox: sandbox.open, follow, catalogs, smoke: smokeFaults })
+        createMarketplace({ database, keyring, log, files, sandbox: sandbox.open, follow, catalogs, smoke })
       )
     } finally {
       await Promise.all([sandbox.close(), network.close()])

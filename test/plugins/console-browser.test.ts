@@ -42,7 +42,7 @@ const settings = { type: 'object', properties: { region: { type: 'string', title
 const bytes = Buffer.from(packed({
   code: 'wares',
   version: '1.0.0',
-  conforms: true,
+  conforms: 1,
   settings,
   publisher: first,
   changelog: all,

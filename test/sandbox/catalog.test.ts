@@ -19,7 +19,7 @@ let serial = 0
 async function publish (versions: readonly string[], more: Partial<CatalogPayload> = {}): Promise<void> {
   const packages = versions.map((version) => ({
     place: `acme-${version}.tgz`,
-    bytes: packed({ code: 'acme', version, conforms: true, changelog: `What is new in ${version}.` })
+    bytes: packed({ code: 'acme', version, conforms: 1, changelog: `What is new in ${version}.` })
   }))
   for (const { place, bytes } of packages) await writeFile(join(folder, place), bytes)
   const payload = { ...buildCatalog(packages, { now: new Date(), days: 90 }), serial: ++serial, ...more }
@@ -115,4 +115,27 @@ await t.test('a revoked version stops and says why; the one before runs after a 
   t.equal(await dispatch(), '1.0.0')
   has(t, await market('POST', '/acme/rollback'), { status: 409, body: { details: [{ code: 'version_revoked' }] } })
   has(t, await market('GET', '/acme'), { body: { state: 'installed', version: '1.0.0', latest: '1.0.0' } })
+})
+
+await t.test('that it conforms is what its author says, unless a catalog vouches for these bytes', async (t) => {
+  const versionsOf = async (): Promise<unknown> => (await market('GET', '/acme')).body.versions
+  const add = async (bytes: Uint8Array): Promise<Answer> =>
+    await market('POST', '/packages', { package: Buffer.from(bytes).toString('base64') })
+  // No catalog lists 1.0.0 any more: it came from this one.
+  await publish(['2.0.0', '2.1.0'], { publishers: [{ id: 'Acme Ltd', tier: 'verified' }] })
+  t.equal((await market('POST', '/refresh')).status, 200)
+  t.equal((await add(packed({ code: 'acme', version: '2.1.0', conforms: 1, changelog: 'What is new in 2.1.0.' }))).status, 201)
+  t.equal((await add(packed({ code: 'acme', version: '3.0.0', conforms: 9_999, head: '// It does what it likes.' }))).status, 201)
+  has(t, await versionsOf(), [
+    { version: '3.0.0', here: true, conformance: { status: 'said_by_author', passed: 9_999 }, replayed: 0 },
+    { version: '2.1.0', here: true, conformance: { status: 'passed', passed: 1 }, replayed: 0 },
+    { version: '2.0.0', here: false, conformance: { status: 'passed', passed: 1 }, replayed: undefined },
+    { version: '1.1.0', here: true, conformance: { status: 'passed', passed: 1 }, replayed: 0 },
+    { version: '1.0.0', here: true, conformance: { status: 'passed', passed: 1 }, replayed: 0 }
+  ])
+
+  const tierOf = async (): Promise<unknown> => (await market('GET')).body.data.map(({ tier }: { tier: string }) => tier)
+  t.same(await tierOf(), ['verified'])
+  t.equal((await market('POST', '/acme/upgrade', { version: '3.0.0', consent: nothing })).status, 200)
+  t.same(await tierOf(), ['private'], 'the catalog knows nothing of who has made this one')
 })

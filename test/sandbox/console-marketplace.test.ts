@@ -1,5 +1,5 @@
 import t from 'tap'
-import { languages } from '../../plugins/console/language/language.ts'
+import { fill, languages } from '../../plugins/console/language/language.ts'
 import { openConsole } from '../plugins/support/console.ts'
 import { packed, type Packing } from '../support/adapters.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -33,11 +33,12 @@ async function submit (action: string, cookie = asOperator, path = ''): Promise<
 await t.test('an operator installs with the consent that the page shows, and a company configures and dispatches', async (t) => {
   contains(t, (await open('/marketplace', asOperator)).body, en.adaptersNone.replaceAll('"', '&quot;'))
   contains(t, (await open('/marketplace', asAdmin)).body, en.adaptersNoneOffered)
-  await add({ code: 'acme', version: '1.0.0', changelog: markup, publisher: markup })
+  await add({ code: 'acme', version: '1.0.0', changelog: markup, publisher: markup, conforms: 9_999 })
   const list = await open('/marketplace', asOperator)
   contains(t, list.body, /<a href="\/console\/marketplace\/acme"><strong>Sample acme<\/strong><\/a> <span class="badge calm">available/)
   const page = await open('/marketplace/acme', asOperator)
   contains(t, page.body, '<input type="hidden" name="host" value="api.acme.test">')
+  contains(t, page.body, `<td>${fill(en.conformance_said_by_author, { n: 9_999 })}<div class="quiet">${en.replayedNone}</div></td>`)
   for (const { body } of [list, page]) lacks(t, body, /<img|<script>/)
   t.equal((await open('/marketplace/acme', asAdmin)).status, 404, 'what is not installed is not offered')
 

@@ -10,16 +10,17 @@ const limits = { limit: 5_000, endLimit: 1_000 }
 
 /**
  * The part of the kit that runs at an installation, with the fixtures in the provider's folder: of each service an accepted dispatch and
- * one call of each other verb, replayed against a vendor inside this process. Answers a sentence for each difference; none where there are
- * no fixtures.
+ * one call of each other verb, replayed against a vendor inside this process. Answers how many were replayed, none where there are no
+ * fixtures, and a sentence for each difference.
  */
-export async function smokeFaults (installed: InstalledProvider, folder: string): Promise<string[]> {
+export async function smoke (installed: InstalledProvider, folder: string): Promise<{ replayed: number, faults: string[] }> {
   const fixtures = await readFixtures(folder)
   const [unreadable] = fixtures.faults
-  if (unreadable !== undefined) return [unreadable.why]
+  if (unreadable !== undefined) return { replayed: 0, faults: [unreadable.why] }
   const faults: string[] = []
-  for (const prepare of firstOf(installed, fixtures)) faults.push(...await faultsOf(installed, prepare))
-  return faults
+  const chosen = firstOf(installed, fixtures)
+  for (const prepare of chosen) faults.push(...await faultsOf(installed, prepare))
+  return { replayed: chosen.length, faults }
 }
 
 /** The first fixture of each service and verb. Mail servers are not played here. */

@@ -54,6 +54,7 @@ const migrations = {
   '057-notices': () => import('../migrations/057-notices.ts'),
   '058-key-scopes': () => import('../migrations/058-key-scopes.ts'),
   '059-log-counts': () => import('../migrations/059-log-counts.ts'),
+  '062-replayed-fixtures': () => import('../migrations/062-replayed-fixtures.ts'),
   '064-package-sources': () => import('../migrations/064-package-sources.ts'),
   '068-restores': () => import('../migrations/068-restores.ts')
 }

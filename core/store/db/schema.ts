@@ -500,6 +500,7 @@ export type Tables = {
     at: Date
     revoked: string | null
     source: string | null
+    replayed: number | null
     crashes: Generated<number>
     crashed_at: Date | null
     crash: string | null

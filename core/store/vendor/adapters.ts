@@ -20,8 +20,11 @@ export type PackageFacts = {
   files: FileDigests
 }
 export type TakenPackage = PackageFacts & { bytes: Uint8Array }
-/** `source`: the address of the catalog that it was fetched from; empty: an operator has added it by hand. */
-export type NewPackage = TakenPackage & { source: string }
+/**
+ * `source`: the address of the catalog that it was fetched from; empty: an operator has added it by hand. `replayed`: how many of its
+ * fixtures were replayed when it was taken in, and went as they say.
+ */
+export type NewPackage = TakenPackage & { source: string, replayed: number }
 
 /** What an adapter may do, as an operator has agreed. */
 export type Consent = { hosts: readonly string[], services: readonly string[] }
@@ -35,12 +38,15 @@ export type AdapterState = {
   consent: Consent
 }
 
-/** `revoked`: why it may not run any more. `source`: as that of a {@link NewPackage}; null: it is older than that is known. */
+/**
+ * `revoked`: why it may not run any more. `source` and `replayed`: as those of a {@link NewPackage}; null: it is older than that is known.
+ */
 export type PackageSummary = Pick<PackageFacts, 'integrity' | 'version' | 'publisher' | 'manifest'> & {
   size: number
   at: Date
   revoked: string | null
   source: string | null
+  replayed: number | null
   crashes: Crashes
 }
 
@@ -53,7 +59,7 @@ export async function packagesOf (
   code?: string
 ): Promise<(PackageSummary & { code: string })[]> {
   const rows = await queries.selectFrom('adapter_packages')
-    .select(['integrity', 'code', 'version', 'package_name', 'author', 'manifest', 'at', 'revoked', 'source'])
+    .select(['integrity', 'code', 'version', 'package_name', 'author', 'manifest', 'at', 'revoked', 'source', 'replayed'])
     .select(['crashes', 'crashed_at', 'crash', sql<number>`octet_length(bytes)`.as('size')])
     .$if(code !== undefined, (query) => query.where('code', '=', code ?? '')).orderBy('code').orderBy('at', 'desc').execute()
   return rows.map(({ package_name: packageName, author, crashes: count, crashed_at: at, crash: why, ...facts }) => ({

@@ -53,6 +53,7 @@ type Kind =
   | 'deferred'
   | 'outcome'
   | 'state'
+  | 'conformance'
   | 'event'
   | 'role'
   | 'scope'

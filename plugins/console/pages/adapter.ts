@@ -120,12 +120,14 @@ function healthOf (words: Words, { state, reason, risk, crashes, lastCrash }: No
 }
 
 function versions (words: Words, { code, version: now, versions: all, enabled }: AdapterDetail, isOperator: boolean): Html {
-  const rows = all.map(({ version, at, conformance, changelog, withdrawn }) =>
+  const rows = all.map(({ version, at, conformance, replayed, changelog, withdrawn }) =>
     html`<tr><th scope="row">${version}${
       version === now && enabled !== undefined ? html` <span class="badge good">${words.runs}</span>` : html``
     }
-</th><td>${time(at)}</td><td>${
-      conformance.status === 'passed' ? fill(words.conforms, { n: conformance.passed ?? 0 }) : words.conformanceNotRun
+</th><td>${time(at)}</td><td>${fill(wordFor(words, 'conformance', conformance.status), { n: conformance.passed ?? 0 })}${
+      replayed === undefined
+        ? html``
+        : html`<div class="quiet">${replayed === 0 ? words.replayedNone : fill(words.replayed, { n: replayed })}</div>`
     }</td><td>${
       changelog === undefined || changelog === '' ? html`<span class="quiet">${words.changelogNone}</span>` : html`<pre>${changelog}</pre>`
     }${withdrawn === undefined ? html`` : html`<p class="wrong" lang="en">${withdrawn.reason}</p>`}</td><td>${

@@ -1,4 +1,4 @@
-import { smokeFaults } from '@dispatch/conformance/smoke'
+import { smoke } from '@dispatch/conformance/smoke'
 import { type CatalogPlace, createCatalogs, createKeyring, createLazySandbox, createMarketplace, createNetwork, type Marketplace,
   openAdapters, openDatabase } from '@dispatch/core'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ export async function openMarketplace ({ databaseUrl, folder, places = [] }: {
   const adapters = await openAdapters({ folder: join(folder, 'adapters'), database, sandbox: sandbox.open, log })
   const catalogs = createCatalogs({ database, places, transport: network.transport, now: () => new Date() })
   const keyring = createKeyring(Buffer.alloc(32, 1))
-  const marketplace = createMarketplace({ database, keyring, log, ...adapters, follow: adapters.load, catalogs, smoke: smokeFaults })
+  const marketplace = createMarketplace({ database, keyring, log, ...adapters, follow: adapters.load, catalogs, smoke })
   return {
     marketplace,
     async install (bytes) {

@@ -40,7 +40,7 @@ const readerOfAll = (places: readonly CatalogPlace[], at = now): Catalogs =>
 const readerOf = (address: string, keys: readonly PublicKey[]): Catalogs => readerOfAll([{ address, keys }])
 const placed = (code: string, version = '1.0.0'): PlacedPackage => ({
   place: `${code}-${version}.tgz`,
-  bytes: packed({ code, version, conforms: true })
+  bytes: packed({ code, version, conforms: 1 })
 })
 const codesIn = async (catalogs: Catalogs): Promise<string[]> =>
   (await catalogs.known()).flatMap(({ catalog }) => catalog.adapters.map(({ code }) => code))
@@ -53,7 +53,7 @@ async function installed (
   const integrity = `sha512-${code}`
   const { manifest } = inspectPackage(packed({ code, version: '1.0.0' }))
   const publisher = { packageName: `${code}-adapter`, author }
-  const facts = { integrity, code, version: '1.0.0', publisher, manifest, definition: '{}', files: {}, source }
+  const facts = { integrity, code, version: '1.0.0', publisher, manifest, definition: '{}', files: {}, source, replayed: 0 }
   await addPackage(database, { ...facts, bytes: Buffer.from('') }, 1, stamp)
   const after: AdapterState = { integrity, previous: null, enabled: true, companies: null, consent: { hosts: [], services: [] } }
   await editAdapter(database, { code, companyId: 1 }, () => ({ action: 'adapter.installed', facts: {}, after }), stamp)

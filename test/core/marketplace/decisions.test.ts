@@ -35,6 +35,7 @@ function packageOf (version: string, more: Partial<PackageSummary> = {}): Packag
     at,
     revoked: null,
     source: '',
+    replayed: 0,
     crashes: { count: 0 },
     ...more
   }

@@ -41,6 +41,7 @@ function packageOf (code: string, version: string, more: Partial<NewPackage> = {
     files: { 'index.js': 'ab' },
     bytes: Buffer.from(version),
     source: '',
+    replayed: 0,
     ...more
   }
 }

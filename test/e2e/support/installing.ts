@@ -2,7 +2,7 @@
  * A process that reads a catalog and installs "killed" from it, and counts each step that changes the disk, the database or the processes.
  * Before the step of the number `killAt` it kills itself as "kill -9" does. Where it comes to its end, it tells what its steps were.
  */
-import { smokeFaults } from '@dispatch/conformance/smoke'
+import { smoke } from '@dispatch/conformance/smoke'
 import childProcess from 'node:child_process'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
@@ -56,7 +56,7 @@ const adapters = await openAdapters({ folder: join(dataDirectory, 'adapters'), d
 const keys = [JSON.parse(await fs.readFile(keyFile, 'utf8'))]
 const catalogs = createCatalogs({ database, places: [{ address: catalog, keys }], transport: network.transport, now: () => new Date() })
 const keyring = createKeyring(Buffer.alloc(32, 1))
-const marketplace = createMarketplace({ database, keyring, log, ...adapters, follow: adapters.load, catalogs, smoke: smokeFaults })
+const marketplace = createMarketplace({ database, keyring, log, ...adapters, follow: adapters.load, catalogs, smoke })
 const stamp = { author: null, at: new Date() }
 
 isCounting = true
