@@ -3,6 +3,7 @@ import { offerOf } from '@dispatch/marketplace'
 import semver from 'semver'
 import { DispatchError, presentable } from '../contract/errors.ts'
 import { isSamePublisher, type Publisher, publisherInWords } from '../host/load/pins.ts'
+import { widthInWords } from '../host/manifest/hosts.ts'
 import type { AdapterEdit, AdapterUse, Before } from '../store/vendor/adapter-changes.ts'
 import type { AdapterState, Consent, PackageSummary } from '../store/vendor/adapters.ts'
 
@@ -173,7 +174,11 @@ function agree (code: string, wanted: PackageSummary, consent: Consent): Consent
   }
   if (lacking.hosts.length === 0 && lacking.services.length === 0) return asked
   const details = [
-    ...lacking.hosts.map((host) => ({ path: '/consent/hosts', code: 'host', message: `It asks for the host "${host}".` })),
+    ...lacking.hosts.map((host) => ({
+      path: '/consent/hosts',
+      code: 'host',
+      message: [`It asks for the host "${host}".`, widthInWords(host)].filter((words) => words !== undefined).join(' ')
+    })),
     ...lacking.services.map((service) => ({ path: '/consent/services', code: 'service', message: `It asks for the service "${service}".` }))
   ]
   const names = [...lacking.hosts, ...lacking.services].join(', ')

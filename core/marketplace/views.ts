@@ -1,6 +1,7 @@
 import { isForSdk, type PackageManifest } from '@dispatch/marketplace'
 import semver from 'semver'
 import type { AdapterDetail, AdapterView, MarketplaceQuery } from '../contract/marketplace.ts'
+import { widthInWords } from '../host/manifest/hosts.ts'
 import { gapsInWords, type Reach } from '../host/sandbox/walls.ts'
 import core from '../package.json' with { type: 'json' }
 import type { PackageSummary } from '../store/vendor/adapters.ts'
@@ -60,6 +61,7 @@ function versionView (
     licence,
     services,
     hosts,
+    wildcards: hosts.map(widthInWords).filter((words) => words !== undefined),
     conformance: conformance.status === 'passed' && !vouched ? { ...conformance, status: 'said_by_author' } : conformance,
     ...(typeof taken?.replayed === 'number' && { replayed: taken.replayed }),
     ...(manifest !== undefined && { changelog: manifest.changelog }),

@@ -52,12 +52,19 @@ await t.test('an operator installs with the consent that the page shows, and a c
 })
 
 await t.test('an upgrade shows what more it asks for, and is refused in place without it; one click goes back', async (t) => {
-  await add({ code: 'acme', version: '1.1.0', hosts: ['api.acme.test', 'eu.acme.test'], publisher: markup })
-  contains(t, (await open('/marketplace/acme', asOperator)).body, `<dt>${en.moreHosts}</dt><dd>eu.acme.test</dd>`)
+  const hosts = ['api.acme.test', '*.eu.acme.test']
+  const wide = '"*.eu.acme.test" is every host whose name ends with ".eu.acme.test", whoever runs it: at a cloud service also those of ' +
+    'its other customers.'
+  has(t, await add({ code: 'acme', version: '1.1.0', hosts, publisher: markup }), {
+    body: { versions: [{ version: '1.1.0', hosts, wildcards: [wide] }, { version: '1.0.0', wildcards: [] }] }
+  })
+  const inWords = fill(en.wildcardHost, { suffix: '.eu.acme.test' })
+  contains(t, (await open('/marketplace/acme', asOperator)).body,
+    `<dt>${en.moreHosts}</dt><dd><div>*.eu.acme.test <div class="quiet">${inWords}</div></div></dd>`)
   const refused = await post('/marketplace/acme/upgrade', { version: '1.1.0', host: 'api.acme.test', service: 'invoicing' }, asOperator)
   t.equal(refused.status, 409)
-  contains(t, refused.body, 'It asks for the host &quot;eu.acme.test&quot;.')
-  contains(t, refused.body, '<input type="hidden" name="host" value="eu.acme.test">', 'with the form to agree')
+  contains(t, refused.body, `It asks for the host "*.eu.acme.test". ${wide}`.replaceAll('"', '&quot;'))
+  contains(t, refused.body, '<input type="hidden" name="host" value="*.eu.acme.test">', 'with the form to agree')
   t.equal((await submit('upgrade')).status, 303)
   t.equal(await dispatched(), '1.1.0')
   t.equal((await submit('rollback')).status, 303)

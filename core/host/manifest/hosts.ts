@@ -18,6 +18,15 @@ export function hostProblems (hosts: readonly string[]): Problem[] {
   })
 }
 
+/** How wide a wildcard is, in a sentence; undefined of a host. */
+export function widthInWords (pattern: string): string | undefined {
+  if (!pattern.startsWith('*.')) return undefined
+  return `"${pattern}" is every host whose name ends with "${
+    pattern.slice(1)
+  }", whoever runs it: at a cloud service also those of its other ` +
+    'customers.'
+}
+
 /** Whether a host is among those that a manifest declares. */
 export function isDeclared (host: string, hosts: readonly string[]): boolean {
   return hosts.some((pattern) => pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern)

@@ -36,7 +36,7 @@ function installSection (words: Words, code: string, wanted: Version): Html {
   const { version, hosts, services } = wanted
   return html`<section aria-labelledby="install"><h2 id="install">${fill(words.installTitle, { version })}</h2>
 <p>${words.consentIntro}</p>
-<dl><dt>${words.hosts}</dt><dd>${listed(words, hosts)}</dd><dt>${words.services}</dt><dd>${
+<dl><dt>${words.hosts}</dt><dd>${listed(words, hosts.map((host) => hostLine(words, host)))}</dd><dt>${words.services}</dt><dd>${
     listed(words, Object.keys(services).map((name) => wordFor(words, 'service', name)))
   }</dd></dl><hr>
 <form method="post" action="/console/marketplace/${code}/install">${consentFields(wanted)}
@@ -49,7 +49,7 @@ function upgradeSection (words: Words, code: string, wanted: Version, running: V
   const isSame = [hosts, services].every(({ more, less }) => more.length === 0 && less.length === 0)
   const named = (names: readonly string[]): string[] => names.map((name) => wordFor(words, 'service', name))
   const rows = ([
-    [words.moreHosts, hosts.more],
+    [words.moreHosts, hosts.more.map((host) => hostLine(words, host))],
     [words.moreServices, named(services.more)],
     [words.fewerHosts, hosts.less],
     [words.fewerServices, named(services.less)]
@@ -58,7 +58,9 @@ function upgradeSection (words: Words, code: string, wanted: Version, running: V
 ${
     isSame
       ? html`<p>${words.upgradeSame}</p>`
-      : html`<p>${words.upgradeAsks}</p><dl>${rows.map(([title, names]) => html`<dt>${title}</dt><dd>${names.join(', ')}</dd>`)}</dl><hr>`
+      : html`<p>${words.upgradeAsks}</p><dl>${
+        rows.map(([title, names]) => html`<dt>${title}</dt><dd>${names.map((name) => html`<div>${name}</div>`)}</dd>`)
+      }</dl><hr>`
   }
 <form method="post" action="/console/marketplace/${code}/upgrade">${consentFields(wanted)}
 <p class="quiet">${words.upgradeIntro}</p><div class="actions"><button>${words.upgrade}</button></div></form></section>`
@@ -118,6 +120,13 @@ function removeSection (words: Words, code: string): Html {
 </form></section>`
 }
 
-function listed (words: Words, names: readonly string[]): Html {
+/** A host that it asks for; of a wildcard also how wide it is. */
+export function hostLine (words: Words, host: string): Html {
+  return host.startsWith('*.')
+    ? html`${host} <div class="quiet">${fill(words.wildcardHost, { suffix: host.slice(1) })}</div>`
+    : html`${host}`
+}
+
+function listed (words: Words, names: readonly (string | Html)[]): Html {
   return names.length === 0 ? html`<span class="quiet">${words.none}</span>` : html`${names.map((name) => html`<div>${name}</div>`)}`
 }

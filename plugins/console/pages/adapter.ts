@@ -4,7 +4,7 @@ import { settingsFields } from '../form/settings.ts'
 import { documentTypeName, fill, wordFor, type Words } from '../language/language.ts'
 import { type AdapterDetail, ApiRefused, type Refusal, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { actionSections, type Companies } from './adapter-actions.ts'
+import { actionSections, type Companies, hostLine } from './adapter-actions.ts'
 import { badge, notice, page, sentences, table, time } from './layout.ts'
 
 type Named = { Params: { code: string } }
@@ -89,7 +89,7 @@ function about (words: Words, adapter: AdapterDetail, role: Visit['actor']['role
     [words.publisher, html`${publisher ?? words.unnamedPublisher} · ${wordFor(words, 'tier', tier)}`],
     [words.version, html`${version}${latest === version ? html`` : html` (${fill(words.latestIs, { version: latest })})`}`],
     [words.services, html`${Object.entries(services).map(([name, service]) => serviceLine(words, name, service))}`],
-    [words.hosts, hosts.join(', ')],
+    [words.hosts, html`${hosts.map((host) => html`<div>${hostLine(words, host)}</div>`)}`],
     [words.licence, licence],
     ...usedBy === undefined ? [] : [[words.use, fill(words.usedBy, { n: usedBy })] as [string, string]],
     ...health === undefined ? [] : [[words.health, healthOf(words, health)] as [string, Html]]
