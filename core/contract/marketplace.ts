@@ -127,7 +127,11 @@ export const AdapterDetail = Type.Object({
     Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: 'The JSON Schema of its settings.' })
   ),
   manifest: Type.Optional(
-    Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: 'The manifest.json of its package.' })
+    Type.Unsafe<object>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'The manifest.json of its package, as its author has written it.'
+    })
   ),
   health: Type.Optional(AdapterHealth),
   problem: Type.Optional(
