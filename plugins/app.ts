@@ -76,7 +76,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(authenticationPlugin, { authentication: get('authentication') })
   await server.register(requestLogPlugin, { requestLog: get('requestLog'), now: get('now') })
   await server.register(rateLimitsPlugin, { rateLimiters: get('rateLimiters'), requests: get('requestMeter') })
-  await server.register(authorizationPlugin, { now: get('now') })
+  await server.register(authorizationPlugin, { authentication: get('authentication'), now: get('now') })
   await server.register(tarpitPlugin, { limits: get('admissionLimits').tarpit })
   await server.register(admissionControlPlugin, { limits: get('admissionLimits') })
   await server.register(openapiPlugin, { publicUrl: get('config').publicUrl })

@@ -53,6 +53,8 @@ export type Actor = Pick<Account, 'userId' | 'companyId' | 'email' | 'role' | 's
   sessionId?: string
   /** When the person has proved last who they are, by password, second factor, passkey or sign-on; a program never does. */
   provedAt?: Date
+  /** The password version of a person when they were let in: a key or a passkey is made under the same one only. */
+  passwordVersion?: number
 }
 
 /** The form in which e-mail addresses are stored and compared. It ignores case and Unicode composition. */

@@ -70,13 +70,13 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, sec
     const account = await credentials.verify(email, password, address)
     if (account === undefined) throw new DispatchError('unauthorized', 'Invalid e-mail or password.')
     if (admitted(account, address).secondFactor) throw codeNeeded()
-    return { ...personOf(account), provedAt: now() }
+    return { ...personOf(account), provedAt: now(), passwordVersion: account.passwordVersion }
   }
 
   async function byToken (token: string, address: string): Promise<Actor> {
     const claims = await tokens.verify(token)
     const { account, impersonator } = await accountsOf(claims, address)
-    return { ...personOf(account, impersonator), provedAt: claims.provedAt }
+    return { ...personOf(account, impersonator), provedAt: claims.provedAt, passwordVersion: account.passwordVersion }
   }
 
   async function byKey (secret: string, address: string): Promise<Actor> {
@@ -186,7 +186,8 @@ function admitted (account: Account, address: string): Account {
   return account
 }
 
-function revoked (): DispatchError {
+/** The refusal of somebody whose ways in have ended since they were let in. */
+export function revoked (): DispatchError {
   return new DispatchError('unauthorized', 'The token is no longer valid: log in again.')
 }
 

@@ -1,6 +1,7 @@
 import type { Problem } from '@dispatch/common'
 import type { Account, Accounts, Actor } from '../access/account.ts'
 import { digestOf, makeKey, shownOf } from '../access/api-key.ts'
+import { revoked } from '../access/authentication.ts'
 import { mayImpersonate, mayUse, rolesUpTo, scopesWithin } from '../access/permissions.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import { keyScopes, usualScopes } from '../contract/key-scopes.ts'
@@ -40,8 +41,9 @@ export function createKeyAdministration ({ database, accounts, now, newId }: Opt
       requireHolder(actor, holder)
       const at = now()
       const { secret, ...key } = keyOf(holder, body, { keyId: newId(), at })
-      const created = await insertApiKey(database, key, { author, most, at })
-      if (created === undefined) {
+      const created = await insertApiKey(database, key, { maker: actor, author, most, at })
+      if (created === 'stale') throw revoked()
+      if (created === 'full') {
         throw new DispatchError('conflict', `The user already has ${most} keys: revoke one that is not needed.`)
       }
       return { ...viewOf(created), key: secret }

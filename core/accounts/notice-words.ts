@@ -21,6 +21,7 @@ export const noticeWords = {
   'user.changed': { en: 'The e-mail address or the password was changed.', fr: 'L’adresse e-mail ou le mot de passe a été changé.' },
   'callback-secret.rotated': { en: 'A secret of the callbacks was made.', fr: 'Un secret des rappels a été créé.' },
   'callback-endpoint.created': { en: 'An endpoint of callbacks was made.', fr: 'Un point de réception des rappels a été créé.' },
+  'callback-endpoint.changed': { en: 'An endpoint of callbacks was changed.', fr: 'Un point de réception des rappels a été changé.' },
   'callback-endpoint.secret-rotated': { en: 'A secret of an endpoint was made.', fr: 'Un secret d’un point de réception a été créé.' },
   'single-sign-on.changed': {
     en: 'The single sign-on of the company was changed.',

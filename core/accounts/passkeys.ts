@@ -2,6 +2,7 @@ import { compile } from '@dispatch/common'
 import { randomBytes } from 'node:crypto'
 import type { Actor } from '../access/account.ts'
 import { digestOf } from '../access/api-key.ts'
+import { revoked } from '../access/authentication.ts'
 import { challengeIn, type PasskeyCredential, readRegistration, readSignIn, registrationOptions, type RelyingParty,
   requestOptions } from '../access/passkeys.ts'
 import { makeRecoveryCodes, recoveryDigest } from '../access/recovery-codes.ts'
@@ -83,7 +84,7 @@ export function createPasskeys ({ database, secondFactors, party, now, newId }: 
 
     async register ({ actor, author }, { name, response }) {
       requireOneself(actor)
-      const { companyId, userId, sessionId: keptSession } = actor
+      const { companyId, userId, passwordVersion, sessionId: keptSession } = actor
       const challenge = await usedChallenge(response.response, { use: 'registration', userId })
       const credential = party === undefined || challenge === undefined
         ? undefined
@@ -91,7 +92,8 @@ export function createPasskeys ({ database, secondFactors, party, now, newId }: 
       if (credential === undefined) throw new DispatchError('forbidden', 'The passkey does not answer what was asked: begin again.')
       const recoveryCodes = makeRecoveryCodes()
       const passkey = { ...credential, passkeyId: newId(), name, digests: recoveryCodes.map((code) => recoveryDigest(userId, code)) }
-      const added = await insertPasskey(database, { companyId, userId, keptSession }, passkey, { author, at: now() })
+      const added = await insertPasskey(database, { companyId, userId, keptSession, passwordVersion }, passkey, { author, at: now() })
+      if (added === 'stale') throw revoked()
       if (added === undefined) throw new DispatchError('conflict', 'This passkey is registered already.')
       return { passkey: viewOf(added.row), recoveryCodes: added.first ? recoveryCodes : [] }
     },

@@ -77,8 +77,8 @@ export function createSessions (options: Options): Sessions {
   async function visitorOf (secret: string, address: string): Promise<Visitor | undefined> {
     const session = secretForm.test(secret) ? await useSession(database, digestOf(secret), { limits, freshness }) : undefined
     if (session === undefined || !isAddressAllowed(session.person.addresses, address)) return undefined
-    const { sessionId, person, provedAt, acting } = session
-    const own = { ...personOf(person), sessionId, provedAt }
+    const { sessionId, person, passwordVersion, provedAt, acting } = session
+    const own = { ...personOf(person), sessionId, provedAt, passwordVersion }
     if (acting === undefined) return { own, actor: own }
     const user = acting.over ? undefined : await accounts.byId(acting.userId)
     const holds = user?.disabled === false && user.passwordVersion === acting.passwordVersion && mayImpersonate(person, user) &&

@@ -29,7 +29,8 @@ export type Users = {
   change: (by: Requester, userId: number, changes: UserChanges) => Promise<UserView | undefined>
   /**
    * Ends every way in of another user of the company, for one that somebody else has got into; a link for another password lets the user in
-   * again. Throws `forbidden` for the actor's own user. False when there is no such user.
+   * again. Throws `forbidden` for the actor's own user, and for one with services that the actor does not have. False when there is no such
+   * user.
    */
   reset: (by: Requester, userId: number) => Promise<boolean>
   /** Changes the actor's own password. Throws `forbidden` when the current password is wrong. */
@@ -108,6 +109,7 @@ export function createUsers ({ database, credentials, now }: { database: Databas
       const user = await findUser(database, { companyId, userId })
       if (user === undefined || !rolesUpTo(actor.role).includes(user.role)) return false
       if (userId === impersonatorId) throw new DispatchError('forbidden', 'Another admin, or an operator, ends your own ways in.')
+      requireOwned(actor, user.services)
       await resetAccess(database, { companyId, userId }, unusableHash, { author, at: now() })
       return true
     },

@@ -2,7 +2,7 @@ import { type Actor, type Authentication, DispatchError, type KeyScope, requireE
   type Role } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { ownActor } from './own-request.ts'
+import { isOwn, ownActor } from './own-request.ts'
 
 const known = Symbol('actor')
 
@@ -27,9 +27,10 @@ declare module 'fastify' {
     person?: boolean
     /**
      * It adds, changes or shows a credential, an e-mail address, a key or a secret: it needs a person who has proved within the last five
-     * minutes who they are. Whoever has only found a token or a session gets no lasting way in by it.
+     * minutes who they are. Whoever has only found a token or a session gets no lasting way in by it. A list: where the body has one of
+     * these fields.
      */
-    freshProof?: boolean
+    freshProof?: true | readonly string[]
     /** A person who lacks the second factor that their company demands may ask for it. */
     enrolment?: boolean
   }
@@ -77,11 +78,20 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
  * Checks the role, and for a key the scope, that the route needs: after the limits, so that refusals are limited too, and before the body
  * is read: who may not ask does not learn what the body should be.
  */
-export const authorizationPlugin = plugin<{ now: () => Date }>((app, { now }, done) => {
+export const authorizationPlugin = plugin<{ authentication: Authentication, now: () => Date }>((app, { authentication, now }, done) => {
   app.addHook('onRequest', (request, _reply, next) => {
     // Where there is no route, there is nothing to permit: it is a 404.
     if (request[known] !== null && !request.is404) authorize(request[known], request, now)
     next()
+  })
+  // A body may take minutes, in which all that its sender came with may have been taken away: what needs a proof asks again after it.
+  app.addHook('preHandler', async (request) => {
+    const { freshProof } = request.routeOptions.config
+    if (freshProof === undefined || freshProof !== true && !hasAny(request.body, freshProof)) return
+    const actor = isOwn(request.raw) ? request.actor : await authentication.authenticate(request.headers.authorization, request.ip)
+    authorize(actor, request, now)
+    requireFreshProof(actor, now)
+    request[known] = actor
   })
   done()
 }, { name: 'authorization', fastify: '5.x', dependencies: ['authentication'] })
@@ -104,11 +114,19 @@ function authorize (actor: Actor, request: FastifyRequest, now: () => Date): voi
     throw new DispatchError('forbidden',
       'The company demands a second factor, and this user has none: set one up at the console, or with POST /api/v1/my/second-factor.')
   }
-  if (freshProof === true && now().getTime() - (actor.provedAt?.getTime() ?? 0) > proofLasts * 1000) {
-    throw new DispatchError('fresh_proof_required',
-      'This needs a proof of who you are that is at most 5 minutes old: log in again with POST /auth, and repeat the request with the ' +
-        'new token; or send e-mail address and password with Basic.')
-  }
+  if (freshProof === true) requireFreshProof(actor, now)
+}
+
+function requireFreshProof (actor: Actor, now: () => Date): void {
+  requirePerson(actor)
+  if (now().getTime() - (actor.provedAt?.getTime() ?? 0) <= proofLasts * 1000) return
+  throw new DispatchError('fresh_proof_required',
+    'This needs a proof of who you are that is at most 5 minutes old: log in again with POST /auth, and repeat the request with the ' +
+      'new token; or send e-mail address and password with Basic.')
+}
+
+function hasAny (body: unknown, fields: readonly string[]): boolean {
+  return typeof body === 'object' && body !== null && fields.some((field) => Object.hasOwn(body, field))
 }
 
 /** A test key must have no real effect. */

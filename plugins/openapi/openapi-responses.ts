@@ -32,7 +32,7 @@ export function routeResponsesOf (schema: FastifySchema | undefined, config: Fas
     ...config.errors ?? [],
     ...(schema?.body === undefined ? [] : ['validation_error'] as const),
     ...(config.public === true ? [] : ['forbidden'] as const),
-    ...(config.freshProof === true ? ['fresh_proof_required'] as const : []),
+    ...(config.freshProof !== undefined ? ['fresh_proof_required'] as const : []),
     'https_required'
   ]
   return { config, own: [...new Set(own)] }

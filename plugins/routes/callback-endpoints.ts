@@ -56,7 +56,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   }, async (request) => found(request, await endpoints.find(request.actor.companyId, idIn(request))))
 
   app.put<ById & { Body: EndpointChanges }>(`${path}/:id`, {
-    config: { ...changing, errors: ['not_found', 'validation_failed'] },
+    config: { freshProof: true, roles: ['admin'], everyService: true, errors: ['not_found', 'validation_failed'] },
     schema: {
       operationId: 'updateCallbackEndpoint',
       tags,

@@ -1,5 +1,5 @@
 import { BalanceView, type CompanyAccounts, CompanyChanges, CompanyView, CreditsBody, IdempotencyHeaders, NewCompanyBody, page, PageQuery,
-  requirePerson, type Users, UserView } from '@dispatch/core'
+  type Users, UserView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { idempotencyKeyOf } from './dispatch-route.ts'
@@ -55,18 +55,23 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
   }, async ({ params }) => await companies.find(idIn(params)) ?? nothing(params))
 
   app.put<Named & { Body: CompanyChanges }>('/api/v1/companies/:id', {
-    config: { scopes: ['platform'], roles: ['operator'], errors: ['not_found', 'conflict', 'validation_failed'] },
+    // A list of addresses decides who gets in; to disable a company must never wait for a password.
+    config: {
+      freshProof: ['addresses'],
+      scopes: ['platform'],
+      roles: ['operator'],
+      errors: ['not_found', 'conflict', 'validation_failed']
+    },
     schema: {
       operationId: 'updateCompany',
       tags: ['Platform'],
       summary: 'Renames, disables or enables a company, or lets one in again that its list of addresses has shut out (operators). All ' +
-        'users of a disabled one are refused at once.',
+        'users of a disabled one are refused at once. `addresses` needs a person who has proved within five minutes who they are.',
       body: CompanyChanges,
       response: { 200: CompanyView }
     }
   }, async (request) => {
-    const { actor, params, body } = request
-    if (body.addresses !== undefined) requirePerson(actor)
+    const { params, body } = request
     return await companies.change(auditAuthorOf(request), idIn(params), body) ?? nothing(params)
   })
 

@@ -14,7 +14,7 @@ async function createApp (...accounts: Account[]) {
     return reply.code(error.statusCode ?? 500).send({ error: 'other', message: error.message })
   })
   await app.register(authenticationPlugin, access)
-  await app.register(authorizationPlugin, { now: access.clock.now })
+  await app.register(authorizationPlugin, { authentication: access.authentication, now: access.clock.now })
   await app.register(authRoutes, access)
   app.get('/me', ({ actor }) => actor)
   app.post('/me', ({ actor }) => actor)
@@ -45,7 +45,7 @@ await t.test('a route is closed unless it says that it is public', async (t) => 
 await t.test('Basic and Bearer tell the route who acts', async (t) => {
   const { get, login, clock } = await createApp(ada)
   const provedAt = clock.now().toISOString()
-  const actor = { userId: 7, companyId: 3, email: 'ada@example.com', role: 'member', services: ['*'], provedAt }
+  const actor = { userId: 7, companyId: 3, email: 'ada@example.com', role: 'member', services: ['*'], provedAt, passwordVersion: 1 }
   t.same((await get('/me', right)).json(), actor)
   const { data } = (await login('ADA@example.com', 'correct horse')).json<Answer>()
   t.same((await get('/me', `Bearer ${data.token}`)).json(), actor)

@@ -38,9 +38,12 @@ const operations = {
     'updateLinkMail',
     'deleteLinkMail',
     'createCallbackEndpoint',
+    'updateCallbackEndpoint',
     'rotateCallbackEndpointSecret',
     'createCallbackSecret'
   ],
+  // It can open the list of addresses, and disable, which must never wait for a password.
+  neededInPart: ['updateCompany'],
   // The request itself carries the password or a code.
   inBody: ['renewMyRecoveryCodes', 'removeMySecondFactor', 'removeMyPasskey', 'unlinkMySingleSignOn', 'changeMyPassword'],
   // They take access away, which must never wait for a password.
@@ -52,9 +55,7 @@ const operations = {
   // Names, roles of companies, credits, settings of providers, which no answer shows, and the work itself.
   free: [
     'renameMyPasskey',
-    'updateCompany',
     'creditCompany',
-    'updateCallbackEndpoint',
     'testCallbackEndpoint',
     'resendFailedCallbacks',
     'replayCallback',
@@ -103,6 +104,8 @@ await t.test('each operation that changes something says whether it needs a fres
   const needing = routes.filter(({ config }) => config.freshProof === true)
   t.same(needing.map(({ operation = '' }) => operation).toSorted(), operations.needed.toSorted())
   t.same(needing.filter(({ method }) => method === 'GET'), [])
+  const inPart = routes.filter(({ config }) => Array.isArray(config.freshProof))
+  t.same(inPart.map(({ operation = '' }) => operation), operations.neededInPart)
   t.end()
 })
 
@@ -128,6 +131,17 @@ await t.test('with a token whose login is more than five minutes ago each of the
     isError(t, await by(refreshed, method, pathOf(url), {}), 'fresh_proof_required', `${operation}, refreshed`)
     t.equal((await by(refreshed, 'GET', '/api/v1/credits')).status, 200, 'for everything else the token is good')
   }
+})
+
+await t.test('an operator opens the list of addresses of a company with a fresh proof, and disables it without', async (t) => {
+  const token = await tokenOf(company.operator)
+  const { companyId } = await service.company('doors')
+  const path = `/api/v1/companies/${String(companyId)}`
+  t.equal((await by(token, 'PUT', path, { addresses: [] })).status, 200)
+  clock.advance(301)
+  isError(t, await by(token, 'PUT', path, { addresses: [] }), 'fresh_proof_required')
+  isError(t, await by(token, 'PUT', path, { addresses: [], disabled: true }), 'fresh_proof_required')
+  for (const disabled of [true, false]) t.equal((await by(token, 'PUT', path, { disabled })).status, 200)
 })
 
 await t.test('the password in the request is a proof, an API key never is one', async (t) => {

@@ -87,7 +87,13 @@ await t.test('secrets of the company are told to who has made them, and a change
   const { body: { id } } = await send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'x', url: 'https://x.test/' } },
     acme.admin)
   await send('POST', `/api/v1/company/callback-endpoints/${String(id)}/secret`, {}, acme.admin)
-  t.same(await actionsOf(acme.admin), ['callback-endpoint.secret-rotated', 'callback-endpoint.created', 'callback-secret.rotated'])
+  await send('PUT', `/api/v1/company/callback-endpoints/${String(id)}`, { body: { url: 'https://y.test/' } }, acme.admin)
+  t.same(await actionsOf(acme.admin), [
+    'callback-endpoint.changed',
+    'callback-endpoint.secret-rotated',
+    'callback-endpoint.created',
+    'callback-secret.rotated'
+  ])
   t.not((await mailsTo(acme.admin.email)).length, 0)
   t.ok((await actionsOf(operator)).includes('link-mail.changed'))
 })

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import t from 'tap'
 import { isError } from '../hostile/support.ts'
 import { createAuthenticator } from '../support/authenticator.ts'
@@ -15,9 +17,9 @@ const acme = await service.company('acme')
 const rival = await service.company('rival')
 
 let made = 0
-async function newUser (role = 'admin'): Promise<Login & { id: number }> {
+async function newUser (role = 'admin', services = ['*']): Promise<Login & { id: number }> {
   const login = { email: `user-${++made}@acme.example.com`, password: 'correct horse' }
-  const { body } = await send('POST', '/api/v1/users', { body: { ...login, role, services: ['*'] } }, acme.admin)
+  const { body } = await send('POST', '/api/v1/users', { body: { ...login, role, services } }, acme.admin)
   return { ...login, id: body.id as number }
 }
 const tokenOf = ({ email: username, password }: Login): Promise<Answer> => send('POST', '/auth', { body: { username, password } }, null)
@@ -76,7 +78,7 @@ await t.test('an admin ends every way in of a user; a link for another password 
   has(t, entry, { object: { kind: 'user', id: String(victim.id) }, facts: { keys: 1 } })
 })
 
-await t.test('nobody resets themselves, somebody above them, or a user of another company', async (t) => {
+await t.test('nobody resets themselves, somebody above them or with other services, or a user of another company', async (t) => {
   const [chief, user] = [await newUser(), await newUser('member')]
   const reset = (id: number, login: Login): Promise<Answer> => send('POST', `/api/v1/users/${id}/reset`, {}, login)
   isError(t, await reset(chief.id, chief), 'forbidden')
@@ -84,6 +86,8 @@ await t.test('nobody resets themselves, somebody above them, or a user of anothe
   isError(t, await reset(user.id, rival.admin), 'not_found')
   const above = (await send('GET', '/api/v1/users', {}, acme.operator)).body.data.find(({ email }: Login) => email === acme.operator.email)
   isError(t, await reset(above.id as number, chief), 'not_found')
+  const narrow = await newUser('admin', ['file'])
+  isError(t, await reset(user.id, narrow), 'forbidden', 'who has services that the admin does not have')
   const { body: { data: { token } } } = await send('POST', '/auth/impersonate', { body: { userId: user.id } }, chief)
   const acting = { headers: { authorization: `Bearer ${String(token)}` } }
   isError(t, await send('POST', `/api/v1/users/${chief.id}/reset`, acting, null), 'forbidden')
@@ -106,4 +110,102 @@ await t.test('the console does it on the page of the user', async (t) => {
   const done = await post(`/company/users/${victim.id}/reset`, {}, cookie)
   contains(t, done.body, 'Every way in has ended.')
   isError(t, await tokenOf(victim), 'forbidden')
+})
+
+/** Sends a request but for its last byte, has `meanwhile` happen once its sender is let in, and answers what comes when it is whole. */
+async function heldOpen (
+  path: string,
+  { body, headers }: { body: string, headers: Record<string, string> },
+  { letIn, meanwhile }: { letIn: Promise<void>, meanwhile: () => Promise<unknown> }
+): Promise<IncomingMessage> {
+  const sent = request(service.url + path, { method: 'POST', headers: { 'content-length': Buffer.byteLength(body), ...headers } })
+  const answered = once(sent, 'response') as Promise<[IncomingMessage]>
+  sent.write(body.slice(0, -1))
+  await letIn
+  await meanwhile()
+  sent.end(body.slice(-1))
+  const [answer] = await answered
+  answer.resume()
+  return answer
+}
+
+const parts = { authentication: app.get('authentication'), sessions: app.get('sessions') }
+
+/** Resolves when a token is next let in. */
+function tokenLetIn (): Promise<void> {
+  const { authentication } = parts
+  const { authenticate } = authentication
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  authentication.authenticate = async (...given) => {
+    const actor = await authenticate(...given)
+    authentication.authenticate = authenticate
+    resolve(undefined)
+    return actor
+  }
+  return promise
+}
+
+/** Resolves when a session is next let in. */
+function sessionLetIn (): Promise<void> {
+  const { sessions } = parts
+  const { visitorOf } = sessions
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  sessions.visitorOf = async (...given) => {
+    const visitor = await visitorOf(...given)
+    sessions.visitorOf = visitorOf
+    resolve(undefined)
+    return visitor
+  }
+  return promise
+}
+
+const keysOf = ({ id }: { id: number }) =>
+  owner.selectFrom('api_keys').select('key_id').where('user_id', '=', id).where('revoked_at', 'is', null).execute()
+const resetting = ({ id }: { id: number }) => async (): Promise<void> => {
+  t.equal((await send('POST', `/api/v1/users/${id}/reset`, {}, acme.admin)).status, 204)
+}
+
+await t.test('a request that was begun before a reset, and whose body ends after it, makes nothing', async (t) => {
+  for (const [path, body] of [
+    ['/api/v1/keys', { name: 'held', mode: 'live' }],
+    ['/api/v1/users', { email: 'held@evil.test', password: 'correct horse', role: 'admin', services: ['*'] }],
+    ['/api/v1/company/callback-secret', {}]
+  ] as const) {
+    const victim = await newUser()
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${String((await tokenOf(victim)).body.data.token)}` }
+    const { statusCode } = await heldOpen(path, { body: JSON.stringify(body), headers }, {
+      letIn: tokenLetIn(),
+      meanwhile: resetting(victim)
+    })
+    t.equal(statusCode, 401, path)
+    t.same(await keysOf(victim), [])
+  }
+  t.same(await owner.selectFrom('users').select('user_id').where('email', '=', 'held@evil.test').execute(), [])
+})
+
+await t.test('so it is at the console', async (t) => {
+  const victim = await newUser()
+  const cookie = await signIn(victim)
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin', cookie }
+  const { statusCode, headers: { location } } = await heldOpen('/console/developers/keys', { body: 'name=held&mode=live', headers }, {
+    letIn: sessionLetIn(),
+    meanwhile: resetting(victim)
+  })
+  t.equal(statusCode, 303)
+  t.equal(location, '/console/sign-in')
+  t.same(await keysOf(victim), [])
+})
+
+await t.test('a key or a passkey is made under the password version with which its maker was let in', async (t) => {
+  const victim = await newUser()
+  const actor = await parts.authentication.authenticate(`Bearer ${String((await tokenOf(victim)).body.data.token)}`, '127.0.0.1')
+  const author = { userId: victim.id, companyId: acme.companyId, address: '127.0.0.1', requestId: 'any' }
+  const authenticator = createAuthenticator(publicUrl)
+  const { body: options } = await send('POST', '/api/v1/my/passkeys/options', {}, victim)
+  await resetting(victim)()
+  const key = app.get('keyAdministration').create({ actor, author }, { name: 'late', mode: 'live' })
+  const response = { ...authenticator.create(options), type: 'public-key' as const }
+  const passkey = app.get('passkeys').register({ actor, author }, { name: 'late', response })
+  for (const made of [key, passkey]) has(t, await made.catch((error: unknown) => error), { word: 'unauthorized' })
+  t.same(await keysOf(victim), [])
 })

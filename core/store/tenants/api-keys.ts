@@ -90,19 +90,28 @@ export type ApiKeyRow = Omit<Selectable<Tables['api_keys']>, 'digest' | 'revoked
 const listed = ['key_id', 'company_id', 'user_id', 'name', 'mode', 'scopes', 'services', 'beginning', 'ending', 'created_at', 'expires_at',
   'last_used_at'] as const
 
-/** Records a key. Undefined when the user has as many as `most` already. */
+/** Whoever makes something, as they were let in. */
+export type Maker = { userId: number, passwordVersion?: number | undefined }
+
+/**
+ * Records a key. `full` when the user has as many as `most` already; `stale` when the maker's ways in have ended since they were let in: of
+ * the two that come at once, a reset waits for the key and revokes it, or the key is not made.
+ */
 export async function insertApiKey (
   database: Database,
   key: NewApiKey,
-  { author, most, at }: { author: AuditAuthor, most: number, at: Date }
-): Promise<ApiKeyRow | undefined> {
+  { maker, author, most, at }: { maker: Maker, author: AuditAuthor, most: number, at: Date }
+): Promise<ApiKeyRow | 'full' | 'stale'> {
   const { keyId, companyId, userId, name, mode, scopes, services } = key
   return database.company(companyId, async (queries) => {
+    const isLetIn = await queries.selectFrom('users').select('user_id').where('company_id', '=', companyId)
+      .where('user_id', '=', maker.userId).where('password_version', '=', maker.passwordVersion ?? -1).forShare().executeTakeFirst()
+    if (isLetIn === undefined) return 'stale'
     // The lock puts the new keys of a user in a row, so that their number stays within the limit.
     await sql`select pg_advisory_xact_lock(hashtext('api_keys'), ${userId})`.execute(queries)
     const { count } = await queries.selectFrom('api_keys').select((keys) => keys.fn.countAll<string>().as('count'))
       .where('company_id', '=', companyId).where('user_id', '=', userId).where('revoked_at', 'is', null).executeTakeFirstOrThrow()
-    if (Number(count) >= most) return undefined
+    if (Number(count) >= most) return 'full'
     const row = await queries.insertInto('api_keys').values({
       key_id: keyId,
       company_id: companyId,

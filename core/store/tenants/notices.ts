@@ -35,6 +35,7 @@ const owners = {
   'user.changed': ({ object, facts }) => letsIn(facts) ? object.id : undefined,
   'callback-secret.rotated': ({ author }) => author?.userId,
   'callback-endpoint.created': ({ author }) => author?.userId,
+  'callback-endpoint.changed': ({ author }) => author?.userId,
   'callback-endpoint.secret-rotated': ({ author }) => author?.userId,
   'single-sign-on.changed': ({ author }) => author?.userId,
   'single-sign-on.removed': ({ author }) => author?.userId,

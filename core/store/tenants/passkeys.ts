@@ -47,18 +47,20 @@ export type NewPasskey = PasskeyCredential & { passkeyId: string, name: string }
 
 /**
  * Adds a passkey. The recovery codes count where it is the first second factor of the user. Undefined where the credential is known
- * already.
+ * already; `stale` when the user's ways in have ended since they were let in.
  */
 export async function insertPasskey (
   database: Database,
-  change: FactorChange,
+  { passwordVersion, ...change }: FactorChange & { passwordVersion: number | undefined },
   { passkeyId, name, credential, publicKey, counter, transports, digests }: NewPasskey & { digests: readonly Buffer[] },
   signature: AuditStamp
-): Promise<{ row: PasskeyRow, first: boolean } | undefined> {
+): Promise<{ row: PasskeyRow, first: boolean } | 'stale' | undefined> {
   const { companyId, userId } = change
   return database.company(companyId, async (queries) => {
-    const { second_factor_at: since } = await queries.selectFrom('users').select('second_factor_at').where('company_id', '=', companyId)
-      .where('user_id', '=', userId).forNoKeyUpdate().executeTakeFirstOrThrow()
+    const user = await queries.selectFrom('users').select('second_factor_at').where('company_id', '=', companyId)
+      .where('user_id', '=', userId).where('password_version', '=', passwordVersion ?? -1).forNoKeyUpdate().executeTakeFirst()
+    if (user === undefined) return 'stale'
+    const { second_factor_at: since } = user
     const row = await queries.insertInto('passkeys').values({
       passkey_id: passkeyId,
       company_id: companyId,

@@ -58,9 +58,16 @@ export async function insertSession (database: Database, session: NewSession, li
 export type Acting = { userId: number, passwordVersion: number, until: Date }
 
 /** A session that goes on: whose it is, when they have proved it last, and as whom they act. */
-export type UsedSession = { sessionId: string, person: Person, provedAt: Date, acting?: Acting & { over: boolean } }
+export type UsedSession = {
+  sessionId: string
+  person: Person
+  passwordVersion: number
+  provedAt: Date
+  acting?: Acting & { over: boolean }
+}
 
 type UsedRow = PersonRow & {
+  password_version: number
   session_id: string
   noted_long_ago: boolean
   proved_at: Date
@@ -82,8 +89,8 @@ export async function useSession (
 ): Promise<UsedSession | undefined> {
   const { owner, now } = database
   const { rows: [row] } = await sql<UsedRow>`
-    select session_id, users.user_id, users.company_id, email, users.role, services, addresses, second_factor_required,
-      second_factor_at, used_at < ${addSeconds(now, -lag)} as noted_long_ago,
+    select session_id, users.user_id, users.company_id, email, users.role, users.password_version, services, addresses,
+      second_factor_required, second_factor_at, used_at < ${addSeconds(now, -lag)} as noted_long_ago,
       coalesce(proved_at, sessions.created_at) as proved_at,
       acting_user_id, acting_password_version, acting_until, acting_until <= ${now} as over,
       (select json_agg(changes) from changes where number > ${freshness.number()}) as changes
@@ -96,7 +103,8 @@ export async function useSession (
   if (row.noted_long_ago) await owner.updateTable('sessions').set({ used_at: now }).where('digest', '=', digest).execute()
   const { acting_user_id: userId, acting_password_version: passwordVersion, acting_until: until, over } = row
   const isActing = userId !== null && passwordVersion !== null && until !== null
-  const session = { sessionId: row.session_id, person: personIn(row), provedAt: row.proved_at }
+  const { session_id: sessionId, password_version: version, proved_at: provedAt } = row
+  const session = { sessionId, person: personIn(row), passwordVersion: version, provedAt }
   return { ...session, ...isActing && { acting: { userId, passwordVersion, until, over } } }
 }
 

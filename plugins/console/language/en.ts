@@ -725,7 +725,7 @@ export const en = {
   scope_read_all: 'read what everybody has sent',
   scope_configuration: 'read and change providers and their settings',
   scope_templates: 'write templates and pictures',
-  scope_callbacks: 'read and change endpoints of callbacks, send callbacks again',
+  scope_callbacks: 'read, test and remove endpoints of callbacks, send callbacks again',
   scope_audit: 'read changes, requests, users and keys',
   scope_platform: 'run the platform',
   keyUser: 'User',

@@ -738,7 +738,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   scope_read_all: 'lire ce que tous ont envoyé',
   scope_configuration: 'lire et changer les fournisseurs et leurs réglages',
   scope_templates: 'écrire les modèles et les images',
-  scope_callbacks: 'lire et changer les adresses des rappels, renvoyer des rappels',
+  scope_callbacks: 'lire, tester et retirer les adresses des rappels, renvoyer des rappels',
   scope_audit: 'lire les changements, requêtes, utilisateurs et clés',
   scope_platform: 'exploiter la plateforme',
   keyUser: 'Utilisateur',

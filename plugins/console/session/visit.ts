@@ -46,22 +46,25 @@ export function knownVisit (request: FastifyRequest): Visit | null {
 /**
  * Pages need a session, but those with `withoutSession`: without one a page that shows leads to the sign-in and back. The session is looked
  * up first, as the credentials of a request to the API are: whoever has one does not wait among anonymous clients, and what the page asks
- * the API for takes the permits of the company. A person who lacks the second factor that the company demands is led to set one up.
+ * the API for takes the permits of the company. What changes something looks it up again once the body is here, which may take minutes, in
+ * which the session may have ended. A person who lacks the second factor that the company demands is led to set one up.
  */
 export function requireSessions (app: FastifyInstance, sessions: Sessions): void {
   app.decorateRequest(visiting, null)
   app.decorateRequest(visitorOf, null)
+  const visitorNow = async (request: FastifyRequest): Promise<Visitor | null> =>
+    await sessions.visitorOf(readCookie(request, 'session') ?? '', request.ip) ?? null
   app.addHook('onRequest', (request, _reply, next) => {
     next(isOwn(request) ? undefined : new ForeignForm())
   })
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.withoutSession === true) return
-    request[visitorOf] = await sessions.visitorOf(readCookie(request, 'session') ?? '', request.ip) ?? null
+    request[visitorOf] = await visitorNow(request)
     if (request[visitorOf] !== null) admitRecognised(request)
   })
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.config.withoutSession === true) return
-    const visitor = request[visitorOf]
+    const visitor = changesNothing(request) ? request[visitorOf] : await visitorNow(request)
     if (visitor === null) return toSignIn(request, reply)
     if (visitor.actor.lacksSecondFactor === true && request.routeOptions.config.enrolment !== true) {
       return reply.redirect('/console/second-factor', 303)
@@ -121,10 +124,15 @@ export class ForeignForm extends Error {
  * Whether a request that changes something comes from a page of this very origin: by Fetch Metadata, or by `Origin` where a browser does
  * not send that (OWASP, Cross-Site Request Forgery Prevention).
  */
-function isOwn ({ method, headers, host }: FastifyRequest): boolean {
-  if (method === 'GET' || method === 'HEAD') return true
+function isOwn (request: FastifyRequest): boolean {
+  if (changesNothing(request)) return true
+  const { headers, host } = request
   const { 'sec-fetch-site': site, origin } = headers
   return site === undefined ? origin === `https://${host}` || origin === `http://${host}` : site === 'same-origin'
+}
+
+function changesNothing ({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 function toSignIn ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -17,7 +17,8 @@ const hours = 3600
 
 await t.test('both schemes reach the same actor', async (t) => {
   const { authentication, clock } = await createAccess(ada)
-  const actor = { userId: 7, companyId: 3, email: 'ada@example.com', role: 'member', services: ['*'], provedAt: clock.now() }
+  const ofAda = { userId: 7, companyId: 3, email: 'ada@example.com', role: 'member', services: ['*'] }
+  const actor = { ...ofAda, provedAt: clock.now(), passwordVersion: 1 }
   const { token, ...whose } = await authentication.login('ada@example.com', 'correct horse')
   t.same(whose, { userId: 7, companyId: 3 })
   t.same(await authentication.authenticate(`Bearer ${token}`), actor)
