@@ -87,9 +87,10 @@ export function createCatalogs ({ database, places, transport, now }: {
       const all = await listCatalogs(database)
       const views = await Promise.all(places.map((place) => read(place, all).catch((error: unknown) => problemOf(place, error))))
       const catalogs = await known()
-      const found = revocationsIn(catalogs, await listAdapters(database))
+      const areAllRead = catalogs.length === places.length
+      const found = revocationsIn(areAllRead ? isResponsible : isSource, catalogs, await listAdapters(database))
       // A catalog that has not been read with the keys of now may have revoked what no other one knows of.
-      const revocations = catalogs.length === places.length ? found : found.filter(({ reason }) => reason !== null)
+      const revocations = areAllRead ? found : found.filter(({ reason }) => reason !== null)
       return { views, revoked: await writeRevocations(database, revocations, platform.companyId, stamp) }
     }
   }
@@ -119,11 +120,15 @@ function problemOf ({ address }: CatalogPlace, error: unknown): CatalogView {
 }
 
 /** For each package that was taken in, why it may not run any more. */
-function revocationsIn (catalogs: readonly KnownCatalog[], records: readonly AdapterRecord[]): Revocation[] {
+function revocationsIn (
+  mayRevoke: typeof isResponsible,
+  catalogs: readonly KnownCatalog[],
+  records: readonly AdapterRecord[]
+): Revocation[] {
   return records.flatMap(({ code, packages }) =>
     packages.map((taken) => {
       const { integrity, version } = taken
-      const found = catalogs.filter((one) => isResponsible(one, catalogs, taken)).map(({ catalog }) => withdrawalOf(catalog, code, version))
+      const found = catalogs.filter((one) => mayRevoke(one, catalogs, taken)).map(({ catalog }) => withdrawalOf(catalog, code, version))
         .find((one) => one?.state === 'revoked')
       return { integrity, code, version, reason: found?.reason ?? null }
     })
@@ -138,6 +143,11 @@ function revocationsIn (catalogs: readonly KnownCatalog[], records: readonly Ada
 function isResponsible (one: KnownCatalog, all: readonly KnownCatalog[], { source, publisher: { author } }: PackageSummary): boolean {
   const first = all.find(({ catalog }) => catalog.publishers.some(({ id }) => id === author))
   return source === one.address || first === one || (source === null && first === undefined)
+}
+
+/** Where a catalog has not been read, whose a publisher is cannot be told: only what was installed from a catalog is its own. */
+function isSource ({ address }: KnownCatalog, _all: readonly KnownCatalog[], { source }: PackageSummary): boolean {
+  return source === address
 }
 
 /** The names of keys: two sets of keys have the same where they are the same. */

@@ -190,6 +190,21 @@ await t.test('a catalog revokes what was installed from it and what is of its ow
   t.same(await running(), [false, false, true], 'what is of its publisher, wherever it came from, and nothing of one that nobody lists')
 })
 
+await t.test('where a catalog has not been read, another one revokes only what was installed from it', async (t) => {
+  const [main, other] = [await begin(t), await begin(t)]
+  const author = 'Umbrella Ltd'
+  const [own, added] = [
+    await installed('cat-l', { source: other.folder, author }),
+    await installed('cat-m', { source: main.folder, author })
+  ]
+  const places = [{ address: main.folder, keys: [main.keys.publicKey] }, { address: other.folder, keys: [other.keys.publicKey] }]
+  const all = { revoked: ['cat-l', 'cat-m'].flatMap((code) => revoking(code).revoked ?? []) }
+  await publish(other.folder, other.keys, [], { publishers: [{ id: author, tier: 'verified' }], ...all })
+  const { views } = await readerOfAll(places).refresh(stamp)
+  t.equal(views[0]?.problem?.code, 'source_unavailable')
+  t.same([await own(), await added()], [false, true], 'the catalog that is not read comes first, and may list the publisher')
+})
+
 await t.test('a catalog says in the last quarter of its time that it ends, and after', async (t) => {
   const { folder, keys } = await begin(t)
   await publish(folder, keys, [], { expires: '2126-01-01T00:00:00.000Z' })
