@@ -15,7 +15,7 @@ declare module 'fastify' {
 
 /**
  * Applies the rate limits before any other work: that of all requests of a user (`requests`), and that of the route. Every answer says how
- * much is left of the narrower one.
+ * much is left of the one of which less is left.
  */
 export const rateLimitsPlugin = plugin<{ rateLimiters: RateLimiters, requests: Meter | undefined }>((
   app,
@@ -29,7 +29,7 @@ export const rateLimitsPlugin = plugin<{ rateLimiters: RateLimiters, requests: M
     const { limit } = request.routeOptions.config
     const ofRoute = limit === undefined ? undefined : await rateLimiters[limit]?.take(countedAs[limit](request))
     if (limit !== undefined && ofRoute !== undefined) refuseExceeded(what[limit], ofRoute)
-    const shown = ofRoute ?? ofUser
+    const shown = ofUser === undefined || ofRoute !== undefined && ofRoute.remaining <= ofUser.remaining ? ofRoute : ofUser
     if (shown !== undefined) reply.headers(rateLimitHeaders(shown))
   })
   done()

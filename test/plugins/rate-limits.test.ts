@@ -168,7 +168,7 @@ await t.test('requests of any kind are limited for each user, over all processes
   const clock = clockAt('2026-03-14T09:30:00.000Z')
   const options = {
     databaseUrl: await seededDatabase(t),
-    config: { limits: { auth: 0, dispatch: 2, validation: 0, requests: 100 } },
+    config: { limits: { auth: 0, dispatch: 2, validation: 1_000, requests: 100 } },
     replacements: { renderer: quickRenderer, now: clock.now }
   }
   const [one, other] = [await startService(t, options), await startService(t, options)]
@@ -186,6 +186,8 @@ await t.test('requests of any kind are limited for each user, over all processes
   for (const service of [one, other]) isLimited(t, await asked(service, '/api/v1/credits'), 'requests')
   isLimited(t, await one.send('GET', '/api/v1/credits', {}, company.admin), 'requests')
   t.equal((await one.send('GET', '/api/v1/credits', {}, company.member)).status, 200, 'a colleague is not concerned')
+  const validated = await one.send('POST', '/api/file/validate', { body: {} }, company.member)
+  contains(t, validated.headers.get('ratelimit'), '"requests";r=', 'the narrower limit, of which less is left')
   clock.advance(30)
   t.equal((await asked(one, '/api/v1/credits')).status, 200)
   const dispatched = await one.send('POST', '/api/invoicing', { body: invoiceRequest() }, company.member)
