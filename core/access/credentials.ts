@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { type Account, type Accounts, normaliseEmail } from './account.ts'
 import type { BruteForceGuard } from './brute-force-guard.ts'
 import { clientKeyOf } from './networks.ts'
-import { createPasswordSemaphore } from './password-semaphore.ts'
+import { createPasswordSemaphore, type Timed } from './password-semaphore.ts'
 import { passwordMatches, unusableHash } from './passwords.ts'
 import { ClientGone, waitingClient } from './waiting-client.ts'
 
@@ -52,23 +52,25 @@ export function createCredentials ({ accounts, bruteForceGuard, now, matches = p
   async function attempt (
     candidates: readonly Account[],
     password: string,
-    { email, address }: { email: string, address: string }
+    { email, address }: { email: string, address: string },
+    timed: Timed
   ): Promise<number | undefined> {
     const users = candidates.map(({ userId }) => userId)
     const admitted = await bruteForceGuard?.begin({ email, users, address }) ?? { users, right: () => Promise.resolve() }
     const tried = candidates.filter(({ userId }) => admitted.users.includes(userId))
-    const found = await Promise.all((tried.length === 0 ? [nobody] : tried).map(({ passwordHash }) => matches(passwordHash, password)))
+    const hashes = (tried.length === 0 ? [nobody] : tried).map(({ passwordHash }) => passwordHash)
+    const found = await timed(() => Promise.all(hashes.map((one) => matches(one, password))))
     const right = tried[found.indexOf(true)]
     if (right !== undefined) await admitted.right(right.userId)
     return right?.userId
   }
 
-  const withPermit = <Result>(place: string, address: string, work: () => Promise<Result>): Promise<Result> =>
+  const withPermit = <Result>(place: string, address: string, work: (timed: Timed) => Promise<Result>): Promise<Result> =>
     proven.has(place)
       ? semaphores.proven(place, work)
       : semaphores.unknown(clientKeyOf(address), work)
 
-  function check (place: string, key: string, ...tried: Parameters<typeof attempt>): Promise<number | undefined> {
+  function check (place: string, key: string, ...tried: Attempted): Promise<number | undefined> {
     const beside = underWay.get(place) ?? new Map<string, Promise<number | undefined>>()
     const running = beside.get(key)
     if (running !== undefined) {
@@ -78,7 +80,7 @@ export function createCredentials ({ accounts, bruteForceGuard, now, matches = p
         throw error
       })
     }
-    const started = withPermit(place, tried[2].address, () => attempt(...tried)).finally(() => {
+    const started = withPermit(place, tried[2].address, (timed) => attempt(...tried, timed)).finally(() => {
       beside.delete(key)
       if (beside.size === 0) underWay.delete(place)
     })
@@ -109,6 +111,9 @@ export function createCredentials ({ accounts, bruteForceGuard, now, matches = p
     }
   }
 }
+
+/** Who may be meant, by which password, and whence. */
+type Attempted = [candidates: readonly Account[], password: string, from: { email: string, address: string }]
 
 const nobody = { passwordHash: unusableHash }
 

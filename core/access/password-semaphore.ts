@@ -2,11 +2,14 @@ import { createFairSemaphore } from '@dispatch/common'
 import { DispatchError } from '../contract/errors.ts'
 import { waitingClient } from './waiting-client.ts'
 
+/** Measures how long a password takes; what stands around it, such as the counts in the database, is not of this machine. */
+export type Timed = <Result>(hashing: () => Promise<Result>) => Promise<Result>
+
 /**
  * Runs password work when its owner has a permit. Throws `rate_limited` when the queue is full, and the reason of its signal where the
  * client has gone before its turn.
  */
-export type PasswordSemaphore = <Result>(owner: number | string, work: () => Promise<Result>) => Promise<Result>
+export type PasswordSemaphore = <Result>(owner: number | string, work: (timed: Timed) => Promise<Result>) => Promise<Result>
 
 /** Milliseconds: nobody is let into a queue that takes longer. Who is refused comes again. */
 const longestWait = 2_000
@@ -30,17 +33,18 @@ export function createPasswordSemaphore (now: () => number = () => performance.n
         retryAfter: longestWait / 1000
       })
   })
+  const timed: Timed = async (hashing) => {
+    const begun = now()
+    try {
+      return await hashing()
+    } finally {
+      const measured = now() - begun
+      took = took === undefined ? measured : took + (measured - took) * weight
+    }
+  }
   return (owner, work) => {
     const client = waitingClient()
     client?.waits()
-    return semaphore.run(owner, async () => {
-      const begun = now()
-      try {
-        return await work()
-      } finally {
-        const measured = now() - begun
-        took = took === undefined ? measured : took + (measured - took) * weight
-      }
-    }, client?.gone)
+    return semaphore.run(owner, () => work(timed), client?.gone)
   }
 }

@@ -18,7 +18,7 @@ const hashing = createPasswordSemaphore()
  * The argon2id hash of a password, in the PHC string format. Companies take turns. Throws `rate_limited` when too many hashes are waiting.
  */
 export function hashPassword (password: string): Promise<string> {
-  return hashing(waitingClient()?.owner() ?? 'the service itself', () => hash(opaque(password), cost))
+  return hashing(waitingClient()?.owner() ?? 'the service itself', (timed) => timed(() => hash(opaque(password), cost)))
 }
 
 /** Whether the hash is that of the password. Throws on a hash that is not in the PHC string format. */

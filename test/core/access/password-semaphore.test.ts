@@ -1,7 +1,7 @@
 import { ClientGone, onBehalfOf } from '@dispatch/core'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { createPasswordSemaphore } from '../../../core/access/password-semaphore.ts'
+import { createPasswordSemaphore, type Timed } from '../../../core/access/password-semaphore.ts'
 import { createGate } from '../../support/gate.ts'
 import { has } from '../../support/matching.ts'
 
@@ -9,17 +9,24 @@ import { has } from '../../support/matching.ts'
 function onMachine (milliseconds: number) {
   let time = 0
   const run = createPasswordSemaphore(() => time)
-  const password = (): Promise<void> => {
-    time += milliseconds
-    return Promise.resolve()
+  const password = (timed: Timed): Promise<void> =>
+    timed(() => {
+      time += milliseconds
+      return Promise.resolve()
+    })
+  /** A password beside which the database takes ten seconds. */
+  const beside = async (timed: Timed): Promise<void> => {
+    time += 5_000
+    await password(timed)
+    time += 5_000
   }
-  return { run, password }
+  return { run, password, beside }
 }
 
 for (const [milliseconds, most] of [[4, 500], [17, 118], [100, 20]] as const) {
   await t.test(`where a password takes ${milliseconds} ms, ${most} may wait: they are done in two seconds`, async (t) => {
-    const { run, password } = onMachine(milliseconds)
-    await run('first', password)
+    const { run, beside } = onMachine(milliseconds)
+    await run('first', beside)
     const gate = createGate()
     const running = run('running', () => gate.pass())
     const flood = Array.from({ length: 700 }, (_, one) => run(`address ${one % 300}`, () => Promise.resolve()))
