@@ -21,6 +21,8 @@ export type Notices = {
 const mailedWithin = 86_400
 /** How many one call takes. */
 const atOnce = 500
+/** Of one company in one call; what waits longer is merged into one mail for each address. */
+const mostAddresses = 20
 const shown = 20
 
 type Options = {
@@ -48,7 +50,7 @@ export function createNotices ({ database, linkMail, log, newId }: Options): Not
 
     async mail () {
       if (!await linkMail.offered()) return
-      const taken = await takeNotices(database, { within: mailedWithin, limit: atOnce })
+      const taken = await takeNotices(database, { within: mailedWithin, limit: atOnce, addresses: mostAddresses })
       const byAddress = Map.groupBy(taken, ({ company_id: companyId, email }) => JSON.stringify([companyId, email]))
       for (const rows of byAddress.values()) await tell(rows[0]?.email ?? '', rows.toSorted((a, b) => a.at.getTime() - b.at.getTime()))
     }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createNetwork } from '../../core/host/http/network.ts'
+import { takeNotices } from '../../core/store/tenants/notices.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { type Login, startService } from '../support/service.ts'
 import { mailServer } from '../support/smtp.ts'
@@ -96,6 +97,26 @@ await t.test('secrets of the company are told to who has made them, and a change
   ])
   t.not((await mailsTo(acme.admin.email)).length, 0)
   t.ok((await actionsOf(operator)).includes('link-mail.changed'))
+})
+
+await t.test('a company with many changes keeps nobody from being told, and has twenty people told at once', async (t) => {
+  const { owner } = app.get('database')
+  const busy = await service.company('busy')
+  const userId = await owner.selectFrom('users').select('user_id').where('email', '=', busy.admin.email).executeTakeFirstOrThrow()
+  const change = { company_id: busy.companyId, ...userId, action: 'key.created', by_user_id: null, address: null, mailed_at: null }
+  const flood = Array.from({ length: 600 }, (_, one) => ({ ...change, email: `p${one % 30}@busy.test`, at: new Date() }))
+  // The sweep of the service itself takes none of them in between.
+  const taken = await owner.transaction().execute(async (queries) => {
+    await queries.insertInto('notices').values(flood).execute()
+    await queries.insertInto('notices').values({ ...change, company_id: acme.companyId, email: 'last@acme.test', at: new Date() }).execute()
+    const database = { ...app.get('database'), owner: queries }
+    return await takeNotices(database, { within: 3_600, limit: 500, addresses: 20 })
+  })
+  const told = new Set(taken.map(({ email }) => email))
+  t.ok(told.has('last@acme.test'))
+  t.equal(told.size, 21)
+  t.equal(taken.length, 401, 'all that waits for an address is told at once')
+  await owner.deleteFrom('notices').where('action', '=', 'key.created').where('company_id', '=', busy.companyId).execute()
 })
 
 await t.test('what cannot be mailed now is mailed later', async (t) => {

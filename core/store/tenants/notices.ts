@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { addSeconds } from '../db/sql-timestamp.ts'
@@ -86,10 +86,23 @@ export async function listNotices (
         .orderBy('notice_id', 'desc').limit(limit).execute())
 }
 
-/** Takes notices that nobody has mailed and that are younger than so many seconds: each is taken once. Read as the owner. */
-export async function takeNotices ({ owner, now }: Database, { within, limit }: { within: number, limit: number }): Promise<NoticeRow[]> {
-  const waiting = owner.selectFrom('notices').select('notice_id').where('mailed_at', 'is', null).where('at', '>', addSeconds(now, -within))
-    .orderBy('notice_id').limit(limit).forUpdate().skipLocked()
+/** `within`: seconds, older ones are not taken. `limit`: notices in all. `addresses`: of one company. */
+type Taking = { within: number, limit: number, addresses: number }
+
+/**
+ * Takes notices that nobody has mailed: each is taken once. Companies take turns, so that none keeps the others from being told. They are
+ * read as the owner.
+ */
+export async function takeNotices ({ owner, now }: Database, { within, limit, addresses }: Taking): Promise<NoticeRow[]> {
+  const waiting = sql<string>`(
+    select notice_id from (
+      select notice_id, dense_rank() over (partition by company_id order by first) as address,
+        row_number() over (partition by company_id order by first, notice_id) as turn
+      from (
+        select company_id, notice_id, min(notice_id) over (partition by company_id, email) as first
+        from notices where mailed_at is null and at > ${addSeconds(now, -within)}
+      ) as by_address
+    ) as in_turns where address <= ${addresses} order by turn, notice_id limit ${limit})`
   return owner.updateTable('notices').set({ mailed_at: now }).where('mailed_at', 'is', null).where('notice_id', 'in', waiting).returning(
     listed
   ).execute()
