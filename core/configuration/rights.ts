@@ -4,7 +4,7 @@ import { DispatchError } from '../contract/errors.ts'
 import type { Host } from '../host/host.ts'
 import type { Owner } from '../store/configuration/configurations.ts'
 
-type Permitted = Pick<Actor, 'services'>
+type Permitted = Pick<Actor, 'services' | 'role' | 'key'>
 
 /** The services that a provider offers. Undefined for one that is not installed. */
 function offeredBy (host: Host, code: string): string[] | undefined {
