@@ -64,6 +64,9 @@ type Line = { owner: Owner, held: number, cost: number, callers: Set<Caller> }
 /** What one job costs, unless it is told. */
 const usualCost = 1
 
+/** How many costs of owners that are away are remembered: when there are more, the half with the highest. */
+const mostRemembered = 2_000
+
 /** Creates a fair semaphore. Without options, each owner has one permit, and the places are not limited. */
 export function createFairSemaphore ({
   waiting,
@@ -75,21 +78,35 @@ export function createFairSemaphore ({
   kept = total > 1 ? 1 : 0,
   full = () => new SemaphoreFull('Too many jobs are waiting.')
 }: FairSemaphoreOptions): FairSemaphore {
+  /** Those that hold permits or wait. */
   const lines = new Map<Owner, Line>()
+  /** What the work of owners that are away has cost, where it is more than that of those who come new. */
+  let costs = new Map<Owner, number>()
   /** Those with callers, in the order in which they began to wait. */
   const queue = new Set<Line>()
   let [taken, held, callers, served] = [0, 0, 0, 0]
   let closed = false
 
   function lineOf (owner: Owner): Line {
-    const line = lines.get(owner) ?? { owner, held: 0, cost: served, callers: new Set() }
+    const line = lines.get(owner) ?? { owner, held: 0, cost: costs.get(owner) ?? served, callers: new Set() }
     lines.set(owner, line)
+    costs.delete(owner)
     return line
   }
 
-  /** Forgets an owner, unless its work has cost more than that of those who wait now. */
-  function forgetIdle (line: Line): void {
-    if (line.held === 0 && line.callers.size === 0 && line.cost <= served + usualCost) lines.delete(line.owner)
+  /** Forgets an owner that neither holds a permit nor waits; not its cost, if that is more than the one of those who wait now. */
+  function forgetIdle ({ owner, held, cost, callers }: Line): void {
+    if (held > 0 || callers.size > 0) return
+    lines.delete(owner)
+    if (!isMore(cost)) return
+    costs.set(owner, cost)
+    if (costs.size <= mostRemembered) return
+    const left = [...costs].filter(([, cost]) => isMore(cost)).sort(([, one], [, other]) => other - one)
+    costs = new Map(left.slice(0, mostRemembered / 2))
+  }
+
+  function isMore (cost: number): boolean {
+    return cost > served + usualCost
   }
 
   function mayTake (line: Line): boolean {
@@ -213,9 +230,7 @@ export function createFairSemaphore ({
       return wanted
     },
     hasRoom: () => !closed && taken < total && held < most,
-    owners: () =>
-      [...lines.values()].filter((line) => line.held > 0 || line.callers.size > 0)
-        .map((line) => ({ owner: line.owner, waiting: line.callers.size })),
+    owners: () => [...lines.values()].map(({ owner, callers }) => ({ owner, waiting: callers.size })),
     close () {
       closed = true
       for (const line of [...queue]) {

@@ -110,6 +110,18 @@ void t.test('whose work has cost less goes first, also after it was away', async
   t.strictSame(granted, ['slow', 'other', 'quick', 'quick', 'quick', 'slow'])
 })
 
+void t.test('of many owners that are away, the costs of the most expensive are remembered', async (t) => {
+  const { ask, granted, release, releaseAll } = asking(createFairSemaphore({ total: 1, perOwner: 1, waiting: 10 }))
+  for (let owner = 0; owner <= 2_000; owner++) {
+    await ask(owner)
+    await release(10 + owner)
+  }
+  granted.length = 0
+  await ask('first', 2_000, 1_500, 0, 'new')
+  await releaseAll()
+  t.strictSame(granted, ['first', 0, 'new', 1_500, 2_000], 'the cheapest is as one that comes new')
+})
+
 void t.test('a parked permit leaves its place to others, and counts for its owner', async (t) => {
   const semaphore = createFairSemaphore({ total: 2, most: 4, perOwner: 3, kept: 0, waiting: 10 })
   const { ask, granted, park } = asking(semaphore)
