@@ -15,9 +15,13 @@ type Backlog = Awaited<ReturnType<typeof readBacklog>>
 
 /**
  * What there is at the moment of a scrape. Where the database does not answer, its gauges are left out and `dispatch_database_up` is 0.
+ * So is a gauge that cannot be read.
  */
 export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void {
   const database = get('database')
+  const log = get('log')
+  /** The gauges that failed at the last scrape: each is said once. */
+  const failing = new Set<string>()
   let asked: { at: number, backlog: Promise<Backlog | undefined>, answered: boolean } | undefined
   /** A silent database is asked once, and no scrape waits for it. */
   const backlog = (): Promise<Backlog | undefined> => {
@@ -42,12 +46,20 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
       help,
       labelNames,
       registers: [registry],
-      collect () {
-        this.reset()
-        return read((value, labels) => {
-          if (labels === undefined) this.set(value)
-          else this.set(labels, value)
-        })
+      async collect () {
+        clear(this, labelNames)
+        try {
+          await read((value, labels) => {
+            if (labels === undefined) this.set(value)
+            else this.set(labels, value)
+          })
+          failing.delete(name)
+        } catch (error) {
+          // One file that cannot be read leaves the other metrics, and the answer by which the process is known to live.
+          clear(this, labelNames)
+          if (!failing.has(name)) log.warn({ err: error, gauge: `dispatch_${name}` }, 'a metric could not be read: it is left out')
+          failing.add(name)
+        }
       }
     })
 
@@ -104,4 +116,10 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
   gauge('clock_skew_seconds', 'How far the clock of this machine is ahead of the database, measured at the start.', [], (set) => {
     set(-get('clockSkew'))
   })
+}
+
+/** Takes all values away. A reset leaves a 0 to a gauge without labels: a certificate that has expired. */
+function clear (gauge: Gauge, labelNames: readonly string[]): void {
+  gauge.reset()
+  if (labelNames.length === 0) gauge.remove()
 }

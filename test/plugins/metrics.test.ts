@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Registry } from 'prom-client'
 import t from 'tap'
+import { createLogger } from '../../plugins/hooks/logging.ts'
 import { addGauges } from '../../plugins/metrics/gauges.ts'
 import { openMetrics } from '../../plugins/metrics/server.ts'
 import { contains, lacks } from '../support/matching.ts'
@@ -79,6 +80,7 @@ await t.test('what there is at the moment is read at the scrape', async (t) => {
   t.equal(valueOf(text, 'runs'), 0)
   t.equal(valueOf(text, 'leases_lost_total'), 0)
   t.equal(valueOf(text, 'adapter_processes'), 0, 'providers run inside')
+  t.equal(valueOf(text, 'certificate_expires_seconds'), undefined, 'the service has none')
   t.ok((valueOf(text, 'database_connections', { pool: 'companies', state: 'idle' }) ?? 0) > 0)
   for (const pool of ['companies', 'owner', 'vital']) t.equal(valueOf(text, 'database_connections', { pool, state: 'waiting' }), 0, pool)
   const acme = { companyId: 1, userId: null, provider: 'acme' }
@@ -94,6 +96,29 @@ await t.test('a clock that is behind that of the database is a negative skew', a
   const registry = new Registry()
   addGauges(registry, { get: (name) => name === 'clockSkew' ? 3 as never : service.app.get(name) })
   t.equal(valueOf(await registry.metrics(), 'clock_skew_seconds'), -3)
+})
+
+await t.test('what cannot be read is left out, and is said once', async (t) => {
+  const registry = new Registry()
+  const said: string[] = []
+  const log = createLogger('info', { write: (line) => said.push(line) })
+  const unreadable = { count: () => Promise.reject(new Error('The folder cannot be read.')) }
+  let spool: unknown = unreadable
+  const replaced = (name: string): unknown =>
+    ({ log, outcomeSpool: spool, config: { ...service.app.get('config'), tls: { cert: '/nowhere/certificate.pem' } } })[name]
+  addGauges(registry, { get: (name) => replaced(name) as never ?? service.app.get(name) })
+  for (let scrapes = 0; scrapes < 2; scrapes++) {
+    const text = await registry.metrics()
+    t.equal(valueOf(text, 'runs'), 0)
+    lacks(t, text, /^dispatch_(?:spool_files|certificate_expires_seconds)[{ ]/m)
+  }
+  const gauges = (): unknown[] => said.map((line) => (JSON.parse(line) as { gauge: unknown }).gauge).sort()
+  t.strictSame(gauges(), ['dispatch_certificate_expires_seconds', 'dispatch_spool_files'])
+  spool = service.app.get('outcomeSpool')
+  t.ok(valueOf(await registry.metrics(), 'spool_files', { spool: 'outcomes', state: 'waiting' }) !== undefined)
+  spool = unreadable
+  await registry.metrics()
+  t.equal(said.length, 3, 'it has failed anew')
 })
 
 await t.test('every metric of the alerts and of the dashboard is one of the service', async (t) => {
