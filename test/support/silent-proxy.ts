@@ -6,7 +6,8 @@ import type { Test } from 'tap'
 /**
  * A way to a server that can stall. `silence`: connections stay open, and nothing passes in either direction until it may `speak`;
  * what was said in silence is heard then, as after a stall of the network. `hold`: a new connection is accepted and reaches
- * nobody until it is let go by `release`; those before go on. `waiting`: how many are held. `cut` ends the connections that there are.
+ * nobody until it is let go by `release`; those before go on. `waiting`: how many are held. `cut` ends the connections that there are;
+ * `lose` leaves them open, and nothing passes through them any more.
  */
 export type StallingProxy = {
   port: number
@@ -16,6 +17,7 @@ export type StallingProxy = {
   waiting: () => number
   release: () => void
   cut: () => void
+  lose: () => void
   close: () => void
 }
 
@@ -72,6 +74,9 @@ export async function stallingProxy (to: NetConnectOpts): Promise<StallingProxy>
       held = undefined
     },
     cut,
+    lose () {
+      for (const socket of sockets) socket.pause()
+    },
     close () {
       cut()
       server.close()

@@ -11,7 +11,7 @@ import type { Tables } from './schema.ts'
 import { createSharedCalls } from './shared-calls.ts'
 import { createSharedRun } from './shared-run.ts'
 import type { SqlTimestamp } from './sql-timestamp.ts'
-import { DatabaseUnavailable } from './unavailable.ts'
+import { DatabaseUnavailable, statementError } from './unavailable.ts'
 
 export type { CompanyQueries } from './company-transactions.ts'
 
@@ -125,30 +125,49 @@ const probing = `do $$ begin
   perform pg_catalog.pg_logical_emit_message(true, 'dispatch', '');
 end $$`
 
-/** Milliseconds: how long who asks waits for the probe, and when it is given up. */
-const [probePatience, probeLimit] = [2_000, 60_000]
+/** Milliseconds: how long who asks waits for a probe, when a silent one gets a second beside it, and when each is given up. */
+const [probePatience, probeSilence, probeLimit] = [2_000, 5_000, 60_000]
 
 /**
- * One probe is under way at a time: where the server does not commit, each would hold one of its connections. Whoever asks meanwhile waits
- * for the same one.
+ * One probe is under way at a time, and a second where the first is silent: where the server does not commit, each holds one of its
+ * connections. The second one has a new connection, because that of the first may lead nowhere any more. Whoever asks meanwhile waits for
+ * the one that answers first.
  */
-function createProbe ({ lent }: Connections): () => Promise<void> {
-  let underWay: Promise<void> | undefined
-  async function probe (): Promise<void> {
+function createProbe (to: Destination, { lent, pool }: Connections): () => Promise<void> {
+  const underWay = new Map<Promise<void>, number>()
+  // The limit of this one statement, in place of the connection's.
+  const asked: pg.QueryConfig & { query_timeout: number } = { text: probing, query_timeout: probeLimit }
+  async function first (): Promise<void> {
     const client = await lent.connect()
     try {
-      // The limit of this one statement, in place of the pool's.
-      const asked: pg.QueryConfig & { query_timeout: number } = { text: probing, query_timeout: probeLimit }
       await client.query(asked)
     } finally {
       client.release()
     }
   }
+  async function second (): Promise<void> {
+    const client = await connectAlone(to, 'probe', pool.options)
+    try {
+      await client.query(asked)
+    } catch (error) {
+      throw statementError(error)
+    } finally {
+      void client.end()
+    }
+  }
+  function begin (probe: () => Promise<void>): void {
+    const begun = probe()
+    underWay.set(begun, performance.now())
+    const over = (): void => {
+      underWay.delete(begun)
+    }
+    begun.then(over, over)
+  }
   return async () => {
-    underWay ??= probe().finally(() => {
-      underWay = undefined
-    })
-    await withTimeLimit(probePatience, underWay, () => new DatabaseUnavailable('busy'))
+    const [silent] = underWay.values()
+    if (silent === undefined) begin(first)
+    else if (underWay.size === 1 && performance.now() - silent > probeSilence) begin(second)
+    await withTimeLimit(probePatience, Promise.race(underWay.keys()), () => new DatabaseUnavailable('busy'))
   }
 }
 
@@ -273,7 +292,7 @@ export function openDatabase (
       vital: countsOf(vitals),
       ...(read === undefined ? {} : { replica: countsOf(read.pool) })
     }),
-    ping: createProbe(vitals),
+    ping: createProbe(database, vitals),
     reach: async () => {
       await takesChanges.execute(vital)
       if (directUrl !== undefined) await withSession(direct, () => Promise.resolve())
