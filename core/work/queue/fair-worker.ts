@@ -46,8 +46,11 @@ type Options<Data> = {
 
 /** Milliseconds between two looks for jobs that are not new: delayed ones, and those whose announcement was lost. */
 const pollEvery = 2_000
-/** Milliseconds between two looks past the jobs of companies that have enough of them here: each reads all of theirs. */
-const passEvery = 250
+/**
+ * Milliseconds between two looks past the jobs of companies that have enough of them here, and how many times as long as such a look takes:
+ * each reads all of theirs.
+ */
+const [passEvery, passShare] = [250, 10]
 /** Milliseconds after which the queue is told that jobs are still worked on. */
 const keepEvery = 4_000
 /** The owner of jobs that no company has. */
@@ -78,9 +81,12 @@ export function startFairWorker<
   let granted: { job: FetchedJob<Data>, permit: Permit }[] = []
   let ended: FetchedJob<Data>[] = []
   let ending: Promise<void> | undefined
+  const admitting = new Set<Promise<void>>()
+  /** Those that got no permit because the worker closes. */
+  const unbegun: FetchedJob<Data>[] = []
   let [closing, rings] = [false, 0]
-  /** Until when nothing is expected where nothing is new; and when a look that left companies out found too little. */
-  let [quietUntil, passedAt] = [0, -Infinity]
+  /** Until when nothing is expected where nothing is new; and when companies may be left out again, after a look that found too little. */
+  let [quietUntil, passAgainAt] = [0, 0]
   /** The companies that were left out of the last look. */
   let passed: readonly string[] = []
   /** Those of whom something was fetched in this round: where there are many, each has its turn before one of them has another. */
@@ -105,7 +111,7 @@ export function startFairWorker<
       const { most, without } = wanted()
       const time = clock.now()
       const isQuiet = time < quietUntil && passed.every((company) => without.includes(company))
-      const pause = Math.max(isQuiet ? quietUntil - time : 0, without.length > 0 ? passedAt + passEvery - time : 0)
+      const pause = Math.max(isQuiet ? quietUntil - time : 0, without.length > 0 ? passAgainAt - time : 0)
       if (most === 0) await rest(pollEvery)
       else if (pause > 0) await rest(pause)
       else await look(most, without)
@@ -113,7 +119,7 @@ export function startFairWorker<
   }
 
   async function look (most: number, without: string[]): Promise<void> {
-    const rungBefore = rings
+    const [rungBefore, begun] = [rings, clock.now()]
     quietUntil = 0
     wake = () => undefined
     const jobs = await source.fetch(most, without).catch((error: unknown) => {
@@ -122,13 +128,14 @@ export function startFairWorker<
     })
     for (const job of jobs) {
       round.add(companyOf(job.data) ?? nobody)
-      void admit(job)
+      const admission = admit(job).finally(() => admitting.delete(admission))
+      admitting.add(admission)
     }
     passed = without
     if (jobs.length === most) return
     const isRoundOver = round.size > together
     if (isRoundOver) round.clear()
-    else if (without.length > 0) passedAt = clock.now()
+    else if (without.length > 0) passAgainAt = clock.now() + Math.max(passEvery, passShare * (clock.now() - begun))
     if (!isRoundOver && rings === rungBefore) quietUntil = clock.now() + pollEvery
   }
 
@@ -148,7 +155,10 @@ export function startFairWorker<
   async function admit (job: FetchedJob<Data>): Promise<void> {
     held.add(job)
     const permit = await places.acquire(companyOf(job.data) ?? nobody)
-    if (permit === undefined) return settle([job], source.giveBack([job], new Error('This process closes: the job was not begun.')))
+    if (permit === undefined) {
+      unbegun.push(job)
+      return
+    }
     if (granted.push({ job, permit: waking(permit) }) === 1) queueMicrotask(beginGranted)
     wake()
   }
@@ -220,6 +230,8 @@ export function startFairWorker<
       places.close()
       wake()
       await running
+      await Promise.all(admitting)
+      if (unbegun.length > 0) await settle(unbegun, source.giveBack(unbegun, new Error('This process closes: the job was not begun.')))
       await Promise.all(underWay)
       await ending
       clearInterval(keeping)

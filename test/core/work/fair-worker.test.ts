@@ -166,3 +166,75 @@ for (const { companies, each } of [{ companies: 1, each: 5_000 }, { companies: 1
     })
   }
 }
+
+await t.test('looks past the jobs of a company take a tenth of the time, however long one takes', async (t) => {
+  const clock = createVirtualClock()
+  let [ids, looks] = [0, 0]
+  const worker = startFairWorker<string>({
+    source: {
+      async fetch (most, without) {
+        if (without.length === 0) return Array.from({ length: most }, () => ({ id: String(ids++), retryCount: 0, data: 'busy' }))
+        looks++
+        await clock.sleep(100)
+        return []
+      },
+      keep: () => Promise.resolve(),
+      end: () => Promise.resolve(),
+      giveBack: () => Promise.resolve()
+    },
+    places: placesFor('dispatch', 16),
+    companyOf: (company) => company,
+    together: 8,
+    atOnce: 8,
+    begin: () => Promise.resolve(),
+    failed: (error) => {
+      throw error
+    },
+    clock
+  })
+  for (let time = 0; time <= 11_000; time += 50) {
+    worker.ring()
+    await clock.pass(time)
+  }
+  t.ok(looks >= 9 && looks <= 11, `${looks} looks in 11 s`)
+  const closed = worker.close()
+  await clock.pass(12_000)
+  await closed
+})
+
+await t.test('a worker that closes has given back what was not begun, all of it together', async (t) => {
+  const clock = createVirtualClock()
+  const begun: string[] = []
+  const given: string[][] = []
+  let queued = ['one', 'two', 'three'].map((id) => ({ id, retryCount: 0, data: 'busy' }))
+  const worker = startFairWorker<string>({
+    source: {
+      fetch: () => {
+        const jobs = queued
+        queued = []
+        return Promise.resolve(jobs)
+      },
+      keep: () => Promise.resolve(),
+      end: () => Promise.resolve(),
+      async giveBack (jobs) {
+        await setImmediate()
+        given.push(jobs.map(({ id }) => id))
+      }
+    },
+    places: placesFor('dispatch', 1),
+    companyOf: (company) => company,
+    together: 8,
+    atOnce: 8,
+    begin: (jobs) => {
+      begun.push(...jobs.map(({ data }) => data))
+      return Promise.resolve()
+    },
+    failed: (error) => {
+      throw error
+    },
+    clock
+  })
+  await clock.pass(1)
+  await worker.close()
+  t.strictSame([begun, given], [['busy'], [['two', 'three']]])
+})
