@@ -1,3 +1,4 @@
+import { recipientUnavailable } from '@dispatch/core/provider'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -9,9 +10,15 @@ import { openMetrics } from '../../plugins/metrics/server.ts'
 import { contains, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, startService } from '../support/service.ts'
+import { testProviders } from './support/providers.ts'
 
 const path = (name: string): string => fileURLToPath(new URL(`../../plugins/metrics/${name}`, import.meta.url))
-const service = await startService(t, { replacements: { renderer: quickRenderer } })
+const providers = await testProviders(t)
+await providers.add('greylist', {}, () => Promise.reject(recipientUnavailable('Come again later.')))
+const service = await startService(t, {
+  config: { providerDirectories: providers.directories },
+  replacements: { renderer: quickRenderer }
+})
 const { url, show, close } = await openMetrics({ host: '127.0.0.1', port: 0 }, service.app.get('log'))
 const scrape = async (): Promise<string> => await (await fetch(url)).text()
 
@@ -60,6 +67,15 @@ await t.test('what a process does is counted, by service, provider and outcome',
   lacks(t, text, /[0-9a-f]{8}-[0-9a-f]{4}|example\.com|Demo|\+33|nobody/)
 })
 
+await t.test('a recipient who is to be tried later is no failure of the vendor', async (t) => {
+  await service.send('PUT', '/api/v1/company/providers/greylist', { body: { settings: {} } })
+  await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'greylist' }) })
+  const text = await scrape()
+  const of = { service: 'invoicing', provider: 'greylist' }
+  t.ok((valueOf(text, 'attempt_duration_seconds_count', { ...of, outcome: 'recipient_unavailable' }) ?? 0) > 0)
+  t.equal(valueOf(text, 'attempt_duration_seconds_count', { ...of, outcome: 'unavailable' }), undefined)
+})
+
 await t.test('times are counted in buckets up to 10 s, and up to 120 s where others take their time', async (t) => {
   const text = await scrape()
   const bounds = (name: string): number[] => {
@@ -106,7 +122,7 @@ await t.test('what cannot be read is left out, and is said once', async (t) => {
   let spool: unknown = unreadable
   const replaced = (name: string): unknown =>
     ({ log, outcomeSpool: spool, config: { ...service.app.get('config'), tls: { cert: '/nowhere/certificate.pem' } } })[name]
-  addGauges(registry, { get: (name) => replaced(name) as never ?? service.app.get(name) })
+  addGauges(registry, { get: (name) => (replaced(name) ?? service.app.get(name)) as never })
   for (let scrapes = 0; scrapes < 2; scrapes++) {
     const text = await registry.metrics()
     t.equal(valueOf(text, 'runs'), 0)

@@ -68,7 +68,7 @@ export async function prepareCall (
       const slow = run.keptWaiting === undefined ? undefined : setTimeout(run.keptWaiting, slowAfter)
       const ended = await runAs({ provider: provider.code, onFault }, () => callDispatch(provider, service, request, noting))
       clearTimeout(slow)
-      observe('attempt', { service, provider: provider.code, outcome: ended.outcome, seconds: secondsSince(begun) })
+      observe('attempt', { service, provider: provider.code, outcome: observed(ended), seconds: secondsSince(begun) })
       return ended
     })
     note(dependencies, run, { service, provider: provider.code, outcome: outcome.outcome, exchanges })
@@ -76,6 +76,11 @@ export async function prepareCall (
     if (outcome.outcome !== 'accepted') logRefusal(dependencies, run, provider.code, outcome)
     return outcome
   }
+}
+
+/** What an attempt counts as. A recipient whom the vendor cannot reach for now is no fault of the vendor's. */
+function observed (ended: Outcome): string {
+  return 'error' in ended && ended.error.word === 'recipient_unavailable' ? 'recipient_unavailable' : ended.outcome
 }
 
 /** Whose configuration a step is called with. */
