@@ -78,6 +78,8 @@ export async function followRestores ({ database, places, log, milliseconds = ad
     present = await readLineage(database)
   }
 
+  /** The places that could not be written last time: each is said once. */
+  const failing = new Set<string>()
   let times = 0
   async function advance (): Promise<void> {
     let epoch = await advanceEpoch(database, present)
@@ -93,9 +95,15 @@ export async function followRestores ({ database, places, log, milliseconds = ad
     const bytes = Buffer.from(JSON.stringify(mark()))
     for (const { name, write, every } of places) {
       if (times % every > 0) continue
-      await write(bytes).catch((error: unknown) => {
-        log.debug({ err: error, file: name }, 'how far the database is could not be remembered')
-      })
+      try {
+        await write(bytes)
+        if (failing.delete(name)) log.info({ file: name }, 'how far the database is is remembered again')
+      } catch (error) {
+        if (!failing.has(name)) {
+          log.warn({ err: error, file: name }, 'how far the database is could not be remembered: a restore may not be noticed')
+        }
+        failing.add(name)
+      }
     }
     times++
   }

@@ -265,6 +265,30 @@ await t.test('a process that runs notices it too, and what cannot be read is wri
   await following.close()
 })
 
+await t.test('a place that cannot be written is said once, and again when it can be', async (t) => {
+  const database = opened(t, await seededDatabase(t))
+  const said: object[] = []
+  const recovered = Promise.withResolvers<unknown>()
+  let writes = 0
+  const place = {
+    name: 'the place',
+    every: 1,
+    read: () => Promise.resolve(undefined),
+    write: () => ++writes <= 3 ? Promise.reject(new Error('The disk is full.')) : Promise.resolve()
+  }
+  const log = createLogger('info', {
+    write (line) {
+      said.push(JSON.parse(line))
+      if (said.length === 2) recovered.resolve(true)
+    }
+  })
+  const following = await followRestores({ database, places: [place], log, milliseconds: 10 })
+  await recovered.promise
+  await following.close()
+  has(t, said, [{ level: 40, file: 'the place' }, { level: 30, file: 'the place' }])
+  t.equal(said.length, 2)
+})
+
 await t.test('nothing of it is done where the database is in another life by then', async (t) => {
   const database = opened(t, await seededDatabase(t))
   const { lineage } = await readLineage(database)
