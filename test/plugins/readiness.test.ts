@@ -76,6 +76,6 @@ await t.test('a process is ready again before it has given up a connection that 
   await becomes(503)
   await becomes(204)
   const { vital } = service.app.get('database').connectionCounts()
-  t.equal(vital.open - vital.idle, 1, 'the first probe still waits')
+  t.ok(vital.open - vital.idle >= 1, 'the first probe still waits')
   proxy.cut()
 })
