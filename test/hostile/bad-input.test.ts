@@ -25,7 +25,7 @@ const bodies: Record<string, [ErrorWord, Sending]> = {
   'a body of blanks': ['validation_error', { body: '   ' }],
   'no body at all': ['validation_error', {}],
   'JSON with comments': ['validation_error', { body: '{} // all' }],
-  'a byte order mark': ['validation_error', { body: `\uFEFF${JSON.stringify(invoiceRequest())}` }],
+  'two byte order marks': ['validation_error', { body: `\uFEFF\uFEFF${JSON.stringify(invoiceRequest())}` }],
   'bytes that are not UTF-8': ['validation_error', { body: Buffer.from(JSON.stringify(data({ notes: 'é' })), 'latin1') }],
   'UTF-16': ['validation_error', { body: Buffer.from(JSON.stringify(invoiceRequest()), 'utf16le') }],
   'compressed JSON': [

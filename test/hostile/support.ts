@@ -37,10 +37,13 @@ async function rowsOf (queries: Kysely<any>, table: string, companyId: number | 
   return rows.map(({ row }) => row)
 }
 
+/** The rows that processes write by themselves: that they are there, and how far the database has come. */
+const signsOfLife = new Set(['provider_processes', 'lineages'])
+
 /** All that requests can leave behind: the rows of the database, but for the signs of life of processes, and the names of the files. */
 export async function traces (app: App): Promise<unknown> {
   const folder = join(app.get('config').dataDirectory, 'files')
-  const rows = Object.entries(await dump(app)).filter(([table]) => table !== 'provider_processes')
+  const rows = Object.entries(await dump(app)).filter(([table]) => !signsOfLife.has(table))
   return { rows, files: await readdir(folder, { recursive: true }).catch(() => []) }
 }
 

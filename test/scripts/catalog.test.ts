@@ -111,7 +111,7 @@ await t.test('what cannot be done is one sentence, and exit code 2', async (t) =
     [[], /^What is to be done\?\nnpm run catalog -- keygen <name>/],
     [['sign', 'adapters'], /^What is to be done\?/],
     [['build', 'adapters'], /^\S+adapters has no tarball: "npm run provider pack" makes one\.\n$/],
-    [['build', 'adapters', '--days', '0'], /^"--days" is a whole number from 1 on\.\n$/],
+    [['build', 'adapters', '--days', '0'], /^"--days" is a whole number from 1 to 90\.\n$/],
     [['sign', 'adapters', '--key', 'ours.private.json'], /^\S+adapters has no catalog\.json/]
   ]
   for (const [given, stderr] of cases) has(t, await catalog(...given), { code: 2, stderr }, given.join(' '))
