@@ -159,7 +159,10 @@ function whenOver ({ raw, request: { socket } }: FastifyReply, work: () => void)
   else raw.once('close', work)
 }
 
-/** A body of unknown length, or one that is compressed, counts as large. The files of forms are never large: they are neither buffered in memory nor parsed. */
+/**
+ * A body of unknown length, or one that is compressed, counts as large. The files of forms are never large: they are neither buffered in
+ * memory nor parsed.
+ */
 function isLarge ({ headers }: FastifyRequest, least: number): boolean {
   if (headers['content-type']?.startsWith('multipart/') === true) return false
   return headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined ||
