@@ -167,7 +167,7 @@ function createProbe (to: Destination, { lent, pool }: Connections): () => Promi
     const [silent] = underWay.values()
     if (silent === undefined) begin(first)
     else if (underWay.size === 1 && performance.now() - silent > probeSilence) begin(second)
-    await withTimeLimit(probePatience, Promise.race(underWay.keys()), () => new DatabaseUnavailable('busy'))
+    await withTimeLimit(probePatience, Promise.race(underWay.keys()), () => new DatabaseUnavailable('away'))
   }
 }
 
@@ -300,8 +300,8 @@ export function openDatabase (
     close: async () => {
       await read?.close()
       await Promise.all([owner, vital, flusher, ofCompanies.queries].map((queries) => queries.destroy()))
-      // Kysely ends no pool that only calls have used.
-      if (!companies.pool.ending) await companies.lent.end()
+      // Kysely ends no pool that only calls or probes have used.
+      await Promise.all([companies, vitals].map(async ({ pool, lent }) => pool.ending || await lent.end()))
     }
   }
 }
