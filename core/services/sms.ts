@@ -186,11 +186,12 @@ function shown (character: string): string {
 }
 
 /**
- * Countries whose networks carry no names as senders: the vendor refuses the message or puts a number in the place of the name (Twilio,
- * "International support for Alphanumeric Sender ID", and AWS, "Supported countries and regions for SMS", as of 2025).
+ * Countries whose networks carry no names as senders: the vendor refuses the message or puts a number in the place of the name. Source: AWS
+ * End User Messaging, "Supported countries", the rows with "SMS Sender IDs: No" and another way to send (read in November 2026 for the
+ * Americas, China and Oceania), and Twilio, "International support for Alphanumeric Sender ID" (2025) for the others.
  */
-const withoutNames = new Set(['AR', 'AS', 'BR', 'CA', 'CL', 'CN', 'CO', 'CR', 'EC', 'GT', 'GU', 'HU', 'KR', 'MP', 'MX', 'MY', 'NI', 'NZ',
-  'PA', 'PE', 'PR', 'SV', 'TW', 'US', 'UY', 'VE', 'VI', 'ZA'])
+const withoutNames = new Set(['AR', 'AS', 'BR', 'CA', 'CL', 'CN', 'CO', 'CR', 'DO', 'EC', 'GT', 'GU', 'HU', 'KR', 'KY', 'MP', 'MX', 'MY',
+  'NI', 'NZ', 'PA', 'PE', 'PR', 'PY', 'SV', 'TW', 'US', 'UY', 'VE', 'VI', 'ZA'])
 
 function checkCarried (sender: string | undefined, number: { country?: string | undefined }, path: string): Problem[] {
   const { country } = number
