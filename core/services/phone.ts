@@ -19,11 +19,16 @@ export function PhoneNumber (): TString {
 
 /**
  * What was written before a change of a numbering plan, and what is dialled since. Mexico dropped the 1 before mobile numbers (IFT, 3
- * August 2019); Brazil put a 9 before them (Anatel, resolution 553/2010, all areas since 2016).
+ * August 2019); Brazil put a 9 before them (Anatel, resolution 553/2010, all areas since 2016); Côte d'Ivoire put the operator's code
+ * before them (ARTCI, 31 January 2021), Benin 01 before all numbers (ARCEP, 30 November 2024).
  */
 const formerly: readonly (readonly [form: RegExp, now: string])[] = [
   [/^\+521(\d{10})$/, '+52$1'],
-  [/^\+55([1-9]\d)([6-9]\d{7})$/, '+55$19$2']
+  [/^\+55([1-9]\d)([6-9]\d{7})$/, '+55$19$2'],
+  [/^\+225([04-9][0-3]\d{6})$/, '+22501$1'],
+  [/^\+225([04-9][4-6]\d{6})$/, '+22505$1'],
+  [/^\+225([04-9][7-9]\d{6})$/, '+22507$1'],
+  [/^\+229(\d{8})$/, '+22901$1']
 ]
 
 /** A number that is dialled, with its country and kind; undefined where no country has numbers of that code and length. */

@@ -1,4 +1,4 @@
-import type { Problem } from '@dispatch/common'
+import { normalForm, type Problem } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
 import { CountryCode } from '../contract/common.ts'
 import type { SmsText } from '../contract/sms-text.ts'
@@ -116,9 +116,9 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
   facts: ({ phoneNumber }) => ({ recipient: dialled(phoneNumber) })
 }
 
-/** A text as it is sent. */
+/** A text as it is sent. A letter and its accent are one character, which GSM-7 may have, where a client wrote them as two. */
 function written ({ transliterate }: SmsFields, text: string): string {
-  return transliterate === true ? transliterated(text) : text
+  return transliterate === true ? transliterated(text) : normalForm(text)
 }
 
 /** Checks the client's own text, with sample links of the real length. */

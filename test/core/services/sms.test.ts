@@ -32,6 +32,16 @@ await t.test('the message wins over the text of a template', (t) => {
   t.end()
 })
 
+await t.test('a letter and its accent, written as two characters, are the one that GSM-7 has', (t) => {
+  t.same(sms.request({ phoneNumber: '+33612345678', message: 'Le\u0301a' }, made).sms, {
+    phoneNumber: '+33612345678',
+    message: 'Léa',
+    encoding: 'GSM-7',
+    segments: 1
+  })
+  t.end()
+})
+
 await t.test('the number has the form of E.164', (t) => {
   for (const phoneNumber of ['0612345678', '+0612345678', '33612345678', '+33 6 12 34 56 78', '+1234567890123456', '+', '',
     '+33612345678\n', '+٣٣٦١٢٣٤٥٦٧٨'])
@@ -135,7 +145,9 @@ await t.test('the number that is judged is the one that is sent: without the zer
     ['+410791234567', '+41791234567'],
     ['+5215512345678', '+525512345678'],
     ['+54111512345678', '+5491112345678'],
-    ['+551187654321', '+5511987654321']
+    ['+551187654321', '+5511987654321'],
+    ['+22508123456', '+2250708123456'],
+    ['+22997123456', '+2290197123456']
   ] as const) {
     has(t, judgeSms({ phoneNumber: given }), { problems: [], warnings: ['/sms/phoneNumber normalized_number'] }, given)
     t.equal(sms.request({ phoneNumber: given, message: 'Hi' }, made).sms.phoneNumber, sent)
