@@ -9,7 +9,7 @@ export { AllowedSenders, Host, inFrench, Secret } from './host/settings/fields.t
 export { failureOf, outcomeUnknown, recipientUnavailable, refused, unavailable } from './host/call/failure.ts'
 export { invoiceOf, minorUnits } from './host/manifest/invoice.ts'
 export { sendStatus } from './contract/recipients.ts'
-export { Money, readMailbox } from '@dispatch/common'
+export { Money, readMailbox, shortened } from '@dispatch/common'
 export { at, listOf, textOf } from './services/data.ts'
 
 export type { Json, JsonObject, Mailbox } from '@dispatch/common'

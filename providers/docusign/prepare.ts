@@ -1,10 +1,10 @@
-import type { DocumentHandle } from '@dispatch/core/provider'
+import { type DocumentHandle, shortened } from '@dispatch/core/provider'
 import { type Call, Changed, checkDone, Envelope, envelopes, withdraw } from './api.ts'
 import { documentId, type Request, signersOf } from './signers.ts'
 
 /** Makes a draft with the document and its signers. Nobody is told of it. Resolves to its id. */
 export async function prepare (request: Request, call: Call): Promise<string> {
-  const emailSubject = call.settings.emailSubject ?? request.document.filename.slice(0, 100)
+  const emailSubject = call.settings.emailSubject ?? shortened(request.document.filename, 100)
   const signers = signersOf(request, emailSubject)
 
   const [url, signedIn] = envelopes(call)

@@ -1,4 +1,4 @@
-import { type Accepted, type Found, type HttpCall, refused, type Static, Type } from '@dispatch/core/provider'
+import { type Accepted, type Found, type HttpCall, refused, shortened, type Static, Type } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
 const Detail = Type.Object({
@@ -63,7 +63,7 @@ export function foundAmong (flows: readonly Flow[]): Found {
   if (flow === undefined) return { found: 'absent' }
   if (!isRefused(flow)) return { found: 'accepted', response: answer(flow) }
   const { reasonCode = failed, reasonMessage = 'The platform has turned the file away.' } = flow.acknowledgement?.details?.[0] ?? {}
-  return { found: 'rejected', code: reasonCode.slice(0, 100), message: reasonMessage.slice(0, 1000) }
+  return { found: 'rejected', code: shortened(reasonCode, 100), message: shortened(reasonMessage, 1000) }
 }
 
 function isRefused ({ acknowledgement }: Flow): boolean {

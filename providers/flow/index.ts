@@ -1,4 +1,4 @@
-import { defineProvider, Type } from '@dispatch/core/provider'
+import { defineProvider, shortened, Type } from '@dispatch/core/provider'
 import { answer, ask, Flow, Flows, foundAmong, Received, statuses } from './api.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
@@ -38,7 +38,7 @@ export default defineProvider({
           flowSyntax: syntaxes[eInvoiceFormat],
           trackingId,
           sha256: document.sha256,
-          ...(version !== '1.1' && { name: document.filename.slice(0, longestName) }),
+          ...(version !== '1.1' && { name: shortened(document.filename, longestName) }),
           ...(processingRule !== undefined && { processingRule }),
           ...(flowProfile !== undefined && { flowProfile })
         }

@@ -16,7 +16,7 @@ export const countries: string[] = [
   'US',
   ...usTerritories,
   ...`
-  AD AE AF AG AI AL AM AO AQ AR AT AU AW AZ BA BB BD BE BF BG BH BI BJ BM BN BO BQ BR BS BT BW BY BZ CA CD CG CH CI CK CL CM CN CO CR CU CV
+  AD AE AF AG AI AL AO AQ AR AT AU AW AZ BA BB BD BE BF BG BH BI BJ BM BN BO BQ BR BS BT BW BY BZ CA CD CG CH CI CK CL CM CN CO CR CU CV
   CW CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FO FR GA GB GD GE GH GI GL GM GN GQ GR GS GT GW GY HK HN HR HT HU ID IE IL IN IO
   IQ IR IS IT JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MG MK ML MM MN MO MR MS MT MU MV MW MX
   MY MZ NA NE NF NG NI NL NO NP NR NU NZ OM PA PE PG PH PK PL PN PT PY QA RO RS RU RW SA SB SC SD SE SG SH SI SK SL SM SN SO SR SS ST SV SX
@@ -63,6 +63,8 @@ export function returnAddressOf (settings: Record<
   }
 }
 
+const zipForm = /^\d{5}(-\d{4})?$/
+
 type Place = Pick<Address, 'address_city' | 'address_state' | 'address_zip' | 'address_country'>
 
 /**
@@ -75,9 +77,18 @@ function domesticPlace ({ city: text, state: given, zip, country }: {
   zip: string
   country: string
 }): Place {
+  if (!zipForm.test(zip)) {
+    throw refused('invalid_zip', 'A ZIP code has five digits, or nine: 94107 or 94107-1234.', '/postal/recipient/postalCode')
+  }
   const ofZip = country === 'US' ? stateOf(zip) : country
+  if (given !== undefined && !(country === 'US' ? states.has(given) : given === country)) {
+    const right = country === 'US' ? `such as ${ofZip ?? 'CA'}` : `${country} here, or leave it out`
+    throw refused('unknown_state', `"${given}" is no state there: give its two letters, ${right}.`, '/postal/recipient/state')
+  }
   const [, written = '', comma, code = ''] = /^(.+?)(,)?\s+([A-Z]{2})$/.exec(text) ?? []
-  const isState = given === undefined ? states.has(code) && (comma !== undefined || code === ofZip) : code === given
+  const isState = given === undefined && country === 'US'
+    ? states.has(code) && (comma !== undefined || code === ofZip)
+    : code === (given ?? country)
   const state = given ?? (isState ? code : ofZip)
   if (state === undefined) {
     throw refused('unknown_state', `The ZIP code ${zip} is in no state: give the state of the recipient.`, '/postal/recipient/state')

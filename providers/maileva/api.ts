@@ -1,4 +1,5 @@
-import { failureOf, type Found, type Http, type HttpCall, refused, type ServiceContracts, type Static, Type } from '@dispatch/core/provider'
+import { failureOf, type Found, type Http, type HttpCall, refused, type ServiceContracts, shortened, type Static,
+  Type } from '@dispatch/core/provider'
 import { hash } from 'node:crypto'
 import { fieldsOf, linesOf } from './address.ts'
 import type { Call } from './settings.ts'
@@ -40,7 +41,7 @@ export async function prepare ({ postal: { recipient, mailType, color, duplex },
   const address = { ...fieldsOf(linesOf(recipient)), country_code: recipient.country, custom_id: customId }
   const { addressSheet = true } = call.settings
   const options = {
-    name: document.filename.slice(0, 256),
+    name: shortened(document.filename, 256),
     custom_id: customId,
     color_printing: color,
     duplex_printing: duplex,

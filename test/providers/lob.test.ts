@@ -168,6 +168,11 @@ await t.test('an address as Lob takes it', async (t) => {
       { address_city: 'Kansas City', address_state: 'KS' }
     ],
     [
+      'nothing after the city moves a territory into a state',
+      { ...ada, city: 'San Juan, CA', postalCode: '00901', country: 'PR' },
+      { address_city: 'San Juan, CA', address_state: 'PR', address_country: 'US' }
+    ],
+    [
       'two letters of a city are none',
       { ...ada, city: 'Playa de LA', postalCode: '94107' },
       { address_city: 'Playa de LA', address_state: 'CA' }

@@ -13,7 +13,7 @@ await t.test('a verb has everything that its context says, and the host does it'
   const { vendor, dispatch, log } = await outpost(t, {
     service: 'checkpoint: true,',
     dispatch: `
-      const { reference, idempotencyKey, settings, requestSettings, sandbox, state, http } = context
+      const { reference, idempotencyKey, repeated, settings, requestSettings, sandbox, state, http } = context
       context.log.info({ token: settings.token }, 'the token is ' + settings.token)
       console.log('printed with ' + settings.token)
       await state.put('seen', { reference })
@@ -24,13 +24,13 @@ await t.test('a verb has everything that its context says, and the host does it'
       const kept = await http.download('${api}/file', { filename: 'signed.pdf' })
       return { id: String(sent.id), status: 'sent', seen: await state.get('seen'), kept: kept.size,
         first: await state.putIfAbsent('seen', 'other'), nothing: await state.get('nothing') ?? null,
-        idempotencyKey, requestSettings, sandbox, at: context.now().toISOString().slice(0, 16) }`
+        idempotencyKey, repeated, requestSettings, sandbox, at: context.now().toISOString().slice(0, 16) }`
   })
   vendor.on('POST /drafts', { json: { id: 'd1' } })
   vendor.on('PUT /drafts/d1', { json: { id: 7 } })
   vendor.on('GET /file', { text: '%PDF' })
   const state = memoryState()
-  const outcome = await dispatch({ settings: { token: 'tok_secret_1' }, requestSettings: { a: 1 }, state })
+  const outcome = await dispatch({ settings: { token: 'tok_secret_1' }, requestSettings: { a: 1 }, repeated: true, state })
   t.strictSame(outcome, {
     outcome: 'accepted',
     response: {
@@ -41,6 +41,7 @@ await t.test('a verb has everything that its context says, and the host does it'
       first: { reference: 'step-1' },
       nothing: null,
       idempotencyKey: 'step-1',
+      repeated: true,
       requestSettings: { a: 1 },
       sandbox: false,
       at: '2026-03-14T09:30'

@@ -27,6 +27,11 @@ export type Context<Settings, RequestSettings> = {
   reference: string
   /** The value for the vendor's idempotency key. */
   idempotencyKey: string
+  /**
+   * What became of an earlier call under the same key is not known. Only then can a vendor's "this key was used before" mean that it has
+   * accepted the request.
+   */
+  repeated?: true
   /** A log that replaces the secrets of the settings, and what has signed in a request of the call, before it writes a line. */
   log: Log
   state: State

@@ -173,12 +173,13 @@ export function failedCall (word: ProviderErrorWord, message: string, more: Omit
 
 /** What the provider gets. The fields are listed one by one, so that nothing else reaches it. */
 function ownContext (
-  { settings, requestSettings, sandbox, reference, idempotencyKey, rest, log, state, now }: CallContext,
+  { settings, requestSettings, sandbox, reference, idempotencyKey, repeated, rest, log, state, now }: CallContext,
   ended: AbortSignal
 ): Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'onRefusal'> {
   const copies = {
     settings: copyOf(settings),
     requestSettings: copyOf(requestSettings),
+    ...(repeated === undefined ? {} : { repeated }),
     ...(rest === undefined ? {} : { rest: copyOf(rest) })
   }
   return { ...copies, sandbox, reference, idempotencyKey, log, state, now, wait: (seconds) => wait(seconds, ended) }

@@ -15,6 +15,7 @@ export type CallData = {
   sandbox: boolean
   reference: string
   idempotencyKey: string
+  repeated?: true
   checkpointed?: string
   rest?: { answer: JsonObject, recipients: string[] }
   now: number

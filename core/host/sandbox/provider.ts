@@ -263,7 +263,7 @@ function valueOf ({ value, unplain }: Given): unknown {
   return unplain === true ? valueOf : value
 }
 
-function dataOf ({ requestSettings, sandbox, reference, idempotencyKey, checkpointed, rest, now }: Context<
+function dataOf ({ requestSettings, sandbox, reference, idempotencyKey, repeated, checkpointed, rest, now }: Context<
   JsonObject,
   JsonObject
 >): Omit<CallData, 'settings'> {
@@ -273,6 +273,7 @@ function dataOf ({ requestSettings, sandbox, reference, idempotencyKey, checkpoi
     reference,
     idempotencyKey,
     now: now().getTime(),
+    ...(repeated !== undefined && { repeated }),
     ...(checkpointed !== undefined && { checkpointed }),
     ...(rest !== undefined && { rest })
   }

@@ -26,6 +26,7 @@ export { dayOf } from './day.ts'
 export { asciiDomain, asciiMailbox, comparable, hasAsciiLocalPart, isAscii, readMailbox, type Mailbox } from './mailbox.ts'
 export { isUuid } from './uuid.ts'
 export { normalForm } from './normal-form.ts'
+export { shortened } from './shortened.ts'
 
 // Concurrency: permits, time limits, results that are computed once.
 export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } from './fair-semaphore.ts'

@@ -111,7 +111,7 @@ function logRefusal (
 /** The context of every call about a step. Throws `provider_unavailable` when the configuration has been removed. */
 export async function contextOf (dependencies: PipelineDependencies, run: Run, step: CallableStep): Promise<CallContext> {
   const { companyId, dispatchId } = run
-  const { stepId, requestSettings, rest, by: { provider, sandbox }, state: { generation } } = step
+  const { stepId, requestSettings, rest, by: { provider, sandbox }, state: { status, generation } } = step
   return callContextOf(dependencies, {
     companyId,
     dispatchId,
@@ -120,6 +120,7 @@ export async function contextOf (dependencies: PipelineDependencies, run: Run, s
     requestSettings,
     reference: rest?.of ?? stepId,
     idempotencyKey: generation === 0 ? stepId : `${stepId}:${generation}`,
+    ...(status === 'uncertain' ? { repeated: true as const } : {}),
     ...(rest === undefined ? {} : { rest: { answer: rest.answer, recipients: rest.recipients } })
   }, await configurationOf(dependencies, run, step), await callResourcesOf(dependencies, run, step))
 }
@@ -143,7 +144,7 @@ async function configurationOf (
 /** The step of a dispatch that a call is about. */
 type CallSubject =
   & { companyId: number, dispatchId: string, provider: InstalledProvider }
-  & Pick<CallContext, 'sandbox' | 'reference' | 'idempotencyKey' | 'requestSettings' | 'rest'>
+  & Pick<CallContext, 'sandbox' | 'reference' | 'idempotencyKey' | 'repeated' | 'requestSettings' | 'rest'>
 
 /** The context of a call: the provider's settings as they are now, and the resources that it may use. */
 export function callContextOf (

@@ -1,5 +1,5 @@
 import { AllowedSenders, defineProvider, type DocumentHandle, failureOf, type HttpCall, readMailbox, Secret, type ServiceContracts,
-  type Static, Type } from '@dispatch/core/provider'
+  shortened, type Static, Type } from '@dispatch/core/provider'
 
 type Email = ServiceContracts['email']['dispatch']['email']
 
@@ -57,15 +57,15 @@ export default defineProvider({
       idempotency: { kind: 'key', ttl: 30 * minute },
 
       async dispatch ({ email, inline, attachments }, call) {
-        const { idempotencyKey, http } = call
+        const { idempotencyKey, repeated, http } = call
         try {
           const { messageId } = await http.post(...ask(call, '/smtp/email', {
             json: { ...messageOf(email), headers: { ...email.headers, idempotencyKey }, ...attached([...attachments, ...inline]) }
           }), Sent)
           return { id: messageId, status: 'sent' }
         } catch (error) {
-          // Brevo has had this key before: the e-mail was sent, and its id is not told again.
-          if (failureOf(error)?.code !== 'duplicate_parameter') throw error
+          // Brevo has had this key before: the e-mail was sent, and its id is not told again. Nobody has had it before the first call.
+          if (repeated !== true || failureOf(error)?.code !== 'duplicate_parameter') throw error
           return { id: idempotencyKey, status: 'sent' }
         }
       }
@@ -110,7 +110,7 @@ function messageOf ({ from, to, cc, bcc, replyTo, subject, html, text }: Email) 
 /** A name has at most 70 characters at Brevo. */
 function mailboxOf (mailbox: string | string[]): { email: string, name?: string } {
   const { address, name } = readMailbox(String(mailbox)) ?? { address: String(mailbox) }
-  return { email: address, ...(name !== undefined && { name: name.slice(0, 70) }) }
+  return { email: address, ...(name !== undefined && { name: shortened(name, 70) }) }
 }
 
 function attached (documents: readonly DocumentHandle[]) {

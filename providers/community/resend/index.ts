@@ -1,10 +1,27 @@
-import { AllowedSenders, defineProvider, Secret, Type } from '@dispatch/core/provider'
+import { AllowedSenders, defineProvider, type Json, Secret, type Static, textOf, Type } from '@dispatch/core/provider'
 
 const Made = Type.Object({ id: Type.String() })
+/** Which fields it has depends on its type. */
+const Detail = Type.Optional(Type.Unsafe<Json>({}))
 const Event = Type.Object({
   type: Type.String(),
-  data: Type.Object({ email_id: Type.String({ minLength: 1 }), to: Type.Optional(Type.Array(Type.String())) })
+  data: Type.Object({
+    email_id: Type.String({ minLength: 1 }),
+    to: Type.Optional(Type.Array(Type.String())),
+    bounce: Detail,
+    failed: Detail,
+    suppressed: Detail
+  })
 })
+
+/** Why an e-mail has not arrived, in Resend's words. */
+function reasonOf ({ bounce = null, failed = null, suppressed = null }: Static<typeof Event>['data']): { reason?: string } {
+  const words = [bounce, failed, suppressed].flatMap((detail) =>
+    ['/type', '/subType', '/reason', '/message'].map((place) => textOf(detail, place))
+  )
+  const reason = words.filter((word) => word !== undefined).join(': ')
+  return reason === '' ? {} : { reason }
+}
 
 /** Bytes of a whole message, its attachments in base64: https://resend.com/docs/dashboard/emails/attachments. */
 const maxSize = 40_000_000
@@ -88,11 +105,18 @@ export default defineProvider({
     email: {
       verify: { kind: 'standard', prefix: 'svix', secret: 'webhookSecret' },
       body: Event,
-      read: ({ type, data: { email_id: remoteId, to } }) => ({ type, remoteId, ...(to?.length === 1 && { recipient: to[0] }) }),
+      read: ({ type, data }) => ({
+        type,
+        remoteId: data.email_id,
+        ...(data.to?.length === 1 && { recipient: data.to[0] }),
+        ...reasonOf(data)
+      }),
       events: {
         'email.delivered': 'delivered',
         'email.bounced': 'bounced',
         'email.failed': 'failed',
+        // The address is on Resend's list of those that bounced or complained: nothing was sent.
+        'email.suppressed': 'failed',
         'email.complained': 'complained',
         'email.opened': 'opened',
         'email.clicked': 'clicked'

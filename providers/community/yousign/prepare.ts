@@ -1,4 +1,4 @@
-import { Type } from '@dispatch/core/provider'
+import { shortened, Type } from '@dispatch/core/provider'
 import { ask, type Call, Created, pathOf, type Request, withdraw } from './api.ts'
 
 type Signer = Request['esign']['signers'][number]
@@ -28,7 +28,7 @@ export async function prepare (
 ): Promise<string> {
   const { id } = await call.http.post(...ask(call, '', {
     json: {
-      name: document.filename.slice(0, 128),
+      name: shortened(document.filename, 128),
       delivery_mode: 'email',
       timezone: call.settings.timezone ?? 'Europe/Paris',
       expiration_date: new Date(call.now().getTime() + expiresInDays * day).toISOString().slice(0, 10),

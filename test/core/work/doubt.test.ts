@@ -33,13 +33,13 @@ const providers = await testProviders(t)
 const vendor = await stageVendor(providers)
 
 /** What an e-mail provider was handed, which takes what it is sent and answers nothing the first time. */
-const mailed: { key: string, attached: string[] }[] = []
+const mailed: { key: string, repeated: boolean, attached: string[] }[] = []
 await providers.add('post-office', {
   of: 'email',
   settings: '{ allowedSenders: Type.Array(Type.String()) }',
   service: 'idempotency: { kind: \'key\', ttl: 3600 }'
-}, async (request: any, { idempotencyKey: key }) => {
-  mailed.push({ key, attached: request.attachments.map(({ filename }: { filename: string }) => filename) })
+}, async (request: any, { idempotencyKey: key, repeated = false }) => {
+  mailed.push({ key, repeated, attached: request.attachments.map(({ filename }: { filename: string }) => filename) })
   if (mailed.length === 1) throw new Error('The line went dead.')
   return Promise.resolve({ id: key, status: 'sent' })
 })
@@ -172,7 +172,8 @@ await t.test('an e-mail whose event has come is sent again with what was signed'
   has(t, await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, { status: 'uncertain' }] })
   await after(10)
   has(t, await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, { status: 'accepted' }] })
-  t.strictSame(mailed, Array(2).fill({ key: stepId, attached: ['signed.pdf'] }))
+  const sent = { key: stepId, attached: ['signed.pdf'] }
+  t.strictSame(mailed, [{ ...sent, repeated: false }, { ...sent, repeated: true }])
 })
 
 await t.test('a person\'s word counts also when the data of the request are kept no more', async (t) => {

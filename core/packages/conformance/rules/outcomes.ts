@@ -34,8 +34,9 @@ export async function outcomeCases (subject: ProviderUnderTest, fit: readonly Pl
     const run = await subject.play(trial.prepared, { attack: { at: trial.at, how: trial.attack } })
     return [judged('outcome', nameOf(trial), outcomeFaults(manifest, trial, run)), ...onceCase(manifest, trial, run)]
   })
+  const believed = await inTurn(accepted, (played) => believedCases(subject, played))
   const services = [...Map.groupBy(accepted, ({ prepared }) => prepared.call.service).values()].flatMap(([first]) => first ?? [])
-  return [...points, ...cases.flat(), ...(await inTurn(services, (played) => mappedCases(subject, played))).flat()]
+  return [...points, ...cases.flat(), ...believed.flat(), ...(await inTurn(services, (played) => mappedCases(subject, played))).flat()]
 }
 
 /** The key of an attack: its kind, and all requests up to it. A part of a path that contains a digit counts as an id. */
@@ -76,6 +77,22 @@ export function passedFrom (
   { saved }: CallRun
 ): number {
   return services[service]?.checkpoint !== true || checkpointed !== undefined ? 0 : saved.at(-1)?.after ?? exchange.length
+}
+
+/**
+ * A vendor that knows an idempotency key refuses it. That is an acceptance where an earlier call may have brought the key to the vendor: at
+ * a first call, nobody can have accepted anything.
+ */
+async function believedCases (subject: ProviderUnderTest, { prepared }: Played): Promise<Case[]> {
+  const { name, call: { exchange, repeated, ...call } } = prepared
+  const { status = 200 } = exchange.findLast(isUnsafe)?.answer ?? {}
+  if (status < 400) return []
+  const run = repeated === true ? await subject.play({ ...prepared, call: { ...call, exchange } }) : undefined
+  return [
+    judged('outcome', `${name}: answered ${status} at the first call`, run === undefined || run.result.outcome === 'accepted'
+      ? ['It is called accepted. Only where context.repeated is true can a refusal mean that the vendor has accepted an earlier call.']
+      : [])
+  ]
 }
 
 function checkpointCase ({ services }: Manifest, { prepared, run }: Played): Case[] {

@@ -92,13 +92,15 @@ async function trueCases (hook: Hook): Promise<Case[]> {
   })
 }
 
-function readingFaults ({ webhook }: Hook, read: ReadEvent, { remoteId, type, eventId, status }: EventFixture['expect']): string[] {
+function readingFaults ({ webhook }: Hook, read: ReadEvent, expect: EventFixture['expect']): string[] {
+  const { remoteId, type, eventId, status, reason } = expect
   if (!read.ok) return [read.reason]
   const { reading } = read
   return [
     ...differs('id of the vendor ("remoteId")', remoteId, reading.remoteId),
     ...type === undefined ? [] : differs('vendor\'s word ("type")', type, reading.type),
     ...eventId === undefined ? [] : differs('id of the event ("eventId")', eventId, reading.eventId),
+    ...reason === undefined ? [] : differs('reason', reason, reading['reason']),
     ...differs('status', status, statusOf(webhook.events, reading.type) ?? 'unknown')
   ]
 }

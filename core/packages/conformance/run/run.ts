@@ -22,6 +22,7 @@ export type FixtureCall = ExchangeScript & {
   settings: JsonObject
   requestSettings: JsonObject
   sandbox: boolean
+  repeated?: true
   checkpointed?: string
   rest?: { answer: JsonObject, recipients: string[] }
   reference: string
