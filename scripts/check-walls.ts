@@ -75,7 +75,7 @@ const homes: Record<string, RegExp> = {
   'pg-boss': /^core\/work\/queue\/queue\.ts$/,
   '@simplewebauthn': /^core\/access\/passkeys\.ts$/,
   otpauth: /^core\/access\/totp\.ts$/,
-  uqr: /^plugins\/console\/pages\/qr-code\.ts$/,
+  qr: /^(core\/packages\/documents\/code|plugins\/console\/pages)\/qr(-code)?\.ts$/,
   tsyringe: /^plugins\/container\.ts$/,
   'reflect-metadata': /^plugins\/container\.ts$/
 }
