@@ -12,9 +12,27 @@ const opening = '（「『【〔〈《“‘(\\[{'
 
 const betweenWide = new RegExp(`(?<=[${wide}])(?<![${opening}])(?![${closing}])|(?<=[\\p{L}\\p{N}])(?=[${wide}])(?![${closing}])`, 'u')
 
+/** Letters of Thai, Lao and Khmer, whose words have no spaces between them. */
+const unspaced = /[\u0e00-\u0eff\u1780-\u17ff]/
+const words = new Intl.Segmenter('th', { granularity: 'word' })
+
+/** The end of a part and the next one, where a line may break: before a word of these languages that repeats or shortens nothing. */
+const mayBreak = new RegExp(`^[^${opening}](?=${unspaced.source})(?![\u0e2f\u0e46\u0eaf\u0ec6\u17d4-\u17da])`)
+
 /** The parts of a word between which a line may break. */
 export function partsOf (word: string): string[] {
+  if (unspaced.test(word)) return wordsOf(word)
   return word.split(farBehind.test(word) ? betweenWide : hyphens)
+}
+
+function wordsOf (text: string): string[] {
+  const parts: string[] = []
+  for (const { segment } of words.segment(text)) {
+    const last = parts.at(-1)
+    if (last === undefined || mayBreak.test(last.slice(-1) + segment)) parts.push(segment)
+    else parts[parts.length - 1] = last + segment
+  }
+  return parts
 }
 
 /** The best places to break a URL or a number that is too long for a line. */

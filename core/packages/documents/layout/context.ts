@@ -1,7 +1,7 @@
 import type { Direction } from '../compile/direction.ts'
 import { formatNumber } from '../compile/format.ts'
 import type { PageField, ResolvedStyle, TextRun } from '../model/document.ts'
-import type { CjkLanguage } from './cjk-fonts.ts'
+import type { CjkLanguage } from './fallback-fonts.ts'
 import type { Typography } from './words.ts'
 
 /**

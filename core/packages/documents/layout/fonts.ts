@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { memoizeLru } from '../compile/memoize.ts'
 import type { Emphasis, FontFamily } from '../model/document.ts'
-import { cjkFonts, type CjkLanguage } from './cjk-fonts.ts'
+import { type CjkLanguage, fallbackFonts, type FontFile } from './fallback-fonts.ts'
 import { type Subset, subsetter } from './subset.ts'
 
 /** One font file, read once per process. Sizes are in thousandths of the font size. */
@@ -35,31 +35,41 @@ const rememberedLayouts = 5000
 /** How many glyphs, and how many of their places, the cached layouts of a face share. Most texts have the same few hundred. */
 const sharedParts = 5000
 
-/** The faces for a text, in the order in which they are tried. A later file is read only when it is first needed. */
-export type Faces = Iterable<Face> & { readonly first: Face }
+/** The faces for a text. A file is read only when it is first needed. */
+export type Faces = {
+  readonly first: Face
+  /** The first face that has all of these characters. */
+  readonly having: (characters: readonly string[]) => Face | undefined
+}
 
 const faces = new Map<string, Face>()
 const chains = new Map<string, Faces>()
 
-/** The faces for a text: its own, those with more characters, and the installed wide ones, that of the language first. */
+/** The faces for a text: its own, those with more characters, and the installed ones of other scripts, that of the language first. */
 export function facesFor (family: FontFamily, { bold = false, italic = false }: Emphasis, language: CjkLanguage = 'ja'): Faces {
   const index = (bold ? 1 : 0) + (italic ? 2 : 0)
   const key = `${family} ${index} ${language}`
   const known = chains.get(key)
   if (known !== undefined) return known
   const names = new Set([files[family][index], files.sans[bold ? 1 : 0], files.sans[0]].map((name) => name ?? 'DejaVuSans'))
-  const chain = chainOf([...names].map((name) => `dejavu-fonts-ttf/ttf/${name}.ttf`), () => cjkFonts(language, bold))
+  const own = [...names].map((name) => ({ path: `dejavu-fonts-ttf/ttf/${name}.ttf`, characters: /^/ }))
+  const chain = chainOf(own, () => fallbackFonts(language, bold))
   chains.set(key, chain)
   return chain
 }
 
-function chainOf (paths: readonly string[], more: () => readonly string[]): Faces {
-  return {
-    first: faceAt(paths[0] ?? ''),
-    *[Symbol.iterator] () {
-      for (const path of paths) yield faceAt(path)
-      for (const path of more()) yield faceAt(path)
+function chainOf (own: readonly FontFile[], more: () => readonly FontFile[]): Faces {
+  const find = (files: readonly FontFile[], characters: readonly string[]): Face | undefined => {
+    for (const file of files) {
+      if (!characters.some((character) => file.characters.test(character))) continue
+      const face = faceAt(file.path)
+      if (characters.every((character) => face.has(character.codePointAt(0) ?? 0))) return face
     }
+    return undefined
+  }
+  return {
+    first: faceAt(own[0]?.path ?? ''),
+    having: (characters) => find(own, characters) ?? find(more(), characters)
   }
 }
 
@@ -103,13 +113,13 @@ function layoutOf (font: Font, text: string): Laid {
   }
 }
 
-/** fontkit 2.0.4 fails on a mark whose letter has no anchor for it. Such a word is laid out without positioning its marks. */
+/** fontkit 2.0.4 fails on a mark whose letter has no anchor for it. Such a word is laid out with its marks where the font draws them. */
 function layoutOfPiece (font: Font, text: string): GlyphRun {
   try {
     return font.layout(text)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    return font.layout(text, { mark: false, mkmk: false })
+    return font.layout(text, { mark: false, mkmk: false, abvm: false, blwm: false })
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Direction } from '../compile/direction.ts'
 import type { TextRun } from '../model/document.ts'
 import { visualOrder } from './bidi.ts'
+import type { Face } from './fonts.ts'
 import type { ShapedText } from './surface.ts'
 import { type Atom, breakAnywhere, type Space, type Typography, type Unit, unitsOf } from './words.ts'
 
@@ -71,15 +72,19 @@ function placed ({ items, width, base }: Reading, size: number): TextLine {
 }
 
 /**
- * Adds an atom at the end of the pieces, after a gap. An atom with the same look extends the piece before it, unless it is right-to-left: a
- * font reverses words, but not lines.
+ * Adds an atom at the end of the pieces, after a gap. An atom with the same look extends the piece before it, unless its font has another
+ * space, or it is right-to-left: a font reverses words, but not lines.
  */
 function place (pieces: PlacedPiece[], { text, face, color, link, level, width }: Atom, x: number, gap: number, size: number): void {
   const last = pieces.at(-1)
-  if (last?.face === face && last.color === color && last.link === link && level % 2 === 0 && !last.turned) {
+  if (last?.face === face && last.color === color && last.link === link && level % 2 === 0 && !last.turned && spans(face, gap, size)) {
     last.text += (gap > 0 ? ' ' : '') + text
     last.width += gap + width
   } else {
     pieces.push({ text, face, size, color, width, x, turned: level % 2 === 1, ...(link === undefined ? {} : { link }) })
   }
+}
+
+function spans (face: Face, gap: number, size: number): boolean {
+  return gap === 0 || Math.abs(gap - face.space * size / 1000) < tolerance
 }

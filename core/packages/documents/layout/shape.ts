@@ -1,5 +1,6 @@
 import { memoizeByIdentity, normalForm } from '@dispatch/common'
 import { memoizeLru } from '../compile/memoize.ts'
+import { charactersOf } from './breaks.ts'
 import type { Face, Faces } from './fonts.ts'
 import { normalizeText } from './normalize-text.ts'
 
@@ -24,11 +25,11 @@ export function characterName (character: string): string {
 }
 
 /**
- * Right-to-left scripts whose letters no face joins correctly, and the controls that reorder text. Both could show something else than what
- * was signed.
+ * Controls, which some fonts have as empty glyphs, right-to-left scripts whose letters no face joins correctly, and controls that reorder
+ * text: all could show something else than what was signed.
  */
 const refused =
-  /[\p{Script=Adlam}\p{Script=Mandaic}\p{Script=Mende_Kikakui}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Syriac}\p{Script=Thaana}\u202a-\u202e\u2066-\u2069]/u
+  /[\p{Cc}\p{Script=Adlam}\p{Script=Mandaic}\p{Script=Mende_Kikakui}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Syriac}\p{Script=Thaana}\u202a-\u202e\u2066-\u2069]/u
 
 /** Joiners and marks of direction, which are invisible. */
 const shapeless = /^[\u061c\u200c-\u200f]$/
@@ -49,35 +50,45 @@ export function shape (word: string, faces: Faces): readonly Segment[] {
 }
 
 function split (word: string, faces: Faces): Segment[] {
+  const { first } = faces
+  if (Array.from(word).every((character) => first.has(codeOf(character)) && !refused.test(character))) {
+    return [{ text: word, face: first, width: first.advance(word) }]
+  }
   const missing = unshowable(word, faces)
   if (missing.length > 0) throw new UnshowableText(missing)
-  const segments: { text: string, face: Face }[] = []
-  for (const character of word) {
+  const segments: Omit<Segment, 'width'>[] = []
+  for (const { text, face } of charactersOf(word).flatMap((character) => partsOf(character, faces))) {
     const last = segments.at(-1)
-    const glyph = last !== undefined && /[\p{M}\u200c\u200d]/u.test(character) && last.face.has(codeOf(character))
-      ? { face: last.face, character }
-      : glyphOf(character, faces)
-    if (glyph === undefined) continue
-    if (last?.face === glyph.face) last.text += glyph.character
-    else segments.push({ text: glyph.character, face: glyph.face })
+    if (last?.face === face) segments[segments.length - 1] = { text: last.text + text, face }
+    else segments.push({ text, face })
   }
   return segments.map(({ text, face }) => ({ text, face, width: face.advance(text) }))
+}
+
+/** A letter with its marks, or an emoji of several: in the first face that has all of it, else each part in the first face that has it. */
+function partsOf (character: string, faces: Faces): Omit<Segment, 'width'>[] {
+  const all = Array.from(character)
+  const face = faces.having(all.length === 1 ? all : all.filter((part) => !shapeless.test(part)))
+  if (face !== undefined) return [{ text: all.filter((part) => !shapeless.test(part) || face.has(codeOf(part))).join(''), face }]
+  const parts: Omit<Segment, 'width'>[] = []
+  for (const part of all) {
+    const last = parts.at(-1)
+    const isMark = last !== undefined && /[\p{M}\u200c\u200d]/u.test(part) && last.face.has(codeOf(part))
+    const glyph = isMark ? { face: last.face, text: part } : glyphOf(part, faces)
+    if (glyph !== undefined) parts.push(glyph)
+  }
+  return parts
 }
 
 /** Full-width and half-width forms of letters and signs, such as the yen sign of Japanese amounts. */
 const widths = /^[\uff01-\uffee]$/
 
 /** The first face that has a character. A full-width form that no face has is shown as its ordinary character. */
-function glyphOf (character: string, faces: Faces): { face: Face, character: string } | undefined {
-  const face = faceOf(character, faces)
-  if (face !== undefined) return { face, character }
+function glyphOf (character: string, faces: Faces): Omit<Segment, 'width'> | undefined {
+  const face = faces.having([character])
+  if (face !== undefined) return { face, text: character }
   const usual = normalForm(character, 'NFKC')
   return widths.test(character) && usual !== character ? glyphOf(usual, faces) : undefined
-}
-
-function faceOf (character: string, faces: Faces): Face | undefined {
-  for (const face of faces) if (face.has(codeOf(character))) return face
-  return undefined
 }
 
 function codeOf (character: string): number {

@@ -2,7 +2,7 @@ import type { Direction } from '../compile/direction.ts'
 import type { FontFamily, TextRun } from '../model/document.ts'
 import { asFontTakes, spansOf } from './bidi.ts'
 import { charactersOf, jointsOf, partsOf } from './breaks.ts'
-import type { CjkLanguage } from './cjk-fonts.ts'
+import type { CjkLanguage } from './fallback-fonts.ts'
 import { type Face, type Faces, facesFor } from './fonts.ts'
 import { shape } from './shape.ts'
 

@@ -3,7 +3,7 @@ import { eInvoiceOf } from '@dispatch/einvoice'
 import type { CompiledTemplate } from '../compile/compile.ts'
 import { withSigners } from '../data/signers.ts'
 import { readingOf } from '../data/template-data.ts'
-import { cjkFontPackageFor, cjkLanguageOf } from '../layout/cjk-fonts.ts'
+import { cjkLanguageOf, fontPackagesFor } from '../layout/fallback-fonts.ts'
 import { facesFor } from '../layout/fonts.ts'
 import { characterName, unshowable, UnshowableText } from '../layout/shape.ts'
 import type { ResolvedDocument } from '../model/document.ts'
@@ -76,10 +76,13 @@ function unshowableData (error: UnshowableText, data: unknown, { style, locale }
 
 function sentence (characters: readonly string[], locale: string): string {
   const named = characters.slice(0, 20).map(characterName).join(', ')
-  const missing = cjkFontPackageFor(characters, locale)
-  const remedy = missing === undefined
-    ? 'its fonts have Latin, Greek, Cyrillic, Arabic and Hebrew letters'
-    : `install the fonts for them with the package ${missing}`
+  const missing = fontPackagesFor(characters, locale)
+  const remedy = missing.length === 0
+    ? 'there is no font for them'
+    : `the operator installs fonts for them with "npm install --ignore-scripts ${
+      missing.join(' ')
+    }" in the folder of the service, and starts `
+      + 'it again'
   return `The PDF cannot show ${named}${characters.length > 20 ? ', …' : ''}: ${remedy}.`
 }
 

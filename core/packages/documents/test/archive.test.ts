@@ -8,7 +8,7 @@ import type { TemplateSource } from '../model/model.ts'
 import { compiled, made, pdfOf } from './support.ts'
 
 const body: TemplateSource['body'] = [
-  { heading: 'Żółw & Ωmega é' },
+  { heading: 'Żółw & Ωmega é ไทย हिन्दी 🍕 ₿' },
   { paragraph: '**bold** [link](https://example.com)' },
   { rule: { color: 'accent' } }
 ]

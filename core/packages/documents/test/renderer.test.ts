@@ -60,18 +60,18 @@ void t.test('a template is packed once, and read as it was', (t) => {
 void t.test('every format is made in a thread, and answers in its own shape', async (t) => {
   const renderer = start(t, {})
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC'
-  const { template, data, now } = job('a', [{ paragraph: 'चालान {{ n }}' }, { image: { value: 'logo' } }, { signature: { signer: 1 } }], {
+  const { template, data, now } = job('a', [{ paragraph: 'မြန် {{ n }}' }, { image: { value: 'logo' } }, { signature: { signer: 1 } }], {
     n: 5,
     logo: `data:image/png;base64,${png}`
   })
   const mail = await renderer.render({ template, data, now, format: 'html', signers: ['Ada'] })
   has(t, mail, {
-    html: /<p [^>]*>चालान 5<\/p>[^]*Ada/,
-    text: `चालान 5\n\n${'_'.repeat(40)}\nAda\n`,
+    html: /<p [^>]*>မြန် 5<\/p>[^]*Ada/,
+    text: `မြန် 5\n\n${'_'.repeat(40)}\nAda\n`,
     inline: [{ contentType: 'image/png' }]
   })
   t.same(Buffer.from(mail.inline[0]?.bytes ?? []), Buffer.from(png, 'base64'))
-  t.same(await renderer.render({ template, data, now, format: 'text' }), { text: 'चालान 5' })
+  t.same(await renderer.render({ template, data, now, format: 'text' }), { text: 'မြန် 5' })
   const latin = job('b', [{ signature: { signer: 1 } }])
   has(t, await renderer.render({ ...latin, signers: ['Ada', 'Bob'] }), {
     pages: 2,
