@@ -11,6 +11,7 @@ import { type Host, offeredTo } from '../host/host.ts'
 import type { Guard } from '../host/http/guard.ts'
 import { addressProblems } from '../host/http/public-address.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
+import { connectOf } from '../host/manifest/connect.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
 import { destinationNames, type SettingsSchema } from '../host/settings/settings-schema.ts'
 import { changeSettings, maskSettings, openSettings } from '../host/settings/settings.ts'
@@ -226,7 +227,7 @@ function viewOf (
     sandbox,
     valid: problems.length === 0,
     ...(goesOn && { servedBy: serving.provider.version }),
-    ...(serving.provider.manifest.connect !== undefined && {
+    ...(connectOf(serving.provider.manifest, serving.configuration.settings.plain) !== undefined && {
       connection: {
         state: unconnected === undefined ? 'connected' : unconnected.code === 'not_connected' ? 'not_connected' : 'ended',
         redirectUri: redirectUriOf(publicUrl, code),

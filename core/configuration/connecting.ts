@@ -10,7 +10,7 @@ import { type Host, offeredTo } from '../host/host.ts'
 import type { Network } from '../host/http/network.ts'
 import { usableFor } from '../host/http/oauth.ts'
 import { askForToken, clientSignIn, type IssuedToken } from '../host/http/token-endpoint.ts'
-import { clientDigest, clientIdOf, clientOf, type Connect } from '../host/manifest/connect.ts'
+import { clientDigest, clientIdOf, clientOf, type Connect, connectOf } from '../host/manifest/connect.ts'
 import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 import { type ConnectionRef, deleteConnection, dropRequest, endRequest, findRequest, insertRequest, keepCode, returnRequest,
   storeConnection, takeRequest } from '../store/configuration/connections.ts'
@@ -75,19 +75,21 @@ export function createConnecting ({ configurations, host, keyring, network, data
     const { configurations: all } = await configurations.latest(owner.companyId)
     const stored = all.find(({ providerCode, userId }) => providerCode === code && userId === owner.userId)
     if (stored === undefined) throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here: set one first.`)
-    const { provider: { manifest: { connect } }, configuration } = servingIn(keyring, owner.companyId, installed, stored)
+    const { provider: { manifest }, configuration } = servingIn(keyring, owner.companyId, installed, stored)
+    const { settings: { plain }, sandbox } = configuration
+    const connect = connectOf(manifest, plain)
     if (connect === undefined) {
-      throw new DispatchError('conflict', `The provider "${code}" signs in with its settings: there is nothing to connect.`)
+      throw new DispatchError('conflict', `The provider "${code}" signs in with its settings here: there is nothing to connect.`)
     }
-    return { connect, configuration, ref: { companyId: owner.companyId, account: stored.account } }
+    const client = clientDigest(connect, { settings: manifest.settings, sandbox }, plain)
+    return { connect, client, configuration, ref: { companyId: owner.companyId, account: stored.account } }
   }
 
   return {
     async begin (actor, owner, code) {
       const { userId } = ownActor(actor)
-      const { connect, configuration: { settings: { plain }, sandbox }, ref } = await find(owner, code)
+      const { connect, client, configuration: { settings: { plain } }, ref } = await find(owner, code)
       const [state, verifier] = [makeSecret(), makeSecret()]
-      const client = clientDigest(connect, plain, sandbox)
       const sealed = { verifier: sealFor(keyring, ref, verifier) }
       const expiresAt = await insertRequest(database, { ...ref, userId, state: digestOf(state), client, sealed })
       const redirectUri = redirectUriOf(publicUrl, code)
@@ -123,10 +125,10 @@ export function createConnecting ({ configurations, host, keyring, network, data
 
     async confirm (actor, owner, code, given, author) {
       const { userId } = ownActor(actor)
-      const { connect, configuration, ref } = await find(owner, code)
+      const { connect, client, configuration, ref } = await find(owner, code)
       const confirmation = digestOf(given)
       const taken = await takeRequest(database, { ...ref, userId, confirmation })
-      if (taken?.sealed.code === undefined || taken.client !== clientDigest(connect, configuration.settings.plain, configuration.sandbox)) {
+      if (taken?.sealed.code === undefined || taken.client !== client) {
         throw refusal('validation_failed', [{
           path: '/confirmation',
           code: 'not_valid',
@@ -139,8 +141,8 @@ export function createConnecting ({ configurations, host, keyring, network, data
         redirect_uri: redirectUriOf(publicUrl, code),
         code_verifier: openFor(keyring, ref, taken.sealed.verifier)
       }
-      const client = clientOf(connect, openConfiguration(keyring, owner.companyId, configuration))
-      const issued = await askForToken(network.transport, new URL(connect.tokenUrl), clientSignIn(client, form)).catch((error: unknown) =>
+      const signIn = clientSignIn(clientOf(connect, openConfiguration(keyring, owner.companyId, configuration)), form)
+      const issued = await askForToken(network.transport, new URL(connect.tokenUrl), signIn).catch((error: unknown) =>
         giveUp(ref, confirmation, error)
       )
       await storeConnection(database, ref, {
@@ -172,7 +174,7 @@ export function createConnecting ({ configurations, host, keyring, network, data
   }
 }
 
-type Connectable = { connect: Connect, configuration: StoredConfiguration, ref: ConnectionRef }
+type Connectable = { connect: Connect, client: string, configuration: StoredConfiguration, ref: ConnectionRef }
 
 function ownActor (actor: Actor): Actor {
   if (actor.impersonatorId === undefined) return actor

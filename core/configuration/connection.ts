@@ -9,22 +9,23 @@ import type { Network } from '../host/http/network.ts'
 import { usableFor } from '../host/http/oauth.ts'
 import { askForToken, clientSignIn, type IssuedToken } from '../host/http/token-endpoint.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
-import { clientDigest, clientOf, type Connect } from '../host/manifest/connect.ts'
+import { clientDigest, clientOf, type Connect, connectOf } from '../host/manifest/connect.ts'
 import type { StoredConfiguration } from '../store/configuration/configurations.ts'
 import { claimRenewal, type ConnectionRef, type ConnectionRow, endRenewal, expireToken, readConnection, refuseConnection, storeRenewed,
   type TokenRef } from '../store/configuration/connections.ts'
 import type { Database } from '../store/db/database.ts'
 import type { SealedTokens } from '../store/db/schema.ts'
 
-/** Why a configuration whose provider has `connect` cannot sign in; undefined where it can. */
+/** Why a configuration that a person connects (`connect` of its provider) cannot sign in; undefined where it can. */
 export function connectionProblem (
-  { code, manifest: { connect } }: Pick<InstalledProvider, 'code' | 'manifest'>,
+  { code, manifest }: Pick<InstalledProvider, 'code' | 'manifest'>,
   { userId, settings: { plain }, sandbox, connection }: StoredConfiguration
 ): Problem | undefined {
+  const connect = connectOf(manifest, plain)
   if (connect === undefined) return undefined
   const path = '/connection'
   const again = `open the address that GET /api/v1/${userId === null ? 'company' : 'my'}/providers/${code}/connect answers.`
-  if (connection?.client !== clientDigest(connect, plain, sandbox)) {
+  if (connection?.client !== clientDigest(connect, { settings: manifest.settings, sandbox }, plain)) {
     return { path, code: 'not_connected', message: `It is not connected with an account at the vendor: ${again}` }
   }
   const { refusal } = connection
@@ -58,12 +59,12 @@ type Options = { database: Database, keyring: Sealing, network: Pick<Network, 't
 type Called = { companyId: number, provider: InstalledProvider, configuration: StoredConfiguration, settings: JsonObject }
 
 /**
- * The sign-in of a connected configuration; undefined where the provider has no `connect`. Every call reads the tokens anew: they are the
+ * The sign-in of a connected configuration; undefined where it signs in with its settings. Every call reads the tokens anew: they are the
  * same in all processes. One process at a time renews them, the others wait for it.
  */
 export function connectionOf (options: Options, called: Called): Connection | undefined {
-  const { companyId, provider, configuration: { account } } = called
-  const { connect } = provider.manifest
+  const { companyId, provider, configuration: { account }, settings } = called
+  const connect = connectOf(provider.manifest, settings)
   if (connect === undefined) return undefined
   const ref = { companyId, account }
   const connected = { ...called, connect, ref }

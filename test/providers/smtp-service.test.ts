@@ -2,6 +2,7 @@ import type { SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
 import { createNetwork } from '../../core/host/http/network.ts'
 import type { Route } from '../../core/host/http/transport.ts'
+import { createVendor } from '../../core/packages/conformance/vendor/vendor.ts'
 import { has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, type Answer, type Login, startService, type TestService } from '../support/service.ts'
@@ -158,4 +159,125 @@ await t.test('a member whose own mail server is dead holds back nobody else', as
   }
   has(t, await health(member), { state: 'failing', reason: /^With your own settings/ })
   t.same(await health(admin), { state: 'ok' })
+})
+
+const tenant = '0f8b7c1e-5a3d-4c2b-9e6f-1a2b3c4d5e6f'
+const login = `/${tenant}/oauth2/v2.0`
+const office = {
+  host: 'mail.acme.test',
+  user: 'billing@acme.test',
+  tenant,
+  clientId: 'client-1',
+  clientSecret: 'client-secret-5f2b8c91',
+  allowedSenders: ['billing@acme.test']
+}
+
+/** The whole service before the servers of Microsoft: one that issues tokens, and one that takes those in `good` for mail. */
+async function beginOffice (t: Test) {
+  const good = new Set<string>()
+  const server = await mailServer(t, () => ({
+    authMethods: ['XOAUTH2'],
+    onAuth ({ username: user = '', accessToken = '' }, _session, callback) {
+      if (good.has(accessToken)) callback(null, { user })
+      else callback(answer(535, '5.7.3 Authentication unsuccessful'))
+    }
+  }))
+  const vendor = await createVendor()
+  const network = createNetwork({
+    loopback: 'allowed',
+    ca: [server.ca, vendor.ca],
+    route: (host, port) => host === 'mail.acme.test' ? server.route(host, port) : vendor.route(host, port)
+  })
+  t.teardown(() => vendor.close())
+  let count = 0
+  vendor.on(`POST ${login}/token`, () => {
+    good.clear()
+    good.add(`access-${++count}`)
+    return { json: { access_token: `access-${count}`, refresh_token: `refresh-${count}`, expires_in: 3599 } }
+  })
+  const { send } = await startService(t, { replacements: { network, renderer: quickRenderer } })
+  return {
+    server,
+    vendor,
+    send,
+    /** The mail server takes no token that it has taken before. */
+    revoke: () => good.clear(),
+    configure: (settings: object) => send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }),
+    check: () => send('POST', '/api/v1/company/providers/smtp/check'),
+    mail: () =>
+      send('POST', '/api/email', {
+        body: { providerName: 'smtp', from: 'billing@acme.test', to: 'ada@example.com', subject: 'Your invoice', body: 'Hello.' }
+      })
+  }
+}
+
+await t.test('a mailbox at Microsoft is connected by a person, and its mail goes out with their token', async (t) => {
+  const { server, vendor, send, revoke, configure, check, mail } = await beginOffice(t)
+  const unconnected = { valid: false, connection: { state: 'not_connected' } }
+  has(t, await configure({ ...office, signIn: 'microsoft' }), { status: 200, body: unconnected })
+  has(t, await mail(), { status: 422, body: { error: 'configuration_missing', message: /not connected/ } })
+  const at = '/api/v1/company/providers/smtp/connect'
+  const url = new URL((await send('GET', at)).body.url as string)
+  t.equal(`${url.origin}${url.pathname}`, `https://login.microsoftonline.com${login}/authorize`)
+  t.equal(url.searchParams.get('scope'), 'https://outlook.office.com/SMTP.Send offline_access')
+  const state = url.searchParams.get('state') ?? ''
+  const back = await send('GET', `/api/connect/smtp/callback?${String(new URLSearchParams({ code: 'code-1', state }))}`, {}, null)
+  const [, confirmation] = /"confirmation": "([\w-]{43})"/.exec(String(back.body)) ?? []
+  has(t, await send('POST', at, { body: { confirmation } }), { status: 200 })
+
+  has(t, await check(), { status: 200, body: { result: 'ok' } })
+  t.equal(server.mails.length, 0, 'a check sends nothing')
+  has(t, await mail(), { status: 200, body: { providerResponse: { status: 'sent' } } })
+  revoke()
+  server.cut()
+  has(t, await mail(), { status: 200, body: { providerResponse: { status: 'sent' } } })
+  t.same(server.mails.map(({ user }) => user), ['billing@acme.test', 'billing@acme.test'])
+  has(t, vendor.requests.map(({ form = {} }) => form['grant_type']), ['authorization_code', 'refresh_token'])
+
+  has(t, await configure({ ...office, signIn: 'microsoft', host: 'mail.other.test' }), { status: 200, body: unconnected },
+    'a token is for the server for which it was asked')
+  has(t, await mail(), { status: 422, body: { error: 'configuration_missing' } })
+  t.equal(server.mails.length, 2)
+})
+
+await t.test('an app of Microsoft signs in by itself, for the mailbox that its settings name', async (t) => {
+  const { server, vendor, configure, check, mail } = await beginOffice(t)
+  has(t, await configure({ ...office, signIn: 'microsoft_app' }), { status: 200, body: { valid: true } })
+  has(t, await check(), { body: { result: 'ok' } })
+  has(t, await mail(), { status: 200, body: { providerResponse: { status: 'sent' } } })
+  has(t, server.mails, [{ user: 'billing@acme.test', secure: true }])
+  has(t, vendor.requests.map(({ form }) => form), [{
+    grant_type: 'client_credentials',
+    scope: 'https://outlook.office365.com/.default',
+    client_id: 'client-1',
+    client_secret: 'client-secret-5f2b8c91'
+  }], 'one token for both')
+})
+
+await t.test('a check signs in, sends nothing, and tells what the mail server says', async (t) => {
+  const { server, ask } = await begin(t)
+  const checked = async (settings: object): Promise<Answer> => {
+    await ask('PUT', '/api/v1/company/providers/smtp', { body: { settings: { allowedSenders: ['@acme.test'], ...settings } } })
+    return await ask('POST', '/api/v1/company/providers/smtp/check')
+  }
+  const host = 'mail.acme.test'
+  has(t, await checked({ host, user: 'user', password: 'password' }), { status: 200, body: { result: 'ok' } })
+  has(t, await checked({ host, user: 'user', password: 'another' }), { body: { result: 'failed', code: '535', message: /Wrong user/ } })
+  has(t, await checked({ host: '127.0.0.1', port: 1 }), { body: { result: 'cannot_be_checked', message: /refused the connection/ } })
+  t.equal(server.mails.length, 0)
+})
+
+await t.test('each kind of sign-in says which settings it needs', async (t) => {
+  const { configure } = await beginOffice(t)
+  const { host, user, allowedSenders } = office
+  for (const [signIn, missing] of [
+    ['microsoft', ['tenant', 'clientId', 'clientSecret']],
+    ['microsoft_app', ['tenant', 'clientId', 'clientSecret']],
+    ['google', ['clientId', 'clientSecret']],
+    ['password', ['password']]
+  ] as const) {
+    const { status, body } = await configure({ host, user, allowedSenders, signIn })
+    t.equal(status, 422, signIn)
+    t.same(body.details.map(({ path }: { path: string }) => path).sort(), missing.map((name) => `/settings/${name}`).sort(), signIn)
+  }
 })

@@ -76,7 +76,7 @@ export function createCallApis (call: VerbCall): CallApis {
   }
   return {
     http: createHttp(options),
-    smtp: createSmtp({ ...call, ...resources, holds, mailers, targets }),
+    smtp: createSmtp({ ...options, mailers }),
     files: createFiles({ ...call, ...resources, holds, provider: manifest.code }),
     checkpoint: checkpointOf(call),
     ...(id !== undefined && { checkpointed: id })

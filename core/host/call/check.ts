@@ -12,7 +12,7 @@ export type CheckResult =
 /** The time limit in milliseconds for a check: a person is waiting. */
 const usualLimit = 15_000
 
-/** Asks the vendor whether the credentials of a configuration work. Nothing is changed there: only GET requests are sent. */
+/** Asks the vendor whether the credentials of a configuration work. Nothing is changed there: it is read by GET, or signed in at. */
 export async function callCheck (
   installed: InstalledProvider,
   context: CallContext,
@@ -44,7 +44,7 @@ function readingOnly (ways: CallApis, code: string): CallApis {
     ...ways,
     http: httpOf((method, url, call, fits) => method === 'GET' ? ask(method, url, call, fits) : refuse(`to ${method}`),
       () => refuse('to keep a document')),
-    smtp: { send: () => refuse('to send an e-mail') },
+    smtp: { ...ways.smtp, send: () => refuse('to send an e-mail') },
     files: { put: () => refuse('to write a file') }
   }
 }

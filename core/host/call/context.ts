@@ -63,11 +63,11 @@ export type Context<Settings, RequestSettings> = {
 /** What a check of the credentials may use: it asks, and changes nothing. */
 export type CheckContext<Settings> =
   & Pick<Context<Settings, object>, 'settings' | 'sandbox' | 'reference' | 'log' | 'now' | 'wait'>
-  & { http: Pick<Http, 'get'> }
+  & { http: Pick<Http, 'get'>, smtp: Pick<Smtp, 'verify'> }
 
 /** The part of a context that a check gets. */
 export function checkContextOf<
   Settings
-> ({ settings, sandbox, reference, log, now, wait, http: { get } }: Context<Settings, object>): CheckContext<Settings> {
-  return { settings, sandbox, reference, log, now, wait, http: { get } }
+> ({ settings, sandbox, reference, log, now, wait, http: { get }, smtp: { verify } }: Context<Settings, object>): CheckContext<Settings> {
+  return { settings, sandbox, reference, log, now, wait, http: { get }, smtp: { verify } }
 }

@@ -141,7 +141,8 @@ function noted (note: Note): Pick<CallApis, 'smtp' | 'files'> {
         note({ method: 'SMTP', url: `smtp://${host}:${port}`, headers: { ...envelope, ...headers }, ...(body !== undefined && { body }) },
           true)
         return await Promise.resolve().then(end)
-      }
+      },
+      verify: () => Promise.resolve().then(end)
     },
     files: {
       async put (path, { size, contentType }) {

@@ -20,6 +20,7 @@ import { requireTexts } from './places.ts'
 import { contentOf, readReply, type ReplyForm, withHeaders } from './reply.ts'
 import { signIn } from './sign-in.ts'
 import { type AllowedHosts, targetOf } from './target.ts'
+import { tokensOf } from './tokens.ts'
 import type { HttpTransport, TransportReply, TransportRequest } from './transport.ts'
 
 /** Stores a downloaded document, up to the size limit of documents. */
@@ -99,26 +100,6 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
     observe('vendorRequest', { provider: targets.provider, method, status, seconds: secondsSince(begun) })
     log.debug({ ...facts, ms: Math.round(performance.now() - begun) }, 'vendor called')
   }
-}
-
-/** The access tokens of an OAuth 2 sign-in. */
-function tokensOf ({ accessTokens, account, connection, targets, progress }: HttpOptions, oauth2: OAuth2): Connection {
-  if (oauth2.grant !== 'authorization_code') {
-    return {
-      token () {
-        const target = targetOf(oauth2.tokenUrl, targets)
-        progress.asking(target.host)
-        return accessTokens.get(account, oauth2, target)
-      },
-      drop (value) {
-        accessTokens.drop(account, oauth2, value)
-        return Promise.resolve()
-      }
-    }
-  }
-  if (connection !== undefined) return connection
-  throw new RequestFailure('not done',
-    `The provider "${targets.provider}" signs in with an authorization code, but its manifest has no "connect".`, { ours: true })
 }
 
 /** Sends a signed-in request. When the vendor refuses a cached token, the request is sent once more with a new token. */

@@ -136,9 +136,10 @@ export type ProviderDefinition<
   hosts?: readonly string[]
   /**
    * The vendor knows its customers by a person who permits this service to act for them. `oauth2: { grant: 'authorization_code' }` signs a
-   * request in with it; its tokens stay in the host.
+   * request in with it; its tokens stay in the host. Several ways are each for other settings (`when`); where none is, the configuration
+   * signs in with its settings.
    */
-  connect?: Connect<keyof Static<Settings> & string>
+  connect?: Connect<keyof Static<Settings> & string> | readonly Connect<keyof Static<Settings> & string>[]
   /** Absent where the vendor has no test environment. Tests then use the simulator. */
   sandbox?: Sandbox<keyof Static<Settings> & string>
   /** The API version that added the provider. Requests of older versions cannot name it. */

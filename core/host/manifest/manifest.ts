@@ -44,7 +44,7 @@ export type Manifest = {
   settings: SettingsSchema
   requestSettings: SettingsSchema
   hosts: string[]
-  connect?: Connect
+  connect?: Connect | Connect[]
   sandbox?: Sandbox
   needs?: 'disk'[]
   since?: string

@@ -35,6 +35,8 @@ const CredentialGrant = Type.Object({
   assertion: Type.Optional(Type.Object({ ...jwt, issuer: Type.String(), audience: Type.String() }))
 })
 
+const OAuth2 = Type.Union([Connected, CredentialGrant])
+
 const SigV4 = Type.Object({
   accessKeyId: Type.String(),
   secretAccessKey: Type.String(),
@@ -50,7 +52,7 @@ const request = {
   bearer: text,
   apiKey: Type.Optional(Type.Object({ header: Type.String(), value: Type.String() })),
   jwt: Type.Optional(Type.Object(jwt)),
-  oauth2: Type.Optional(Type.Union([Connected, CredentialGrant])),
+  oauth2: Type.Optional(OAuth2),
   sigv4: Type.Optional(SigV4),
   form: fields,
   xml: fields,
@@ -85,6 +87,7 @@ const Transport = Type.Object({
   security: Type.Optional(Type.Enum(['starttls', 'tls'])),
   user: text,
   password: text,
+  oauth2: Type.Optional(OAuth2),
   dkim: Type.Optional(Type.Object({ domain: Type.String(), selector: Type.String(), privateKey: Type.String() }))
 })
 
@@ -93,6 +96,7 @@ const schemas = {
   request: Type.Object({ call, request: call, method: Type.Enum([...methods]), url: Type.String(), fields: Type.Object(request) }),
   download: Type.Object({ call, url: Type.String(), fields: Type.Object({ ...request, filename: Type.String({ maxLength: 1000 }) }) }),
   send: Type.Object({ call, message: Message, transport: Transport }),
+  verify: Type.Object({ call, transport: Transport }),
   put: Type.Object({ call, path: Type.String(), document: Type.Object({}) }),
   state: Type.Object({ call, word: Type.Enum([...stateWords]), key: Type.String(), value: Type.Optional(Type.Unknown()) }),
   checkpoint: Type.Object({ call, id: Type.String() }),

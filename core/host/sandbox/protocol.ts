@@ -57,6 +57,7 @@ export type OutsideCalls = {
   request: (args: { call: number, request: number, method: typeof methods[number], url: string, fields: HttpCall }) => null
   download: (args: { call: number, url: string, fields: HttpCall & { filename: string } }) => DocumentHandle
   send: (args: { call: number, message: SmtpMessage, transport: SmtpTransport }) => SmtpReceipt
+  verify: (args: { call: number, transport: SmtpTransport }) => null
   put: (args: { call: number, path: string, document: DocumentHandle }) => null
   state: (args: { call: number, word: typeof stateWords[number], key: string, value?: unknown }) => { value?: unknown }
   checkpoint: (args: { call: number, id: string }) => null

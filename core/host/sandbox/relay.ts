@@ -129,6 +129,11 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
       const { call, message, transport } = readAsked('send', args)
       return await contextOf(call).smtp.send(mailWithOwnDocuments(message, waysOf(call).documents), transport)
     },
+    async verify (args) {
+      const { call, transport } = readAsked('verify', args)
+      await contextOf(call).smtp.verify(transport)
+      return null
+    },
     async put (args) {
       const { call, path, document } = readAsked('put', args)
       await contextOf(call).files.put(path, waysOf(call).documents.find(document))

@@ -11,8 +11,11 @@ import type { Dkim, SmtpTransport } from './message.ts'
 import { type SmtpError, smtpFailure } from './outcome.ts'
 import { connectWithin, openSocket, type SocketOptions } from './socket.ts'
 
-/** The mail sessions of this process, pooled by account and transport. */
-export type Mailers = { get: (account: string, transport: SmtpTransport, host: string) => Mailer, close: () => void }
+/** A mail server and the sign-in there: with an access token, sessions of another token are other ones. */
+export type MailAccess = Omit<SmtpTransport, 'oauth2'> & { accessToken?: string }
+
+/** The mail sessions of this process, pooled by account and access. */
+export type Mailers = { get: (account: string, access: MailAccess, host: string) => Mailer, close: () => void }
 
 /** A message; its streams are read once. The id must be unique. */
 export type Composed = SendMailOptions & { messageId: string }
@@ -25,6 +28,8 @@ export type Mailer = {
   send: (compose: () => Composed, holds: LeaseCheck) => Promise<SMTPSentMessageInfo>
   /** Whether the server takes addresses beyond ASCII (RFC 6531). Throws a {@link RequestFailure}. */
   takesUtf8: () => Promise<boolean>
+  /** Opens a session, signs in, and ends it. Throws a {@link RequestFailure}. */
+  verify: () => Promise<void>
   close: () => void
 }
 
@@ -34,8 +39,13 @@ type Sending = { begun: boolean, whole: boolean, holds: LeaseCheck, envelope?: E
 /** The envelope of the connection. It holds the server's answers so far, which the error after a disconnect would hide. */
 type Envelope = { from: string | false, to: string[], mailError?: SmtpError, rejectedErrors?: SmtpError[], accepted?: string[] }
 
-/** Time limits in milliseconds. RFC 5321, 4.5.3.2 allows more, a dispatch does not. */
-const limits = { connectionTimeout: connectWithin, greetingTimeout: 15_000, socketTimeout: 60_000, idleTimeout: 10_000 }
+/** Milliseconds for a greeting, and for TLS to start. */
+const greetingTimeout = 15_000
+/**
+ * Time limits in milliseconds. RFC 5321, 4.5.3.2 allows more, a dispatch does not. nodemailer counts the connection, which has a limit of
+ * its own here, the greeting and TLS together as `connectionTimeout`.
+ */
+const limits = { connectionTimeout: connectWithin + 2 * greetingTimeout, greetingTimeout, socketTimeout: 60_000, idleTimeout: 10_000 }
 const pool = { pool: true, maxConnections: 4, maxMessages: 100, maxRequeues: 0 } as const
 const mostMailers = 500
 const ports = { starttls: 587, tls: 465 } as const
@@ -46,9 +56,9 @@ export type MailersOptions = SocketOptions & { ca?: readonly string[], name?: st
 export function createMailers (options: MailersOptions): Mailers {
   const mailers = new LRUCache<string, Mailer>({ max: mostMailers, dispose: (mailer) => mailer.close() })
   return {
-    get (account, transport, host) {
-      const key = hash('sha256', JSON.stringify([account, transport]))
-      const mailer = mailers.get(key) ?? createMailer(options, transport, host)
+    get (account, access, host) {
+      const key = hash('sha256', JSON.stringify([account, access]))
+      const mailer = mailers.get(key) ?? createMailer(options, access, host)
       mailers.set(key, mailer)
       return mailer
     },
@@ -56,13 +66,13 @@ export function createMailers (options: MailersOptions): Mailers {
   }
 }
 
-function createMailer (options: MailersOptions, transport: SmtpTransport, host: string): Mailer {
-  const { port, security = 'starttls' } = transport
+function createMailer (options: MailersOptions, access: MailAccess, host: string): Mailer {
+  const { port, security = 'starttls', user, dkim } = access
   const to = { host, port: port ?? ports[security] }
   const open = (): Promise<Socket> => openSocket(options, to)
-  const session = { ...sessionOptions(options, transport), ...to }
+  const session = { ...sessionOptions(options, access), ...to }
   const sendings = new Map<string, Sending>()
-  const signer = transport.dkim === undefined ? undefined : signerOf(transport.dkim)
+  const signer = dkim === undefined ? undefined : signerOf(dkim)
   const getSocket: SMTPPoolOptions['getSocket'] = (_options, callback) => {
     open().then((connection) => callback(null, { connection }), callback)
   }
@@ -111,13 +121,22 @@ function createMailer (options: MailersOptions, transport: SmtpTransport, host: 
       utf8 ||= offersUtf8(await greeting(session, host, open))
       return utf8
     },
+    async verify () {
+      // Where a sign-in is asked for, a server that offers none refuses it.
+      const checked = nodemailer.createTransport({ ...session, getSocket, forceAuth: user !== undefined })
+      try {
+        await checked.verify()
+      } catch (error) {
+        throw error instanceof RequestFailure || !(error instanceof Error) ? error : smtpFailure(host, error, false)
+      }
+    },
     close: () => pooled.close()
   }
 }
 
 function sessionOptions (
   { ca, name }: MailersOptions,
-  { security = 'starttls', user, password }: SmtpTransport
+  { security = 'starttls', user, password, accessToken }: MailAccess
 ): Omit<SMTPPoolOptions, 'pool'> {
   return {
     ...limits,
@@ -125,7 +144,9 @@ function sessionOptions (
     secure: security === 'tls',
     requireTLS: true,
     tls: { minVersion: 'TLSv1.2', ...(ca !== undefined && { ca: [...ca] }) },
-    ...(user !== undefined && { auth: { user, pass: password ?? '' } }),
+    ...(user !== undefined && {
+      auth: accessToken === undefined ? { user, pass: password ?? '' } : { type: 'OAuth2' as const, user, accessToken }
+    }),
     disableFileAccess: true,
     disableUrlAccess: true
   }

@@ -1,5 +1,6 @@
 import type { DocumentHandle } from '../../contract/common.ts'
 import type { TurnedAway } from '../../contract/recipients.ts'
+import type { OAuth2 } from '../http/oauth.ts'
 
 /**
  * An e-mail. An address is bare or has a name, as in `Ada <ada@example.com>`. The body is HTML, text or both. With the same `id`, `date`
@@ -26,8 +27,19 @@ export type SmtpMessage = {
   headers?: Readonly<Record<string, string>>
 }
 
-/** The tenant's mail server. Both `starttls` (port 587, the default) and `tls` (port 465) require a verified certificate. */
-export type SmtpTransport = { host: string, port?: number, security?: 'starttls' | 'tls', user?: string, password?: string, dkim?: Dkim }
+/**
+ * The tenant's mail server. Both `starttls` (port 587, the default) and `tls` (port 465) require a verified certificate. The sign-in is a
+ * `user` with a `password`, or with an access token (XOAUTH2) that the host fetches by `oauth2`; without a user there is none.
+ */
+export type SmtpTransport = {
+  host: string
+  port?: number
+  security?: 'starttls' | 'tls'
+  user?: string
+  password?: string
+  oauth2?: OAuth2
+  dkim?: Dkim
+}
 
 /**
  * The signature of messages (RFC 6376): `privateKey` is an RSA key in PEM; its public key is published at `<selector>._domainkey.<domain>`.
@@ -51,4 +63,6 @@ export type SmtpReceipt = {
 export type Smtp = {
   /** Throws an error that `failureOf` reads. After an error nobody got the message, unless it says that the outcome is unknown. */
   send: (message: SmtpMessage, transport: SmtpTransport) => Promise<SmtpReceipt>
+  /** Connects, starts TLS, signs in and ends the session: nothing is sent. Throws an error that `failureOf` reads. */
+  verify: (transport: SmtpTransport) => Promise<void>
 }

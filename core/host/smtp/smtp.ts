@@ -4,66 +4,109 @@ import { Readable } from 'node:stream'
 import { domainToASCII } from 'node:url'
 import type { DocumentHandle } from '../../contract/common.ts'
 import type { TurnedAway } from '../../contract/recipients.ts'
-import type { Notebook } from '../call/exchanges.ts'
+import type { Line, Notebook } from '../call/exchanges.ts'
 import type { Log } from '../call/log.ts'
-import { type CallProgress, providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
+import { providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
 import type { ReadDocument } from '../http/body.ts'
 import { canonicalHost } from '../http/guard.ts'
 import type { Network } from '../http/network.ts'
 import { readPieces } from '../http/pieces.ts'
-import { type AllowedHosts, checkHost } from '../http/target.ts'
+import { checkHost } from '../http/target.ts'
+import { tokensOf, type TokenSource } from '../http/tokens.ts'
 import type { LeaseCheck } from '../manifest/lease-check.ts'
 import { checkHeaders } from './headers.ts'
 import type { Composed, Mailer } from './mailer.ts'
-import type { Smtp, SmtpMessage, SmtpReceipt } from './message.ts'
+import type { Smtp, SmtpMessage, SmtpReceipt, SmtpTransport } from './message.ts'
 import { type SmtpError, smtpErrorMessage } from './outcome.ts'
 
 /** The options of one call's `smtp`. */
-export type SmtpOptions = {
+export type SmtpOptions = TokenSource & {
   mailers: Network['mailers']
-  account: string
-  targets: AllowedHosts
   documents: { read: ReadDocument }
-  progress: CallProgress
   ended: AbortSignal
   holds: LeaseCheck
   log: Log
   /** Where the exchanges of the call are noted. */
   notebook?: Notebook
+  /** Reports a secret that appeared during the call. It must not be shown either. */
+  conceal: (secret: string) => void
 }
 
 /** The `smtp` of one call of a provider's verb. */
-export function createSmtp ({ mailers, account, targets, documents, progress, ended, holds, log, notebook }: SmtpOptions): Smtp {
+export function createSmtp (options: SmtpOptions): Smtp {
+  const { documents, ended, holds } = options
   return {
     async send (message, transport) {
-      const begun = performance.now()
-      const line = notebook?.begin('SMTP')
-      try {
-        if (ended.aborted) {
-          throw new RequestFailure('not done', `The provider "${targets.provider}" sent an e-mail after its call had ended.`, {
-            ours: true
-          })
-        }
-        const host = canonicalHost(transport.host)
-        if (host === undefined) {
-          throw new RequestFailure('not done', `"${transport.host}" is not a host name such as smtp.example.com.`, { ours: true })
-        }
-        checkHost(host, targets)
-        checkHeaders(message)
-        progress.asking(host)
-        if (line !== undefined) Object.assign(line, { url: `smtp://${host}:${transport.port ?? 587}`, headers: envelopeOf(message) })
-        const receipt = await deliver(await mailers.get(account, transport, host), { host, ended, holds, message, read: documents.read })
-        progress.done({ unsafe: true })
-        if (line !== undefined) line.answer = receipt
-        return receipt
-      } catch (error) {
-        if (line !== undefined && error instanceof Error) line.failure = error.message
-        throw error instanceof RequestFailure ? providerErrorOf(error, progress, { unsafe: true }) : error
-      } finally {
-        line?.end()
-        log.debug({ host: transport.host, ms: Math.round(performance.now() - begun) }, 'mail server called')
-      }
+      const noted = { headers: envelopeOf(message) }
+      return await perform(options, transport, { noted, unsafe: true, prepare: () => checkHeaders(message) },
+        (mailer, host) => deliver(mailer, { host, ended, holds, message, read: documents.read }))
+    },
+    verify: (transport) => perform(options, transport, { noted: {}, unsafe: false }, (mailer) => mailer.verify())
+  }
+}
+
+/** What is done with a mail server. `unsafe`: a second time would do more. */
+type Task = { noted: Partial<Line>, unsafe: boolean, prepare?: () => void }
+
+async function perform<Result> (
+  options: SmtpOptions,
+  transport: SmtpTransport,
+  { noted, unsafe, prepare }: Task,
+  work: (mailer: Mailer, host: string) => Promise<Result>
+): Promise<Result> {
+  const { targets, progress, ended, log, notebook } = options
+  const begun = performance.now()
+  const line = notebook?.begin('SMTP')
+  try {
+    if (ended.aborted) {
+      throw new RequestFailure('not done', `The provider "${targets.provider}" asked a mail server after its call had ended.`, {
+        ours: true
+      })
     }
+    const host = canonicalHost(transport.host)
+    if (host === undefined) {
+      throw new RequestFailure('not done', `"${transport.host}" is not a host name such as smtp.example.com.`, { ours: true })
+    }
+    checkHost(host, targets)
+    prepare?.()
+    if (line !== undefined) Object.assign(line, { url: `smtp://${host}:${transport.port ?? 587}`, ...noted })
+    const result = await signedIn(options, transport, host, (mailer) => {
+      progress.asking(host)
+      return work(mailer, host)
+    })
+    progress.done({ unsafe })
+    if (line !== undefined) line.answer = result
+    return result
+  } catch (error) {
+    if (line !== undefined && error instanceof Error) line.failure = error.message
+    throw error instanceof RequestFailure ? providerErrorOf(error, progress, { unsafe }) : error
+  } finally {
+    line?.end()
+    log.debug({ host: transport.host, ms: Math.round(performance.now() - begun) }, 'mail server called')
+  }
+}
+
+/** Works with the sessions of a sign-in. Where the server refuses a token that was there before, once more with a new one. */
+async function signedIn<Result> (
+  options: SmtpOptions,
+  { oauth2, ...transport }: SmtpTransport,
+  host: string,
+  work: (mailer: Mailer) => Promise<Result>
+): Promise<Result> {
+  const { mailers, account, conceal } = options
+  if (oauth2 === undefined) return await work(await mailers.get(account, transport, host))
+  const tokens = tokensOf(options, oauth2)
+  const attempt = async (accessToken: string): Promise<Result> => {
+    conceal(accessToken)
+    return await work(await mailers.get(account, { ...transport, accessToken }, host))
+  }
+  const { value, cached } = await tokens.token()
+  try {
+    return await attempt(value)
+  } catch (error) {
+    if (!cached || !(error instanceof RequestFailure) || error.facts.word !== 'authentication_error') throw error
+    await tokens.drop(value)
+    return await attempt((await tokens.token()).value)
   }
 }
 

@@ -1,10 +1,13 @@
 import t from 'tap'
 import { callCheck } from '../../../core/host/call/check.ts'
+import { createNetwork } from '../../../core/host/http/network.ts'
 import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import { createSandbox } from '../../../core/host/sandbox/provider.ts'
 import { Secret, Type } from '../../../core/provider.ts'
 import { callContext, installedProvider, memoryLog, outside } from '../../fixtures/providers/call.ts'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
+import { has } from '../../support/matching.ts'
+import { mailServer } from '../../support/smtp.ts'
 import { vendorOf } from '../../support/vendor.ts'
 
 const { vendor, network } = await vendorOf(t)
@@ -70,4 +73,30 @@ export default defineProvider({
   t.same(await callCheck(provider, context), { result: 'failed', code: 'E1', message: 'No: [redacted].' })
   vendor.on('GET /me', { json: {} })
   t.equal((await callCheck(provider, context)).result, 'cannot_be_checked')
+})
+
+await t.test('an adapter in a process of its own signs in at a mail server in the same way', async (t) => {
+  const root = await directory(t)
+  const sandbox = await createSandbox({ cache: `${root}/cache`, log: memoryLog() })
+  t.teardown(() => sandbox.close())
+  const server = await mailServer(t)
+  const mails = createNetwork({ loopback: 'allowed', ca: [server.ca], route: server.route })
+  t.teardown(() => mails.close())
+  const source = `import { AllowedSenders, defineProvider, Host, Secret, Type } from '@dispatch/core/provider'
+export default defineProvider({
+  code: 'acme', name: 'Acme',
+  settings: Type.Object({ host: Host(), token: Secret(), allowedSenders: AllowedSenders() }),
+  check: ({ settings: { host, token }, smtp }) => smtp.verify({ host, user: 'user', password: token }),
+  services: { email: { idempotency: { kind: 'none' }, dispatch: () => ({ id: '1', status: 'sent' }) } }
+})
+`
+  const provider = await sandbox.load(await provide(root, 'acme', { 'index.js': source }), 'digest', 10)
+  const checked = (token: string): ReturnType<typeof callCheck> =>
+    callCheck(provider, callContext({
+      settings: { host: 'mail.acme.test', token, allowedSenders: ['@acme.test'] },
+      resources: outside({ network: mails })
+    }))
+  t.same(await checked('password'), { result: 'ok' })
+  has(t, await checked('wrong-password'), { result: 'failed', code: '535' })
+  t.equal(server.mails.length, 0)
 })

@@ -88,8 +88,10 @@ const connect = {
 
 const withConnect = (changes: object): object => ({ connect: { ...connect, ...changes } })
 
-await t.test('a connection at declared hosts is accepted', (t) => {
+await t.test('a connection at declared hosts is accepted, and several for different settings', (t) => {
   has(t, deriveManifest({ ...sample, connect }, '1.2.3'), { ok: true, value: { connect } })
+  const ways = [{ ...connect, when: { server: 'a' }, tokenUrl: 'https://api.acme.example/{server}/token' }, connect]
+  has(t, deriveManifest({ ...sample, connect: ways }, '1.2.3'), { ok: true, value: { connect: ways } })
   t.end()
 })
 
@@ -112,6 +114,15 @@ const refused: [string, object, string][] = [
     '/connect/clientId The client id stands in the address of the vendor\'s page: it is no Secret().'],
   ['a connection of a client whose secret everybody sees', withConnect({ clientSecret: 'server' }),
     '/connect/clientSecret The client secret must be a Secret().'],
+  ['a connection with a secret in a URL', withConnect({ tokenUrl: 'https://api.acme.example/{token}' }),
+    '/connect/tokenUrl "token" is a secret, which may not stand in a URL.'],
+  ['a connection with a setting in a URL that is none', withConnect({ tokenUrl: 'https://api.acme.example/{tenant}' }),
+    '/connect/tokenUrl There is no setting "tenant".'],
+  ['a connection with a setting in the place of a host', withConnect({ tokenUrl: 'https://{server}/token' }),
+    '/connect/tokenUrl Expected: an https URL without a query.'],
+  ['a connection for a setting that is none', { connect: [connect, { ...connect, when: { kind: 'a' } }] },
+    '/connect/1/when/kind There is no setting "kind".'],
+  ['no way to connect', { connect: [] }, '/connect Must not be empty.'],
   ['a connection with a field of the host', withConnect({ parameters: { state: '1', prompt: 'consent' } }),
     '/connect/parameters/state The host sets "state".'],
   ['documentation that is not a web page', { docs: 'http://docs.example' }, '/docs Does not match the pattern ^https://.'],

@@ -2,6 +2,7 @@ import { createHash, createVerify, generateKeyPairSync, type KeyObject } from 'n
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { mock } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
 import type { SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
@@ -40,9 +41,11 @@ function networkOf (t: Test, options: NetworkOptions): Network {
   return network
 }
 
-function smtpOf ({ mailers }: Network, more: Partial<SmtpOptions> = {}): Smtp {
+function smtpOf ({ mailers, accessTokens }: Network, more: Partial<SmtpOptions> = {}): Smtp {
   return createSmtp({
     mailers,
+    accessTokens,
+    conceal: () => undefined,
     account: 'company 1',
     targets: { provider: 'mail', declared: [], chosen: ['mail.acme.test'] },
     documents,
@@ -65,14 +68,19 @@ async function begin (
   return { server, network, smtp: smtpOf(network, more) }
 }
 
-/** A server that answers one command, or the message, with a refusal, and hangs up with it. */
-async function abruptServer (t: Test, at: string, extensions: readonly string[]): Promise<{ ca: string, route: Route }> {
+/** A server that answers one command, or the message, with a refusal, and hangs up with it. It greets once `greets` has resolved. */
+async function abruptServer (
+  t: Test,
+  at: string,
+  extensions: readonly string[],
+  greets: () => Promise<unknown> = () => Promise.resolve()
+): Promise<{ ca: string, route: Route }> {
   const authority = await createAuthority()
   const server = createTlsServer(await authority.issue('mail.acme.test'), (socket) => {
     const say = (line: string): boolean => socket.write(`${line}\r\n`)
     let received = ''
     socket.on('error', () => undefined)
-    say('220 mail.acme.test')
+    greets().then(() => say('220 mail.acme.test'), () => undefined)
     socket.on('data', (data: Buffer) => {
       received += data.toString()
       const lines = received.split('\r\n')
@@ -282,6 +290,116 @@ await t.test('a bad login is the company\'s', async (t) => {
     message: '"mail.acme.test" answered: 535 Wrong user or password.'
   })
   has(t, await failed(smtp.send(message(), { host: 'mail.acme.test' })), { word: 'distant_service_error', code: '530' })
+})
+
+/** A server that takes the tokens in the list, by XOAUTH2 alone. `tried` are those that it was shown. */
+async function tokenServer (t: Test, good: readonly string[]) {
+  const tried: (string | undefined)[] = []
+  const begun = await begin(t, () => ({
+    authMethods: ['XOAUTH2'],
+    onAuth ({ username: user = '', accessToken }, _session, callback) {
+      tried.push(accessToken)
+      if (good.includes(accessToken ?? '')) callback(null, { user })
+      else callback(null, { data: { status: '401', schemes: 'bearer', scope: 'https://mail.google.com/' } })
+    }
+  }))
+  return { ...begun, tried }
+}
+
+/** A connection whose tokens are those of the list, each until it is dropped. */
+function connection (tokens: string[], dropped: string[] = []): Pick<SmtpOptions, 'connection'> {
+  return {
+    connection: {
+      token: () => Promise.resolve({ value: tokens[0] ?? 'none', cached: dropped.length === 0 }),
+      drop (value) {
+        dropped.push(value)
+        tokens.shift()
+        return Promise.resolve()
+      }
+    }
+  }
+}
+
+const byToken: SmtpTransport = { host: 'mail.acme.test', user: 'billing@acme.test', oauth2: { grant: 'authorization_code' } }
+
+await t.test('the access token of a connection signs in, by XOAUTH2', async (t) => {
+  const { server, network, tried } = await tokenServer(t, ['token-1'])
+  const concealed: string[] = []
+  const smtp = smtpOf(network, { ...connection(['token-1']), conceal: (secret) => concealed.push(secret) })
+  await smtp.send(message(), byToken)
+  has(t, server.mails, [{ user: 'billing@acme.test', secure: true }])
+  t.same(tried, ['token-1'])
+  t.same(concealed, ['token-1'], 'it is shown nowhere')
+})
+
+await t.test('a token that the server does not take any more is renewed once, and the message goes out with the new one', async (t) => {
+  const { server, network } = await tokenServer(t, ['token-2'])
+  const dropped: string[] = []
+  await smtpOf(network, connection(['token-1', 'token-2'], dropped)).send(message(), byToken)
+  t.same(dropped, ['token-1'])
+  t.equal(server.mails.length, 1)
+})
+
+await t.test('a fresh token that the server does not take is the company\'s fault', async (t) => {
+  const { server, network } = await tokenServer(t, [])
+  const dropped: string[] = []
+  const refused = await failed(smtpOf(network, connection(['token-1', 'token-2', 'token-3'], dropped)).send(message(), byToken))
+  has(t, refused, { word: 'authentication_error' })
+  t.same(dropped, ['token-1'], 'the second one is not dropped')
+  t.equal(server.mails.length, 0)
+})
+
+await t.test('sessions of one token are not used for another one', async (t) => {
+  const { server, network } = await tokenServer(t, ['token-1', 'token-2'])
+  await smtpOf(network, connection(['token-1'])).send(message(), byToken)
+  await smtpOf(network, connection(['token-1'])).send(message(), byToken)
+  t.equal(server.connections(), 1)
+  await smtpOf(network, connection(['token-2'])).send(message(), byToken)
+  t.equal(server.connections(), 2)
+})
+
+await t.test('a provider without "connect" for its settings has no connection to sign in with', async (t) => {
+  const { server, network } = await tokenServer(t, ['token-1'])
+  has(t, await failed(smtpOf(network).send(message(), byToken)), { word: 'provider_unavailable', ours: true, message: /no "connect"/ })
+  t.equal(server.connections(), 0)
+})
+
+await t.test('a check signs in, and sends nothing', async (t) => {
+  const { server, smtp } = await begin(t)
+  await smtp.verify(transport)
+  t.equal(server.connections(), 1)
+  t.equal(server.mails.length, 0)
+  has(t, await failed(smtp.verify({ ...transport, password: 'wrong' })), { word: 'authentication_error', message: /535/ })
+})
+
+await t.test('a check fails where a sign-in is asked for and the server has none', async (t) => {
+  const { server, smtp } = await begin(t, () => ({ authOptional: true, disabledCommands: ['AUTH'] }))
+  has(t, await failed(smtp.verify(transport)), { word: 'authentication_error' })
+  const { host } = transport
+  await smtp.verify({ host })
+  t.equal(server.connections(), 2)
+})
+
+await t.test('a server may take as long to greet as is declared, and no longer', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() })
+  t.teardown(() => mock.timers.reset())
+  const sessions = [Promise.withResolvers<() => void>(), Promise.withResolvers<() => void>()]
+  let count = 0
+  const { ca, route } = await abruptServer(t, 'nothing', [], () =>
+    new Promise((resolve) => {
+      sessions[count++]?.resolve(() => resolve(undefined))
+    }))
+  const network = networkOf(t, { ca: [ca], route })
+  const tls = { host: 'mail.acme.test', security: 'tls' } as const
+  const sent = smtpOf(network).send(message(), tls)
+  const greet = await sessions[0]?.promise
+  mock.timers.tick(14_000)
+  greet?.()
+  await sent
+  const late = failed(smtpOf(network).verify(tls))
+  await sessions[1]?.promise
+  mock.timers.tick(15_000)
+  has(t, await late, { word: 'provider_unavailable', message: /Greeting never received/ })
 })
 
 await t.test('a recipient that is refused beside an accepted one is told, and is no error', async (t) => {

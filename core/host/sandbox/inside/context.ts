@@ -53,7 +53,12 @@ export function contextOf (outside: Outside, number: number, call: Call, { now, 
     log: logOf(outside, number),
     state: stateOf(outside, number),
     http: httpOf(outside, number, call),
-    smtp: { send: (message, transport) => ask('send', { call: number, message, transport }) },
+    smtp: {
+      send: (message, transport) => ask('send', { call: number, message, transport }),
+      async verify (transport) {
+        await ask('verify', { call: number, transport })
+      }
+    },
     files: {
       async put (path, document) {
         await ask('put', { call: number, path, document })

@@ -45,6 +45,7 @@ export async function createRecorder (outside: Network): Promise<Recorder> {
         network,
         requests: [],
         mails: [],
+        signIn: () => ({}),
         givenUp: new AbortController().signal,
         close: network.close
       }

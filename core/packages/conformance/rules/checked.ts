@@ -1,5 +1,6 @@
 import { withTimeLimit } from '@dispatch/common'
 import { callCheck } from '@dispatch/core/host'
+import { compareSignIn } from '../fixtures/compare-mail.ts'
 import { compareRequest, differs, fillPlaceholders, type PlaceholderValues } from '../fixtures/compare.ts'
 import type { CheckFixture } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
@@ -9,12 +10,13 @@ import { now } from '../run/clock.ts'
 import { connectionOf } from '../run/connection.ts'
 import { type InjectedFault, injectedFaults, isSignIn } from '../run/fault-injection.ts'
 import { memoryLog, memoryState } from '../run/memory.ts'
-import type { ExchangeSession } from '../run/vendor-double.ts'
+import type { ExchangeScript, ExchangeSession } from '../run/vendor-double.ts'
+import { sessionFaults } from './mails.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
 type Result = Awaited<ReturnType<typeof callCheck>>
-type Run = { result: Result, requests: ExchangeSession['requests'] }
+type Run = { result: Result } & Pick<ExchangeSession, 'requests' | 'mails' | 'signIn'>
 
 /** Milliseconds for one check. */
 const limit = 10_000
@@ -34,7 +36,8 @@ export async function checkedCases (subject: ProviderUnderTest): Promise<Case[]>
   return [...missing, ...told, ...attacked.flat()]
 }
 
-function faultsOf ({ fixture: { exchange, result: expected } }: Named<CheckFixture>, { result, requests }: Run): string[] {
+function faultsOf ({ fixture: { exchange = [], mail, result: expected } }: Named<CheckFixture>, run: Run): string[] {
+  const { result, requests, mails, signIn } = run
   const counting = exchange.filter((entry) => entry.expect.method !== 'GET' && !isSignIn(entry))
   const told: Readonly<Record<string, unknown>> = result
   const wanted = fillPlaceholders(exchange, filling)
@@ -47,17 +50,26 @@ function faultsOf ({ fixture: { exchange, result: expected } }: Named<CheckFixtu
         : compareRequest(expect, request, filling)
     }),
     ...exchange.slice(requests.length).map(({ expect: { method, url } }) => `${method} ${url} was not sent.`),
+    ...mail === undefined ? [] : compareSignIn(mail.expect, signIn()),
+    ...mails.length === 0 ? [] : ['An e-mail was sent: a check only reads.'],
     ...Object.entries(expected).flatMap(([field, value]) => differs(field, value, told[field]))
   ]
 }
 
 async function attackedCases (subject: ProviderUnderTest, named: Named<CheckFixture>): Promise<Case[]> {
-  const { fixture: { exchange }, name } = named
+  const { fixture: { exchange = [], mail }, name } = named
   const trials = exchange.flatMap((_, at) => injectedFaults.filter((how) => wordFor(how) !== undefined).map((how) => ({ at, how })))
-  return await inTurn(trials, async ({ at, how }) => {
-    const { result } = await run(subject, named, { at, how })
+  const asked = await inTurn(trials, async ({ at, how }) => {
+    const { result } = await run(subject, named, { attack: { at, how } })
     return judged('checked', `${name}: request ${at + 1} ${how.name}`, differs('result', wordFor(how), result.result))
   })
+  const sessions = sessionFaults.filter(({ needs }) => mail !== undefined && (needs === undefined || mail.expect.user !== undefined))
+  const signedIn = await inTurn(sessions, async (mailAttack) => {
+    const { result } = await run(subject, named, { mailAttack })
+    const word = mailAttack.outcome === 'rejected' ? 'failed' : 'cannot_be_checked'
+    return judged('checked', `${name}: the mail server ${mailAttack.name}`, differs('result', word, result.result))
+  })
+  return [...asked, ...signedIn]
 }
 
 /** What a fault of a request means. What else a refusal means, such as a 404, the provider knows. */
@@ -76,10 +88,10 @@ const filling: PlaceholderValues = {
 
 async function run (
   { installed, stages: [stage] }: ProviderUnderTest,
-  { fixture: { settings, sandbox = false, exchange } }: Named<CheckFixture>,
-  attack?: { at: number, how: InjectedFault }
+  { fixture: { settings, sandbox = false, exchange = [], mail } }: Named<CheckFixture>,
+  attacks: Pick<ExchangeScript, 'attack' | 'mailAttack'> = {}
 ): Promise<Run> {
-  const session = await stage.play({ exchange: fillPlaceholders(exchange, filling), ...(attack !== undefined && { attack }) })
+  const session = await stage.play({ exchange: fillPlaceholders(exchange, filling), ...(mail !== undefined && { mail }), ...attacks })
   const none = (): Promise<never> => Promise.reject(new TypeError('A check has no documents and no checkpoint.'))
   const resources = {
     network: session.network,
@@ -102,7 +114,7 @@ async function run (
   }
   try {
     const result = await withTimeLimit(2 * limit, callCheck(installed, context, { limit, signal: session.givenUp }))
-    return { result, requests: session.requests }
+    return { ...session, result }
   } finally {
     await session.close()
   }

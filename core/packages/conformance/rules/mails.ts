@@ -4,7 +4,8 @@ import type { InjectedMailFault } from '../vendor/mail-fault.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
-const mailAttacks: readonly InjectedMailFault[] = [
+/** What can become of a session with a mail server, up to its end without a message. */
+export const sessionFaults: readonly InjectedMailFault[] = [
   {
     name: 'refuses the sign-in',
     outcome: 'rejected',
@@ -12,6 +13,14 @@ const mailAttacks: readonly InjectedMailFault[] = [
     needs: 'sign-in',
     script: { at: 'sign-in', reply: '535 Wrong user or password' }
   },
+  { name: 'cuts the connection at once', outcome: 'unavailable', script: { at: 'greeting', cut: true } },
+  { name: 'refuses the connection', outcome: 'unavailable', link: 'refused' },
+  { name: 'has a name that is not found', outcome: 'unavailable', link: 'unknown name' },
+  { name: 'has another certificate', outcome: 'unavailable', link: 'untrusted' }
+]
+
+const mailAttacks: readonly InjectedMailFault[] = [
+  ...sessionFaults,
   { name: 'refuses the sender', outcome: 'rejected', script: { at: 'sender', reply: '553 Not from you' } },
   { name: 'refuses every recipient', outcome: 'rejected', script: { at: 'recipient', reply: '550 No such user' } },
   {
@@ -23,13 +32,9 @@ const mailAttacks: readonly InjectedMailFault[] = [
   { name: 'refuses the message', outcome: 'rejected', script: { at: 'message', reply: '554 This is spam' } },
   { name: 'takes no sender now', outcome: 'unavailable', script: { at: 'sender', reply: '451 Later' } },
   { name: 'takes no message now', outcome: 'unavailable', script: { at: 'message', reply: '452 Full' } },
-  { name: 'cuts the connection at once', outcome: 'unavailable', script: { at: 'greeting', cut: true } },
   { name: 'cuts the connection before the message', outcome: 'unavailable', script: { at: 'sender', cut: true } },
   { name: 'cuts the connection after the message', outcome: 'uncertain', script: { at: 'message', cut: true } },
-  { name: 'says nothing to the message', outcome: 'uncertain', script: { at: 'message', silent: true } },
-  { name: 'refuses the connection', outcome: 'unavailable', link: 'refused' },
-  { name: 'has a name that is not found', outcome: 'unavailable', link: 'unknown name' },
-  { name: 'has another certificate', outcome: 'unavailable', link: 'untrusted' }
+  { name: 'says nothing to the message', outcome: 'uncertain', script: { at: 'message', silent: true } }
 ]
 
 /** Disturbs the session of every accepted dispatch that is an e-mail. */

@@ -1,7 +1,7 @@
 import { type JsonObject, withTimeLimit } from '@dispatch/common'
 import { aroundHttp, type CallContext, callDispatch, type CallLimits, copyJson, type Credential, credentialsOf, type DocumentHandle,
   type FailedCall, failureOf, type Http, type InstalledProvider, invoke, type Log, type Outcome, type ProvidedName, type ServiceContracts,
-  type Smtp, type State, type Verb, type VerbName } from '@dispatch/core/host'
+  type Smtp, type SmtpTransport, type State, type Verb, type VerbName } from '@dispatch/core/host'
 import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
+import type { MailExchange } from '../fixtures/fixture.ts'
 import { now } from './clock.ts'
 import { connectionOf } from './connection.ts'
 import { credentialsInBody } from './credentials.ts'
@@ -19,6 +20,7 @@ import type { ExchangeScript, ExchangeSession, VendorDouble } from './vendor-dou
 /** A call as a fixture describes it, with its placeholders filled in. */
 export type FixtureCall = ExchangeScript & {
   service: ProvidedName
+  mail?: MailExchange
   settings: JsonObject
   requestSettings: JsonObject
   sandbox: boolean
@@ -174,12 +176,19 @@ function listened (http: Http, seen: VerbObservation): Http {
 }
 
 function overheard (smtp: Smtp, seen: VerbObservation): Smtp {
+  const hear = ({ password, oauth2, dkim }: SmtpTransport): void => {
+    if (password !== undefined) seen.credentials.push({ sent: 'as "password" of a mail server', value: password })
+    if (oauth2 !== undefined) seen.credentials.push(...credentialsOf({ oauth2 }))
+    if (dkim !== undefined) seen.credentials.push({ sent: 'as "dkim.privateKey"', value: dkim.privateKey })
+  }
   return {
     send (message, transport) {
-      const { password, dkim } = transport
-      if (password !== undefined) seen.credentials.push({ sent: 'as "password" of a mail server', value: password })
-      if (dkim !== undefined) seen.credentials.push({ sent: 'as "dkim.privateKey"', value: dkim.privateKey })
+      hear(transport)
       return smtp.send(message, transport)
+    },
+    verify (transport) {
+      hear(transport)
+      return smtp.verify(transport)
     }
   }
 }

@@ -32,6 +32,7 @@ export const scriptedVendor: Pick<VendorDouble, 'play'> = {
       network: { ...network, transport: wire, accessTokens: createAccessTokenCache({ wire, now }) },
       requests,
       mails: [],
+      signIn: () => ({}),
       givenUp: new AbortController().signal,
       close: network.close
     })

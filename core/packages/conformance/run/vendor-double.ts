@@ -1,8 +1,8 @@
 import { createNetwork, type Network } from '@dispatch/core/host'
-import type { Exchange, MailExchange } from '../fixtures/fixture.ts'
+import type { Exchange, ExpectedSignIn, MailAnswer } from '../fixtures/fixture.ts'
 import { type Authority, createAuthority } from '../vendor/certificates.ts'
 import type { InjectedMailFault } from '../vendor/mail-fault.ts'
-import { createMailServer, type MailServer, type ReceivedMail } from '../vendor/mail-server.ts'
+import { createMailServer, type MailServer, type MailSignIn, type ReceivedMail } from '../vendor/mail-server.ts'
 import type { ReceivedRequest } from '../vendor/requests.ts'
 import { createVendor, type Vendor, type VendorReply } from '../vendor/vendor.ts'
 import { now } from './clock.ts'
@@ -22,7 +22,7 @@ export type VendorDouble = {
  */
 export type ExchangeScript = {
   exchange: Exchange
-  mail?: MailExchange
+  mail?: { expect: ExpectedSignIn, answer?: MailAnswer }
   attack?: { at: number, how: InjectedFault }
   mailAttack?: InjectedMailFault
   meet?: (index: number) => Promise<void>
@@ -33,6 +33,8 @@ export type ExchangeSession = {
   network: Network
   requests: { request: ReceivedRequest, index: number | undefined }[]
   mails: readonly ReceivedMail[]
+  /** Who has signed in at the mail server last. */
+  signIn: () => MailSignIn
   givenUp: AbortSignal
   close: () => Promise<void>
 }
@@ -58,7 +60,7 @@ export async function createVendorDouble (): Promise<VendorDouble> {
 /** The mail server of an exchange. Its certificate is for the host that the fixture names, or for another one in an attack. */
 async function openMail (
   post: Authority,
-  { expect: { host, port, user }, answer = {} }: MailExchange,
+  { expect: { host, port, user }, answer = {} }: NonNullable<ExchangeScript['mail']>,
   attack: InjectedMailFault | undefined,
   heard: () => void
 ): Promise<MailServer> {
@@ -128,6 +130,7 @@ function begin (
     network,
     requests,
     mails: mailServer?.mails ?? [],
+    signIn: () => mailServer?.signIn() ?? {},
     givenUp: giveUp.signal,
     async close () {
       over.resolve(undefined)

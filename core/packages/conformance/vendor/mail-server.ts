@@ -5,8 +5,11 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { MailAnswer } from '../fixtures/fixture.ts'
 import type { Certificate } from './certificates.ts'
 
-/** A message as the server got it, and the user who signed in. */
-export type ReceivedMail = { from: string, to: string[], source: string, user?: string, password?: string }
+/** Who signed in, by a password or by an access token (XOAUTH2). */
+export type MailSignIn = { user?: string, password?: string, token?: string }
+
+/** A message as the server got it, and who signed in. */
+export type ReceivedMail = { from: string, to: string[], source: string } & MailSignIn
 
 /** The point of a session at which it ends: with a reply, or with a broken connection. */
 export type MailScript = { at: 'sign-in' | 'sender' | 'recipient' | 'message', reply: string } | {
@@ -14,8 +17,8 @@ export type MailScript = { at: 'sign-in' | 'sender' | 'recipient' | 'message', r
   cut: true
 } | { at: 'message', silent: true }
 
-/** A real SMTP server with STARTTLS, or with TLS from the first byte. The accepted messages are in `mails`. */
-export type MailServer = { port: number, mails: ReceivedMail[], close: () => Promise<void> }
+/** A real SMTP server with STARTTLS, or with TLS from the first byte. The accepted messages are in `mails`; `signIn` is the last one. */
+export type MailServer = { port: number, mails: ReceivedMail[], signIn: () => MailSignIn, close: () => Promise<void> }
 
 /**
  * `answer` gives its reply to a message. `script` disturbs its sessions. `heard` is called when it has a whole message and stays silent.
@@ -32,7 +35,7 @@ export type MailServerOptions = {
 export async function createMailServer ({ certificate, tls, signsIn, answer, script, heard }: MailServerOptions): Promise<MailServer> {
   const sockets = new Set<Socket>()
   const mails: ReceivedMail[] = []
-  const login: Pick<ReceivedMail, 'user' | 'password'> = {}
+  let login: MailSignIn = {}
   const cut = (): void => {
     for (const socket of sockets) socket.destroy()
   }
@@ -48,13 +51,13 @@ export async function createMailServer ({ certificate, tls, signsIn, answer, scr
     ...certificate,
     secure: tls,
     authOptional: !signsIn,
-    authMethods: ['PLAIN', 'LOGIN'],
+    authMethods: ['PLAIN', 'LOGIN', 'XOAUTH2'],
     onConnect (_session, callback) {
       if (!end('greeting', callback)) callback()
     },
-    onAuth ({ username, password }, _session, callback) {
-      Object.assign(login, { user: username, password })
-      if (!end('sign-in', callback)) callback(null, { user: username })
+    onAuth ({ username: user = '', password, accessToken: token }, _session, callback) {
+      login = { user, ...(typeof password === 'string' && { password }), ...(token !== undefined && { token }) }
+      if (!end('sign-in', callback)) callback(null, { user })
     },
     onMailFrom (_address, _session, callback) {
       if (!end('sender', callback)) callback()
@@ -80,6 +83,7 @@ export async function createMailServer ({ certificate, tls, signsIn, answer, scr
   return {
     port,
     mails,
+    signIn: () => login,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
