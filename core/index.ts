@@ -11,13 +11,14 @@ export { SealError, createKeyring, type Envelope, type Keyring } from './access/
 export { createMailedSecrets, type MailedSecrets } from './access/mailed-secrets.ts'
 export { MasterKeyError, readMasterKey } from './access/master-key.ts'
 export { clientKeyOf, isAddressAllowed, isWithin, readNetwork } from './access/networks.ts'
-export { hashPassword, passwordMatches, unusableHash } from './access/passwords.ts'
+export { hashPassword, measureHashing, passwordMatches, unusableHash } from './access/passwords.ts'
 export { relyingPartyOf } from './access/passkeys.ts'
 export { maySee, mayUse, requireEveryService, requirePerson, requireRole, requireScope, requireService,
   sightOf } from './access/permissions.ts'
 export { createSigningKeys, readLinkKey, rotateSigningKey, type KeyPurpose, type KeyStore, type SigningKeys,
   type StoredKey } from './access/signing-keys.ts'
 export { createTokens, type Tokens } from './access/tokens.ts'
+export { createUnknownSecrets, type UnknownSecrets } from './access/unknown-secrets.ts'
 export { ClientGone, onBehalfOf, waitingClient } from './access/waiting-client.ts'
 export { createImpersonation, type Impersonation } from './accounts/impersonation.ts'
 export { createKeyAdministration, type KeyAdministration } from './accounts/api-keys.ts'

@@ -80,6 +80,13 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(tarpitPlugin, { limits: get('admissionLimits').tarpit })
   await server.register(admissionControlPlugin, { limits: get('admissionLimits') })
   await server.register(openapiPlugin, { publicUrl: get('config').publicUrl })
+  // Before the first password comes, and beside everything else: no start waits for it.
+  server.addHook('onListen', (done) => {
+    get('measurePasswords')().catch((err: unknown) => {
+      get('log').warn({ err }, 'it was not measured how long a password takes')
+    })
+    done()
+  })
 
   const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }
   await server.register(authRoutes, { authentication: get('authentication') })

@@ -8,6 +8,7 @@ import type { Credentials } from './credentials.ts'
 import { isAddressAllowed } from './networks.ts'
 import { mayImpersonate, requirePerson, requireRole } from './permissions.ts'
 import type { Claims, Tokens, TokenSubject } from './tokens.ts'
+import type { UnknownSecrets } from './unknown-secrets.ts'
 
 /** An access token and its user. */
 export type Session = { token: string, userId: number, companyId: number }
@@ -54,6 +55,7 @@ type Options = {
   credentials: Credentials
   tokens: Tokens
   keys: KeyLookup
+  unknownSecrets: UnknownSecrets
   secondFactors: { verify: CodeCheck }
   bruteForceGuard?: BruteForceGuard | undefined
   now: () => Date
@@ -63,7 +65,7 @@ type Options = {
  * Creates authentication by password (Basic), access token (Bearer) or API key (Bearer, or Basic with an empty password). Each request
  * reads the current account. For users with a second factor the password alone is refused: Basic has no place for a code.
  */
-export function createAuthentication ({ accounts, credentials, tokens, keys, secondFactors, bruteForceGuard, now }:
+export function createAuthentication ({ accounts, credentials, tokens, keys, unknownSecrets, secondFactors, bruteForceGuard, now }:
   Options): Authentication
 {
   async function byPassword (email: string, password: string, address: string): Promise<Actor> {
@@ -81,7 +83,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, sec
 
   async function byKey (secret: string, address: string): Promise<Actor> {
     if (!isWellFormed(secret)) throw new DispatchError('unauthorized', 'The API key is mistyped or cut off: its checksum does not fit.')
-    const key = await keys.find(digestOf(secret))
+    const key = await unknownSecrets.find(digestOf(secret), address, keys.find)
     const account = key === undefined || (key.expiresAt !== undefined && key.expiresAt <= now())
       ? undefined
       : await accounts.byId(key.userId)

@@ -3,8 +3,9 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { type Account, type Accounts, normaliseEmail } from './account.ts'
 import type { BruteForceGuard } from './brute-force-guard.ts'
 import { clientKeyOf } from './networks.ts'
-import { createPasswordSemaphore, type Timed } from './password-semaphore.ts'
-import { passwordMatches, unusableHash } from './passwords.ts'
+import { createPasswordSemaphore, type Pace, type Timed } from './password-semaphore.ts'
+import { hashingPace, passwordMatches, unusableHash } from './passwords.ts'
+import type { UnknownSecrets } from './unknown-secrets.ts'
 import { ClientGone, waitingClient } from './waiting-client.ts'
 
 /** Verifies e-mail addresses with passwords. */
@@ -30,15 +31,16 @@ const mostTrusted = 10_000
  *
  * The accounts are read every time, and a new password version makes the remembered entry unreachable. The memory cannot be reversed: its
  * key is an HMAC under a secret of this process, its value an id and an expiry. An unknown e-mail address takes as long as a known one.
- * Without `bruteForceGuard` the number of attempts is not limited. Tests replace `matches` to count its calls, and `elapsed`, the clock by
- * which passwords are measured.
+ * Without `bruteForceGuard` the number of attempts is not limited. Tests replace `matches` to count its calls, and `pace`, by which the
+ * queues are as long as they are.
  */
-export function createCredentials ({ accounts, bruteForceGuard, now, matches = passwordMatches, elapsed }: {
+export function createCredentials ({ accounts, unknownSecrets, bruteForceGuard, now, matches = passwordMatches, pace = hashingPace }: {
   accounts: Accounts
+  unknownSecrets: UnknownSecrets
   bruteForceGuard?: BruteForceGuard | undefined
   now: () => Date
   matches?: typeof passwordMatches
-  elapsed?: () => number
+  pace?: Pace
 }): Credentials {
   const secret = randomBytes(32)
   const trusted = new LRUCache<string, { userId: number, until: number }>({ max: mostTrusted })
@@ -46,7 +48,7 @@ export function createCredentials ({ accounts, bruteForceGuard, now, matches = p
   const underWay = new Map<string, Map<string, Promise<number | undefined>>>()
   /** E-mail addresses with clients that have logged in successfully since this process started. */
   const proven = new LRUCache<string, true>({ max: mostTrusted })
-  const semaphores = { proven: createPasswordSemaphore(elapsed), unknown: createPasswordSemaphore(elapsed) }
+  const semaphores = { proven: createPasswordSemaphore(pace), unknown: createPasswordSemaphore(pace) }
 
   /** The user with this password. An attempt is counted when its wait ends: if the limit is used up by then, it costs nothing. */
   async function attempt (
@@ -64,6 +66,10 @@ export function createCredentials ({ accounts, bruteForceGuard, now, matches = p
     if (right !== undefined) await admitted.right(right.userId)
     return right?.userId
   }
+
+  /** Whether an address exists makes no difference to who waits: a client is known by its own success alone. */
+  const accountsOf = (place: string, name: string, address: string): Promise<readonly Account[]> =>
+    proven.has(place) ? accounts.byEmail(name) : unknownSecrets.inTurn(address, () => accounts.byEmail(name))
 
   const withPermit = <Result>(place: string, address: string, work: (timed: Timed) => Promise<Result>): Promise<Result> =>
     proven.has(place)
@@ -97,9 +103,9 @@ export function createCredentials ({ accounts, bruteForceGuard, now, matches = p
   return {
     async verify (email, password, address, only) {
       const name = normaliseEmail(email)
-      const found = isPlausible(name) ? await accounts.byEmail(name) : []
-      const candidates = found.filter(({ userId }) => only === undefined || userId === only)
       const place = JSON.stringify([name, clientKeyOf(address)])
+      const found = isPlausible(name) ? await accountsOf(place, name, address) : []
+      const candidates = found.filter(({ userId }) => only === undefined || userId === only)
       const versions = candidates.map(({ userId, passwordVersion }) => [userId, passwordVersion])
       const key = createHmac('sha256', secret).update(JSON.stringify([versions, place, password])).digest('base64')
       const known = remembered(place, key, address)

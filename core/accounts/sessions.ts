@@ -5,6 +5,7 @@ import { isAddressAllowed } from '../access/networks.ts'
 import { mayImpersonate } from '../access/permissions.ts'
 import { makeSecret, secretForm } from '../access/secret.ts'
 import type { Tokens } from '../access/tokens.ts'
+import type { UnknownSecrets } from '../access/unknown-secrets.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { ProofBody } from '../contract/second-factor.ts'
 import type { SessionView } from '../contract/sessions.ts'
@@ -67,15 +68,18 @@ const longestName = 300
 type Options = SignInOptions & {
   freshness: Freshness
   tokens: Pick<Tokens, 'verify'>
+  unknownSecrets: UnknownSecrets
   now: () => Date
   newId: () => string
 }
 
 export function createSessions (options: Options): Sessions {
-  const { database, accounts, freshness, tokens, secondFactors, singleSignOn, passkeys, now, newId } = options
+  const { database, accounts, freshness, tokens, unknownSecrets, secondFactors, singleSignOn, passkeys, now, newId } = options
 
   async function visitorOf (secret: string, address: string): Promise<Visitor | undefined> {
-    const session = secretForm.test(secret) ? await useSession(database, digestOf(secret), { limits, freshness }) : undefined
+    const session = secretForm.test(secret)
+      ? await unknownSecrets.find(digestOf(secret), address, (digest) => useSession(database, digest, { limits, freshness }))
+      : undefined
     if (session === undefined || !isAddressAllowed(session.person.addresses, address)) return undefined
     const { sessionId, person, passwordVersion, provedAt, acting } = session
     const own = { ...personOf(person), sessionId, provedAt, passwordVersion }
@@ -91,8 +95,10 @@ export function createSessions (options: Options): Sessions {
 
   async function begin (account: Account, { address, browser }: SessionClient): Promise<string> {
     const secret = makeSecret()
+    const digest = digestOf(secret)
     const client = { address, browser: browser.slice(0, longestName) }
-    await insertSession(database, { ...account, ...client, sessionId: newId(), digest: digestOf(secret) }, { ...limits, most })
+    await insertSession(database, { ...account, ...client, sessionId: newId(), digest }, { ...limits, most })
+    unknownSecrets.learn(digest)
     return secret
   }
 

@@ -4,8 +4,8 @@ import type { Accounts, Adapters, Addresses, ApiKeys, Assets, Authentication, Br
   EventSpool, ExchangeLog, FetchJson, FileStore, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes,
   LinkMail, Links, Log, MailedSecrets, Marketplace, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline,
   PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SandboxState,
-  SecondFactors, Sessions, SigningKeys, SigningOn, SingleSignOn, State, TemplateEditor, Templates, Tokens, Users, WebhookReceiver,
-  WebhookVerifier } from '@dispatch/core'
+  SecondFactors, Sessions, SigningKeys, SigningOn, SingleSignOn, State, TemplateEditor, Templates, Tokens, UnknownSecrets, Users,
+  WebhookReceiver, WebhookVerifier } from '@dispatch/core'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { Config } from '../config/config.ts'
 import type { AdmissionLimits } from '../hooks/admission-control.ts'
@@ -31,7 +31,10 @@ export type AppDependencies = {
   freshness: Freshness
   accounts: Accounts
   credentials: Credentials
+  /** Measures how long passwords take, once in a process. */
+  measurePasswords: () => Promise<void>
   tokens: Tokens
+  unknownSecrets: UnknownSecrets
   authentication: Authentication
   impersonation: Impersonation
   users: Users

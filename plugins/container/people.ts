@@ -1,14 +1,23 @@
 import { type BruteForceGuard, createAccounts, createApiKeys, createAuthentication, createBruteForceGuard, createCompanyAccounts,
   createCompanySettings, createCredentials, createImpersonation, createKeyAdministration, createKnownClients, createLinkMail, createLinks,
   createMailedSecrets, createMeter, createNotices, createOpenId, createPasskeys, createRateLimiter, createSecondFactors, createSessions,
-  createSigningOn, createSingleSignOn, createTokens, createUsers, type Meter, relyingPartyOf } from '@dispatch/core'
+  createSigningOn, createSingleSignOn, createTokens, createUnknownSecrets, createUsers, measureHashing, type Meter,
+  relyingPartyOf } from '@dispatch/core'
 import type { RateLimiters } from '../hooks/rate-limits.ts'
 import type { App, Factories } from './dependencies.ts'
 
 /** Creates who signs in, and what they may: accounts, sessions, companies. */
 export const people: Factories = {
   accounts: (get) => createAccounts(get('database'), get('freshness')),
-  credentials: (get) => createCredentials({ accounts: get('accounts'), bruteForceGuard: get('bruteForceGuard'), now: get('now') }),
+  measurePasswords: () => measureHashing,
+  unknownSecrets: () => createUnknownSecrets(),
+  credentials: (get) =>
+    createCredentials({
+      accounts: get('accounts'),
+      unknownSecrets: get('unknownSecrets'),
+      bruteForceGuard: get('bruteForceGuard'),
+      now: get('now')
+    }),
   tokens: (get) => createTokens({ keys: get('signingKeys'), now: get('now') }),
   users: (get) => createUsers({ database: get('database'), credentials: get('credentials'), now: get('now') }),
   keyAdministration: (get) =>
@@ -20,6 +29,7 @@ export const people: Factories = {
       accounts: get('accounts'),
       authentication: get('authentication'),
       tokens: get('tokens'),
+      unknownSecrets: get('unknownSecrets'),
       secondFactors: get('secondFactors'),
       singleSignOn: get('singleSignOn'),
       passkeys: get('passkeys'),
@@ -102,6 +112,7 @@ export const people: Factories = {
       credentials: get('credentials'),
       tokens: get('tokens'),
       keys: get('apiKeys'),
+      unknownSecrets: get('unknownSecrets'),
       secondFactors: get('secondFactors'),
       bruteForceGuard: get('bruteForceGuard'),
       now: get('now')

@@ -1,4 +1,4 @@
-import { createCredentials, passwordMatches } from '@dispatch/core'
+import { createCredentials, createUnknownSecrets, passwordMatches } from '@dispatch/core'
 import t from 'tap'
 import { makeKey } from '../../core/access/api-key.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -61,7 +61,12 @@ await t.test('whatever is wrong with a login, one password is checked', async (t
     checks++
     return passwordMatches(...given)
   }
-  const credentials = createCredentials({ accounts: app.get('accounts'), now: app.get('now'), matches })
+  const credentials = createCredentials({
+    accounts: app.get('accounts'),
+    unknownSecrets: createUnknownSecrets(),
+    now: app.get('now'),
+    matches
+  })
   const wrong: [string, string][] = [
     [admin.email, 'wrong'],
     ['nobody@example.com', 'wrong'],

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { makeKey } from '../../core/access/api-key.ts'
+import { makeSecret } from '../../core/access/secret.ts'
 import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
 import { admissionLimits } from '../../plugins/hooks/admission-control.ts'
 import { openConsole } from '../plugins/support/console.ts'
@@ -109,6 +111,42 @@ await t.test('whoever is signed in does not wait among strangers, nor do the fil
   t.equal(await Promise.race([signInPage.then(() => 'shown'), stranger.then(() => 'answered'), pause(50, 'both wait')]), 'both wait')
   gate.open()
   t.same([(await stranger).status, (await signInPage).status], [200, 200])
+})
+
+await t.test('made-up sessions, keys and e-mail addresses take turns before the database; whoever is known does not wait', async (t) => {
+  const { app, url, send } = await startService(t, { config: { trustedProxies: ['127.0.0.1'] } })
+  const { open, signIn } = openConsole({ url })
+  const cookie = await signIn()
+  const made = await send('POST', '/api/v1/keys', { body: { name: 'Web shop', mode: 'live', scopes: ['read_all'] } })
+  const { key } = made.body as { key: string }
+  const read = async (headers: Record<string, string>, path = '/api/v1/dispatches'): Promise<number> => {
+    const { status } = await fetch(url + path, { redirect: 'manual', headers })
+    return status
+  }
+  t.equal(await read({ authorization: `Bearer ${key}` }), 200)
+
+  const gate = createGate()
+  let begun = 0
+  const held = ['192.0.2.1', '192.0.2.2'].map((address) =>
+    app.get('unknownSecrets').inTurn(address, async () => {
+      begun++
+      await gate.pass()
+    })
+  )
+  while (begun < 2) await pause(5)
+  const from = { 'x-forwarded-for': '192.0.2.9' }
+  const madeUp = [
+    read({ ...from, cookie: `__Host-console=${makeSecret()}` }, '/console'),
+    read({ ...from, authorization: `Bearer ${makeKey('live').secret}` }),
+    read({ ...from, authorization: `Basic ${Buffer.from('nobody@example.com:wrong').toString('base64')}` })
+  ]
+  t.equal((await open('/developers', cookie)).status, 200, 'a session')
+  t.equal(await read({ authorization: `Bearer ${key}` }), 200, 'a key')
+  t.equal((await send('GET', '/api/v1/credits')).status, 200, 'a password that was right from here')
+  t.equal(await Promise.race([...madeUp, pause(100, 'all wait')]), 'all wait')
+  gate.open()
+  t.same(await Promise.all(madeUp), [303, 401, 401])
+  await Promise.all(held)
 })
 
 await t.test('requests that are sent together and answered at once hold up nobody else', async (t) => {

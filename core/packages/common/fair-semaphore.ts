@@ -14,7 +14,8 @@ export type Permit = {
 /**
  * A limited number of places that several owners share, so that none delays the others. Of those who wait for a place, the owner that holds
  * the fewest permits goes first, then the one whose work has cost the least, then the one that has waited longest. So the share of each
- * shrinks when others come, and grows again when they have gone. Some places are kept for owners that hold none.
+ * shrinks when others come, and grows again when they have gone. Who comes new goes before those that have just had their turn. Some places
+ * are kept for owners that hold none.
  */
 export type FairSemaphore = {
   /**
@@ -38,8 +39,9 @@ export type FairSemaphore = {
  * `total`: the number of places; unlimited unless told. `most`: how many permits there may be, with those that are parked; as many as
  * places unless told. `perOwner`: how many of them one owner may hold; 1 unless told. `kept`: how many places are kept for owners that hold
  * no permit; 1 unless told, and none where there is one place alone. `waiting` and `waitingInAll`: how many callers of one owner and of all
- * owners may wait. Where all are too many, one of the owner with the most is refused. `timeLimit`: for how many milliseconds each of them
- * waits. `full` makes the error of a job that got no permit.
+ * owners may wait. Where all are too many, one is refused, who may be the one that comes: of the owner with the most, of several the one
+ * whose turn is last, of equals by lot, drawn with `random`. `timeLimit`: for how many milliseconds each of them waits. `full` makes the
+ * error of a job that got no permit.
  */
 export type FairSemaphoreOptions = {
   waiting: number
@@ -50,6 +52,7 @@ export type FairSemaphoreOptions = {
   most?: number
   kept?: number
   full?: () => Error
+  random?: () => number
 }
 
 /** Too many callers wait. The job was not started. */
@@ -58,7 +61,7 @@ export class SemaphoreFull extends Error {
 }
 
 type Caller = (permit: Permit | undefined) => void
-/** An owner that holds permits or waits for some. `cost`: of its work until now, from the least that anybody had when it came. */
+/** An owner that holds permits or waits for some. `cost`: of its work until now, from the one that it was given when it came. */
 type Line = { owner: Owner, held: number, cost: number, callers: Set<Caller> }
 
 /** What one job costs, unless it is told. */
@@ -76,6 +79,7 @@ export function createFairSemaphore ({
   total = Infinity,
   most = total,
   kept = total > 1 ? 1 : 0,
+  random = Math.random,
   full = () => new SemaphoreFull('Too many jobs are waiting.')
 }: FairSemaphoreOptions): FairSemaphore {
   /** Those that hold permits or wait. */
@@ -88,25 +92,26 @@ export function createFairSemaphore ({
   let closed = false
 
   function lineOf (owner: Owner): Line {
-    const line = lines.get(owner) ?? { owner, held: 0, cost: costs.get(owner) ?? served, callers: new Set() }
+    const line = lines.get(owner) ?? { owner, held: 0, cost: Math.max(costs.get(owner) ?? 0, costOfNew()), callers: new Set() }
     lines.set(owner, line)
     costs.delete(owner)
     return line
   }
 
-  /** Forgets an owner that neither holds a permit nor waits; not its cost, if that is more than the one of those who wait now. */
+  /** Less than that of whoever had the last turn: who comes new goes first. */
+  function costOfNew (): number {
+    return served - usualCost
+  }
+
+  /** Forgets an owner that neither holds a permit nor waits; not its cost, if that is more than the one of who comes new. */
   function forgetIdle ({ owner, held, cost, callers }: Line): void {
     if (held > 0 || callers.size > 0) return
     lines.delete(owner)
-    if (!isMore(cost)) return
+    if (cost <= costOfNew()) return
     costs.set(owner, cost)
     if (costs.size <= mostRemembered) return
-    const left = [...costs].filter(([, cost]) => isMore(cost)).sort(([, one], [, other]) => other - one)
+    const left = [...costs].filter(([, cost]) => cost > costOfNew()).sort(([, one], [, other]) => other - one)
     costs = new Map(left.slice(0, mostRemembered / 2))
-  }
-
-  function isMore (cost: number): boolean {
-    return cost > served + usualCost
   }
 
   function mayTake (line: Line): boolean {
@@ -153,7 +158,7 @@ export function createFairSemaphore ({
   function nextOf (all: Iterable<Line>): Line | undefined {
     let first: Line | undefined
     for (const line of all) {
-      if (mayTake(line) && (first === undefined || comesBefore(line, first))) first = line
+      if (mayTake(line) && (first === undefined || byTurn(line, first) < 0)) first = line
     }
     return first
   }
@@ -170,15 +175,21 @@ export function createFairSemaphore ({
     caller(undefined)
   }
 
-  /** Makes room for one more caller: one of the owner with the most of them is refused, if it has more than this one would have then. */
-  function makeRoom ({ callers: own }: Line): boolean {
+  /** Makes room for one more caller of a line, unless it is that one who is refused. */
+  function makeRoom (line: Line): boolean {
     if (callers < (typeof waitingInAll === 'number' ? waitingInAll : waitingInAll())) return true
-    const [first, ...others] = queue
-    if (first === undefined) return false
-    const longest = others.reduce((most, line) => line.callers.size > most.callers.size ? line : most, first)
-    const newest = [...longest.callers].at(-1)
-    if (newest === undefined || longest.callers.size <= own.size + 1) return false
-    refuse(longest, newest)
+    const sizeOf = (one: Line): number => one.callers.size + (one === line ? 1 : 0)
+    let last = [line]
+    for (const other of queue) {
+      if (other === line) continue
+      const order = sizeOf(other) - sizeOf(last[0] ?? line) || byTurn(other, last[0] ?? line)
+      if (order > 0) last = [other]
+      else if (order === 0) last.push(other)
+    }
+    const drawn = last[Math.floor(random() * last.length)]
+    const newest = drawn === line ? undefined : [...drawn?.callers ?? []].at(-1)
+    if (drawn === undefined || newest === undefined) return false
+    refuse(drawn, newest)
     return true
   }
 
@@ -240,6 +251,7 @@ export function createFairSemaphore ({
   }
 }
 
-function comesBefore (line: Line, other: Line): boolean {
-  return line.held === other.held ? line.cost < other.cost : line.held < other.held
+/** Below 0 where the first one's turn is before the other's. */
+function byTurn (line: Line, other: Line): number {
+  return line.held - other.held || line.cost - other.cost
 }

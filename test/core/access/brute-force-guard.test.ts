@@ -1,6 +1,7 @@
-import { type BruteForceGuard, createBruteForceGuard, createCredentials, DispatchError, type KnownClients,
+import { type BruteForceGuard, createBruteForceGuard, createCredentials, createUnknownSecrets, DispatchError, type KnownClients,
   type RateLimitStatus } from '@dispatch/core'
 import t from 'tap'
+import { createPace } from '../../../core/access/password-semaphore.ts'
 import { has } from '../../support/matching.ts'
 import { accountWith, createAccounts, createClock } from './fixtures/access.ts'
 
@@ -43,6 +44,7 @@ function setUp () {
   const bruteForceGuard: BruteForceGuard = createBruteForceGuard({ addresses, accounts, codes, known })
   const users = createAccounts(accountWith(), accountWith({ userId: 8, email: 'bob@example.com' }))
   const { verify } = createCredentials({
+    unknownSecrets: createUnknownSecrets(),
     accounts: users,
     bruteForceGuard,
     now: createClock().now,
@@ -143,6 +145,7 @@ await t.test('who has an account has no more guesses at another of the same addr
   const remembered = new Set<string>()
   const tried = new Map<string, number>()
   const { verify } = createCredentials({
+    unknownSecrets: createUnknownSecrets(),
     accounts: createAccounts(accountWith({ passwordHash: 'hers' }), accountWith({ userId: 9, companyId: 4, passwordHash: 'theirs' })),
     bruteForceGuard: createBruteForceGuard({
       addresses,
@@ -197,8 +200,10 @@ await t.test('more logins than can wait are refused at once, and the next one is
   const gate = Promise.withResolvers<boolean>()
   let checks = 0
   const { verify } = createCredentials({
+    unknownSecrets: createUnknownSecrets(),
     accounts: createAccounts(accountWith()),
     now: createClock().now,
+    pace: createPace(),
     matches: () => {
       checks++
       return gate.promise

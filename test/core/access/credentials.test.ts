@@ -1,6 +1,8 @@
-import { type Account, ClientGone, createCredentials, hashPassword, onBehalfOf, passwordMatches } from '@dispatch/core'
+import { type Account, ClientGone, createCredentials, createUnknownSecrets, hashPassword, onBehalfOf,
+  passwordMatches } from '@dispatch/core'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
+import { createPace } from '../../../core/access/password-semaphore.ts'
 import { has } from '../../support/matching.ts'
 import { accountWith, createAccounts, createClock, somewhere } from './fixtures/access.ts'
 
@@ -13,7 +15,13 @@ function setUp (...list: Account[]) {
     checks.most = Math.max(checks.most, ++checks.running)
     return await passwordMatches(hash, password).finally(() => checks.running--)
   }
-  const credentials = createCredentials({ accounts, now: clock.now, matches, elapsed: () => 0 })
+  const credentials = createCredentials({
+    accounts,
+    unknownSecrets: createUnknownSecrets(),
+    now: clock.now,
+    matches,
+    pace: createPace(() => 0)
+  })
   return {
     clock,
     accounts,
@@ -125,7 +133,7 @@ await t.test('an address that cannot exist never reaches the accounts', async (t
     },
     byId: () => Promise.resolve(undefined)
   }
-  const { verify } = createCredentials({ accounts, now: createClock().now })
+  const { verify } = createCredentials({ accounts, unknownSecrets: createUnknownSecrets(), now: createClock().now })
   for (const email of ['a\0@example.com', 'a\n@example.com', 'a'.repeat(255)]) await verify(email, 'any', somewhere)
   t.same(asked, [])
   await verify('a'.repeat(254), 'any', somewhere)
@@ -198,7 +206,7 @@ await t.test('users of several companies who have one address are told apart by 
 
 await t.test('the password of another account of the same address is not that of this one', async (t) => {
   const accounts = createAccounts(accountWith(), accountWith({ userId: 8, companyId: 4, passwordHash: await hashPassword('another') }))
-  const { verify } = createCredentials({ accounts, now: createClock().now })
+  const { verify } = createCredentials({ accounts, unknownSecrets: createUnknownSecrets(), now: createClock().now })
   t.equal((await verify('ada@example.com', 'another', somewhere))?.userId, 8)
   t.equal(await verify('ada@example.com', 'another', somewhere, 7), undefined)
   t.equal((await verify('ada@example.com', 'correct horse', somewhere, 7))?.userId, 7)

@@ -1,14 +1,15 @@
 import { ClientGone, onBehalfOf } from '@dispatch/core'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { createPasswordSemaphore, type Timed } from '../../../core/access/password-semaphore.ts'
+import { createPace, createPasswordSemaphore, type Timed } from '../../../core/access/password-semaphore.ts'
 import { createGate } from '../../support/gate.ts'
 import { has } from '../../support/matching.ts'
 
 /** A semaphore on a machine where each password takes so many milliseconds. */
 function onMachine (milliseconds: number) {
   let time = 0
-  const run = createPasswordSemaphore(() => time)
+  const pace = createPace(() => time)
+  const run = createPasswordSemaphore(pace)
   const password = (timed: Timed): Promise<void> =>
     timed(() => {
       time += milliseconds
@@ -20,7 +21,7 @@ function onMachine (milliseconds: number) {
     await password(timed)
     time += 5_000
   }
-  return { run, password, beside }
+  return { run, password, beside, pace }
 }
 
 for (const [milliseconds, most] of [[4, 500], [17, 118], [100, 20]] as const) {
@@ -73,4 +74,38 @@ await t.test('what a client waits for is not done once it has gone, and it holds
   gate.open()
   await running
   t.notOk(done)
+})
+
+await t.test('the bound follows what was measured at the start, of which the fastest counts, and then what passwords take', async (t) => {
+  const took = [250, 100, 140]
+  let time = 0
+  const pace = createPace(() => time)
+  const hashing = (): Promise<unknown> => Promise.resolve(time += took.shift() ?? 50)
+  t.equal(pace.took(), 20, 'before anything was measured')
+  await pace.measure(hashing)
+  t.equal(pace.took(), 100)
+  await pace.timed(hashing)
+  t.equal(pace.took(), 95)
+  await pace.measure(hashing)
+  t.equal(pace.took(), 95, 'what people met counts more')
+})
+
+await t.test('an address that has not asked yet is let into a flood of 100 others, and goes first', async (t) => {
+  const { run, password } = onMachine(100)
+  await run('first', password)
+  const order: string[] = []
+  let over = false
+  const ask = (owner: string): Promise<boolean> => run(owner, setImmediate).then(() => order.push(owner) > 0, () => false)
+  // Each asks again as soon as it has an answer or a refusal.
+  const flood = Array.from({ length: 100 }, async (_, one) => {
+    while (!over) if (!await ask(`address ${one}`)) await setImmediate()
+  })
+  while (new Set(order).size < 100) await setImmediate()
+  for (let newcomer = 0; newcomer < 10; newcomer++) {
+    const before = order.length
+    t.equal(await ask(`newcomer ${newcomer}`), true)
+    t.ok(order.length - before <= 3, `${order.length - before} were before`)
+  }
+  over = true
+  await Promise.all(flood)
 })

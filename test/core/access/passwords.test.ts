@@ -1,7 +1,21 @@
-import { hashPassword, passwordMatches, unusableHash } from '@dispatch/core'
+import { hashPassword, measureHashing, passwordMatches, unusableHash } from '@dispatch/core'
 import { parseOptions } from '@node-rs/argon2'
 import t from 'tap'
+import { hashingPace } from '../../../core/access/passwords.ts'
 import { contains, has } from '../../support/matching.ts'
+import { startService } from '../../support/service.ts'
+
+await t.test('how long a password takes is measured once the service listens, and no start waits for it', async (t) => {
+  let measured = 0
+  const measurePasswords = (): Promise<never> => {
+    measured++
+    return new Promise(() => undefined)
+  }
+  await startService(t, { replacements: { measurePasswords } })
+  t.equal(measured, 1)
+  await measureHashing()
+  t.ok(hashingPace.took() < 2_000)
+})
 
 await t.test('a password matches its own hash and no other', async (t) => {
   const hash = await hashPassword('correct horse')

@@ -149,15 +149,34 @@ void t.test('a permit is given back once, however often it is released or parked
   t.strictSame(granted, ['b'])
 })
 
-void t.test('where too many wait in all, the owner with the most of them gives one up', async (t) => {
-  const semaphore = createFairSemaphore({ total: 1, waiting: 10, waitingInAll: 4 })
+void t.test('where too many wait in all, the owner with the most of them gives one up, and of equals the lot decides', async (t) => {
+  const lots = [0, 0, 0, 0, 0.5, 0]
+  const semaphore = createFairSemaphore({ total: 1, waiting: 10, waitingInAll: 4, random: () => lots.shift() ?? 1 })
   const { ask, granted, releaseAll } = asking(semaphore)
   await ask('first', 'flood', 'flood', 'flood', 'flood')
   t.equal(semaphore.demand(), 1)
   await ask('flood')
-  await ask('b', 'c', 'd', 'e')
+  await ask('b', 'c', 'd', 'e', 'f')
   await releaseAll()
-  t.strictSame(granted, ['first', 'flood', 'b', 'c', 'd'], 'who comes to a full queue of equals is refused')
+  t.strictSame(granted, ['first', 'flood', 'c', 'd', 'e'], 'e draws the lot of b, and f its own')
+})
+
+void t.test('an address that comes new is let into a queue that is full of those that had their turn, and goes first', async (t) => {
+  const semaphore = createFairSemaphore({ total: 1, waiting: 10, waitingInAll: 3, random: () => 0 })
+  const { ask, granted, release, releaseAll } = asking(semaphore)
+  const flood = ['a', 'b', 'c', 'd']
+  await ask(...flood)
+  await releaseAll()
+  // All have had a turn, and ask again at once.
+  await ask(...flood)
+  granted.length = 0
+  await ask('new')
+  await release()
+  t.strictSame(granted, ['new'])
+  await ask(...flood)
+  await releaseAll()
+  t.equal(granted.filter((one) => one === 'new').length, 1)
+  t.equal(granted.length, 4, 'all places of the queue were used')
 })
 
 void t.test('who has gone leaves the queue, and nothing is done for them', async (t) => {
