@@ -1,7 +1,10 @@
 import { type Adjustment, type Invoice, type InvoiceLine, minorUnits, Money, refused } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
-type Amount = Invoice['total']
+export type Amount = Invoice['total']
+
+export const one = new Money(1)
+export const zero = new Money(0)
 
 /** The given texts, one below the other. */
 export function joined (...texts: readonly (string | undefined)[]): string | undefined {
@@ -9,7 +12,7 @@ export function joined (...texts: readonly (string | undefined)[]): string | und
 }
 
 /** Decimals of currencies for which Stripe deviates from ISO 4217: https://stripe.com/docs/currencies. */
-const decimals = { ISK: 2, MGA: 0, UGX: 2 }
+export const decimals = { ISK: 2, MGA: 0, UGX: 2 }
 
 /** An amount of the data in minor units. Less than one minor unit becomes decimals. */
 export function minor (amount: Amount, { currency }: Invoice): Amount {
@@ -18,9 +21,6 @@ export function minor (amount: Amount, { currency }: Invoice): Amount {
 
 /** A line in the form in which Stripe sums it: `price` of one in minor units, `rate` in percent. */
 export type Item = { description: string, quantity: Amount, price: Amount, rate: Amount, at: string }
-
-const one = new Money(1)
-const zero = new Money(0)
 
 /** The lines, and after them the allowances and charges on the whole, each with its own rate. */
 export function itemsOf (invoice: Invoice): Item[] {
@@ -69,7 +69,7 @@ export function settledOf (invoice: Invoice, { prepaidText = 'Already paid' }: {
 /** The number of decimals with which the currency is written. */
 const digitsOf = (invoice: Invoice): number => minor(one, invoice).toFixed().length - 1
 
-const sumOf = ({ quantity, price }: Item): Amount => quantity.mul(price)
+export const sumOf = ({ quantity, price }: Item): Amount => quantity.mul(price)
 
 /**
  * The items without negative ones, which quotes and credit notes do not permit. A negative item reduces the largest item of its rate, whose
@@ -94,18 +94,7 @@ export function withoutNegatives (items: readonly Item[], invoice: Invoice): Ite
   return whole
 }
 
-/**
- * Refuses items whose sum cannot be the total of the data. Stripe rounds the tax of each line or of the whole, depending on the account, so
- * a difference of one minor unit per line is permitted.
- */
-export function checkTotal (items: readonly Item[], invoice: Invoice): void {
-  const total = minor(invoice.total, invoice)
-  const made = items.reduce((sum, item) => sum.add(sumOf(item).mul(item.rate.div(100).add(1))), zero)
-  if (total.isInteger() && made.sub(total).abs().lte(Math.max(1, items.length))) return
-  const sum = made.div(minor(one, invoice)).toFixed()
-  throw refused('total_differs',
-    `The lines, allowances and charges with their taxes come to ${sum}, and the total is ${invoice.total.toFixed()}.`, '/data/total')
-}
+const longestDescription = 5000
 
 /** A line in Stripe's format. */
 export type Sent = { description: string, quantity: string, unit_amount_decimal: string, tax_rates: string[] }
@@ -113,6 +102,11 @@ export type Sent = { description: string, quantity: string, unit_amount_decimal:
 /** The items in Stripe's format, with the tax rates of the account. Refuses a rate that the settings do not have. */
 export function sentOf (items: readonly Item[], { taxRates = [] }: Partial<Call['settings']>): Sent[] {
   return items.map(({ description, quantity, price, rate, at }) => {
+    if (description.length > longestDescription) {
+      const message = `Stripe takes at most ${longestDescription} characters of a line's description. With what is added to it, this has ` +
+        `${description.length}.`
+      throw refused('too_long', message, at.startsWith('/data/lines/') ? `${at}/description` : at)
+    }
     const known = taxRates.find(({ percent }) => rate.eq(percent))
     if (known === undefined && !rate.isZero()) {
       throw refused('unknown_tax_rate', `The settings have no tax rate of ${rate.toFixed()} %.`, at)

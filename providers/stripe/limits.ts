@@ -12,8 +12,11 @@ const atMost = (maxLength: number): Limit['fits'] => Type.Unsafe({ maxLength })
 export const limits: readonly Limit[] = [
   { at: '/data/number', when: invoices, fits: atMost(30), because: 'Stripe prints the number as a custom field.' },
   { at: '/data/customer/vatId', when: invoices, fits: atMost(30), because: 'Stripe prints the VAT ID as a custom field.' },
+  { at: '/data/orderReference', when: invoices, fits: atMost(30), because: 'Stripe prints the reference of the order as a custom field.' },
+  { at: '/data/reference', when: invoices, fits: atMost(30), because: 'Stripe prints the reference as a custom field.' },
   { at: '/data/number', when: quotes, fits: atMost(50), because: 'Stripe prints the number as the header of the quote.' },
   { at: '/data/customer/name', fits: atMost(256) },
+  { at: '/data/customer/email', fits: atMost(512) },
   { at: '/data/lines', when: invoices, fits: Type.Array(Type.Unknown(), { maxItems: 250 }) },
   { at: '/settings/includePaymentCollectionLink', when: others, fits: Type.Literal(false), because: noPage },
   { at: '/settings/paymentCollectionLabel', when: others, fits: false, because: noPage }

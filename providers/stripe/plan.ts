@@ -1,15 +1,16 @@
 import { type Asked, type Invoice, invoiceOf, type Known, refused, textOf } from '@dispatch/core/provider'
-import { checkTotal, type Item, itemsOf, joined, minor, type Sent, sentOf, settledOf, withoutNegatives } from './data.ts'
+import { type Item, itemsOf, joined, minor, type Sent, sentOf, settledOf, withoutNegatives } from './data.ts'
 import type { Call } from './settings.ts'
 import { beginningOf, endOf } from './time.ts'
+import { checkTotal, checkUnrounded } from './totals.ts'
 
 /** The facts of a document at Stripe: times are in Unix time, `due` is in minor units. `reference` names the invoice that is credited. */
 export type Plan = {
   invoice: Invoice
   items: Sent[]
   due: number
-  memo: string | undefined
-  footer: string | undefined
+  memo?: string | undefined
+  footer?: string | undefined
   issuedAt?: number
   dueAt?: number
   product?: string
@@ -20,7 +21,7 @@ type Whole = Asked<'invoicing'>
 type Facts = Pick<Known<Call['settings'], Call['requestSettings']>, 'settings' | 'requestSettings' | 'now'>
 
 /** The most characters of a text that is made of several fields. */
-const longest = { memo: 1500, footer: 5000, quote: 500 }
+const longest = { memo: 1500, footer: 5000, quote: 500, quoteFooter: 500, credit: 5000 }
 
 /** Computes the whole document before anything is sent. Refuses, with its place, a value that Stripe cannot represent. */
 export function planOf ({ invoicing, data }: Whole, { settings, requestSettings, now }: Facts): Plan {
@@ -32,6 +33,7 @@ export function planOf ({ invoicing, data }: Whole, { settings, requestSettings,
   if (!isInvoice) refuseSettled(settled)
   const sent = sentOf([...items, ...settled], settings)
   checkTotal(items, invoice)
+  if (!isInvoice) checkUnrounded(items, invoice)
   if (minor(invoice.due, invoice).isNegative()) {
     throw refused('nothing_due', 'More has been paid than the total: Stripe makes no invoice of it.', '/data/prepaidAmount')
   }
@@ -39,28 +41,48 @@ export function planOf ({ invoicing, data }: Whole, { settings, requestSettings,
     invoice,
     items: sent,
     due: minor(invoice.due, invoice).toNumber(),
-    memo: fitting('memo', joined(requestSettings.paymentCollectionLabel, invoice.notes), '/data/notes'),
-    footer: fitting('footer', joined(invoicing.paymentTerms ?? invoice.paymentTerms, invoice.conditions), '/data/conditions'),
     ...timesOf({ invoicing, invoice }, settings, now),
-    ...kinds[invoicing.documentType]?.({ invoicing, data }, items, settings)
+    ...kinds[invoicing.documentType]?.({
+      asked: { invoicing, data },
+      invoice,
+      items,
+      settings,
+      label: requestSettings.paymentCollectionLabel
+    })
   }
 }
 
-type Kind = (asked: Pick<Whole, 'invoicing' | 'data'>, items: readonly Item[], settings: Facts['settings']) => Partial<Plan>
+type Kind = (of: {
+  asked: Pick<Whole, 'invoicing' | 'data'>
+  invoice: Invoice
+  items: readonly Item[]
+  settings: Facts['settings']
+  label: string | undefined
+}) => Partial<Plan>
+
+const termsOf = ({ invoicing }: Pick<Whole, 'invoicing'>, invoice: Invoice): string | undefined =>
+  invoicing.paymentTerms ?? invoice.paymentTerms
 
 /** The fields of only one kind of document. */
 const kinds: Readonly<Record<string, Kind | undefined>> = {
-  QUOTE: (_asked, items, { quoteProduct: product }) => {
+  INVOICE: ({ asked, invoice, label }) => ({
+    memo: fitting('memo', joined(label, invoice.notes), '/data/notes'),
+    footer: fitting('footer', joined(termsOf(asked, invoice), invoice.conditions), '/data/conditions')
+  }),
+  QUOTE ({ asked, invoice, items, settings: { quoteProduct: product } }) {
     if (product === undefined) throw refused('no_product', 'Stripe makes quotes of products: the settings need the product of quotes.')
     return {
       product,
-      memo: fitting('quote', items.map(({ quantity, description }) => `${quantity.toFixed()} × ${description}`).join('\n'), '/data/lines')
+      memo: fitting('quote', items.map(({ quantity, description }) => `${quantity.toFixed()} × ${description}`).join('\n'), '/data/lines'),
+      footer: fitting('quoteFooter', joined(termsOf(asked, invoice), invoice.conditions, invoice.notes), '/data/conditions')
     }
   },
-  CREDIT ({ invoicing, data }) {
+  CREDIT ({ asked: { invoicing, data }, invoice }) {
     const { reference: given = '' } = invoicing
     const reference = given.startsWith('in_') ? given : textOf(data, '/invoiceNumber') ?? given
-    if (reference !== '') return { reference }
+    if (reference !== '') {
+      return { reference, memo: fitting('credit', joined(invoice.number, textOf(data, '/reason'), invoice.notes), '/data/notes') }
+    }
     throw refused('no_invoice',
       'A credit note needs its invoice: give its id or its number as the reference, or "invoiceNumber" in the data.',
       '/invoicing/reference')

@@ -1,8 +1,10 @@
-import { type Invoice, refused, textOf } from '@dispatch/core/provider'
+import { refused } from '@dispatch/core/provider'
 import { ask, Created, creditOf, metadataOf, Paper, Papers, read, send, withdraw } from './api.ts'
-import { joined, minor } from './data.ts'
+import { newCustomer } from './customer.ts'
+import { type Item, minor, sentOf } from './data.ts'
 import { type Plan, planOf } from './plan.ts'
 import type { Call, Request } from './settings.ts'
+import { roundingOf, unitOf } from './totals.ts'
 
 const daysUntilDue = 30
 
@@ -30,21 +32,36 @@ async function prepareInvoice ({ invoicing }: Request, plan: Plan, call: Call): 
     pending_invoice_items_behavior: 'exclude',
     effective_at: issuedAt,
     ...(dueAt === undefined ? { days_until_due: daysUntilDue } : { due_date: dueAt }),
-    custom_fields: printed({ Number: invoice.number, 'VAT ID': invoice.customer.vatId }),
+    custom_fields: printed({
+      Number: invoice.number,
+      'VAT ID': invoice.customer.vatId,
+      Order: invoice.orderReference,
+      Reference: invoice.reference
+    }),
     description,
     footer,
     metadata: metadataOf(invoice, call)
   }), Created)
   call.onRefusal((http) => withdraw(id, call, http))
-  for (const [index, item] of items.entries()) {
-    await call.http.post(...send(call, `line-${index}`, 'invoiceitems', { customer, invoice: id, currency, ...item }), Created)
-  }
-  const { total, amount_due: due = total } = await read(id, call)
+  const add = async (step: string, item: Plan['items'][number]): Promise<unknown> =>
+    await call.http.post(...send(call, step, 'invoiceitems', { customer, invoice: id, currency, ...item }), Created)
+  for (const [index, item] of items.entries()) await add(`line-${index}`, item)
+  const made = await read(id, call)
+  const [rounding] = sentOf(roundingNeeded(made.total, plan), call.settings)
+  if (rounding !== undefined) await add('rounding', rounding)
+  const { total, amount_due: due = total } = rounding === undefined ? made : await read(id, call)
   checkSum(total, plan)
   // A customer balance at Stripe that is not 0 would change the amount due.
   if (due === plan.due) return id
   throw refused('amount_due_differs',
     `Stripe would ask for ${due ?? 'no'} minor units, and ${plan.due} are due: the customer has a balance at Stripe. Nothing was issued.`)
+}
+
+/** Stripe's taxes have hundredths of a currency that has none: a last line rounds the sum. */
+function roundingNeeded (made: number | undefined, { invoice, items, due }: Plan): Item[] {
+  const unit = unitOf(invoice)
+  const difference = due - (made ?? due)
+  return unit === 1 || difference === 0 || Math.abs(difference) > unit * items.length ? [] : [roundingOf(difference, invoice)]
 }
 
 function printed (fields: Record<string, string | undefined>): { name: string, value: string }[] {
@@ -53,7 +70,7 @@ function printed (fields: Record<string, string | undefined>): { name: string, v
 
 /** A draft: https://stripe.com/docs/api/quotes. Its lines are prices of one product, so the description explains them. */
 async function prepareQuote ({ invoicing }: Request, plan: Plan, call: Call): Promise<string> {
-  const { invoice, items, dueAt: expires_at, memo: description, product } = plan
+  const { invoice, items, dueAt: expires_at, memo: description, footer, product } = plan
   const currency = invoice.currency?.toLowerCase()
   const { id, amount_total: total } = await call.http.post(...send(call, 'quote', 'quotes', {
     customer: invoicing.customerId ?? await newCustomer(invoice, call),
@@ -61,6 +78,7 @@ async function prepareQuote ({ invoicing }: Request, plan: Plan, call: Call): Pr
     invoice_settings: { days_until_due: daysUntilDue },
     header: invoice.number,
     description,
+    footer,
     expires_at,
     line_items: items.map(({ quantity, unit_amount_decimal, tax_rates }) => ({
       price_data: { currency, product, unit_amount_decimal },
@@ -86,8 +104,7 @@ async function creditedOf (reference: string, call: Call): Promise<string> {
 
 /** Issues a credit note. A paid amount is refunded outside of Stripe: https://stripe.com/docs/api/credit_notes. */
 export async function issueCredit (credited: string, request: Request, call: Call): Promise<Paper> {
-  const { data } = request
-  const { invoice, items, issuedAt: effective_at } = planOf(request, { ...call, now: call.now() })
+  const { invoice, items, memo, issuedAt: effective_at } = planOf(request, { ...call, now: call.now() })
   const { amount_remaining: open = 0 } = await read(credited, call)
   const paid = minor(invoice.total, invoice).toNumber() - open
   return await call.http.post(...send(call, 'credit', 'credit_notes', {
@@ -95,22 +112,9 @@ export async function issueCredit (credited: string, request: Request, call: Cal
     effective_at,
     lines: items.map((item) => ({ type: 'custom_line_item', ...item })),
     out_of_band_amount: paid > 0 ? paid : undefined,
-    memo: joined(invoice.number, textOf(data, '/reason'), invoice.notes),
+    memo,
     metadata: metadataOf(invoice, call)
   }), Paper)
-}
-
-/** A customer for this document only. */
-async function newCustomer (
-  { customer: { name, email, address: line1, city, postalCode: postal_code, country } }: Invoice,
-  call: Call
-): Promise<string> {
-  const { id } = await call.http.post(
-    ...send(call, 'customer', 'customers', { name, email, address: { line1, city, postal_code, country } }),
-    Created
-  )
-  call.onRefusal((http) => http.delete(...ask(call, `customers/${encodeURIComponent(id)}`), Created))
-  return id
 }
 
 /** Compares Stripe's amount of a draft with the amount due. */

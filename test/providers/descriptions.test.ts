@@ -11,7 +11,14 @@ import type { ReceivedRequest } from '../../core/packages/conformance/vendor/req
 import { absent, type Example, examplesOf, vendorApi } from '../support/vendor-api.ts'
 
 /** Vendors and the folders of their providers. */
-const vendors = { lob: 'lob', stripe: 'stripe', twilio: 'twilio', resend: 'community/resend', brevo: 'community/brevo' }
+const vendors = {
+  lob: 'lob',
+  stripe: 'stripe',
+  twilio: 'twilio',
+  resend: 'community/resend',
+  brevo: 'community/brevo',
+  xero: 'community/xero'
+}
 
 /** Rules about a number in place of a text: on the wire it has become one, and fits. */
 const lostOnTheWire = ['PostCustomers: metadata value is a number', 'PostInvoicesInvoiceSend: expand with a number']
@@ -24,7 +31,8 @@ function received ({ method, host, path, mediaType }: Example, body: JsonObject)
     path,
     query: {},
     search: [],
-    headers: { 'content-type': mediaType },
+    // Examples have bodies alone; the organisation is said with every request to Xero.
+    headers: { 'content-type': mediaType, 'xero-tenant-id': 'organisation' },
     body: Buffer.from(JSON.stringify(body))
   }
   if (mediaType === 'application/json') return { ...request, json: body }

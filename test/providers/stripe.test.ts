@@ -221,6 +221,7 @@ await t.test('a quote is a draft of prices of one product, then finalized', asyn
     'invoice_settings[days_until_due]': '30',
     header: 'F-1',
     description: '2 × Workshop\n1 × Migration (12.5 × 38.4)',
+    footer: '30 days\nNo discount\nThank you',
     expires_at: '1776124799',
     'line_items[0][price_data][currency]': 'eur',
     'line_items[0][price_data][product]': 'prod_1',
@@ -319,6 +320,20 @@ await t.test('nothing is issued that Stripe and the data do not agree about, or 
     ['a total of less than a cent', request('INVOICE', { data: { total: '1.005' } }), 'total_differs'],
     ['a total that is no number', request('INVOICE', { data: { total: '1e3' } }), 'invalid_amount'],
     ['a line without a price', request('INVOICE', { data: { lines: [{ description: 'x', quantity: 1 }] } }), 'invalid_amount'],
+    [
+      'thousandths of a dinar',
+      request('INVOICE', {
+        data: { currency: 'KWD', taxRate: 0, lines: [{ description: 'x', quantity: 1, unitPrice: '5.124' }], total: '5.124' }
+      }),
+      'too_fine'
+    ],
+    [
+      'a quote whose tax is no whole krona',
+      request('QUOTE', {
+        data: { currency: 'ISK', taxRate: 5.5, lines: [{ description: 'x', quantity: 1, unitPrice: 999 }], total: 1054 }
+      }),
+      'cannot_round'
+    ],
     ['a tax rate that is no number', request('INVOICE', { data: { taxRate: 'full' } }), 'invalid_amount'],
     ['a credit note of no invoice', request('CREDIT', { data: { invoiceNumber: '' } }), 'no_invoice'],
     [
@@ -350,6 +365,16 @@ await t.test('what Stripe has no room for is refused by validation, at its place
     ['a quote\'s number of 51 characters', request('QUOTE', { data: { number: long(51) } }), '/data/number', 'not_supported_by_provider'],
     ['a memo of 1501 characters', request('INVOICE', { data: { notes: long(1501) } }), '/data/notes', 'too_long'],
     ['a footer of 5001 characters', request('INVOICE', { data: { conditions: long(4995) } }), '/data/conditions', 'too_long'],
+    [
+      'a line of 4995 characters that becomes longer',
+      request('INVOICE', { data: { lines: [{ description: long(4995), quantity: 0.5, unitPrice: '4764.00', total: '2382.00' }] } }),
+      '/data/lines/0/description',
+      'too_long'
+    ],
+    ['an order of 31 characters', request('INVOICE', { data: { orderReference: long(31) } }), '/data/orderReference',
+      'not_supported_by_provider'],
+    ['a credit note\'s memo of 5001 characters', request('CREDIT', { data: { notes: long(4997) } }), '/data/notes', 'too_long'],
+    ['a quote\'s footer of 501 characters', request('QUOTE', { data: { conditions: long(500) } }), '/data/conditions', 'too_long'],
     [
       'lines of a quote of 501 characters',
       request('QUOTE', { data: { lines: [{ description: long(501), quantity: 1, unitPrice: '2382.00' }] } }),
@@ -384,7 +409,9 @@ await t.test('what Stripe has no room for is refused by validation, at its place
   for (const type of ['INVOICE', 'QUOTE', 'CREDIT'] as const) {
     t.same(await foreseen(stage, request(type, { data: { number: long(30) } })), [], type)
   }
-  t.same(await foreseen(stage, request('INVOICE', { data: { total: '2858.42' } })), [], 'what rounding can do is Stripe\'s to say')
+  t.same(await foreseen(stage, request('INVOICE', { data: { total: '2858.41' } })), [], 'what rounding can do is Stripe\'s to say')
+  t.same((await foreseen(stage, request('INVOICE', { data: { total: '2858.42' } }))).map(({ code }) => code), ['total_differs'],
+    'two cents are no rounding of two lines')
 })
 
 await t.test('what is due is asked for, and why; tax is due on the whole', async (t) => {
@@ -588,7 +615,7 @@ await t.test('amounts are exact in every currency', async (t) => {
     ['EUR', '999999999999999.99', '99999999999999999'],
     ['JPY', 500, '500'],
     ['JPY', '0.5', '0.5', '1'],
-    ['KWD', '5.124', '5124'],
+    ['KWD', '5.12', '5120'],
     ['ISK', 5, '500'],
     ['UGX', '5', '500'],
     // Of payouts alone Stripe says that these have no decimals.
@@ -601,6 +628,50 @@ await t.test('amounts are exact in every currency', async (t) => {
   for (const [currency, price, expected, total = price] of prices) {
     t.equal(await priceOf(currency, price, total), expected, `${price} ${currency}`)
   }
+})
+
+await t.test('a tax that Stripe counts in hundredths of a currency without any is rounded by a last line of an invoice', async (t) => {
+  const made = (total: number): VendorReply => ({ json: { ...draft, total, amount_due: total } })
+  const stage = await stripe(t, { 'GET /v1/invoices/in_1': [made(105395), made(105400)] })
+  const kronur = request('INVOICE', {
+    data: {
+      currency: 'ISK',
+      taxRate: 5.5,
+      taxAmount: 55,
+      total: 1054,
+      lines: [{ description: 'x', quantity: 1, unitPrice: 999, total: 999 }]
+    }
+  })
+  t.same(await foreseen(stage, kronur), [])
+  has(t, await stage.dispatch('invoicing', kronur, { idempotencyKey: 'key' }), { outcome: 'accepted' })
+  has(t, formOf(stage, 'invoiceitems'), {
+    description: 'Rounding (1054 ISK)',
+    quantity: '1',
+    unit_amount_decimal: '5',
+    'tax_rates[0]': undefined
+  })
+  const far = await stripe(t, { 'GET /v1/invoices/in_1': made(105200) })
+  has(t, await far.dispatch('invoicing', kronur), { outcome: 'rejected', error: { code: 'total_differs' } })
+})
+
+await t.test('Stripe gets what it can carry: the whole address, names of lines, references, the language', async (t) => {
+  const stage = await stripe(t)
+  const customer = { ...data['customer'] as JsonObject, addressLine2: 'Haus B', addressLine3: '3. Stock', region: 'BE' }
+  const lines = [{ name: 'Workshop', description: 'two days', quantity: 1, unitPrice: '2382.00', total: '2382.00' }]
+  await stage.dispatch('invoicing',
+    request('INVOICE', { data: { customer, lines, language: 'fr-CH', orderReference: 'PO-9', reference: 'REF-77' } }))
+  has(t, formOf(stage, 'customers'), {
+    'address[line2]': 'Haus B\n3. Stock',
+    'address[state]': 'BE',
+    'preferred_locales[0]': 'fr'
+  })
+  has(t, formOf(stage, 'invoices'), {
+    'custom_fields[2][name]': 'Order',
+    'custom_fields[2][value]': 'PO-9',
+    'custom_fields[3][name]': 'Reference',
+    'custom_fields[3][value]': 'REF-77'
+  })
+  has(t, formOf(stage, 'invoiceitems'), { description: 'Workshop\ntwo days' })
 })
 
 const word = (outcome: string): { outcome: string } => ({ outcome })

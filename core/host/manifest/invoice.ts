@@ -5,14 +5,17 @@ import { at, textOf } from '../../services/data.ts'
 import { refused } from '../call/failure.ts'
 
 const days = ['date', 'dueDate'] as const
-const texts = ['number', 'currency', 'paymentTerms', 'notes', 'conditions'] as const
-const customerTexts = ['name', 'email', 'address', 'city', 'postalCode', 'country', 'vatId'] as const
+const texts = ['number', 'currency', 'paymentTerms', 'notes', 'conditions', 'reference', 'orderReference', 'buyerReference',
+  'language'] as const
+const customerTexts = ['name', 'email', 'contact', 'address', 'addressLine2', 'addressLine3', 'city', 'postalCode', 'region', 'country',
+  'vatId'] as const
 
 type Texts<Name extends string> = Partial<Record<Name, string>>
 
 /**
- * One line. `taxRate` (percent) is the line's own rate, else that of the whole invoice, else 0. `total` includes the line's allowances and
- * charges. `isPlain`: the line has neither, and its price is for one unit.
+ * One line. `description` begins with the line's name, where it has one beside its description. `taxRate` (percent) is the line's own
+ * rate, else that of the whole invoice, else 0. `total` includes the line's allowances and charges. `isPlain`: the line has neither, and
+ * its price is for one unit.
  */
 export type InvoiceLine = { description: string, quantity: Decimal, unitPrice: Decimal, taxRate: Decimal, total: Decimal, isPlain: boolean }
 
@@ -81,7 +84,7 @@ function lineOf (data: JsonObject, place: string, documentRate: Decimal): Invoic
   const gross = quantity.mul(unitPrice).div(priceQuantity.isZero() ? 1 : priceQuantity)
   const adjustments = adjustmentsOf(data, place, { base: gross, taxRate })
   return {
-    description: textOf(data, `${place}/description`) ?? textOf(data, `${place}/name`) ?? '',
+    description: [...new Set(['name', 'description'].flatMap((name) => textOf(data, `${place}/${name}`) ?? []))].join('\n'),
     quantity,
     unitPrice,
     taxRate,

@@ -1,44 +1,34 @@
-import { type Accepted, defineProvider, type Http, type HttpCall, outcomeUnknown, refused, type Static,
-  Type } from '@dispatch/core/provider'
-import { invoiceFields } from './invoice.ts'
+import { defineProvider, draftFirst, invoiceOf, type Limit, Type } from '@dispatch/core/provider'
+import { answer, approve, ask, type Call, find, findUnrecorded, Invoices, makeDraft, pathOf, read, type Request, withdraw } from './api.ts'
+import { currencies, invoiceFields, referencesOf } from './invoice.ts'
 import { Settings } from './settings.ts'
-
-const Invoice = Type.Object({ InvoiceID: Type.String({ minLength: 1 }), InvoiceNumber: Type.String(), Status: Type.String() })
-const Invoices = Type.Object({ Invoices: Type.Array(Invoice) })
-
-const Connections = Type.Array(Type.Object({ tenantId: Type.String(), tenantType: Type.String() }))
 
 const minute = 60
 const day = 24 * 60 * minute
 
-const api = 'https://api.xero.com'
-const oauth2 = { grant: 'authorization_code' } as const
+/** A value of the data that may be a number. The length is checked only for texts. */
+const atMost = (maxLength: number): Limit['fits'] => Type.Unsafe({ maxLength })
 
-/** A call of the provider, or its check. */
-type Call = { settings: Settings, http: Pick<Http, 'get'> }
-
-/** A request for an organisation of the connection. */
-async function ask (call: Call, path: string, { headers, ...more }: HttpCall = {}): Promise<[url: string, call: HttpCall]> {
-  return [`${api}/api.xro/2.0/${path}`, { oauth2, headers: { 'xero-tenant-id': await tenantOf(call), ...headers }, ...more }]
-}
-
-/** The organisation of the settings, else the only one that the person has chosen at Xero. */
-async function tenantOf ({ settings: { tenantId }, http }: Call): Promise<string> {
-  if (tenantId !== undefined) return tenantId
-  const connections = await http.get(`${api}/connections`, { oauth2 }, Connections)
-  const [only, ...others] = connections.filter(({ tenantType }) => tenantType === 'ORGANISATION')
-  if (only !== undefined && others.length === 0) return only.tenantId
-  throw refused('organisation_needed', only === undefined
-    ? 'The connection has no organisation: connect it again, and choose one at Xero.'
-    : `The connection has ${others.length + 1} organisations: set the tenant ID of one.`)
-}
-
-const pathOf = (id: string): string => `Invoices/${encodeURIComponent(id)}`
-
-function responseOf ({ Invoices: [invoice] }: Static<typeof Invoices>): Accepted {
-  if (invoice === undefined) throw outcomeUnknown('Xero answered without an invoice.')
-  return { id: invoice.InvoiceID, status: invoice.Status, number: invoice.InvoiceNumber }
-}
+/** Xero's limits for each field: https://developer.xero.com/documentation/api/accounting/invoices, /contacts. */
+const limits: readonly Limit[] = [
+  { at: '/data/number', fits: atMost(255) },
+  { at: '/data/currency', fits: Type.Enum(currencies, { description: 'a currency of Xero\'s' }), because: 'Xero has no such currency.' },
+  {
+    at: '/invoicing/customerId',
+    fits: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', description: 'the ContactID of a contact' }),
+    because: 'It is the ContactID of a contact, a UUID.'
+  },
+  { at: '/data/customer/name', fits: atMost(255) },
+  { at: '/data/customer/email', fits: atMost(255) },
+  { at: '/data/customer/vatId', fits: atMost(50) },
+  { at: '/data/customer/contact', fits: atMost(255) },
+  { at: '/data/customer/address', fits: atMost(500) },
+  { at: '/data/customer/addressLine2', fits: atMost(500) },
+  { at: '/data/customer/addressLine3', fits: atMost(500) },
+  { at: '/data/customer/city', fits: atMost(255) },
+  { at: '/data/customer/region', fits: atMost(255) },
+  { at: '/data/customer/postalCode', fits: atMost(50) }
+]
 
 export default defineProvider({
   code: 'xero',
@@ -59,11 +49,8 @@ export default defineProvider({
     invoicing: {
       documentTypes: ['INVOICE'],
       requires: ['/number', '/currency', '/customer/name', '/lines/0/quantity', '/lines/0/unitPrice', '/total'],
-      limits: [{ at: '/data/number', fits: Type.Unsafe({ maxLength: 255 }) }, {
-        at: '/data/customer/name',
-        fits: Type.Unsafe({ maxLength: 255 })
-      }],
-      // Xero permits each number of an invoice once, and a PUT creates only: a second one is refused.
+      limits,
+      // An invoice can be read by its id at once.
       idempotency: { kind: 'lookup', visibleAfter: minute },
       statuses: { AUTHORISED: 'open', PAID: 'paid', VOIDED: 'void', DELETED: 'void' },
       poll: { until: 120 * day },
@@ -73,18 +60,15 @@ export default defineProvider({
         return []
       },
 
-      async dispatch (request, call) {
-        const json = { ...invoiceFields(request, call.settings), Reference: call.reference }
-        return responseOf(await call.http.put(...await ask(call, 'Invoices', { query: { unitdp: '4' }, json }), Invoices))
-      },
+      ...draftFirst({
+        prepare: (request: Request, call: Call) => makeDraft(invoiceFields(request, call.settings), invoiceOf(request.data).total, call),
+        find,
+        findUnrecorded,
+        issue: (draft, request, call) => approve(draft, referencesOf(request), call),
+        withdraw: (draft, _request, call, http) => withdraw(draft, call, http)
+      }),
 
-      async lookup (_request, call) {
-        const query = { where: `Reference=="${call.reference}"` }
-        const answer = await call.http.get(...await ask(call, 'Invoices', { query }), Invoices)
-        return answer.Invoices.length === 0 ? { found: 'absent' } : { found: 'accepted', response: responseOf(answer) }
-      },
-
-      status: async ({ id }, call) => responseOf(await call.http.get(...await ask(call, pathOf(id)), Invoices)),
+      status: async ({ id }, call) => answer(await read(id, call)),
 
       async document ({ id }, call) {
         const [url, request] = await ask(call, pathOf(id), { headers: { accept: 'application/pdf' } })

@@ -1,37 +1,89 @@
-import { type InvoiceLine, invoiceOf, type JsonObject, minorUnits, Money, refused, type ServiceContracts } from '@dispatch/core/provider'
+import { type Asked, type Invoice, type InvoiceLine, invoiceOf, type JsonObject, minorUnits, Money, refused,
+  taxesOf } from '@dispatch/core/provider'
 
-type Request = Pick<ServiceContracts['invoicing']['dispatch'], 'invoicing' | 'data'>
+type Request = Pick<Asked<'invoicing'>, 'invoicing' | 'data'>
 type Accounts = { accountCode: string, taxTypes: readonly { percent: number, type: string }[] }
 type Line = Pick<InvoiceLine, 'description' | 'quantity' | 'unitPrice' | 'taxRate'>
 
 /** The most decimals of a quantity and of a price: https://developer.xero.com/documentation/api/accounting/invoices (unitdp). */
 const decimals = 4
+/** The decimals of every total and every tax. */
+const digits = 2
 
-/** An approved invoice in Xero's words. Refuses what Xero would add up to another total. */
+/** Xero's CurrencyCode: https://developer.xero.com/documentation/api/accounting/types#currencies. */
+export const currencies: string[] = `
+  AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BYR BZD CAD CDF CHF CLF CLP CNY COP CRC
+  CUC CUP CVE CZK DJF DKK DOP DZD EEK EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG HUF IDR ILS INR IQD IRR ISK
+  JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LTL LVL LYD MAD MDL MGA MKD MMK MNT MOP MRO MRU MUR MVR MWK MXN MXV
+  MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SKK SLE SLL SOS SRD STD
+  STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VEF VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMK ZMW ZWD
+`.trim().split(/\s+/)
+
+/** An invoice in Xero's words, without its status and its reference. Refuses what Xero would add up to another total. */
 export function invoiceFields ({ invoicing, data }: Request, accounts: Partial<Accounts>): JsonObject {
   const invoice = invoiceOf(data)
-  const { number = '', date, currency = '', customer: { name = '', email } } = invoice
+  const { number = '', date, currency = '' } = invoice
   const due = invoicing.dueDate ?? invoice.dueDate
   if (due === undefined) throw refused('due_date_required', 'Xero approves no invoice without a due date.', '/data/dueDate')
   const lines = linesOf(invoice)
-  checkTotal(lines, invoice)
+  const taxes = taxesIn(lines, invoice)
   return {
     Type: 'ACCREC',
-    Status: 'AUTHORISED',
     InvoiceNumber: number,
-    Contact: invoicing.customerId === undefined
-      ? { Name: name, ...(email !== undefined && { EmailAddress: email }) }
-      : { ContactID: invoicing.customerId },
+    Contact: invoicing.customerId === undefined ? contactOf(invoice) : { ContactID: invoicing.customerId },
     ...(date !== undefined && { Date: date }),
     DueDate: due,
     CurrencyCode: currency,
     LineAmountTypes: 'Exclusive',
-    LineItems: lines.map((line) => itemOf(line, accounts))
+    LineItems: [
+      ...lines.map((line, index) => ({ ...itemOf(line, accounts), TaxAmount: taxes[index]?.toNumber() ?? 0 })),
+      // An invoice has no other place for a text: a line without an amount is one.
+      ...[invoicing.paymentTerms ?? invoice.paymentTerms, invoice.notes, invoice.conditions].flatMap((text) =>
+        text === undefined || text === '' ? [] : [{ Description: text }]
+      )
+    ]
   }
 }
 
+/** The references of the invoice that its customer reads; undefined without one. */
+export function referencesOf ({ invoicing, data }: Request): string | undefined {
+  const { reference, orderReference, buyerReference } = invoiceOf(data)
+  return [...new Set([invoicing.reference, reference, orderReference, buyerReference])].filter((text) => text !== undefined).join(', ') ||
+    undefined
+}
+
+/** A contact of that name is taken; without one it is made. */
+function contactOf ({ customer }: Invoice): JsonObject {
+  const { name = '', email, vatId, contact, address, addressLine2, addressLine3, city, region, postalCode, country } = customer
+  if (country !== undefined && !/^[A-Za-z]{1,50}$/.test(country)) {
+    throw refused('country_in_letters', 'Xero takes letters alone for a country: give the two letters of ISO 3166.',
+      '/data/customer/country')
+  }
+  if (email !== undefined && /[^\0-\x7f]/.test(email)) {
+    throw refused('email_in_ascii', 'Xero takes no address with letters beyond ASCII before the @.', '/data/customer/email')
+  }
+  const written = given({
+    AttentionTo: contact,
+    AddressLine1: address,
+    AddressLine2: addressLine2,
+    AddressLine3: addressLine3,
+    City: city,
+    Region: region,
+    PostalCode: postalCode,
+    Country: country
+  })
+  return {
+    ...given({ Name: name, EmailAddress: email, TaxNumber: vatId }),
+    ...(Object.keys(written).length > 0 && { Addresses: [{ AddressType: 'POBOX', ...written }] })
+  }
+}
+
+function given (fields: Readonly<Record<string, string | undefined>>): JsonObject {
+  return Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => value === undefined ? [] : [[name, value] as const]))
+}
+
 /** The lines, and after them the allowances and charges on the whole. */
-function linesOf ({ lines, adjustments }: ReturnType<typeof invoiceOf>): Line[] {
+function linesOf ({ lines, adjustments }: Invoice): Line[] {
   const one = new Money(1)
   return [
     ...lines.map((line) => isExact(line) ? line : { ...line, quantity: one, unitPrice: line.total }),
@@ -43,17 +95,24 @@ function isExact ({ isPlain, quantity, unitPrice }: InvoiceLine): boolean {
   return isPlain && quantity.decimalPlaces() <= decimals && unitPrice.decimalPlaces() <= decimals
 }
 
-/** A prepaid amount and a rounding have no field. Xero rounds the tax of each line: a minor unit of difference for each is permitted. */
-function checkTotal (lines: readonly Line[], invoice: ReturnType<typeof invoiceOf>): void {
-  if (!invoice.due.eq(invoice.total)) {
-    throw refused('amount_due_differs', 'Xero has no field for a prepaid amount or a rounding.', '/data/amountDue')
+/**
+ * The tax of each line, with which Xero comes to the total of the data, whichever way its taxes were rounded. A prepaid amount and a
+ * rounding have no field.
+ */
+function taxesIn (lines: readonly Line[], invoice: Invoice): NonNullable<ReturnType<typeof taxesOf>> {
+  const { due, total, currency } = invoice
+  if (!due.eq(total)) throw refused('amount_due_differs', 'Xero has no field for a prepaid amount or a rounding.', '/data/amountDue')
+  if (total.decimalPlaces() > digits || !minorUnits(total, currency).isInteger()) {
+    throw refused('too_fine', `Xero keeps two decimals of an amount, and the total is ${total.toFixed()}.`, '/data/total')
   }
+  // Of a currency with three decimals, such as the dinar of Kuwait, Xero keeps two.
+  const counted = minorUnits(new Money(1), currency).gt(100) ? { total } : invoice
+  const taxes = taxesOf(lines.map(({ quantity, unitPrice, taxRate }) => ({ net: quantity.mul(unitPrice), taxRate })), counted)
+  if (taxes !== undefined) return taxes
   const made = lines.reduce((sum, { quantity, unitPrice, taxRate }) => sum.add(quantity.mul(unitPrice).mul(taxRate.div(100).add(1))),
     new Money(0))
-  if (minorUnits(made.sub(invoice.total), invoice.currency).abs().lte(lines.length)) return
-  const message =
-    `The lines, allowances and charges with their taxes come to ${made.toFixed()}, and the total is ${invoice.total.toFixed()}.`
-  throw refused('total_differs', message, '/data/total')
+  throw refused('total_differs', `The lines, allowances and charges with their taxes come to ${made.toFixed()}, and the total is ` +
+    `${total.toFixed()}.`, '/data/total')
 }
 
 function itemOf ({ description, quantity, unitPrice, taxRate }: Line, { accountCode = '', taxTypes = [] }: Partial<Accounts>): JsonObject {

@@ -1,0 +1,139 @@
+import { type Accepted, type Context, failureOf, type Found, type Http, type HttpCall, type JsonObject, Money, refused,
+  type ServiceContracts, type Static, Type } from '@dispatch/core/provider'
+import type { Settings } from './settings.ts'
+
+export type Call = Context<Settings, unknown>
+export type Request = ServiceContracts['invoicing']['dispatch']
+
+const Message = Type.Object({ Message: Type.Optional(Type.String()) })
+const Invoice = Type.Object({
+  InvoiceID: Type.String({ minLength: 1 }),
+  InvoiceNumber: Type.Optional(Type.String()),
+  Status: Type.String(),
+  Total: Type.Optional(Type.Number()),
+  HasErrors: Type.Optional(Type.Boolean()),
+  StatusAttributeString: Type.Optional(Type.String()),
+  ValidationErrors: Type.Optional(Type.Array(Message))
+})
+type Invoice = Static<typeof Invoice>
+export const Invoices = Type.Object({ Invoices: Type.Array(Invoice) })
+const Connections = Type.Array(Type.Object({ tenantId: Type.String(), tenantType: Type.String() }))
+
+const api = 'https://api.xero.com'
+const oauth2 = { grant: 'authorization_code' } as const
+
+/** A call of the provider, or its check. */
+type Asking = { settings: Settings, http: Pick<Http, 'get'> }
+
+/** A request for an organisation of the connection. */
+export async function ask (call: Asking, path: string, { headers, ...more }: HttpCall = {}): Promise<[url: string, call: HttpCall]> {
+  return [`${api}/api.xro/2.0/${path}`, { oauth2, headers: { 'xero-tenant-id': await tenantOf(call), ...headers }, ...more }]
+}
+
+/** The organisations of calls that had to ask. What a call takes back is done when its own `http` has ended. */
+const tenants = new WeakMap<Asking, Promise<string>>()
+
+/** The organisation of the settings, else the only one that the person has chosen at Xero. */
+async function tenantOf (call: Asking): Promise<string> {
+  const tenant = call.settings.tenantId ?? tenants.get(call) ?? onlyTenant(call)
+  if (typeof tenant !== 'string') tenants.set(call, tenant)
+  return await tenant
+}
+
+async function onlyTenant ({ http }: Asking): Promise<string> {
+  const connections = await http.get(`${api}/connections`, { oauth2 }, Connections)
+  const [only, ...others] = connections.filter(({ tenantType }) => tenantType === 'ORGANISATION')
+  if (only !== undefined && others.length === 0) return only.tenantId
+  throw refused('organisation_needed', only === undefined
+    ? 'The connection has no organisation: connect it again, and choose one at Xero.'
+    : `The connection has ${others.length + 1} organisations: set the tenant ID of one.`)
+}
+
+export const pathOf = (id: string): string => `Invoices/${encodeURIComponent(id)}`
+
+/** A request that changes an invoice, with its own key: `step` distinguishes the requests of one dispatch. */
+async function send (call: Call, step: string, path: string, invoice: JsonObject): Promise<[url: string, call: HttpCall]> {
+  return await ask(call, path, {
+    query: { unitdp: '4', summarizeErrors: 'true' },
+    headers: { 'idempotency-key': `${call.idempotencyKey}:${step}` },
+    json: { Invoices: [invoice] }
+  })
+}
+
+const noId = /^[0-]+$/
+
+/** The invoice of an answer. Xero may answer 200 and say in the invoice that it has done nothing. */
+function taken ({ Invoices: [invoice] }: Static<typeof Invoices>): Invoice {
+  if (invoice === undefined) throw refused('no_invoice', 'Xero answered without an invoice.')
+  const { InvoiceID: id, HasErrors: failed, StatusAttributeString: word, ValidationErrors: errors = [] } = invoice
+  if (failed === true || word === 'ERROR' || noId.test(id)) {
+    throw refused('ValidationException', errors.map(({ Message: text }) => text).find((text) => text !== undefined) ??
+      'Xero has not taken the invoice, and does not say why.')
+  }
+  return invoice
+}
+
+/** Makes a draft. One of an earlier call, whose answer was lost, has the number already: it gets the content of this one. */
+export async function makeDraft (invoice: JsonObject, total: InstanceType<typeof Money>, call: Call): Promise<string> {
+  const draft = { ...invoice, Status: 'DRAFT', Reference: call.reference }
+  const made = await create(draft, call)
+  call.onRefusal((http) => withdraw(made.InvoiceID, call, http))
+  if (made.Total === undefined || !total.eq(made.Total)) {
+    throw refused('total_differs', `Xero makes ${made.Total ?? 'no total'} of the lines and their taxes, and the data says ` +
+      `${total.toFixed()}: nothing was issued.`)
+  }
+  return made.InvoiceID
+}
+
+async function create (draft: JsonObject, call: Call): Promise<Invoice> {
+  try {
+    return taken(await call.http.put(...await send(call, 'draft', 'Invoices', draft), Invoices))
+  } catch (error) {
+    const left = failureOf(error)?.code === 'ValidationException' ? await ofReference(call) : undefined
+    if (left?.Status !== 'DRAFT') throw error
+    return taken(await call.http.post(...await send(call, 'again', pathOf(left.InvoiceID), draft), Invoices))
+  }
+}
+
+/** The invoice with our reference, which a draft has. */
+async function ofReference (call: Call): Promise<Invoice | undefined> {
+  const { Invoices: [found] } = await call.http.get(...await ask(call, 'Invoices', { query: { where: `Reference=="${call.reference}"` } }),
+    Invoices)
+  return found
+}
+
+/** Approves a draft. Its reference becomes that of the invoice. */
+export async function approve (draft: string, reference: string | undefined, call: Call): Promise<Accepted> {
+  const approved = { InvoiceID: draft, Status: 'AUTHORISED', ...(reference !== undefined && { Reference: reference }) }
+  const invoice = taken(await call.http.post(...await send(call, 'approve', pathOf(draft), approved), Invoices))
+  if (invoice.Status === 'DRAFT') throw refused('not_approved', 'Xero has left the invoice a draft.')
+  return answer(invoice)
+}
+
+export async function withdraw (draft: string, call: Call, http: Http): Promise<unknown> {
+  return await http.post(...await send(call, 'withdraw', pathOf(draft), { InvoiceID: draft, Status: 'DELETED' }), Invoices)
+}
+
+export async function read (id: string, call: Call): Promise<Invoice> {
+  return taken(await call.http.get(...await ask(call, pathOf(id)), Invoices))
+}
+
+export function answer ({ InvoiceID: id, Status: status, InvoiceNumber: number }: Invoice): Accepted {
+  return { id, status, ...(number !== undefined && { number }) }
+}
+
+/** The state of a draft. One that was deleted was never issued. */
+export async function find (draft: string, call: Call): Promise<Found> {
+  return foundOf(await read(draft, call))
+}
+
+/** An invoice whose draft was not recorded: nothing was issued, but for what an older version of this provider has issued at once. */
+export async function findUnrecorded (call: Call): Promise<Found> {
+  const found = await ofReference(call)
+  return found === undefined || found.Status === 'DRAFT' ? { found: 'absent' } : foundOf(found)
+}
+
+function foundOf (invoice: Invoice): Found {
+  if (invoice.Status === 'DELETED') return { found: 'absent' }
+  return invoice.Status === 'DRAFT' ? { found: 'draft' } : { found: 'accepted', response: answer(invoice) }
+}
