@@ -10,10 +10,10 @@ export { failureOf, outcomeUnknown, recipientUnavailable, refused, unavailable }
 export { invoiceOf, minorUnits } from './host/manifest/invoice.ts'
 export { taxesOf } from './host/manifest/invoice-taxes.ts'
 export { sendStatus } from './contract/recipients.ts'
-export { Money, readMailbox, shortened } from '@dispatch/common'
+export { Money, placeLine, readMailbox, shortened } from '@dispatch/common'
 export { at, listOf, textOf } from './services/data.ts'
 
-export type { Json, JsonObject, Mailbox } from '@dispatch/common'
+export type { Json, JsonObject, Mailbox, Place } from '@dispatch/common'
 export type { DocumentHandle } from './contract/common.ts'
 export type { TurnedAway } from './contract/recipients.ts'
 export type { CheckContext, Context, State, TakeBack } from './host/call/context.ts'

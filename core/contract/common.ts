@@ -81,11 +81,11 @@ export const EmailAddress = Type.String({
   examples: ['ada@example.com', 'Ada Lovelace <ada@example.com>']
 })
 
-/** ISO 3166-1 alpha-2. */
+/** ISO 3166-1 alpha-2, or XK. */
 export const CountryCode = Type.String({
   title: 'CountryCode',
   pattern: '^[A-Z]{2}$',
-  description: 'an ISO 3166-1 alpha-2 country code, such as FR',
+  description: 'an ISO 3166-1 alpha-2 country code, such as FR, or XK for Kosovo',
   examples: ['FR']
 })
 

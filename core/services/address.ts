@@ -1,22 +1,25 @@
-import type { Json, Problem } from '@dispatch/common'
+import { addressFormOf, examplePostalCode, type Json, type Problem, readPostalCode } from '@dispatch/common'
 import { countryCodes } from '@dispatch/einvoice'
 import isISO31661Alpha2 from 'validator/lib/isISO31661Alpha2.js'
-import isPostalCode, { locales as postalCodeLocales } from 'validator/lib/isPostalCode.js'
-
-/** Countries without postal codes (Universal Postal Union, "Addressing solutions", as of 2025). A code given there is printed as it is. */
-export const withoutPostalCodes: readonly string[] = ['AE', 'AG', 'AO', 'AW', 'BF', 'BI', 'BJ', 'BO', 'BQ', 'BS', 'BV', 'BW', 'BZ', 'CD',
-  'CF', 'CG', 'CI', 'CK', 'CM', 'CW', 'DJ', 'DM', 'ER', 'FJ', 'GA', 'GD', 'GM', 'GQ', 'GY', 'HK', 'JM', 'KI', 'KM', 'KN', 'KP', 'ML', 'MO',
-  'MR', 'MW', 'NR', 'NU', 'QA', 'RW', 'SB', 'SC', 'SL', 'SR', 'SS', 'ST', 'SX', 'SY', 'TD', 'TF', 'TG', 'TK', 'TL', 'TO', 'TV', 'UG', 'VU',
-  'YE', 'ZW']
+import type { Findings } from './service.ts'
 
 /** A country and a postal code from the data. The schema reports values of other types. */
 type Place = { country: Json | undefined, postalCode: Json | undefined }
 
-/** Checks the address of a letter: the country is an ISO 3166-1 alpha-2 code, and the postal code has the country's format. */
-export function checkPlace (place: Place, path: string): Problem[] {
-  const { country } = place
-  const isWrong = typeof country === 'string' && !isCountry(country)
-  return isWrong ? [unknownCountry(country, path)] : checkPostalCode(place, path)
+/** Checks the address of a letter: its country is known to the post, and the postal code has the country's form. */
+export function checkPlace (place: Place, path: string): Findings {
+  const { country, postalCode } = place
+  if (typeof country === 'string' && !isCountry(country)) return { problems: [unknownCountry(country, path, letters)] }
+  if (typeof country !== 'string' || typeof postalCode !== 'string' || addressFormOf(country).code !== undefined) {
+    return checkPostalCode(place, path)
+  }
+  return {
+    warnings: [{
+      path: `${path}/postalCode`,
+      code: 'no_postal_codes',
+      message: `${country} has no postal codes; what is given is printed as it is.`
+    }]
+  }
 }
 
 /** Two letters of the USPS each (Publication 28): the states, the District of Columbia, the territories, and the military. */
@@ -36,13 +39,15 @@ export function checkState ({ country, state }: { country: string, state: string
 
 /** Checks the country of somebody who is invoiced: as in an address, or Northern Ireland (XI) or Kosovo (1A), which invoices tell apart. */
 export function checkInvoicedCountry (country: Json | undefined, path: string): Problem[] {
-  return typeof country !== 'string' || countryCodes.has(country) ? [] : [unknownCountry(country, path)]
+  return typeof country !== 'string' || countryCodes.has(country) ? [] : [unknownCountry(country, path, invoices)]
 }
 
-/** Common wrong country codes, with the right ones. */
-const mistaken: Readonly<Record<string, string>> = { UK: 'GB', EN: 'GB', EL: 'GR' }
+/** Common wrong country codes, with the right ones: Kosovo has none in ISO 3166-1, and posts and invoices name it each in its own way. */
+const wrong = { UK: 'GB', EN: 'GB', EL: 'GR' }
+const letters: Readonly<Record<string, string>> = { ...wrong, XI: 'GB' }
+const invoices: Readonly<Record<string, string>> = { ...wrong, XK: '1A' }
 
-function unknownCountry (given: string, path: string): Problem {
+function unknownCountry (given: string, path: string, mistaken: Readonly<Record<string, string>>): Problem {
   const upper = given.trim().toUpperCase()
   const meant = mistaken[upper] ?? (isCountry(upper) ? upper : undefined)
   return {
@@ -52,50 +57,24 @@ function unknownCountry (given: string, path: string): Problem {
   }
 }
 
+/** ISO 3166-1, and XK, with which posts and banks name Kosovo. */
 function isCountry (text: string): boolean {
-  return text === text.toUpperCase() && isISO31661Alpha2.default(text)
+  return text === 'XK' || (text === text.toUpperCase() && isISO31661Alpha2.default(text))
 }
 
-/**
- * Checks a postal code by its country's form, as it stands in addresses there: CH-8000, 75008 CEDEX 08, BFPO 57. Countries without a known
- * form are not checked.
- */
-export function checkPostalCode ({ country, postalCode }: Place, path: string): Problem[] {
-  const form = postalCodeLocales.find((known) => known === country)
-  if (typeof postalCode !== 'string' || form === undefined ||
-    writings(postalCode, form).some((code) => isPostalCode.default(code, form)))
-  {
-    return []
+/** Checks a postal code by its country's form. Countries without a known form are not checked. */
+export function checkPostalCode ({ country, postalCode }: Place, path: string): Findings {
+  if (typeof postalCode !== 'string' || typeof country !== 'string') return {}
+  const [at, read] = [`${path}/postalCode`, readPostalCode(postalCode, country)]
+  const example = examplePostalCode(country)
+  const such = example === undefined ? '' : `, such as ${example}`
+  if (read === undefined) return { problems: [{ path: at, code: 'format', message: `Not a postal code of ${country}${such}.` }] }
+  if (read.isKnown || example === undefined) return {}
+  return {
+    warnings: [{
+      path: at,
+      code: 'unusual_postal_code',
+      message: `${postalCode} is not written as postal codes of ${country} are${such}; it is sent as it is.`
+    }]
   }
-  return [{ path: `${path}/postalCode`, code: 'format', message: `Not a postal code of ${form}.` }]
-}
-
-/** Country prefixes of postal codes that differ from the ISO 3166-1 code. */
-const signs: Readonly<Record<string, string>> = {
-  AT: 'A',
-  BE: 'B',
-  DE: 'D',
-  ES: 'E',
-  FI: 'FIN',
-  FR: 'F',
-  HU: 'H',
-  IT: 'I',
-  LU: 'L',
-  NO: 'N',
-  PT: 'P',
-  SE: 'S',
-  SI: 'SLO'
-}
-
-/**
- * A postal code as it is given, and in the form that it stands for: without or with the sign of its country, the French CEDEX, and the
- * British forces' post as its postcode.
- */
-function writings (given: string, country: string): string[] {
-  const [code = ''] = given.trim().split(country === 'FR' ? /\s+CEDEX(?:\s+\d{1,2})?$/i : /$/)
-  const bare = [`${country}-`, `${signs[country] ?? country}-`].reduce(
-    (rest, sign) => rest.startsWith(sign) ? rest.slice(sign.length) : rest,
-    code
-  )
-  return [code, bare, `${country}-${code}`, ...country === 'GB' && /^BFPO \d{1,4}$/i.test(code) ? ['BF1 3AA'] : []]
 }

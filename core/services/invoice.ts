@@ -189,10 +189,11 @@ function checkCustomer (data: JsonObject): Problem[] {
   return [...problems, ...checkInvoicedCountry(at(data, '/customer/country'), path)]
 }
 
-/** Warns about a postal code that does not exist in its country. The invoice is still valid. */
+/** Warns about a postal code that its country does not have. The invoice is still valid. */
 function checkCustomerPostalCode (data: JsonObject): Problem[] {
-  return checkPostalCode({ country: at(data, '/customer/country'), postalCode: at(data, '/customer/postalCode') },
-    '/template/data/customer')
+  return asWarnings(
+    checkPostalCode({ country: at(data, '/customer/country'), postalCode: at(data, '/customer/postalCode') }, '/template/data/customer')
+  )
 }
 
 function differs (path: string, code: string, rule: string, given: Decimal, expected: Decimal, tolerance: Decimal): Problem[] {

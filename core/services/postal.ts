@@ -1,8 +1,8 @@
-import type { Problem } from '@dispatch/common'
+import { postalCodeCountries, type Problem, readPostalCode } from '@dispatch/common'
 import { type PageSetup, paperSizeOf, paperSizes, usualPaper } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import { CountryCode, type DocumentHandle, Line, Lines } from '../contract/common.ts'
-import { checkPlace, checkState, withoutPostalCodes } from './address.ts'
+import { checkPlace, checkState } from './address.ts'
 import { textAt } from './data.ts'
 import { checkMost, checkOffered, checkSupported } from './limits.ts'
 import type { CheckInput, ProvidedService } from './service.ts'
@@ -12,7 +12,7 @@ export type MailType = typeof mailTypes[number]
 
 const defaults = { mailType: 'SIMPLE', color: false, duplex: false } as const
 
-/** Where a letter goes. Only where there are no postal codes can it be left out. */
+/** Where a letter goes. The postal code can be left out where addresses have none, or not all of them. */
 const Recipient = Type.Object({
   name: Line(100, { examples: ['Ada Lovelace'] }),
   company: Type.Optional(Line(100, { examples: ['Analytical Engines'] })),
@@ -27,13 +27,16 @@ const Recipient = Type.Object({
       examples: ['CA']
     })
   ),
-  postalCode: Type.Optional(Line(20, { examples: ['75002'] })),
+  postalCode: Type.Optional(Line(20, {
+    description: 'in a usual writing of the country; it is sent in its own: SW1A1AA as SW1A 1AA. Some countries have none.',
+    examples: ['75002']
+  })),
   country: CountryCode
 }, {
   title: 'PostalRecipient',
   additionalProperties: false,
-  if: { required: ['country'], properties: { country: { enum: withoutPostalCodes } } },
-  else: { required: ['postalCode'] }
+  if: { required: ['country'], properties: { country: { enum: postalCodeCountries } } },
+  then: { required: ['postalCode'] }
 })
 
 /** The fields of the postal service. */
@@ -85,19 +88,10 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
 
   check (subject) {
     const { fields: { recipient: { country, state, postalCode } }, at } = subject
+    const place = checkPlace({ country, postalCode }, at('recipient'))
     return {
-      problems: [
-        ...checkPlace({ country, postalCode }, at('recipient')),
-        ...checkState({ country, state }, at('recipient')),
-        ...checkProvider(subject)
-      ],
-      warnings: postalCode === undefined || !withoutPostalCodes.includes(country) ? [] : [
-        {
-          path: `${at('recipient')}/postalCode`,
-          code: 'no_postal_codes',
-          message: `${country} has no postal codes; what is given is printed as it is.`
-        }
-      ]
+      problems: [...place.problems ?? [], ...checkState({ country, state }, at('recipient')), ...checkProvider(subject)],
+      warnings: place.warnings ?? []
     }
   },
 
@@ -112,7 +106,11 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
 
   checkContent: (_fields, { pages }, provider) => provider === undefined || pages === undefined ? [] : checkPages(pages, provider),
 
-  request: (fields, { document, metadata }) => ({ postal: { ...defaults, ...fields }, document, metadata }),
+  request: ({ recipient, ...fields }, { document, metadata }) => ({
+    postal: { ...defaults, ...fields, recipient: deliverable(recipient) },
+    document,
+    metadata
+  }),
 
   example: {
     postal: { recipient: { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' } }
@@ -121,6 +119,13 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   facts ({ recipient }, data) {
     return { ...textAt(data, '/number', 'documentNumber'), recipient: recipient.name }
   }
+}
+
+/** A recipient as the vendor gets it: the postal code that is judged, as it is written in its country. */
+function deliverable (recipient: Static<typeof Recipient>): Static<typeof Recipient> {
+  const { postalCode, country } = recipient
+  const read = postalCode === undefined ? undefined : readPostalCode(postalCode, country)
+  return read === undefined ? recipient : { ...recipient, postalCode: read.code }
 }
 
 /** Whether the provider takes a letter of so many pages. */

@@ -1,4 +1,4 @@
-import { refused, type ServiceContracts } from '@dispatch/core/provider'
+import { placeLine, refused, type ServiceContracts } from '@dispatch/core/provider'
 
 type Recipient = ServiceContracts['postal']['dispatch']['postal']['recipient']
 type Line = 1 | 2 | 3 | 4 | 5 | 6
@@ -22,7 +22,7 @@ export function linesOf (recipient: Recipient): Lines {
   const lines: Lines = {
     ...(company === undefined ? { 1: name } : { 1: company, 2: name }),
     ...Object.fromEntries(free.map((line, index) => [line, written[index] ?? ''])),
-    6: placeOf(recipient)
+    6: placeLine(recipient)
   }
   for (const [line, text] of Object.entries(lines)) {
     const { length } = Array.from(text)
@@ -30,13 +30,6 @@ export function linesOf (recipient: Recipient): Lines {
     if (length > longestLine) throw refused('address_line_too_long', message, '/postal/recipient')
   }
   return lines
-}
-
-/** The last line: postal code and city. In a country with states: city, state and postal code. CEDEX comes after a French city. */
-function placeOf ({ city, state, postalCode = '', country }: Recipient): string {
-  const [, code = postalCode, cedex] = country === 'FR' ? /^(?:FR?-)?(\d{5})(?:\s+(CEDEX.*))?$/i.exec(postalCode.trim()) ?? [] : []
-  const parts = state === undefined ? [code, city, cedex] : [city, state, postalCode]
-  return parts.filter((part) => part !== undefined && part !== '').join(' ')
 }
 
 /** The lines as fields: `address_line_1` to `address_line_6`. */

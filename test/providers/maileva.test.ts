@@ -165,6 +165,8 @@ await t.test('an address has six lines of 38 characters', async (t) => {
   t.strictSame(await linesOf({ address: 'A\nB\nC' }), [name, undefined, 'A', 'B', 'C', city])
   t.strictSame(await linesOf({ address: 'A\nB\nC\nD' }), [name, 'A', 'B', 'C', 'D', city])
   t.strictSame(await linesOf({ address: 'é'.repeat(38) }), [name, undefined, undefined, 'é'.repeat(38), undefined, city])
+  const abroad = await linesOf({ city: 'London', postalCode: 'SW1A1AA', country: 'GB' })
+  t.strictSame(abroad, [name, undefined, undefined, '10 rue de la Paix', undefined, 'London SW1A 1AA'], 'in the order of the country')
   const before = stage.vendor.requests.length
   for (const more of [
     { address: 'A\nB\nC\nD\nE' },

@@ -2,12 +2,16 @@ import { type Context, type Filter, type Template, toValueSync, Value } from 'li
 
 /**
  * Liquid accepts that the value before `default` is missing, but it requires the value after it, needed or not. Here that value is required
- * only when it is needed. If another `default` follows, it may be missing too: `a | default: b | default: ''`.
+ * only when it is needed. If another `default` follows, it may be missing too: `a | default: b | default: ''`. The parts of an address that
+ * `place` gets beside the city may be missing.
  */
 export function withFallbacks<V extends Value> (value: V): V {
   for (const [index, filter] of value.filters.entries()) {
     if (filter.name === 'default') {
       filter.render = renderFallback(filter, value.filters[index + 1]?.name === 'default' ? 'another follows' : 'last')
+    } else if (filter.name === 'place') {
+      const render = filter.render.bind(filter)
+      filter.render = (shown: unknown, context: Context) => leniently(context, () => render(shown, context))
     }
   }
   return value

@@ -1,4 +1,4 @@
-import { dayOf, isCurrency } from '@dispatch/common'
+import { dayOf, isCurrency, placeLine } from '@dispatch/common'
 import { type Context, Liquid } from 'liquidjs'
 import type { Decimal, PageField } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
@@ -49,6 +49,7 @@ function makeEngine (): Liquid {
   liquid.registerFilter('country', function (value: unknown) {
     return formatCountry(liquidText(value, nowhere), setting(this.context, 'locale'))
   })
+  liquid.registerFilter('place', (city: unknown, ...rest: unknown[]) => place(city, rest))
   countTags(liquid)
   countFilters(liquid)
   return liquid
@@ -97,6 +98,12 @@ function decimal (value: unknown): Decimal {
 function count (digits: unknown): number | undefined {
   if (digits === undefined || (typeof digits === 'number' && Number.isInteger(digits) && digits >= 0 && digits <= 10)) return digits
   throw renderError('', 'bad_filter', 'The number of decimals must be a whole number from 0 to 10.')
+}
+
+/** The last line of an address; the arguments are its other parts. */
+function place (city: unknown, rest: readonly unknown[]): string {
+  const [postalCode = '', country = '', state = ''] = rest.map((part) => liquidText(part, nowhere))
+  return placeLine({ city: liquidText(city, nowhere), postalCode, country, state })
 }
 
 function date (value: unknown, style: unknown, locale: string): string {

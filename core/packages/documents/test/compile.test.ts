@@ -76,6 +76,12 @@ const prose: [rule: string, text: string, data: object, expected: unknown][] = [
     { n: 1234.56, d: '2026-03-14' },
     [{ text: '1,234.6 1,234.56% 14 Mar 2026 14 March 2026' }]
   ],
+  ['an address has the order of its country', '{{ c | place: z, "GB" }}, {{ c | place: z, "AU", s }}, {{ c | place: z }}', {
+    c: 'Perth',
+    s: 'WA',
+    z: '6000'
+  }, [{ text: 'Perth 6000, Perth WA 6000, 6000 Perth' }]],
+  ['the parts of a place may be missing', '{{ c | place: z, k, s }}{{ d | default: "" | place: z }}', { c: 'Perth' }, [{ text: 'Perth' }]],
   ['countries have names', '{{ c | country }} {{ d | country }}', { c: 'DE', d: 'Elsewhere' }, [{ text: 'Germany Elsewhere' }]],
   ['null shows nothing', 'a{{ a }}', { a: null }, [{ text: 'a' }]],
   ['the end of a list by its computed names', '{{ a.size }} {{ a.first }} {{ a.last }}', { a: [4, 5, 6] }, [{ text: '3 4 6' }]],
