@@ -130,7 +130,7 @@ export { createConfigurations, type Configurations, type Owner } from './store/c
 export { findHold, listHolds } from './store/dispatch/holds.ts'
 export { searchEverywhere } from './store/dispatch/everywhere.ts'
 export { readBacklog } from './store/db/backlog.ts'
-export { beginLineage, readLineage } from './store/db/lineage.ts'
+export { beginLineage, markRestored, readLineage } from './store/db/lineage.ts'
 export { measureSkew } from './store/db/clock-skew.ts'
 export type { TimeLimits } from './store/db/connections.ts'
 export { followIndexes, makeIndexes } from './store/db/concurrent-indexes.ts'

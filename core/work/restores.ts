@@ -3,100 +3,114 @@ import { join } from 'node:path'
 import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
 import { draftEnding, type FileStore, readIfThere, writeAtomically } from '../store/db/files.ts'
-import { advanceEpoch, beginLineage, type Lineage, readLineage } from '../store/db/lineage.ts'
+import { advanceEpoch, beginLineage, type Lineage, markRestored, readLineage } from '../store/db/lineage.ts'
 import { type RepeatingTask, runEvery } from './queue/repeat.ts'
 
 /** What is remembered of a database outside of it. */
 type Mark = Pick<Lineage, 'lineage' | 'epoch' | 'before'>
 
-/** A file outside the database, which outlives its restore. `every`: it is written once in so many times that the database advances. */
+/**
+ * A place outside the database, which outlives its restore. `read`: what it remembers of a database in this life. `every`: it is written
+ * once in so many milliseconds, at most.
+ */
 type MarkPlace = {
   name: string
-  read: () => Promise<Uint8Array | undefined>
-  write: (bytes: Uint8Array) => Promise<void>
+  read: (lineage: string) => Promise<Uint8Array | undefined>
+  write: (lineage: string, bytes: Uint8Array) => Promise<void>
   every: number
 }
 
-/** Milliseconds between two times that the database advances: a restore to a moment that is less ago may not be noticed. */
-const advancedEvery = 5_000
+/**
+ * Milliseconds between two looks at how far the database has come, and seconds that it has come further within: while something is begun,
+ * and while nothing is. So a database that is put back by a second is behind.
+ */
+const [lookedEvery, apart, idleApart] = [400, 0.35, 5]
 
-/** The file, in the folder and in the bucket. */
-const file = 'database.json'
+/** Milliseconds between two times that the bucket remembers it. */
+const bucketEvery = 60_000
 
-/** Of so many times that the database advances, one is remembered in the bucket: once a minute. */
-const everyOfBucket = 12
-
-/** Where a process remembers: its data directory, and the bucket of the documents, which a new machine has too. */
+/**
+ * Where a process remembers: its data directory, and the bucket of the documents, which a new machine has too. The bucket has a file for
+ * each life of a database: a copy of it that was restored beside it, as for a drill, has a life and a file of its own.
+ */
 export function markPlaces ({ folder, bucket }: { folder: string, bucket?: Pick<FileStore, 'read' | 'put'> }): MarkPlace[] {
-  const path = join(folder, file)
+  const path = join(folder, 'database.json')
   return [
     {
       name: path,
-      every: 1,
+      every: 0,
       read: () => readIfThere(path),
       // Processes may share the folder: each has a draft of its own.
-      write: (bytes) => writeAtomically(path, (written) => written.writeFile(bytes), `${path}.${randomUUID()}${draftEnding}`)
+      write: (_lineage, bytes) => writeAtomically(path, (written) => written.writeFile(bytes), `${path}.${randomUUID()}${draftEnding}`)
     },
-    ...bucket === undefined
-      ? []
-      : [{
-        name: `${file} of the bucket`,
-        every: everyOfBucket,
-        read: () => bucket.read(file),
-        write: (bytes: Uint8Array) => bucket.put(file, bytes)
-      }]
+    ...bucket === undefined ? [] : [{ name: 'the bucket of the documents', every: bucketEvery, ...inBucket(bucket) }]
   ]
 }
 
-/** `milliseconds`: between two times that the database advances. */
-type Options = { database: Database, places: readonly MarkPlace[], log: Log, milliseconds?: number }
+function inBucket (bucket: Pick<FileStore, 'read' | 'put'>): Pick<MarkPlace, 'read' | 'write'> {
+  const keyOf = (lineage: string): string => `database/${lineage}.json`
+  return {
+    // One file for all lives: what the release before has written.
+    read: async (lineage) => await bucket.read(keyOf(lineage)) ?? bucket.read('database.json'),
+    write: (lineage, bytes) => bucket.put(keyOf(lineage), bytes)
+  }
+}
+
+/** `milliseconds`: between two looks at how far the database has come. */
+type Options = {
+  database: Pick<Database, 'vital' | 'session' | 'time' | 'now' | 'life'>
+  places: readonly MarkPlace[]
+  log: Log
+  milliseconds?: number
+}
 
 /**
- * Notices where the database was put back to what it was before, now and while the process runs: it is behind what is remembered of it. A
- * process that remembers nothing, such as a new one, finds nothing; so does one whose database was moved as it was.
+ * Notices where the database was put back to what it was before, now and while the process runs: it is behind what is remembered of it, or
+ * is not the one that is. A process that remembers nothing, such as a new one, finds nothing; so does one whose database was moved as it
+ * was. Until it is noticed, the database refuses to begin anything for this process, and then until all that it may have done is marked.
  */
-export async function followRestores ({ database, places, log, milliseconds = advancedEvery }: Options): Promise<RepeatingTask> {
+export async function followRestores ({ database, places, log, milliseconds = lookedEvery }: Options): Promise<RepeatingTask> {
   const lives = new Set<string>()
   let present = await readLineage(database)
   const mark = (): Mark => ({ lineage: present.lineage, epoch: present.epoch, before: [...lives] })
 
   async function compare (remembered: Mark): Promise<void> {
-    present = await readLineage(database)
-    const verdict = judge(remembered, present)
-    if (verdict === 'other') {
-      log.warn({}, 'the data directory was used with another database: if this one was restored from a backup, stop every process, and ' +
-        'run "npm run dispatch -- restored" before the next start')
-      return
+    const found = await readLineage(database)
+    const verdict = judge(remembered, found)
+    if (verdict === 'same') {
+      if (!found.marked) await finishMarking()
+    } else {
+      // Nothing tells when the backup was made of which a release before began the life.
+      const to = verdict === 'other' ? found.firstAt : found.at
+      if (await beginLineage(database, { lineage: found.lineage, to })) {
+        log.error({ restoredTo: to },
+          `${reasons[verdict]}: what may have been sent since is looked up, by its key or by a person, before ` +
+            'anything of it is sent')
+      }
+      await finishMarking()
     }
     for (const life of [...remembered.before, remembered.lineage]) lives.add(life)
-    if (verdict === 'same') return
-    const steps = await beginLineage(database, present)
-    if (steps !== undefined) {
-      log.error({ restoredTo: present.at, steps },
-        'the database was restored: what may have been sent since is looked up, by its key or by a person, before anything of it is sent')
-    }
     present = await readLineage(database)
+  }
+
+  async function finishMarking (): Promise<void> {
+    const steps = await markRestored(database)
+    if (steps !== undefined) log.info({ steps }, 'what the database may have done before it was restored is marked')
   }
 
   /** The places that could not be written last time: each is said once. */
   const failing = new Set<string>()
-  let times = 0
-  async function advance (): Promise<void> {
-    let epoch = await advanceEpoch(database, present)
-    if (epoch === undefined) {
-      await compare(mark())
-      epoch = await advanceEpoch(database, present)
-    }
-    if (epoch === undefined) return
-    present = { ...present, epoch }
-    for (const life of present.before) lives.add(life)
-    lives.delete(present.lineage)
-    // Only now, when the database has it on its disk.
-    const bytes = Buffer.from(JSON.stringify(mark()))
+  /** What each place remembers, and since when. */
+  const written = new Map<string, { mark: string, at: number }>()
+
+  async function remember (): Promise<void> {
+    const text = JSON.stringify(mark())
     for (const { name, write, every } of places) {
-      if (times % every > 0) continue
+      const last = written.get(name)
+      if (last?.mark === text || (last !== undefined && performance.now() - last.at < every)) continue
       try {
-        await write(bytes)
+        await write(present.lineage, Buffer.from(text))
+        written.set(name, { mark: text, at: performance.now() })
         if (failing.delete(name)) log.info({ file: name }, 'how far the database is is remembered again')
       } catch (error) {
         if (!failing.has(name)) {
@@ -105,15 +119,32 @@ export async function followRestores ({ database, places, log, milliseconds = ad
         failing.add(name)
       }
     }
-    times++
   }
 
-  for (const place of places) {
-    const remembered = await readMark(place, log)
+  async function advance (seconds: number): Promise<void> {
+    let further = await advanceEpoch(database, present, seconds)
+    if (further === undefined) {
+      await compare(mark())
+      further = await advanceEpoch(database, present, 0)
+    }
+    if (further === undefined) return
+    const { epoch, advanced } = further
+    present = { ...present, epoch }
+    database.life.note(present, { advanced })
+    for (const life of present.before) lives.add(life)
+    lives.delete(present.lineage)
+    // Only now, when the database has it on its disk.
+    await remember()
+  }
+
+  // A process has ended in the middle of it.
+  if (!present.marked) await finishMarking()
+  for (const { name, read } of places) {
+    const remembered = readMark(name, await read(present.lineage), log)
     if (remembered !== undefined) await compare(remembered)
   }
-  await advance()
-  return runEvery(milliseconds, advance, (error) => {
+  await advance(0)
+  return runEvery(milliseconds, () => advance(database.life.isBehindWork() ? apart : idleApart), (error) => {
     log.debug({ err: error }, 'how far the database is could not be noted')
   })
 }
@@ -126,8 +157,12 @@ function judge (mark: Mark, { lineage, epoch, before }: Lineage): 'same' | 'rest
   return mark.before.includes(lineage) ? 'restored' : 'other'
 }
 
-async function readMark ({ name, read }: MarkPlace, log: Log): Promise<Mark | undefined> {
-  const bytes = await read()
+const reasons = {
+  restored: 'the database was restored',
+  other: 'the database is not the one that was used here before'
+} as const
+
+function readMark (name: string, bytes: Uint8Array | undefined, log: Log): Mark | undefined {
   if (bytes === undefined) return undefined
   try {
     const { lineage, epoch, before } = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>

@@ -1,4 +1,4 @@
-import { beginLineage, readLineage } from '@dispatch/core'
+import { beginLineage, markRestored, readLineage } from '@dispatch/core'
 import { parseArgs } from 'node:util'
 import { readConfig } from '../../plugins/config/config.ts'
 import { openDataDirectory } from '../data-directory.ts'
@@ -15,8 +15,10 @@ export const restored: Command = {
     openDataDirectory(config.dataDirectory)
     await withDatabase(config, async (database) => {
       const { lineage, at } = await readLineage(database)
-      const steps = await beginLineage(database, { lineage, to })
-      if (steps === undefined) throw new Error('A process has noticed the restore meanwhile: nothing more is to be done.')
+      if (!await beginLineage(database, { lineage, to })) {
+        throw new Error('A process has noticed the restore meanwhile: nothing more is to be done.')
+      }
+      const steps = await markRestored(database) ?? 0
       const since = to === undefined || to > at ? at : to
       console.log(`${steps} steps may have been done since ${since.toISOString()}: each is looked up before anything of it is sent.`)
     })

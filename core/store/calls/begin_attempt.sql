@@ -1,14 +1,15 @@
 -- Commits that a step is about to be done, with what was made for it. Answers the number of the attempt, or 0 where no provider is
 -- called. Answers null, and changes nothing, where the run has not the dispatch, or the step does not wait to be done: one that may have
--- been done by a database that is lost is in doubt first.
+-- been done by a database that is lost is in doubt first. "known": what the process has seen of the database (follow.sql).
 create function calls.begin_attempt(given jsonb, moment timestamptz) returns integer language plpgsql as $$
 declare
   begun record;
   nth integer := 0;
 begin
   select * into begun from jsonb_to_record(given) as begun (company_id integer, dispatch_id uuid, step_id uuid, run_id uuid,
-    provider_code text, provider_version text, configured_by text, document_id uuid, made jsonb, documents jsonb, events jsonb);
+    provider_code text, provider_version text, configured_by text, document_id uuid, made jsonb, documents jsonb, events jsonb, known jsonb);
   perform calls.become(begun.company_id, moment);
+  perform calls.follow(begun.known);
 
   perform from dispatches where dispatch_id = begun.dispatch_id and company_id = begun.company_id and run_id = begun.run_id for share;
   if not found then

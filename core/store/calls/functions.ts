@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@dispatch/common'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
+import type { Seen } from '../db/life-memory.ts'
 import type { EventActor, StepCandidate, StepError } from '../db/schema.ts'
 import type { documentRow } from '../dispatch/documents.ts'
 import type { auditRow } from '../tenants/audit.ts'
@@ -99,6 +100,7 @@ type NewAttemptRows = RunKey & {
   made: JsonObject | undefined
   documents: readonly DocumentRow[]
   events: readonly { kind: EventKind, facts: JsonObject }[]
+  known?: Seen | undefined
 }
 
 type StepSettlement = RunKey & {
@@ -124,6 +126,7 @@ type LeaseRequest = RunKey & {
   lease_seconds: number
   from_states: readonly DispatchStatus[]
   ended: string | undefined
+  known?: Seen | undefined
 }
 
 type DocumentReplacement = DispatchKey & {

@@ -1,10 +1,11 @@
 -- Takes the leases of queued dispatches of any companies that no run has, and answers these as they are then. One that another transaction
 -- changes meanwhile is left out. Each is looked up by its id: a statement for all of them would be planned anew each time, which takes as
--- long as to run it.
+-- long as to run it. "known", which the first of them has: what the process has seen of the database (follow.sql).
 create function calls.take_queued(given jsonb, moment timestamptz) returns setof dispatches language plpgsql as $$
 declare
   wanted record;
 begin
+  perform calls.follow(given->0->'known');
   -- The commit does not wait for the disk. A lease that a crash of the database takes back has done nothing yet: whatever is done under it
   -- is committed after it.
   perform set_config('synchronous_commit', 'off', true);

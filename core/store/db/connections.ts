@@ -115,8 +115,8 @@ function createHealth (): Health {
   let ofOlder: Error | undefined
 
   function note (client: pg.ClientBase, error: DatabaseUnavailable): void {
-    // Where the server is only busy, its connection can be used again.
-    if (error.reason === 'busy') return
+    // Where the server answers, its connection can be used again.
+    if (error.reason === 'busy' || error.reason === 'restored') return
     failed.set(client, error)
     // This server is a standby now: all older connections lead to the wrong server.
     if (error.reason !== 'read-only' || generations.get(client) !== generation) return

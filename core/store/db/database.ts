@@ -6,6 +6,7 @@ import { type CompanyQueries, companyTransactions } from './company-transactions
 import type { Destination } from './connection-failure.ts'
 import { connectAlone, type Connections, connectionSettings, ignoreRepeatedError, openConnections, requestLimits,
   type TimeLimits } from './connections.ts'
+import { createLifeMemory, type LifeMemory } from './life-memory.ts'
 import { followReplica, type ReplicaOptions } from './replica.ts'
 import type { Tables } from './schema.ts'
 import { createSharedCalls } from './shared-calls.ts'
@@ -36,6 +37,8 @@ export type Database = {
   readonly now: SqlTimestamp
   /** The same time as a value; it costs a query. */
   time: () => Promise<Date>
+  /** What this process has seen of how far the database has come. */
+  readonly life: LifeMemory
   /** Queries as the owner of the database: migrations, logins, searches across companies. Only named functions of the store use it. */
   owner: Kysely<Tables>
   /** Queries as the owner for health and leases. They have connections of their own, so that stuck work does not block them. */
@@ -260,6 +263,7 @@ export function openDatabase (
       if (asked === undefined) throw new TypeError('The database told no time.')
       return asked.now
     },
+    life: createLifeMemory(),
     owner,
     vital,
     async onServer (work) {

@@ -56,7 +56,8 @@ const migrations = {
   '059-log-counts': () => import('../migrations/059-log-counts.ts'),
   '062-replayed-fixtures': () => import('../migrations/062-replayed-fixtures.ts'),
   '064-package-sources': () => import('../migrations/064-package-sources.ts'),
-  '068-restores': () => import('../migrations/068-restores.ts')
+  '068-restores': () => import('../migrations/068-restores.ts'),
+  '069-marking': () => import('../migrations/069-marking.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

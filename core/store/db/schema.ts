@@ -531,6 +531,9 @@ export type Tables = {
     at: Generated<Date>
     began_at: Generated<Date>
     restored_to: Date | null
+    marked_from: string | null
+    mark_to: string | null
+    marking: Generated<boolean>
   }
   signing_keys: { key_id: string, purpose: string, sealed: Plain<JsonObject>, created_at: Date }
 }

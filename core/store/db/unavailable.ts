@@ -1,13 +1,17 @@
 import pg from 'pg'
 import { type Destination, explainFailure, messageOf } from './connection-failure.ts'
 
-/** Why the database does not work: it cannot be reached (`away`), it is read-only, or a lock or a statement took too long (`busy`). */
-export type Unavailability = 'away' | 'read-only' | 'busy'
+/**
+ * Why the database does not work: it cannot be reached (`away`), it is read-only, a lock or a statement took too long (`busy`), or it was
+ * put back to an earlier moment, and what it has not surely done is not marked yet (`restored`).
+ */
+export type Unavailability = 'away' | 'read-only' | 'busy' | 'restored'
 
 const sentences: Readonly<Record<Unavailability, string>> = {
   away: 'The database cannot be reached.',
   'read-only': 'The database takes no changes: it is a standby, or set to read-only.',
-  busy: 'The database took too long: others have what is needed, or there is too much to do.'
+  busy: 'The database took too long: others have what is needed, or there is too much to do.',
+  restored: 'The database was restored from a backup: nothing is begun before all that it may have done since is marked.'
 }
 
 /**
@@ -48,7 +52,9 @@ const states: Readonly<Record<string, Unavailability>> = {
   // A lock or a statement that took too long; deadlocks and serialization failures.
   '55P03': 'busy',
   57014: 'busy',
-  40: 'busy'
+  40: 'busy',
+  // Of `calls.follow`.
+  DC503: 'restored'
 }
 
 /** Translates the error of a statement, where it means a fault of the database. Any other error is returned as it is. */

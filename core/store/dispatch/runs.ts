@@ -34,7 +34,8 @@ export async function acquireLease (
       run_id: lease.runId,
       lease_seconds: lease.seconds,
       from_states: from,
-      ended
+      ended,
+      known: database.life.seen()
     }, database.now)
     return taken ? readDispatch(queries, companyId, dispatchId) : undefined
   })
@@ -45,14 +46,16 @@ export async function acquireLease (
  * transaction changes meanwhile is left out: it is taken by another run, cancelled, or found by the next sweep.
  */
 export async function takeQueued (
-  { owner, now }: Database,
+  { owner, now, life }: Database,
   wanted: readonly (DispatchRef & { lease: Lease })[]
 ): Promise<DispatchRecord[]> {
+  const known = life.seen()
   const given = wanted.map(({ companyId, dispatchId, lease: { runId, seconds } }) => ({
     company_id: companyId,
     dispatch_id: dispatchId,
     run_id: runId,
-    lease_seconds: seconds
+    lease_seconds: seconds,
+    known
   }))
   const { rows } = await sql<DispatchRow>`
     select ${columnsOf('dispatches', 'taken')} from ${functionNamed('take_queued')}(${JSON.stringify(given)}::jsonb, ${now}) as taken`

@@ -45,7 +45,8 @@ export async function beginAttempt (
     document_id: document?.documentId,
     made,
     documents: (document === undefined ? pictures : [document, ...pictures]).map(documentRow),
-    events: [...(document === undefined ? [] : [renderedEvent(document)]), ...(provider === undefined ? [] : [callingEvent(provider)])]
+    events: [...(document === undefined ? [] : [renderedEvent(document)]), ...(provider === undefined ? [] : [callingEvent(provider)])],
+    known: database.life.seen()
   })
   if (number === null) throw new DispatchError('conflict', 'The step is not waiting to be called: another run has it.', { dispatchId })
   return number

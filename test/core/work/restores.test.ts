@@ -1,10 +1,14 @@
-import { beginLineage, createBreakers, type Database, openDatabase, readLineage } from '@dispatch/core'
+import { beginLineage, createBreakers, type Database, markRestored, openDatabase, readLineage } from '@dispatch/core'
 import { refused } from '@dispatch/core/provider'
-import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { migrate } from '../../../core/store/db/migrate.ts'
+import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
+import { takeQueued } from '../../../core/store/dispatch/runs.ts'
 import { followRestores, markPlaces } from '../../../core/work/restores.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
 import { testProviders } from '../../plugins/support/providers.ts'
@@ -115,7 +119,8 @@ await t.test('what was queued when the backup was made is not sent a second time
   })
   await t.test('the backup does not know', async (t) => {
     const service = await start(t, dump, here)
-    has(t, restoredLines(service), [{ level: 50, steps: queued.size + 1 }])
+    has(t, restoredLines(service), [{ level: 50, restoredTo: String }])
+    has(t, service.log.map((line) => JSON.parse(line)).filter(({ msg }) => msg.endsWith('is marked')), [{ steps: queued.size + 1 }])
     // Sooner than this nothing that is found proves anything.
     await work(service, 0, 10, minute, 5 * minute, timeLimit + visibleAfter)
     for (const [kind, id] of queued) {
@@ -206,7 +211,24 @@ function opened (t: Test, url: string): Database {
   return database
 }
 
-const noticed = [/^the database was restored/]
+/** A database in a life that nobody knows. */
+async function anotherOne (t: Test): Promise<Database> {
+  const database = opened(t, await seededDatabase(t))
+  await database.owner.updateTable('lineages').set({ lineage: randomUUID() }).execute()
+  return database
+}
+
+/** The files of a bucket. */
+function bucketOf () {
+  const kept = new Map<string, Uint8Array>()
+  return {
+    kept,
+    read: (key: string) => Promise.resolve(kept.get(key)),
+    put: (key: string, bytes: Uint8Array) => Promise.resolve(kept.set(key, bytes)).then(() => undefined)
+  }
+}
+
+const noticed = [/^the database was restored/, /^what the database may have done before it was restored is marked$/]
 
 await t.test('neither a new machine nor a database that was moved is a restore', async (t) => {
   const [original, here] = [await seededDatabase(t), markPlaces({ folder: folder(t) })]
@@ -214,9 +236,18 @@ await t.test('neither a new machine nor a database that was moved is a restore',
   const moved = opened(t, await copied(t, original))
   matches(t, await followed(moved, here), [], 'another server, the same data directory')
   matches(t, await followed(moved, markPlaces({ folder: folder(t) })), [], 'the same server, an empty data directory')
-  const other = opened(t, await seededDatabase(t))
-  await other.owner.updateTable('lineages').set({ lineage: randomUUID() }).execute()
-  matches(t, await followed(other, here), [/^the data directory was used with another database: if this one was restored/])
+  const other = await anotherOne(t)
+  matches(t, await followed(other, markPlaces({ folder: folder(t) })), [], 'another one, an empty data directory')
+})
+
+await t.test('a database that is not the one of the data directory may be an older one', async (t) => {
+  const here = markPlaces({ folder: folder(t) })
+  await followed(opened(t, await seededDatabase(t)), here)
+  const other = await anotherOne(t)
+  const { firstAt } = await readLineage(other)
+  matches(t, await followed(other, here), [/^the database is not the one that was used here before/, /is marked$/])
+  const [, begun] = await other.owner.selectFrom('lineages').select('restored_to').orderBy('number').execute()
+  t.same(begun?.restored_to, firstAt, 'nobody knows when it was made')
   matches(t, await followed(other, here), [], 'it is said once')
 })
 
@@ -233,16 +264,27 @@ await t.test('each data directory notices a restore once, also the second to the
 })
 
 await t.test('a machine that is new asks the bucket', async (t) => {
-  const bucket = new Map<string, Uint8Array>()
-  const files = {
-    read: (key: string) => Promise.resolve(bucket.get(key)),
-    put: (key: string, bytes: Uint8Array) => Promise.resolve(bucket.set(key, bytes)).then(() => undefined)
-  }
-  const placesOfNew = () => markPlaces({ folder: folder(t), bucket: files })
+  const bucket = bucketOf()
+  const placesOfNew = () => markPlaces({ folder: folder(t), bucket })
   const original = await seededDatabase(t)
   const dump = await copied(t, original)
-  matches(t, await followed(opened(t, original), placesOfNew()), [])
-  matches(t, await followed(opened(t, dump), placesOfNew()), noticed)
+  const database = opened(t, original)
+  matches(t, await followed(database, placesOfNew()), [])
+  const { lineage } = await readLineage(database)
+  t.same([...bucket.kept.keys()], [`database/${lineage}.json`])
+
+  await t.test('a copy that is restored beside it has a file of its own', async (t) => {
+    const drill = opened(t, dump)
+    matches(t, await followed(drill, placesOfNew()), noticed)
+    t.same([...bucket.kept.keys()], [lineage, (await readLineage(drill)).lineage].map((life) => `database/${life}.json`))
+    matches(t, await followed(database, placesOfNew()), [], 'what it was made of is as certain as before')
+  })
+  await t.test('what the release before has written there counts', async (t) => {
+    const older = bucketOf()
+    older.kept.set('database.json', bucket.kept.get(`database/${lineage}.json`) ?? Buffer.from(''))
+    const again = opened(t, await copied(t, await seededDatabase(t)))
+    matches(t, await followed(again, markPlaces({ folder: folder(t), bucket: older })), noticed)
+  })
 })
 
 await t.test('a process that runs notices it too, and what cannot be read is written anew', async (t) => {
@@ -254,15 +296,15 @@ await t.test('a process that runs notices it too, and what cannot be read is wri
   const log = createLogger('info', {
     write (line) {
       said.push(JSON.parse(line).msg)
-      if (said.length === 2) told.resolve(true)
+      if (said.length === 3) told.resolve(true)
     }
   })
   const following = await followRestores({ database, places: markPlaces({ folder: here }), log, milliseconds: 10 })
   has(t, JSON.parse(readFileSync(path, 'utf8')), { lineage: String, epoch: Number, before: [] })
   await database.owner.updateTable('lineages').set({ epoch: '0' }).execute()
   await told.promise
-  matches(t, said, [/^what is remembered of the database cannot be read/, ...noticed])
   await following.close()
+  matches(t, said, [/^what is remembered of the database cannot be read/, ...noticed])
 })
 
 await t.test('a place that cannot be written is said once, and again when it can be', async (t) => {
@@ -272,7 +314,7 @@ await t.test('a place that cannot be written is said once, and again when it can
   let writes = 0
   const place = {
     name: 'the place',
-    every: 1,
+    every: 0,
     read: () => Promise.resolve(undefined),
     write: () => ++writes <= 3 ? Promise.reject(new Error('The disk is full.')) : Promise.resolve()
   }
@@ -289,10 +331,143 @@ await t.test('a place that cannot be written is said once, and again when it can
   t.equal(said.length, 2)
 })
 
-await t.test('nothing of it is done where the database is in another life by then', async (t) => {
+await t.test('another life begins once', async (t) => {
   const database = opened(t, await seededDatabase(t))
   const { lineage } = await readLineage(database)
-  t.equal(await beginLineage(database, { lineage }), 0)
-  t.equal(await beginLineage(database, { lineage }), undefined)
-  has(t, await readLineage(database), { before: [lineage], epoch: 0 })
+  t.equal(await beginLineage(database, { lineage }), true)
+  t.equal(await beginLineage(database, { lineage }), false)
+  has(t, await readLineage(database), { before: [lineage], epoch: 0, marked: false })
+  t.equal(await markRestored(database), 0)
+  t.equal(await markRestored(database), undefined)
+  has(t, await readLineage(database), { marked: true })
+})
+
+/** How many queued dispatches a process begins, or why its database refuses. */
+async function begins (database: Database): Promise<unknown> {
+  const [queued] = await database.owner.selectFrom('dispatches').select(['company_id as companyId', 'dispatch_id as dispatchId'])
+    .where('status', '=', 'queued').orderBy('dispatch_id').execute()
+  if (queued === undefined) return 0
+  const run = { ...queued, lease: { runId: randomUUID(), seconds: 15 } }
+  return takeQueued(database, [run]).then(({ length }) => length,
+    (error: unknown) => error instanceof DatabaseUnavailable ? error.reason : error)
+}
+
+/** A database with so many queued dispatches of the provider `mute`, and their ids. */
+async function queuedIn (t: Test, count: number): Promise<{ url: string, ids: string[] }> {
+  const url = await seededDatabase(t)
+  const ids: string[] = []
+  await t.test('a service takes in what is queued', async (t) => {
+    const service = await start(t, url, folder(t))
+    await furnish(service)
+    for (let nth = 0; nth < count; nth++) ids.push((await ask(service, invoiceRequest({}, { providerName: 'mute' }))).body.dispatchId)
+  })
+  return { url, ids }
+}
+
+await t.test('nothing is begun in a database that is behind, before anybody has noticed', async (t) => {
+  const { url } = await queuedIn(t, 3)
+  const [database, strange] = [opened(t, url), opened(t, url)]
+  // It looks once, and then not any more.
+  const following = await followRestores({ database, places: [], log: createLogger('info', { write: () => undefined }), milliseconds: 1e9 })
+  t.teardown(() => following.close())
+  t.equal(await begins(database), 1)
+  const { lineage, epoch } = await readLineage(database)
+  await strange.owner.updateTable('lineages').set({ epoch: String(epoch - 1) }).execute()
+  t.equal(await begins(database), 'restored', 'it is behind')
+  t.equal(await begins(strange), 1, 'for whom has seen more of it')
+  await strange.owner.updateTable('lineages').set({ epoch: String(epoch), lineage: randomUUID() }).execute()
+  t.equal(await begins(database), 'restored', 'it is another one')
+  await strange.owner.updateTable('lineages').set({ lineage }).execute()
+  await beginLineage(strange, { lineage })
+  t.equal(await begins(database), 'restored', 'it is not marked yet')
+  await markRestored(strange)
+  t.equal(await begins(database), 1, 'somebody else has noticed, and marked it')
+})
+
+await t.test('what is to be marked is marked in batches, which go on after the process that began has ended', async (t) => {
+  const [{ url, ids }, here] = [await queuedIn(t, 5), folder(t)]
+  const dump = await copied(t, url)
+  await t.test('all of it is sent, and the database is lost', async (t) => {
+    await work(await start(t, url, here), minute)
+  })
+  const database = opened(t, dump)
+  await beginLineage(database, { lineage: (await readLineage(database)).lineage })
+  t.equal(await markRestored(database, { together: 2, batches: 1 }), 2)
+  t.equal(await markRestored(database, { together: 2, batches: 1 }), 2)
+  t.equal(await begins(database), 'restored')
+  const { owner } = database
+  const young = randomUUIDv7()
+  await sql`insert into steps select (jsonb_populate_record(steps, ${
+    JSON.stringify({ step_id: young, position: 9, restored_to: null, held: 0 })
+  })).*
+    from steps order by step_id limit 1`.execute(owner)
+  const service = await start(t, dump, here)
+  has(t, service.log.map((line) => JSON.parse(line)).filter(({ msg }) => msg.endsWith('is marked')), [{ steps: 1 }])
+  const marks = await owner.selectFrom('steps').select('step_id').where('restored_to', 'is', null).execute()
+  t.same(marks, [{ step_id: young }], 'what came meanwhile is in no doubt')
+  await owner.deleteFrom('steps').where('step_id', '=', young).execute()
+  const later = (await ask(service, invoiceRequest({}, { providerName: 'mute' }))).body.dispatchId
+  await work(service, minute)
+  for (const id of ids) {
+    has(t, await statusIn(service, id), { status: 'uncertain' })
+    t.same(await timesTaken(service, id), [1])
+  }
+  has(t, await statusIn(service, later), { status: 'succeeded' }, 'nor what came later')
+})
+
+await t.test('what an earlier restore has marked is in doubt since then', async (t) => {
+  const url = await seededDatabase(t)
+  const service = await start(t, url, folder(t))
+  await furnish(service)
+  await ask(service, invoiceRequest({}, { providerName: 'keyed' }))
+  const database = opened(t, url)
+  const first = new Date(clock.now().getTime() - ttl * 1000)
+  for (const to of [first, clock.now()]) {
+    await beginLineage(database, { lineage: (await readLineage(database)).lineage, to })
+    await markRestored(database)
+  }
+  const [step] = await database.owner.selectFrom('steps').select('restored_to').execute()
+  t.same(step?.restored_to, first)
+})
+
+/** Takes away what a database of an older release does not have. */
+async function asBefore (t: Test, url: string): Promise<string> {
+  const { owner } = opened(t, url)
+  await sql`drop table lineages`.execute(owner)
+  await sql`alter table steps drop column restored_to`.execute(owner)
+  await sql`delete from kysely_migration where name >= '068'`.execute(owner)
+  await owner.destroy()
+  return url
+}
+
+await t.test('a backup of an older release, which knows of no lives, is noticed; a first upgrade is none', async (t) => {
+  const [original, here, bucket] = [await seededDatabase(t), folder(t), bucketOf()]
+  let id = ''
+  await t.test('the older release takes it in', async (t) => {
+    const service = await start(t, original, folder(t))
+    await furnish(service)
+    id = (await ask(service, invoiceRequest({}, { providerName: 'keyed' }))).body.dispatchId
+  })
+  const dump = await asBefore(t, await copied(t, original))
+  const [upgraded, restored, later] = [await copied(t, dump), await copied(t, dump), await copied(t, dump)]
+  clock.advance(ttl)
+  await t.test('an upgrade', async (t) => {
+    const service = await start(t, upgraded, here)
+    matches(t, restoredLines(service), [])
+    await work(service, minute)
+    has(t, await statusIn(service, id), { status: 'succeeded' })
+    matches(t, await followed(opened(t, upgraded), markPlaces({ folder: folder(t), bucket })), [])
+  })
+  await t.test('the backup', async (t) => {
+    const service = await start(t, restored, here)
+    has(t, restoredLines(service), [{ level: 50 }])
+    await work(service, 0, 10, minute)
+    has(t, await statusIn(service, id), { status: 'uncertain' }, 'its key is counted from its last event')
+    t.same(await timesTaken(service, id), [1])
+  })
+  await t.test('the backup on a new machine', async (t) => {
+    const database = opened(t, later)
+    await migrate(database)
+    matches(t, await followed(database, markPlaces({ folder: folder(t), bucket })), noticed)
+  })
 })

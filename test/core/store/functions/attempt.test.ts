@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import { stepStatuses } from '../../../../core/contract/states.ts'
+import { beginLineage, readLineage } from '../../../../core/store/db/lineage.ts'
 import { has } from '../../../support/matching.ts'
 import { attempt, document, failure, later, local, moment, openFunctions, system } from './support.ts'
 
@@ -73,4 +74,21 @@ await t.test('of two runners one begins', async (t) => {
   t.same(both.sort(), [1, null])
   t.equal((await attempts(key)).length, 1)
   t.equal(await call('begin_attempt', { ...await calling(), ...attempt }), null)
+})
+
+await t.test('a database that is behind what the process has seen begins nothing', async (t) => {
+  const key = await opened()
+  const { lineage, epoch } = await readLineage(database)
+  const before = await everything(key)
+  const behind = { reason: 'restored', code: 'DC503' }
+  await t.rejects(call('begin_attempt', { ...key, ...attempt, known: { lineage, epoch: epoch + 1 } }), behind)
+  await t.rejects(call('begin_attempt', { ...key, ...attempt, known: { lineage: randomUUIDv7(), epoch: 0 } }), behind, 'another one')
+  const lease = { company_id: key.company_id, dispatch_id: key.dispatch_id, run_id: randomUUIDv7(), lease_seconds: 15, ended: key.run_id }
+  await t.rejects(call('acquire_lease', { ...lease, from_states: ['running'], known: { lineage, epoch: epoch + 1 } }), behind)
+  t.equal(await everything(key), before, 'nothing has changed')
+  t.equal(await call('begin_attempt', { ...key, ...attempt, known: { lineage, epoch } }), 1)
+
+  const other = await opened()
+  await beginLineage(database, { lineage })
+  await t.rejects(call('begin_attempt', { ...other, ...attempt }), behind, 'what it may have done is not marked yet')
 })
