@@ -97,6 +97,14 @@ export const LanguageCode = Type.String({
   examples: ['fr']
 })
 
+/** A BCP 47 tag as clients write it: a language, a script and a region, in upper or lower case, with `_` for `-` as Java and POSIX do. */
+export const LanguageTag = Type.String({
+  title: 'LanguageTag',
+  pattern: '^[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?$',
+  description: 'a language tag, such as fr, fr-CA or zh-Hant',
+  examples: ['fr']
+})
+
 export const Uuid = Type.String({ format: 'uuid' })
 
 /** RFC 3339 in UTC with milliseconds. */

@@ -1,6 +1,6 @@
-import { asciiDomain, comparable, type JsonObject, type Problem } from '@dispatch/common'
+import { asciiDomain, canonicalLanguage, comparable, type JsonObject, lookupLanguage, normalForm, type Problem } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { type DocumentHandle, LanguageCode, Line } from '../contract/common.ts'
+import { type DocumentHandle, LanguageCode, LanguageTag, Line } from '../contract/common.ts'
 import type { SignaturePlace } from './content.ts'
 import { textAt } from './data.ts'
 import { checkMost, checkSupported } from './limits.ts'
@@ -31,7 +31,7 @@ export const EsignFields = Type.Object({
   signers: Type.Array(Signer, { title: 'Signers', minItems: 1, maxItems: 50 }),
   signatureType: Type.Optional(Type.Enum(signatureTypes, { default: defaults.signatureType })),
   expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 365, default: defaults.expiresInDays })),
-  locale: Type.Optional(LanguageCode)
+  locale: Type.Optional(LanguageTag)
 }, { title: 'EsignFields', additionalProperties: false })
 export type EsignFields = Static<typeof EsignFields>
 
@@ -39,9 +39,22 @@ export type EsignFields = Static<typeof EsignFields>
 export const EsignCapabilities = Type.Object({
   signatureTypes: Type.Array(Type.Enum(signatureTypes), { minItems: 1, uniqueItems: true }),
   locales: Type.Optional(
-    Type.Array(LanguageCode, { uniqueItems: true, description: 'The languages of its messages to signers; if left out, any.' })
+    Type.Array(LanguageCode, {
+      uniqueItems: true,
+      description: 'The languages of its messages to signers; if left out, any. It is handed the one that serves the language of the ' +
+        'request: fr for fr-FR.'
+    })
   ),
   maxSigners: Type.Optional(Type.Integer({ minimum: 1 })),
+  sameAddress: Type.Optional(
+    Type.Literal(true, { description: 'Several signers may have one e-mail address; if left out, it tells signers apart by theirs.' })
+  ),
+  usesPhoneNumber: Type.Optional(
+    Type.Union([Type.Literal(true), Type.String({ minLength: 1 })], {
+      description: 'It uses the phone number of a signer, such as for a code: always, or while the setting of that name is on. If left ' +
+        'out, a validation warns that the number is not used.'
+    })
+  ),
   phoneNumberFor: Type.Optional(
     Type.Array(Type.Enum(signatureTypes), {
       uniqueItems: true,
@@ -75,21 +88,22 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   check (subject) {
     const { fields: { signers }, at } = subject
     const phones = checkPhones(signers, at('signers'))
+    const unused = unusedPhones(subject)
     return {
       problems: [
         ...checkOrder(signers, at('signers')),
-        ...checkDuplicates(signers, at('signers')),
+        ...checkDuplicates(subject),
         ...phones.problems,
         ...checkProvider(subject)
       ],
-      warnings: phones.warnings
+      warnings: [...phones.warnings, ...unused]
     }
   },
 
   signers: ({ signers }) => signers.map(nameOf),
 
-  request: ({ signers, ...fields }, { document, signatures, data, metadata }) => ({
-    esign: { ...defaults, ...fields, signers: signers.map(contactable) },
+  request: ({ signers, locale, ...fields }, { document, signatures, data, metadata }, capabilities) => ({
+    esign: { ...defaults, ...fields, ...languageFor(locale, capabilities?.locales), signers: signers.map(contactable) },
     document,
     signatures,
     data,
@@ -111,6 +125,13 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
 /** A signer as the vendor reaches them: the domain of the address in ASCII, the number that is dialled. */
 function contactable ({ email, phoneNumber, ...signer }: Signer): Signer {
   return { ...signer, email: asciiDomain(email), ...(phoneNumber === undefined ? {} : { phoneNumber: dialled(phoneNumber) }) }
+}
+
+/** The language that the vendor is asked for: the one of its own that serves the language of the request. */
+function languageFor (locale: string | undefined, offered: readonly string[] | undefined): { locale?: string } {
+  if (locale === undefined) return {}
+  const language = offered === undefined ? canonicalLanguage(locale) : lookupLanguage(locale, offered)
+  return language === undefined ? {} : { locale: language }
 }
 
 function nameOf ({ firstName, lastName }: Signer): string {
@@ -144,13 +165,28 @@ function checkOrder (signers: readonly Signer[], path: string): Problem[] {
   )
 }
 
-function checkDuplicates (signers: readonly Signer[], path: string): Problem[] {
-  const emails = signers.map(({ email }) => comparable(email).toLowerCase())
-  return emails.flatMap((email, index) =>
-    emails.indexOf(email) === index ? [] : [
-      { path: `${path}/${index}/email`, code: 'duplicate_signer', message: `${email} is already a signer: name each signer once.` }
-    ]
+/**
+ * Where a provider permits it, several people may share an address, and one may sign at several steps; but nobody signs twice at one step.
+ */
+function checkDuplicates ({ fields: { signers }, provider, at }: CheckInput<EsignFields, EsignCapabilities>): Problem[] {
+  const sharing = provider === undefined || provider.capabilities.sameAddress === true
+  const who = signers.map((signer) => {
+    const address = comparable(signer.email).toLowerCase()
+    return sharing ? JSON.stringify([address, comparableName(signer), signer.order ?? 1]) : address
+  })
+  return signers.flatMap(({ email }, index) =>
+    who.indexOf(who[index] ?? '') === index ? [] : [{
+      path: `${at('signers')}/${index}/email`,
+      code: 'duplicate_signer',
+      message: sharing
+        ? `${email} is already a signer of that name and order: name each signer once.`
+        : `${email} is already a signer: the provider "${provider.code}" tells signers apart by their address, so give each one of their own.`
+    }]
   )
+}
+
+function comparableName (signer: Signer): string {
+  return normalForm(nameOf(signer)).toLowerCase()
 }
 
 /** The numbers to which a vendor may send codes. */
@@ -161,16 +197,36 @@ function checkPhones (signers: readonly Signer[], path: string): Required<Pick<F
   return { problems: found.flatMap(({ problems = [] }) => problems), warnings: found.flatMap(({ warnings = [] }) => warnings) }
 }
 
+/** Warns of numbers that the provider does nothing with. */
+function unusedPhones ({ fields, provider, at }: CheckInput<EsignFields, EsignCapabilities>): Problem[] {
+  if (provider === undefined) return []
+  const { code, capabilities: { usesPhoneNumber: uses, phoneNumberFor: needs = [] }, settings } = provider
+  const { signers, signatureType } = { ...defaults, ...fields }
+  const used = uses === true || needs.includes(signatureType) || (uses !== undefined && (settings === undefined || settings[uses] === true))
+  const remedy = uses === undefined ? '' : ` Its setting "${String(uses)}" turns that on.`
+  return used ? [] : signers.flatMap(({ phoneNumber }, index) =>
+    phoneNumber === undefined ? [] : [{
+      path: `${at('signers')}/${index}/phoneNumber`,
+      code: 'unused_field',
+      message: `The provider "${code}" sends nothing to the phone number of a signer, and asks them for no code.${remedy}`
+    }]
+  )
+}
+
 function checkProvider ({ fields, provider, at }: CheckInput<EsignFields, EsignCapabilities>): Problem[] {
   if (provider === undefined) return []
   const { capabilities } = provider
   const { signers, signatureType, locale } = { ...defaults, ...fields }
   return [
     ...checkSupported(provider, at('signatureType'), signatureType, capabilities.signatureTypes),
-    ...checkSupported(provider, at('locale'), locale, capabilities.locales),
+    ...servesLanguage(locale, capabilities.locales) ? [] : checkSupported(provider, at('locale'), locale, capabilities.locales),
     ...checkMost(provider, at('signers'), signers.length, capabilities.maxSigners, 'signers'),
     ...(capabilities.phoneNumberFor ?? []).includes(signatureType) ? withoutPhone(provider, signers, signatureType, at('signers')) : []
   ]
+}
+
+function servesLanguage (locale: string | undefined, offered: readonly string[] | undefined): boolean {
+  return locale !== undefined && offered !== undefined && lookupLanguage(locale, offered) !== undefined
 }
 
 function withoutPhone ({ code }: { code: string }, signers: readonly Signer[], signatureType: SignatureType, path: string): Problem[] {

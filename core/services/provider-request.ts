@@ -14,10 +14,11 @@ const made = ['document', 'signatures', 'inline', 'attachments']
 export function providerRequestOf (
   service: ServiceName,
   fields: JsonObject,
-  { data, metadata }: { data: JsonObject, metadata: Readonly<Record<string, string>> }
+  { data, metadata }: { data: JsonObject, metadata: Readonly<Record<string, string>> },
+  capabilities?: JsonObject
 ): JsonObject | undefined {
   if (!needsProvider(service)) return undefined
-  const whole = services[service].request(fields, { ...unmade, data, metadata })
+  const whole = services[service].request(fields, { ...unmade, data, metadata }, capabilities)
   return Object.fromEntries(Object.entries(whole).filter(([name]) => !made.includes(name)))
 }
 

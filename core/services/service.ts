@@ -65,8 +65,8 @@ export type ProvidedService<Name extends string, Fields, Capabilities, Kind exte
   & Service<Name, Fields, Capabilities, Kind>
   & {
     capabilities: TObject
-    /** What the provider is asked: plain data, with every default in its place. */
-    request(fields: Fields, made: StepContent<Kind>): Dispatch
+    /** What the provider is asked: plain data, with every default in its place, in the words that it declares. */
+    request(fields: Fields, made: StepContent<Kind>, capabilities?: Capabilities): Dispatch
   }
 
 /**

@@ -61,6 +61,19 @@ function account ({ settings, sandbox }: Known, path: string): [string, HttpCall
   ]
 }
 
+const Workflows = Type.Object({
+  identityVerification: Type.Array(Type.Object({ workflowId: Type.String(), defaultName: Type.Optional(Type.String()) }))
+})
+
+/** The id of the account's phone authentication. Docusign refuses an envelope with one that the account does not have. */
+export async function phoneWorkflow (call: Call): Promise<string> {
+  const { identityVerification: workflows } = await call.http.get(...account(call, 'identity_verification'), Workflows)
+  const found = workflows.find(({ defaultName }) => defaultName === 'Phone Authentication')
+  if (found !== undefined) return found.workflowId
+  throw refused('no_phone_authentication',
+    'The account at Docusign has no phone authentication: have Docusign turn it on, or turn the setting "phoneAuthentication" off.')
+}
+
 export const Envelope = Type.Object({ envelopeId: Type.String(), status: Type.String() })
 const Envelopes = Type.Object({ envelopes: Type.Optional(Type.Array(Envelope)) })
 const draftStatus = 'created'

@@ -42,6 +42,9 @@ export default defineProvider({
   services: {
     esign: {
       signatureTypes: ['SIMPLE'],
+      // A recipient has an id of their own. Only two with the same name, address and order are refused.
+      sameAddress: true,
+      usesPhoneNumber: 'phoneAuthentication',
       locales,
       check ({ esign: { signers } }, { settings: { baseHost }, sandbox }) {
         checkEnvironment({ sandbox, baseHost })

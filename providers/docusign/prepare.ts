@@ -1,11 +1,12 @@
 import { type DocumentHandle, shortened } from '@dispatch/core/provider'
-import { type Call, Changed, checkDone, Envelope, envelopes, withdraw } from './api.ts'
+import { type Call, Changed, checkDone, Envelope, envelopes, phoneWorkflow, withdraw } from './api.ts'
 import { documentId, type Request, signersOf } from './signers.ts'
 
 /** Makes a draft with the document and its signers. Nobody is told of it. Resolves to its id. */
 export async function prepare (request: Request, call: Call): Promise<string> {
   const emailSubject = call.settings.emailSubject ?? shortened(request.document.filename, 100)
-  const signers = signersOf(request, emailSubject)
+  const isCalled = call.settings.phoneAuthentication === true && request.esign.signers.some(({ phoneNumber }) => phoneNumber !== undefined)
+  const signers = signersOf(request, { emailSubject, workflowId: isCalled ? await phoneWorkflow(call) : undefined })
 
   const [url, signedIn] = envelopes(call)
   const { envelopeId } = await call.http.post(url, { ...signedIn, json: draftOf(request, emailSubject, call) }, Envelope)

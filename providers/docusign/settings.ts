@@ -44,6 +44,16 @@ export const Settings = Type.Object({
       maxLength: 100
     })
   ),
+  phoneAuthentication: Type.Optional(
+    Type.Boolean({
+      title: 'Phone authentication',
+      ...inFrench('Authentification par téléphone',
+        'Un signataire dont le numéro est donné reçoit un code par SMS ou par appel, sans lequel il n’ouvre pas le document. Le compte ' +
+          'doit avoir cette option de Docusign, qui est payante.'),
+      description: 'A signer whose number is given gets a code by text message or call, and cannot open the document without it. The ' +
+        'account must have this option of Docusign, which costs extra.'
+    })
+  ),
   webhookUser: Type.Optional(
     Type.String({
       title: 'Webhook user',

@@ -37,6 +37,8 @@ export default defineProvider({
     esign: {
       ...findable,
       signatureTypes: ['SIMPLE', 'ADVANCED', 'QUALIFIED'],
+      sameAddress: true,
+      usesPhoneNumber: true,
       statuses: signing,
       status,
       cancel,

@@ -21,7 +21,9 @@ export default defineProvider({
   services: {
     esign: {
       signatureTypes: ['SIMPLE', 'ADVANCED', 'QUALIFIED'],
-      // Each signer signs with a code that is sent to their phone. For a simple signature, Universign itself asks for the number.
+      // Each signer signs with a code that is sent to their phone. For a simple signature, Universign itself asks for a number that
+      // is not given.
+      usesPhoneNumber: true,
       phoneNumberFor: ['ADVANCED', 'QUALIFIED'],
       limits: [{
         at: '/esign/expiresInDays',

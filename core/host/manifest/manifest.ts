@@ -1,4 +1,4 @@
-import { compile, type Fit, type Problem } from '@dispatch/common'
+import { compile, type Fit, ownField, type Problem } from '@dispatch/common'
 import { type TProperties, Type } from 'typebox'
 import { ProviderCode } from '../../contract/common.ts'
 import { type DeliveryService, type DeliveryStatus, deliveryStatusesOf, type EventService, eventServices, isEventService,
@@ -180,6 +180,7 @@ export function readManifest (json: unknown): Fit<Manifest> {
     ...connectProblems(fit.value, (host) => isDeclared(host, hosts)),
     ...sandboxProblems(fit.value),
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),
+    ...switchProblems(fit.value),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
     ...serviceNames.flatMap((name) => limitFaults(fit.value.services[name]?.limits ?? [], `/services/${name}/limits`)),
     ...eventServices.flatMap((service) => webhooksOf(fit.value, service))
@@ -213,6 +214,17 @@ function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
       ? invalidSchemaProblems({ pattern: sandbox.key.test }, '/sandbox/key/test')
       : []
   ]
+}
+
+/** A setting that turns something on must be there, and be a yes or no. */
+function switchProblems ({ services: { esign }, settings }: Manifest): Problem[] {
+  const name = esign?.capabilities.usesPhoneNumber
+  if (typeof name !== 'string' || ownField(ownField(settings.properties, name), 'type') === 'boolean') return []
+  return [{
+    path: '/services/esign/capabilities/usesPhoneNumber',
+    code: 'unknown_setting',
+    message: `There is no setting "${name}" that is a yes or no.`
+  }]
 }
 
 /** Whether the provider makes the document itself. It is fetched after the acceptance, with the verb `document`. */

@@ -21,12 +21,13 @@ export { vocabularies } from './vocabulary.ts'
 export { Money, decimalOf } from './money.ts'
 export { currencies, isCurrency, minorDigits } from './currencies.ts'
 
-// Texts with a form: days, e-mail addresses, postal addresses, UUIDs, the normal forms of Unicode.
+// Texts with a form: days, e-mail addresses, postal addresses, languages, UUIDs, the normal forms of Unicode.
 export { dayOf } from './day.ts'
 export { asciiDomain, asciiMailbox, comparable, hasAsciiLocalPart, isAscii, readMailbox, type Mailbox } from './mailbox.ts'
 export { addressFormOf, postalCodeCountries } from './address-forms.ts'
 export { examplePostalCode, readPostalCode } from './postal-code.ts'
 export { placeLine, type Place } from './place-line.ts'
+export { canonicalLanguage, lookupLanguage } from './language.ts'
 export { isUuid } from './uuid.ts'
 export { normalForm } from './normal-form.ts'
 export { shortened } from './shortened.ts'

@@ -15,6 +15,7 @@ import { mailCases } from './rules/mails.ts'
 import { outcomeCases } from './rules/outcomes.ts'
 import { blindCases, fixtureCases, questionCases, replayCases } from './rules/replay.ts'
 import { settingsCases } from './rules/settings.ts'
+import { shownCases } from './rules/shown.ts'
 import { signedCases } from './rules/signed.ts'
 import { createSubject, type ProviderUnderTest, ready } from './rules/subject.ts'
 import { tenantCases } from './rules/tenants.ts'
@@ -127,6 +128,7 @@ async function casesOf (
   return [
     ...settingsCases(subject),
     ...fixtureCases(subject),
+    ...shownCases(subject, sends),
     ...await foreseenCases(subject, sends),
     ...replayed.cases,
     ...played.flat(),

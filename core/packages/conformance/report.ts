@@ -9,6 +9,7 @@ export const conformanceRules = {
   secret: 'An empty secret is refused.',
   credentials: 'Every setting with which the provider signs in or signs is a Secret().',
   fixtures: 'The fixtures are valid; every service has an accepted one.',
+  shown: 'What a provider declares that it can do is shown by an accepted dispatch, and what a dispatch shows is declared.',
   foreseen: 'A validation also refuses what the provider itself refuses; it does not refuse accepted dispatches.',
   replay: 'A dispatch runs exactly as its fixture says: the requests to the vendor, and the outcome.',
   sandbox: 'A dispatch in a sandbox has a fixture of its own, which is required for a sandbox of the kind flag.',

@@ -207,7 +207,7 @@ export function checkForeseen (
   { service, fields, settings, choice, at }: ResolvedStep,
   { now, ...content }: { data: JsonObject, metadata: DispatchRequest['metadata'], now: Date }
 ): Findings | Promise<Findings> {
-  const asked = providerRequestOf(service, fields, content)
+  const asked = providerRequestOf(service, fields, content, capabilitiesOf(choice?.provider, service)?.capabilities)
   if (choice?.chosen !== true || asked === undefined) return {}
   const { provider, configuration: { settings: { plain }, sandbox, account } } = choice
   const known = { settings: plain, requestSettings: settings, sandbox, now }

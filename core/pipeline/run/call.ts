@@ -15,6 +15,7 @@ import { failedCall } from '../../host/call/invoke.ts'
 import { logWith } from '../../host/call/log.ts'
 import { runAs } from '../../host/call/stray-errors.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
+import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import type { StepContent } from '../../services/content.ts'
 import { needsProvider, services } from '../../services/index.ts'
 import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
@@ -42,7 +43,7 @@ export async function prepareCall (
   if (!needsProvider(service)) throw new TypeError(`The service "${service}" has no provider.`)
   const { secret } = made
   const context = { ...await contextOf(dependencies, run, step), ...(secret === undefined ? {} : { secrets: [secret] }) }
-  const request = services[service].request(fields, made)
+  const request = services[service].request(fields, made, capabilitiesOf(provider, service)?.capabilities)
   let exchanges: readonly Exchange[] = []
   const noted = (all: readonly Exchange[]): void => {
     exchanges = all

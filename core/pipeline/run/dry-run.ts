@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { refusal } from '../../contract/errors.ts'
 import type { DryRunView } from '../../contract/response.ts'
 import { dryRun } from '../../host/call/dry-run.ts'
+import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { needsProvider, services } from '../../services/index.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
@@ -43,7 +44,9 @@ export async function dryRunOf (dependencies: PipelineDependencies, planner: Pla
     keep: () => Promise.reject(new TypeError('A dry run keeps nothing.'))
   }
   const resources = { ...context.resources, documents, holds: () => true }
-  return await dryRun(step.by.provider, step.service, services[step.service].request(step.fields, made), { ...context, resources })
+  const { service, fields, by: { provider } } = step
+  const request = services[service].request(fields, made, capabilitiesOf(provider, service)?.capabilities)
+  return await dryRun(provider, service, request, { ...context, resources })
 }
 
 /** A storage key ends with the id of its document. */

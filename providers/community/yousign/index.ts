@@ -24,6 +24,7 @@ export default defineProvider({
   services: {
     esign: {
       signatureTypes: ['SIMPLE'],
+      usesPhoneNumber: true,
       locales: ['de', 'en', 'es', 'fr', 'it', 'nl', 'pl', 'pt'],
       // A request can be read by its id at once. An activation that was cut off may still run for its whole time limit.
       idempotency: { kind: 'lookup', visibleAfter: 60 },

@@ -186,6 +186,15 @@ const refused: [string, object, string][] = [
     '/services/invoicing/limits/0/fits Not a JSON Schema'
   ],
   [
+    'a number that is used where no setting says so',
+    {
+      services: {
+        esign: { signatureTypes: ['SIMPLE'], usesPhoneNumber: 'label', idempotency: { kind: 'none' }, dispatch: () => undefined }
+      }
+    },
+    '/services/esign/capabilities/usesPhoneNumber There is no setting "label" that is a yes or no.'
+  ],
+  [
     'a sandbox told by the key of no setting',
     { sandbox: { kind: 'configuration', key: { setting: 'kee', test: '^test_' } } },
     '/sandbox There is no setting "kee".'

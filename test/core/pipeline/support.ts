@@ -150,7 +150,7 @@ function providerOf (service: ServiceName, { document, ...capabilities }: JsonOb
   const fit = deriveManifest({
     code: 'acme',
     name: 'Acme',
-    settings: Type.Object({ allowedSenders: Type.Optional(Type.Array(Type.String())) }),
+    settings: Type.Object({ allowedSenders: Type.Optional(Type.Array(Type.String())), codes: Type.Optional(Type.Boolean()) }),
     requestSettings: Type.Object({ label: Type.Optional(Type.String()) }),
     services: {
       [service]: {

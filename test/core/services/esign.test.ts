@@ -72,6 +72,20 @@ await t.test('any list of orders passes exactly when its values are 1 to n', (t)
 
 await t.test('nobody signs twice, whatever the case of the address', (t) => {
   t.same(problems({ signers: [ada, grace, { ...alan, email: 'ADA@Example.com' }] }), ['/esign/signers/2/email duplicate_signer'])
+  has(t, judge('esign', { template, signers: [ada, { ...ada, firstName: 'Bob' }] }).details, [{
+    message: /"acme" tells signers apart by their/
+  }])
+  t.end()
+})
+
+await t.test('several signers have one address, and one signs at several steps, where the provider tells them apart otherwise', (t) => {
+  const world = { capabilities: { sameAddress: true } }
+  const bob = { ...ada, firstName: 'Bob' }
+  t.same(problems({ signers: [ada, bob] }, world), [])
+  t.same(problems({ signers: [{ ...ada, order: 1 }, { ...grace, order: 2 }, { ...ada, order: 3 }] }, world), [])
+  const twice = [ada, bob, { ...ada, email: 'ADA@example.com', firstName: 'ADA' }]
+  t.same(problems({ signers: twice }, world), ['/esign/signers/2/email duplicate_signer'])
+  t.same(problems({ signers: twice.map((one) => ({ ...one, order: 1 })) }, world), ['/esign/signers/2/email duplicate_signer'])
   t.end()
 })
 
@@ -122,9 +136,42 @@ await t.test('a workflow ends after 1 to 365 days', (t) => {
 await t.test('the language is one that the provider writes', (t) => {
   t.same(problems({ locale: 'fr' }), [])
   t.same(problems({ locale: 'en-GB' }), [])
-  t.same(problems({ locale: 'FR' }), ['/esign/locale pattern'])
+  for (const locale of ['', 'f', 'french', 'fr-', 'fr-FRA', 'fr FR']) t.same(problems({ locale }), ['/esign/locale pattern'], locale)
   t.same(problems({ locale: 'fr' }, { capabilities: { locales: ['en', 'fr'] } }), [])
   t.same(problems({ locale: 'de' }, { capabilities: { locales: ['en', 'fr'] } }), ['/esign/locale not_supported_by_provider'])
+  t.end()
+})
+
+await t.test('a language falls back to one that the provider has, and is handed over as that', (t) => {
+  const asked = (locale: string, locales?: string[]): unknown =>
+    esign.request({ signers: [ada], locale }, {
+      document: { id: '', filename: '', contentType: '', size: 0, sha256: '' },
+      pages: 1,
+      signatures: [],
+      data: {},
+      metadata: {}
+    }, { signatureTypes: ['SIMPLE'], ...(locales !== undefined && { locales }) }).esign.locale
+  const locales = ['en', 'fr', 'fr-CA', 'zh-TW']
+  for (const [locale, language] of [['fr-FR', 'fr'], ['fr_CA', 'fr-CA'], ['EN-us', 'en'], ['zh-Hant-HK', 'zh-TW']] as const) {
+    t.same(problems({ locale }, { capabilities: { locales } }), [], locale)
+    t.equal(asked(locale, locales), language)
+  }
+  t.equal(asked('fr_fr'), 'fr-FR', 'as it is where the provider lists none')
+  t.end()
+})
+
+await t.test('a phone number that the provider does nothing with is a warning', (t) => {
+  const signers = [{ ...ada, phoneNumber: '+33612345678' }, grace]
+  const warned = (capabilities: object, more: World = {}): string[] =>
+    judge('esign', { template, signers }, { capabilities: { ...capabilities }, ...more }).warnings
+  const unused = ['/signers/0/phoneNumber unused_field']
+  t.same(warned({}), unused)
+  t.same(warned({ usesPhoneNumber: true }), [])
+  t.same(warned({ phoneNumberFor: ['SIMPLE'] }), [])
+  t.same(warned({ phoneNumberFor: ['ADVANCED'] }), unused)
+  t.same(warned({ usesPhoneNumber: 'codes' }, { settings: { codes: true } }), [])
+  t.same(warned({ usesPhoneNumber: 'codes' }, { settings: { codes: false } }), unused)
+  t.same(warned({ usesPhoneNumber: 'codes' }, { settings: {} }), unused)
   t.end()
 })
 
@@ -135,7 +182,8 @@ await t.test('no more signers than the provider takes', (t) => {
 })
 
 await t.test('a signer\'s phone number is one that can exist, in the form of E.164', (t) => {
-  const world = (phoneNumber: string) => judge('esign', { template, signers: [ada, { ...grace, phoneNumber }] })
+  const world = (phoneNumber: string) =>
+    judge('esign', { template, signers: [ada, { ...grace, phoneNumber }] }, { capabilities: { usesPhoneNumber: true } })
   t.same(world('+33612345678').problems, [])
   t.same(world('0612345678').problems, ['/signers/1/phoneNumber pattern'])
   t.same(world('+33612').problems, ['/signers/1/phoneNumber pattern'])

@@ -76,7 +76,7 @@ async function playReal (installed: InstalledProvider, asked: RecordedCall, netw
   const { service, settings, requestSettings = {}, sandbox = false, checkpointed, query = {}, verb } = asked
   const [reference, idempotencyKey] = [randomUUID(), randomUUID()]
   const { request, documents } = verb === 'dispatch'
-    ? materialOf(service, asked.request ?? {}, asked.content)
+    ? materialOf(service, asked.request ?? {}, { capabilities: installed.manifest.services[service]?.capabilities, content: asked.content })
     : { request: {}, documents: new Map<string, Buffer>() }
   const shared = {
     service,

@@ -1,6 +1,6 @@
 import { countOf, formatReport, runConformance } from '@dispatch/conformance'
 import fc from 'fast-check'
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -71,6 +71,27 @@ await t.test('the password of a mail server is a secret', async (t) => {
   await writeFile(join(folder, 'index.ts'), source.replace(/(?<=password: .*)Secret\(\{/, 'Type.String({'))
   const { cases } = await runConformance(folder, { only: ['credentials'] })
   t.strictSame(cases.map(({ why }) => why), ['"password" is sent as "password" of a mail server: declare it as Secret().'])
+})
+
+await t.test('what a provider does with signers is declared, and shown by a fixture', async (t) => {
+  const shown = async (change: (folder: string) => Promise<void>): Promise<string[]> => {
+    const folder = join(await directory(t), 'docusign')
+    await cp(fileURLToPath(new URL('../../../../providers/docusign', import.meta.url)), folder, { recursive: true })
+    await change(folder)
+    const { cases } = await runConformance(folder, { only: ['shown'] })
+    return cases.filter(({ status }) => status === 'failed').map(({ name }) => name)
+  }
+  const without = (line: string) => async (folder: string) => {
+    const source = await readFile(join(folder, 'index.ts'), 'utf8')
+    contains(t, source, line)
+    await writeFile(join(folder, 'index.ts'), source.replace(line, ''))
+  }
+  const removed = (name: string) => (folder: string) => rm(join(folder, 'fixtures', name))
+  t.strictSame(await shown(() => Promise.resolve()), [])
+  t.strictSame(await shown(without('sameAddress: true,')), ['no sameAddress of "esign"'])
+  t.strictSame(await shown(without('usesPhoneNumber: \'phoneAuthentication\',')), ['no usesPhoneNumber of "esign"'])
+  t.strictSame(await shown(removed('send.same-address.json')), ['sameAddress of "esign"'])
+  t.strictSame(await shown(removed('send.phone-code.json')), ['usesPhoneNumber of "esign"'])
 })
 
 await t.test('the kit reads a folder afresh each time', async (t) => {

@@ -45,9 +45,13 @@ const place = { signer: 1, page: 1, x: 72, y: 680, width: 200, height: 60 }
 
 /**
  * Turns the request of a fixture into the request that the service would give to a provider: with defaults, and with handles for documents.
- * Throws an Error that names what does not fit. `largest` replaces the content of the documents.
+ * Throws an Error that names what does not fit. `capabilities`: what the provider declares. `content` replaces that of the documents.
  */
-export function materialOf (service: ProvidedName, written: JsonObject, content?: Buffer): FixtureRequest {
+export function materialOf (
+  service: ProvidedName,
+  written: JsonObject,
+  { capabilities, content }: { capabilities?: JsonObject | undefined, content?: Buffer | undefined }
+): FixtureRequest {
   const { [service]: own = {}, ...others } = written
   const { html, text, ...fields } = isRecord(own) ? own : {}
   const message = service === 'email' ? { ...(html !== undefined && { html }), ...(text !== undefined && { text }) } : {}
@@ -73,7 +77,7 @@ export function materialOf (service: ProvidedName, written: JsonObject, content?
     attachments: attached.map(({ handle }) => handle),
     ...message
   }
-  const request = services[service].request(service === 'email' ? fields : own as JsonObject, made) as JsonObject
+  const request = services[service].request(service === 'email' ? fields : own as JsonObject, made, capabilities) as JsonObject
   return {
     request,
     documents: new Map([

@@ -1,4 +1,4 @@
-import { didYouMean } from '@dispatch/common'
+import { canonicalLanguage, didYouMean, lookupLanguage } from '@dispatch/common'
 import { memoizeLru } from '../compile/memoize.ts'
 import { compileProse, plainText } from '../compile/prose.ts'
 import { pointerOf, type Scope } from '../compile/scope.ts'
@@ -17,10 +17,12 @@ export function compileLanguage (locale: string, site: CompileContext): (scope: 
   const prose = compileProse(locale, { ...at, texts: {} })
   const path = site.reads[start]?.path
   if (!hasExpressions(locale)) return withFixed(locale, at)
+  // Reading a tag takes longer than a paragraph.
+  const choiceFor = memoizeLru(100, (tag) => choose(tag, site.texts))
   return (scope) => {
-    const chosen = choose(plainText(prose(scope)), site.texts)
-    if (typeof chosen === 'string') throw renderError(path === undefined ? '' : pointerOf(scope, path), 'unknown_language', chosen)
-    return withLanguage(scope, chosen, site.texts)
+    const choice = choiceFor(plainText(prose(scope)))
+    if ('fault' in choice) throw renderError(path === undefined ? '' : pointerOf(scope, path), 'unknown_language', choice.fault)
+    return withLanguage(scope, choice, site.texts)
   }
 }
 
@@ -34,43 +36,25 @@ export function languagesOf ({ locale, texts = {} }: Pick<TemplateSource, 'local
 
 /** A locale in the template itself is wrong for all data, or for none. */
 function withFixed (locale: string, site: CompileContext): (scope: Scope) => Scope {
-  const chosen = choose(locale, site.texts)
-  if (typeof chosen !== 'string') return (scope) => withLanguage(scope, chosen, site.texts)
-  reportFault(site, chosen)
+  const choice = choose(locale, site.texts)
+  if (!('fault' in choice)) return (scope) => withLanguage(scope, choice, site.texts)
+  reportFault(site, choice.fault)
   return (scope) => scope
 }
 
 type Choice = { locale: string, language: string }
 
-/**
- * A locale with the language of the best matching texts: the same language and region, or the language without its region. Otherwise a
- * sentence that says what is wrong.
- */
-function choose (tag: string, texts: Texts): Choice | string {
-  const known = localeOf(tag)
-  if (known === undefined) return `"${tag.slice(0, 40)}" is not a language tag (BCP 47), such as en-GB.`
-  const locale = known.toString()
+/** A locale with the language of the texts that serve it. Otherwise a sentence that says what is wrong. */
+function choose (tag: string, texts: Texts): Choice | { fault: string } {
+  const locale = canonicalLanguage(tag)
+  if (locale === undefined) return { fault: `"${tag.slice(0, 40)}" is not a language tag (BCP 47), such as en-GB.` }
   const languages = Object.keys(texts)
-  const language = [locale, known.language].find((wanted) => languages.includes(wanted))
+  const language = lookupLanguage(locale, languages)
   if (language === undefined && languages.length > 0) {
-    return `The template has no texts for "${locale}"${didYouMean(locale, languages)}; it has them for ${languages.join(', ')}.`
+    return { fault: `The template has no texts for "${locale}"${didYouMean(locale, languages)}; it has them for ${languages.join(', ')}.` }
   }
   return { locale, language: language ?? '' }
 }
-
-function localeOf (tag: string): Intl.Locale | undefined {
-  return locales(tag).locale
-}
-
-/** Reading a tag takes longer than a paragraph. */
-const locales = memoizeLru(100, (tag): { locale?: Intl.Locale } => {
-  try {
-    return { locale: new Intl.Locale(tag) }
-  } catch (error) {
-    if (error instanceof RangeError) return {}
-    throw error
-  }
-})
 
 function withLanguage (scope: Scope, { locale, language }: Choice, texts: Texts): Scope {
   const words = texts[language]

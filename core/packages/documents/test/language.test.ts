@@ -37,6 +37,16 @@ void t.test('a document is in the language of its data', async (t) => {
   t.equal(await said(body, { ...data, language: 'fr' }), 'Facture 7\nBonjour Ada *x*,\nTea (Facture)')
   t.equal(await said(body, { ...data, language: 'fr-CA' }), 'Facture 7\nBonjour Ada *x*,\nTea (Facture)',
     'the language of a region without texts of its own')
+  t.equal(await said(body, { ...data, language: 'FR_ca' }), 'Facture 7\nBonjour Ada *x*,\nTea (Facture)', 'as Java writes a tag')
+  const chinese = {
+    locale: '{{ language }}',
+    texts: { en: { hello: 'Hello' }, 'zh-Hans': { hello: '你好' }, 'zh-Hant': { hello: '您好' } }
+  }
+  for (const [language, hello] of [['zh-TW', '您好'], ['zh-Hant-HK', '您好'], ['zh', '你好'], ['zh-SG', '你好'], ['en-AU',
+    'Hello']] as const)
+  {
+    t.equal(await said([{ paragraph: '{{ t.hello }}' }], { language }, chinese), hello, language)
+  }
 })
 
 void t.test('amounts, dates and countries follow the language', async (t) => {
