@@ -15,6 +15,7 @@ import { createPlanner, type Planner, type PlannerOptions, validationOf } from '
 import { createDispatchActions, type DispatchActions } from './recover/dispatch-actions.ts'
 import { resultOf, type RunResult } from './respond/result.ts'
 import { dryRunOf } from './run/dry-run.ts'
+import { rehearse } from './run/rehearse.ts'
 import { createRunner, type Runner } from './run/runner.ts'
 
 /** The answer to a command. `replayed`: an earlier request with the same idempotency key made the dispatch. */
@@ -57,7 +58,7 @@ export function createPipeline (
   const runner = createRunner(dependencies, { limit: synchronousLimit })
   return {
     ...createDispatchActions(dependencies, { resume: runner.resume, link }),
-    validate: (command) => validate(planner, command),
+    validate: (command) => validate(dependencies, planner, command),
     dryRun: (command) => dryRunOf(dependencies, planner, command),
     dispatch: (command) => dispatch({ dependencies, planner, runner }, command),
     explain: createExplanation(dependencies, { link, offered: options.offered, problemsOf }),
@@ -66,12 +67,11 @@ export function createPipeline (
   }
 }
 
-async function validate (planner: Planner, command: DispatchCommand): Promise<ValidationResponse> {
+async function validate (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<ValidationResponse> {
   const request = planner.read(command)
-  return validationOf(
-    await withTimeLimit(validationLimit, planner.plan(command, request),
-      () => new DispatchError('timeout', 'The validation took longer than 10 seconds: try again later.'))
-  )
+  const plan = await withTimeLimit(validationLimit, planner.plan(command, request),
+    () => new DispatchError('timeout', 'The validation took longer than 10 seconds: try again later.'))
+  return validationOf(plan, await rehearse(dependencies, plan, command, 'everything'))
 }
 
 async function dispatch (stages: Stages, command: DispatchCommand): Promise<DispatchReply> {
@@ -97,7 +97,9 @@ async function beginOrRepeat (
   begun: () => void
 ): Promise<DispatchReply> {
   const begin = async (keyed: { idempotency?: IdempotencyKey }): Promise<DispatchReply> => {
-    const plan = await stages.planner.plan(command, request)
+    const planned = await stages.planner.plan(command, request)
+    const { warnings } = await rehearse(stages.dependencies, planned, command, 'what is made later')
+    const plan = { ...planned, warnings: [...planned.warnings, ...warnings] }
     return { result: await stages.runner.begin(command, plan, { begun, ...keyed }), replayed: false }
   }
   const idempotency = idempotencyOf(command)

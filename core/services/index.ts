@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
-import type { FileFormat } from '@dispatch/documents'
+import type { FileFormat, Format } from '@dispatch/documents'
 import { type ServiceName, serviceNames } from '../contract/service-names.ts'
+import type { ContentKind } from './content.ts'
 import { attaches, email } from './email.ts'
 import { esign } from './esign.ts'
 import { file } from './file.ts'
@@ -27,6 +28,14 @@ export const providedNames = serviceNames.filter(needsProvider)
 /** The format of the document that a service makes of its template. */
 export function formatOf (name: ServiceName, fields: JsonObject): FileFormat {
   return services[name].format?.of(fields) ?? 'pdf'
+}
+
+const messageFormats = { message: 'html', text: 'text', upload: 'pdf' } as const satisfies Partial<Record<ContentKind, Format>>
+
+/** The format in which a service renders its template: a document, a mail, or a text. */
+export function madeAs (name: ServiceName, fields: JsonObject): Format {
+  const { content } = services[name]
+  return content === 'document' ? formatOf(name, fields) : messageFormats[content]
 }
 
 /** Whether a step asks for the document of its chain: to send it, to attach it, or to link to it. */

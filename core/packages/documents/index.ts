@@ -19,6 +19,7 @@ export { TemplateWorkersBusy, createTemplateWorkers, type TemplateWorkers } from
 
 // Checks of data and of templates.
 export { dataCheck, type DataCheck, type DataFindings } from './data/data-check.ts'
+export { areSimple, simplePages } from './data/simple-data.ts'
 export { needsSigners, tooFewSigners } from './data/signers.ts'
 export { isKnownField } from './model/schema-paths.ts'
 export { unreadFields } from './source/field-usage.ts'

@@ -181,18 +181,26 @@ function doneInTest (step: ResolvedStep, standIn: InstalledProvider | undefined)
   return { requestSettings: {}, price: 0, by: { ...chosen, code, version, provider: standIn, configuredBy: 'nobody', sandbox: true } }
 }
 
+/** What making the content of a plan has shown beforehand: warnings, and the texts by the id of their step. */
+export type Rehearsal = { warnings: readonly Problem[], texts: ReadonlyMap<string, string> }
+
 /** The plan as the answer to a validation shows it. */
-export function validationOf ({ request, steps, deferred, warnings }: DispatchPlan): ValidationResponse {
+export function validationOf (plan: DispatchPlan, { warnings: found, texts }: Rehearsal): ValidationResponse {
+  const { request, steps, deferred } = plan
+  const warnings = [...plan.warnings, ...found]
   return {
     success: true,
     result: warnings.length === 0 ? 'success' : 'warning',
-    warnings: [...warnings],
-    plan: [...steps, ...deferred].map(plannedView),
+    warnings,
+    plan: [...steps, ...deferred].map((step) => plannedView(step, texts.get(step.stepId))),
     metadata: request.metadata
   }
 }
 
-function plannedView ({ service, fields, template, by, price, deferredOn }: Step): ValidationResponse['plan'][number] {
+function plannedView (
+  { service, fields, template, by, price, deferredOn }: Step,
+  text: string | undefined
+): ValidationResponse['plan'][number] {
   const { documentType } = services[service].facts(fields, template?.data ?? {})
   return {
     service,
@@ -203,7 +211,7 @@ function plannedView ({ service, fields, template, by, price, deferredOn }: Step
       ...(by.sandbox ? { sandbox: true as const } : {})
     }),
     ...(documentType === undefined ? {} : { documentType }),
-    ...services[service].measure?.(fields, {}),
+    ...services[service].measure?.(fields, text === undefined ? {} : { text }),
     credits: price,
     ...(deferredOn === undefined ? {} : { on: deferredOn })
   }

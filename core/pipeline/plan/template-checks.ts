@@ -1,9 +1,8 @@
 import { compileJsonSchema, type JsonObject, withoutMembers } from '@dispatch/common'
-import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type Format, type TemplateWorkers,
+import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type TemplateWorkers,
   withPlaceholderImages } from '@dispatch/documents'
 import { LRUCache } from 'lru-cache'
-import type { ContentKind } from '../../services/content.ts'
-import { formatOf, services } from '../../services/index.ts'
+import { madeAs, services } from '../../services/index.ts'
 import type { ResolvedRequest, ResolvedStep, ResolvedTemplate } from './resolve.ts'
 
 /** Who signs the documents of a request: how many, and where the request names them. */
@@ -43,7 +42,9 @@ export function createSharedChecks (): TemplateFindings {
     const known = compiled.get(template.digest) ?? compile(template)
     compiled.set(template.digest, known)
     const { check, mostSigners } = known
-    return signing !== undefined && mostSigners > signing.count ? check.evaluate(data, at, madeAs(step)) : check.fit(data, at)
+    return signing !== undefined && mostSigners > signing.count
+      ? check.evaluate(data, at, madeAs(step.service, step.fields))
+      : check.fit(data, at)
   }
 }
 
@@ -65,7 +66,7 @@ export function createTemplateChecks (templateWorkers: Pick<
         template: { digest, source: withPlaceholderImages(source), schema },
         data,
         at,
-        format: madeAs(step)
+        format: madeAs(step.service, step.fields)
       })
   }
 
@@ -87,12 +88,4 @@ export function createTemplateChecks (templateWorkers: Pick<
       templateFindings: ({ template }) => found.get(template) ?? { problems: [], warnings: [], signers: 0 }
     }
   }
-}
-
-const formats = { message: 'html', text: 'text', upload: 'pdf' } as const satisfies Partial<Record<ContentKind, Format>>
-
-/** The format in which the template of a step is rendered. */
-function madeAs ({ service, fields }: Pick<ResolvedStep, 'service' | 'fields'>): Format {
-  const { content } = services[service]
-  return content === 'document' ? formatOf(service, fields) : formats[content]
 }

@@ -4,12 +4,13 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import t from 'tap'
 import { contains, has } from '../../../../test/support/matching.ts'
+import { areSimple } from '../data/simple-data.ts'
 import { partsOf } from '../layout/breaks.ts'
 import { fallbackFonts } from '../layout/fallback-fonts.ts'
 import { facesFor } from '../layout/fonts.ts'
 import { breakLines } from '../layout/lines.ts'
 import { normalizeText } from '../layout/normalize-text.ts'
-import { shape, UnshowableText } from '../layout/shape.ts'
+import { shape, unshowable, UnshowableText } from '../layout/shape.ts'
 import { subsetter } from '../layout/subset.ts'
 import type { Typography } from '../layout/words.ts'
 import { pdfOf, problemsOf, wordsOf } from './support.ts'
@@ -78,6 +79,18 @@ void t.test('words of other scripts keep their distance, and stay in their order
     t.ok(Math.abs(width - pieces[index]!.face.advance(pieces[index]!.text) * type.size / 1000) < 0.1, `${pieces[index]?.text} is as wide`)
   }
   t.equal(await wordsOf(await pdfOf([{ paragraph: '{{ text }}' }], { text: 'ไทย 🍕 end' })), 'ไทย 🍕 end')
+})
+
+void t.test('of simple data every character is shown, in every family; what is too large or too long for its place is not simple', (t) => {
+  const all = Array.from({ length: 0x1_00_00 }, (_, code) => String.fromCodePoint(code)).filter((text) => areSimple({ text }, 'pdf'))
+  for (const font of ['sans', 'serif', 'mono'] as const) t.same(unshowable(all.join(''), facesFor(font, { bold: true })), [], font)
+  t.ok(areSimple({ text: '🍕', party: { name: 'x'.repeat(40) } }, 'html'))
+  for (const data of [{ text: '\u0001' }, { text: 'x'.repeat(12_000) }, { text: '\n'.repeat(200) }, { party: { name: 'x'.repeat(41) } }, {
+    party: { name: 'a\nb' }
+  }, { logo: 'data:image/png;base64,' }, { lines: Array.from({ length: 700 }, () => 1) }]) {
+    t.notOk(areSimple(data, 'pdf'), JSON.stringify(data).slice(0, 20))
+  }
+  t.end()
 })
 
 void t.test('a text that Thai writes without spaces breaks between its words', (t) => {

@@ -1,0 +1,159 @@
+import fc from 'fast-check'
+import { readFile } from 'node:fs/promises'
+import t from 'tap'
+import { contains, has } from '../../support/matching.ts'
+import { readingOf } from '../../support/reading.ts'
+import { type Answer, startService } from '../../support/service.ts'
+import { accepts, testProviders } from '../support/providers.ts'
+
+const providers = await testProviders(t)
+await providers.add('short', { of: 'sms', service: 'maxSegments: 2, idempotency: { kind: \'none\' }' }, accepts)
+await providers.add('thin', { of: 'postal', service: 'maxPages: 1, idempotency: { kind: \'none\' }' }, accepts)
+await providers.add('light', { of: 'email', service: 'maxSize: 20000, idempotency: { kind: \'none\' }' }, accepts)
+const service = await startService(t, { config: { providerDirectories: providers.directories } })
+for (const code of ['short', 'thin', 'light']) await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+const { outbox } = readingOf(service)
+
+const ownYaml = `name: Own
+service: file
+locale: en-GB
+header: [{ paragraph: "{{ head | default: '' }}" }]
+body:
+  - address: { window: din-5008-b, sender: "{{ head | default: '' }}", text: "{{ street | default: '' }}", beside: [{ paragraph: x }] }
+  - if: logo
+    then: [{ image: { value: logo, height: 10, alt: x } }]
+  - paragraph: "{{ text }}"
+`
+const text = { type: 'string' }
+const own = await service.send('POST', '/api/v1/templates', {
+  body: {
+    source: ownYaml,
+    schema: { type: 'object', required: ['text'], properties: { head: text, street: text, text, logo: text } },
+    sample: { head: 'Head', street: 'Street', text: 'Text' }
+  }
+})
+if (own.status !== 201) throw new Error(JSON.stringify(own.body))
+await service.send('POST', `/api/v1/templates/${own.body.id}/publish`, { body: { version: 1 } })
+
+const sampleOf = async (folder: string): Promise<Record<string, any>> =>
+  JSON.parse(await readFile(new URL(`../../../templates/${folder}/sample.json`, import.meta.url), 'utf8')) as Record<string, any>
+const samples = Object.fromEntries(await Promise.all(
+  ['invoice', 'e-invoice', 'postal-letter', 'reminder-letter', 'email-reminder', 'sms-notice', 'service-contract'].map(async (folder) =>
+    [folder, await sampleOf(folder)] as const
+  )
+))
+const recipient = { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
+const mail = { from: 'demo@example.com', to: 'ada@example.com', subject: 'Hello' }
+
+/** One request of each kind of content: its path, its body for data, and usual data. */
+const kinds: { path: string, body: (data: object) => object, data: Record<string, any> }[] = [
+  { path: '/api/file', body: (data) => ({ template: { id: 1, data } }), data: samples['invoice']! },
+  {
+    path: '/api/invoicing',
+    body: (data) => ({ documentType: 'E_INVOICE', template: { id: 4, data }, invoicing: { eInvoiceFormat: 'FACTUR_X' } }),
+    data: samples['e-invoice']!
+  },
+  { path: '/api/postal', body: (data) => ({ template: { id: 30, data }, postal: { recipient } }), data: samples['postal-letter']! },
+  {
+    path: '/api/postal',
+    body: (data) => ({ providerName: 'thin', template: { id: 31, data }, postal: { recipient } }),
+    data: samples['reminder-letter']!
+  },
+  {
+    path: '/api/email',
+    body: (data) => ({ providerName: 'light', ...mail, template: { id: 11, data } }),
+    data: samples['email-reminder']!
+  },
+  {
+    path: '/api/sms',
+    body: (data) => ({ providerName: 'short', template: { id: 20, data }, sms: { phoneNumber: '+33612345678' } }),
+    data: samples['sms-notice']!
+  },
+  {
+    path: '/api/file',
+    body: (data) => ({ template: { id: own.body.id, data } }),
+    data: { head: 'Head', street: 'Street', text: 'Text', logo: '' }
+  },
+  {
+    path: '/api/file/email',
+    body: (data) => ({ template: { id: 1, data }, email: { providerName: 'light', ...mail, body: 'Here it is.' } }),
+    data: samples['invoice']!
+  }
+]
+
+const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC'
+const awkward = fc.oneof(
+  fc.constantFrom('王伟', '한국어', 'ข้อมูลทั่วไป', 'हिन्दी', '🍕 Pizza', 'မြန်မာ', 'ܫܠܡܐ', 'x\u0304', '₿', 'a\u0001b', '\ud800', 'ﬁ ㈱ ￥', png,
+    png.slice(0, 60), 'x'.repeat(2000), 'word '.repeat(500), 'line\n'.repeat(300), 'É'.repeat(80), '"\'<b>{{ x }}</b>'),
+  fc.string({ unit: 'grapheme', maxLength: 30 })
+)
+
+/** The ways to the texts in data. */
+function textsIn (value: unknown, way: string[] = []): string[][] {
+  if (typeof value === 'string') return [way]
+  return typeof value !== 'object' || value === null ? [] : Object.entries(value).flatMap(([name, part]) => textsIn(part, [...way, name]))
+}
+
+function changed (data: Record<string, any>, way: readonly string[], value: string): Record<string, any> {
+  const copy = structuredClone(data)
+  let at = copy
+  for (const name of way.slice(0, -1)) at = at[name]
+  at[way.at(-1)!] = value
+  return copy
+}
+
+const change = fc.record({ where: fc.nat(), value: awkward })
+const requests = fc.tuple(fc.nat({ max: kinds.length - 1 }), fc.array(change, { minLength: 1, maxLength: 3 }))
+
+const faults = ({ body }: Answer): string[] =>
+  (body.details ?? []).map(({ path, code }: { path: string, code: string }) => `${path} ${code}`)
+
+await t.test('dispatch refuses what validation does, and nothing else that needs no vendor', async (t) => {
+  let count = 0
+  await fc.assert(fc.asyncProperty(requests, async ([kind, changes]) => {
+    const { path, body, data: usual } = kinds[kind]!
+    const data = changes.reduce<Record<string, any>>((data, { where, value }) => {
+      const ways = textsIn(data)
+      return changed(data, ways[where % ways.length]!, value)
+    }, { ...usual, ...'number' in usual ? { number: `F-${count++}` } : {} })
+    const request = { body: body(data) }
+    const validated = await service.send('POST', `${path}/validate`, request)
+    const dispatched = await service.send('POST', path, request)
+    if (validated.status === 200) {
+      if (dispatched.status === 422) t.fail(`${path}: ${JSON.stringify(dispatched.body)} of ${JSON.stringify(changes)}`)
+      return dispatched.status !== 422
+    }
+    return dispatched.status === validated.status && faults(validated).join() === faults(dispatched).join()
+  }), { numRuns: 150 })
+})
+
+await t.test('characters without a font are told by validation, and by the answer to an asynchronous dispatch', async (t) => {
+  const wide = {
+    details: [{ path: '/template/data/customer/name', code: 'unsupported_characters', message: /npm install --ignore-scripts/ }]
+  }
+  for (const { path, body, data } of kinds.slice(0, 2)) {
+    const request = { body: body({ ...data, number: `W-${path}`, customer: { ...data['customer'], name: '王伟' } }) }
+    has(t, await service.send('POST', `${path}/validate`, request), { status: 422, body: wide })
+    has(t, await service.send('POST', path, { ...request, headers: { prefer: 'respond-async' } }), { status: 422, body: wide })
+  }
+  t.equal((await service.send('GET', '/api/v1/dispatches?status=queued')).body.data.length, 0)
+})
+
+await t.test('emoji, Thai and Hindi are invoiced as they are', async (t) => {
+  const invoice = kinds[1]!
+  const lines = invoice.data['lines'].map((line: object) => ({ ...line, description: 'Café ☕ 🧾 ข้อมูล हिन्दी ₿' }))
+  const body = invoice.body({ ...invoice.data, number: 'EMO-1', lines })
+  has(t, await service.send('POST', '/api/invoicing/validate', { body }), { status: 200 })
+  has(t, await service.send('POST', '/api/invoicing', { body }), { status: 200 })
+})
+
+await t.test('validation counts the text of a template', async (t) => {
+  const { path, body, data } = kinds.find(({ path }) => path === '/api/sms')!
+  const request = body(data)
+  const { body: { plan: [step] } } = await service.send('POST', `${path}/validate`, { body: { ...request, providerName: 'simulator' } })
+  const { status } = await service.send('POST', path, { body: { ...request, providerName: 'simulator' } })
+  t.equal(status, 200)
+  const { sms } = (await outbox()).at(-1)
+  has(t, step, { text: { encoding: sms.encoding, segments: sms.segments } })
+  contains(t, sms.message, /./)
+})
