@@ -6,8 +6,7 @@ import type { HttpTransport } from '../host/http/transport.ts'
 import type { Database } from '../store/db/database.ts'
 import type { AuditStamp } from '../store/tenants/audit.ts'
 import { type AdapterRecord, listAdapters, type PackageSummary } from '../store/vendor/adapters.ts'
-import { keepCatalog, listCatalogs, readCatalogText, type Revocation, type StoredCatalog,
-  writeRevocations } from '../store/vendor/catalogs.ts'
+import { keepCatalog, listCatalogs, readCatalog, type Revocation, type StoredCatalog, writeRevocations } from '../store/vendor/catalogs.ts'
 import { createCatalogFetch } from './catalog-fetch.ts'
 
 /** Where a catalog is, and whose signatures count when it is read for the first time; each catalog names the keys of the next. */
@@ -46,7 +45,7 @@ export function createCatalogs ({ database, places, transport, now }: {
     if (stored?.configured !== namesOf(keys)) return undefined
     const before = opened.get(address)
     if (before?.stored.serial === stored.serial && before.stored.fetchedAt.getTime() === stored.fetchedAt.getTime()) return before
-    const jws = await readCatalogText(database, address)
+    const { jws } = await readCatalog(database, address) ?? {}
     if (jws === undefined) return undefined
     const fresh = { stored, digest: hash('sha256', jws), catalog: await openCatalog(jws, { keys: stored.keys, now: stored.fetchedAt }) }
     opened.set(address, fresh)
@@ -61,8 +60,8 @@ export function createCatalogs ({ database, places, transport, now }: {
     // A catalog that names other keys for the next one is not signed with these itself.
     if (last?.digest === hash('sha256', jws)) return viewOf(source, last.catalog, now())
     // Its serial belongs to the source: with other keys, too, nothing older comes back.
-    const lastSerial = all.find((one) => one.source === source)?.serial
-    const catalog = await openCatalog(jws, { keys, now: now(), ...(lastSerial !== undefined && { lastSerial }) })
+    const before = await readCatalog(database, source)
+    const catalog = await openCatalog(jws, { keys, now: now(), ...(before !== undefined && { last: before }) })
     await keepCatalog(database, { source, configured: namesOf(place.keys), keys, serial: catalog.serial, jws, fetchedAt: now() })
     return viewOf(source, catalog, now())
   }

@@ -22,6 +22,7 @@ export const refusalCodes = {
   catalog_too_large: 'The catalog is beyond its limit.',
   catalog_invalid: 'The content of a catalog does not have the right form.',
   catalog_rolled_back: 'The catalog is older than the one that was read before.',
+  serial_reused: 'The catalog has the serial of the one that was read before, and other content.',
   catalog_expired: 'The catalog has expired: nothing new is installed from it.',
   adapter_unknown: 'The catalog does not list the adapter.',
   version_unknown: 'The catalog does not list the version.',

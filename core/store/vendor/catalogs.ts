@@ -12,18 +12,21 @@ export async function listCatalogs ({ owner }: Database): Promise<StoredCatalog[
   return rows.map(({ serial, fetched_at: fetchedAt, ...row }) => ({ ...row, serial: Number(serial), fetchedAt }))
 }
 
-/** The signed text of a catalog; undefined where it was never read. */
-export async function readCatalogText ({ owner }: Database, source: string): Promise<string | undefined> {
-  const row = await owner.selectFrom('catalogs').select('jws').where('source', '=', source).executeTakeFirst()
-  return row?.jws
+/** The signed text of a catalog, and its serial; undefined where it was never read. */
+export async function readCatalog ({ owner }: Database, source: string): Promise<{ serial: number, jws: string } | undefined> {
+  const row = await owner.selectFrom('catalogs').select(['serial', 'jws']).where('source', '=', source).executeTakeFirst()
+  return row && { serial: Number(row.serial), jws: row.jws }
 }
 
-/** Keeps what was read of a catalog, unless somebody has read a later one meanwhile. */
+/** Keeps what was read of a catalog, unless somebody has read a later one meanwhile, or another one with its serial. */
 export async function keepCatalog ({ owner }: Database, catalog: StoredCatalog & { jws: string }): Promise<void> {
   const { source, configured, keys, serial, jws, fetchedAt } = catalog
   const values = { configured, keys: JSON.stringify(keys), serial, jws, fetched_at: fetchedAt }
   await owner.insertInto('catalogs').values({ source, ...values })
-    .onConflict((conflict) => conflict.column('source').doUpdateSet(values).where('catalogs.serial', '<=', String(serial))).execute()
+    .onConflict((conflict) =>
+      conflict.column('source').doUpdateSet(values).where(sql<boolean>`catalogs.serial < excluded.serial
+        or (catalogs.serial = excluded.serial and split_part(catalogs.jws, '.', 2) = split_part(excluded.jws, '.', 2))`)
+    ).execute()
 }
 
 /** Why a version may not run any more; null: it may. */

@@ -10,7 +10,7 @@ import { withOffers } from '../../../core/marketplace/offers.ts'
 import { viewsOf } from '../../../core/marketplace/views.ts'
 import { addPackage, editAdapter } from '../../../core/store/vendor/adapter-changes.ts'
 import { type AdapterState, listAdapters, listInstalledAdapters } from '../../../core/store/vendor/adapters.ts'
-import { keepCatalog, readCatalogText } from '../../../core/store/vendor/catalogs.ts'
+import { keepCatalog, readCatalog } from '../../../core/store/vendor/catalogs.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 import { packed } from '../../support/adapters.ts'
 import { contains, has } from '../../support/matching.ts'
@@ -90,6 +90,10 @@ await t.test('one that is older, unsigned or gone does not replace what was read
   await catalogs.refresh(stamp)
   await publish(folder, keys, [placed('cat-c')], { serial: 4 })
   has(t, await catalogs.refresh(stamp), { views: [{ problem: { code: 'catalog_rolled_back' } }] })
+  await publish(folder, keys, [placed('cat-c')], { serial: 5 })
+  has(t, await catalogs.refresh(stamp), {
+    views: [{ problem: { code: 'serial_reused', message: /Its serial is 5, .* its content is another: a change needs a higher serial/ } }]
+  })
   await publish(folder, await makeKeys(), [placed('cat-c')], { serial: 6 })
   has(t, await catalogs.refresh(stamp), { views: [{ problem: { code: 'key_unknown' } }] })
   has(t, await readerOf(join(folder, 'nowhere'), [keys.publicKey]).refresh(stamp), { views: [{ problem: { code: 'source_unavailable' } }] })
@@ -160,9 +164,13 @@ await t.test('with other keys, too, an older catalog does not come back, and wha
 
 await t.test('of two processes that have read at once the later catalog stays, whatever keys each trusts', async (t) => {
   const read = { source: 'of two', keys: [], fetchedAt: new Date() }
-  await keepCatalog(database, { ...read, configured: 'one', serial: 9, jws: 'nine' })
-  await keepCatalog(database, { ...read, configured: 'other', serial: 2, jws: 'two' })
-  t.equal(await readCatalogText(database, 'of two'), 'nine')
+  await keepCatalog(database, { ...read, configured: 'one', serial: 9, jws: 'a.nine.b' })
+  await keepCatalog(database, { ...read, configured: 'other', serial: 2, jws: 'a.two.b' })
+  t.same(await readCatalog(database, 'of two'), { serial: 9, jws: 'a.nine.b' })
+  await keepCatalog(database, { ...read, configured: 'other', serial: 9, jws: 'a.other.b' })
+  t.same(await readCatalog(database, 'of two'), { serial: 9, jws: 'a.nine.b' }, 'another one with its serial')
+  await keepCatalog(database, { ...read, configured: 'other', serial: 9, jws: 'c.nine.d' })
+  t.same(await readCatalog(database, 'of two'), { serial: 9, jws: 'c.nine.d' }, 'the same one, signed anew')
 })
 
 await t.test('a catalog revokes what was installed from it and what is of its own publishers, and nothing of others', async (t) => {

@@ -18,28 +18,42 @@ const day = 86_400_000
 export type Catalog = Readonly<CatalogPayload & { trusted: readonly PublicKey[], isExpired: boolean }>
 
 /**
- * `keys`: those that are trusted. `lastSerial`: that of the catalog that was read from the same source before, whoever had signed it.
- * `now`: when it was read.
+ * `keys`: those that are trusted. `last`: the text of the catalog that was read from the same source before, whoever had signed it, and its
+ * serial. `now`: when it was read.
  */
-export type Opening = { keys: readonly PublicKey[], lastSerial?: number, now: Date }
+export type Opening = { keys: readonly PublicKey[], last?: { serial: number, jws: string }, now: Date }
 
 /**
- * Reads a signed catalog. Throws a {@link MarketplaceRefusal} where its key is not trusted, it was changed, or is older than the last one.
+ * Reads a signed catalog. Throws a {@link MarketplaceRefusal} where its key is not trusted, it was changed, is older than the last one, or
+ * has its serial and other content.
  * An expired catalog is read, because it still says what was revoked; nothing new is installed from it.
  */
-export async function openCatalog (jws: string, { keys, lastSerial = 0, now }: Opening): Promise<Catalog> {
+export async function openCatalog (jws: string, { keys, last, now }: Opening): Promise<Catalog> {
   if (Buffer.byteLength(jws) > catalogLimit) {
     throw new MarketplaceRefusal('catalog_too_large', `A catalog may have at most ${catalogLimit} bytes.`)
   }
   const payload = readPayload(parsed(await verify('catalog', jws.trim(), keys)))
-  if (payload.serial < lastSerial) {
-    throw new MarketplaceRefusal('catalog_rolled_back',
-      `Its serial is ${payload.serial}, but ${lastSerial} was read before: an older catalog does not come back.`)
-  }
+  if (last !== undefined) refuseOlder(payload, jws, last)
   const trusted = await Promise.all((payload.keys ?? keys).map(checkKid))
   const latest = Math.min(Date.parse(payload.issued), now.getTime()) + mostDays * day
   const expires = Date.parse(payload.expires) > latest ? new Date(latest).toISOString() : payload.expires
   return { ...payload, expires, trusted, isExpired: Date.parse(expires) <= now.getTime() }
+}
+
+function refuseOlder ({ serial }: CatalogPayload, jws: string, last: NonNullable<Opening['last']>): void {
+  if (serial < last.serial) {
+    throw new MarketplaceRefusal('catalog_rolled_back',
+      `Its serial is ${serial}, but ${last.serial} was read before: an older catalog does not come back.`)
+  }
+  if (serial === last.serial && contentOf(jws) !== contentOf(last.jws)) {
+    throw new MarketplaceRefusal('serial_reused',
+      `Its serial is ${serial}, as that of the catalog that was read before, and its content is another: a change needs a higher serial.`)
+  }
+}
+
+/** The content of a signed text as it stands there: whoever signs it again leaves it as it is. */
+function contentOf (jws: string): string | undefined {
+  return jws.trim().split('.')[1]
 }
 
 function parsed (text: string): unknown {

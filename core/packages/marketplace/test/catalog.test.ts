@@ -69,10 +69,14 @@ void t.test('only a catalog that a trusted key has signed for this purpose is re
 
 void t.test('an older catalog does not come back', async (t) => {
   const jws = await signCatalog(built({ serial: 7 }), privateKey)
-  const open = (lastSerial: number) => openCatalog(jws, { keys: [publicKey], lastSerial, now })
-  t.equal((await open(7)).serial, 7)
-  t.equal((await open(6)).serial, 7)
-  await refuses(t, 'catalog_rolled_back', () => open(8))
+  const open = async (last: Partial<CatalogPayload>, key = privateKey) =>
+    await openCatalog(jws, { keys: [publicKey], last: { serial: last.serial ?? 0, jws: await signCatalog(built(last), key) }, now })
+  t.equal((await open({ serial: 6, yanked: [] })).serial, 7)
+  await refuses(t, 'catalog_rolled_back', () => open({ serial: 8 }))
+  t.equal((await open({ serial: 7 })).serial, 7, 'the same')
+  t.equal((await open({ serial: 7 }, other.privateKey)).serial, 7, 'the same, which another key has signed')
+  const withdrawn = [{ code: 'acme', versions: '*', reason: 'It sends twice.', at: '2026-11-23T00:00:00.000Z' }]
+  await refuses(t, 'serial_reused', () => open({ serial: 7, revoked: withdrawn }), 'what was revoked comes back under the same serial')
 })
 
 void t.test('a catalog is good for 90 days at most, from when it says that it was issued and from when it was read', async (t) => {
