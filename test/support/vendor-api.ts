@@ -38,6 +38,14 @@ export async function vendorApi (vendor: string, hosts: readonly string[] = []):
     : undefined
 }
 
+/** The values of an enumeration of a vendor's description; undefined where there is none. */
+export async function enumerationOf (vendor: string, schema: string): Promise<string[] | undefined> {
+  const file = join(folder, `${vendor}.json`)
+  if (!existsSync(file)) return undefined
+  const { components } = JSON.parse(await readFile(file, 'utf8')) as { components: { schemas: Record<string, { enum?: string[] }> } }
+  return components.schemas[schema]?.enum
+}
+
 /** The description with the operations that its copy leaves out. */
 function completed ({ paths, ...document }: Document, more: Document['paths'] = {}): Document {
   const added = Object.entries(more).map(([path, item]) => [path, { ...paths[path], ...item }] as const)
