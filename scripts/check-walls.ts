@@ -51,6 +51,8 @@ const walls = [
 
 /** A package (or a scope) and the only files that may import it. */
 const homes: Record<string, RegExp> = {
+  // Numbers are read once: everything else gets them from @dispatch/common.
+  'decimal.js': /^core\/packages\/common\/money\.ts$/,
   pdfkit: /^core\/packages\/documents\/render\/pdf\.ts$/,
   piscina: /^core\/packages\/documents\//,
   kysely: /^core\/store\//,

@@ -1,60 +1,103 @@
-import { decimalOf, isRecord, type Json, type JsonObject, Money } from '@dispatch/common'
-import type { Decimal } from 'decimal.js'
+import { type Decimal, decimalOf, grossAmount, isRecord, type Json, type JsonObject, Money, roundedTo, shareOf } from '@dispatch/common'
 import { at } from './data.ts'
 
 const zero = new Money(0)
 
-/** The numbers of an invoice as decimals, as far as its data has them. Rates are in percent. */
+/**
+ * The numbers of an invoice, as far as its data has them: amounts in the minor unit of the currency, quantities, prices and rates as they
+ * are. Rates are in percent.
+ */
 export type Amounts = {
   lines: readonly LineAmounts[]
   subtotal: Decimal | undefined
   taxRate: Decimal | undefined
   taxAmount: Decimal | undefined
   total: Decimal | undefined
-  /** Charges less allowances; undefined where one has no amount. */
-  adjustment: Decimal | undefined
+  prepaid: Decimal | undefined
+  rounding: Decimal | undefined
+  due: Decimal | undefined
+  adjustments: readonly Adjustment[]
+  taxes: readonly TaxAmounts[]
+  /** Whether the prices and totals of the lines, and what is added to them, are with tax. */
+  pricesIncludeTax: boolean
+  /** The amounts that are finer than the minor unit: they count, and are printed, as `rounded`. */
+  finer: readonly { at: string, given: Decimal, rounded: Decimal }[]
 }
+/** `adjustment`: charges less allowances; undefined where one has no amount. */
 export type LineAmounts = Record<'quantity' | 'unitPrice' | 'priceQuantity' | 'taxRate' | 'total' | 'adjustment', Decimal | undefined>
+/** A charge on the whole, or an allowance, whose amount is negative. */
+export type Adjustment = Record<'amount' | 'taxRate', Decimal | undefined>
+/** The tax of one rate. */
+export type TaxAmounts = Record<'rate' | 'base' | 'amount', Decimal | undefined>
 
-/** Reads each number once, because creating decimals is the main cost of checking an invoice. */
-export function readAmounts (data: JsonObject): Amounts {
-  const { subtotal, taxRate, taxAmount, total } = data
+/** Reads each number once, because creating decimals is the main cost of checking an invoice. `digits`: the decimals of amounts. */
+export function readAmounts (data: JsonObject, digits: number): Amounts {
+  const finer: { at: string, given: Decimal, rounded: Decimal }[] = []
+  const money: ReadMoney = (object, name, place) => {
+    const given = decimalOf(object[name])
+    if (given === undefined || given.decimalPlaces() <= digits) return given
+    const rounded = roundedTo(given, digits)
+    finer.push({ at: `${place}/${name}`, given, rounded })
+    return rounded
+  }
+  const reading = { digits, money }
+  const lines = objectsOf(data['lines']).map((line, index) => readLine(line, `/lines/${index}`, reading))
   return {
-    lines: objectsOf(data['lines']).map(readLine),
-    subtotal: decimalOf(subtotal),
-    taxRate: decimalOf(taxRate),
-    taxAmount: decimalOf(taxAmount),
-    total: decimalOf(total),
-    adjustment: adjustmentOf(data)
+    lines,
+    subtotal: money(data, 'subtotal', ''),
+    taxRate: decimalOf(data['taxRate']),
+    taxAmount: money(data, 'taxAmount', ''),
+    total: money(data, 'total', ''),
+    prepaid: money(data, 'prepaidAmount', ''),
+    rounding: money(data, 'roundingAmount', ''),
+    due: money(data, 'amountDue', ''),
+    adjustments: readAdjustments(data, '', reading, () => sumOf(lines, ({ total }) => total)),
+    taxes: objectsOf(data['taxes']).map((tax, index) => ({
+      rate: decimalOf(tax['rate']),
+      base: money(tax, 'base', `/taxes/${index}`),
+      amount: money(tax, 'amount', `/taxes/${index}`)
+    })),
+    pricesIncludeTax: data['pricesIncludeTax'] === true,
+    finer
   }
 }
 
-function readLine (line: JsonObject): LineAmounts {
-  const { quantity, unitPrice, priceQuantity, taxRate, total } = line
+type ReadMoney = (object: JsonObject, name: string, place: string) => Decimal | undefined
+type Reading = { digits: number, money: ReadMoney }
+
+function readLine (line: JsonObject, place: string, reading: Reading): LineAmounts {
+  const [quantity, unitPrice, priceQuantity] = [decimalOf(line['quantity']), decimalOf(line['unitPrice']), decimalOf(line['priceQuantity'])]
+  const gross = (): Decimal | undefined =>
+    quantity === undefined || unitPrice === undefined ? undefined : grossAmount({ quantity, price: unitPrice, priceQuantity })
   return {
-    quantity: decimalOf(quantity),
-    unitPrice: decimalOf(unitPrice),
-    priceQuantity: decimalOf(priceQuantity),
-    taxRate: decimalOf(taxRate),
-    total: decimalOf(total),
-    adjustment: adjustmentOf(line)
+    quantity,
+    unitPrice,
+    priceQuantity,
+    taxRate: decimalOf(line['taxRate']),
+    total: reading.money(line, 'total', place),
+    adjustment: line['allowances'] === undefined && line['charges'] === undefined
+      ? zero
+      : sumOf([nothing, ...readAdjustments(line, place, reading, gross)], ({ amount }) => amount)
   }
 }
 
-function adjustmentOf ({ allowances, charges }: JsonObject): Decimal | undefined {
-  if (allowances === undefined && charges === undefined) return zero
-  const [taken, added] = [amountsOf(allowances), amountsOf(charges)]
-  return taken === undefined || added === undefined ? undefined : added.sub(taken)
+const nothing: Adjustment = { amount: zero, taxRate: undefined }
+
+/** A percentage without an amount applies to its own `base`, else to the whole. */
+function readAdjustments (data: JsonObject, place: string, { digits, money }: Reading, whole: () => Decimal | undefined): Adjustment[] {
+  return kinds.flatMap(({ list, isCharge }) =>
+    objectsOf(data[list]).map((given, index) => {
+      const amount = money(given, 'amount', `${place}/${list}/${index}`) ??
+        share(decimalOf(given['base']) ?? whole(), decimalOf(given['percent']), digits)
+      return { amount: isCharge ? amount : amount?.neg(), taxRate: decimalOf(given['taxRate']) }
+    })
+  )
 }
 
-function amountsOf (list: Json | undefined): Decimal | undefined {
-  let sum = zero
-  for (const { amount } of objectsOf(list)) {
-    const term = decimalOf(amount)
-    if (term === undefined) return undefined
-    sum = sum.add(term)
-  }
-  return sum
+const kinds = [{ list: 'allowances', isCharge: false }, { list: 'charges', isCharge: true }] as const
+
+function share (base: Decimal | undefined, percent: Decimal | undefined, digits: number): Decimal | undefined {
+  return base === undefined || percent === undefined ? undefined : shareOf(base, percent, digits)
 }
 
 /** An item that is not an object has no amounts, but keeps its index. */
@@ -64,18 +107,26 @@ function objectsOf (list: Json | undefined): readonly JsonObject[] {
     : []
 }
 
+/** The rates of the invoice and of its lines, with their places. */
+export function readRates (data: JsonObject): { at: string, rate: Decimal | undefined }[] {
+  return [
+    { at: '/taxRate', rate: decimalOf(data['taxRate']) },
+    ...objectsOf(data['lines']).map(({ taxRate }, index) => ({ at: `/lines/${index}/taxRate`, rate: decimalOf(taxRate) }))
+  ]
+}
+
 /** The number or decimal text at a JSON pointer, exactly. */
 export function decimalAt (data: Json, pointer: string): Decimal | undefined {
   return decimalOf(at(data, pointer))
 }
 
-/** The sum over all lines, or undefined when there are none or one has no value. */
-export function sumOf (lines: readonly LineAmounts[], value: (line: LineAmounts) => Decimal | undefined): Decimal | undefined {
+/** The sum over all items, or undefined when there are none or one has no value. */
+export function sumOf<Item> (items: readonly Item[], value: (item: Item) => Decimal | undefined): Decimal | undefined {
   let sum = zero
-  for (const line of lines) {
-    const term = value(line)
+  for (const item of items) {
+    const term = value(item)
     if (term === undefined) return undefined
     sum = sum.add(term)
   }
-  return lines.length === 0 ? undefined : sum
+  return items.length === 0 ? undefined : sum
 }

@@ -1,35 +1,28 @@
-import { dayOf, isCurrency, type Json, type JsonObject, minorDigits, Money, type Problem } from '@dispatch/common'
+import { dayOf, isCurrency, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import { isBic, isIban } from '@dispatch/documents'
-import type { Decimal } from 'decimal.js'
+import { currencyOf } from '@dispatch/einvoice'
 import isEmail from 'validator/lib/isEmail.js'
 import { checkInvoicedCountry, checkPostalCode } from './address.ts'
-import { type Amounts, decimalAt, type LineAmounts, readAmounts, sumOf } from './amounts.ts'
+import { readRates } from './amounts.ts'
 import { at } from './data.ts'
+import { checkSums, isFraction, readAs } from './invoice-sums.ts'
 import type { Findings } from './service.ts'
 
 type Invoice = { data: JsonObject, template: { currency?: string }, today: string }
 
-/**
- * The business rules of invoices, for those invoice fields that the data has. All sums are decimal. Tolerance for rounding: half a minor
- * unit on line totals, the subtotal and the total; one minor unit per line on the tax.
- */
+/** The business rules of invoices, for those invoice fields that the data has. */
 export function checkInvoice (invoice: Invoice): Findings {
   const { data, template } = invoice
-  const currency = at(data, '/currency') ?? literalCurrency(template)
-  const half = halfUnit(currency)
-  const amounts = readAmounts(data)
+  const currency = at(data, '/currency') ?? currencyOf(template.currency)
   const [due, words] = [checkOwnDueDate(invoice), checkWords(data)]
+  const sums = checkSums(data, typeof currency === 'string' ? currency : undefined)
   return {
-    warnings: [...due.warnings ?? [], ...words.warnings],
+    warnings: [...due.warnings ?? [], ...words.warnings, ...sums.warnings],
     problems: [
       ...due.problems ?? [],
       ...words.problems,
       ...checkCurrency(currency),
-      ...checkLines(amounts, half),
-      ...checkSubtotal(amounts, half),
-      ...checkTax(amounts, half),
-      ...checkTotal(amounts, half),
-      ...checkDue(data, amounts, half)
+      ...sums.problems
     ]
   }
 }
@@ -56,19 +49,13 @@ function checkOwnDueDate ({ data, today }: Pick<Invoice, 'data' | 'today'>): Fin
 
 /** Warns about a rate below 1, because rates are in percent: 0.2 may mean 20 %. */
 function checkRates (data: JsonObject): Problem[] {
-  const { lines, taxRate } = readAmounts(data)
-  const rates = [{ at: '/taxRate', rate: taxRate }, ...lines.map(({ taxRate: rate }, index) => ({ at: `/lines/${index}/taxRate`, rate }))]
-  return rates.flatMap(({ at: place, rate }) =>
+  return readRates(data).flatMap(({ at: place, rate }) =>
     rate === undefined || !isFraction(rate) ? [] : [{
       path: `/template/data${place}`,
       code: 'small_rate',
       message: readAs(rate)
     }]
   )
-}
-
-function isFraction (rate: Decimal): boolean {
-  return rate.gt(0) && rate.lt(1)
 }
 
 /** Warns about an invalid account number, to which nobody can pay. The document still shows it. */
@@ -96,11 +83,6 @@ function checkAccount (data: JsonObject): Problem[] {
   ]
 }
 
-/** The currency. In a template it may be an expression: then it is in the data. */
-function literalCurrency ({ currency }: Invoice['template']): string | undefined {
-  return currency !== undefined && isCurrency(currency) ? currency : undefined
-}
-
 /** Checks a due date, which stands at the path, against the date of the data. */
 export function checkDueDate (dueDate: Json | undefined, path: string, { data, today }: Pick<Invoice, 'data' | 'today'>): Findings {
   const [date, due] = [dayOf(at(data, '/date')), dayOf(dueDate)]
@@ -114,66 +96,6 @@ export function checkDueDate (dueDate: Json | undefined, path: string, { data, t
 function checkCurrency (currency: Json | undefined): Problem[] {
   if (typeof currency !== 'string' || isCurrency(currency)) return []
   return [{ path: '/template/data/currency', code: 'unknown_currency', message: 'Not an ISO 4217 currency code, such as EUR.' }]
-}
-
-function checkLines ({ lines }: Amounts, half: Decimal): Problem[] {
-  return lines.flatMap(({ quantity, unitPrice, priceQuantity, adjustment, total }, index) => {
-    if (quantity === undefined || unitPrice === undefined || adjustment === undefined || total === undefined ||
-      priceQuantity?.isZero() === true) return []
-    const expected = quantity.mul(unitPrice).div(priceQuantity ?? 1).add(adjustment)
-    return differs(`/template/data/lines/${index}/total`, 'line_total',
-      adjustment.isZero() ? 'quantity × unit price' : 'quantity × unit price, less allowances, plus charges', total, expected, half)
-  })
-}
-
-function checkSubtotal ({ lines, subtotal }: Amounts, half: Decimal): Problem[] {
-  const sum = sumOf(lines, totalOf)
-  return subtotal === undefined || sum === undefined
-    ? []
-    : differs('/template/data/subtotal', 'subtotal', 'the sum of the line totals', subtotal, sum, half)
-}
-
-/** The tax of the document's one rate, or of the rates of its lines where they carry their own. */
-function checkTax ({ lines, subtotal, taxRate: documentRate, taxAmount, adjustment }: Amounts, half: Decimal): Problem[] {
-  // Allowances and charges of the whole document have their own tax rates, which the rules of e-invoices check.
-  if (taxAmount === undefined || adjustment?.isZero() !== true) return []
-  const ownRates = lines.some(({ taxRate }) => taxRate !== undefined)
-  const hundredfold = ownRates
-    ? sumOf(lines, ({ total, taxRate = documentRate }) => product(total, taxRate))
-    : product(subtotal ?? sumOf(lines, totalOf), documentRate)
-  const oneUnitPerLine = half.mul(2 * Math.max(1, lines.length))
-  if (hundredfold === undefined) return []
-  const found = differs('/template/data/taxAmount', 'tax_amount', ownRates ? 'the sum of line totals × their rates' : 'subtotal × tax rate',
-    taxAmount, hundredfold.div(100), oneUnitPerLine)
-  // The rate may be the mistake: then the problem is enough, without a warning.
-  const small = [documentRate, ...lines.map(({ taxRate }) => taxRate)].find((rate) => rate !== undefined && isFraction(rate))
-  return small === undefined ? found : found.map((problem) => ({ ...problem, message: `${problem.message} ${readAs(small)}` }))
-}
-
-/** How a rate below one is read. */
-function readAs (rate: Decimal): string {
-  return `${rate.toFixed()} is read as ${rate.toFixed()} %: 20 means 20 %.`
-}
-
-const totalOf = ({ total }: LineAmounts): Decimal | undefined => total
-
-function product (amount: Decimal | undefined, rate: Decimal | undefined): Decimal | undefined {
-  return amount === undefined || rate === undefined ? undefined : amount.mul(rate)
-}
-
-/** The subtotal. If the data have none, it is the sum of the lines. */
-function checkTotal ({ lines, subtotal = sumOf(lines, totalOf), taxAmount, total, adjustment }: Amounts, half: Decimal): Problem[] {
-  if (subtotal === undefined || taxAmount === undefined || total === undefined || adjustment === undefined) return []
-  return differs('/template/data/total', 'total', adjustment.isZero() ? 'subtotal + tax' : 'subtotal − allowances + charges + tax', total,
-    subtotal.add(adjustment).add(taxAmount), half)
-}
-
-/** The amount due, if the data have all that it is computed from. Without a prepaid or a rounding amount, that amount is 0. */
-function checkDue (data: JsonObject, { total }: Amounts, half: Decimal): Problem[] {
-  const [due, prepaid, rounding] = ['/amountDue', '/prepaidAmount', '/roundingAmount'].map((place) => decimalAt(data, place))
-  if (total === undefined || due === undefined || (prepaid === undefined && rounding === undefined)) return []
-  return differs('/template/data/amountDue', 'amount_due', 'total − prepaid + rounding', due, total.sub(prepaid ?? 0).add(rounding ?? 0),
-    half)
 }
 
 function checkCustomer (data: JsonObject): Problem[] {
@@ -194,19 +116,4 @@ function checkCustomerPostalCode (data: JsonObject): Problem[] {
   return asWarnings(
     checkPostalCode({ country: at(data, '/customer/country'), postalCode: at(data, '/customer/postalCode') }, '/template/data/customer')
   )
-}
-
-function differs (path: string, code: string, rule: string, given: Decimal, expected: Decimal, tolerance: Decimal): Problem[] {
-  if (given.eq(expected) || given.sub(expected).abs().lte(tolerance)) return []
-  return [{ path, code, message: `${given.toFixed()} is not ${rule}, which is ${expected.toFixed()}.` }]
-}
-
-const halves = new Map<number, Decimal>()
-
-/** Half a minor unit of a currency: 0.005 for EUR, 0.5 for JPY. */
-function halfUnit (currency: Json | undefined): Decimal {
-  const digits = minorDigits(typeof currency === 'string' ? currency : '')
-  const half = halves.get(digits) ?? new Money(10).pow(-digits).div(2)
-  halves.set(digits, half)
-  return half
 }

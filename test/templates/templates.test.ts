@@ -4,6 +4,7 @@ import t from 'tap'
 import { isRecord } from '../../core/packages/common/records.ts'
 import { compileJsonSchema } from '../../core/packages/common/schema.ts'
 import { unreadFields } from '../../core/packages/documents/source/field-usage.ts'
+import { partsOf } from '../../core/packages/documents/test/office-support.ts'
 import { made, pagesOf, wordsOf } from '../../core/packages/documents/test/support.ts'
 import { checkEInvoice } from '../../core/packages/einvoice/rules/check.ts'
 import { checkInvoice } from '../../core/services/invoice.ts'
@@ -45,6 +46,32 @@ void t.test('the shared templates are these, by number', (t) => {
     [40, 'service-contract', 'esign', undefined, undefined]
   ])
   t.end()
+})
+
+void t.test('quantities and unit prices are shown in full, amounts in the minor unit of their currency', async (t) => {
+  const lines = [
+    { description: 'Tea', quantity: 0.3333, unitPrice: 300, total: 99.99, taxRate: 0 },
+    { description: 'Cloud', quantity: 100_000, unitPrice: 0.000_12, total: 12, taxRate: 0 },
+    { description: 'Calls', quantity: '1.000000000001', unitPrice: '0.000000000012', total: 0.1 + 0.2, taxRate: 0 }
+  ]
+  for (const { folder, compiled, sample } of templates.filter(({ vocabulary }) => vocabulary === 'invoice')) {
+    const data = { ...sample, lines }
+    const pages = [
+      (await made('html', compiled, data)).html,
+      (await made('text', compiled, data)).text,
+      await wordsOf(await made('pdf', compiled, data)),
+      partsOf((await made('docx', compiled, data)).bytes)['word/document.xml'] ?? ''
+    ]
+    for (const page of pages) {
+      for (const shown of ['0.3333', '€0.00012', '1.000000000001', '€0.000000000012', '€0.30']) {
+        contains(t, page.replaceAll('&#8364;', '€'), shown, `${folder} ${shown}`)
+      }
+    }
+    const sheets = Object.values(partsOf((await made('xlsx', compiled, data)).bytes)).join()
+    for (const stored of ['0.3333', '0.00012', '1.000000000001', '0.000000000012', '0.3']) {
+      contains(t, sheets, `<v>${stored}</v>`, `${folder} ${stored}`)
+    }
+  }
 })
 
 void t.test('every language that a template takes is one that its texts are in', (t) => {

@@ -1,5 +1,4 @@
-import { minorDigits, Money } from '@dispatch/common'
-import type { Decimal } from 'decimal.js'
+import { type Decimal, minorDigits, Money } from '@dispatch/common'
 
 /** What is taxed: an amount without its tax, and its rate in percent. */
 export type Taxed = { net: Decimal, taxRate: Decimal }

@@ -1,5 +1,5 @@
-import { asciiMailbox, dayOf, type Json, type JsonObject, minorDigits, Money } from '@dispatch/common'
-import type { Decimal } from 'decimal.js'
+import { asciiMailbox, dayOf, type Decimal, grossAmount, halfUnit, type Json, type JsonObject, minorDigits, Money, roundedTo,
+  shareOf } from '@dispatch/common'
 import { decimalAt } from '../../services/amounts.ts'
 import { at, textOf } from '../../services/data.ts'
 import { refused } from '../call/failure.ts'
@@ -13,9 +13,9 @@ const customerTexts = ['name', 'email', 'contact', 'address', 'addressLine2', 'a
 type Texts<Name extends string> = Partial<Record<Name, string>>
 
 /**
- * One line. `description` begins with the line's name, where it has one beside its description. `taxRate` (percent) is the line's own
- * rate, else that of the whole invoice, else 0. `total` includes the line's allowances and charges. `isPlain`: the line has neither, and
- * its price is for one unit.
+ * One line, without tax. `description` begins with the line's name, where it has one beside its description. `taxRate` (percent) is the
+ * line's own rate, else that of the whole invoice, else 0. `total` includes the line's allowances and charges. `isPlain`: `total` is
+ * `quantity` × `unitPrice`, rounded to the minor unit.
  */
 export type InvoiceLine = { description: string, quantity: Decimal, unitPrice: Decimal, taxRate: Decimal, total: Decimal, isPlain: boolean }
 
@@ -23,8 +23,8 @@ export type InvoiceLine = { description: string, quantity: Decimal, unitPrice: D
 export type Adjustment = { reason: string, amount: Decimal, taxRate: Decimal }
 
 /**
- * The invoice fields of a request's data: texts unchanged, days as YYYY-MM-DD, amounts exact. `due` is the amount to pay: the total less
- * the prepaid amount, plus the rounding.
+ * The invoice fields of a request's data: texts unchanged, days as YYYY-MM-DD, amounts in the minor unit of the currency, quantities and
+ * prices exact. `due` is the amount to pay: the total less the prepaid amount, plus the rounding.
  */
 export type Invoice = Texts<typeof texts[number] | typeof days[number]> & {
   customer: Texts<typeof customerTexts[number]>
@@ -41,26 +41,33 @@ export type Invoice = Texts<typeof texts[number] | typeof days[number]> & {
  * amount that is not a number, and an allowance or charge without an amount.
  */
 export function invoiceOf (data: JsonObject): Invoice {
-  const taxRate = amountAt(data, '/taxRate', zero)
-  const lines = placesIn(data, '/lines').map((place) => lineOf(data, place, taxRate))
-  const net = lines.reduce((sum, { total }) => sum.add(total), zero)
+  const reading = { data, digits: minorDigits(textOf(data, '/currency') ?? ''), isInclusive: data['pricesIncludeTax'] === true }
+  const taxRate = numberAt(data, '/taxRate', zero)
+  const lines = placesIn(data, '/lines').map((place) => lineOf(reading, place, taxRate))
+  const whole = (): Decimal => lines.reduce((sum, { gross }) => sum.add(gross), zero)
   return {
     ...textsOf(data, texts),
     ...daysOf(data),
     customer: customerOf(data),
-    lines,
-    adjustments: adjustmentsOf(data, '', { base: net, taxRate }),
-    ...sumsOf(data)
+    lines: lines.map(({ line }) => line),
+    adjustments: adjustmentsOf(reading, '', { base: whole, taxRate }).map(({ gross, ...adjustment }) => ({
+      ...adjustment,
+      amount: netOf(gross, adjustment.taxRate, reading)
+    })),
+    ...sumsOf(reading)
   }
 }
+
+/** `digits`: the decimals of amounts. `isInclusive`: the prices and totals of the lines, and what is added to them, are with tax. */
+type Reading = { data: JsonObject, digits: number, isInclusive: boolean }
 
 const zero = new Money(0)
 
 /** The amount due follows from the prepaid amount, or the prepaid amount from the amount due. */
-function sumsOf (data: JsonObject): Pick<Invoice, 'total' | 'prepaid' | 'rounding' | 'due'> {
-  const [total, rounding] = [amountAt(data, '/total'), amountAt(data, '/roundingAmount', zero)]
-  const prepaid = amountAt(data, '/prepaidAmount', total.add(rounding).sub(amountAt(data, '/amountDue', total.add(rounding))))
-  return { total, prepaid, rounding, due: amountAt(data, '/amountDue', total.sub(prepaid).add(rounding)) }
+function sumsOf (reading: Reading): Pick<Invoice, 'total' | 'prepaid' | 'rounding' | 'due'> {
+  const [total, rounding] = [amountAt(reading, '/total'), amountAt(reading, '/roundingAmount', zero)]
+  const prepaid = amountAt(reading, '/prepaidAmount', total.add(rounding).sub(amountAt(reading, '/amountDue', total.add(rounding))))
+  return { total, prepaid, rounding, due: amountAt(reading, '/amountDue', total.sub(prepaid).add(rounding)) }
 }
 
 /** The JSON pointers of the items of a list. */
@@ -77,40 +84,54 @@ export function minorUnits (amount: Decimal, currency = '', digits: Readonly<Rec
   return amount.mul(new Money(10).pow(digits[currency] ?? minorDigits(currency)))
 }
 
-function lineOf (data: JsonObject, place: string, documentRate: Decimal): InvoiceLine {
-  const [quantity, unitPrice] = [amountAt(data, `${place}/quantity`), amountAt(data, `${place}/unitPrice`)]
-  const priceQuantity = amountAt(data, `${place}/priceQuantity`, one)
-  const taxRate = amountAt(data, `${place}/taxRate`, documentRate)
-  const gross = quantity.mul(unitPrice).div(priceQuantity.isZero() ? 1 : priceQuantity)
-  const adjustments = adjustmentsOf(data, place, { base: gross, taxRate })
-  return {
-    description: [...new Set(['name', 'description'].flatMap((name) => textOf(data, `${place}/${name}`) ?? []))].join('\n'),
-    quantity,
-    unitPrice,
-    taxRate,
-    total: amountAt(data, `${place}/total`, adjustments.reduce((sum, { amount }) => sum.add(amount), gross)),
-    isPlain: adjustments.length === 0 && priceQuantity.eq(one)
-  }
+/** The line without tax, and `gross`, its total as the data have it. */
+function lineOf (reading: Reading, place: string, documentRate: Decimal): { line: InvoiceLine, gross: Decimal } {
+  const { data, digits, isInclusive } = reading
+  const [quantity, price] = [numberAt(data, `${place}/quantity`), numberAt(data, `${place}/unitPrice`)]
+  const priceQuantity = numberAt(data, `${place}/priceQuantity`, one)
+  const taxRate = numberAt(data, `${place}/taxRate`, documentRate)
+  const goods = grossAmount({ quantity, price, priceQuantity })
+  const adjustments = adjustmentsOf(reading, place, { base: () => goods, taxRate })
+  const gross = amountAt(reading, `${place}/total`, adjustments.reduce((sum, { gross: amount }) => sum.add(amount), goods))
+  const [unitPrice, total] = [isInclusive ? without(price, taxRate).toDecimalPlaces(mostDecimals) : price, netOf(gross, taxRate, reading)]
+  const isPlain = adjustments.length === 0 && priceQuantity.eq(one) && quantity.mul(unitPrice).sub(total).abs().lte(halfUnit(digits))
+  const description = [...new Set(['name', 'description'].flatMap((name) => textOf(data, `${place}/${name}`) ?? []))].join('\n')
+  return { line: { description, quantity, unitPrice, taxRate, total, isPlain }, gross }
 }
 
 const one = new Money(1)
+const hundred = new Money(100)
+
+/** The most decimals of a price that vendors take. */
+const mostDecimals = 12
+
+/** The amount without the tax in it. */
+function netOf (amount: Decimal, rate: Decimal, { digits, isInclusive }: Reading): Decimal {
+  return isInclusive ? roundedTo(without(amount, rate), digits) : amount
+}
+
+function without (amount: Decimal, rate: Decimal): Decimal {
+  return amount.mul(hundred).div(rate.add(hundred))
+}
+
+type Adjusted = Omit<Adjustment, 'amount'> & { gross: Decimal }
 
 /**
  * The charges and allowances of a line or of the whole. A percentage without an amount applies to its own `base`, else to the sum of the
  * line or of the lines.
  */
-function adjustmentsOf (data: JsonObject, place: string, { base, taxRate }: { base: Decimal, taxRate: Decimal }): Adjustment[] {
-  const digits = minorDigits(textOf(data, '/currency') ?? '')
+function adjustmentsOf (reading: Reading, place: string, { base, taxRate }: { base: () => Decimal, taxRate: Decimal }): Adjusted[] {
+  const { data, digits } = reading
   return ([['allowances', -1, 'Allowance'], ['charges', 1, 'Charge']] as const).flatMap(([list, sign, word]) =>
     placesIn(data, `${place}/${list}`).map((given) => {
-      const percent = amountAt(data, `${given}/percent`, zero)
-      const computed = amountAt(data, `${given}/base`, base).mul(percent).div(100).toDecimalPlaces(digits, Money.ROUND_HALF_UP)
-      const amount = amountAt(data, `${given}/amount`, percent.isZero() ? undefined : computed)
+      const percent = numberAt(data, `${given}/percent`, zero)
+      const computed = percent.isZero() ? undefined : shareOf(numberAt(data, `${given}/base`, base()), percent, digits)
+      const amount = amountAt(reading, `${given}/amount`, computed)
       const reason = textOf(data, `${given}/reason`) ?? textOf(data, `${given}/reasonCode`) ?? word
       return {
         reason: percent.isZero() ? reason : `${reason} (${percent.toFixed()} %)`,
-        amount: amount.mul(sign),
-        taxRate: amountAt(data, `${given}/taxRate`, taxRate)
+        gross: amount.mul(sign),
+        taxRate: numberAt(data, `${given}/taxRate`, taxRate)
       }
     })
   )
@@ -139,8 +160,13 @@ function textsOf<Name extends string> (data: Json, names: readonly Name[]): Text
   return Object.fromEntries(given) as Texts<Name>
 }
 
+/** The amount at a pointer, in the minor unit of the currency; `missing` where there is no value. */
+function amountAt ({ data, digits }: Reading, pointer: string, missing?: Decimal): Decimal {
+  return roundedTo(numberAt(data, pointer, missing), digits)
+}
+
 /** The number at a pointer; `missing` where there is no value. */
-function amountAt (data: JsonObject, pointer: string, missing?: Decimal): Decimal {
+function numberAt (data: JsonObject, pointer: string, missing?: Decimal): Decimal {
   const amount = at(data, pointer) === undefined ? missing : decimalAt(data, pointer)
   if (amount === undefined) throw refused('invalid_amount', `There is no number at ${pointer} of the data.`, `/data${pointer}`)
   return amount

@@ -18,7 +18,8 @@ export { didYouMean, problemsOf } from './problems.ts'
 export { vocabularies } from './vocabulary.ts'
 
 // Money.
-export { Money, decimalOf } from './money.ts'
+export { Money, decimalOf, isDecimal, roundedTo, withoutNoise, type Decimal } from './money.ts'
+export { grossAmount, halfUnit, lineTolerance, shareOf, slack, type Priced } from './invoice-amounts.ts'
 export { currencies, isCurrency, minorDigits } from './currencies.ts'
 
 // Texts with a form: days, e-mail addresses, postal addresses, languages, UUIDs, the normal forms of Unicode.

@@ -1,4 +1,4 @@
-import { Decimal } from 'decimal.js'
+import { Money, roundedTo } from '@dispatch/common'
 import isBIC from 'validator/lib/isBIC.js'
 import isIBAN from 'validator/lib/isIBAN.js'
 
@@ -14,7 +14,7 @@ const longest = 140
 
 /** Whether the scheme can carry a transfer: it needs an account and its holder, and an amount to pay (a refund has none). */
 export function isPayable ({ iban, bic, name, amount, remittance }: Transfer): boolean {
-  const value = new Decimal(amount).toDecimalPlaces(2)
+  const value = roundedTo(new Money(amount), 2)
   return value.gte(least) && value.lte(most) && isIban(iban) && (bic === '' || isBic(bic)) &&
     oneLine(name) !== '' && oneLine(remittance).length <= longest
 }
@@ -34,7 +34,7 @@ export function isBic (text: string): boolean {
  * at most 331 bytes. A name is cut after the 70 characters that the scheme permits.
  */
 export function transferText ({ iban, bic, name, amount, remittance }: Transfer): string {
-  const value = `EUR${new Decimal(amount).toFixed(2)}`
+  const value = `EUR${roundedTo(new Money(amount), 2).toFixed(2)}`
   return ['BCD', '002', '1', 'SCT', compact(bic), oneLine(name).slice(0, 70).trim(), compact(iban), value, '', '', oneLine(remittance)]
     .join('\n')
 }

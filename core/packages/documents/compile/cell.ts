@@ -1,8 +1,7 @@
-import { dayOf } from '@dispatch/common'
+import { dayOf, isDecimal, withoutNoise } from '@dispatch/common'
 import type { CellSource, ValueType } from '../model/blocks.ts'
 import type { Cell } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
-import { isDecimal } from '../model/values.ts'
 import { type CompileContext, contextBelow, reportFault } from '../source/compile-context.ts'
 import { type CompiledExpression, compileExpression } from './expression.ts'
 import { liquidText } from './liquid.ts'
@@ -51,6 +50,6 @@ const readers: Record<ValueType, Reader> = {
 }
 
 function decimal (value: unknown, expression: CompiledExpression, scope: Scope): number | string {
-  if (isDecimal(value)) return value
+  if (isDecimal(value)) return withoutNoise(value)
   throw renderError(expression.pointer(scope), 'not_a_number', 'Expected a number or a decimal text, such as "12.50".')
 }

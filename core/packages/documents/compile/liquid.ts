@@ -1,8 +1,7 @@
-import { dayOf, isCurrency, placeLine } from '@dispatch/common'
+import { dayOf, isCurrency, isDecimal, placeLine, withoutNoise } from '@dispatch/common'
 import { type Context, Liquid } from 'liquidjs'
 import type { Decimal, PageField } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
-import { isDecimal } from '../model/values.ts'
 import { formatCountry, formatDate, formatMoney, formatNumber, formatPercent, isDateStyle } from './format.ts'
 import { escapeMarkup, pageMark } from './markup.ts'
 import { countedOperators, countFilters, countTags } from './work.ts'
@@ -34,8 +33,8 @@ function makeEngine (): Liquid {
     outputEscape: escapeCounted
   })
   for (const name of Object.keys(liquid.tags)) if (!allowedTags.has(name)) Reflect.deleteProperty(liquid.tags, name)
-  liquid.registerFilter('money', function (value: unknown, currency?: unknown) {
-    return money(value, currency ?? setting(this.context, 'currency'), setting(this.context, 'locale'))
+  liquid.registerFilter('money', function (value: unknown, currency?: unknown, digits?: unknown) {
+    return money(value, { currency: currency ?? setting(this.context, 'currency'), digits, locale: setting(this.context, 'locale') })
   })
   liquid.registerFilter('number', function (value: unknown, digits?: unknown) {
     return formatNumber(decimal(value), setting(this.context, 'locale'), count(digits))
@@ -83,21 +82,21 @@ function setting (context: Context, name: keyof typeof settingNames): string {
   return String((context.globals as Record<string, unknown>)[settingNames[name]])
 }
 
-function money (value: unknown, currency: unknown, locale: string): string {
+function money (value: unknown, { currency, digits, locale }: { currency: unknown, digits: unknown, locale: string }): string {
   if (typeof currency !== 'string' || !isCurrency(currency)) {
     throw renderError('', 'unknown_currency', 'Expected an ISO 4217 currency code, such as EUR.')
   }
-  return formatMoney(decimal(value), currency, locale)
+  return formatMoney(decimal(value), currency, locale, count(digits))
 }
 
 function decimal (value: unknown): Decimal {
-  if (isDecimal(value)) return value
+  if (isDecimal(value)) return withoutNoise(value)
   throw renderError('', 'not_a_number', 'Expected a number or a decimal text, such as "12.50".')
 }
 
 function count (digits: unknown): number | undefined {
-  if (digits === undefined || (typeof digits === 'number' && Number.isInteger(digits) && digits >= 0 && digits <= 10)) return digits
-  throw renderError('', 'bad_filter', 'The number of decimals must be a whole number from 0 to 10.')
+  if (digits === undefined || (typeof digits === 'number' && Number.isInteger(digits) && digits >= 0 && digits <= 12)) return digits
+  throw renderError('', 'bad_filter', 'The number of decimals must be a whole number from 0 to 12.')
 }
 
 /** The last line of an address; the arguments are its other parts. */

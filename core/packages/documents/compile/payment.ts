@@ -1,5 +1,5 @@
+import { isDecimal } from '@dispatch/common'
 import { isPayable, type Transfer, transferText } from '../code/epc.ts'
-import { isDecimal } from '../model/values.ts'
 import { type CompileContext, recordRead } from '../source/compile-context.ts'
 import { markUsed, type Path } from '../source/field-usage.ts'
 import { liquidText } from './liquid.ts'

@@ -39,7 +39,7 @@ const Content = {
   text: Type.Optional(Prose),
   value: Type.Optional(Expression),
   type: Type.Optional(ValueType),
-  digits: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 }))
+  digits: Type.Optional(Type.Integer({ minimum: 0, maximum: 12 }))
 }
 export const CellSource = Type.Object(Content)
 export type CellSource = Static<typeof CellSource>

@@ -252,6 +252,18 @@ void t.test('a date has the order of the locale, or the plain one where sheets d
   t.end()
 })
 
+void t.test('an amount is held as it is printed, a price in full', (t) => {
+  const held = (...cells: Cell[]): (string | undefined)[] => cells.map((cell) => typed(cell, 'en')?.number)
+  t.same(held(euros('10.005'), euros('-10.005'), euros(10.004), euros('10.005', 4), { type: 'money', value: '100.5', currency: 'JPY' }), [
+    '10.01',
+    '-10.01',
+    '10',
+    '10.005',
+    '101'
+  ])
+  t.end()
+})
+
 void t.test('a number is held as the decimal that the data had', (t) => {
   fc.assert(fc.property(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: 0, max: 5 }), (whole, decimals) => {
     const text = (whole / 10 ** decimals).toFixed(decimals)

@@ -1,4 +1,4 @@
-import type { Decimal } from 'decimal.js'
+import type { Decimal } from '@dispatch/common'
 import { sideOf } from '../compile/direction.ts'
 import { formatCell } from '../compile/format.ts'
 import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock } from '../model/document.ts'

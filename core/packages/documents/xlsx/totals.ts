@@ -1,4 +1,4 @@
-import { Decimal } from 'decimal.js'
+import { type Decimal, Money } from '@dispatch/common'
 
 /** A number with its kind: only numbers of the same kind can be summed. */
 export type Summable = { number: string, kind: string }
@@ -15,7 +15,7 @@ const largest = Number.MAX_SAFE_INTEGER / 2
  */
 export function exactSum (numbers: Iterable<string>): Decimal {
   const sums: number[] = []
-  let rest = new Decimal(0)
+  let rest = new Money(0)
   for (const number of numbers) {
     const point = number.indexOf('.')
     const decimals = point === -1 ? 0 : number.length - point - 1
@@ -35,11 +35,11 @@ export function totalFormula (
   above: readonly Addend[],
   column: { range: string, sum: { sum: Decimal, kind: string } } | undefined
 ): string | undefined {
-  const total = new Decimal(number)
+  const total = new Money(number)
   const [first, last] = [above[0], above.at(-1)]
   if (total.isZero()) return undefined
   if (first !== undefined && last !== undefined && above.every((addend) => addend.kind === kind) &&
-    Decimal.sum(...above.map((addend) => addend.number)).equals(total))
+    Money.sum(...above.map((addend) => addend.number)).equals(total))
   {
     return first === last ? first.name : `SUM(${first.name}:${last.name})`
   }

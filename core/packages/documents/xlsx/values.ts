@@ -1,5 +1,4 @@
-import { minorDigits } from '@dispatch/common'
-import { Decimal as Exact } from 'decimal.js'
+import { type Decimal as Exact, minorDigits, Money, roundedTo } from '@dispatch/common'
 import type { Cell, Decimal } from '../model/document.ts'
 import { dateFormat } from './date-format.ts'
 import { moneyFormat, numberFormat, percentFormat } from './number-format.ts'
@@ -27,7 +26,7 @@ export type StoredNumber = { number: string, decimals: number }
 /** The number of a cell; undefined for one that a sheet cannot store exactly. */
 export function storedNumber (cell: NumberCell): StoredNumber | undefined {
   if (cell.type === 'date') return dated(cell.value)
-  const value = exactly(cell.value)
+  const value = amountOf(cell)
   if (value.length > mostDigits && value.replace(/^-?0*\.?0*/, '').replace('.', '').length > mostDigits) return undefined
   const point = value.indexOf('.')
   // A sheet stores a percentage as its hundredth. With so few digits, the nearest double has the same digits.
@@ -35,6 +34,14 @@ export function storedNumber (cell: NumberCell): StoredNumber | undefined {
     number: cell.type === 'percent' ? exactly(Number(`${value}e-2`)) : value,
     decimals: point === -1 ? 0 : value.length - point - 1
   }
+}
+
+/** The number as a decimal text: an amount has the decimals of its currency, as the other formats print it. */
+function amountOf (cell: Exclude<NumberCell, { type: 'date' }>): string {
+  const value = exactly(cell.value)
+  if (cell.type !== 'money' || cell.digits !== undefined) return value
+  const [digits, point] = [minorDigits(cell.currency), value.indexOf('.')]
+  return point === -1 || value.length - point - 1 <= digits ? value : exactly(roundedTo(new Money(value), digits))
 }
 
 /** The number format of a cell whose value has so many decimals. */
@@ -69,7 +76,7 @@ const mostDigits = 15
 /** A decimal without exponent and without trailing zeros. */
 export function exactly (value: Decimal | Exact): string {
   const text = String(value)
-  const fixed = text.includes('e') ? new Exact(text).toFixed() : text
+  const fixed = text.includes('e') ? new Money(text).toFixed() : text
   return fixed.endsWith('0') && fixed.includes('.') ? fixed.replace(/\.?0+$/, '') : fixed
 }
 

@@ -1,5 +1,4 @@
-import { dayOf, decimalOf, isRecord, type Json, type JsonObject } from '@dispatch/common'
-import type { Decimal } from 'decimal.js'
+import { dayOf, type Decimal, decimalOf, isRecord, type Json, type JsonObject } from '@dispatch/common'
 import type { Identifier, Text } from './model.ts'
 
 /** The characters that XML 1.0 cannot contain, even as references: most control characters, and the two noncharacters. */

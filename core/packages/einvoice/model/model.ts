@@ -1,4 +1,4 @@
-import type { Decimal } from 'decimal.js'
+import type { Decimal } from '@dispatch/common'
 
 /** The syntaxes of an e-invoice. FACTUR_X is a PDF/A-3 with the CII inside. */
 export const eInvoiceFormats = ['FACTUR_X', 'UBL', 'CII'] as const

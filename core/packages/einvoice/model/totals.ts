@@ -1,6 +1,4 @@
-import { minorDigits, Money } from '@dispatch/common'
-import type { Decimal } from 'decimal.js'
-import { cents } from '../read/lines.ts'
+import { type Decimal, minorDigits, Money, roundedTo } from '@dispatch/common'
 import type { AllowanceCharge, EInvoiceModel, Exemption, Tax } from './model.ts'
 
 /** The VAT of one category and rate (BG-23). */
@@ -48,7 +46,11 @@ function taxGroups ({ lines, adjustments, exemptions, currency }: EInvoiceModel)
   })
 }
 
-/** Rounds to the smallest unit of the currency: a yen has no decimals. EN 16931 permits at most two. */
 function taxOn (base: Decimal, { rate = zero }: Tax, currency: string): Decimal {
-  return cents(base.mul(rate).div(100).toDecimalPlaces(Math.min(2, minorDigits(currency)), Money.ROUND_HALF_UP))
+  return roundedTo(base.mul(rate).div(100), amountDigits(currency))
+}
+
+/** The decimals of the amounts of an e-invoice: those of its currency, such as none for the yen, and at most two (EN 16931). */
+export function amountDigits (currency: string): number {
+  return Math.min(2, minorDigits(currency))
 }

@@ -1,17 +1,16 @@
-import { type JsonObject, Money } from '@dispatch/common'
-import type { Decimal } from 'decimal.js'
+import { type Decimal, grossAmount, type JsonObject, Money, type Priced, roundedTo, shareOf } from '@dispatch/common'
 import { amount, identifierField, listField, textField } from '../model/fields.ts'
 import type { AllowanceCharge, EInvoiceLine, Tax } from '../model/model.ts'
 import { readPeriod } from './period.ts'
 
 const zero = new Money(0)
 
-/** The lines. VAT facts that they leave out come from the invoice. */
-export function readLines (data: JsonObject): EInvoiceLine[] {
-  return listField(data, 'lines').map((line, index) => readLine(line, index, data))
+/** The lines, with amounts of so many decimals. VAT facts that they leave out come from the invoice. */
+export function readLines (data: JsonObject, digits: number): EInvoiceLine[] {
+  return listField(data, 'lines').map((line, index) => readLine(line, index, { invoice: data, digits }))
 }
 
-function readLine (data: JsonObject, index: number, invoice: JsonObject): EInvoiceLine {
+function readLine (data: JsonObject, index: number, { invoice, digits }: { invoice: JsonObject, digits: number }): EInvoiceLine {
   const at = `/lines/${index}`
   const tax = readTax(data, invoice)
   const { price, ...discounted } = readPrice(data)
@@ -21,8 +20,8 @@ function readLine (data: JsonObject, index: number, invoice: JsonObject): EInvoi
     textField(data, 'name'),
     amount(data, 'total')
   ]
-  const gross = (): Decimal => grossAmount(quantity, price, priceQuantity)
-  const adjustments = readAdjustments(data, { at, base: gross, tax: () => tax })
+  const gross = (): Decimal => grossOf({ quantity, price, priceQuantity })
+  const adjustments = readAdjustments(data, { at, base: gross, digits, tax: () => tax })
   return {
     at,
     id: textField(data, 'id') ?? String(index + 1),
@@ -35,7 +34,7 @@ function readLine (data: JsonObject, index: number, invoice: JsonObject): EInvoi
     ...discounted,
     priceQuantity,
     stated,
-    net: stated ?? cents(adjustments.length === 0 ? gross() : gross().add(sumOfAdjustments(adjustments))),
+    net: stated ?? roundedTo(adjustments.length === 0 ? gross() : gross().add(sumOfAdjustments(adjustments)), digits),
     tax,
     adjustments,
     period: readPeriod(data),
@@ -66,12 +65,18 @@ function readPrice (data: JsonObject): Pick<EInvoiceLine, 'price' | 'grossPrice'
   return { price, grossPrice, priceDiscount: discount ?? (price === undefined ? undefined : grossPrice?.sub(price)) }
 }
 
-/** The price of the goods before allowances and charges, not rounded. A base quantity of 0 counts as no base quantity. */
-export function grossAmount (quantity: Decimal | undefined, price: Decimal | undefined, priceQuantity: Decimal | undefined): Decimal {
-  if (quantity === undefined || price === undefined) return zero
-  const whole = quantity.mul(price)
-  return priceQuantity === undefined || priceQuantity.isZero() ? whole : whole.div(priceQuantity)
+/** The price of the goods before allowances and charges, not rounded; 0 as long as the line has no quantity or price. */
+export function grossOf (line: PossiblyPriced): Decimal {
+  const priced = pricedOf(line)
+  return priced === undefined ? zero : grossAmount(priced)
 }
+
+/** What the amount of a line is computed from; undefined as long as the line has no quantity or price. */
+export function pricedOf ({ quantity, price, priceQuantity }: PossiblyPriced): Priced | undefined {
+  return quantity === undefined || price === undefined ? undefined : { quantity, price, priceQuantity }
+}
+
+type PossiblyPriced = Pick<EInvoiceLine, 'quantity' | 'price' | 'priceQuantity'>
 
 /**
  * A rate above 0 is the standard or a reduced rate of its country, unless the data give another category. Exempt supplies have the rate 0.
@@ -84,16 +89,16 @@ export function readTax (data: JsonObject, invoice: JsonObject): Tax {
   return { category, rate: isFree ? amount(data, 'taxRate') ?? zero : own }
 }
 
-/** `base`: the whole that a percentage applies to. */
-type Setting = { at: string, base: () => Decimal, tax: (data: JsonObject) => Tax }
+/** `base`: the whole that a percentage applies to. `digits`: the decimals of amounts. */
+type Setting = { at: string, base: () => Decimal, digits: number, tax: (data: JsonObject) => Tax }
 
 /** The allowances, then the charges. A percentage without an amount applies to its own base amount, else to the whole. */
-export function readAdjustments (data: JsonObject, { at, base: whole, tax }: Setting): AllowanceCharge[] {
+export function readAdjustments (data: JsonObject, { at, base: whole, digits, tax }: Setting): AllowanceCharge[] {
   return ([['allowances', 'allowance'], ['charges', 'charge']] as const).flatMap(([list, kind]) =>
     listField(data, list).map((given, index) => {
       const percent = amount(given, 'percent')
-      const base = amount(given, 'base') ?? (percent === undefined ? undefined : cents(whole()))
-      const computed = percent === undefined || base === undefined ? undefined : cents(base.mul(percent).div(100))
+      const base = amount(given, 'base') ?? (percent === undefined ? undefined : roundedTo(whole(), digits))
+      const computed = percent === undefined || base === undefined ? undefined : shareOf(base, percent, digits)
       return {
         at: `${at}/${list}/${index}`,
         kind,
@@ -111,9 +116,4 @@ export function readAdjustments (data: JsonObject, { at, base: whole, tax }: Set
 /** Charges minus allowances. */
 export function sumOfAdjustments (adjustments: readonly AllowanceCharge[]): Decimal {
   return adjustments.reduce((sum, { kind, amount = zero }) => kind === 'charge' ? sum.add(amount) : sum.sub(amount), zero)
-}
-
-/** Rounds to two decimals, the most that EN 16931 permits; halves are rounded away from zero. */
-export function cents (value: Decimal): Decimal {
-  return value.toDecimalPlaces(2, Money.ROUND_HALF_UP)
 }

@@ -2,6 +2,7 @@ import { type JsonObject, Money } from '@dispatch/common'
 import { creditNoteTypes, defaultExemptions, taxedCategories } from '../model/codes.ts'
 import { amount, compact, day, identifierField, known, listField, objectField, textField } from '../model/fields.ts'
 import type { EInvoiceFormat, EInvoiceModel, Exemption, Note, References } from '../model/model.ts'
+import { amountDigits } from '../model/totals.ts'
 import { readAdjustments, readLines, readTax } from './lines.ts'
 import { readAddress, readParty } from './party.ts'
 import { readPayment } from './payment.ts'
@@ -17,10 +18,13 @@ export type Reading = { format: EInvoiceFormat, currency: string | undefined }
 export function readInvoice (data: JsonObject, { format, currency: usual }: Reading): EInvoiceModel {
   const type = textField(data, 'type') ?? '380'
   const isCreditNote = creditNoteTypes.has(type)
-  const [currency, lines, dueDate] = [textField(data, 'currency') ?? usual ?? '', readLines(data), day(data, 'dueDate')]
+  const [currency, dueDate] = [textField(data, 'currency') ?? usual ?? '', day(data, 'dueDate')]
+  const digits = amountDigits(currency)
+  const lines = readLines(data, digits)
   const adjustments = readAdjustments(data, {
     at: '',
     base: () => lines.reduce((sum, { net }) => sum.add(net), new Money(0)),
+    digits,
     tax: (given) => readTax(given, data)
   })
   return {

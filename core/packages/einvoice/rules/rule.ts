@@ -45,7 +45,7 @@ export function ruleOfAdjustments (
   kind: AllowanceCharge['kind'],
   field: string,
   message: string,
-  holds: (adjustment: AllowanceCharge) => boolean
+  holds: (adjustment: AllowanceCharge, subject: RuleInput) => boolean
 ): EInvoiceRule {
   const all = ({ invoice }: RuleInput): readonly AllowanceCharge[] =>
     of === 'invoice' ? invoice.adjustments : invoice.lines.flatMap(({ adjustments }) => adjustments)

@@ -1,8 +1,8 @@
-import { Money } from '@dispatch/common'
-import type { Decimal } from 'decimal.js'
+import { type Decimal, lineTolerance, roundedTo, slack } from '@dispatch/common'
 import { amount } from '../model/fields.ts'
 import type { EInvoiceLine } from '../model/model.ts'
-import { cents, grossAmount, sumOfAdjustments } from '../read/lines.ts'
+import { amountDigits } from '../model/totals.ts'
+import { grossOf, pricedOf, sumOfAdjustments } from '../read/lines.ts'
 import { type EInvoiceRule, only, rule, type RuleInput, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** A given amount must equal the computed one. A missing amount is computed. */
@@ -24,21 +24,17 @@ const sums: readonly EInvoiceRule[] = [
   ])
 ]
 
-/** The deviation that Peppol permits in an amount. */
-const slack = new Money('0.02')
-
-function lineTotal (id: string, message: string, tolerance: (line: EInvoiceLine) => Decimal): EInvoiceRule {
-  return ruleOfLines(id, '/total', message, (line) => {
-    const { stated: given, quantity, price, priceQuantity, adjustments } = line
-    return given === undefined ||
-      given.sub(grossAmount(quantity, price, priceQuantity).add(sumOfAdjustments(adjustments))).abs().lte(tolerance(line))
-  })
+/** Of a total that is given. A computed one can be too far from its price only where the currency has no cents. */
+function lineTotal (id: string, message: string, tolerance: (line: EInvoiceLine, currency: string) => Decimal): EInvoiceRule {
+  return ruleOfLines(id, '/total', message,
+    (line, { invoice: { currency } }) =>
+      (line.stated === undefined && amountDigits(currency) === 2) ||
+      line.net.sub(grossOf(line).add(sumOfAdjustments(line.adjustments))).abs().lte(tolerance(line, currency)))
 }
 
-/** The tolerance of a line: half of its price's last decimal for each unit of its quantity, in addition to Peppol's tolerance. */
-function roundingOf ({ quantity, price, priceQuantity }: EInvoiceLine): Decimal {
-  const half = new Money(10).pow(-Math.max(2, price?.decimalPlaces() ?? 0)).div(2)
-  return slack.add(grossAmount(quantity, half, priceQuantity).abs())
+function roundingOf (line: EInvoiceLine, currency: string): Decimal {
+  const priced = pricedOf(line)
+  return priced === undefined ? slack : lineTolerance(priced, amountDigits(currency))
 }
 
 /** The amount that follows from a price or from an allowance. Peppol refuses a different amount; for the other formats it is a warning. */
@@ -60,7 +56,7 @@ function stated (id: string, field: string, message: string, computed: (subject:
     (subject) => amount(subject.data, field)?.eq(computed(subject)) !== false)
 }
 
-const decimals = 'An amount has two decimals at most.'
+const decimals = 'An amount has two decimals at most, and no more than its currency: 100 is an amount in JPY, 100.5 is none.'
 
 /** BR-DEC-*: only prices and quantities may have more decimals. */
 const roundness: readonly EInvoiceRule[] = [
@@ -76,8 +72,11 @@ const roundness: readonly EInvoiceRule[] = [
     ],
     ['18', 'amountDue']
   ] as const)
-    .map(([number, field]) => rule(`BR-DEC-${number}`, `/${field}`, decimals, ({ data }) => isRound(amount(data, field)))),
-  ruleOfLines('BR-DEC-23', '/total', decimals, ({ stated: given }) => isRound(given)),
+    .map(([number, field]) =>
+      rule(`BR-DEC-${number}`, `/${field}`, decimals, ({ data, invoice }) =>
+        isRound(amount(data, field), field === 'taxCurrencyAmount' ? invoice.taxCurrency : invoice.currency))
+    ),
+  ruleOfLines('BR-DEC-23', '/total', decimals, ({ stated: given }, { invoice }) => isRound(given, invoice.currency)),
   ...([
     ['01', '02', 'invoice', 'allowance'],
     ['05', '06', 'invoice', 'charge'],
@@ -89,13 +88,15 @@ const roundness: readonly EInvoiceRule[] = [
       'charge'
     ]
   ] as const).flatMap(([ofAmount, ofBase, of, kind]) => [
-    ruleOfAdjustments(`BR-DEC-${ofAmount}`, of, kind, '/amount', decimals, (adjustment) => isRound(adjustment.amount)),
-    ruleOfAdjustments(`BR-DEC-${ofBase}`, of, kind, '/base', decimals, (adjustment) => isRound(adjustment.base))
+    ruleOfAdjustments(`BR-DEC-${ofAmount}`, of, kind, '/amount', decimals,
+      (adjustment, { invoice }) => isRound(adjustment.amount, invoice.currency)),
+    ruleOfAdjustments(`BR-DEC-${ofBase}`, of, kind, '/base', decimals,
+      (adjustment, { invoice }) => isRound(adjustment.base, invoice.currency))
   ])
 ]
 
-function isRound (value: Decimal | undefined): boolean {
-  return value?.eq(cents(value)) !== false
+function isRound (value: Decimal | undefined, currency = ''): boolean {
+  return value?.eq(roundedTo(value, amountDigits(currency))) !== false
 }
 
 /** Validators of CII sum in binary floats, which hold cents exactly up to 9 × 10^13. */

@@ -1,4 +1,4 @@
-import type { Decimal } from 'decimal.js'
+import type { Decimal } from '@dispatch/common'
 import { listField } from '../model/fields.ts'
 import type { EInvoiceModel, Tax, Text } from '../model/model.ts'
 import { exemptionOf } from '../read/read.ts'

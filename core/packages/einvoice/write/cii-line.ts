@@ -1,4 +1,4 @@
-import type { Decimal } from 'decimal.js'
+import type { Decimal } from '@dispatch/common'
 import type { EInvoiceLine } from '../model/model.ts'
 import { ciiAllowanceCharge, ciiPeriod, object, tradeTax } from './cii-parts.ts'
 import { group, value, type XmlFragment } from './xml.ts'

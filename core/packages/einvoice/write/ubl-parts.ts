@@ -1,4 +1,4 @@
-import type { Decimal } from 'decimal.js'
+import type { Decimal } from '@dispatch/common'
 import type { AllowanceCharge, EInvoiceModel, Exemption, Identifier, Period, Tax, Text } from '../model/model.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 

@@ -1,4 +1,4 @@
-import type { Decimal } from 'decimal.js'
+import type { Decimal } from '@dispatch/common'
 import type { AllowanceCharge, Attachment, EInvoiceModel, Note } from '../model/model.ts'
 import type { TaxGroup, Totals } from '../model/totals.ts'
 import { ublLine } from './ubl-line.ts'
