@@ -37,11 +37,11 @@ export type FairSemaphore = {
 
 /**
  * `total`: the number of places; unlimited unless told. `most`: how many permits there may be, with those that are parked; as many as
- * places unless told. `perOwner`: how many of them one owner may hold; 1 unless told. `kept`: how many places are kept for owners that hold
- * no permit; 1 unless told, and none where there is one place alone. `waiting` and `waitingInAll`: how many callers of one owner and of all
- * owners may wait. Where all are too many, one is refused, who may be the one that comes: of the owner with the most, of several the one
- * whose turn is last, of equals by lot, drawn with `random`. `timeLimit`: for how many milliseconds each of them waits. `full` makes the
- * error of a job that got no permit.
+ * places unless told. `mostInAll`: up to how many an owner that holds none gets one all the same; no more unless told. `perOwner`: how many
+ * of them one owner may hold; 1 unless told. `kept`: how many places are kept for owners that hold no permit; 1 unless told, and none where
+ * there is one place alone. `waiting` and `waitingInAll`: how many callers of one owner and of all owners may wait. Where all are too many,
+ * one is refused, who may be the one that comes: of the owner with the most, of several the one whose turn is last, of equals by lot, drawn
+ * with `random`. `timeLimit`: for how many milliseconds each of them waits. `full` makes the error of a job that got no permit.
  */
 export type FairSemaphoreOptions = {
   waiting: number
@@ -50,6 +50,7 @@ export type FairSemaphoreOptions = {
   perOwner?: number
   total?: number
   most?: number
+  mostInAll?: number
   kept?: number
   full?: () => Error
   random?: () => number
@@ -78,6 +79,7 @@ export function createFairSemaphore ({
   perOwner = 1,
   total = Infinity,
   most = total,
+  mostInAll = most,
   kept = total > 1 ? 1 : 0,
   random = Math.random,
   full = () => new SemaphoreFull('Too many jobs are waiting.')
@@ -115,8 +117,8 @@ export function createFairSemaphore ({
   }
 
   function mayTake (line: Line): boolean {
-    const left = line.held > 0 ? kept : 0
-    return line.held < perOwner && taken + left < total && held + left < most
+    if (line.held === 0) return taken < total && held < mostInAll
+    return line.held < perOwner && taken + kept < total && held + kept < most
   }
 
   function grant (line: Line): Permit {
@@ -240,7 +242,7 @@ export function createFairSemaphore ({
       for (const line of queue) wanted += Math.min(line.callers.size, Math.max(perOwner - line.held, 0))
       return wanted
     },
-    hasRoom: () => !closed && taken < total && held < most,
+    hasRoom: () => !closed && taken < total && held < mostInAll,
     owners: () => [...lines.values()].map(({ owner, callers }) => ({ owner, waiting: callers.size })),
     close () {
       closed = true

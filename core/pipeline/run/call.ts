@@ -27,7 +27,7 @@ import type { Run } from './run.ts'
 import { storedFile } from './stored-document.ts'
 
 /** Milliseconds after which a vendor keeps a run waiting. */
-const slowAfter = 250
+const slowAfter = 100
 
 /**
  * Prepares the call of a step's provider, with the credentials as they are now. What it throws happens before anything is sent. The

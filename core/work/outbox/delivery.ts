@@ -13,7 +13,7 @@ export const callbackRetryDelays = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 1
 const jitter = 0.1
 
 /**
- * The most requests at the same time: `atOnce` in this process, besides those that wait for longer than 250 ms, `perCompany` and
+ * The most requests at the same time: `atOnce` in this process, besides those that wait for longer than 100 ms, `perCompany` and
  * `perReceiver` in all processes. A receiver that does not answer delays neither the company's other receivers nor other companies.
  */
 export const callbackLimits = { atOnce: 16, perCompany: 8, perReceiver: 4 } as const

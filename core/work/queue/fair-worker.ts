@@ -90,8 +90,11 @@ export function startFairWorker<
   /** The companies that were left out of the last look. */
   let passed: readonly string[] = []
   /** Those of whom something was fetched in this round: where there are many, each has its turn before one of them has another. */
-  const round = new Set<string>()
-  let wake = (): void => undefined
+  let round = new Set<string>()
+  /** Those of the round before. */
+  let roundBefore: ReadonlySet<string> = new Set()
+  let scouting: Promise<void> | undefined
+  let [wake, endScouting] = [(): void => undefined, (): void => undefined]
 
   const companies = (waitingAtLeast: number): string[] =>
     places.owners().filter(({ owner, waiting }) => owner !== nobody && waiting >= waitingAtLeast).map(({ owner }) => String(owner))
@@ -126,28 +129,61 @@ export function startFairWorker<
       failed(error)
       return []
     })
+    take(jobs)
+    passed = without
+    if (round.size > together) {
+      scouting ??= scout().finally(() => {
+        scouting = undefined
+      })
+    }
+    if (jobs.length === most) return
+    const isRoundOver = round.size > together
+    if (isRoundOver) [roundBefore, round] = [round, new Set()]
+    else if (without.length > 0) passAgainAt = clock.now() + Math.max(passEvery, passShare * (clock.now() - begun))
+    if (!isRoundOver && rings === rungBefore) quietUntil = clock.now() + pollEvery
+  }
+
+  function take (jobs: readonly FetchedJob<Data>[]): void {
     for (const job of jobs) {
       round.add(companyOf(job.data) ?? nobody)
       const admission = admit(job).finally(() => admitting.delete(admission))
       admitting.add(admission)
     }
-    passed = without
-    if (jobs.length === most) return
-    const isRoundOver = round.size > together
-    if (isRoundOver) round.clear()
-    else if (without.length > 0) passAgainAt = clock.now() + Math.max(passEvery, passShare * (clock.now() - begun))
-    if (!isRoundOver && rings === rungBefore) quietUntil = clock.now() + pollEvery
+  }
+
+  /**
+   * Beside the turns of many companies it looks for those that had none in this round and in the one before: whoever comes new, or seldom,
+   * does not wait for a round of all others.
+   */
+  async function scout (): Promise<void> {
+    while (!closing && round.size > together) {
+      const begun = clock.now()
+      if (waitingInAll() < mostWaiting) {
+        take(await source.fetch(enough, [...roundBefore.union(round)]).catch((error: unknown) => {
+          failed(error)
+          return []
+        }))
+      }
+      await pauseFor(Math.max(passEvery, passShare * (clock.now() - begun)), (end) => {
+        endScouting = end
+      })
+    }
   }
 
   /** Waits for so long, or until something has changed. */
-  async function rest (milliseconds: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<undefined>()
-    const cancel = clock.after(milliseconds, () => {
-      resolve(undefined)
+  const rest = (milliseconds: number): Promise<void> =>
+    pauseFor(milliseconds, (end) => {
+      wake = end
     })
-    wake = () => {
+
+  /** Waits for so long, or until what `endedBy` is given is called. */
+  async function pauseFor (milliseconds: number, endedBy: (end: () => void) => void): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    const end = (): void => {
       resolve(undefined)
     }
+    const cancel = clock.after(milliseconds, end)
+    endedBy(end)
     await promise
     cancel()
   }
@@ -229,7 +265,8 @@ export function startFairWorker<
       closing = true
       places.close()
       wake()
-      await running
+      endScouting()
+      await Promise.all([running, scouting])
       await Promise.all(admitting)
       if (unbegun.length > 0) await settle(unbegun, source.giveBack(unbegun, new Error('This process closes: the job was not begun.')))
       await Promise.all(underWay)

@@ -45,7 +45,7 @@ export type Queue = {
   /** Adds jobs. With `queries` they are added when that transaction commits. */
   send: <Name extends keyof JobPayloads>(name: Name, jobs: readonly Job<Name>[], queries?: OwnerQueries) => Promise<void>
   /**
-   * Works on jobs from now on, in so many places, which companies share fairly. A job that takes longer than 250 ms waits for somebody
+   * Works on jobs from now on, in so many places, which companies share fairly. A job that takes longer than 100 ms waits for somebody
    * else, and leaves its place. One whose handler throws comes again.
    */
   work: <Name extends keyof JobPayloads>(
@@ -89,7 +89,7 @@ const policies: Record<keyof JobPayloads, QueuePolicy> = {
 const mostTogether = 8
 
 /** Milliseconds after which a job waits for somebody else. */
-const slowAfter = 250
+const slowAfter = 100
 
 /** Seconds that a closing queue waits for the jobs under way. */
 const shutdownTimeout = 30
@@ -239,11 +239,12 @@ const ofCompanies: ReadonlySet<keyof JobPayloads> = new Set(['dispatch', 'look',
 
 /**
  * The places for jobs of a kind. A quarter of them is for companies that have nothing under way. A job that waits for somebody else leaves
- * its place; a company has as many under way as there are places, and all together eight times as many.
+ * its place; a company has as many under way as there are places, and all together eight times as many. Companies that have nothing under
+ * way may have one beyond that, until there are a hundred times as many: dead vendors of any hundred companies keep none waiting.
  */
 export function placesFor (name: keyof JobPayloads, total: number): FairSemaphore {
   const shared = ofCompanies.has(name) ? { perOwner: total, kept: Math.ceil(total / 4) } : { perOwner: Infinity, kept: 0 }
-  return createFairSemaphore({ total, most: 8 * total, waiting: Infinity, ...shared })
+  return createFairSemaphore({ total, most: 8 * total, mostInAll: 100 * total, waiting: Infinity, ...shared })
 }
 
 /** The jobs of a queue as pg-boss keeps them. */

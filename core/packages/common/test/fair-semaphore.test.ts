@@ -149,6 +149,17 @@ void t.test('a permit is given back once, however often it is released or parked
   t.strictSame(granted, ['b'])
 })
 
+void t.test('an owner that holds none finds a permit beyond what those with some may have together', async (t) => {
+  const semaphore = createFairSemaphore({ total: 2, most: 4, mostInAll: 6, perOwner: 4, kept: 1, waiting: 10 })
+  const parked = async (owner: string): Promise<void> => (await semaphore.acquire(owner))?.park()
+  for (const owner of ['a', 'a', 'a', 'b', 'c']) await parked(owner)
+  const again = semaphore.acquire('a')
+  t.equal(semaphore.hasRoom(), true)
+  await parked('d')
+  t.equal(semaphore.hasRoom(), false, 'six in all')
+  t.equal(await Promise.race([again.then(() => 'got'), semaphore.acquire('e').then(() => 'got'), setImmediate('waits')]), 'waits')
+})
+
 void t.test('where too many wait in all, the owner with the most of them gives one up, and of equals the lot decides', async (t) => {
   const lots = [0, 0, 0, 0, 0.5, 0]
   const semaphore = createFairSemaphore({ total: 1, waiting: 10, waitingInAll: 4, random: () => lots.shift() ?? 1 })
