@@ -73,6 +73,9 @@ export const EmailCapabilities = Type.Object({
   ),
   internationalAddresses: Type.Optional(
     Type.Boolean({ default: false, description: 'Whether letters beyond ASCII may stand before the @ (RFC 6531).' })
+  ),
+  inlinePictures: Type.Optional(
+    Type.Boolean({ default: true, description: 'Whether the HTML can show pictures that come with the mail, as cid: (RFC 2392).' })
   )
 }, { additionalProperties: false })
 export type EmailCapabilities = Static<typeof EmailCapabilities>
@@ -119,13 +122,20 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
       problems: [
         ...checkMailHeaders(subject.fields.headers, subject.at('headers')),
         ...checkAddresses(subject),
+        ...checkPictures(subject.provider, () => subject.template.showsPictures?.() ?? false),
         ...body.problems ?? []
       ],
       warnings: [...checkDuplicates(subject), ...checkSubject(subject), ...body.warnings ?? []]
     }
   },
 
-  checkContent: (fields, made, provider) => provider === undefined ? [] : checkSize(contentOf(fields, made), provider, '/template'),
+  checkContent (fields, made, provider) {
+    const content = contentOf(fields, made)
+    return [
+      ...checkPictures(provider, () => (content.inline ?? []).length > 0),
+      ...provider === undefined ? [] : checkSize(content, provider, '/template')
+    ]
+  },
 
   message: ({ body }, { html, text, inline = [] }) =>
     body === undefined
@@ -195,6 +205,12 @@ function checkAddresses ({ fields, provider, at }: EmailSubject): Problem[] {
       checkOffered(provider, at(field), true, false, 'send to or from addresses with letters beyond ASCII before the @')
     )
   ]
+}
+
+/** Checks that the provider can show the pictures of the template, where it has some. */
+function checkPictures (provider: ProviderFacts<EmailCapabilities> | undefined, hasSome: () => boolean): Problem[] {
+  if (provider?.capabilities.inlinePictures !== false || !hasSome()) return []
+  return checkOffered(provider, '/template', true, false, 'send pictures inside a mail, and with these data the template shows some')
 }
 
 const addressFields = ['from', 'to', 'cc', 'bcc', 'replyTo'] as const

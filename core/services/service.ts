@@ -100,8 +100,8 @@ export type CheckInput<Fields, Capabilities> = {
   /** Where a field of the service stands in the client's request. */
   at: (field: string) => string
   data: JsonObject
-  /** Of the request's template; empty when it has none. */
-  template: { documentType?: string, vocabulary?: string, currency?: string }
+  /** Of the request's template; empty when it has none. `showsPictures`: whether it does with the data. */
+  template: { documentType?: string, vocabulary?: string, currency?: string, showsPictures?: () => boolean }
   provider: ProviderFacts<Capabilities> & { settings?: JsonObject } | undefined
   today: string
   /** The other services in the path. */

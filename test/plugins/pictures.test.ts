@@ -7,6 +7,7 @@ import { readImage } from '../../core/packages/documents/image/read.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { answer, mailServer } from '../support/smtp.ts'
+import { type Handler, testProviders } from './support/providers.ts'
 
 const picture = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
@@ -83,4 +84,41 @@ await t.test('a picture that is damaged on the disk is found before the mail ser
   await rm(join(app.get('config').dataDirectory, 'files', key))
   has(t, await send('POST', `/api/v1/dispatches/${dispatchId}/retry`), { status: 500, body: { error: 'document_damaged' } })
   t.equal(sources.length, 1)
+})
+
+await t.test('a provider that can show no pictures gets no mail with any: validation says so, a list goes on to the next', async (t) => {
+  const providers = await testProviders(t)
+  const email = { of: 'email', settings: '{ allowedSenders: AllowedSenders() }' } as const
+  const sent: string[] = []
+  const sends = (code: string): Handler => () => {
+    sent.push(code)
+    return Promise.resolve({ id: '1', status: 'sent' })
+  }
+  await providers.add('blind', { ...email, service: 'idempotency: { kind: \'none\' }, inlinePictures: false' }, sends('blind'))
+  await providers.add('seeing', { ...email, service: 'idempotency: { kind: \'none\' }' }, sends('seeing'))
+  const { send } = await startService(t, { config: { providerDirectories: providers.directories } })
+  const settings = { allowedSenders: ['@acme.test'] }
+  for (const code of ['blind', 'seeing']) {
+    has(t, await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings } }), { status: 200 })
+  }
+  const body = '[{ if: logo, then: [{ image: { value: logo } }] }, { paragraph: Hello }]'
+  const source = `name: Own\nservice: email\nlocale: en\nbody: ${body}\n`
+  const schema = { type: 'object', properties: { logo: { type: 'string' } } }
+  const own = await send('POST', '/api/v1/templates', { body: { source, schema, sample: {} } })
+  has(t, own, { status: 201, body: { details: undefined } })
+  await send('POST', `/api/v1/templates/${own.body.id}/publish`, { body: { version: 1 } })
+  const { body: { sample } } = await send('GET', '/api/v1/templates/10')
+  const mail = (id: number, data: object, more: object = {}): Promise<Awaited<ReturnType<typeof send>>[]> => {
+    const body = { from: 'a@acme.test', to: 'ada@example.com', subject: 'Hello', template: { id, data }, ...more }
+    return Promise.all(['/api/email/validate', '/api/email'].map((path) => send('POST', path, { body })))
+  }
+  const refused = { status: 422, body: { details: [{ path: '/template', code: 'not_supported_by_provider', message: /pictures/ }] } }
+  for (const [id, data] of [[10, sample], [own.body.id, {}]] as const) {
+    for (const answered of await mail(id, { ...data, logo: picture }, { providerName: 'blind' })) has(t, answered, refused)
+    for (const answered of await mail(id, data, { providerName: 'blind' })) has(t, answered, { status: 200 }, 'without a picture it goes')
+  }
+  t.same(sent, ['blind', 'blind'])
+  await send('PUT', '/api/v1/company/defaults/email', { body: { providers: [{ providerName: 'blind' }, { providerName: 'seeing' }] } })
+  for (const answered of await mail(10, { ...sample, logo: picture })) has(t, answered, { status: 200 })
+  t.same(sent, ['blind', 'blind', 'seeing'])
 })

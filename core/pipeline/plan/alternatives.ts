@@ -92,7 +92,7 @@ function faultsIn (
   draft: ResolvedRequest,
   link: string
 ): readonly Problem[] | undefined {
-  const templateFindings = () => ({ problems: [], warnings: [], signers: 0 })
+  const templateFindings = () => ({ problems: [], warnings: [], signers: 0, showsPictures: () => false })
   try {
     return faultsOf(draft, { templateFindings, foreseen: new Map(), link, mode: 'asynchronous', now, guard })
   } catch (error) {

@@ -70,7 +70,7 @@ function findingsOf (
       [
         checkTemplate(step, { templateFindings, today, signing }),
         foreseen.get(step) ?? {},
-        checkStep(step, {
+        checkStep(step, templateFindings, {
           today,
           otherServices: request.services.filter((name) => name !== step.service),
           ...(isChain(step) ? { link } : {})
@@ -180,12 +180,16 @@ function isWord (pointer: string): boolean {
   return isKnownField({ $ref: 'dispatch:invoice' }, pointer.split('/').filter((name) => name !== '' && !/^\d+$/.test(name)))
 }
 
-function checkStep ({ service, fields, choice, template: content, at }: ResolvedStep, surroundings: Surroundings): Findings {
+function checkStep (step: ResolvedStep, templateFindings: TemplateFindings, surroundings: Surroundings): Findings {
+  const { service, fields, choice, template: content, at } = step
   return services[service].check({
     fields,
     at,
     data: content?.data ?? {},
-    template: content === undefined ? {} : subjectOf(content.template),
+    template: content === undefined ? {} : {
+      ...subjectOf(content.template),
+      showsPictures: () => templateFindings({ ...step, template: content }, undefined).showsPictures()
+    },
     provider: providerOf(service, choice),
     ...surroundings
   })

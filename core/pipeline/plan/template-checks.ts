@@ -8,8 +8,11 @@ import type { ResolvedRequest, ResolvedStep, ResolvedTemplate } from './resolve.
 /** Who signs the documents of a request: how many, and where the request names them. */
 export type Signing = { count: number, path: string }
 
+/** What was found in the data of a step. `showsPictures` evaluates the template, where that was not done yet. */
+export type StepFindings = DataFindings & { showsPictures: () => boolean }
+
 /** Checks the data of a step against its template. Paths point into the request. */
-export type TemplateFindings = (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined) => DataFindings
+export type TemplateFindings = (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined) => StepFindings
 
 /** A draft whose data are as their schemas have them, without null for what is absent, and what was found in them. */
 export type CheckedData<Draft> = { draft: Draft, templateFindings: TemplateFindings }
@@ -42,9 +45,9 @@ export function createSharedChecks (): TemplateFindings {
     const known = compiled.get(template.digest) ?? compile(template)
     compiled.set(template.digest, known)
     const { check, mostSigners } = known
-    return signing !== undefined && mostSigners > signing.count
-      ? check.evaluate(data, at, madeAs(step.service, step.fields))
-      : check.fit(data, at)
+    const evaluate = (): DataFindings => check.evaluate(data, at, madeAs(step.service, step.fields))
+    const found = signing !== undefined && mostSigners > signing.count ? evaluate() : check.fit(data, at)
+    return { ...found, showsPictures: () => evaluate().pictures === true }
   }
 }
 
@@ -58,21 +61,17 @@ export function createTemplateChecks (templateWorkers: Pick<
 >): <Draft extends Pick<ResolvedRequest, 'steps' | 'deferred'>>(draft: Draft) => Promise<CheckedData<Draft>> {
   const shared = createSharedChecks()
 
-  async function find (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined): Promise<DataFindings> {
+  async function find (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined): Promise<StepFindings> {
     const { template: { companyId, digest, schema, source }, data } = step.template
-    return companyId === null
-      ? shared(step, signing)
-      : templateWorkers.check(companyId, {
-        template: { digest, source: withPlaceholderImages(source), schema },
-        data,
-        at,
-        format: madeAs(step.service, step.fields)
-      })
+    if (companyId === null) return shared(step, signing)
+    const template = { digest, source: withPlaceholderImages(source), schema }
+    const found = await templateWorkers.check(companyId, { template, data, at, format: madeAs(step.service, step.fields) })
+    return { ...found, showsPictures: () => found.pictures === true }
   }
 
   return async (draft) => {
     const signing = signingOf(draft.steps)
-    const found = new Map<ResolvedTemplate, DataFindings>()
+    const found = new Map<ResolvedTemplate, StepFindings>()
     const check = async (step: ResolvedStep): Promise<ResolvedStep> => {
       const { template } = step
       if (template === undefined) return step
@@ -85,7 +84,7 @@ export function createTemplateChecks (templateWorkers: Pick<
     const [steps, deferred] = await Promise.all([draft.steps, draft.deferred].map((all) => Promise.all(all.map(check))))
     return {
       draft: { ...draft, steps, deferred },
-      templateFindings: ({ template }) => found.get(template) ?? { problems: [], warnings: [], signers: 0 }
+      templateFindings: ({ template }) => found.get(template) ?? { problems: [], warnings: [], signers: 0, showsPictures: () => false }
     }
   }
 }

@@ -54,13 +54,15 @@ export default defineProvider({
   services: {
     email: {
       maxSize: 20_000_000,
+      // Brevo knows no content ids: what the HTML shows as cid: would be a hole in it, and the picture an attachment.
+      inlinePictures: false,
       idempotency: { kind: 'key', ttl: 30 * minute },
 
-      async dispatch ({ email, inline, attachments }, call) {
+      async dispatch ({ email, attachments }, call) {
         const { idempotencyKey, repeated, http } = call
         try {
           const { messageId } = await http.post(...ask(call, '/smtp/email', {
-            json: { ...messageOf(email), headers: { ...email.headers, idempotencyKey }, ...attached([...attachments, ...inline]) }
+            json: { ...messageOf(email), headers: { ...email.headers, idempotencyKey }, ...attached(attachments) }
           }), Sent)
           return { id: messageId, status: 'sent' }
         } catch (error) {

@@ -41,7 +41,7 @@ const defaults = {
 function source (code: string, facts: Facts): string {
   const { of, settings, requestSettings, errors, more, service } = { ...defaults, ...facts }
   return `
-import { defineProvider, Host, Secret, Type } from '@dispatch/core/provider'
+import { AllowedSenders, defineProvider, Host, Secret, Type } from '@dispatch/core/provider'
 const verbs = globalThis[Symbol.for('${String(shared.description)}')].get('${code}')
 export default defineProvider({
   code: '${code}',

@@ -1,17 +1,19 @@
 import { nullMembers, type Problem, type Validator, withoutMembers } from '@dispatch/common'
 import type { CompiledTemplate } from '../compile/compile.ts'
+import { opening } from '../compile/flow.ts'
+import type { ResolvedBlock } from '../model/document.ts'
 import { RenderError } from '../model/errors.ts'
 import type { Format } from '../render/job.ts'
 import { unreadFields } from '../source/field-usage.ts'
-import { lastSigner } from './signers.ts'
+import { insideOf, lastSigner } from './signers.ts'
 import { showsPage, templateDataOf } from './template-data.ts'
 
 /**
- * What a template reports about data: the problems that prevent a document, and the fields that it never shows. `signers`: how many signers
- * the document needs, if the template was evaluated. `nulls`: the places in the data of members that are null, which the schema permits
- * nowhere there: they were read as absent.
+ * What a template reports about data: the problems that prevent a document, and the fields that it never shows. If the template was
+ * evaluated, `signers` is how many signers the document needs, and `pictures` says that it shows some. `nulls`: the places in the data of
+ * members that are null, which the schema permits nowhere there: they were read as absent.
  */
-export type DataFindings = { problems: Problem[], warnings: Problem[], signers: number, nulls?: readonly string[] }
+export type DataFindings = { problems: Problem[], warnings: Problem[], signers: number, pictures?: true, nulls?: readonly string[] }
 
 /** The check of data that are at `at` in a request. */
 export type DataCheck = {
@@ -50,11 +52,18 @@ function evaluated (
   data: object,
   at: string,
   format: Format
-): Pick<DataFindings, 'problems' | 'signers'> {
+): Pick<DataFindings, 'problems' | 'signers' | 'pictures'> {
   try {
-    return { problems: [], signers: lastSigner(template.resolve(templateDataOf(template.source, data, format)).body) }
+    const document = template.resolve(templateDataOf(template.source, data, format))
+    const pictures = showsPictures([...opening(document), ...document.body, ...document.footer])
+    return { problems: [], signers: lastSigner(document.body), ...(pictures && { pictures }) }
   } catch (error) {
     if (!(error instanceof RenderError)) throw error
     return { problems: error.problems.map((problem) => ({ ...problem, path: at + problem.path })), signers: 0 }
   }
+}
+
+/** Whether any block is a picture, or a code, which a mail shows as one. */
+function showsPictures (blocks: readonly ResolvedBlock[]): boolean {
+  return blocks.some((block) => block.kind === 'image' || block.kind === 'code' || showsPictures(insideOf(block)))
 }

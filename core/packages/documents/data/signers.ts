@@ -27,7 +27,8 @@ export function lastSigner (blocks: readonly ResolvedBlock[]): number {
   return blocks.reduce((last, block) => Math.max(last, block.kind === 'signature' ? block.signer : lastSigner(insideOf(block))), 0)
 }
 
-function insideOf (block: ResolvedBlock): readonly ResolvedBlock[] {
+/** The blocks inside of a block. */
+export function insideOf (block: ResolvedBlock): readonly ResolvedBlock[] {
   if (block.kind === 'columns') return block.columns.flatMap(({ blocks }) => blocks)
   if (block.kind === 'group') return block.blocks
   return block.kind === 'address' ? block.beside : []
