@@ -25,8 +25,11 @@ export type MailContent =
     changes: readonly NoticedChange[]
   })
 
-/** A change of which somebody is told: its action in the audit log, and when it was made (RFC 3339). */
-export type NoticedChange = { action: string, at: string }
+/**
+ * A change of which somebody is told: its action in the audit log, and when it was made (RFC 3339). `company`: whose it is, where a mail
+ * tells of several.
+ */
+export type NoticedChange = { action: string, at: string, company?: string }
 
 /** A mail before its link is made: the id of its dispatch, and the secret of the link. */
 export type BegunMail = { dispatchId: string, secret: string, send: (content: MailContent) => Promise<void> }
@@ -42,8 +45,11 @@ export type LinkMail = {
   /** False where nobody mails links. */
   remove: (by: Requester) => Promise<boolean>
   offered: () => Promise<boolean>
-  /** Mails somebody what was changed. Throws what the dispatch is refused with, and `conflict` where nobody mails links. */
-  tell: (notice: Omit<Extract<MailContent, { purpose: 'notice' }>, 'purpose' | 'language'>) => Promise<void>
+  /**
+   * Mails somebody what was changed, by a dispatch with this id. Throws what the dispatch is refused with, and `conflict` where nobody
+   * mails links.
+   */
+  tell: (notice: Omit<Extract<MailContent, { purpose: 'notice' }>, 'purpose'> & { dispatchId: string }) => Promise<void>
   /** Throws `conflict` where nobody mails links, and `rate_limited` after too many mails of the company. */
   begin: (mail: { to: string, companyId: number }) => Promise<BegunMail>
 }
@@ -117,7 +123,7 @@ export function createLinkMail (options: Options): LinkMail {
       service: new URL(publicUrl).host,
       url: urlOf(content),
       ...(purpose === 'invitation' ? { inviter: content.inviter } : {}),
-      ...(purpose === 'notice' ? { changes: content.changes.map(({ action, at }) => ({ text: noticeText(action, language), at })) } : {}),
+      ...(purpose === 'notice' ? { changes: content.changes.map((change) => ({ text: textOf(change, language), at: change.at })) } : {}),
       ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() })
     }
     const subject = subjects[language][purpose].replace('{company}', () => company)
@@ -159,10 +165,10 @@ export function createLinkMail (options: Options): LinkMail {
     remove: ({ author }) => storeLinkMail(database, null, { author, at: now() }),
     offered: async () => await findSender() !== undefined,
 
-    async tell (notice) {
+    async tell ({ dispatchId, ...notice }) {
       const sender = await findSender()
       if (sender === undefined) throw noSender()
-      await dispatch(commandOf(sender, { ...notice, purpose: 'notice', language: 'en' }))
+      await dispatch({ ...commandOf(sender, { ...notice, purpose: 'notice' }), dispatchId })
     },
 
     async begin ({ to, companyId }) {
@@ -185,6 +191,11 @@ export function createLinkMail (options: Options): LinkMail {
       }
     }
   }
+}
+
+function textOf ({ action, company }: NoticedChange, language: MailLanguage): string {
+  const text = noticeText(action, language)
+  return company === undefined ? text : `${company}: ${text}`
 }
 
 function noSender (): DispatchError {

@@ -19,6 +19,10 @@ export const noticeWords = {
     fr: 'Le compte du fournisseur de l’entreprise a été délié.'
   },
   'user.changed': { en: 'The e-mail address or the password was changed.', fr: 'L’adresse e-mail ou le mot de passe a été changé.' },
+  'configuration.changed': {
+    en: 'The settings of a provider lead elsewhere now.',
+    fr: 'Les réglages d’un fournisseur mènent désormais ailleurs.'
+  },
   'callback-secret.rotated': { en: 'A secret of the callbacks was made.', fr: 'Un secret des rappels a été créé.' },
   'callback-endpoint.created': { en: 'An endpoint of callbacks was made.', fr: 'Un point de réception des rappels a été créé.' },
   'callback-endpoint.changed': { en: 'An endpoint of callbacks was changed.', fr: 'Un point de réception des rappels a été changé.' },

@@ -3,7 +3,7 @@ import type { NoticeView } from '../contract/notices.ts'
 import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
 import { findCompany } from '../store/tenants/companies.ts'
-import { listNotices, type NoticeRow, returnNotices, takeNotices } from '../store/tenants/notices.ts'
+import { isRecorded, listNotices, noteRecorded, type NoticeMail, type NoticeRow, takeNotices } from '../store/tenants/notices.ts'
 import type { LinkMail, NoticedChange } from './link-mail.ts'
 
 /**
@@ -13,7 +13,10 @@ import type { LinkMail, NoticedChange } from './link-mail.ts'
 export type Notices = {
   /** What the actor is told, the newest first: at most 20. */
   list: (actor: Actor) => Promise<NoticeView[]>
-  /** Mails what waits, to each address once; nothing where nobody mails links. */
+  /**
+   * Mails what waits, to each address once, in the language of its person; nothing where nobody mails links. Whatever happens in between,
+   * a mail is sent, and not twice: its dispatch has the id that was noted before.
+   */
   mail: () => Promise<void>
 }
 
@@ -23,6 +26,8 @@ const mailedWithin = 86_400
 const atOnce = 500
 /** Of one company in one call; what waits longer is merged into one mail for each address. */
 const mostAddresses = 20
+/** Mails of one company in 24 hours; what comes beyond is told at the console, and mailed when there is room within a day. */
+const mostDaily = 200
 const shown = 20
 
 type Options = {
@@ -33,15 +38,30 @@ type Options = {
 }
 
 export function createNotices ({ database, linkMail, log, newId }: Options): Notices {
-  async function tell (to: string, rows: readonly NoticeRow[]): Promise<void> {
-    const [{ company_id: companyId } = { company_id: 0 }] = rows
-    const company = (await findCompany(database, companyId))?.name ?? ''
-    const changes: NoticedChange[] = rows.map(({ action, at }) => ({ action, at: at.toISOString() }))
+  async function namesOf (notices: readonly NoticeRow[]): Promise<Map<number, string>> {
+    const names = new Map<number, string>()
+    for (const { company_id: companyId } of notices) {
+      if (!names.has(companyId)) names.set(companyId, (await findCompany(database, companyId))?.name ?? '')
+    }
+    return names
+  }
+
+  async function tell ({ id, to, language, isRepeat, notices }: NoticeMail): Promise<void> {
+    const companies = await namesOf(notices)
+    const [[companyId] = [0]] = companies
+    const changes: NoticedChange[] = notices.map(({ action, at, company_id: of }) => ({
+      action,
+      at: at.toISOString(),
+      ...companies.size > 1 && { company: companies.get(of) ?? '' }
+    }))
     try {
-      await linkMail.tell({ to, companyId, company, changes, requestId: newId() })
+      if (!isRepeat || !await isRecorded(database, id)) {
+        const company = [...companies.values()].join(', ')
+        await linkMail.tell({ to, language, companyId, company, changes, requestId: newId(), dispatchId: id })
+      }
+      await noteRecorded(database, id)
     } catch (err) {
       log.warn({ err, companyId }, 'people were not told of changes: it is tried again')
-      await returnNotices(database, companyId, rows.map(({ notice_id: id }) => id))
     }
   }
 
@@ -50,9 +70,8 @@ export function createNotices ({ database, linkMail, log, newId }: Options): Not
 
     async mail () {
       if (!await linkMail.offered()) return
-      const taken = await takeNotices(database, { within: mailedWithin, limit: atOnce, addresses: mostAddresses })
-      const byAddress = Map.groupBy(taken, ({ company_id: companyId, email }) => JSON.stringify([companyId, email]))
-      for (const rows of byAddress.values()) await tell(rows[0]?.email ?? '', rows.toSorted((a, b) => a.at.getTime() - b.at.getTime()))
+      const taking = { within: mailedWithin, limit: atOnce, addresses: mostAddresses, daily: mostDaily }
+      for (const mail of await takeNotices(database, taking, newId)) await tell(mail)
     }
   }
 }

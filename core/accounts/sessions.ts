@@ -59,6 +59,9 @@ export type Visitor = { own: Actor, actor: Actor, acting?: { until: Date, over: 
 /** What a person proves with that they sit at their session; `passkey`: the answer of one, in JSON. */
 export type SessionProof = ProofBody | { passkey: string }
 
+/** What the address of a sign-on has added, where the provider is to ask the person to sign in again. */
+const freshSignOn = 'fresh=on'
+
 /** Most sessions of one user; a further one ends the oldest. */
 const most = 20
 
@@ -93,11 +96,12 @@ export function createSessions (options: Options): Sessions {
       : { own, actor: own, acting: { until, over: true } }
   }
 
-  async function begin (account: Account, { address, browser }: SessionClient): Promise<string> {
+  async function begin (account: Account, { browser, ...from }: SessionClient, provedAt?: Date): Promise<string> {
     const secret = makeSecret()
     const digest = digestOf(secret)
-    const client = { address, browser: browser.slice(0, longestName) }
-    await insertSession(database, { ...account, ...client, sessionId: newId(), digest }, { ...limits, most })
+    const client = { ...from, browser: browser.slice(0, longestName) }
+    const proof = provedAt === undefined ? {} : { provedAt }
+    await insertSession(database, { ...account, ...client, ...proof, sessionId: newId(), digest }, { ...limits, most })
     unknownSecrets.learn(digest)
     return secret
   }
@@ -135,7 +139,7 @@ export function createSessions (options: Options): Sessions {
       return {
         password: !isRefused,
         passkey: !isRefused && passkeys.offered && (await passkeys.list(own)).length > 0,
-        ...provider === undefined ? {} : { provider }
+        ...provider === undefined ? {} : { provider: `${provider}&${freshSignOn}` }
       }
     },
 

@@ -4,14 +4,15 @@ import { type Authentication, wrongCode } from '../access/authentication.ts'
 import { isAddressAllowed } from '../access/networks.ts'
 import { makeSecret, secretForm } from '../access/secret.ts'
 import { DispatchError } from '../contract/errors.ts'
+import type { MailLanguage } from '../contract/link-mail.ts'
 import type { Database } from '../store/db/database.ts'
 import { deleteWaiting, findWaiting, insertWaiting } from '../store/tenants/waiting-sign-ins.ts'
 import type { PasskeyQuestion, Passkeys } from './passkeys.ts'
 import type { SecondFactors } from './second-factors.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
 
-/** Where a person signs in from. */
-export type SessionClient = { address: string, browser: string }
+/** Where a person signs in from, and the language that they read there, where that is known. */
+export type SessionClient = { address: string, browser: string, language?: MailLanguage }
 
 /** The secret of a session that has begun, or of a sign-in that waits for the second factor: known to the browser alone. */
 export type SignedIn = { session: string } | { waiting: string }
@@ -23,8 +24,11 @@ export type SignIns = {
    * `forbidden` too where the company has its people sign in by its own provider.
    */
   open: (email: string, password: string, client: SessionClient) => Promise<SignedIn>
-  /** Begins a session of a user whom the company's own provider has let in: that decides about a second factor. */
-  openFor: (userId: number, client: SessionClient) => Promise<string>
+  /**
+   * Begins a session of a user whom the company's own provider has let in: that decides about a second factor. `provedAt`: when they have
+   * proved to it who they are.
+   */
+  openFor: (userId: number, client: SessionClient, provedAt: Date) => Promise<string>
   /** What the sign-in that waits under this secret may be ended with; undefined where none waits. */
   waitingFor: (waiting: string) => Promise<{ passkey: boolean } | undefined>
   /** People can sign in with a passkey alone. */
@@ -54,7 +58,7 @@ export type SignInOptions = {
 /** `begin` makes a session of an account; it answers its secret. */
 export function createSignIns (
   { database, accounts, authentication, secondFactors, singleSignOn, passkeys }: SignInOptions,
-  begin: (account: Account, client: SessionClient) => Promise<string>
+  begin: (account: Account, client: SessionClient, provedAt?: Date) => Promise<string>
 ): SignIns {
   /** The account of a sign-in that waits, if the password is still the one that was right. */
   async function waitingAccount (waiting: string): Promise<Account | undefined> {
@@ -85,10 +89,10 @@ export function createSignIns (
       return { waiting }
     },
 
-    async openFor (userId, client) {
+    async openFor (userId, client, provedAt) {
       const account = await accounts.byId(userId)
       if (account === undefined) throw new TypeError('The provider has just let this user in.')
-      return await begin(account, client)
+      return await begin(account, client, provedAt)
     },
 
     async waitingFor (waiting) {

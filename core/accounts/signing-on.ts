@@ -38,9 +38,12 @@ export type SignOnBegun = SignOnName & { url: string, sealed: string }
 /** What a browser brings back: the name of the address to which it came, none for the one that all companies shared, and its query. */
 export type SignOnAnswer = { address: string | undefined, query: URLSearchParams }
 
-/** `proved`: who has begun to link an account has come back, and is asked for their password; `sealed` takes the cookie's place. */
+/**
+ * `proved`: who has begun to link an account has come back, and is asked for their password; `sealed` takes the cookie's place. `provedAt`:
+ * when they have last proved to the provider who they are.
+ */
 export type SignedOn =
-  | { came: 'in', userId: number, next: string }
+  | { came: 'in', userId: number, next: string, provedAt: Date }
   | { came: 'proved', sealed: string }
   | { came: 'refused', why: SignOnRefusal }
 
@@ -53,9 +56,10 @@ export type SigningOn = {
   named: (code: string) => Promise<SignOnName | undefined>
   /**
    * `given`: the code of a company, or an e-mail address, whose domain an operator has given to a company. Undefined where there is no such
-   * company, it is disabled, or its provider cannot be used: nobody learns which.
+   * company, it is disabled, or its provider cannot be used: nobody learns which. `maxAge`: for how many seconds the person may have been
+   * signed in at the provider, which asks them to sign in again otherwise.
    */
-  begin: (given: string, next: string) => Promise<SignOnBegun | undefined>
+  begin: (given: string, next: string, asked?: { maxAge?: number }) => Promise<SignOnBegun | undefined>
   /** Begins to link the actor, in their session. Undefined where the company has no single sign-on, or it cannot be used. */
   beginLink: (actor: Actor) => Promise<SignOnBegun | undefined>
   /** The user whom the provider has sent back to this browser. */
@@ -105,7 +109,7 @@ const Pending = Type.Object({
   clientId: Type.String(),
   version: Type.Integer(),
   redirectUri: Type.String(),
-  checks: Type.Object({ state: Type.String(), nonce: Type.String(), verifier: Type.String() }),
+  checks: Type.Object({ state: Type.String(), nonce: Type.String(), verifier: Type.String(), maxAge: Type.Optional(Type.Integer()) }),
   next: Type.String(),
   link: Type.Optional(Link),
   until: Type.Integer()
@@ -128,14 +132,17 @@ export function createSigningOn ({ database, accounts, keyring, openId, prove, p
 
   async function begin (
     { row, company }: NamedSignOn,
-    { hint, ...more }: Pick<Pending, 'next' | 'link'> & { hint?: string }
+    { hint, maxAge, ...more }: Pick<Pending, 'next' | 'link'> & { hint?: string, maxAge?: number }
   ): Promise<SignOnBegun | undefined> {
     const { company_id: companyId, issuer, client_id: clientId } = row
     const addresses = {
       own: returnAddressOf(publicUrl, addressNameOf(companyId, issuer)),
       ...sharesAddress(row, now()) ? { shared } : {}
     }
-    const begun = await openId.begin(clientOf(row), addresses, hint).catch((err: unknown) => failed(err, companyId))
+    const begun = await openId.begin(clientOf(row), addresses, {
+      ...hint === undefined ? {} : { hint },
+      ...maxAge === undefined ? {} : { maxAge }
+    }).catch((err: unknown) => failed(err, companyId))
     if (begun === undefined) return undefined
     const { url, redirectUri, checks } = begun
     const until = now().getTime() + lifetime
@@ -207,7 +214,7 @@ export function createSigningOn ({ database, accounts, keyring, openId, prove, p
       return found && { company: found.company, issuer: found.row.issuer }
     },
 
-    async begin (given, next) {
+    async begin (given, next, asked = {}) {
       const [, domain] = /^[^@\s]{1,64}@([a-z0-9.-]{1,253})$/.exec(given) ?? []
       const found = domain !== undefined
         ? await findSignOn(database, { domain })
@@ -215,7 +222,7 @@ export function createSigningOn ({ database, accounts, keyring, openId, prove, p
         ? await findSignOn(database, { code: given })
         : undefined
       const hinted = domain === undefined ? {} : { hint: given }
-      return found && await begin(found, { next: next.length > longestPath ? '/console' : next, ...hinted })
+      return found && await begin(found, { next: next.length > longestPath ? '/console' : next, ...hinted, ...asked })
     },
 
     async beginLink ({ companyId, userId, sessionId }) {
@@ -240,7 +247,8 @@ export function createSigningOn ({ database, accounts, keyring, openId, prove, p
       const user = await userOf(row, identity, person, from)
       if (typeof user === 'string') return refused(user)
       const account = await accounts.byId(user)
-      return mayCome(account, companyId, from.address) ? { came: 'in', userId: user, next } : refused('refused')
+      if (!mayCome(account, companyId, from.address)) return refused('refused')
+      return { came: 'in', userId: user, next, provedAt: person.signedInAt ?? (checks.maxAge === undefined ? new Date(0) : now()) }
     },
 
     linking (actor, sealed) {

@@ -13,7 +13,7 @@ import { addressProblems } from '../host/http/public-address.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import { connectOf } from '../host/manifest/connect.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
-import { destinationNames, type SettingsSchema } from '../host/settings/settings-schema.ts'
+import { changedDestinations, destinationNames, type SettingsSchema } from '../host/settings/settings-schema.ts'
 import { changeSettings, maskSettings, openSettings } from '../host/settings/settings.ts'
 import { providedNames } from '../services/index.ts'
 import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
@@ -33,13 +33,14 @@ export type ConfigurationService = {
   choose: (owner: Owner, service: ServiceName, providers: readonly ListedProvider[], author: AuditAuthor) => Promise<void>
   /**
    * Replaces a whole configuration. Secrets and `sandbox` are kept from the old one where they are left out; null deletes a secret. Throws
-   * `validation_failed` for settings that the provider does not accept, and for a destination that is no public address.
+   * `validation_failed` for settings that the provider does not accept, and for a destination that is no public address. Where requests
+   * would go elsewhere than before, it needs a fresh proof of who changes it: `prove` throws where there is none.
    */
   configure: (
     owner: Owner,
     code: string,
     given: { settings: JsonObject, sandbox?: boolean, version?: Version },
-    author: AuditAuthor
+    by: { author: AuditAuthor, prove: () => Promise<void> }
   ) => Promise<ConfigurationView>
   /** Throws `not_found` when there is none. */
   remove: (owner: Owner, code: string, author: AuditAuthor) => Promise<void>
@@ -104,30 +105,41 @@ export function createConfigurationService ({ configurations, host, keyring, gua
       await configurations.choose(owner, { service, providers, adapters }, { author, at: now() })
     },
 
-    async configure (owner, code, { settings, sandbox: given, ...place }, author) {
+    async configure (owner, code, { settings, sandbox: given, ...place }, { author, prove }) {
       const provider = installed(owner, code, 'not_found')
       const { manifest } = provider
       const vault = vaultOf(keyring, owner, code)
       let warnings: Problem[] = []
-      const stored = await configurations.edit(owner, { code, isAdapter: provider.isAdapter ?? false }, (before) => {
-        // Real dispatches begin where somebody says so.
-        const sandbox = given ?? before?.sandbox ?? false
-        const kept = before && configurationFor(keyring, owner.companyId, provider, before).settings
-        const changed = changeSettings(manifest.settings, kept ?? { plain: {}, secrets: {} }, settings, {
-          vault,
-          now: now(),
-          base: '/settings',
-          ...place
-        })
-        if (!changed.ok) throw refusal('validation_failed', changed.problems)
-        const faults = [
-          ...destinationFaults(guard, manifest.settings, changed.value.plain),
-          ...sandboxFaults(manifest, openSettings(changed.value, vault), sandbox)
-        ]
-        if (faults.length > 0) throw refusal('validation_failed', faults)
-        warnings = changed.warnings
-        return { userId: owner.userId, providerCode: code, settings: changed.value, sandbox, updatedAt: now() }
-      }, { author, at: now() })
+      let isProved = false
+      const change = (): Promise<StoredConfiguration> =>
+        configurations.edit(owner, { code, isAdapter: provider.isAdapter ?? false }, (before) => {
+          // Real dispatches begin where somebody says so.
+          const sandbox = given ?? before?.sandbox ?? false
+          const kept = before && configurationFor(keyring, owner.companyId, provider, before).settings
+          const changed = changeSettings(manifest.settings, kept ?? { plain: {}, secrets: {} }, settings, {
+            vault,
+            now: now(),
+            base: '/settings',
+            ...place
+          })
+          if (!changed.ok) throw refusal('validation_failed', changed.problems)
+          const faults = [
+            ...destinationFaults(guard, manifest.settings, changed.value.plain),
+            ...sandboxFaults(manifest, openSettings(changed.value, vault), sandbox)
+          ]
+          if (faults.length > 0) throw refusal('validation_failed', faults)
+          warnings = changed.warnings
+          const destinations = changedDestinations(manifest.settings, kept?.plain ?? {}, changed.value.plain)
+          if (destinations.length > 0 && !isProved) throw new ProofFirst()
+          return { edited: { userId: owner.userId, providerCode: code, settings: changed.value, sandbox, updatedAt: now() }, destinations }
+        }, { author, at: now() })
+      // Who it is is looked up outside of the transaction, and only where it matters.
+      const stored = await change().catch(async (error: unknown) => {
+        if (!(error instanceof ProofFirst)) throw error
+        await prove()
+        isProved = true
+        return await change()
+      })
       return { ...view(owner.companyId, stored), ...(warnings.length === 0 ? {} : { warnings }) }
     },
 
@@ -165,6 +177,11 @@ function listFaults (providers: readonly ListedProvider[]): Problem[] {
   return weighted.length > 0 && weighted.every(({ weight }) => weight === 0)
     ? [...twice, { path: '/providers', code: 'no_weight', message: 'One of the weights must be more than 0: no dispatch could begin.' }]
     : twice
+}
+
+/** Requests would go elsewhere than before. */
+class ProofFirst extends Error {
+  override name = 'ProofFirst'
 }
 
 function destinationFaults (guard: Pick<Guard, 'check'>, form: SettingsSchema, settings: JsonObject): Problem[] {

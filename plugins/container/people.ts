@@ -36,7 +36,8 @@ export const people: Factories = {
       now: get('now'),
       newId: get('newId')
     }),
-  openId: (get) => createOpenId({ transport: get('network').transport, plainHttp: get('config').environment === 'development' }),
+  openId: (get) =>
+    createOpenId({ transport: get('network').transport, plainHttp: get('config').environment === 'development', now: get('now') }),
   singleSignOn: (get) =>
     createSingleSignOn({
       database: get('database'),

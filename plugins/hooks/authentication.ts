@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who makes the request. Throws on a public route, where nobody is authenticated. */
     readonly actor: Actor
+    /** For a route whose `freshProof` is `in part`: looks the actor up again, and throws where they have not proved lately who they are. */
+    requireFreshProof: () => Promise<void>
     [known]: Actor | null
   }
   interface FastifyContextConfig {
@@ -28,9 +30,9 @@ declare module 'fastify' {
     /**
      * It adds, changes or shows a credential, an e-mail address, a key or a secret: it needs a person who has proved within the last five
      * minutes who they are. Whoever has only found a token or a session gets no lasting way in by it. A list: where the body has one of
-     * these fields.
+     * these fields. `in part`: where the route finds that it is so.
      */
-    freshProof?: true | readonly string[]
+    freshProof?: true | 'in part' | readonly string[]
     /** A person who lacks the second factor that their company demands may ask for it. */
     enrolment?: boolean
   }
@@ -85,13 +87,15 @@ export const authorizationPlugin = plugin<{ authentication: Authentication, now:
     next()
   })
   // A body may take minutes, in which all that its sender came with may have been taken away: what needs a proof asks again after it.
+  app.decorateRequest('requireFreshProof', async function () {
+    const actor = isOwn(this.raw) ? this.actor : await authentication.authenticate(this.headers.authorization, this.ip)
+    authorize(actor, this, now)
+    requireFreshProof(actor, now)
+    this[known] = actor
+  })
   app.addHook('preHandler', async (request) => {
     const { freshProof } = request.routeOptions.config
-    if (freshProof === undefined || freshProof !== true && !hasAny(request.body, freshProof)) return
-    const actor = isOwn(request.raw) ? request.actor : await authentication.authenticate(request.headers.authorization, request.ip)
-    authorize(actor, request, now)
-    requireFreshProof(actor, now)
-    request[known] = actor
+    if (freshProof === true || Array.isArray(freshProof) && hasAny(request.body, freshProof)) await request.requireFreshProof()
   })
   done()
 }, { name: 'authorization', fastify: '5.x', dependencies: ['authentication'] })

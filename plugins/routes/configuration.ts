@@ -45,7 +45,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
     })
 
     app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
-      config: { scopes: ['configuration'], ...permitted, errors: ['not_found', 'validation_failed'] },
+      config: { scopes: ['configuration'], ...permitted, freshProof: 'in part', errors: ['not_found', 'validation_failed'] },
       schema: {
         operationId: `configure${of}Provider`,
         tags: ['Configuration'],
@@ -58,7 +58,10 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
       const { actor, params, body, apiVersion: version } = request
       const [owner, code] = [ownerOf(actor), codeIn(params.code)]
       requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
-      return configurationService.configure(owner, code, { settings: body.settings, version, ...sandboxOf(body) }, auditAuthorOf(request))
+      return configurationService.configure(owner, code, { settings: body.settings, version, ...sandboxOf(body) }, {
+        author: auditAuthorOf(request),
+        prove: () => request.requireFreshProof()
+      })
     })
 
     app.delete<{ Params: { code: string } }>(`${provider}/:code`, {

@@ -398,6 +398,43 @@ await t.test('no user is made of an address that another company has, by its dom
   t.ok(await tried(b, `cfo@${domain}`), 'though there is a user elsewhere')
 })
 
+await t.test('a sign-on is a proof as of the time that the provider tells, or where it was asked for a new one', async (t) => {
+  // The proof is compared with the clock of the database.
+  clock.now = new Date()
+  const b = await founded(honest)
+  const seconds = (ago: number): number => Math.floor(clock.now.getTime() / 1000) - ago
+  const key = { newest: '', name: 'shop', mode: 'live', scope: 'send', service: 'sms' }
+  const proofs: [fresh: boolean, told: object, opens: 'everything' | 'but what needs a proof' | 'nothing', asked: string | null][] = [
+    [false, {}, 'but what needs a proof', null],
+    [false, { auth_time: seconds(3_600) }, 'but what needs a proof', null],
+    [false, { auth_time: seconds(60) }, 'everything', null],
+    [true, { auth_time: seconds(10) }, 'everything', '300'],
+    [true, { auth_time: seconds(3_600) }, 'nothing', '300'],
+    [true, { auth_time: 'now' }, 'nothing', '300'],
+    // Such a provider does not keep to the standard, which wants the claim where it is asked for.
+    [true, {}, 'everything', '300']
+  ]
+  const person = somebody()
+  for (const [fresh, told, opens, asked] of proofs) {
+    const name = JSON.stringify([fresh, told])
+    honest.mischief = { token: { claims: { ...told } } }
+    honest.person = person
+    const browser = openBrowser()
+    const page = await browser.open(`/sign-on?company=${b.code}${fresh ? '&fresh=on' : ''}`)
+    t.equal(String(page.body).includes('name="fresh"'), fresh)
+    const { body } = await browser.post('/sign-on', { company: b.code, next: '/console', ...fresh && { fresh: 'on' } })
+    const url = new URL((/<a href="(http:[^"]+)"/.exec(String(body))?.[1] ?? '').replaceAll('&amp;', '&'))
+    t.equal(url.searchParams.get('max_age'), asked, name)
+    const back = await honest.visit(url.href)
+    if (back === undefined) throw new Error('The issuer refuses.')
+    await comeBack(browser, back)
+    t.equal(browser.isSignedIn(), opens !== 'nothing', name)
+    if (opens === 'nothing') continue
+    const asks = (await browser.post('/developers/keys', key)).status === 403
+    t.equal(asks, opens === 'but what needs a proof', name)
+  }
+})
+
 await t.test('no secret, code or token stands in a row or a log, and nothing of it was a fault', async (t) => {
   const rows = Object.values(await dump(app)).flat().join('\n')
   const secrets = [honest.client.clientSecret, evil.client.clientSecret, ...honest.shown.filter((code) => code.length > 30)]

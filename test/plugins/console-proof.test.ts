@@ -141,7 +141,7 @@ await t.test('whom the company lets in by its own provider signs in there again,
   clock.advance(301)
   const asked = await post('/developers/keys', key, cookie)
   asks(t, asked)
-  contains(t, asked.body, 'href="http://localhost/console/sign-on?company=abcdefghjkmn" target="_blank"')
+  contains(t, asked.body, 'href="http://localhost/console/sign-on?company=abcdefghjkmn&amp;fresh=on" target="_blank"')
   lacks(t, asked.body, 'name=":proof"')
   t.same(keptIn(asked.body as string, '/console/developers/keys'), key)
   asks(t, await post('/developers/keys', [...key, [':proof', other.member.password]], cookie))

@@ -89,6 +89,9 @@ const operations = {
   ]
 } as const
 
+/** They need one where requests of a provider would go elsewhere. */
+const byDestination = ['configureMyProvider', 'configureCompanyProvider']
+
 /** Operations of which there is one for each service, chain or scope. */
 const families =
   /^(?:(?:dispatch|validate)[A-Z]\w+|(?:choose|configure|connect|disconnect)(?:My|Company)Provider|confirm(?:My|Company)Connection|delete(?:My|Company)ProviderConfiguration)$/
@@ -104,8 +107,8 @@ await t.test('each operation that changes something says whether it needs a fres
   const needing = routes.filter(({ config }) => config.freshProof === true)
   t.same(needing.map(({ operation = '' }) => operation).toSorted(), operations.needed.toSorted())
   t.same(needing.filter(({ method }) => method === 'GET'), [])
-  const inPart = routes.filter(({ config }) => Array.isArray(config.freshProof))
-  t.same(inPart.map(({ operation = '' }) => operation), operations.neededInPart)
+  const inPart = routes.filter(({ config }) => config.freshProof !== undefined && config.freshProof !== true)
+  t.same(inPart.map(({ operation = '' }) => operation).toSorted(), [...operations.neededInPart, ...byDestination].toSorted())
   t.end()
 })
 
@@ -130,6 +133,25 @@ await t.test('with a token whose login is more than five minutes ago each of the
     const refreshed = (await by(token, 'GET', '/auth/refresh')).body.data.token as string
     isError(t, await by(refreshed, method, pathOf(url), {}), 'fresh_proof_required', `${operation}, refreshed`)
     t.equal((await by(refreshed, 'GET', '/api/v1/credits')).status, 200, 'for everything else the token is good')
+  }
+})
+
+await t.test('settings that lead a provider elsewhere need a fresh proof, of a person and no program; others do not', async (t) => {
+  const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
+  const { body: { key } } = await send('POST', '/api/v1/keys', { body: { name: 'setup', mode: 'live', scopes: ['configuration'] } },
+    company.admin)
+  for (const path of ['/api/v1/company/providers/smtp', '/api/v1/my/providers/smtp']) {
+    const put = (token: string, changed: object): Promise<Answer> => by(token, 'PUT', path, { settings: { ...settings, ...changed } })
+    const fresh = await tokenOf(company.admin)
+    isError(t, await put(key as string, {}), 'forbidden', 'a key, the first time')
+    t.equal((await put(fresh, {})).status, 200)
+    t.equal((await put(key as string, { password: 'another' })).status, 200, 'a key, at the same place')
+    isError(t, await put(key as string, { host: 'mail.evil.test' }), 'forbidden', 'a key')
+    clock.advance(301)
+    isError(t, await put(fresh, { host: 'mail.evil.test' }), 'fresh_proof_required', path)
+    isError(t, await put(fresh, { host: '' }), 'validation_failed', 'what is wrong is told first')
+    t.equal((await put(fresh, { password: 'third' })).status, 200)
+    t.equal((await send('PUT', path, { body: { settings: { ...settings, host: 'mail.new.test' } } }, company.admin)).status, 200)
   }
 })
 

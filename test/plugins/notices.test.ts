@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { createNetwork } from '../../core/host/http/network.ts'
-import { takeNotices } from '../../core/store/tenants/notices.ts'
+import { type NoticeMail, takeWithin } from '../../core/store/tenants/notices.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { type Login, startService } from '../support/service.ts'
 import { mailServer } from '../support/smtp.ts'
@@ -13,7 +14,7 @@ const { app, send } = service
 const { open, signIn } = openConsole(service)
 const acme = await service.company('acme')
 const { operator, admin: keeper } = await service.company('platform')
-const notices = app.get('notices')
+const [notices, linkMail] = [app.get('notices'), app.get('linkMail')]
 
 const idOf = async (login: Login): Promise<number> =>
   (await send('GET', '/api/v1/users', {}, acme.operator)).body.data.find(({ email }: Login) => email === login.email).id
@@ -70,6 +71,15 @@ await t.test('where links are mailed the owner is mailed all that was changed, o
   t.same(await mailsTo(acme.member.email), [], 'nothing is told twice')
 })
 
+await t.test('a person is mailed in the language in which they have last signed in', async (t) => {
+  const { post } = openConsole(service)
+  const { email, password } = { ...acme.member, password: 'correct horse' }
+  const headers = { 'sec-fetch-site': 'same-origin', 'accept-language': 'fr-FR,fr;q=0.9' }
+  t.equal((await post('/sign-in', { email, password }, '', headers)).status, 303)
+  await send('POST', '/api/v1/keys', { body: { name: 'deux', mode: 'live' } }, { email, password })
+  contains(t, (await mailsTo(email)).join(), 'Une cl=C3=A9 d=E2=80=99API a =C3=A9t=C3=A9 cr=C3=A9=C3=A9e.')
+})
+
 await t.test('the address of before is told of another address, and the audit log keeps it', async (t) => {
   const member = await idOf(acme.member)
   has(t, await send('PUT', `/api/v1/users/${String(member)}`, { body: { email: 'thief@evil.test' } }, acme.admin), { status: 200 })
@@ -102,29 +112,88 @@ await t.test('secrets of the company are told to who has made them, and a change
 await t.test('a company with many changes keeps nobody from being told, and has twenty people told at once', async (t) => {
   const { owner } = app.get('database')
   const busy = await service.company('busy')
-  const userId = await owner.selectFrom('users').select('user_id').where('email', '=', busy.admin.email).executeTakeFirstOrThrow()
-  const change = { company_id: busy.companyId, ...userId, action: 'key.created', by_user_id: null, address: null, mailed_at: null }
+  const userOf = async ({ email }: Login) =>
+    await owner.selectFrom('users').select(['company_id', 'user_id']).where('email', '=', email).executeTakeFirstOrThrow()
+  const other = await userOf(acme.admin)
+  const change = { ...await userOf(busy.admin), action: 'key.created', by_user_id: null, address: null, mailed_at: null }
   const flood = Array.from({ length: 600 }, (_, one) => ({ ...change, email: `p${one % 30}@busy.test`, at: new Date() }))
   // The sweep of the service itself takes none of them in between.
   const taken = await owner.transaction().execute(async (queries) => {
     await queries.insertInto('notices').values(flood).execute()
-    await queries.insertInto('notices').values({ ...change, company_id: acme.companyId, email: 'last@acme.test', at: new Date() }).execute()
-    const database = { ...app.get('database'), owner: queries }
-    return await takeNotices(database, { within: 3_600, limit: 500, addresses: 20 })
+    await queries.insertInto('notices').values({ ...change, ...other, email: 'last@acme.test', at: new Date() }).execute()
+    const take = (): Promise<NoticeMail[]> =>
+      takeWithin(queries, app.get('database').now, { within: 3_600, limit: 500, addresses: 20, daily: 25 }, randomUUID)
+    return [await take(), await take()] as const
   })
-  const told = new Set(taken.map(({ email }) => email))
-  t.ok(told.has('last@acme.test'))
-  t.equal(told.size, 21)
-  t.equal(taken.length, 401, 'all that waits for an address is told at once')
+  const [first, second] = taken
+  t.ok(first.some(({ to }) => to === 'last@acme.test'))
+  t.equal(first.length, 21)
+  t.equal(first.flatMap(({ notices }) => notices).length, 401, 'all that waits for an address is told at once')
+  t.equal(second.length, 5, 'and no more of them in a day than there may be')
   await owner.deleteFrom('notices').where('action', '=', 'key.created').where('company_id', '=', busy.companyId).execute()
 })
 
-await t.test('what cannot be mailed now is mailed later', async (t) => {
-  await send('POST', '/api/v1/keys', { body: { name: 'later', mode: 'live' } }, acme.admin)
+await t.test('a mail that was taken is sent, and once, wherever its process ends', async (t) => {
+  const { owner } = app.get('database')
   const pipeline = app.get('pipeline')
   const { dispatch } = pipeline
-  pipeline.dispatch = () => Promise.reject(new Error('The database is away.'))
-  await notices.mail()
-  pipeline.dispatch = dispatch
-  t.equal((await mailsTo(acme.admin.email)).length, 1)
+  const away = (): Promise<never> => Promise.reject(new Error('The database is away.'))
+  const later = async (): Promise<void> => {
+    await owner.updateTable('notices').set({ mailed_at: new Date(Date.now() - 61_000) }).where('recorded_at', 'is', null)
+      .where('mail_id', 'is not', null).execute()
+  }
+  for (const [ended, interrupted] of [
+    ['before its dispatch was recorded', away],
+    ['after it', async (...given: Parameters<typeof dispatch>) => dispatch(...given).then(away)]
+  ] as const) {
+    await send('POST', '/api/v1/keys', { body: { name: 'later', mode: 'live' } }, acme.admin)
+    pipeline.dispatch = interrupted
+    await notices.mail()
+    pipeline.dispatch = dispatch
+    await notices.mail()
+    const before = (await mailsTo(acme.admin.email)).length
+    t.equal(before, ended === 'after it' ? 1 : 0, `it is left to its process for a minute, ${ended}`)
+    await later()
+    t.equal((await mailsTo(acme.admin.email)).length + before, 1, ended)
+    await later()
+    t.equal((await mailsTo(acme.admin.email)).length, 0, 'nothing is told twice')
+  }
+})
+
+await t.test('an address with users in several companies gets one mail, which says whose each change is', async (t) => {
+  const { owner } = app.get('database')
+  const [one, two] = [await service.company('one'), await service.company('two')]
+  const [to, at] = ['ada@both.test', new Date()]
+  const notices = await Promise.all([one, two].map(async ({ companyId, admin: { email } }) => {
+    const { user_id } = await owner.selectFrom('users').select('user_id').where('email', '=', email).executeTakeFirstOrThrow()
+    return { company_id: companyId, user_id, email: to, action: 'key.created', by_user_id: null, address: null, mailed_at: null, at }
+  }))
+  const tell = linkMail.tell.bind(linkMail)
+  const told: string[] = []
+  linkMail.tell = async (notice) => {
+    if (notice.to === to) told.push(notice.company, ...notice.changes.map(({ company = '' }) => company))
+    await tell(notice)
+  }
+  t.teardown(() => {
+    linkMail.tell = tell
+  })
+  // One statement: the sweep of the service itself takes both, or none.
+  await owner.insertInto('notices').values(notices).execute()
+  const mails = await mailsTo(to)
+  t.same(told, ['one, two', 'one', 'two'])
+  for (const name of ['one: An API key was made.', 'two: An API key was made.']) contains(t, mails.join(), name)
+})
+
+await t.test('settings that lead a provider elsewhere are told to who has changed them', async (t) => {
+  const configured = await service.company('leads')
+  const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
+  const put = async (changed: object): Promise<number> =>
+    (await send('PUT', '/api/v1/company/providers/smtp', { body: { settings: { ...settings, ...changed } } }, configured.admin)).status
+  t.equal(await put({}), 200)
+  t.equal(await put({ password: 'another' }), 200)
+  t.same(await actionsOf(configured.admin), ['configuration.changed'], 'the first one')
+  t.equal(await put({ host: 'mail.evil.test' }), 200)
+  t.same(await actionsOf(configured.admin), ['configuration.changed', 'configuration.changed'])
+  const { body: { data: [entry] } } = await send('GET', '/api/v1/audit?action=configuration.changed', {}, configured.admin)
+  t.same(entry.facts.destinations, ['host'])
 })

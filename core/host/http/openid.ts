@@ -8,8 +8,11 @@ import type { TransportRequest } from './transport.ts'
 /** A client that an OpenID provider has registered. */
 export type OpenIdClient = { issuer: string, clientId: string, clientSecret: string }
 
-/** What binds an answer to its request: the state and the nonce are in it, the verifier is known to the service alone (PKCE, S256). */
-export type OpenIdChecks = { state: string, nonce: string, verifier: string }
+/**
+ * What binds an answer to its request: the state and the nonce are in it, the verifier is known to the service alone (PKCE, S256).
+ * `maxAge`: how many seconds ago a sign-in at the provider may have been (OpenID Connect Core, 3.1.2.1).
+ */
+export type OpenIdChecks = { state: string, nonce: string, verifier: string, maxAge?: number }
 
 /**
  * Where a provider sends the browser back to: to its `own` address, or to one that it has in common with other providers, where it names
@@ -19,9 +22,9 @@ export type ReturnAddresses = { own: string, shared?: string }
 
 /**
  * A person as their provider knows them; `email` only where the provider tells it. `emailVerified` is undefined where the provider does not
- * say, and false for anything but the boolean true.
+ * say, and false for anything but the boolean true. `signedInAt`: when they have last signed in there, where the provider tells it.
  */
-export type OpenIdPerson = { subject: string, email?: string, emailVerified: boolean | undefined }
+export type OpenIdPerson = { subject: string, email?: string, emailVerified: boolean | undefined, signedInAt?: Date }
 
 /** What a browser is sent to, the address to which it is sent back, and what must be known then. */
 export type OpenIdBegun = { url: string, redirectUri: string, checks: OpenIdChecks }
@@ -30,8 +33,8 @@ export type OpenIdBegun = { url: string, redirectUri: string, checks: OpenIdChec
 export type OpenId = {
   /** Reads the configuration that the issuer publishes. */
   probe: (issuer: string) => Promise<void>
-  /** `hint`: who it probably is that goes to the provider. */
-  begin: (client: OpenIdClient, addresses: ReturnAddresses, hint?: string) => Promise<OpenIdBegun>
+  /** `hint`: who it probably is that goes to the provider. `maxAge`: as in {@link OpenIdChecks}. */
+  begin: (client: OpenIdClient, addresses: ReturnAddresses, asked: { hint?: string, maxAge?: number }) => Promise<OpenIdBegun>
   /** Exchanges the code for the ID token, whose signature, issuer, audience, times and nonce are checked. `answer` is the query. */
   finish: (client: OpenIdClient, redirectUri: string, answer: URLSearchParams, checks: OpenIdChecks) => Promise<OpenIdPerson>
 }
@@ -51,7 +54,7 @@ const library = (): Promise<typeof import('openid-client')> => import('openid-cl
 const subjectForm = /^[\x20-\x7e]{1,255}$/
 
 /** `plainHttp`: providers without TLS too, for development. */
-export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport'> & { plainHttp: boolean }): OpenId {
+export function createOpenId ({ transport, plainHttp, now }: Pick<Network, 'transport'> & { plainHttp: boolean, now: () => Date }): OpenId {
   /** openid-client's `fetch`: no redirect is followed, an answer has a limited size. */
   const fetch: CustomFetch = (address, { method, headers, body }) => {
     const url = new URL(address)
@@ -97,13 +100,18 @@ export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport
         await discover({ issuer, clientId: 'none', clientSecret: 'none' })
       }),
 
-    begin: (client, { own, shared }, hint) =>
+    begin: (client, { own, shared }, { hint, maxAge }) =>
       orFailure(client.issuer, async () => {
         const openid = await library()
         const configuration = await discover(client)
         const namesItself = configuration.serverMetadata().authorization_response_iss_parameter_supported === true
         const redirectUri = shared !== undefined && namesItself ? shared : own
-        const checks = { state: openid.randomState(), nonce: openid.randomNonce(), verifier: openid.randomPKCECodeVerifier() }
+        const checks = {
+          state: openid.randomState(),
+          nonce: openid.randomNonce(),
+          verifier: openid.randomPKCECodeVerifier(),
+          ...maxAge === undefined ? {} : { maxAge }
+        }
         const url = openid.buildAuthorizationUrl(configuration, {
           redirect_uri: redirectUri,
           scope: 'openid email',
@@ -111,12 +119,13 @@ export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport
           nonce: checks.nonce,
           code_challenge: await openid.calculatePKCECodeChallenge(checks.verifier),
           code_challenge_method: 'S256',
-          ...hint === undefined ? {} : { login_hint: hint }
+          ...hint === undefined ? {} : { login_hint: hint },
+          ...maxAge === undefined ? {} : { max_age: String(maxAge) }
         })
         return { url: url.href, redirectUri, checks }
       }),
 
-    finish: (client, redirectUri, answer, { state, nonce, verifier }) =>
+    finish: (client, redirectUri, answer, { state, nonce, verifier, maxAge }) =>
       orFailure(client.issuer, async () => {
         const openid = await library()
         const configuration = await discover(client)
@@ -134,9 +143,28 @@ export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport
           ? await openid.fetchUserInfo(configuration, tokens.access_token, subject)
           : claims ?? {}
         const told = typeof email === 'string' ? { email } : {}
-        return { subject, ...told, emailVerified: emailVerified === undefined ? undefined : emailVerified === true }
+        const signedInAt = timeOf(claims?.auth_time, { maxAge, now: now() })
+        return {
+          subject,
+          ...told,
+          ...signedInAt === undefined ? {} : { signedInAt },
+          emailVerified: emailVerified === undefined ? undefined : emailVerified === true
+        }
       })
   }
+}
+
+/** In seconds: clocks differ, and it takes time to come back. */
+const leeway = 60
+
+/** When a person has signed in at the provider. Throws where that is longer ago than was asked for. */
+function timeOf (time: number | undefined, { maxAge, now }: { maxAge: number | undefined, now: Date }): Date | undefined {
+  if (time === undefined) return undefined
+  const at = new Date(time * 1000)
+  if (maxAge !== undefined && now.getTime() - at.getTime() > (maxAge + leeway) * 1000) {
+    throw new OpenIdFailure(`it was asked for a sign-in of the last ${maxAge} seconds, and answers with an older one.`)
+  }
+  return at
 }
 
 async function orFailure<Result> (issuer: string, work: () => Promise<Result>): Promise<Result> {

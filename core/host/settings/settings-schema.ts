@@ -1,4 +1,5 @@
-import { compileJsonSchema, memoizeByIdentity, pointer, type Problem } from '@dispatch/common'
+import { compileJsonSchema, type JsonObject, memoizeByIdentity, pointer, type Problem } from '@dispatch/common'
+import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
 import { serviceNames } from '../../contract/service-names.ts'
@@ -89,6 +90,11 @@ export function computedNames (form: SettingsSchema): string[] {
 /** The names of the fields that hold a destination of requests. */
 export function destinationNames (form: SettingsSchema): string[] {
   return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-destination'] === true)
+}
+
+/** The fields by which requests go elsewhere than before. */
+export function changedDestinations (form: SettingsSchema, before: JsonObject, after: JsonObject): string[] {
+  return destinationNames(form).filter((name) => !isDeepStrictEqual(before[name], after[name]))
 }
 
 /** The problems of a request settings schema. Request settings are stored in clear text with the dispatch, so they may hold no secret. */

@@ -1,9 +1,8 @@
 import { compileJsonSchema, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
-import { isDeepStrictEqual } from 'node:util'
 import { type Envelope, type Keyring, SealError } from '../../access/keyring.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
-import { destinationNames, secretNames, type SettingsSchema } from './settings-schema.ts'
+import { changedDestinations, secretNames, type SettingsSchema } from './settings-schema.ts'
 
 /** Settings as they are stored: each secret is encrypted separately, the rest is in clear text. */
 export type StoredSettings = { plain: JsonObject, secrets: StoredSecrets }
@@ -92,7 +91,7 @@ export function mergeSettings (
   const names = secretNames(form)
   const given = Object.fromEntries(Object.entries(incoming).filter(([name, value]) => value !== null || !names.includes(name)))
   const { plain, secrets: fresh } = splitSecrets(form, given)
-  const sameDestination = destinationNames(form).every((name) => isDeepStrictEqual(plain[name], stored.plain[name]))
+  const sameDestination = changedDestinations(form, stored.plain, plain).length === 0
   const leftOut = Object.entries(stored.secrets).filter(([name]) => names.includes(name) && !Object.hasOwn(incoming, name))
   return {
     plain,

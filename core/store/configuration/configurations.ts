@@ -52,11 +52,14 @@ export type Configurations = {
     choice: { service: string, providers: readonly ListedProvider[], adapters: readonly string[] },
     signature: AuditStamp
   ) => Promise<void>
-  /** Replaces a configuration by what `edit` makes of the stored one. Nobody can change it in between. */
+  /**
+   * Replaces a configuration by what `edit` makes of the stored one. Nobody can change it in between. `destinations`: the settings by which
+   * requests go elsewhere than before.
+   */
   edit: (
     owner: Owner,
     provider: { code: string, isAdapter: boolean },
-    edit: (stored: StoredConfiguration | undefined) => NewConfiguration,
+    edit: (stored: StoredConfiguration | undefined) => { edited: NewConfiguration, destinations: readonly string[] },
     signature: AuditStamp
   ) => Promise<StoredConfiguration>
   /** Removes a configuration. Answers whether there was one. */
@@ -101,7 +104,7 @@ export function createConfigurations (database: Database, freshness: Freshness):
         const row = await queries.selectFrom('configurations').select(columns.configurations).where('company_id', '=', companyId)
           .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).forUpdate().executeTakeFirst()
         const before = row && configurationOf(row)
-        const edited = edit(before)
+        const { edited, destinations } = edit(before)
         const values = {
           settings: JSON.stringify(edited.settings.plain),
           secrets: JSON.stringify(edited.settings.secrets),
@@ -118,7 +121,11 @@ export function createConfigurations (database: Database, freshness: Freshness):
         })
           .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'provider_code']).doUpdateSet(values)).returning('account')
           .executeTakeFirstOrThrow()
-        const facts = { fields: changedSettings(before?.settings ?? { plain: {}, secrets: {} }, edited.settings), sandbox: edited.sandbox }
+        const facts = {
+          fields: changedSettings(before?.settings ?? { plain: {}, secrets: {} }, edited.settings),
+          sandbox: edited.sandbox,
+          ...destinations.length > 0 && { destinations: [...destinations] }
+        }
         await note(queries, { companyId, userId }, 'configuration.changed', { kind: 'configuration', id: providerCode }, facts, signature)
         const connections = await listConnections(queries, companyId)
         return withConnection({ ...edited, account }, connections.get(account))

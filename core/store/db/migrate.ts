@@ -57,7 +57,8 @@ const migrations = {
   '062-replayed-fixtures': () => import('../migrations/062-replayed-fixtures.ts'),
   '064-package-sources': () => import('../migrations/064-package-sources.ts'),
   '068-restores': () => import('../migrations/068-restores.ts'),
-  '069-marking': () => import('../migrations/069-marking.ts')
+  '069-marking': () => import('../migrations/069-marking.ts'),
+  '071-notice-mails': () => import('../migrations/071-notice-mails.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

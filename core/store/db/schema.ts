@@ -8,6 +8,7 @@ import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
 import type { ErrorWord } from '../../contract/errors.ts'
 import type { KeyScope } from '../../contract/key-scopes.ts'
+import type { MailLanguage } from '../../contract/link-mail.ts'
 import type { ListedProvider } from '../../contract/provider-list.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
@@ -48,6 +49,7 @@ export type Tables = {
     disabled_at: Date | null
     created_at: Date
     second_factor_at: Date | null
+    language: MailLanguage | null
   }
   choices: {
     company_id: number
@@ -416,6 +418,8 @@ export type Tables = {
     address: string | null
     at: Date
     mailed_at: Date | null
+    mail_id: string | null
+    recorded_at: Date | null
   }
   single_sign_on: {
     company_id: number

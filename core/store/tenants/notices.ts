@@ -1,10 +1,13 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Selectable, sql } from 'kysely'
+import type { MailLanguage } from '../../contract/link-mail.ts'
 import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
-import { addSeconds } from '../db/sql-timestamp.ts'
+import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 
 const listed = ['notice_id', 'company_id', 'email', 'action', 'by_user_id', 'address', 'at'] as const
+
+const returned = ['notice_id', 'notices.company_id', 'notices.email', 'action', 'by_user_id', 'address', 'at'] as const
 
 export type NoticeRow = Pick<Selectable<Tables['notices']>, typeof listed[number]>
 
@@ -33,6 +36,7 @@ const owners = {
   'identity.linked': ({ object }) => object.id,
   'identity.unlinked': ({ object }) => object.id,
   'user.changed': ({ object, facts }) => letsIn(facts) ? object.id : undefined,
+  'configuration.changed': ({ author, facts }) => redirects(facts) ? author?.userId : undefined,
   'callback-secret.rotated': ({ author }) => author?.userId,
   'callback-endpoint.created': ({ author }) => author?.userId,
   'callback-endpoint.changed': ({ author }) => author?.userId,
@@ -49,6 +53,11 @@ export type ToldAction = keyof typeof owners
 /** A form may send the e-mail address of before. */
 function letsIn ({ fields, previousEmail }: JsonObject = {}): boolean {
   return previousEmail !== undefined || Array.isArray(fields) && fields.includes('password')
+}
+
+/** Another place is where a provider's requests go to, or where it signs in. */
+function redirects ({ destinations }: JsonObject = {}): boolean {
+  return Array.isArray(destinations) && destinations.length > 0
 }
 
 /** Notes that somebody must be told of a change, in the transaction that makes it. */
@@ -86,31 +95,74 @@ export async function listNotices (
         .orderBy('notice_id', 'desc').limit(limit).execute())
 }
 
-/** `within`: seconds, older ones are not taken. `limit`: notices in all. `addresses`: of one company. */
-type Taking = { within: number, limit: number, addresses: number }
+/** `within`: seconds, older ones are not taken. `limit`: notices in all. `addresses`: of one company. `daily`: mails of one company. */
+type Taking = { within: number, limit: number, addresses: number, daily: number }
+
+/** What one mail tells somebody. Its id is that of its dispatch; `isRepeat`: it was taken before, and its dispatch may be there. */
+export type NoticeMail = { id: string, to: string, language: MailLanguage, isRepeat: boolean, notices: NoticeRow[] }
+
+/** In seconds. */
+const day = 86_400
+/** After how many seconds a mail is taken again whose process has gone before the dispatch was recorded. */
+const takenAgainAfter = 60
 
 /**
- * Takes notices that nobody has mailed: each is taken once. Companies take turns, so that none keeps the others from being told. They are
- * read as the owner.
+ * Takes notices that nobody has mailed, one mail for each address, whatever companies it has users in. Companies take turns, so that none
+ * keeps the others from being told; one that has had its mails of a day waits. A mail whose dispatch was not recorded is taken again, whole
+ * and under the same id. All are read as the owner. `newId`: makes ids of dispatches.
  */
-export async function takeNotices ({ owner, now }: Database, { within, limit, addresses }: Taking): Promise<NoticeRow[]> {
+export function takeNotices ({ owner, now }: Database, taking: Taking, newId: () => string): Promise<NoticeMail[]> {
+  return owner.transaction().execute((queries) => takeWithin(queries, now, taking, newId))
+}
+
+/** The same, within a transaction. */
+export async function takeWithin (
+  queries: OwnerQueries,
+  now: SqlTimestamp,
+  { within, limit, addresses, daily }: Taking,
+  newId: () => string
+): Promise<NoticeMail[]> {
+  const since = addSeconds(now, -within)
   const waiting = sql<string>`(
+    with mailed as (
+      select company_id, count(distinct mail_id) as mails from notices
+      where mail_id is not null and mailed_at > ${addSeconds(now, -day)} group by company_id
+    )
     select notice_id from (
-      select notice_id, dense_rank() over (partition by company_id order by first) as address,
+      select notice_id, company_id, dense_rank() over (partition by company_id order by first) as address,
         row_number() over (partition by company_id order by first, notice_id) as turn
       from (
         select company_id, notice_id, min(notice_id) over (partition by company_id, email) as first
-        from notices where mailed_at is null and at > ${addSeconds(now, -within)}
+        from notices where mailed_at is null and at > ${since}
       ) as by_address
-    ) as in_turns where address <= ${addresses} order by turn, notice_id limit ${limit})`
-  return owner.updateTable('notices').set({ mailed_at: now }).where('mailed_at', 'is', null).where('notice_id', 'in', waiting).returning(
-    listed
-  ).execute()
+    ) as in_turns left join mailed using (company_id)
+    where address <= least(${addresses}, ${daily} - coalesce(mails, 0)) order by turn, notice_id limit ${limit})`
+  const isInterrupted = sql<boolean>`mail_id is not null and recorded_at is null and at > ${since}
+    and mailed_at < ${addSeconds(now, -takenAgainAfter)}`
+  const taken = await queries.updateTable('notices').from('users').set({ mailed_at: now })
+    .whereRef('users.company_id', '=', 'notices.company_id').whereRef('users.user_id', '=', 'notices.user_id')
+    .where((row) => row.or([row.and([row('mailed_at', 'is', null), row('notice_id', 'in', waiting)]), isInterrupted]))
+    .returning([...returned, 'mail_id', 'language']).execute()
+  const mails = [...Map.groupBy(taken, ({ mail_id: id, email }) => id ?? email).values()].map((rows): NoticeMail => {
+    const notices = rows.toSorted((one, other) => one.at.getTime() - other.at.getTime())
+    const [known] = rows.flatMap(({ mail_id: id }) => id ?? [])
+    const [language = 'en'] = rows.flatMap((row) => row.language ?? [])
+    return { id: known ?? newId(), to: rows[0]?.email ?? '', language, isRepeat: known !== undefined, notices }
+  })
+  for (const { id, isRepeat, notices } of mails) {
+    if (!isRepeat) await queries.updateTable('notices').set({ mail_id: id }).where('notice_id', 'in', idsOf(notices)).execute()
+  }
+  return mails
 }
 
-/** Gives notices back whose mail could not be asked for. */
-export async function returnNotices (database: Database, companyId: number, ids: readonly string[]): Promise<void> {
-  await database.company(companyId,
-    (queries) =>
-      queries.updateTable('notices').set({ mailed_at: null }).where('company_id', '=', companyId).where('notice_id', 'in', ids).execute())
+/** The dispatch of a mail is there: it is not taken again. */
+export async function noteRecorded ({ owner, now }: Database, mailId: string): Promise<void> {
+  await owner.updateTable('notices').set({ recorded_at: now }).where('mail_id', '=', mailId).execute()
 }
+
+/** Whether the dispatch of a mail is there. */
+export async function isRecorded ({ owner }: Database, mailId: string): Promise<boolean> {
+  return await owner.selectFrom('dispatches').select('dispatch_id').where('dispatch_id', '=', mailId).executeTakeFirst() !== undefined
+}
+
+const idsOf = (notices: readonly NoticeRow[]): string[] => notices.map(({ notice_id: id }) => id)

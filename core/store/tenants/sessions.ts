@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { Account, Person } from '../../access/account.ts'
+import type { MailLanguage } from '../../contract/link-mail.ts'
 import type { Database } from '../db/database.ts'
 import type { Change, Freshness } from '../db/freshness.ts'
 import type { Tables } from '../db/schema.ts'
@@ -17,6 +18,10 @@ export type NewSession = Pick<Account, 'companyId' | 'userId' | 'role' | 'passwo
   /** The client's address, and how its browser names itself. */
   address: string
   browser: string
+  /** In which the user is mailed from now on; as before unless told. */
+  language?: MailLanguage
+  /** When they have proved who they are, where that is not now. */
+  provedAt?: Date
 }
 
 const listed = ['session_id', 'company_id', 'user_id', 'role', 'password_version', 'address', 'browser', 'created_at', 'used_at'] as const
@@ -32,7 +37,7 @@ const lag = 60
 
 /** Records a session. Of the older ones of its user, those that have expired and those beyond the newest `most` are removed. */
 export async function insertSession (database: Database, session: NewSession, limits: SessionLimits & { most: number }): Promise<void> {
-  const { companyId, userId, sessionId, role, passwordVersion, digest, address, browser } = session
+  const { companyId, userId, sessionId, role, passwordVersion, digest, address, browser, language, provedAt } = session
   await database.company(companyId, async (queries) => {
     const ofUser = queries.selectFrom('sessions').select('session_id').where('company_id', '=', companyId).where('user_id', '=', userId)
     const kept = ofUser.where(lasting(database.now, limits)).orderBy('session_id', 'desc').limit(limits.most - 1)
@@ -49,8 +54,11 @@ export async function insertSession (database: Database, session: NewSession, li
       browser,
       created_at: database.now,
       used_at: database.now,
-      proved_at: database.now
+      proved_at: provedAt === undefined ? database.now : sql<Date>`least(${provedAt}, ${database.now})`
     }).execute()
+    if (language === undefined) return
+    await queries.updateTable('users').set({ language }).where('company_id', '=', companyId).where('user_id', '=', userId)
+      .where('language', 'is distinct from', language).execute()
   })
 }
 

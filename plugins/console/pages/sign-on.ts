@@ -11,17 +11,19 @@ const narrow = (words: Words, title: string, main: Html, { head, path = '/consol
 /** Whose sign-on it is. */
 type SignOnName = { company: string, issuer: string }
 
-type Asked = { company: string, next: string, refused?: string, name?: SignOnName }
+type Asked = { company: string, next: string, fresh?: boolean, refused?: string, name?: SignOnName }
 
 /** Where a person enters the code of their company; or is told, where they come with one, whose it is and where they are about to go. */
-export function signOnPage (words: Words, { company, next, refused, name }: Asked): Html {
+export function signOnPage (words: Words, { company, next, fresh, refused, name }: Asked): Html {
   const given = name === undefined
     ? textField({ name: 'company', label: words.signOnCode, value: company, required: true })
     : html`<input type="hidden" name="company" value="${company}"><input type="hidden" name="seen" value="${name.issuer}">`
   const main = html`${name === undefined ? html`<p>${words.signOnIntro}</p>` : naming(words, name)}${
     refused === undefined ? html`` : notice('bad', html`<p>${refused}</p>`)
   }
-<form method="post" action="/console/sign-on" class="stack"><input type="hidden" name="next" value="${next}">
+<form method="post" action="/console/sign-on" class="stack"><input type="hidden" name="next" value="${next}">${
+    fresh === true ? html`<input type="hidden" name="fresh" value="on">` : html``
+  }
 ${given}
 <div class="actions"><button>${words.signOnGo}</button></div></form><hr><p><a href="${signInPath(next)}">${words.signOnPassword}</a></p>`
   return narrow(words, words.signOn, main, {

@@ -2,6 +2,7 @@ import { DispatchError, type Sessions } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
 import { languageOf } from '../language/language.ts'
 import { signInCodePage } from '../pages/sign-in-code.ts'
+import { clientOf } from './client.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { ownPath, refusals } from './sign-in.ts'
 
@@ -17,11 +18,10 @@ export const signInCodeRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (
   })
 
   app.post<Form>('/sign-in/code', { config: { withoutSession: true, limit: 'auth' } }, async (request, reply) => {
-    const { body, ip: address, headers } = request
+    const { body } = request
     const [code, next] = [body.get('code') ?? '', ownPath(body.get('next'))]
     try {
-      const client = { address, browser: headers['user-agent'] ?? '' }
-      const session = await sessions.complete(readCookie(request, 'waiting') ?? '', code, client)
+      const session = await sessions.complete(readCookie(request, 'waiting') ?? '', code, clientOf(request))
       setCookie(reply, 'waiting', '', 0)
       if (session === undefined) return await reply.redirect('/console/sign-in', 303)
       setCookie(reply, 'session', session)

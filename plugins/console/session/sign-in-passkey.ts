@@ -1,14 +1,13 @@
 import { DispatchError, type Sessions } from '@dispatch/core'
-import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
+import type { FastifyPluginCallback } from 'fastify'
 import { languageOf } from '../language/language.ts'
 import { signInCodePage } from '../pages/sign-in-code.ts'
 import { signInPage } from '../pages/sign-in.ts'
+import { clientOf } from './client.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { fiveMinutes, ownPath } from './sign-in.ts'
 
 type Form = { Body: URLSearchParams, Querystring: { next?: unknown } }
-
-const clientOf = ({ ip: address, headers }: FastifyRequest) => ({ address, browser: headers['user-agent'] ?? '' })
 
 /** Signing in with a passkey: alone, bound to this browser by a cookie with the challenge; or after a right password. */
 export const signInPasskeyRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app, { sessions }, done) => {

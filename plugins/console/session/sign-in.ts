@@ -3,6 +3,7 @@ import type { FastifyPluginCallback } from 'fastify'
 import { languageOf } from '../language/language.ts'
 import { signInPage } from '../pages/sign-in.ts'
 import { apiFor } from './api.ts'
+import { clientOf } from './client.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { visitOf } from './visit.ts'
 
@@ -21,10 +22,10 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
   })
 
   app.post<Form>('/sign-in', { config: { ...open, limit: 'auth' } }, async (request, reply) => {
-    const { body, ip: address, headers } = request
+    const { body } = request
     const [email, password, next] = [body.get('email') ?? '', body.get('password') ?? '', ownPath(body.get('next'))]
     try {
-      const signedIn = await sessions.open(email, password, { address, browser: headers['user-agent'] ?? '' })
+      const signedIn = await sessions.open(email, password, clientOf(request))
       if ('waiting' in signedIn) {
         setCookie(reply, 'waiting', signedIn.waiting, fiveMinutes)
         return await reply.redirect(`/console/sign-in/code?next=${encodeURIComponent(next)}`, 303)

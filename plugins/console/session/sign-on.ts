@@ -3,14 +3,18 @@ import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastif
 import { releasePermit } from '../../hooks/admission-control.ts'
 import { languageOf, type Words } from '../language/language.ts'
 import { leavingPage, linkAccountPage, linkRefused, returnedPage, signOnPage, signOnRefused } from '../pages/sign-on.ts'
+import { clientOf } from './client.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { proofIn } from './proof.ts'
 import { ownPath, refusals } from './sign-in.ts'
 import { OtherIdentity, visitOf } from './visit.ts'
 
-type Fields = { company?: unknown, next?: unknown }
+/** `fresh`: the person is to sign in at the provider again, as a proof of who they are. */
+type Fields = { company?: unknown, next?: unknown, fresh?: unknown }
 type Begun = Awaited<ReturnType<SigningOn['begin']>>
 
+/** In seconds: for how long a proof counts. */
+const proofLasts = 300
 /** In seconds: as long as the core takes the answer of a provider. */
 const tenMinutes = 600
 
@@ -40,10 +44,11 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
   }
 
   app.get<{ Querystring: Fields }>('/sign-on', { config: { withoutSession: true } }, async (request, reply) => {
-    const { query, query: { next } } = request
+    const { query, query: { next, fresh } } = request
     const company = typeof query.company === 'string' ? query.company : ''
     const name = await signingOn.named(company)
-    return reply.page(signOnPage(languageOf(request), { company, next: ownPath(next), ...name === undefined ? {} : { name } }))
+    const asked = { company, next: ownPath(next), fresh: fresh !== undefined }
+    return reply.page(signOnPage(languageOf(request), { ...asked, ...name === undefined ? {} : { name } }))
   })
 
   app.post<{ Body: URLSearchParams }>('/sign-on', { config: open }, async (request, reply) => {
@@ -51,7 +56,8 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
       ownPath(request.body.get('next'))]
     const seen = company.includes('@') ? {} : { seen: request.body.get('seen') }
     releasePermit(request)
-    return leave(reply, languageOf(request), await signingOn.begin(company, next), { company, next, ...seen })
+    const asked = request.body.has('fresh') ? { maxAge: proofLasts } : {}
+    return leave(reply, languageOf(request), await signingOn.begin(company, next, asked), { company, next, ...seen })
   })
 
   app.post('/sign-on/link', { config: { limit: 'auth' } }, async (request, reply) => {
@@ -84,7 +90,7 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
   })
 
   async function comeBack (request: FastifyRequest, reply: FastifyReply, name?: string): Promise<FastifyReply> {
-    const { ip: address, id: requestId, headers, url } = request
+    const { ip: address, id: requestId, url } = request
     const words = languageOf(request)
     const [sealed, query] = [readCookie(request, 'signOn') ?? '', new URLSearchParams(url.split('?')[1] ?? '')]
     releasePermit(request)
@@ -95,7 +101,7 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
       return reply.page(returnedPage(words, '/console/sign-on/link'))
     }
     if (signedOn.came === 'refused') return reply.code(403).page(signOnRefused(words, signedOn.why))
-    setCookie(reply, 'session', await sessions.openFor(signedOn.userId, { address, browser: headers['user-agent'] ?? '' }))
+    setCookie(reply, 'session', await sessions.openFor(signedOn.userId, clientOf(request), signedOn.provedAt))
     // The cookie of the session is sent with what this very site asks for: a redirect would still be the provider's.
     return reply.page(returnedPage(words, signedOn.next))
   }

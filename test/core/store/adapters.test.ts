@@ -138,11 +138,8 @@ const owner = { companyId: 2, userId: null }
 const configurations = createConfigurations(database, { check: () => Promise.resolve(), of: () => 0 } as unknown as Freshness)
 const configure = (code: string): Promise<unknown> =>
   configurations.edit(owner, { code, isAdapter: true }, () => ({
-    userId: null,
-    providerCode: code,
-    settings: { plain: {}, secrets: {} },
-    sandbox: false,
-    updatedAt: new Date()
+    edited: { userId: null, providerCode: code, settings: { plain: {}, secrets: {} }, sandbox: false, updatedAt: new Date() },
+    destinations: []
   }), stamp())
 const chosen = (code: string): Promise<void> =>
   configurations.choose(owner, { service: 'sms', providers: [{ providerName: code }], adapters: [code] }, stamp())
