@@ -19,11 +19,12 @@ export const concurrentIndexes: readonly ConcurrentIndex[] = [
   { name: 'callbacks_failed', on: 'callbacks (company_id, callback_id desc) where state = \'failed\'' },
   { name: 'dispatches_user', on: 'dispatches (company_id, user_id, dispatch_id desc) where user_id is not null' },
   { name: 'steps_provider', on: 'steps (company_id, provider_code, dispatch_id desc) where provider_code is not null' },
-  // Of every dispatch, most steps are accepted: those are found among the dispatches themselves.
   {
     name: 'steps_status',
     on: 'steps (company_id, status, dispatch_id desc) where status not in (\'planned\', \'calling\', \'accepted\')'
   },
+  // Most steps are accepted: they have an index of their own, for those who look for them and for something that few dispatches have.
+  { name: 'steps_accepted', on: 'steps (company_id, dispatch_id desc) where status = \'accepted\'' },
   { name: 'steps_delivery', on: 'steps (company_id, delivery_status, dispatch_id desc) where delivery_status is not null' },
   {
     name: 'dispatches_counted',
