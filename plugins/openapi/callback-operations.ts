@@ -58,7 +58,7 @@ const answers = {
     name: 'CallbackTaken',
     description:
       'It was received. After any other answer, or none within 10 seconds, it is sent again after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 ' +
-      'and 24 h.'
+      'and 24 h. `Retry-After` makes a pause longer, up to a day.'
   },
   410: { name: 'CallbackStopped', description: 'Stops further attempts.' }
 }

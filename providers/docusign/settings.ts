@@ -74,6 +74,7 @@ export const Settings = Type.Object({
   webhookSecret: Type.Optional(
     Secret({
       title: 'Connect key',
+      pattern: '^\\S+$',
       ...inFrench('Clé de Connect', 'La clé HMAC avec laquelle Connect signe les événements.'),
       description: 'The HMAC key that Connect signs events with.',
       maxLength: 500

@@ -65,6 +65,7 @@ export const Settings = Type.Object({
   webhookSecret: Type.Optional(
     Secret({
       title: 'Webhook secret',
+      pattern: '^\\S+$',
       ...inFrench('Secret du webhook', 'Le secret que Lob affiche pour le webhook.'),
       description: 'The secret that Lob shows for the webhook.'
     })

@@ -12,6 +12,7 @@ export const Settings = Type.Object({
   }),
   clientSecret: Secret({
     title: 'Client secret',
+    pattern: '^\\S+$',
     ...inFrench('Secret client', 'le secret de l’application'),
     description: 'the secret of the application'
   }),

@@ -36,6 +36,7 @@ export const Settings = Type.Object({
   }),
   authToken: Secret({
     title: 'Auth token',
+    pattern: '^\\S+$',
     ...inFrench('Jeton d’authentification', 'Le jeton principal du compte (Auth token).'),
     description: 'The primary auth token of the account.'
   }),
@@ -59,6 +60,7 @@ export const Settings = Type.Object({
   ),
   testAuthToken: Type.Optional(Secret({
     title: 'Test auth token',
+    pattern: '^\\S+$',
     ...inFrench('Jeton de test', 'Le jeton des identifiants de test.'),
     description: 'The token of the test credentials.'
   }))

@@ -39,6 +39,8 @@ await t.test('credentials that work, that fail, and that cannot be checked are t
   t.same(await told('vendor'), { status: 200, result: 'failed', code: 'E1', message: 'The key [redacted] is revoked.' })
   vendor.on('GET /me', { status: 503 })
   t.same(await told('vendor'), { status: 200, result: 'cannot_be_checked', message: '"api.vendor.example" answered 503.' })
+  vendor.on('GET /me', { status: 403, text: '<html>Access denied by the gateway</html>' })
+  has(t, await told('vendor'), { result: 'cannot_be_checked', message: /a proxy or firewall/ })
   vendor.on('GET /me', { cut: 'after-body' })
   has(t, await told('vendor'), { result: 'cannot_be_checked' })
   vendor.on('GET /me', { text: '<html>' })

@@ -1,9 +1,13 @@
 import { withDeadline } from '@dispatch/common'
 import { RequestFailure } from '../call/request-outcome.ts'
+import { secondsAsked } from './retry-after.ts'
 import type { HttpTransport } from './transport.ts'
 
-/** The result of a request: the HTTP status, or why there was no answer. Nothing of the answer's body is in it. */
-export type ReceiverAnswer = { answered: true, status: number } | { answered: false, reason: string }
+/**
+ * The result of a request: the HTTP status, or why there was no answer. Nothing of the answer's body is in it. `retryAfter`: for how many
+ * seconds the receiver asks to be left alone.
+ */
+export type ReceiverAnswer = { answered: true, status: number, retryAfter?: number } | { answered: false, reason: string }
 
 /** The time limit in milliseconds for the whole request: name resolution, connection, answer. */
 export const receiverLimit = 10_000
@@ -11,13 +15,15 @@ export const receiverLimit = 10_000
 /** The most bytes of an answer that are read, so that its connection can be used again. The content is ignored. */
 const discarded = 64 * 1024
 
+type TenantPost = { url: string, headers: Record<string, string>, body: string, now: Date, limit?: number }
+
 /**
  * Posts JSON to an address that a tenant chose: https with a verified certificate, only to an address that the guard permits, without
- * redirects. Only the status of the answer counts. `limit` is in milliseconds.
+ * redirects. Only the status of the answer counts, and how long it asks to wait. `limit` is in milliseconds.
  */
 export async function postToTenant (
   { send }: Pick<HttpTransport, 'send'>,
-  { url, headers, body, limit = receiverLimit }: { url: string, headers: Record<string, string>, body: string, limit?: number }
+  { url, headers, body, now, limit = receiverLimit }: TenantPost
 ): Promise<ReceiverAnswer> {
   const target = URL.parse(url)
   if (target?.protocol !== 'https:') return { answered: false, reason: 'The address is not an https:// URL.' }
@@ -25,7 +31,7 @@ export async function postToTenant (
   target.hash = ''
   const bytes = Buffer.from(body)
   const late = new Error(`"${target.host}" did not answer within ${limit / 1000} seconds.`)
-  const status = Promise.withResolvers<number>()
+  const answer = Promise.withResolvers<ReceiverAnswer>()
   // The status is known before the rest of the answer, which the same deadline bounds. An answer that breaks off still counts as an answer.
   withDeadline(limit, async (signal) => {
     const reply = await send({
@@ -42,11 +48,13 @@ export async function postToTenant (
       signal,
       answerWithin: limit
     })
-    status.resolve(reply.status)
+    const { status } = reply
+    const retryAfter = secondsAsked(reply.headers['retry-after'], now)
+    answer.resolve({ answered: true, status, ...(retryAfter !== undefined && { retryAfter }) })
     await reply.body.dump({ limit: discarded })
-  }, late).catch(status.reject)
+  }, late).catch(answer.reject)
   try {
-    return { answered: true, status: await status.promise }
+    return await answer.promise
   } catch (error) {
     if (error === late) return { answered: false, reason: late.message }
     if (error instanceof RequestFailure) return { answered: false, reason: error.message }

@@ -87,7 +87,7 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
     facts.status = reply.status
     if (line !== undefined) line.status = reply.status
     const verdict = outcomeOfStatus(reply.status, options.notProcessed)
-    if (verdict !== 'done') throw await answeredBadly({ ...options, line }, verdict, reply, target.host)
+    if (verdict !== 'done') throw await answeredBadly({ ...options, ...request, line }, verdict, reply, target.host)
     const result = await read(reply, target.host, line)
     progress.done(request)
     return result

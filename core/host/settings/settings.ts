@@ -1,4 +1,4 @@
-import { compileJsonSchema, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
+import { compileJsonSchema, isRecord, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
 import { type Envelope, type Keyring, SealError } from '../../access/keyring.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
@@ -117,9 +117,18 @@ export function openSettings ({ plain, secrets }: StoredSettings, vault: Vault):
   return { ...plain, ...openSecrets(secrets, vault) }
 }
 
+/** What stands around a text that was pasted: spaces, ends of lines, and marks that nobody sees. */
+const around = /^[\s\u200B-\u200D\u2060]+|[\s\u200B-\u200D\u2060]+$/g
+
+function trimmed (value: Json): Json {
+  if (typeof value === 'string') return value.replaceAll(around, '')
+  if (Array.isArray(value)) return value.map((item: Json) => trimmed(item))
+  return isRecord(value) ? mapValues(value as JsonObject, trimmed) : value
+}
+
 /**
- * The stored settings after a client's change (see {@link mergeSettings}), with a warning for each secret that was not kept; or the
- * problems of the complete result.
+ * The stored settings after a client's change (see {@link mergeSettings}), without what stands around pasted texts, and with a warning for
+ * each secret that was not kept; or the problems of the complete result.
  */
 export function changeSettings (
   form: SettingsSchema,
@@ -127,7 +136,8 @@ export function changeSettings (
   incoming: JsonObject,
   { vault, now, ...place }: { vault: Vault, now: Date } & SettingsPlace
 ): { ok: true, value: StoredSettings, warnings: Problem[] } | { ok: false, problems: Problem[] } {
-  const { plain, fresh, kept, dropped } = mergeSettings(form, stored, incoming)
+  const pasted = mapValues(incoming, trimmed)
+  const { plain, fresh, kept, dropped } = mergeSettings(form, stored, pasted)
   const warnings = dropped.map((name) => ({
     path: pointer(place.base ?? '', name),
     code: 'not_kept',

@@ -47,7 +47,7 @@ export function createCallbacks ({ database, network, signing, now, ...options }
     hasDue: (companyId, seconds) => hasDueCallbacks(database, companyId, seconds),
     companiesDue: (seconds) => listCompaniesDue(database, seconds),
     send: async ({ callbackId: id, companyId, url, body }) =>
-      postToTenant(network.transport, { url, body, headers: await signing.sign(companyId, { id, body }) }),
+      postToTenant(network.transport, { url, body, now: now(), headers: await signing.sign(companyId, { id, body }) }),
     settle: (claimed, end) => settleCallback(database, claimed, end)
   }, options)
   return {

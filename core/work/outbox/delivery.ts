@@ -7,7 +7,8 @@ import type { AttemptEnd, ClaimedCallback, ClaimLimits } from '../../store/vendo
 import type { Job, Queue } from '../queue/queue.ts'
 
 /**
- * Seconds from one try to the next; each pause is lengthened by up to a tenth. Told in plugins/README.md and the OpenAPI document too.
+ * Seconds from one try to the next; each pause is lengthened by up to a tenth, or to what the receiver asks for by Retry-After. Told in
+ * plugins/README.md and the OpenAPI document too.
  */
 export const callbackRetryDelays = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600]
 const jitter = 0.1
@@ -57,7 +58,9 @@ export function createDelivery<Claimed extends ClaimedCallback> (
     const { outcome } = told
     if (outcome !== 'failed') return { ...told, state: outcome }
     const pause = callbackRetryDelays[tries]
-    return pause === undefined ? { ...told, state: 'failed' } : { ...told, state: 'pending', after: pause * (1 + jitter * random()) }
+    if (pause === undefined) return { ...told, state: 'failed' }
+    const asked = posted.answered ? posted.retryAfter ?? 0 : 0
+    return { ...told, state: 'pending', after: Math.max(asked, pause * (1 + jitter * random())) }
   }
 
   async function attempt (claimed: Claimed): Promise<void> {

@@ -52,7 +52,7 @@ export function createEndpointCallbacks ({ database, network, signing, now, ...o
     hasDue: (companyId, seconds) => hasDueCallbacks(database, companyId, seconds, ofEndpoints),
     companiesDue: (seconds) => listCompaniesDue(database, seconds, ofEndpoints),
     send: ({ callbackId: id, url, body, ...endpoint }) =>
-      postToTenant(network.transport, { url, body, headers: signing.sign(endpoint, { id, body }) }),
+      postToTenant(network.transport, { url, body, now: now(), headers: signing.sign(endpoint, { id, body }) }),
     settle: (claimed, end) => settleEndpointCallback(database, claimed, end)
   }, options)
   return {

@@ -96,7 +96,7 @@ export function createCallbackEndpoints ({ database, network, guard, signing, no
       const message = { id: newId(), body: JSON.stringify({ type: testType, timestamp: now().toISOString(), sequence: 1, data }) }
       const headers = signing.sign({ companyId, endpointId, secrets: row.secrets }, message)
       const begun = performance.now()
-      const posted = await postToTenant(network.transport, { url: row.url, body: message.body, headers })
+      const posted = await postToTenant(network.transport, { url: row.url, body: message.body, headers, now: now() })
       return toldOf(posted, Math.round(performance.now() - begun))
     }
   }

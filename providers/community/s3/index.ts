@@ -44,6 +44,7 @@ const Settings = Type.Object({
   }),
   secretAccessKey: Secret({
     title: 'Secret access key',
+    pattern: '^\\S+$',
     'x-texts': { fr: { title: 'Clé d’accès secrète', description: 'Le secret de cette clé.' } },
     description: 'The secret of that key.'
   })

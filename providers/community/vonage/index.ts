@@ -21,6 +21,7 @@ export default defineProvider({
     }),
     apiSecret: Secret({
       title: 'API secret',
+      pattern: '^\\S+$',
       'x-texts': { fr: { title: 'Secret d’API', description: 'Le secret du compte.' } },
       description: 'The secret of the account.'
     }),
@@ -37,6 +38,7 @@ export default defineProvider({
     }),
     signatureSecret: Type.Optional(Secret({
       title: 'Signature secret',
+      pattern: '^\\S+$',
       'x-texts': {
         fr: { title: 'Secret de signature', description: 'Celui du compte : avec lui, Vonage signe ce que deviennent les messages.' }
       },

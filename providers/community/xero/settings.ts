@@ -26,6 +26,7 @@ export const Settings = Type.Object({
   }),
   clientSecret: Secret({
     title: 'Client secret',
+    pattern: '^\\S+$',
     'x-texts': { fr: { title: 'Secret client', description: 'de l’application chez Xero' } },
     description: 'of the app at Xero',
     minLength: 1,

@@ -13,6 +13,7 @@ export const Settings = Type.Object({
   webhookSecret: Type.Optional(
     Secret({
       title: 'Webhook secret',
+      pattern: '^\\S+$',
       'x-texts': { fr: { title: 'Secret du webhook', description: 'Le secret que Yousign affiche pour le webhook.' } },
       description: 'The secret that Yousign shows for the webhook.'
     })

@@ -13,7 +13,13 @@ t.teardown(async () => {
   await receiver.close()
 })
 const post = (more: { url?: string, limit?: number } = {}) =>
-  postToTenant(network.transport, { url: 'https://hooks.acme.test/a?b=c#d', headers: { 'webhook-id': '1' }, body: '{"a":"é"}', ...more })
+  postToTenant(network.transport, {
+    url: 'https://hooks.acme.test/a?b=c#d',
+    headers: { 'webhook-id': '1' },
+    body: '{"a":"é"}',
+    now: new Date(),
+    ...more
+  })
 
 await t.test('a body goes as it is, with its length, and only the status of the answer counts', async (t) => {
   receiver.answer({ status: 201, json: { anything: true } })
@@ -48,10 +54,13 @@ await t.test('nor is one who takes the connection and says nothing', async (t) =
     for (const socket of sockets) socket.destroy()
     silent.close()
   })
-  t.strictSame(await postToTenant(mute.transport, { url: `https://127.0.0.1:${String(port)}/`, headers: {}, body: '', limit: 200 }), {
-    answered: false,
-    reason: `"127.0.0.1:${String(port)}" did not answer within 0.2 seconds.`
-  })
+  t.strictSame(
+    await postToTenant(mute.transport, { url: `https://127.0.0.1:${String(port)}/`, headers: {}, body: '', now: new Date(), limit: 200 }),
+    {
+      answered: false,
+      reason: `"127.0.0.1:${String(port)}" did not answer within 0.2 seconds.`
+    }
+  )
 })
 
 await t.test('what is no plain https:// URL is not connected to', async (t) => {

@@ -269,6 +269,15 @@ const statuses: [what: string, answer: VendorBehaviour, failure: Failure][] = [
   ],
   ['401', { status: 401 }, { word: 'authentication_error', status: 401, message: '"api.acme.test" answered 401.' }],
   ['403', { status: 403 }, { word: 'authentication_error', status: 403, message: '"api.acme.test" answered 403.' }],
+  [
+    '403 with a page of a proxy',
+    { status: 403, headers: { 'content-type': 'text/html' }, text: '<!doctype html><title>Access denied</title>' },
+    {
+      word: 'provider_error',
+      status: 403,
+      message: '"api.acme.test" answered 403 with a page for people: a proxy or firewall may stand before the vendor.'
+    }
+  ],
   ['404', { status: 404 }, { word: 'provider_error', status: 404, message: '"api.acme.test" answered 404.' }],
   ['409', { status: 409 }, { word: 'provider_error', status: 409, message: '"api.acme.test" answered 409.' }],
   [

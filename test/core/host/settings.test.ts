@@ -96,6 +96,18 @@ await t.test('a secret left out is kept, with the time when it was given; a new 
   t.end()
 })
 
+await t.test('what was pasted loses the spaces, ends of lines and unseen marks around it, and keeps those inside', (t) => {
+  const incoming = { ...complete, user: ' ada\r\n', password: '\uFEFF\u200Btwo words\u00A0\n' }
+  const changed = changeSettings(form, nothing, incoming, { vault, now: first })
+  if (!changed.ok) throw new Error('It is refused.')
+  has(t, openSettings(changed.value, vault), { user: 'ada', password: 'two words' })
+  has(t, changeSettings(form, nothing, { ...complete, password: ' \u200B ' }, { vault, now: first }), {
+    ok: false,
+    problems: [{ path: '/password' }]
+  })
+  t.end()
+})
+
 await t.test('null deletes a secret', (t) => {
   const after = store({ user: 'ada', server: 'mail.example', apiKey: null }, store(complete))
   t.notOk('apiKey' in openSettings(after, vault))

@@ -172,6 +172,24 @@ await t.test('what is not delivered is tried ten times over three days, with wha
   lacks(t, JSON.stringify(log.lines), /in-the-address/)
 })
 
+await t.test('a receiver that asks to be left alone for longer is, in seconds or until a date, for a day at most', async (t) => {
+  const whole = (): number => Math.floor(clock.time / 1000) * 1000
+  const usual = callbackRetryDelays[1] ?? 0
+  for (const [ask, seconds] of [
+    [() => '120', () => 120],
+    [() => new Date(whole() + 7_200_000).toUTCString(), () => Math.ceil((whole() + 7_200_000 - clock.time) / 1000)],
+    [() => '999999999999', () => 24 * 3600],
+    [() => '2', () => usual],
+    [() => 'soon', () => usual]
+  ] as const) {
+    const { companyId, dispatchId, state } = await begun()
+    receiver.answer({ status: 503, headers: { 'retry-after': ask() } })
+    await note({ companyId, dispatchId, url })
+    await deliver({ companyId })
+    t.equal((((await state()).next_at?.getTime() ?? 0) - clock.time) / 1000, seconds(), ask())
+  }
+})
+
 await t.test('each try that follows has its job, after its pause', async (t) => {
   const { companyId, dispatchId } = await begun()
   receiver.answer([{ status: 503 }, { status: 429 }, { status: 204 }])
