@@ -81,7 +81,13 @@ export const ErrorBody = Type.Object({
 export type ErrorBody = Static<typeof ErrorBody>
 
 const Test = Type.Optional(Type.Literal(true, { description: 'Requested with a test key, or with ?sandbox=true: nothing real, free.' }))
-const whole = { success: Type.Literal(true), dispatchId: Uuid, status: Type.Literal('succeeded'), test: Test }
+const Warnings = Type.Optional(
+  Type.Array(ProblemSchema, {
+    description: 'What validation warns of, such as data that the template does not show. Left out where there is nothing, and where the ' +
+      'dispatch was begun by an earlier request.'
+  })
+)
+const whole = { success: Type.Literal(true), dispatchId: Uuid, status: Type.Literal('succeeded'), test: Test, warnings: Warnings }
 const ending = { metadata: Metadata, executionTime: Type.Number({ minimum: 0, description: 'Seconds.' }) }
 
 /** The result of a successful dispatch of one service. */
@@ -112,12 +118,13 @@ export const QueuedResponse = Type.Object({
   dispatchId: Uuid,
   status: Type.Enum(['queued', 'running']),
   test: Test,
+  warnings: Warnings,
   statusUrl: Type.String({ format: 'uri', description: 'GET reads the current state of the dispatch.' }),
   metadata: Metadata
 }, { title: 'QueuedDispatch' })
 export type QueuedResponse = Static<typeof QueuedResponse>
 
-/** The answer to a validation. Nothing was contacted, rendered or charged. */
+/** The answer to a validation. Nothing was contacted, kept or charged. */
 export const ValidationResponse = Type.Object({
   success: Type.Literal(true),
   result: Type.Enum(['success', 'warning']),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { DispatchError, refusal } from '../contract/errors.ts'
-import { ProviderLoadError } from '../host/call/load-error.ts'
+import { LoadTimeout, ProviderLoadError } from '../host/call/load-error.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import type { Sandbox } from '../host/sandbox/provider.ts'
 import core from '../package.json' with { type: 'json' }
@@ -63,9 +63,17 @@ export function asNoRoom (error: unknown): never {
   throw new DispatchError('service_unavailable', message, { details: [{ path: '', code: 'disk_full', message }], cause: error })
 }
 
-/** The error for a client, where the inspection of a package or a catalog refuses. `path`: what of the request is refused. */
+/**
+ * The error for a client, where the inspection of a package or a catalog refuses. `path`: what of the request is refused. That a source was
+ * slow is no fault of the request.
+ */
 export function asRefusal (error: unknown, path: string): unknown {
-  return error instanceof MarketplaceRefusal ? refusal('validation_failed', [{ path, code: error.code, message: error.message }]) : error
+  if (!(error instanceof MarketplaceRefusal)) return error
+  const { code, message } = error
+  const details = [{ path, code, message }]
+  return code === 'source_timeout'
+    ? new DispatchError('timeout', message, { details, cause: error })
+    : refusal('validation_failed', details)
 }
 
 /** What its process says of it. */
@@ -75,9 +83,16 @@ async function tried ({ manifest }: AdapterPackage, sandbox: Sandbox, place: Par
     const provider = sandbox.open(place, definition)
     if (isDeepStrictEqual(JSON.parse(JSON.stringify(provider.manifest)), manifest.provider)) return definition
   } catch (error) {
+    if (error instanceof LoadTimeout) throw slow(error)
     throw error instanceof ProviderLoadError ? refused('does_not_load', error.message) : error
   }
   throw refused('manifest_differs', 'Its code says another thing of itself than its manifest.json: pack it again.')
+}
+
+/** Nobody can tell a package that hangs from a machine that is busy. */
+function slow (cause: LoadTimeout): DispatchError {
+  const message = `${cause.message} Try again when this machine is less busy; code that never finishes would say the same.`
+  return new DispatchError('provider_unavailable', message, { details: [{ path: '/package', code: 'loads_too_slowly', message }], cause })
 }
 
 function refused (code: string, message: string): DispatchError {

@@ -2,7 +2,7 @@ import { canonicalJson, withTimeLimit } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { sampleLink } from '../access/document-links.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
-import { DispatchError } from '../contract/errors.ts'
+import { DispatchError, presentable } from '../contract/errors.ts'
 import type { DryRunView, ValidationResponse } from '../contract/response.ts'
 import type { DispatchRequest } from '../services/request.ts'
 import type { Database } from '../store/db/database.ts'
@@ -97,10 +97,10 @@ async function beginOrRepeat (
   begun: () => void
 ): Promise<DispatchReply> {
   const begin = async (keyed: { idempotency?: IdempotencyKey }): Promise<DispatchReply> => {
-    const planned = await stages.planner.plan(command, request)
-    const { warnings } = await rehearse(stages.dependencies, planned, command, 'what is made later')
-    const plan = { ...planned, warnings: [...planned.warnings, ...warnings] }
-    return { result: await stages.runner.begin(command, plan, { begun, ...keyed }), replayed: false }
+    const plan = await stages.planner.plan(command, request)
+    const found = await rehearse(stages.dependencies, plan, command, 'what is made later')
+    const warnings = presentable([...plan.warnings, ...found.warnings])
+    return { result: { ...await stages.runner.begin(command, plan, { begun, ...keyed }), warnings }, replayed: false }
   }
   const idempotency = idempotencyOf(command)
   if (idempotency === undefined) return begin({})

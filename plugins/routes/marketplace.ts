@@ -14,7 +14,9 @@ const bodyLimit = 12 * 1024 * 1024
 
 const mayRead = { roles: ['admin', 'operator'], scopes: ['configuration', 'platform'] } as const
 const mayChange = { roles: ['operator'], scopes: ['platform'], errors: ['not_found', 'conflict'] } as const
-const mayInstall = { ...mayChange, errors: ['not_found', 'conflict', 'consent_required', 'validation_failed'] } as const
+/** Of what a package or a source takes too long for. */
+const slow = ['provider_unavailable', 'timeout'] as const
+const mayInstall = { ...mayChange, errors: ['not_found', 'conflict', 'consent_required', 'validation_failed', ...slow] } as const
 
 /** Adapters: operators take them in, install, upgrade and offer them; admins read what is offered to their company. */
 export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace, now }, done) => {
@@ -56,7 +58,7 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
 
   app.post('/api/v1/marketplace/packages', {
     bodyLimit,
-    config: { scopes: ['platform'], roles: ['operator'], errors: ['conflict', 'validation_failed'] },
+    config: { scopes: ['platform'], roles: ['operator'], errors: ['conflict', 'validation_failed', ...slow] },
     schema: {
       operationId: 'addAdapterPackage',
       tags,

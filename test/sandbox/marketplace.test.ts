@@ -261,7 +261,6 @@ await t.test('a package that does what its fixtures show is taken in, and no pro
 
 for (const [what, packing, code] of [
   ['throws when it is loaded', { code: 'broken', head: 'throw new Error("no luck")' }, 'does_not_load'],
-  ['never finishes loading', { code: 'broken', head: 'for (;;);' }, 'does_not_load'],
   ['is not what its manifest says', { code: 'broken', says: { hosts: ['api.other.test'] } }, 'manifest_differs'],
   ['does not do what its fixtures show', { code: 'broken', fixtures: { 'send.accepted': shown('2.0.0') } }, 'fails_fixtures'],
   ['has a fixture that cannot be read', { code: 'broken', fixtures: { 'send.accepted': {} } }, 'fails_fixtures'],
@@ -278,6 +277,14 @@ for (const [what, packing, code] of [
     while (processesOf(service) > before) await pause(50)
   })
 }
+
+await t.test('a package that does not finish loading in time is not called broken: it may be this machine', async (t) => {
+  has(t, await add({ version: '1.0.0', code: 'broken', head: 'for (;;);' }), {
+    status: 503,
+    body: { error: 'provider_unavailable', details: [{ code: 'loads_too_slowly' }] }
+  })
+  t.same(await readdir(folderOf(service)), [])
+})
 
 await t.test('the ends of its processes that nobody asked for are counted, with the last one', async (t) => {
   const does = 'setTimeout(() => process.exit(3), 50)'

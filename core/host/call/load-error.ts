@@ -13,6 +13,16 @@ export class ProviderLoadError extends Error {
   }
 }
 
+/** A folder was not loaded in time: its code hangs, or the machine is busy. */
+export class LoadTimeout extends ProviderLoadError {
+  override name = 'LoadTimeout'
+
+  /** `limit`: in seconds. */
+  constructor (limit: number) {
+    super(`It did not finish loading within ${limit} seconds.`)
+  }
+}
+
 /**
  * The words of any thrown value: libraries throw and report texts, plain objects in place of errors, and errors without a message of their
  * own. A host name with several addresses has an error for each of them.

@@ -3,7 +3,7 @@ import { folderDigest, providerFolders, realFolder } from './folder.ts'
 import type { InstalledProvider, loadProvider } from './load.ts'
 import { readPackage } from './package.ts'
 import { isSamePublisher, type Pin, type Pins, publisherInWords } from './pins.ts'
-import type { Trial, TrialFolder, Trials } from './trials.ts'
+import { patience, type Trial, type TrialFolder, type Trials } from './trials.ts'
 
 /**
  * A folder (or a whole directory) that was refused, with the reason. `place`: the file and line in it. `notice`: what everybody may be
@@ -70,7 +70,7 @@ async function readFolder (directory: string, folder: string, { serving }: Readi
 async function loadChanged ({ folder, digest }: Changed, trial: Trial = {}, { load, loadLimit }: Reading): Promise<ProviderEntry> {
   if (trial.fault !== undefined) return { state: 'refused', folder, reason: trial.fault }
   try {
-    return await load(folder, digest, loadLimit)
+    return await load(folder, digest, patience * loadLimit)
   } catch (error) {
     // Node tells where a syntax error is only when it ends a process, that of the trial.
     return refusedFolder(folder, error, trial.place)

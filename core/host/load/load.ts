@@ -3,7 +3,7 @@ import { basename, relative } from 'node:path'
 import { eventServices } from '../../contract/delivery.ts'
 import { serviceNames } from '../../contract/service-names.ts'
 import { type CheckContext, checkContextOf } from '../call/context.ts'
-import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
+import { errorMessageOf, LoadTimeout, ProviderLoadError } from '../call/load-error.ts'
 import { runAs } from '../call/stray-errors.ts'
 import { deriveManifest } from '../manifest/derive.ts'
 import type { Manifest } from '../manifest/manifest.ts'
@@ -76,7 +76,7 @@ export async function loadProvider (folder: string, digest: string, limit: numbe
 async function importWithin (folder: string, entry: string, limit: number): Promise<unknown> {
   try {
     return await withTimeLimit(limit * 1000, runAs({ provider: basename(folder) }, () => importAnew(folder, entry)), () =>
-      new ProviderLoadError(`It did not finish loading within ${limit} seconds.`))
+      new LoadTimeout(limit))
   } catch (cause) {
     throw cause instanceof ProviderLoadError
       ? cause

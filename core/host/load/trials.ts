@@ -61,13 +61,19 @@ function keyOf ({ digest }: TrialFolder): string {
   return hash('sha256', `${digest} ${core.version} ${process.version}`)
 }
 
-/** A child that ends, or hangs, is followed by another one for the folders that are left. */
-async function tryAll (folders: readonly TrialFolder[], options: { limit: number, log: Log }): Promise<Map<string, Trial>> {
+/** How many times as long a folder may take when it is tried again: the machine may have been busy. */
+export const patience = 6
+
+/** A child that ends, or hangs, is followed by another one for the folders that are left. What hung is tried once more, by itself. */
+async function tryAll (folders: readonly TrialFolder[], { limit, log }: { limit: number, log: Log }): Promise<Map<string, Trial>> {
   const trials = new Map<string, Trial>()
   while (trials.size < folders.length) {
     const left = folders.slice(trials.size)
-    const found = await tryInChild(left, options)
-    left.slice(0, found.length).forEach(({ folder }, index) => trials.set(folder, found[index] ?? {}))
+    const { trials: found, hung } = await tryInChild(left, { limit, log })
+    const last = left[found.length]
+    const again = hung && last !== undefined ? await tryInChild([last], { limit: patience * limit, log }) : { trials: [], hung: false }
+    const slow = again.hung ? [{ fault: `It did not finish loading within ${patience * limit / 1000} seconds.` }] : again.trials
+    for (const [index, trial] of [...found, ...slow].entries()) trials.set(left[index]?.folder ?? '', trial)
   }
   return trials
 }
@@ -75,8 +81,11 @@ async function tryAll (folders: readonly TrialFolder[], options: { limit: number
 /** Milliseconds: a busy machine starts a process slowly. */
 const startLimit = 30_000
 
-/** Tries the folders until one ends the child, or hangs it; answers what came of those, at least one. */
-async function tryInChild (folders: readonly TrialFolder[], { limit, log }: { limit: number, log: Log }): Promise<Trial[]> {
+/** Tries the folders until one ends the child, or hangs it; answers what came of those before one that hangs, and of one that ends it. */
+async function tryInChild (
+  folders: readonly TrialFolder[],
+  { limit, log }: { limit: number, log: Log }
+): Promise<{ trials: Trial[], hung: boolean }> {
   const word = randomUUID()
   // By env(1): whatever observes this process may add variables to those of its children.
   const child = spawn('/usr/bin/env', ['-i', process.execPath, ...permissions, program], { env: {}, stdio: 'pipe' })
@@ -107,10 +116,10 @@ async function tryInChild (folders: readonly TrialFolder[], { limit, log }: { li
   const trials = folders.slice(0, done).map((): Trial => ({}))
   const [last] = folders.slice(done - 1)
   const place = done === 0 || last === undefined ? undefined : placeIn(printed, last.folder)
-  if (place !== undefined) return trials.with(-1, { place })
-  if (done === folders.length) return trials
+  if (place !== undefined) return { trials: trials.with(-1, { place }), hung: false }
+  if (done === folders.length) return { trials, hung: false }
   log.error({ folder: folders[done]?.folder, printed: printed.slice(-longestLogged) }, 'a provider failed its trial, and printed this')
-  return [...trials, { fault: hung ? `It did not finish loading within ${limit / 1000} seconds.` : 'Ends the process when it is loaded.' }]
+  return hung ? { trials, hung } : { trials: [...trials, { fault: 'Ends the process when it is loaded.' }], hung }
 }
 
 const program = fileURLToPath(new URL('trial-child.ts', import.meta.url))

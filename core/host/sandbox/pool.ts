@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { randomUUID } from 'node:crypto'
 import { observe } from '../../contract/observations.ts'
 import { failureError } from '../call/failure.ts'
+import { LoadTimeout } from '../call/load-error.ts'
 import type { Log } from '../call/log.ts'
 import { type Child, startChild } from './child.ts'
 import type { Launch } from './launch.ts'
@@ -206,7 +207,7 @@ export function createPool ({
       await child.ask('load', { entry })
       return walls
     }
-    const walls = await withTimeLimit(loadLimit, load(), () => new Error(`It did not finish loading within ${loadLimit / 1000} seconds.`))
+    const walls = await withTimeLimit(loadLimit, load(), () => new LoadTimeout(loadLimit / 1000))
       .catch((error: unknown) => {
         child.kill('It could not be loaded.')
         throw error

@@ -5,7 +5,7 @@ import { eventServices } from '../../contract/delivery.ts'
 import { type ServiceName, serviceNames } from '../../contract/service-names.ts'
 import type { Context } from '../call/context.ts'
 import { failureError } from '../call/failure.ts'
-import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
+import { errorMessageOf, LoadTimeout, ProviderLoadError } from '../call/load-error.ts'
 import { createOwnDocuments } from '../files/own-documents.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import { readPackage } from '../load/package.ts'
@@ -101,9 +101,9 @@ export async function createSandbox ({ cache, walls: wanted = 'required', bwrap,
 
   async function describe (files: ProviderFiles, limit: number): Promise<string> {
     const adapter = { ...adapterOf(files), loadLimit: limit * 1000 }
-    const asked = pool.runOnce(adapter, (child) => withTimeLimit(limit * 1000, child.ask('describe', {})))
-    const { definition } = await withTimeLimit(limit * 1000, asked,
-      () => new ProviderLoadError(`It did not finish loading within ${limit} seconds.`)).catch(refuse)
+    const late = (): Error => new LoadTimeout(limit)
+    const asked = pool.runOnce(adapter, (child) => withTimeLimit(limit * 1000, child.ask('describe', {}), late))
+    const { definition } = await withTimeLimit(limit * 1000, asked, late).catch(refuse)
     return definition
   }
 

@@ -13,15 +13,15 @@ export type DispatchAnswer = DispatchResponse | ChainResponse | QueuedResponse
 
 /** The body for a dispatch that succeeded or goes on. Throws the error of any other. */
 export function responseOf (result: RunResult, addresses: Addresses): DispatchAnswer {
-  const { dispatchId, status, metadata, steps, createdAt, finishedAt } = result
-  const test = result.test ? { test: true as const } : {}
+  const { dispatchId, status, metadata, steps, createdAt, finishedAt, warnings = [] } = result
+  const more = { ...(result.test ? { test: true as const } : {}), ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }
   if (status === 'queued' || status === 'running') {
-    return { success: true, dispatchId, status, ...test, statusUrl: addresses.status(dispatchId), metadata }
+    return { success: true, dispatchId, status, ...more, statusUrl: addresses.status(dispatchId), metadata }
   }
   if (status !== 'succeeded') throw errorOf(result, addresses)
   const answers = steps.map((step) => stepResult(step, addresses.document))
   const [only, ...others] = answers
-  const beginning = { success: true, dispatchId, status, ...test } as const
+  const beginning = { success: true, dispatchId, status, ...more } as const
   const ending = {
     generatedDocument: answers.find(({ generatedDocument: made }) => made !== null)?.generatedDocument ?? null,
     metadata,

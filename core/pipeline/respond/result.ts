@@ -1,3 +1,4 @@
+import type { Problem } from '@dispatch/common'
 import { isDeliveryService, isPolledService, refusalOf } from '../../contract/delivery.ts'
 import type { DispatchRequestView, DispatchView, EventView, GeneratedDocument, StepResult,
   VendorCallView } from '../../contract/response.ts'
@@ -28,6 +29,8 @@ export type RunResult = {
   steps: readonly Step[]
   createdAt: Date
   finishedAt: Date | null
+  /** What its plan warned of; only the answer to the request that began it tells. */
+  warnings?: readonly Problem[]
 }
 
 /** The result of a recorded dispatch, as far as it has come. */

@@ -15,7 +15,7 @@ import { settlementOfFailure } from './settle.ts'
 type Extent = 'everything' | 'what is made later'
 
 /** Milliseconds for a rehearsal. What takes longer is not checked. */
-const limit = 5_000
+const limit = 20_000
 
 const nothing: Rehearsal = { warnings: [], texts: new Map() }
 

@@ -119,11 +119,12 @@ await t.test('dispatch refuses what validation does, and nothing else that needs
     const request = { body: body(data) }
     const validated = await service.send('POST', `${path}/validate`, request)
     const dispatched = await service.send('POST', path, request)
-    if (validated.status === 200) {
+    // On a machine that is very busy a validation says that it could not check all.
+    if (validated.status === 200 && !validated.body.warnings.some(({ code }: { code: string }) => code === 'not_checked')) {
       if (dispatched.status === 422) t.fail(`${path}: ${JSON.stringify(dispatched.body)} of ${JSON.stringify(changes)}`)
       return dispatched.status !== 422
     }
-    return dispatched.status === validated.status && faults(validated).join() === faults(dispatched).join()
+    return validated.status === 200 || (dispatched.status === validated.status && faults(validated).join() === faults(dispatched).join())
   }), { numRuns: 150 })
 })
 
@@ -134,7 +135,7 @@ await t.test('characters without a font are told by validation, and by the answe
   for (const { path, body, data } of kinds.slice(0, 2)) {
     const request = { body: body({ ...data, number: `W-${path}`, customer: { ...data['customer'], name: '王伟' } }) }
     has(t, await service.send('POST', `${path}/validate`, request), { status: 422, body: wide })
-    has(t, await service.send('POST', path, { ...request, headers: { prefer: 'respond-async' } }), { status: 422, body: wide })
+    has(t, await service.send('POST', `${path}?async=true`, request), { status: 422, body: wide })
   }
   t.equal((await service.send('GET', '/api/v1/dispatches?status=queued')).body.data.length, 0)
 })
@@ -156,4 +157,18 @@ await t.test('validation counts the text of a template', async (t) => {
   const { sms } = (await outbox()).at(-1)
   has(t, step, { text: { encoding: sms.encoding, segments: sms.segments } })
   contains(t, sms.message, /./)
+})
+
+await t.test('the answer to a dispatch warns as validation does: of a misspelt field, whether the client waits or not', async (t) => {
+  const { path, body, data } = kinds[0]!
+  const later = { ...data, number: 'W-1', dueDate: '2099-01-01' }
+  const request = { body: body({ ...later, custmer: { name: 'Ada' } }) }
+  const warnings = [{ path: '/template/data/custmer', code: 'unused_field' }]
+  has(t, await service.send('POST', `${path}/validate`, request), { status: 200, body: { warnings } })
+  for (const query of ['', '?async=true']) {
+    has(t, (await service.send('POST', path + query, request)).body, { success: true, warnings })
+  }
+  const plain = await service.send('POST', path, { body: body(later) })
+  t.equal(plain.status, 200)
+  t.notOk('warnings' in plain.body)
 })
