@@ -13,7 +13,7 @@ export { MasterKeyError, readMasterKey } from './access/master-key.ts'
 export { clientKeyOf, isAddressAllowed, isWithin, readNetwork } from './access/networks.ts'
 export { hashPassword, measureHashing, passwordMatches, unusableHash } from './access/passwords.ts'
 export { relyingPartyOf } from './access/passkeys.ts'
-export { maySee, mayUse, requireEveryService, requirePerson, requireRole, requireScope, requireService,
+export { maySee, mayUse, requireEveryService, requirePerson, requireRole, requireScope, requireService, scopesWithin,
   sightOf } from './access/permissions.ts'
 export { createSigningKeys, readLinkKey, rotateSigningKey, type KeyPurpose, type KeyStore, type SigningKeys,
   type StoredKey } from './access/signing-keys.ts'

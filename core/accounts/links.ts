@@ -19,6 +19,7 @@ import { readMailStates } from '../store/tenants/link-mail.ts'
 import { acceptInvitation, deleteInvitation, findLink, insertInvitation, insertPasswordLink, type InvitationPage, type InvitationRow,
   type LinkRow, listInvitations, type NewLink, noteForgotten, renewInvitation, usePasswordLink } from '../store/tenants/links.ts'
 import type { RateLimiter } from '../store/tenants/rate-limiter.ts'
+import { isOfOther, refuseDomainOfOther } from './domains.ts'
 import type { LinkMail, MailContent } from './link-mail.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
 import { type Requester, requireGrantable, requireOwned } from './users.ts'
@@ -136,7 +137,7 @@ export function createLinks (options: Options): Links {
     const maker = await accounts.byId(link.made_by)
     if (maker === undefined || maker.disabled) throw dead()
     if (link.purpose === 'invitation') {
-      if (!mayGive(maker, link)) throw dead()
+      if (!mayGive(maker, link) || await isOfOther(database, maker.companyId, link.email)) throw dead()
       return { link, email: link.email, addresses: maker.addresses }
     }
     const user = await accounts.byId(link.user_id)
@@ -157,6 +158,7 @@ export function createLinks (options: Options): Links {
       requireGrantable(actor, role)
       requireOwned(actor, services)
       const email = normaliseEmail(typed)
+      await refuseDomainOfOther(database, actor.companyId, email)
       const token = await newToken(how, email, role, actor.companyId)
       const link = { linkId: newId(), ...token.stored, madeBy: actor.userId, lifetime: lifetimes.invitation }
       const row = await insertInvitation(database, actor.companyId, { ...link, email, role, services, most }, { author, at: now() })
@@ -170,6 +172,7 @@ export function createLinks (options: Options): Links {
       const all = await listInvitations(database, { companyId: actor.companyId, roles: rolesUpTo('operator') })
       const known = all.find((row) => row.link_id === linkId)
       if (known === undefined) return undefined
+      await refuseDomainOfOther(database, actor.companyId, known.email)
       const token = await newToken(how, known.email, known.role, actor.companyId)
       const link = { linkId, ...token.stored, madeBy: actor.userId, lifetime: lifetimes.invitation }
       const row = await renewInvitation(database, actor.companyId, link, ({ role, services }) => {

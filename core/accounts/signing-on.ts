@@ -1,6 +1,5 @@
 import { compile } from '@dispatch/common'
 import { timingSafeEqual } from 'node:crypto'
-import { domainToASCII } from 'node:url'
 import { type Static, Type } from 'typebox'
 import { type Account, type Accounts, type Actor, normaliseEmail } from '../access/account.ts'
 import { digestOf } from '../access/api-key.ts'
@@ -15,6 +14,7 @@ import type { Database } from '../store/db/database.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { findByEmail, findIdentity, findSignOn, type Identity, insertIdentity, insertUserOf, isElsewhere, type NamedSignOn, noteAnswer,
   readSingleSignOn, type SingleSignOnRow } from '../store/tenants/single-sign-on.ts'
+import { domainOf } from './domains.ts'
 import { addressNameOf, returnAddressOf } from './return-address.ts'
 import type { SecondFactors } from './second-factors.ts'
 import { secretContext, sharesAddress } from './single-sign-on.ts'
@@ -281,9 +281,6 @@ const versionOf = (row: SingleSignOnRow): number => row.updated_at.getTime()
 function isUnchanged (row: SingleSignOnRow, { issuer, clientId, version }: Pending): boolean {
   return row.issuer === issuer && row.client_id === clientId && versionOf(row) === version
 }
-
-/** The domain of an e-mail address, as it is in the DNS. */
-const domainOf = (email: string): string => domainToASCII(email.slice(email.lastIndexOf('@') + 1)).replace(/\.$/, '')
 
 type Fits<Value> = (value: unknown) => { ok: true, value: Value } | { ok: false }
 

@@ -9,6 +9,7 @@ import type { Database } from '../store/db/database.ts'
 import { resetAccess } from '../store/tenants/access.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { addUser, findUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/tenants/users.ts'
+import { refuseDomainOfOther } from './domains.ts'
 
 /** Who changes users, and from which IP address. */
 export type Requester = { actor: Actor, author: AuditAuthor }
@@ -74,6 +75,7 @@ export function createUsers ({ database, credentials, now }: { database: Databas
       requireGrantable(actor, role)
       requireOwned(actor, services)
       requireGoodPassword(password, email)
+      await refuseDomainOfOther(database, actor.companyId, normaliseEmail(email))
       const user = { email: normaliseEmail(email), role, services, passwordHash: await hashPassword(password) }
       const created = await addUser(database, actor.companyId, user, { author, at: now() })
       if (created === undefined) throw emailTaken()
@@ -86,6 +88,7 @@ export function createUsers ({ database, credentials, now }: { database: Databas
       if (changes.role !== undefined) requireGrantable(actor, changes.role)
       requireOwned(actor, (changes.services ?? []).filter((service) => !known.services.includes(service)))
       if (email !== undefined || password !== undefined) await requireHold(actor, author, known, current)
+      if (email !== undefined) await refuseDomainOfOther(database, actor.companyId, normaliseEmail(email))
       const change = {
         ...changes,
         ...(email === undefined ? {} : { email: normaliseEmail(email) }),

@@ -1,4 +1,4 @@
-import { ErrorBody, usualVersion, type Version, versions } from '@dispatch/core'
+import { callbackTypes, ErrorBody, usualVersion, type Version, versions } from '@dispatch/core'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
@@ -86,10 +86,22 @@ function inVersion (document: object, version: Version): OpenApiObject {
   const { info, webhooks } = document as { info: OpenApiObject, webhooks: Record<string, OpenApiObject> }
   const told = callbackNamesIn(version)
   return {
-    ...document,
+    ...withoutLater(document, new Set(callbackTypes.filter((type) => !told.includes(type)))) as OpenApiObject,
     info: { ...info, version },
     webhooks: Object.fromEntries(Object.entries(webhooks).filter(([name]) => told.includes(name)))
   }
+}
+
+/** A part of the document, whose lists of types of callbacks leave out those of later versions. */
+function withoutLater (part: unknown, later: ReadonlySet<unknown>): unknown {
+  if (typeof part !== 'object' || part === null || later.size === 0) return part
+  if (Array.isArray(part)) return part.map((one: unknown) => withoutLater(one, later))
+  return Object.fromEntries(
+    Object.entries(part).map(([name, value]: [string, unknown]) => [
+      name,
+      name === 'enum' && Array.isArray(value) ? value.filter((one) => !later.has(one)) : withoutLater(value, later)
+    ])
+  )
 }
 
 /** The groups of operations, in the order in which a newcomer meets them. */

@@ -392,9 +392,25 @@ await t.test('no user is made of an address that another company has, by its dom
   }
   t.same((await usersOf(a)).filter((email) => email.endsWith(domain)), [])
   t.ok(await tried(b, `ceo@${domain}`), 'the company itself makes it')
-  // Whoever makes such a user elsewhere keeps nobody out of the company whose domain it is.
-  await send('POST', '/api/v1/users', { body: { email: `cfo@${domain}`, password: 'correct horse battery', role: 'member', services: [] } },
+  // Nor does an admin make, invite or name one; and who was there before keeps nobody out of the company whose domain it is.
+  const email = `cfo@${domain}`
+  const { data } = (await send('GET', '/api/v1/users', {}, a.admin)).body as { data: { id: number, email: string }[] }
+  const member = data.find((one) => one.email === a.member.email)?.id ?? 0
+  for (const [method, path, body] of [
+    ['POST', '/api/v1/users', { email, password: 'correct horse battery', role: 'member', services: [] }],
+    ['POST', '/api/v1/company/invitations', { email: email.toUpperCase(), role: 'member', services: [] }],
+    ['PUT', `/api/v1/users/${String(member)}`, { email }]
+  ] as const) has(t, await send(method, path, { body }, a.admin), { status: 409, body: { message: /belongs to another company/ } })
+  const invited = await send('POST', '/api/v1/company/invitations', { body: { email, role: 'member', services: [] } }, b.admin)
+  t.equal(invited.status, 201, 'the company itself')
+  const sold = `sold${String(b.companyId)}.example`
+  const before = await send('POST', '/api/v1/company/invitations', { body: { email: `ceo@${sold}`, role: 'member', services: [] } },
     a.admin)
+  await send('PUT', `/api/v1/companies/${String(b.companyId)}/domains`, { body: { domains: [domain, sold] } }, b.operator)
+  const { token, id } = before.body as { token: string, id: string }
+  t.equal((await send('POST', '/auth/links/use', { body: { token, password: 'correct horse battery' } }, null)).status, 404)
+  t.equal((await send('POST', `/api/v1/company/invitations/${id}/renew`, {}, a.admin)).status, 409)
+  await owner.updateTable('users').set({ email }).where('user_id', '=', member).execute()
   t.ok(await tried(b, `cfo@${domain}`), 'though there is a user elsewhere')
 })
 

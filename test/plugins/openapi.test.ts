@@ -39,6 +39,9 @@ await t.test('the document is that of the version that serves requests without o
     t.ok((await new Validator().validate(structuredClone(answer.body))).valid)
     t.equal('email.delivered' in answer.body.webhooks, version === '1.1.0', 'it has the callbacks of its version alone')
     t.ok('dispatch.succeeded' in answer.body.webhooks)
+    const text = JSON.stringify(answer.body)
+    t.equal(text.includes('"email.delivered"'), version === '1.1.0', 'and lists no others')
+    t.ok(text.includes('"dispatch.succeeded",'))
   }
   t.same((await service.send('GET', '/openapi/1.0.1.json', {}, null)).body, document)
   t.equal((await service.send('GET', '/openapi/9.0.0.json', {}, null)).status, 401)

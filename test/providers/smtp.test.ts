@@ -219,7 +219,7 @@ await t.test('a server whose certificate nobody vouches for is sent nothing', as
 
 await t.test('a server without STARTTLS is sent nothing', async (t) => {
   const { server, send } = await begin(t, () => ({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] }))
-  has(t, await send(), { outcome: 'unavailable' })
+  has(t, await send(), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: /offers no TLS \(STARTTLS\)/ } })
   t.strictSame(server.mails, [])
 })
 

@@ -46,7 +46,17 @@ export function smtpFailure (host: string, error: SmtpError, whole: boolean): Re
   })
 }
 
+/** What OpenSSL says where the other side does not speak TLS. */
+const isPlain = /:(?:wrong version number|packet length too long|record layer failure)/
+
 /** The sentence for an error of a session, about the whole message or about one recipient. */
-export function smtpErrorMessage (host: string, { response, message }: Pick<SmtpError, 'response' | 'message'>): string {
+export function smtpErrorMessage (host: string, { code, response, message }: Pick<SmtpError, 'code' | 'response' | 'message'>): string {
+  if (code === 'ETLS') return `"${host}" offers no TLS (STARTTLS) at this port, and no mail is sent without it.`
+  const [isOfTls, reason] = /:SSL routines:[^:]*:([^:]+)/.exec(message) ?? []
+  if (isOfTls !== undefined) {
+    return isPlain.test(message)
+      ? `"${host}" does not begin with TLS at this port: "tls" is for port 465 as a rule, "starttls" for port 587.`
+      : `TLS could not begin with "${host}": ${reason ?? 'for no known reason'}.`
+  }
   return response === undefined ? `"${host}" did not accept the message: ${message}.` : `"${host}" answered: ${response}`
 }

@@ -53,6 +53,12 @@ export async function noteAnswer ({ owner, now }: Database, digest: Buffer, seco
   return numInsertedOrUpdatedRows === 1n
 }
 
+/** The company to which an operator has given a domain. It is read as the owner: it may be another one. */
+export async function domainHolder ({ owner }: Pick<Database, 'owner'>, domain: string): Promise<number | undefined> {
+  const holder = await owner.selectFrom('company_domains').select('company_id').where('domain', '=', domain).executeTakeFirst()
+  return holder?.company_id
+}
+
 /**
  * Whether an e-mail address is another company's: its domain is, or another company has a user with it. Where the domain is the company's
  * own, it is not: an operator answers for that. Read as the owner.
@@ -62,8 +68,8 @@ export async function isElsewhere (
   companyId: number,
   { email, domain }: { email: string, domain: string }
 ): Promise<boolean> {
-  const holder = await owner.selectFrom('company_domains').select('company_id').where('domain', '=', domain).executeTakeFirst()
-  if (holder !== undefined) return holder.company_id !== companyId
+  const holder = await domainHolder({ owner }, domain)
+  if (holder !== undefined) return holder !== companyId
   const user = await owner.selectFrom('users').select('user_id').where('email', '=', email).where('company_id', '<>', companyId)
     .limit(1).executeTakeFirst()
   return user !== undefined

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../html.ts'
 import { choiceField, manyField, radioField, textField } from '../form/fields.ts'
 import { allowedServices, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
-import type { KeyView, NewKeyView, UserView } from '../session/api.ts'
+import { type KeyView, type NewKeyView, scopesWithin, type UserView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { copied, notice, page, table, time } from './layout.ts'
 import { said, type Typed, wrongOf } from './typed.ts'
@@ -32,14 +32,7 @@ function scopesOf (words: Words, scopes: KeyView['scopes']): Html {
 }
 
 function isWide (scopes: KeyView['scopes']): boolean {
-  return grantable('operator').every((scope) => scopes.includes(scope))
-}
-
-/** The scopes that are of use to keys of a role's users. */
-function grantable (role: Visit['actor']['role']): KeyView['scopes'] {
-  const ofMembers: KeyView['scopes'] = ['send', 'read_own', 'read_all', 'configuration']
-  if (role === 'member') return ofMembers
-  return [...ofMembers, 'templates', 'callbacks', 'audit', ...role === 'operator' ? ['platform' as const] : []]
+  return scopesWithin({ role: 'operator', mode: 'live' }).every((scope) => scopes.includes(scope))
 }
 
 function userOf ({ words, actor }: Visit, id: number, users: readonly UserView[]): string {
@@ -90,7 +83,7 @@ ${
       label: words.keyScopes,
       help: words.keyScopesHelp,
       values: typed === undefined ? ['send', 'read_own'] : typed.body.getAll('scope'),
-      options: optionsFor(words, 'scope', grantable(actor.role)),
+      options: optionsFor(words, 'scope', scopesWithin({ role: actor.role, mode: 'live' })),
       wrong: wrongOf(typed, '/scopes')
     })
   }${servicesField(words, typed === undefined ? ['*'] : servicesIn(typed.body), { offered: actor.services, help: words.keyServicesHelp })}${

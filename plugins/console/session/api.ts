@@ -6,7 +6,7 @@ import { releasePermit } from '../../hooks/admission-control.ts'
 import { askOwn } from '../../hooks/own-request.ts'
 import { ProofNeeded } from './proof.ts'
 
-export { callbackTypes, deliveryStatuses, isUnderWay, noticeText, searchedStepStatuses, statusClasses } from '@dispatch/core'
+export { callbackTypes, deliveryStatuses, isUnderWay, noticeText, scopesWithin, searchedStepStatuses, statusClasses } from '@dispatch/core'
 export type { AdapterDetail, AdapterView, AssetUseView, AssetView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView,
   ChoicesView, CompanyView, ConfigurationView, ConnectView, CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest,
   EndpointView, ErrorBody, EventView, FoundDispatchView, GuideView, HoldView, InvitationView, InvitationWithLink, KeyView, LimitsView,

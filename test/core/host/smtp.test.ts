@@ -676,7 +676,11 @@ await t.test('nobody is connected to', async (t) => {
 
   await t.test('who offers no TLS: the password does not leave in the clear', async (t) => {
     const { server, smtp } = await begin(t, () => ({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] }))
-    has(t, await failed(smtp.send(message(), transport)), { word: 'provider_unavailable' })
+    has(t, await failed(smtp.send(message(), transport)), { word: 'provider_unavailable', message: /"mail\.acme\.test" offers no TLS/ })
+    has(t, await failed(smtp.send(message(), { ...transport, security: 'tls' })), {
+      word: 'provider_unavailable',
+      message: /^"mail\.acme\.test" does not begin with TLS at this port: "tls" is for port 465 as a rule, "starttls" for port 587\.$/
+    })
     t.strictSame(server.mails, [])
   })
 
