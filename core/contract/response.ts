@@ -187,6 +187,9 @@ const StepView = Type.Object({
   deliveryMessage: Type.Optional(
     Type.String({ description: 'With a deliveryStatus that is a refusal: what it means, also for the price.' })
   ),
+  deliveryReason: Type.Optional(
+    Type.String({ description: 'Why, in the words of whoever declined, voided or refused it, as the vendor passes them on.' })
+  ),
   error: Type.Optional(StepError)
 }, { title: 'Step' })
 

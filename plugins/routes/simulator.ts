@@ -13,7 +13,8 @@ const EventBody = Type.Object({
   dispatchId: Uuid,
   status: Type.Enum([...deliveryStatuses, ...deliveryMarksOf('email')], {
     description: 'The new delivery status of the dispatch, in the words of its service, or what happened to an e-mail.'
-  })
+  }),
+  reason: Type.Optional(Type.String({ maxLength: 2_000, description: 'Why, in the words of whoever declined, voided or refused it.' }))
 }, { title: 'NewSimulatorEvent', additionalProperties: false })
 
 const SentEvent = Type.Object({
@@ -83,15 +84,15 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
       body: EventBody,
       response: { 200: SentEvent }
     }
-  }, async ({ actor, body: { dispatchId, status } }) => {
+  }, async ({ actor, body: { dispatchId, status, ...why } }) => {
     const { companyId } = actor
     const record = await findVisibleDispatch(database, actor, dispatchId)
     const { service, stepId, polledAt, remoteId, owner } = stepFor(record, status)
     const webhook = isEventService(service) ? host.find(code)?.manifest.webhooks?.[service] : undefined
 
     // As with a real vendor, the verb `status` reports the new status before the event is sent.
-    await stateOf(companyId).put(`delivery:${remoteId}`, status)
-    const event = { id: newId(), type: status, transaction: remoteId }
+    await stateOf(companyId).put(`delivery:${remoteId}`, { status, ...why })
+    const event = { id: newId(), type: status, transaction: remoteId, ...why }
     if (webhook === undefined) {
       // A key of its own: a question that is just being answered does not know the new status, and holds no other back.
       await queue.send('poll', [{ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: event.id }])

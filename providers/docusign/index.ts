@@ -1,21 +1,9 @@
-import { defineProvider, draftFirst, Type } from '@dispatch/core/provider'
-import { type Call, change, check, checkEnvironment, Envelope, envelopes, find, findTransaction, withdraw } from './api.ts'
+import { defineProvider, draftFirst } from '@dispatch/core/provider'
+import { type Call, change, check, checkEnvironment, envelopes, find, findTransaction, withdraw } from './api.ts'
+import { Event, events, read, Reasoned, reasonOf, statuses, wordOf } from './events.ts'
 import { prepare } from './prepare.ts'
 import { Settings } from './settings.ts'
 import { checkSigners, locales } from './signers.ts'
-
-/** The statuses of sent envelopes, as delivery statuses. */
-const statuses = {
-  sent: 'started',
-  delivered: 'viewed',
-  signed: 'signed',
-  completed: 'completed',
-  declined: 'declined',
-  voided: 'cancelled'
-} as const
-
-/** The signer whom an event is about. */
-const Event = Type.Object({ envelopeId: Type.String(), recipientId: Type.Optional(Type.String()) })
 
 export default defineProvider({
   code: 'docusign',
@@ -66,7 +54,9 @@ export default defineProvider({
       }),
 
       async status ({ id }, call) {
-        return { status: (await call.http.get(...envelopes(call, id), Envelope)).status }
+        const [url, signedIn] = envelopes(call, id)
+        const envelope = await call.http.get(url, { ...signedIn, query: { include: 'recipients' } }, Reasoned)
+        return { status: wordOf(envelope.status, envelope), ...reasonOf(envelope) }
       },
 
       async document ({ id }, call) {
@@ -88,23 +78,11 @@ export default defineProvider({
         { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' },
         { kind: 'hmac', header: 'X-DocuSign-Signature-*', algorithm: 'sha256', encoding: 'base64', secret: 'webhookSecret' }
       ],
-      body: Type.Object({ event: Type.String(), generatedDateTime: Type.String(), data: Event }),
-      // Events have no id, and their `retryCount` changes when one is sent again.
-      read: ({ event: type, generatedDateTime: time, data: { envelopeId: remoteId, recipientId = '' } }) => ({
-        remoteId,
-        type,
-        eventId: [type, remoteId, recipientId, time].join(' ')
-      }),
-      events: {
-        'envelope-sent': 'started',
-        'recipient-delivered': 'viewed',
-        'envelope-delivered': 'viewed',
-        'recipient-completed': 'signed',
-        'envelope-completed': 'completed',
-        'recipient-declined': 'declined',
-        'envelope-declined': 'declined',
-        'envelope-voided': 'cancelled'
-      }
+      body: Event,
+      read,
+      events,
+      // Only a configuration that includes the data says why.
+      confirm: ['envelope-declined', 'envelope-voided']
     }
   }
 })

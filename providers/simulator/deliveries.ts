@@ -1,4 +1,4 @@
-import { type DocumentHandle, type EventReading, refused, type Reported, type Static, Type } from '@dispatch/core/provider'
+import { type DocumentHandle, type EventReading, refused, type Reported, type Static, textOf, Type } from '@dispatch/core/provider'
 import { recorded, referenceOf, sentDocument } from './outbox.ts'
 import type { Call } from './settings.ts'
 
@@ -54,10 +54,10 @@ const text = Type.String({ minLength: 1, maxLength: 200 })
 /**
  * One format for the events of signatures and letters: the id of the event, one of the words, and the id from the answer to the dispatch.
  */
-export const Event = Type.Object({ id: text, type: text, transaction: text })
+export const Event = Type.Object({ id: text, type: text, transaction: text, reason: Type.Optional(Type.String()) })
 
-export function read ({ id: eventId, type, transaction: remoteId }: Static<typeof Event>): EventReading {
-  return { eventId, remoteId, type }
+export function read ({ id: eventId, type, transaction: remoteId, reason }: Static<typeof Event>): EventReading {
+  return { eventId, remoteId, type, ...(reason !== undefined && { reason }) }
 }
 
 /** The key in the state of the last word that was sent, by the id from the answer. */
@@ -67,8 +67,9 @@ const keyOf = (id: string): string => `delivery:${id}`
 export async function status ({ id }: { id: string }, call: Call): Promise<Reported> {
   const accepted = await recorded(referenceOf(id), call)
   if (accepted === undefined) throw refused('not_found', 'The simulator has accepted nothing under this id.')
-  const told = await call.state.get(keyOf(id))
-  return { status: typeof told === 'string' ? told : accepted.status }
+  const told = await call.state.get(keyOf(id)) ?? null
+  const reason = textOf(told, '/reason')
+  return { status: textOf(told, '') ?? textOf(told, '/status') ?? accepted.status, ...(reason !== undefined && { reason }) }
 }
 
 /** Takes back an accepted dispatch. It sends no event. */

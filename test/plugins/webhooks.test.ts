@@ -337,6 +337,23 @@ await t.test('an event that must be confirmed counts as the vendor says when it 
   has(t, (await delivery(dispatchId)).events, [{ facts: { type: 'done', confirmed: 'open', status: 'started' } }])
 })
 
+await t.test('of some words alone the vendor is asked; why it is so is kept as it is told', async (t) => {
+  await service.configure('ask-two', {})
+  const { dispatchId } = await accepted({ provider: 'ask-two', service: 'esign', remoteId: 'b_1' })
+  await post(paths.askSome, { transaction: 'b_1', type: 'viewed' }, basic(serverAuth))
+  await until('it is told', async () => (await delivery(dispatchId)).status === 'viewed')
+  t.notOk(vendor.requests.some(({ path }) => path === '/status/b_1'))
+  vendor.on('GET /status/b_1', { json: { status: 'lapsed', reason: 'Nobody \n has\u202e signed.' } })
+  await post(paths.askSome, { transaction: 'b_1', type: 'refused' }, basic(serverAuth))
+  await until('it is confirmed', async () => (await delivery(dispatchId)).status === 'expired')
+  has(t, (await delivery(dispatchId)).events.at(-1), {
+    facts: { type: 'refused', confirmed: 'lapsed', status: 'expired', reason: 'Nobody has signed.' }
+  })
+  has(t, (await service.send('GET', `/api/v1/dispatches/${dispatchId}`)).body, {
+    steps: [{ deliveryStatus: 'expired', deliveryReason: 'Nobody has signed.' }]
+  })
+})
+
 await t.test('the server\'s credentials of a provider come from its environment, whole or not at all', (t) => {
   t.same(readConfig({ DISPATCH_WEBHOOKS_ENDPOINT_AUTH_POST_ONE: 'user:pass:word' }).webhookAuth, { POST_ONE: 'user:pass:word' })
   for (const value of ['user', 'user:', ':password']) {

@@ -1,12 +1,9 @@
-import { compile } from '@dispatch/common'
-import { Type } from 'typebox'
 import type { DeliveryService } from '../../contract/delivery.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { Reported } from '../manifest/definition.ts'
 import { type CallContext, type FailedCall, failedCall, invoke } from './invoke.ts'
 import { copyJson } from './plain-json.ts'
-
-const fitReported = compile(Type.Unsafe<Reported>(Type.Object({ status: Type.String({ minLength: 1, maxLength: 200 }) })))
+import { readReported } from './reported.ts'
 
 /** `cancelled`: the verb returned. Its status says whether the vendor has taken the dispatch back. */
 export type CancelResult = { outcome: 'cancelled', reported: Reported } | FailedCall
@@ -22,8 +19,8 @@ export async function callCancel (
   if ('outcome' in called) return called
   const { returned, redact } = called
   const copied = copyJson(returned)
-  const fit = copied.ok ? fitReported(copied.value) : copied
+  const fit = copied.ok ? readReported(copied.value, redact) : copied
   return fit.ok
-    ? { outcome: 'cancelled', reported: redact.json(fit.value) }
+    ? { outcome: 'cancelled', reported: fit.value }
     : failedCall('outcome_unknown', `The answer of the provider "${installed.code}" to a cancellation cannot be read.`, { ours: true })
 }

@@ -51,7 +51,8 @@ type Lookups<Call> =
   | { idempotency: Exclude<Idempotency, { kind: 'lookup' }>, lookup?: Lookup<Call> }
 
 /**
- * The status of an accepted dispatch in the vendor's own word. Its further fields are stored in the timeline and in the step's response.
+ * The status of an accepted dispatch in the vendor's own word. `reason`: why, in the words of whoever declined or refused; the host keeps
+ * 500 characters in one line. Further fields are stored in the timeline and in the step's response.
  */
 export type Reported = JsonObject & { readonly status: string }
 

@@ -194,7 +194,7 @@ function webhooksOf ({ webhooks, services, settings }: Manifest, service: EventS
   const path = `/webhooks/${service}`
   const offered = isServiceName(service) ? services[service] : undefined
   if (offered === undefined) return [{ path, code: 'no_service', message: `The provider does not offer "${service}".` }]
-  const unconfirmed = webhook.confirm === true && !offered.verbs.includes('status')
+  const unconfirmed = webhook.confirm !== undefined && !offered.verbs.includes('status')
   return [
     ...webhookProblems(webhook, settings, path),
     ...(unconfirmed ? [{ path: `${path}/confirm`, code: 'required', message: 'The verb "status" is required to confirm an event.' }] : [])

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { EventService } from '../../contract/delivery.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 import { copyJson } from '../call/plain-json.ts'
+import { withPlainReason } from '../call/reason.ts'
 import { runAs } from '../call/stray-errors.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { EventReading } from './webhook.ts'
@@ -68,7 +69,7 @@ function parse (body: Uint8Array, check: Validator<unknown>): { ok: true, value:
 function readingOf (returned: unknown): ReadEvent {
   const copied = copyJson(returned)
   const fit = copied.ok ? fitReading(copied.value) : copied
-  if (fit.ok) return { ok: true, reading: fit.value }
+  if (fit.ok) return { ok: true, reading: withPlainReason(fit.value) }
   return {
     ok: false,
     reason: `The provider's reading of the event is invalid: ${

@@ -54,14 +54,15 @@ export type Verifier<Setting extends string = string> =
 
 /**
  * The content of an event. `remoteId`: the vendor's id of the transaction, the same as in the answer to the dispatch. `type`: the vendor's
- * word. `eventId`: identifies a repeated event, where the raw body does not. `recipient`: whom an e-mail's event is about. Further fields
- * are stored in the timeline.
+ * word. `eventId`: identifies a repeated event, where the raw body does not. `recipient`: whom an e-mail's event is about. `reason`: why,
+ * in the words of whoever declined or refused; the host keeps 500 characters in one line. Further fields are stored in the timeline.
  */
 export type EventReading = JsonObject & {
   readonly remoteId: string
   readonly type: string
   readonly eventId?: string
   readonly recipient?: string
+  readonly reason?: string
 }
 
 /** A vendor's events for one service. All fields are data except `read`, which gets a verified event that fits `body`. */
@@ -78,8 +79,11 @@ export type Webhook<Service extends EventService, Setting extends string, Body e
   events: Readonly<Record<string, DeliveryStatus<Service> | DeliveryMark<Service>>>
   /** The body of the answer that the vendor expects: JSON or a text, by default `{}`. */
   acknowledge?: string | JsonObject
-  /** The event only says that something has changed. The verb `status` then asks the vendor for the status. */
-  confirm?: true
+  /**
+   * The event only says that something has changed. The verb `status` then asks the vendor for the status. A list: only the events with
+   * these words do.
+   */
+  confirm?: true | readonly string[]
 }
 
 /** The webhooks of a provider's services, as the provider writes them. */
@@ -93,7 +97,7 @@ export type WebhookManifest = {
   body: JsonObject
   events: Record<string, DeliveryStatus | DeliveryMark>
   acknowledge?: string | JsonObject
-  confirm?: true
+  confirm?: true | readonly string[]
 }
 export type WebhookManifests = Partial<Record<EventService, WebhookManifest>>
 
@@ -163,7 +167,7 @@ export const WebhookManifests = Type.Unsafe<WebhookManifests>(byService(eventSer
     body: AnyJsonObject,
     events: Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service), ...deliveryMarksOf(service)])),
     acknowledge: Type.Optional(Type.Unsafe<Json>({ type: ['string', 'object'] })),
-    confirm: Type.Optional(Type.Literal(true)),
+    confirm: Type.Optional(Type.Union([Type.Literal(true), Type.Array(Type.String(), { minItems: 1, uniqueItems: true })])),
     read: Type.Optional(Type.Never({ description: 'a function that reads an event' }))
   }),
   shared: { verify: VerifiersSchema },
@@ -179,13 +183,28 @@ function isSeveral (verify: WebhookManifest['verify']): verify is readonly Verif
   return Array.isArray(verify)
 }
 
+/** Whether the vendor is asked for the status when an event with the word comes. */
+export function isConfirmed ({ confirm = [] }: Pick<WebhookManifest, 'confirm'>, word: string): boolean {
+  return confirm === true || confirm.includes(word)
+}
+
 /** The problems of a webhook beyond its shape. `settings` is the settings schema whose fields it names. */
 export function webhookProblems (webhook: WebhookManifest, settings: SettingsSchema, path: string): Problem[] {
   const placeOf = (index: number): string => isSeveral(webhook.verify) ? `${path}/verify/${index}` : `${path}/verify`
   return [
     ...verifiersOf(webhook).flatMap((verify, index) => settingProblems(namedBy(verify), settings, placeOf(index))),
-    ...bodyProblems(webhook.body, `${path}/body`)
+    ...bodyProblems(webhook.body, `${path}/body`),
+    ...strayWords(webhook).map((word) => ({
+      path: `${path}/confirm`,
+      code: 'unknown_word',
+      message: `"${word}" is not a word of "events".`
+    }))
   ]
+}
+
+/** Words that are confirmed, and mean nothing. */
+function strayWords ({ confirm = [], events }: WebhookManifest): string[] {
+  return confirm === true ? [] : confirm.filter((word) => !Object.hasOwn(events, word))
 }
 
 function namedBy (verify: Verifier): { secret?: string | undefined, user?: string | undefined, password?: string | undefined } {

@@ -93,12 +93,16 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl, versio
 }
 
 /** The delivery of a step after its acceptance, where its vendor reports it. */
-function deliveryOf ({ service, delivery_status: status }: StepRecord, version: Version): Pick<
+function deliveryOf ({ service, delivery_status: status, delivery_reason: reason }: StepRecord, version: Version): Pick<
   DispatchView['steps'][number],
-  'deliveryStatus' | 'deliveryMessage'
+  'deliveryStatus' | 'deliveryMessage' | 'deliveryReason'
 > {
   return isDeliveryService(service) && (isPolledService(service) || isSince('1.1.0', version))
-    ? { deliveryStatus: status, ...optional('deliveryMessage', status === null ? undefined : refusalOf(service, status)) }
+    ? {
+      deliveryStatus: status,
+      ...optional('deliveryMessage', status === null ? undefined : refusalOf(service, status)),
+      ...optional('deliveryReason', reason)
+    }
     : {}
 }
 

@@ -86,6 +86,7 @@ export const columns = {
     'error',
     'delivery_status',
     'delivery_settled',
+    'delivery_reason',
     'polled_at',
     'template_id',
     'template_version',

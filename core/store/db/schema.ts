@@ -187,6 +187,8 @@ export type Tables = {
     error: Plain<StepError> | null
     delivery_status: DeliveryStatus | null
     delivery_settled: Generated<boolean>
+    /** Why it has this delivery status, in the words of whoever declined, voided or refused it. */
+    delivery_reason: string | null
     polled_at: Date | null
     template_id: number | null
     template_version: number | null

@@ -164,7 +164,10 @@ export async function noteReport (
   }
 }
 
-/** Changes the status of a step where the rules allow it. The timeline says what was reported and whether it changed anything. */
+/**
+ * Changes the status of a step where the rules allow it, and notes why it has it. The timeline says what was reported and whether it
+ * changed anything.
+ */
 async function moveStep (
   queries: OwnerQueries,
   step: TrackedStep,
@@ -173,20 +176,23 @@ async function moveStep (
   now: SqlTimestamp
 ): Promise<void> {
   const { companyId, dispatchId, stepId, service } = step
+  const reason = typeof facts['reason'] === 'string' ? facts['reason'] : null
   const { rows: [event] } = await sql<{ changed: boolean }>`
     with before as (
-      select step_id, delivery_status from steps where step_id = ${stepId} for update
+      select step_id, delivery_status, ${status}::text is not null and (delivery_status is null
+        or delivery_status = any (${originsOf(service, status)})) as changes from steps where step_id = ${stepId} for update
     ), moved as (
-      update steps set delivery_status = ${status}, delivery_settled = ${isFinalDeliveryStatus(service, status)} from before
-      where steps.step_id = before.step_id and ${status}::text is not null and (before.delivery_status is null
-        or before.delivery_status = any (${originsOf(service, status)})) returning 1
+      update steps set delivery_status = ${status}, delivery_settled = ${isFinalDeliveryStatus(service, status)},
+        delivery_reason = case when changes then ${reason} else coalesce(delivery_reason, ${reason}) end
+      from before where steps.step_id = before.step_id
+        and (changes or before.delivery_status = ${status} and ${reason}::text is not null)
     )
     insert into events (company_id, dispatch_id, step_id, kind, actor, at, facts)
     select ${companyId}, ${dispatchId}, ${stepId}, ${kind}, ${JSON.stringify(actor)}, ${now},
       ${JSON.stringify({ ...facts, status: status ?? 'unknown' })}::jsonb || jsonb_strip_nulls(jsonb_build_object('before',
-        before.delivery_status, 'changed', changed,
-        'message', case when changed then ${(status === null ? undefined : refusalOf(service, status)) ?? null}::text end))
-    from before, (select exists (select from moved) as changed) as move returning (facts->>'changed')::boolean as changed`.execute(queries)
+        before.delivery_status, 'changed', changes,
+        'message', case when changes then ${(status === null ? undefined : refusalOf(service, status)) ?? null}::text end))
+    from before returning (facts->>'changed')::boolean as changed`.execute(queries)
   if (event?.changed === true && status !== null) await moved(queries, step, status)
 }
 

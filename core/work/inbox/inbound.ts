@@ -6,7 +6,7 @@ import type { Log } from '../../host/call/log.ts'
 import type { Host } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import { readEvent, statusOf } from '../../host/webhook/read.ts'
-import type { EventReading, WebhookManifest } from '../../host/webhook/webhook.ts'
+import { type EventReading, isConfirmed, type WebhookManifest } from '../../host/webhook/webhook.ts'
 import type { Database } from '../../store/db/database.ts'
 import { applyInbound, matchSteps, type OnStatusChange, type TrackedStep } from '../../store/vendor/deliveries.ts'
 import { admitParked, closeInbound, findOpenInbound, findWebhookAccount, forgetParked, holdInbound,
@@ -160,14 +160,14 @@ async function tell (
     type: EventReading['type']
   }
 ): Promise<Told> {
-  if (webhook.confirm !== true) {
+  if (!isConfirmed(webhook, type)) {
     const meaning = statusOf(webhook.events, type)
     return meaning !== null && isDeliveryMark(step.service, meaning)
       ? { ok: true, status: null, mark: meaning, facts: {} }
       : { ok: true, status: meaning, facts: {} }
   }
   const answer = await statusQuery(provider, step)
-  return answer.ok
-    ? { ok: true, status: answer.status, facts: { confirmed: answer.reported.status } }
-    : { ok: false, why: `The vendor did not confirm it: ${answer.why}` }
+  if (!answer.ok) return { ok: false, why: `The vendor did not confirm it: ${answer.why}` }
+  const { reported: { status: confirmed, reason }, status } = answer
+  return { ok: true, status, facts: { confirmed, ...(typeof reason === 'string' && { reason }) } }
 }

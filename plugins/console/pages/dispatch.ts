@@ -185,6 +185,7 @@ ${
       [words.delivery, deliveryStatus === null
         ? null
         : html`${badge(words, 'delivery', deliveryStatus)} <span lang="en">${step.deliveryMessage ?? ''}</span>`],
+      [words.reason, step.deliveryReason],
       [words.deferredOn, step.deferredOn],
       [words.nextTry, step.nextTryAt === undefined ? undefined : time(step.nextTryAt)],
       [words.document, made === null ? null : html`<a href="${made.url}">${made.filename}</a>`],

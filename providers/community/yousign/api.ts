@@ -1,4 +1,4 @@
-import { type Accepted, type Context, type Found, type Http, type HttpCall, Secret, type ServiceContracts, type Static,
+import { type Accepted, type Context, type Found, type Http, type HttpCall, type Json, Secret, type ServiceContracts, type Static, textOf,
   Type } from '@dispatch/core/provider'
 
 export const Settings = Type.Object({
@@ -31,7 +31,11 @@ export type Call = Context<Static<typeof Settings>, unknown>
 export type Request = ServiceContracts['esign']['dispatch']
 
 export const Created = Type.Object({ id: Type.String({ minLength: 1 }) })
-export const SignatureRequest = Type.Object({ id: Type.String({ minLength: 1 }), status: Type.String({ minLength: 1 }) })
+export const SignatureRequest = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  status: Type.String({ minLength: 1 }),
+  decline_information: Type.Optional(Type.Unsafe<Json>({}))
+})
 
 /** A request to Yousign. The sandbox has a host and keys of its own; its signatures are not binding. */
 export function ask (
@@ -53,6 +57,12 @@ export async function find (draft: string, call: Call): Promise<Found> {
 /** Deletes a draft. Nobody has been told of it. */
 export async function withdraw (draft: string, call: Call, http: Http): Promise<void> {
   await http.delete(...ask(call, pathOf(draft)), Type.Unknown())
+}
+
+/** Why a signer has declined: https://developers.yousign.com/changelog/get-information-about-a-declined-signature-request. */
+export function reasonOf (declined: Json = null): { reason?: string } {
+  const reason = textOf(declined, '/reason')
+  return reason === undefined ? {} : { reason }
 }
 
 export function answer ({ id, status }: Static<typeof SignatureRequest>): Accepted {

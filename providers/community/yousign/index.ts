@@ -1,5 +1,5 @@
-import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
-import { answer, ask, find, pathOf, Settings, SignatureRequest, withdraw } from './api.ts'
+import { defineProvider, draftFirst, type Json, refused, Type } from '@dispatch/core/provider'
+import { answer, ask, find, pathOf, reasonOf, Settings, SignatureRequest, withdraw } from './api.ts'
 import { prepare } from './prepare.ts'
 
 /** https://developers.yousign.com/docs/set-up-webhooks */
@@ -47,7 +47,10 @@ export default defineProvider({
         withdraw: (draft, _request, call, http) => withdraw(draft, call, http)
       }),
 
-      status: async ({ id }, call) => ({ status: (await call.http.get(...ask(call, pathOf(id)), SignatureRequest)).status }),
+      async status ({ id }, call) {
+        const { status, decline_information: declined } = await call.http.get(...ask(call, pathOf(id)), SignatureRequest)
+        return { status, ...reasonOf(declined) }
+      },
 
       async document ({ id }, call) {
         const { status } = await call.http.get(...ask(call, pathOf(id)), SignatureRequest)
@@ -76,9 +79,16 @@ export default defineProvider({
       body: Type.Object({
         event_id: Type.String(),
         event_name: Type.String(),
-        data: Type.Object({ signature_request: Type.Object({ id: Type.String() }) })
+        data: Type.Object({
+          signature_request: Type.Object({ id: Type.String(), decline_information: Type.Optional(Type.Unsafe<Json>({})) })
+        })
       }),
-      read: ({ event_id: eventId, event_name: type, data: { signature_request: { id: remoteId } } }) => ({ eventId, remoteId, type }),
+      read: ({ event_id: eventId, event_name: type, data: { signature_request: { id: remoteId, decline_information: declined } } }) => ({
+        eventId,
+        remoteId,
+        type,
+        ...reasonOf(declined)
+      }),
       events
     }
   }

@@ -204,6 +204,11 @@ const faults: [string, object, string][] = [
     { postal: { verify: basic, body: Event, read, events, confirm: true } },
     '/webhooks/postal/confirm'
   ],
+  [
+    'confirmation of a word that means nothing',
+    { postal: { verify: basic, body: Event, read, events, confirm: ['lost'] } },
+    '/webhooks/postal/confirm'
+  ],
   ['a schema that is none', { postal: { verify: basic, body: Type.String({ pattern: '(' }), read, events } }, '/webhooks/postal/body'],
   [
     'a schema that claims a name',
@@ -222,6 +227,11 @@ for (const [fault, webhooks, path] of faults) {
 await t.test('what a reader returns must be plain, whole and bounded', async (t) => {
   const readers: [string, RegExp | object][] = [
     ['return { remoteId: event.id, type: "sent", at: "now" }', { ok: true, reading: { remoteId: 'l_1', type: 'sent', at: 'now' } }],
+    [
+      'return { remoteId: event.id, type: "sent", reason: " Wrong\\u0007\\n amount \\u202e" + "x".repeat(600) }',
+      { ok: true, reading: { remoteId: 'l_1', type: 'sent', reason: `Wrong amount ${'x'.repeat(486)}…` } }
+    ],
+    ['return { remoteId: event.id, type: "sent", reason: " \\n" }', { ok: true, reading: { remoteId: 'l_1', type: 'sent' } }],
     ['return { remoteId: event.id, type: 7 }', /\/type/],
     ['return { remoteId: "", type: "sent" }', /\/remoteId/],
     ['return { remoteId: event.id, type: "sent", at: new Map() }', /Not plain/],

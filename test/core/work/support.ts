@@ -90,6 +90,10 @@ const providers: Record<string, string> = {
     'postal: { verify: { kind: \'hmac\', header: \'x-mac-*\', algorithm: \'sha256\', encoding: \'hex\', prefix: \'sha256=\', ' +
       'secret: \'hookSecret\', timestamp: { header: \'x-mac-time\' } }, body: Event, read, events: letters }',
     'services: { postal: post },'),
+  'ask-two': source('ask-two', 'esign: { verify: { kind: \'basic\' }, body: Event, read, events, confirm: [\'refused\'] }',
+    `services: { esign: { ...sign, async status ({ id }, { http }) {
+      return http.get('https://api.vendor.example/status/' + id, {}, Type.Unsafe({ type: 'object' })) },
+      statuses: { open: 'started', finished: 'completed', refused: 'declined', lapsed: 'expired' } } },`),
   'ask-one': source('ask-one', 'esign: { verify: { kind: \'basic\' }, body: Event, read, events, confirm: true }',
     `services: { esign: { ...sign, ${status} } },`)
 }
@@ -142,7 +146,7 @@ export async function hookService (
   t.teardown(vendor.close)
   const service = await startService(t, {
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
-    config: { providerDirectories: [folder], webhookAuth: { POST_ONE: serverAuth, ASK_ONE: serverAuth }, ...config },
+    config: { providerDirectories: [folder], webhookAuth: { POST_ONE: serverAuth, ASK_ONE: serverAuth, ASK_TWO: serverAuth }, ...config },
     replacements: { network: vendorNetwork(vendor), ...replacements }
   })
   const database = service.app.get('database')
@@ -231,6 +235,7 @@ export const paths = {
   post: 'postal/providers/post-one/endpoint.json',
   mac: 'postal/providers/mac-one/endpoint.json',
   ask: 'esign/providers/ask-one/endpoint.json',
+  askSome: 'esign/providers/ask-two/endpoint.json',
   twice: 'esign/providers/seal-two/endpoint.json'
 }
 

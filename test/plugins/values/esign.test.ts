@@ -1,10 +1,17 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
+import docusign from '../../../providers/docusign/index.ts'
+import { until } from '../../core/work/support.ts'
 import { has } from '../../support/matching.ts'
+import { readingOf } from '../../support/reading.ts'
 import { startService } from '../../support/service.ts'
+import { vendorOf } from '../../support/vendor.ts'
 
-const service = await startService(t)
+const { vendor, network } = await vendorOf(t)
+vendor.answer({ status: 200 })
+const service = await startService(t, { replacements: { network } })
+const { dispatch, events } = readingOf(service)
 const data = JSON.parse(await readFile(new URL('../../../templates/service-contract/sample.json', import.meta.url), 'utf8')) as object
 const [ada, grace] = [
   { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' },
@@ -62,4 +69,63 @@ await t.test('a phone number is used, or its being ignored is said', async (t) =
   has(t, await validate(called, {}, 'universign'), { status: 200, body: { result: 'success' } })
   await configure('docusign', { ...settings, phoneAuthentication: true })
   has(t, await validate(called), { status: 200, body: { result: 'success' } })
+})
+
+await t.test('Docusign: an envelope that expires is expired, and why it ended is read', (t) => {
+  const webhook = docusign.webhooks?.esign
+  const told = (event: string, data: object): object | undefined => {
+    const reading = webhook?.read({ event, generatedDateTime: '2026-03-17T10:00:00Z', data: { envelopeId: 'e', ...data } })
+    return reading && { status: webhook?.events[reading.type], reason: reading.reason }
+  }
+  t.same(told('envelope-voided', { envelopeSummary: { status: 'voided', voidedReason: 'Envelope has expired.' } }), {
+    status: 'expired',
+    reason: 'Envelope has expired.'
+  })
+  t.same(told('envelope-voided', { envelopeSummary: { status: 'voided', voidedReason: 'Typo' } }), { status: 'cancelled', reason: 'Typo' })
+  const signers = [
+    { recipientId: '1', status: 'completed' },
+    { recipientId: '2', status: 'declined', declinedReason: 'Wrong amount' }
+  ]
+  for (const [event, about] of [['recipient-declined', { recipientId: '2' }], ['envelope-declined', {}]] as const) {
+    t.same(told(event, { ...about, envelopeSummary: { status: 'declined', recipients: { signers } } }), {
+      status: 'declined',
+      reason: 'Wrong amount'
+    })
+  }
+  // Without the data, the envelope is asked.
+  t.same(told('envelope-voided', {}), { status: 'cancelled', reason: undefined })
+  t.same(webhook?.confirm, ['envelope-declined', 'envelope-voided'])
+  t.end()
+})
+
+const callbackUrl = 'https://receiver.example.com/'
+const simulate = (dispatchId: string, status: string, reason?: string): Promise<unknown> =>
+  service.send('POST', '/api/v1/simulator/events', { body: { dispatchId, status, reason } })
+
+await t.test('why a signer has declined is in the timeline, the callback and the answer of the API', async (t) => {
+  const { body: { dispatchId } } = await service.send('POST', '/api/esign', {
+    body: { template: { id: 40, data }, signers: [ada, grace], callbackUrl }
+  })
+  await simulate(dispatchId, 'viewed')
+  await simulate(dispatchId, 'declined', 'Wrong\n\u202eamount')
+  await until('it is told', async () => (await dispatch(dispatchId)).steps[0].deliveryStatus === 'declined')
+  has(t, await dispatch(dispatchId), { steps: [{ deliveryMessage: /A signer has declined/, deliveryReason: 'Wrong amount' }] })
+  has(t, (await events(dispatchId, 'webhook')).at(-1), { facts: { status: 'declined', reason: 'Wrong amount' } })
+  const sent = (): any => vendor.requests.map(({ json }) => json as any).find((one) => one?.type === 'esign.declined')
+  await until('it is called back', () => Promise.resolve(sent() !== undefined))
+  has(t, sent(), { data: { dispatchId, steps: [{ deliveryStatus: 'declined', deliveryReason: 'Wrong amount' }] } })
+  // A vendor that lets them sign after all: the reason belongs to the status before.
+  await simulate(dispatchId, 'completed')
+  await until('it is told', async () => (await dispatch(dispatchId)).steps[0].deliveryStatus === 'completed')
+  t.notOk('deliveryReason' in (await dispatch(dispatchId)).steps[0])
+})
+
+await t.test('what a vendor answers when it is asked has a reason, too', async (t) => {
+  const { body: { dispatchId } } = await service.send('POST', '/api/sms', {
+    body: { sms: { phoneNumber: '+33612345678', message: 'Hello' }, callbackUrl }
+  })
+  await simulate(dispatchId, 'failed', 'The phone is switched off.')
+  await until('it is asked', async () => (await dispatch(dispatchId)).steps[0].deliveryStatus === 'failed')
+  has(t, await dispatch(dispatchId), { steps: [{ deliveryReason: 'The phone is switched off.' }] })
+  has(t, await events(dispatchId, 'polled'), [{ facts: { status: 'failed', reason: 'The phone is switched off.' } }])
 })

@@ -1,0 +1,13 @@
+import { compile, type Fit } from '@dispatch/common'
+import { Type } from 'typebox'
+import type { Reported } from '../manifest/definition.ts'
+import { withPlainReason } from './reason.ts'
+import type { Redactor } from './redact.ts'
+
+const fitReported = compile(Type.Unsafe<Reported>(Type.Object({ status: Type.String({ minLength: 1, maxLength: 200 }) })))
+
+/** Checks the plain JSON that `status` or `cancel` returned, and takes secrets out of it. */
+export function readReported (returned: unknown, redact: Redactor): Fit<Reported> {
+  const fit = fitReported(returned)
+  return fit.ok ? { ok: true, value: withPlainReason(redact.json(fit.value)) } : fit
+}
