@@ -8,16 +8,17 @@ import { at } from './data.ts'
 import { checkSums, isFraction, readAs } from './invoice-sums.ts'
 import type { Findings } from './service.ts'
 
-type Invoice = { data: JsonObject, template: { currency?: string }, today: string }
+type Invoice = { data: JsonObject, template: { currency?: string, documentType?: string }, today: string }
 
 /** The business rules of invoices, for those invoice fields that the data has. */
 export function checkInvoice (invoice: Invoice): Findings {
   const { data, template } = invoice
   const currency = at(data, '/currency') ?? currencyOf(template.currency)
   const [due, words] = [checkOwnDueDate(invoice), checkWords(data)]
+  const exemption = template.documentType === 'QUOTE' ? [] : checkExemption(data)
   const sums = checkSums(data, typeof currency === 'string' ? currency : undefined)
   return {
-    warnings: [...due.warnings ?? [], ...words.warnings, ...sums.warnings],
+    warnings: [...due.warnings ?? [], ...words.warnings, ...exemption, ...sums.warnings],
     problems: [
       ...due.problems ?? [],
       ...words.problems,
@@ -56,6 +57,26 @@ function checkRates (data: JsonObject): Problem[] {
       message: readAs(rate)
     }]
   )
+}
+
+/** The countries of the European Union, whose invoices say why no VAT is due (Directive 2006/112/EC, article 226, 11 and 11a). */
+const union = new Set('AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' '))
+
+/** Warns about a rate of 0 without the reason. Legal notices (`statements`) may be the reason, and goods may have a rate of 0 (Z). */
+function checkExemption (data: JsonObject): Problem[] {
+  const country = at(data, '/seller/country')
+  if (typeof country !== 'string' || !union.has(country)) return []
+  const isSaid = (place: string): boolean =>
+    ['taxExemptionReason', 'taxExemptionCode'].some((field) => typeof at(data, `${place}/${field}`) === 'string') ||
+    at(data, `${place}/taxCategory`) === 'Z'
+  const [{ rate: whole } = { rate: undefined }, ...lines] = readRates(data)
+  const free = lines.some(({ at: place, rate = whole }) => rate?.isZero() === true && !isSaid(place.slice(0, -'/taxRate'.length)))
+  if (!free || isSaid('') || at(data, '/statements') !== undefined || at(data, '/taxes') !== undefined) return []
+  return [{
+    path: '/template/data/taxExemptionReason',
+    code: 'exemption_reason_missing',
+    message: 'An invoice with a tax rate of 0 says why no VAT is due, such as a reverse charge or an exemption: give taxExemptionReason.'
+  }]
 }
 
 /** Warns about an invalid account number, to which nobody can pay. The document still shows it. */

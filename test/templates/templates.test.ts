@@ -74,6 +74,67 @@ void t.test('quantities and unit prices are shown in full, amounts in the minor 
   }
 })
 
+void t.test('an invoice shows discounts, charges and the tax by rate, and who the customer is', async (t) => {
+  const lines = [
+    { description: 'Book', quantity: 10, unitPrice: '10.00', taxRate: 5.5, total: '90.00', allowances: [{ percent: 10, reason: 'Club' }] },
+    { description: 'Advice', quantity: 1, unitPrice: 200, taxRate: 20, total: 205, charges: [{ amount: 5, reason: 'Travel' }] }
+  ]
+  const data = {
+    ...least,
+    customer: { name: 'Ada', registration: { id: '404833048', scheme: '0002' } },
+    lines,
+    allowances: [{ percent: 10, reason: 'Loyalty', taxRate: 20 }],
+    charges: [{ amount: 12, taxRate: 20 }],
+    ...{ subtotal: 295, taxAmount: '42.45', total: '319.95' }
+  }
+  for (const folder of ['invoice', 'quote', 'credit-note']) {
+    const { compiled, schema } = await shipped(folder)
+    t.same(compileJsonSchema(schema)(data).ok, true)
+    t.same(checkInvoice({ data, template: { documentType: folder }, today: '2026-03-14' }), { problems: [], warnings: [] })
+    t.same(unreadFields(compiled.uses, data), [], folder)
+    const { text } = await made('text', compiled, data)
+    for (const shown of ['Club (10%): -€10.00', 'Travel: €5.00', 'Loyalty (10%)', '-€29.50', 'Surcharge', '€12.00', '€42.45', '€319.95',
+      '€4.95', '€187.50', '€37.50', '404833048']) contains(t, text, shown, folder)
+    const many = { ...data, allowances: Array.from({ length: 100 }, () => ({ amount: '0.01', reason: 'Cent' })) }
+    t.equal((await wordsOf(await made('pdf', compiled, many))).split('Cent').length, 101, `${folder}: a hundred of them`)
+  }
+})
+
+void t.test('an invoice whose prices include the tax says so', async (t) => {
+  const data = {
+    ...least,
+    pricesIncludeTax: true,
+    lines: [
+      { description: 'Book', quantity: 3, unitPrice: '10.55', taxRate: 5.5, total: '31.65' },
+      { description: 'Advice', quantity: 10, unitPrice: '13.33', taxRate: 20, total: '133.30' }
+    ],
+    ...{ subtotal: '141.08', taxAmount: '23.87', total: '164.95' }
+  }
+  for (const folder of ['invoice', 'quote', 'credit-note']) {
+    const { compiled, schema } = await shipped(folder)
+    t.same(compileJsonSchema(schema)(data).ok, true)
+    t.same(unreadFields(compiled.uses, data), [], folder)
+    const { text } = await made('text', compiled, data)
+    for (const shown of ['Unit price with tax', 'Amount with tax', '€141.08', '€23.87', '€164.95', '€30.00', '€1.65', '€111.08',
+      '€22.22'])
+    {
+      contains(t, text, shown, folder)
+    }
+    contains(t, (await made('text', compiled, { ...data, language: 'fr' })).text, 'P.U. TTC')
+  }
+})
+
+void t.test('the page of a French e-invoice says the kind of its supply, and when VAT is due', async (t) => {
+  const { compiled, sample } = await shipped('e-invoice')
+  const text = async (more: object): Promise<string> =>
+    (await wordsOf(await made('factur-x', compiled, { ...sample, language: 'fr', ...more }))).replaceAll(/\s+/g, ' ')
+  const seller = { ...part(sample['seller']), country: 'FR' }
+  const french = await text({ seller, businessProcess: 'M1', taxPointCode: '3' })
+  contains(t, french, 'M1, livraison de biens et prestation')
+  contains(t, french, 'd’après les débits')
+  contains(t, await text({ businessProcess: 'urn:x', taxPointCode: '432' }), 'urn:x')
+})
+
 void t.test('every language that a template takes is one that its texts are in', (t) => {
   const tag = fc.oneof(fc.stringMatching(/^(en|fr)(-[A-Za-z0-9]{2,8}){0,3}$/), fc.constantFrom('en', 'fr-CH', 'en-Latn-GB', 'fr-419'))
   const fits = templates.map((template) => ({ ...template, fit: compileJsonSchema(template.schema) }))

@@ -6,6 +6,7 @@ export type { Reading } from './read/read.ts'
 
 // The result: XML, and the data for the page.
 export { currencyOf, eInvoiceOf, pageDataOf } from './write/write.ts'
+export { plainPageDataOf } from './write/page.ts'
 
 // Facts: formats, countries.
 export { eInvoiceFormats, type EInvoiceFormat } from './model/model.ts'

@@ -81,6 +81,23 @@ await t.test('allowances are negative charges; what has a percent alone is compu
   t.end()
 })
 
+await t.test('amounts are in the minor unit, and without the tax where prices include it', (t) => {
+  const finer = invoiceOf({ currency: 'JPY', total: 101, lines: [{ quantity: 1, unitPrice: '100.5', total: '100.5' }] })
+  t.strictSame(finer.lines.map(({ unitPrice, total, isPlain }) => [unitPrice.toFixed(), total.toFixed(), isPlain]), [['100.5', '101',
+    true]])
+  const off = invoiceOf({ total: 1, lines: [{ quantity: 10111, unitPrice: '11.10833', total: '112316.34' }] })
+  t.strictSame(off.lines.map(({ isPlain }) => isPlain), [false], 'its total is not the rounded product')
+  const { lines, adjustments, total } = invoiceOf({
+    pricesIncludeTax: true,
+    total: '152.95',
+    lines: [{ quantity: 3, unitPrice: '10.55', taxRate: 5.5, total: '31.65' }, { quantity: 10, unitPrice: 12, taxRate: 20, total: 120 }],
+    allowances: [{ amount: 12, taxRate: 20 }]
+  })
+  t.strictSame(lines.map((one) => [one.unitPrice.toFixed(), one.total.toFixed(), one.isPlain]), [['10', '30', true], ['10', '100', true]])
+  t.strictSame([...adjustments.map(({ amount }) => amount), total].map((amount) => amount.toFixed()), ['-10', '152.95'])
+  t.end()
+})
+
 await t.test('an amount that is missing or no number is refused with its place', (t) => {
   const cases: [JsonObject, string][] = [
     [{ lines: [] }, '/total'],

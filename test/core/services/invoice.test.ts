@@ -347,6 +347,76 @@ await t.test('an amount finer than the minor unit is a warning where the rounded
   t.end()
 })
 
+const two = {
+  lines: [line(10, '10.00', '100.00', { taxRate: 5.5 }), line(1, 200, 200, { taxRate: 20 })],
+  ...sums(300, '45.50', '345.50')
+}
+const taxes = [{ rate: '5.5', base: 100, amount: '5.50' }, { rate: 20, base: '200.00', amount: 40 }]
+
+await t.test('the tax by rate is that of the lines, and comes to the tax', holds([
+  ['right', { ...two, taxes }],
+  ['one rate alone', { ...two, taxes: [{ rate: 20, base: '300.00', amount: '45.50' }] }, '/taxes taxes'],
+  ['another sum', { ...two, taxes: [taxes[0] ?? {}, { rate: 20, base: 200, amount: '40.01' }] }, '/taxes taxes'],
+  ['another base', { ...two, taxes: [{ rate: 5.5, base: 99, amount: '5.50' }, taxes[1] ?? {}] }, '/taxes taxes'],
+  ['without bases', { ...two, taxes: taxes.map(({ rate, amount }) => ({ rate, amount })) }],
+  ['one of two lines for a rate of 0 is left out', {
+    lines: [line(1, 100, 100, { taxRate: 0 }), line(1, 200, 200, { taxRate: 20 })],
+    ...sums(300, 40, 340),
+    taxes: [{ rate: 20, base: 200, amount: 40 }]
+  }],
+  ['with an allowance of its own rate', {
+    ...two,
+    allowances: [{ amount: 10, taxRate: 20 }],
+    taxAmount: '43.50',
+    total: '333.50',
+    taxes: [taxes[0] ?? {}, { rate: 20, base: 190, amount: 38 }]
+  }]
+]))
+
+await t.test('allowances and charges are part of the total, and of the tax by their rate', holds([
+  ['an allowance', { lines: [line(1, 100, 100)], allowances: [{ amount: 10, taxRate: 20 }], ...sums(100, 18, 108, { taxRate: 20 }) }],
+  ['a percentage', { lines: [line(1, 100, 100)], allowances: [{ percent: 10, taxRate: 20 }], ...sums(100, 18, 108, { taxRate: 20 }) }],
+  [
+    'the tax without it',
+    { lines: [line(1, 100, 100)], allowances: [{ amount: 10, taxRate: 20 }], ...sums(100, 20, 110, { taxRate: 20 }) },
+    '/taxAmount tax_amount'
+  ],
+  ['after tax', { lines: [line(1, 100, 100)], allowances: [{ amount: 10 }], ...sums(100, 20, 110, { taxRate: 20 }) }],
+  ['a percentage left out of the total', { lines: [line(1, 100, 100)], charges: [{ percent: 5 }], ...sums(100, 20, 120) }, '/total total'],
+  ['of a line', { lines: [line(2, 50, 90, { allowances: [{ percent: 10 }] })] }],
+  ['of a line, left out', { lines: [line(2, 50, 100, { allowances: [{ percent: 10 }] })] }, '/lines/0/total line_total']
+]))
+
+const inclusive = {
+  pricesIncludeTax: true,
+  lines: [line(3, '10.55', '31.65', { taxRate: 5.5 }), line(10, '13.33', '133.30', { taxRate: 20 })]
+}
+
+await t.test('where prices include the tax, the lines make the total, and the tax is in them', holds([
+  ['right', { ...inclusive, ...sums('141.08', '23.87', '164.95') }],
+  ['with an allowance', { ...inclusive, allowances: [{ amount: 12, taxRate: 20 }], ...sums('131.08', '21.87', '152.95') }],
+  ['with taxes', { ...inclusive, ...sums('141.08', '23.87', '164.95'), taxes: [{ rate: 5.5, base: 30, amount: '1.65' }] }, '/taxes taxes'],
+  ['the tax on top', { ...inclusive, ...sums('136.55', '28.40', '164.95') }, '/taxAmount tax_amount'],
+  ['another total', { ...inclusive, ...sums('141.07', '23.87', '164.94') }, '/total total'],
+  ['another subtotal', { ...inclusive, ...sums('164.95', '23.87', '164.95') }, '/subtotal subtotal']
+].map(([name, data, problem]) => [name, data, problem] as Pairs[number])))
+
+await t.test('a rate of 0 in the Union without its reason is a warning', (t) => {
+  const seller = { country: 'FR' }
+  const free = { seller, taxRate: 0, lines: [line(1, 200, 200)], ...sums(200, 0, 200) }
+  t.strictSame(check(free).warnings, ['/taxExemptionReason exemption_reason_missing'])
+  t.strictSame(check({ ...free, lines: [line(1, 200, 200, { taxRate: 0 }), line(1, 1, 1, { taxRate: 20 })] }).warnings.length, 1)
+  for (const said of [
+    { taxExemptionReason: 'Autoliquidation' },
+    { statements: [{ text: 'TVA non applicable, art. 293 B du CGI' }] },
+    { seller: { country: 'US' } },
+    { taxRate: 20 },
+    { taxCategory: 'Z' },
+    { lines: [line(1, 200, 200, { taxExemptionCode: 'VATEX-EU-AE' })] }
+  ]) t.notOk(check({ ...free, ...said }).warnings.includes('/taxExemptionReason exemption_reason_missing'), Object.keys(said).join())
+  t.end()
+})
+
 /** Any invoice: its amounts may be finer than its currency, and may be off; the sums of some are right all the same. */
 const any: fc.Arbitrary<JsonObject & { currency: string }> = fc.record({
   currency: fc.constantFrom(...currencies, ['CLF', 4] as const),

@@ -1,6 +1,6 @@
 import type { Align, Column, Table, Total } from '../model/blocks.ts'
 import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock, TableSection, TextRun } from '../model/document.ts'
-import { type CompileContext, contextBelow } from '../source/compile-context.ts'
+import { type CompileContext, contextBelow, reportFault } from '../source/compile-context.ts'
 import { compileCell } from './cell.ts'
 import { compileCondition } from './condition.ts'
 import { compileLoop } from './loop.ts'
@@ -9,7 +9,12 @@ import type { Scope } from './scope.ts'
 
 type When = { holds: (scope: Scope) => boolean }
 type CompiledColumn = When & { header: (scope: Scope) => TextRun[], width: number, align: Align, cell: (scope: Scope) => Cell }
-type CompiledTotal = When & { label: (scope: Scope) => TextRun[], strong: boolean, cell: (scope: Scope) => Cell }
+type CompiledTotal = When & {
+  turns: (scope: Scope) => Iterable<Scope>
+  label: (scope: Scope) => TextRun[]
+  strong: boolean
+  cell: (scope: Scope) => Cell
+}
 
 /** Compiles a table: a row for each item of its list, and the columns and totals whose `if` holds. A table without columns is left out. */
 export function compileTable (table: Table, site: CompileContext): (scope: Scope) => TableBlock | undefined {
@@ -56,7 +61,9 @@ function compileSections ({ groups, ...table }: Table, site: CompileContext): Se
 }
 
 function resolveTotals (totals: readonly CompiledTotal[], scope: Scope): ResolvedTotal[] {
-  return totals.filter(({ holds }) => holds(scope)).map(({ label, cell, strong }) => ({ label: label(scope), cell: cell(scope), strong }))
+  return totals.flatMap(({ turns, holds, label, cell, strong }) =>
+    Array.from(turns(scope)).filter(holds).map((turn) => ({ label: label(turn), cell: cell(turn), strong }))
+  )
 }
 
 /** `outside` is the context of the header and the condition, `inside` that of the cells. */
@@ -70,11 +77,17 @@ function compileColumn (column: Column, outside: CompileContext, inside: Compile
   }
 }
 
-function compileTotal (total: Total, site: CompileContext): CompiledTotal {
+/** A total, or one for each item of a list. */
+function compileTotal ({ each, as, ...total }: Total, site: CompileContext): CompiledTotal {
+  if ((each === undefined) !== (as === undefined)) reportFault(site, 'Expected both "each" and "as", or neither.')
+  const { turns, inside } = each === undefined || as === undefined
+    ? { turns: (scope: Scope) => [scope], inside: site }
+    : compileLoop({ each, as }, site)
   return {
-    holds: compileCondition(total.if, contextBelow(site, 'if')),
-    label: compileProse(total.label, contextBelow(site, 'label')),
+    turns,
+    holds: compileCondition(total.if, contextBelow(inside, 'if')),
+    label: compileProse(total.label, contextBelow(inside, 'label')),
     strong: total.strong ?? false,
-    cell: compileCell(total, site)
+    cell: compileCell(total, inside)
   }
 }

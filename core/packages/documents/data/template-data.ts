@@ -1,4 +1,4 @@
-import { currencyOf, pageDataOf, type Reading } from '@dispatch/einvoice'
+import { currencyOf, pageDataOf, plainPageDataOf, type Reading } from '@dispatch/einvoice'
 import { eInvoiceFileFormats } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
 import type { Format } from '../render/job.ts'
@@ -9,9 +9,14 @@ export function readingOf ({ currency }: Pick<TemplateSource, 'currency'>, forma
 }
 
 /** The data of a template for a document of this format. Data of an e-invoice get all computed sums. */
-export function templateDataOf (source: Pick<TemplateSource, 'currency'>, given: unknown, format: Format): unknown {
+export function templateDataOf (source: Pick<TemplateSource, 'currency' | 'vocabulary'>, given: unknown, format: Format): unknown {
   const reading = readingOf(source, format)
-  return reading === undefined ? given : pageDataOf(given, reading)
+  return reading === undefined ? plainDataOf(source, given) : pageDataOf(given, reading)
+}
+
+/** The data of a document that is no e-invoice. Those of an invoice get the tax by rate, and amounts of percentages. */
+export function plainDataOf ({ currency, vocabulary }: Pick<TemplateSource, 'currency' | 'vocabulary'>, given: unknown): unknown {
+  return vocabulary === 'invoice' ? plainPageDataOf(given, currencyOf(currency)) : given
 }
 
 /** Whether the document has pages from the template: an e-invoice that is XML only has none. */

@@ -61,14 +61,22 @@ export type KeyValues = Static<typeof KeyValues>
 const Column = Type.Object({ header: Prose, width: Type.Optional(Share), align: Type.Optional(Align), if: If, ...Content }, closed)
 export type Column = Static<typeof Column>
 
-const Total = Type.Object({ label: Prose, strong: Type.Optional(Type.Boolean()), if: If, ...Content }, closed)
-export type Total = Static<typeof Total>
-
 /** The name of a loop's variable, or of a text. */
 export const Name = Type.String({
   pattern: '^[a-z][A-Za-z0-9]{0,40}$',
   description: 'a name of letters and digits, beginning with a lowercase letter'
 })
+
+/** A total; with `each` and `as`, one for each item of a list. */
+const Total = Type.Object({
+  label: Prose,
+  strong: Type.Optional(Type.Boolean()),
+  if: If,
+  each: Type.Optional(Expression),
+  as: Type.Optional(Name),
+  ...Content
+}, closed)
+export type Total = Static<typeof Total>
 
 /** Groups of rows: one for each item of a list, with a heading over the rows and totals under them. */
 const Groups = Type.Object({ each: Expression, as: Name, heading: Prose, totals: Type.Optional(Type.Array(Total, { maxItems: 30 })) },

@@ -2,7 +2,7 @@ import { isRecord, pointer } from '@dispatch/common'
 import { eInvoiceOf } from '@dispatch/einvoice'
 import type { CompiledTemplate } from '../compile/compile.ts'
 import { withSigners } from '../data/signers.ts'
-import { readingOf } from '../data/template-data.ts'
+import { plainDataOf, readingOf } from '../data/template-data.ts'
 import { cjkLanguageOf, fontPackagesFor } from '../layout/fallback-fonts.ts'
 import { facesFor } from '../layout/fonts.ts'
 import { characterName, unshowable, UnshowableText } from '../layout/shape.ts'
@@ -23,7 +23,8 @@ export async function render<F extends Format> (
 ): Promise<Rendered<F>> {
   const reading = readingOf(template.source, format)
   const invoice = reading === undefined ? undefined : eInvoiceOf(given, reading)
-  const data = invoice?.data ?? (() => given)
+  const plain = invoice === undefined ? plainDataOf(template.source, given) : given
+  const data = invoice?.data ?? (() => plain)
   const { archival = false } = template.source
   function page (): ResolvedDocument {
     const resolved = template.resolve(data(), paper)

@@ -124,6 +124,29 @@ void t.test('values keep their type until a format prints them', (t) => {
   t.end()
 })
 
+void t.test('a total with a list has a row for each item whose condition holds', (t) => {
+  const table = {
+    each: 'lines',
+    as: 'line',
+    columns: [{ header: 'x', value: 'line' }],
+    totals: [
+      { each: 'off', as: 'one', label: '{{ one.why }}', value: 'one.amount | times: -1', type: 'money' as const, if: 'one.amount' },
+      { label: 'Total', value: 'total', type: 'money' as const }
+    ]
+  }
+  const made = (data: object): unknown => resolve([{ table }], { lines: ['x'], total: 1, ...data })[0]
+  has(t, made({ off: [{ why: 'a', amount: '2.50' }, { why: 'b' }, { why: 'c', amount: 1 }] }), {
+    totals: [
+      { label: [{ text: 'a' }], cell: { type: 'money', value: -2.5 } },
+      { label: [{ text: 'c' }], cell: { value: -1 } },
+      { label: [{ text: 'Total' }], cell: { value: 1 } }
+    ]
+  })
+  has(t, made({}), { totals: [{ label: [{ text: 'Total' }] }] })
+  t.throws(() => resolve([{ table: { ...table, totals: [{ each: 'off', label: 'x', text: 'x' }] } }]), /Expected both "each" and "as"/)
+  t.end()
+})
+
 void t.test('conditions choose blocks, columns, entries and totals', (t) => {
   const body = (yes: boolean): ResolvedBlock[] =>
     resolve([

@@ -27,6 +27,8 @@ export const coreRules: readonly EInvoiceRule[] = [
     ({ invoice: { taxRepresentative: given } }) => given === undefined || given.address.country !== undefined),
   rule('BR-56', '/taxRepresentative/vatId', 'A tax representative has a VAT number (BT-63).',
     ({ invoice: { taxRepresentative: given } }) => given === undefined || given.vatId !== undefined),
+  rule('prices_include_tax', '/pricesIncludeTax', 'The prices and totals of the lines of an e-invoice are without VAT (BT-131, BT-146).',
+    ({ data }) => data['pricesIncludeTax'] !== true),
   ruleOfLines('BR-22', '/quantity', 'A line has a quantity (BT-129).', ({ quantity }) => quantity !== undefined),
   ruleOfLines('BR-25', '/description', 'A line has a description, or a name (BT-153).', ({ name }) => name !== undefined),
   ruleOfLines('BR-26', '/unitPrice', 'A line has a price (BT-146).', ({ price }) => price !== undefined),

@@ -71,6 +71,7 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['BR-18 /taxRepresentative/name', { taxRepresentative: { name: ' ', vatId: 'FR1', country: 'FR' } }],
   ['BR-20 /taxRepresentative/country', { taxRepresentative: { name: 'R', vatId: 'FR1' } }],
   ['BR-56 /taxRepresentative/vatId', { taxRepresentative: { name: 'R', country: 'FR' } }],
+  ['prices_include_tax /pricesIncludeTax', { pricesIncludeTax: true }],
   ['BR-22 /lines/0/quantity', line({ quantity: null })],
   ['BR-25 /lines/0/description', line({ description: ' ' })],
   ['BR-26 /lines/0/unitPrice', line({ unitPrice: null })],

@@ -1,9 +1,10 @@
 import { isCurrency, type Json, type JsonObject } from '@dispatch/common'
 import { listField } from '../model/fields.ts'
 import type { EInvoiceLine, EInvoiceModel } from '../model/model.ts'
-import { type TaxGroup, type Totals, totalsOf } from '../model/totals.ts'
+import { amountDigits, type TaxGroup, type Totals, totalsOf } from '../model/totals.ts'
 import { type Reading, readInvoice } from '../read/read.ts'
 import { writeCii } from './cii.ts'
+import { withAdjustments } from './page.ts'
 import { writeUbl } from './ubl.ts'
 
 /** An e-invoice as XML, and its data with all computed values for the page: an e-invoice that is XML only has no page. */
@@ -37,9 +38,9 @@ export function pageDataOf (given: unknown, reading: Reading): JsonObject {
 /** The data with the computed sums, so that the page shows the same as the XML. */
 function completed (data: JsonObject, invoice: EInvoiceModel, { lines, tax, taxes, total, due }: Totals): JsonObject {
   return {
-    ...data,
+    ...withAdjustments(data, invoice.adjustments, amountDigits(invoice.currency)),
     currency: invoice.currency,
-    lines: listField(data, 'lines').map((line, index) => completedLine(line, invoice.lines[index])),
+    lines: listField(data, 'lines').map((line, index) => completedLine(line, invoice.lines[index], invoice.currency)),
     subtotal: lines.toFixed(2),
     taxAmount: tax.toFixed(2),
     total: total.toFixed(2),
@@ -48,11 +49,11 @@ function completed (data: JsonObject, invoice: EInvoiceModel, { lines, tax, taxe
   }
 }
 
-function completedLine (data: JsonObject, line: EInvoiceLine | undefined): Json {
+function completedLine (data: JsonObject, line: EInvoiceLine | undefined, currency: string): Json {
   if (line === undefined) return data
   const { id, unit, price, tax: { category, rate }, net } = line
   return {
-    ...data,
+    ...withAdjustments(data, line.adjustments, amountDigits(currency)),
     id,
     unit,
     unitPrice: price?.toFixed() ?? '0',
