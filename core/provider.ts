@@ -21,6 +21,7 @@ export type { ServiceContracts } from './host/manifest/contracts.ts'
 export type { Accepted, Cancel, Dispatch, FetchDocument, Found, Idempotency, Lookup, Poll, ProviderDefinition, Reported, ServiceDefinition,
   Status } from './host/manifest/definition.ts'
 export type { Asked, Known, Objection } from './host/manifest/provider-check.ts'
+export type { Carried } from './host/manifest/carries.ts'
 export type { Limit } from './host/manifest/limits.ts'
 export type { Drafts } from './host/manifest/draft.ts'
 export type { Adjustment, Invoice, InvoiceLine } from './host/manifest/invoice.ts'

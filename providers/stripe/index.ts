@@ -1,5 +1,6 @@
 import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
 import { answer, ask, creditedBy, Event, find, Paper, pathOf, read, send, withdraw } from './api.ts'
+import { carries } from './carries.ts'
 import { limits } from './limits.ts'
 import { planOf } from './plan.ts'
 import { issueCredit, prepare } from './prepare.ts'
@@ -37,6 +38,7 @@ export default defineProvider({
       sendByEmail: ['INVOICE'],
       requires: ['/number', '/currency', '/customer/name', '/customer/email', '/lines/0/quantity', '/lines/0/unitPrice', '/total'],
       limits,
+      carries,
       // An object can be read by its id at once. A request that was cut off may still run for its whole time limit.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
       timeLimit: 100,

@@ -132,11 +132,14 @@ await t.test('what the guide shows of a service alone is taken as a part of one'
     const [, name] = /of=(\S+)/.exec(info) ?? []
     return name === undefined ? [] : [{ name, text: text.trimEnd() }]
   })
-  t.same(parts.map(({ name }) => name), ['postal'])
+  t.same(parts.map(({ name }) => name), ['postal', 'invoicing'])
+  const declared: Readonly<Record<string, string>> = {
+    postal: 'mailTypes: [\'SIMPLE\', \'REGISTERED\']',
+    invoicing: 'documentTypes: [\'INVOICE\']'
+  }
   for (const { name, text } of parts) {
     const head = 'import { defineProvider, Type } from \'@dispatch/core/provider\'\n'
-    const own =
-      `mailTypes: ['SIMPLE', 'REGISTERED'], idempotency: { kind: 'none' }, dispatch: () => ({ id: '1', status: 'sent' }),\n${text}`
+    const own = `${declared[name] ?? ''}, idempotency: { kind: 'none' }, dispatch: () => ({ id: '1', status: 'sent' }),\n${text}`
     const request = 'requestSettings: Type.Object({ express: Type.Optional(Type.Boolean()) })'
     const folder = await provide(await directory(t), 'pigeon', {
       'index.js':
@@ -144,7 +147,8 @@ await t.test('what the guide shows of a service alone is taken as a part of one'
         `${name}: { ${own} } } })\n`
     })
     const { manifest } = await loadProvider(folder, '', 10)
-    t.equal(manifest.services.postal?.limits?.length, 2)
+    const { limits, carries } = { ...manifest.services.postal, ...manifest.services.invoicing }
+    t.equal((limits ?? carries)?.length, name === 'postal' ? 2 : 3)
   }
 })
 

@@ -7,6 +7,7 @@ import type { CheckContext, Context } from '../call/context.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import type { NoFields } from '../settings/fields.ts'
 import type { Webhooks } from '../webhook/webhook.ts'
+import type { Carried } from './carries.ts'
 import type { Connect } from './connect.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Limit } from './limits.ts'
@@ -94,6 +95,11 @@ export type ServiceDefinition<Name extends ServiceName, Call> =
   & {
     /** Further limits of the vendor. A request outside of them is refused before anything is made. */
     limits?: readonly Limit[]
+    /**
+     * Of a vendor that makes the document itself: what it has of the data. What is given besides, and would stand on our own document, gets
+     * a warning.
+     */
+    carries?: readonly Carried[]
     /** A check of what limits cannot express. */
     check?: Call extends Context<infer Settings, infer RequestSettings> ? ProviderCheck<Name, Settings, RequestSettings> : never
     /** The time limit for the vendor's answer in seconds, by default 60. */

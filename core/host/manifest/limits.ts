@@ -28,8 +28,13 @@ export type ManifestLimits = Static<typeof ManifestLimits>
 export function limitFaults (limits: ManifestLimits, base: string): Problem[] {
   return limits.flatMap(({ fits, when = {} }, index) => [
     ...invalidSchemaProblems(fits, `${base}/${index}/fits`),
-    ...Object.entries(when).flatMap(([place, schema]) => invalidSchemaProblems(schema, pointer(`${base}/${index}/when`, place)))
+    ...schemaFaults(when, `${base}/${index}/when`)
   ])
+}
+
+/** The schemas of a condition that are none. */
+export function schemaFaults (when: Readonly<Record<string, Json>>, base: string): Problem[] {
+  return Object.entries(when).flatMap(([place, schema]) => invalidSchemaProblems(schema, pointer(base, place)))
 }
 
 /** The reasons why a value is not a JSON Schema. */
@@ -56,10 +61,11 @@ export function breaches (limits: ManifestLimits, asked: JsonObject): Problem[] 
   )
 }
 
-function isMeant ({ when = {} }: ManifestLimits[number], asked: JsonObject): boolean {
+/** Whether the values at the pointers of a condition fit; with `false`, whether none stands there. */
+export function isMeant ({ when = {} }: { when?: Readonly<Record<string, Json>> | undefined }, asked: JsonObject): boolean {
   return Object.entries(when).every(([place, schema]) => {
     const value = valueAt(asked, place)
-    return value !== undefined && compileJsonSchema(schemaOf(schema))(value).ok
+    return schema === false ? value === undefined : value !== undefined && compileJsonSchema(schemaOf(schema))(value).ok
   })
 }
 

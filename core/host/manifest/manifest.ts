@@ -11,6 +11,7 @@ import { type ErrorReading, providerErrors } from '../call/failure.ts'
 import { requestSettingsSchemaProblems, SettingsSchema, settingsSchemaProblems } from '../settings/settings-schema.ts'
 import { WebhookManifests, webhookProblems } from '../webhook/webhook.ts'
 import { byService } from './by-service.ts'
+import { carriesFaults, ManifestCarries } from './carries.ts'
 import { type Connect, connectProblems, ConnectSchema } from './connect.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Idempotency, Poll, Sandbox } from './definition.ts'
@@ -23,6 +24,8 @@ export type ServiceManifest<Name extends ServiceName> = {
   capabilities: ServiceContracts[Name]['capabilities']
   /** Further limits of the vendor for a request. */
   limits?: ManifestLimits
+  /** What the vendor's own document has of the data. */
+  carries?: ManifestCarries
   idempotency: Idempotency
   timeLimit?: number
   checkpoint?: true
@@ -110,6 +113,7 @@ function followed (service: ProvidedName): TProperties {
 /** The fields that mean the same in every service. */
 const sameFields = {
   limits: Type.Optional(ManifestLimits),
+  carries: Type.Optional(ManifestCarries),
   idempotency: IdempotencySchema,
   timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
   checkpoint: Type.Optional(Type.Unsafe<true>({ const: true })),
@@ -183,6 +187,7 @@ export function readManifest (json: unknown): Fit<Manifest> {
     ...switchProblems(fit.value),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
     ...serviceNames.flatMap((name) => limitFaults(fit.value.services[name]?.limits ?? [], `/services/${name}/limits`)),
+    ...serviceNames.flatMap((name) => carriesFaults(fit.value.services[name]?.carries ?? [], `/services/${name}/carries`)),
     ...eventServices.flatMap((service) => webhooksOf(fit.value, service))
   ]
   return problems.length === 0 ? fit : { ok: false, problems }

@@ -5,6 +5,7 @@ import { readFixtures } from './fixtures/fixtures.ts'
 import { prepareQuestion, prepareSend } from './fixtures/prepare.ts'
 import { type Case, type ConformanceReport, type ConformanceRule, judged } from './report.ts'
 import { cancelCases } from './rules/cancel.ts'
+import { carriedCases } from './rules/carried.ts'
 import { checkedCases } from './rules/checked.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
 import { containedCases } from './rules/contained.ts'
@@ -118,6 +119,7 @@ async function casesOf (
     await when(['late'], () => lateCases(subject, replayed.fit, questions)),
     await when(['cancel'], () => cancelCases(subject, { questions, fit })),
     await when(['checked'], () => checkedCases(subject)),
+    await when(['carried'], () => carriedCases(subject, fit)),
     await when(['tenants'], () => tenantCases(subject, fit)),
     await when(['documents'], () => documentCases(subject, fit)),
     await when(['words'], () => statusWordCases(subject, questions)),

@@ -7,6 +7,7 @@ import { usualVersion, type Version } from '../../contract/versions.ts'
 import { problemsForeseen } from '../../host/call/foresee.ts'
 import type { Guard } from '../../host/http/guard.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
+import { uncarriedFields } from '../../host/manifest/carries.ts'
 import { checkSettings as settingsProblems } from '../../host/settings/settings.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { checkEInvoiceWords, checkInvoice } from '../../services/invoice.ts'
@@ -70,6 +71,7 @@ function findingsOf (
       [
         checkTemplate(step, { templateFindings, today, signing }),
         foreseen.get(step) ?? {},
+        checkCarried(step, { templateFindings, signing, metadata: request.metadata }),
         checkStep(step, templateFindings, {
           today,
           otherServices: request.services.filter((name) => name !== step.service),
@@ -78,6 +80,25 @@ function findingsOf (
       ].map((findings) => placed(findings, step))
     )
   ]
+}
+
+/** Warns of what our own document would show, and that of the vendor does not. */
+function checkCarried (
+  { service, fields, choice, template, ...step }: ResolvedStep,
+  { templateFindings, signing, metadata }: Pick<Evaluation, 'templateFindings' | 'signing'> & Pick<DispatchRequest, 'metadata'>
+): Findings {
+  const carries = choice?.provider?.manifest.services[service]?.carries
+  if (choice?.provider === undefined || carries === undefined || template === undefined) return {}
+  const { warnings } = templateFindings({ ...step, service, fields, choice, template }, signing)
+  const unshown = warnings.filter(({ code }) => code === 'unused_field').map(({ path }) => path.slice(usualPlace.length))
+  const asked = providerRequestOf(service, fields, { data: template.data, metadata }) ?? {}
+  return {
+    warnings: uncarriedFields(carries, asked, unshown).map((place) => ({
+      path: usualPlace + place,
+      code: 'not_carried',
+      message: `The document is made by the provider "${choice.provider?.code ?? ''}", which does not get this field.`
+    }))
+  }
 }
 
 type Surroundings = Pick<CheckInput<never, never>, 'today' | 'otherServices' | 'link'>

@@ -1,34 +1,11 @@
-import { defineProvider, draftFirst, invoiceOf, type Limit, Type } from '@dispatch/core/provider'
+import { defineProvider, draftFirst, invoiceOf } from '@dispatch/core/provider'
 import { answer, approve, ask, type Call, find, findUnrecorded, Invoices, makeDraft, pathOf, read, type Request, withdraw } from './api.ts'
-import { currencies, invoiceFields, referencesOf } from './invoice.ts'
+import { invoiceFields, referencesOf } from './invoice.ts'
+import { carries, limits } from './limits.ts'
 import { Settings } from './settings.ts'
 
 const minute = 60
 const day = 24 * 60 * minute
-
-/** A value of the data that may be a number. The length is checked only for texts. */
-const atMost = (maxLength: number): Limit['fits'] => Type.Unsafe({ maxLength })
-
-/** Xero's limits for each field: https://developer.xero.com/documentation/api/accounting/invoices, /contacts. */
-const limits: readonly Limit[] = [
-  { at: '/data/number', fits: atMost(255) },
-  { at: '/data/currency', fits: Type.Enum(currencies, { description: 'a currency of Xero\'s' }), because: 'Xero has no such currency.' },
-  {
-    at: '/invoicing/customerId',
-    fits: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', description: 'the ContactID of a contact' }),
-    because: 'It is the ContactID of a contact, a UUID.'
-  },
-  { at: '/data/customer/name', fits: atMost(255) },
-  { at: '/data/customer/email', fits: atMost(255) },
-  { at: '/data/customer/vatId', fits: atMost(50) },
-  { at: '/data/customer/contact', fits: atMost(255) },
-  { at: '/data/customer/address', fits: atMost(500) },
-  { at: '/data/customer/addressLine2', fits: atMost(500) },
-  { at: '/data/customer/addressLine3', fits: atMost(500) },
-  { at: '/data/customer/city', fits: atMost(255) },
-  { at: '/data/customer/region', fits: atMost(255) },
-  { at: '/data/customer/postalCode', fits: atMost(50) }
-]
 
 export default defineProvider({
   code: 'xero',
@@ -50,6 +27,7 @@ export default defineProvider({
       documentTypes: ['INVOICE'],
       requires: ['/number', '/currency', '/customer/name', '/lines/0/quantity', '/lines/0/unitPrice', '/total'],
       limits,
+      carries,
       // An invoice can be read by its id at once.
       idempotency: { kind: 'lookup', visibleAfter: minute },
       statuses: { AUTHORISED: 'open', PAID: 'paid', VOIDED: 'void', DELETED: 'void' },

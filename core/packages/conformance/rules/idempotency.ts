@@ -45,6 +45,11 @@ async function keyCase (subject: ProviderUnderTest, named: Named<DispatchFixture
   return judged('key', `${named.name}: sent again with the same key, and with another`, [...changed, ...keyless])
 }
 
+/** All requests of a run as texts for comparison. */
+export function sentTexts ({ requests }: CallRun): string[] {
+  return requests.map(({ request }) => textOf(request))
+}
+
 /** The requests of a run that change something, as texts for comparison. */
 function keyedOf ({ requests }: CallRun): string[] {
   const sent = requests.map(({ request }) => request)
