@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { contains, has } from '../../support/matching.ts'
 import { readingOf } from '../../support/reading.ts'
@@ -138,6 +139,19 @@ await t.test('characters without a font are told by validation, and by the answe
     has(t, await service.send('POST', `${path}?async=true`, request), { status: 422, body: wide })
   }
   t.equal((await service.send('GET', '/api/v1/dispatches?status=queued')).body.data.length, 0)
+})
+
+await t.test('what is made for a validation is not kept', async (t) => {
+  const state = async (): Promise<unknown> => [
+    await readdir(join(service.app.get('config').dataDirectory, 'files'), { recursive: true }),
+    (await service.send('GET', '/api/v1/dispatches?limit=1')).body.data[0]?.dispatchId,
+    (await service.send('GET', '/api/v1/credits')).body
+  ]
+  const before = await state()
+  const { path, body, data } = kinds[0]!
+  t.equal((await service.send('POST', `${path}/validate`, { body: body({ ...data, number: '🍕' }) })).status, 200)
+  t.equal((await service.send('POST', `${path}/validate`, { body: body({ ...data, number: '王伟' }) })).status, 422)
+  t.same(await state(), before)
 })
 
 await t.test('emoji, Thai and Hindi are invoiced as they are', async (t) => {
