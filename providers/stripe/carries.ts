@@ -12,7 +12,7 @@ const line = (...names: string[]): string[] => data(...names.map((name) => `line
 
 const amounts = [
   ...line('name', 'description', 'quantity', 'unitPrice', 'priceQuantity', 'taxRate', 'allowances', 'charges'),
-  ...data('allowances', 'charges', 'taxRate', 'total', 'prepaidAmount', 'roundingAmount', 'amountDue')
+  ...data('allowances', 'charges', 'taxRate', 'pricesIncludeTax', 'total', 'prepaidAmount', 'roundingAmount', 'amountDue')
 ]
 const customer = data('language',
   ...['name', 'email', 'address', 'addressLine2', 'addressLine3', 'city', 'postalCode', 'region', 'country'].map((name) =>

@@ -34,7 +34,7 @@ export const carries: readonly Carried[] = [
       'conditions',
       ...['name', 'description', 'quantity', 'unitPrice', 'priceQuantity', 'taxRate', 'allowances', 'charges'].map((name) =>
         `lines/*/${name}`
-      ), 'allowances', 'charges', 'taxRate', 'total', 'prepaidAmount', 'roundingAmount', 'amountDue')
+      ), 'allowances', 'charges', 'taxRate', 'pricesIncludeTax', 'total', 'prepaidAmount', 'roundingAmount', 'amountDue')
   },
   {
     at: data(

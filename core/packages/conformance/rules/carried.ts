@@ -106,6 +106,7 @@ const samples: Readonly<Record<string, Json>> = {
   country: 'BE',
   currency: 'USD',
   language: 'fr',
+  pricesIncludeTax: true,
   allowances: [{ amount: '0.01', reason: 'Kit' }],
   charges: [{ amount: '0.01', reason: 'Kit' }],
   ...Object.fromEntries(['date', 'dueDate', 'taxPointDate', 'start', 'end'].map((name) => [name, '2027-06-05'])),
