@@ -1,4 +1,4 @@
-import type { Invoice } from '@dispatch/core/provider'
+import { type Invoice, lookupLanguage } from '@dispatch/core/provider'
 import { ask, Created, send } from './api.ts'
 import { joined } from './data.ts'
 import type { Call } from './settings.ts'
@@ -6,7 +6,7 @@ import type { Call } from './settings.ts'
 /** A customer for this document only. */
 export async function newCustomer ({ customer, language }: Invoice, call: Call): Promise<string> {
   const { name, email, address: line1, addressLine2, addressLine3, city, postalCode: postal_code, region: state, country } = customer
-  const locale = localeOf(language)
+  const locale = language === undefined ? undefined : lookupLanguage(language, locales)
   const { id } = await call.http.post(
     ...send(call, 'customer', 'customers', {
       name,
@@ -23,10 +23,3 @@ export async function newCustomer ({ customer, language }: Invoice, call: Call):
 /** The languages of Stripe's documents: https://docs.stripe.com/invoicing/customize#customer-language. */
 const locales = `ar bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt lv ms mt nb nl pl pt pt-BR ro ru sk sl sv th
   tr vi zh zh-HK zh-TW`.split(/\s+/)
-
-/** The nearest of Stripe's languages, by the lookup of RFC 4647; undefined where it has none. */
-function localeOf (language = ''): string | undefined {
-  const parts = language.split('-')
-  const tags = parts.map((_, index) => parts.slice(0, parts.length - index).join('-').toLowerCase())
-  return tags.map((tag) => locales.find((locale) => locale.toLowerCase() === tag)).find((locale) => locale !== undefined)
-}
