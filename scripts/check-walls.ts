@@ -78,9 +78,24 @@ const homes: Record<string, RegExp> = {
   '@simplewebauthn': /^core\/access\/passkeys\.ts$/,
   otpauth: /^core\/access\/totp\.ts$/,
   qr: /^(core\/packages\/documents\/code|plugins\/console\/pages)\/qr(-code)?\.ts$/,
+  'libphonenumber-js': /^core\/services\/phone\.ts$/,
+  'validator/lib/isEmail.js': /^core\/packages\/common\/mailbox\.ts$/,
+  'validator/lib/isPostalCode.js': /^core\/packages\/common\/postal-code\.ts$/,
   tsyringe: /^plugins\/container\.ts$/,
   'reflect-metadata': /^plugins\/container\.ts$/
 }
+
+/**
+ * Values of requests are parsed once, where they enter; rules, pages, files, XML and providers get what was parsed. `calls` parses such a
+ * value, `inside` is where nothing may call it, but for its `home`. A parser that is a package has its place in the table above.
+ */
+const parsers = [{
+  value: 'a day',
+  calls: /\bDate\.parse\(|\bTemporal\.\w+\.from\(|\bnew Date\((?!\)|Date\.|[\w.()?]*\b(now|time|getTime)\b)/g,
+  inside: /^(core\/(services|pipeline|packages\/(common|documents|einvoice))|providers)\//,
+  // `formats.ts` checks times of the API; Stripe takes the beginning of a day in a time zone, which is computed of the parsed day.
+  home: /^(core\/packages\/common\/(day|formats)|providers\/stripe\/time)\.ts$/
+}]
 
 const folders = '{core,plugins,providers,scripts}/**/*.{ts,mts,js,mjs}'
 /** Benchmarks measure the libraries themselves, and tests use the internals of what they test. */
@@ -112,6 +127,18 @@ function rulesBroken ({ file, target }: Import): string[] {
     ...crossed.map(({ rule }) => rule),
     ...astray.map(([name, home]) => `${name} belongs to ${home.source.replaceAll(/[\\^$]/g, '')}`)
   ]
+}
+
+/** Where a file parses a value that was parsed before it. */
+function parsedAgain (root: string, file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  return parsers.filter(({ inside, home }) => inside.test(file) && !home.test(file)).flatMap(({ value, calls, home }) =>
+    [...text.matchAll(calls)].map(({ index, 0: call }) =>
+      `${file}:${text.slice(0, index).split('\n').length} calls ${call}: ${value} is parsed once, in ${
+        home.source.replaceAll(/[\\^$]/g, '')
+      }`
+    )
+  )
 }
 
 /** A part of the tree, with rules for its imports. */
@@ -228,6 +255,7 @@ const faults = [
   ...breaches.map(([{ file, line, name }, rule]) => `${file}:${line} imports ${name}: ${rule}`),
   ...pages.flatMap(page => foldersBroken(imports, page, exported)),
   ...foldersRound(pages),
+  ...files.flatMap(file => parsedAgain(root, file)),
   ...unnamed(root, imports, pages).map(words => `no page names ${words}`)
 ]
 for (const fault of faults) console.error(fault)

@@ -1,7 +1,6 @@
-import { dayOf, isCurrency, type Json, type JsonObject, type Problem } from '@dispatch/common'
+import { dayOf, isCurrency, isPlainAddress, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import { isBic, isIban } from '@dispatch/documents'
 import { currencyOf } from '@dispatch/einvoice'
-import isEmail from 'validator/lib/isEmail.js'
 import { checkInvoicedCountry, checkPostalCode } from './address.ts'
 import { readRates } from './amounts.ts'
 import { at } from './data.ts'
@@ -126,7 +125,7 @@ function checkCustomer (data: JsonObject): Problem[] {
   if (typeof name !== 'string' || name.trim() === '') {
     problems.push({ path: `${path}/name`, code: 'required', message: 'The customer needs a name.' })
   }
-  if (typeof email === 'string' && !isEmail.default(email)) {
+  if (typeof email === 'string' && !isPlainAddress(email)) {
     problems.push({ path: `${path}/email`, code: 'format', message: 'Not a valid e-mail address.' })
   }
   return [...problems, ...checkInvoicedCountry(at(data, '/customer/country'), path)]

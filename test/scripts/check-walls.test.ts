@@ -156,6 +156,39 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
     'core/packages/documents/render/docx.ts:1 imports pdfkit: pdfkit belongs to core/packages/documents/render/pdf.ts'
   ],
   [
+    'a day is not parsed again with Date',
+    'core/services/a.ts',
+    'const now = new Date()\nexport const at = (day: string) => new Date(day)',
+    'core/services/a.ts:2 calls new Date(: a day is parsed once, in ' +
+    '(core/packages/common/(day|formats)|providers/stripe/time).ts'
+  ],
+  [
+    'nor with Date.parse',
+    'core/packages/documents/a.ts',
+    'export const at = (day: string) => Date.parse(day)',
+    'core/packages/documents/a.ts:1 calls Date.parse(: a day is parsed once, in ' +
+    '(core/packages/common/(day|formats)|providers/stripe/time).ts'
+  ],
+  [
+    'nor by a provider, with Temporal',
+    'providers/acme/a.ts',
+    'export const at = (day: string) => Temporal.PlainDate.from(day)',
+    'providers/acme/a.ts:1 calls Temporal.PlainDate.from(: a day is parsed once, in ' +
+    '(core/packages/common/(day|formats)|providers/stripe/time).ts'
+  ],
+  [
+    'an e-mail address is read in one place',
+    'core/services/a.ts',
+    'import isEmail from \'validator/lib/isEmail.js\'',
+    'core/services/a.ts:1 imports validator/lib/isEmail.js: validator/lib/isEmail.js belongs to core/packages/common/mailbox.ts'
+  ],
+  [
+    'a phone number is read in one place',
+    'core/pipeline/a.ts',
+    'import { parsePhoneNumber } from \'libphonenumber-js/max\'',
+    'core/pipeline/a.ts:1 imports libphonenumber-js/max: libphonenumber-js belongs to core/services/phone.ts'
+  ],
+  [
     'tsyringe has one home',
     'plugins/a.ts',
     'import { inject } from \'tsyringe\'',

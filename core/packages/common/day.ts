@@ -11,8 +11,13 @@ export function dayOf (value: unknown): string | undefined {
   return day !== undefined && isInCalendar(day) ? day : undefined
 }
 
+/** When a day (`YYYY-MM-DD`, as {@link dayOf} reads it) begins in UTC: for what computes with days, or writes them in words. */
+export function midnightOf (day: string): Date {
+  return new Date(`${day}T00:00:00Z`)
+}
+
 /** `new Date` would turn 30 February into a day of March. */
 function isInCalendar (day: string): boolean {
-  const midnight = new Date(`${day}T00:00:00Z`)
+  const midnight = midnightOf(day)
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
 }

@@ -23,8 +23,8 @@ export { grossAmount, halfUnit, lineTolerance, shareOf, slack, type Priced } fro
 export { currencies, isCurrency, minorDigits } from './currencies.ts'
 
 // Texts with a form: days, e-mail addresses, postal addresses, languages, UUIDs, the normal forms of Unicode.
-export { dayOf } from './day.ts'
-export { asciiDomain, asciiMailbox, comparable, hasAsciiLocalPart, isAscii, readMailbox, type Mailbox } from './mailbox.ts'
+export { dayOf, midnightOf } from './day.ts'
+export { asciiDomain, asciiMailbox, comparable, hasAsciiLocalPart, isAscii, isPlainAddress, readMailbox, type Mailbox } from './mailbox.ts'
 export { addressFormOf, postalCodeCountries } from './address-forms.ts'
 export { examplePostalCode, readPostalCode } from './postal-code.ts'
 export { placeLine, type Place } from './place-line.ts'

@@ -103,3 +103,11 @@ await t.test('a text of the alphabet is never changed, and nothing is changed tw
   )
   t.end()
 })
+
+await t.test('a text that is asked about again is not measured again', (t) => {
+  const text = 'Votre facture à 12 € est payée'
+  t.equal(measureText(text), measureText(text))
+  t.not(measureText('another'), measureText(text))
+  t.same(measureText(text).encoding, 'GSM-7')
+  t.end()
+})

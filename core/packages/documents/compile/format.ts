@@ -1,4 +1,4 @@
-import { minorDigits } from '@dispatch/common'
+import { midnightOf, minorDigits } from '@dispatch/common'
 import type { Cell, Decimal, TextRun } from '../model/document.ts'
 import { memoizeLru } from './memoize.ts'
 
@@ -45,7 +45,7 @@ export function formatPercent (value: Decimal, locale: string, digits = 3): stri
 
 /** A day (YYYY-MM-DD). */
 export function formatDate (day: string, locale: string, style: DateStyle = 'medium'): string {
-  return dateFormat(`${locale} ${style}`).format(new Date(day))
+  return dateFormat(`${locale} ${style}`).format(midnightOf(day))
 }
 
 /** The name of the country with an ISO 3166-1 alpha-2 code. Any other text is unchanged. */

@@ -1,4 +1,4 @@
-import { type Decimal as Exact, minorDigits, Money, roundedTo } from '@dispatch/common'
+import { type Decimal as Exact, midnightOf, minorDigits, Money, roundedTo } from '@dispatch/common'
 import type { Cell, Decimal } from '../model/document.ts'
 import { dateFormat } from './date-format.ts'
 import { moneyFormat, numberFormat, percentFormat } from './number-format.ts'
@@ -84,6 +84,6 @@ const day = 24 * 3600 * 1000
 
 /** The number of a day in a sheet: 1 March 1900 is 61, because sheets have a 29 February 1900 (ECMA-376-1, 18.17.4.1). */
 function dated (value: string): StoredNumber | undefined {
-  const serial = Math.floor((Date.parse(value) - Date.UTC(1899, 11, 30)) / day)
+  const serial = Math.floor((midnightOf(value).getTime() - Date.UTC(1899, 11, 30)) / day)
   return serial < 61 ? undefined : { number: String(serial), decimals: 0 }
 }
