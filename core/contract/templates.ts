@@ -108,6 +108,7 @@ export const TemplateView = Type.Object({
   status: Type.Enum(versionStatuses, { description: 'The status of this version. Dispatches use the published one.' }),
   latestVersion: Type.Integer({ description: 'The newest version, which may be a draft.' }),
   service: Type.String(),
+  alsoFor: Type.Optional(Type.Array(Type.String(), { description: 'The other services that it is made for.' })),
   documentType: Type.Optional(Type.String()),
   formats: Type.Array(Type.String()),
   locale: Type.String({ description: 'A language tag (BCP 47); the first, if the data choose.' }),

@@ -1,14 +1,15 @@
-import { asciiMailbox, hasAsciiLocalPart, type JsonObject, type Problem } from '@dispatch/common'
+import { asciiMailbox, comparable, hasAsciiLocalPart, type JsonObject, type Problem } from '@dispatch/common'
 import { textOfHtml } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import { type DocumentHandle, EmailAddress, Line } from '../contract/common.ts'
 import type { Content, InlinePicture, StepContent } from './content.ts'
+import { textOf } from './data.ts'
 import { checkMost, checkOffered } from './limits.ts'
 import { checkLink, withLink } from './link.ts'
 import { checkMailHeaders, MailHeaders } from './mail-headers.ts'
 import { duplicatesIn, listOf, recipientsOf } from './recipients.ts'
 import { isAllowedSender } from './senders.ts'
-import type { CheckInput, Findings, ProvidedService, ProviderFacts } from './service.ts'
+import type { CheckInput, Findings, ProvidedService, ProviderFacts, SharedFact } from './service.ts'
 
 const mostRecipients = 50
 /** Characters. */
@@ -102,6 +103,31 @@ export type EmailDispatch = {
   metadata: Readonly<Record<string, string>>
 }
 
+/** The subject, in any spacing. */
+const subjectFact: SharedFact<EmailFields> = {
+  field: '/subject',
+  data: '/subject',
+  differ ({ subject }, data) {
+    const stated = textOf(data, '/subject')
+    return stated !== undefined && spaced(stated) !== spaced(subject)
+  }
+}
+
+/** A person to whom the text speaks, who is one of those that get it. */
+const addressFact: SharedFact<EmailFields> = {
+  field: '/to',
+  data: '/recipient/email',
+  differ ({ to }, data) {
+    const stated = textOf(data, '/recipient/email')
+    return stated !== undefined && listOf(to).every((mailbox) => comparable(mailbox).toLowerCase() !== comparable(stated).toLowerCase())
+  },
+  isRecipient: true
+}
+
+function spaced (text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ')
+}
+
 export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'message', EmailDispatch> = {
   name: 'email',
   summary: 'Sends an e-mail.',
@@ -109,8 +135,10 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
   topLevelFields: [],
   topLevelFieldsAlone: Object.keys(EmailFields.properties),
   required: ['from', 'to', 'subject'],
-  template: { unless: 'body', exclusive: true },
+  template: { unless: 'body', exclusive: true, channel: 'mail', takes: ['pages'] },
   content: 'message',
+  shared: [subjectFact, addressFact],
+  tells: ({ subject }) => ({ subject }),
   chain: { consumes: 'attachment' },
   capabilities: EmailCapabilities,
   price: 0,

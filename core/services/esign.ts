@@ -1,11 +1,12 @@
-import { asciiDomain, canonicalLanguage, comparable, type JsonObject, lookupLanguage, normalForm, type Problem } from '@dispatch/common'
+import { asciiDomain, canonicalLanguage, comparable, type Json, type JsonObject, lookupLanguage, normalForm,
+  type Problem } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
 import { type DocumentHandle, LanguageCode, LanguageTag, Line } from '../contract/common.ts'
 import type { SignaturePlace } from './content.ts'
-import { textAt } from './data.ts'
+import { at, textAt, textOf } from './data.ts'
 import { checkMost, checkSupported } from './limits.ts'
 import { checkPhoneNumber, dialled, PhoneNumber } from './phone.ts'
-import type { CheckInput, Findings, ProvidedService } from './service.ts'
+import type { CheckInput, Findings, ProvidedService, SharedFact } from './service.ts'
 
 const signatureTypes = ['SIMPLE', 'ADVANCED', 'QUALIFIED'] as const
 export type SignatureType = typeof signatureTypes[number]
@@ -73,14 +74,29 @@ export type EsignDispatch = {
   metadata: Readonly<Record<string, string>>
 }
 
+/** Those who sign, where the document lists them with their addresses. */
+const signersFact: SharedFact<EsignFields> = {
+  field: '/signers',
+  data: '/signers',
+  differ ({ signers }, data) {
+    const listed: Json | undefined = at(data, '/signers')
+    const stated = Array.isArray(listed) ? listed.flatMap((signer: Json) => textOf(signer, '/email') ?? []) : []
+    const addresses = signers.map(({ email }) => comparable(email).toLowerCase())
+    return stated.length > 0 &&
+      (stated.length > addresses.length || !stated.every((email) => addresses.includes(comparable(email).toLowerCase())))
+  },
+  isRecipient: true
+}
+
 export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'document', EsignDispatch> = {
   name: 'esign',
   summary: 'Starts a signature workflow for a document.',
   fields: EsignFields,
   topLevelFields: ['signers'],
   required: ['signers'],
-  template: {},
+  template: { channel: 'pages' },
   content: 'document',
+  shared: [signersFact],
   chain: { produces: 'document', consumes: 'document', formats: ['pdf'] },
   capabilities: EsignCapabilities,
   price: 0,

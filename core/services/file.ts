@@ -26,7 +26,7 @@ export const file: Service<'file', FileFields, never, 'document'> = {
   fields: FileFields,
   topLevelFields: [],
   required: [],
-  template: { byName: 'fileContent' },
+  template: { byName: 'fileContent', channel: 'any' },
   content: 'document',
   chain: { produces: 'document' },
   price: 0,

@@ -3,10 +3,10 @@ import type { FileFormat } from '@dispatch/documents'
 import { checkEInvoice, currencyOf, type EInvoiceFormat, eInvoiceFormats } from '@dispatch/einvoice'
 import { type Static, Type } from 'typebox'
 import { DocumentHandle } from '../contract/common.ts'
-import { at, textAt } from './data.ts'
+import { at, textAt, textOf } from './data.ts'
 import { asWarnings, checkDueDate } from './invoice.ts'
 import { checkOffered, checkSupported } from './limits.ts'
-import type { CheckInput, Findings, ProvidedService } from './service.ts'
+import type { CheckInput, Findings, ProvidedService, SharedFact } from './service.ts'
 
 export const DocumentType = Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], { title: 'DocumentType' })
 export type DocumentType = Static<typeof DocumentType>
@@ -63,13 +63,23 @@ export type InvoicingDispatch = {
 /** The file of each format of e-invoices. */
 const files = { FACTUR_X: 'factur-x', UBL: 'ubl', CII: 'cii' } as const satisfies Record<EInvoiceFormat, FileFormat>
 
+/** What the document says of the terms, which a provider is told too. */
+const terms: readonly SharedFact<InvoicingFields>[] = [
+  { ...termOf('dueDate'), differ: ({ dueDate }, data) => areDifferent(dayOf(dueDate), dayOf(at(data, '/dueDate'))) },
+  { ...termOf('paymentTerms'), differ: ({ paymentTerms }, data) => areDifferent(paymentTerms, textOf(data, '/paymentTerms')) }
+]
+
+function termOf (name: 'dueDate' | 'paymentTerms'): Pick<SharedFact<InvoicingFields>, 'field' | 'data' | 'vocabulary'> {
+  return { field: `/${name}`, data: `/${name}`, vocabulary: 'invoice' }
+}
+
 export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingCapabilities, 'document', InvoicingDispatch> = {
   name: 'invoicing',
   summary: 'Creates invoices, e-invoices, quotes and credit notes at an invoicing provider.',
   fields: InvoicingFields,
   topLevelFields: ['documentType', 'sendByEmail'],
   required: ['documentType'],
-  template: {},
+  template: { channel: 'pages' },
   content: 'document',
   chain: { produces: 'document' },
   capabilities: InvoicingCapabilities,
@@ -79,7 +89,7 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
     const { problems = [], warnings = [] } = subject.template.vocabulary === 'invoice' ? checkVocabulary(subject) : {}
     const electronic = formatOf(subject.fields) === undefined ? checkPlain(subject) : checkElectronic(subject)
     return {
-      problems: [...checkTerms(subject), ...electronic.problems, ...checkProvider(subject), ...checkMailed(subject), ...problems],
+      problems: [...electronic.problems, ...checkProvider(subject), ...checkMailed(subject), ...problems],
       warnings: [...checkTemplateType(subject), ...warnings, ...electronic.warnings]
     }
   },
@@ -92,7 +102,8 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
     }
   },
 
-  shown: withTerms,
+  shared: terms,
+  tells: termsTold,
 
   request (invoicing, { data, document, metadata }) {
     const [eInvoiceFormat, dueDate] = [formatOf(invoicing), dayOf(invoicing.dueDate)]
@@ -115,31 +126,13 @@ export const invoicing: ProvidedService<'invoicing', InvoicingFields, InvoicingC
   }
 }
 
-/** The data with the terms that stand in the service's fields alone, so that the document says them. */
-function withTerms ({ dueDate, paymentTerms }: InvoicingFields, data: JsonObject): JsonObject {
-  const due = dayOf(dueDate)
-  return {
-    ...(due === undefined ? {} : { dueDate: due }),
-    ...(paymentTerms === undefined ? {} : { paymentTerms }),
-    ...data
-  }
+function areDifferent (one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one.trim() !== other.trim()
 }
 
-/** The provider and the document would say different terms. */
-function checkTerms ({ fields, data, template, at: where }: InvoicingSubject): Problem[] {
-  if (template.vocabulary !== 'invoice') return []
-  const terms = [
-    { name: 'dueDate', own: dayOf(fields.dueDate), other: dayOf(at(data, '/dueDate')) },
-    { name: 'paymentTerms', own: fields.paymentTerms, other: at(data, '/paymentTerms') }
-  ] as const
-  return terms.filter(({ own, other }) => own !== undefined && other !== undefined && own !== other).flatMap(({ name }) => {
-    const [here, there] = [where(name), `/template/data/${name}`]
-    return [[here, there], [there, here]].map(([path = '', twin = '']) => ({
-      path,
-      code: 'contradiction',
-      message: `It differs from "${twin}"; give one of the two, or the same.`
-    }))
-  })
+function termsTold ({ dueDate, paymentTerms }: InvoicingFields): JsonObject {
+  const due = dayOf(dueDate)
+  return { ...(due === undefined ? {} : { dueDate: due }), ...(paymentTerms === undefined ? {} : { paymentTerms }) }
 }
 
 type InvoicingSubject = CheckInput<InvoicingFields, InvoicingCapabilities>
@@ -195,7 +188,7 @@ function checkElectronic ({ fields, data, template, at }: InvoicingSubject): Fou
       warnings: []
     }
   }
-  return checkEInvoice(withTerms(fields, data), { format, currency: currencyOf(template.currency) }, '/template/data')
+  return checkEInvoice({ ...termsTold(fields), ...data }, { format, currency: currencyOf(template.currency) }, '/template/data')
 }
 
 function checkTemplateType ({ fields, template, at }: InvoicingSubject): Problem[] {

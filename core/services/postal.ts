@@ -5,6 +5,7 @@ import { CountryCode, type DocumentHandle, Line, Lines } from '../contract/commo
 import { checkPlace, checkState } from './address.ts'
 import { textAt } from './data.ts'
 import { checkMost, checkOffered, checkSupported } from './limits.ts'
+import { checkNamed, recipientData, recipientFacts } from './recipient-facts.ts'
 import type { CheckInput, ProvidedService } from './service.ts'
 
 const mailTypes = ['SIMPLE', 'REGISTERED'] as const
@@ -80,8 +81,11 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   fields: PostalFields,
   topLevelFields: [],
   required: ['recipient'],
-  template: {},
+  template: { channel: 'pages' },
   content: 'document',
+  shared: recipientFacts,
+  tells: recipientData,
+  checkDocument: ({ recipient }, data) => checkNamed(data, recipient),
   chain: { produces: 'document', consumes: 'document', formats: ['pdf', 'factur-x'] },
   capabilities: PostalCapabilities,
   price: 0,

@@ -35,8 +35,12 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   message?(fields: Fields, made: Partial<Pick<Content['message'], 'html' | 'text' | 'inline'>>): ShownMessage
   /** How what its recipients get is counted, as far as it is made. */
   measure?(fields: Fields, made: Partial<Pick<Content['text'], 'text'>>): Measure
-  /** The data that the document shows, with what the service's own fields add to them. */
-  shown?(fields: Fields, data: JsonObject): JsonObject
+  /** What its fields and the data of a template both state. */
+  shared?: readonly SharedFact<Fields>[]
+  /** What its fields say, as the data of a template say it: it stands in the document where the data do not say it. */
+  tells?(fields: Fields): JsonObject
+  /** Warnings about a document that the service takes over, by the data that it was made of. */
+  checkDocument?(fields: Fields, data: JsonObject): Problem[]
   /** Who signs the document, by name and in their order. */
   signers?(fields: Fields): readonly string[]
   /** The paper that its document is printed on, and why the provider cannot print a page, where it cannot. */
@@ -53,6 +57,36 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   /** What the dispatch can be found by later. */
   facts(fields: Fields, data: JsonObject): Facts
 }
+
+/**
+ * A fact that the fields of a service and the data of a template both state, so that they must agree. What is compared are values and not
+ * texts: two writings of a day or of a street are one.
+ */
+export type SharedFact<Fields> = {
+  /** JSON pointers below the fields and below the data. */
+  field: string
+  data: string
+  /** Whether both say something, and not the same. */
+  differ(this: void, fields: Fields, data: JsonObject): boolean
+  /** The templates that state it: those with this vocabulary, or else those that are made for the service. */
+  vocabulary?: 'invoice'
+  /**
+   * It says who gets something. Whoever tries a template out sends its sample to somebody, which is a warning; and a retry may correct it,
+   * though the document is made.
+   */
+  isRecipient?: true
+}
+
+/** A template as its facts are looked for: `services` are those that it is made for. */
+export type FactsTemplate = {
+  services?: readonly string[]
+  vocabulary?: string
+  schema?: JsonObject
+  sample?: JsonObject
+}
+
+/** What a template is made for: pages, an e-mail, or the text of a message. */
+export type Channel = 'pages' | 'mail' | 'message'
 
 /** The texts of a message, and the ids of the documents that its HTML shows as `cid:<contentId>`. */
 export type ShownMessage = { html?: string, text?: string, pictures?: { contentId: string, id: string }[] }
@@ -71,9 +105,10 @@ export type ProvidedService<Name extends string, Fields, Capabilities, Kind exte
 
 /**
  * The template of a request. `unless`: the service's own field that can take its place, beside it or (`exclusive`) not.
- * `byName`: the field of the request that can name a template by its name.
+ * `byName`: the field of the request that can name a template by its name. `channel`: what its template is made for;
+ * `takes`: what else it may be made for.
  */
-export type TemplateUse = { unless?: string, exclusive?: true, byName?: string }
+export type TemplateUse = { unless?: string, exclusive?: true, byName?: string, channel: Channel | 'any', takes?: readonly Channel[] }
 
 /**
  * Where a service may stand in a chain. `produces`: it can begin one, with the document that all others take. `consumes`: what
@@ -101,7 +136,7 @@ export type CheckInput<Fields, Capabilities> = {
   at: (field: string) => string
   data: JsonObject
   /** Of the request's template; empty when it has none. `showsPictures`: whether it does with the data. */
-  template: { documentType?: string, vocabulary?: string, currency?: string, showsPictures?: () => boolean }
+  template: FactsTemplate & { documentType?: string, currency?: string, showsPictures?: () => boolean }
   provider: ProviderFacts<Capabilities> & { settings?: JsonObject } | undefined
   today: string
   /** The other services in the path. */

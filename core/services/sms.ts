@@ -2,10 +2,11 @@ import { normalForm, type Problem } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
 import { CountryCode } from '../contract/common.ts'
 import type { SmsText } from '../contract/sms-text.ts'
+import { textOf } from './data.ts'
 import { checkMost, checkOffered } from './limits.ts'
 import { checkLink, isLinked, withLink } from './link.ts'
 import { checkPhoneNumber, checkTakesTexts, dialled, PhoneNumber } from './phone.ts'
-import type { CheckInput, Findings, ProvidedService, ProviderFacts } from './service.ts'
+import type { CheckInput, Findings, ProvidedService, ProviderFacts, SharedFact } from './service.ts'
 import { measureText, transliterated } from './sms-text.ts'
 
 /** The longest text, in characters: ten segments of 153. */
@@ -61,14 +62,26 @@ export type SmsDispatch = {
   metadata: Readonly<Record<string, string>>
 }
 
+/** A person to whom the text speaks, who is the one that gets it. */
+const numberFact: SharedFact<SmsFields> = {
+  field: '/phoneNumber',
+  data: '/recipient/phoneNumber',
+  differ ({ phoneNumber }, data) {
+    const stated = textOf(data, '/recipient/phoneNumber')
+    return stated !== undefined && dialled(stated) !== dialled(phoneNumber)
+  },
+  isRecipient: true
+}
+
 export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', SmsDispatch> = {
   name: 'sms',
   summary: 'Sends a text message.',
   fields: SmsFields,
   topLevelFields: [],
   required: ['phoneNumber'],
-  template: { unless: 'message' },
+  template: { unless: 'message', channel: 'message' },
   content: 'text',
+  shared: [numberFact],
   chain: { consumes: 'link' },
   capabilities: SmsCapabilities,
   price: 0,

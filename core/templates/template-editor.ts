@@ -128,7 +128,7 @@ export function createTemplateEditor ({ database, templates, templateWorkers, no
   async function prepare (by: TemplateAuthor, body: TemplateBody): Promise<{ version: NewVersion, warnings: readonly Problem[] }> {
     const { companyId } = by
     const inspected = await inspect(companyId, body)
-    requireService(by, inspected.version.source.service)
+    requireServicesOf(by, inspected.version.source)
     await showVersion(companyId, { id: 0, version: 0, ...inspected.version }, {})
     return inspected
   }
@@ -142,7 +142,7 @@ export function createTemplateEditor ({ database, templates, templateWorkers, no
   /** The newest or published version of a template that the author may write. */
   async function writable (by: TemplateAuthor, templateId: number): Promise<TemplateRecord> {
     const found = await record(by.companyId, templateId)
-    requireService(by, found.source.service)
+    requireServicesOf(by, found.source)
     return found
   }
 
@@ -206,4 +206,9 @@ function oversized (body: TemplateBody): Problem[] {
 /** The fields that are there. */
 function given<T extends Record<string, string | undefined>> (fields: T): { [Name in keyof T]?: string } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [Name in keyof T]?: string }
+}
+
+/** Throws `forbidden` unless the author may use every service that a template is made for. */
+function requireServicesOf (by: TemplateAuthor, { service, alsoFor = [] }: Pick<TemplateSource, 'service' | 'alsoFor'>): void {
+  for (const name of [service, ...alsoFor]) requireService(by, name)
 }

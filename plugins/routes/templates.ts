@@ -76,7 +76,7 @@ export function detailOf (record: TemplateRecord): TemplateDetail {
 
 function viewOf (record: TemplateRecord): TemplateView {
   const { id, name, version, latest, source, schema, sample, updatedAt, companyId } = record
-  const { service, documentType } = source
+  const { service, alsoFor, documentType } = source
   return {
     id,
     name,
@@ -84,6 +84,7 @@ function viewOf (record: TemplateRecord): TemplateView {
     status: statusOf(record),
     latestVersion: latest,
     service,
+    ...(alsoFor === undefined ? {} : { alsoFor }),
     ...(documentType === undefined ? {} : { documentType }),
     formats: [...templateFormats],
     ...languagesOf(source),

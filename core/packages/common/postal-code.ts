@@ -23,6 +23,14 @@ export function readPostalCode (given: string, country: string): PostalCode | un
   return mayExist ? { code: written, isKnown: false } : undefined
 }
 
+/** A postal code without what only its writing adds, for comparison. */
+export function comparablePostalCode (given: string, country: string): string {
+  const plain = (readPostalCode(given, country)?.code ?? given).toUpperCase()
+  const [code] = splitSorting(plain, country)
+  const letters = code.replaceAll(/[^\p{L}\p{N}]/gu, '')
+  return /^\d/.test(examplePostalCode(country) ?? '') ? letters.replace(/^[A-Z]+(?=\d)/, '') : letters
+}
+
 /** How a postal code of a country may look, for a sentence. */
 export function examplePostalCode (country: string): string | undefined {
   return addressFormOf(country).code?.examples?.[0]

@@ -9,11 +9,13 @@ import type { Guard } from '../../host/http/guard.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { uncarriedFields } from '../../host/manifest/carries.ts'
 import { checkSettings as settingsProblems } from '../../host/settings/settings.ts'
-import { formatOf, services } from '../../services/index.ts'
+import { checkChannel } from '../../services/channel.ts'
+import { formatOf, services, takesDocument } from '../../services/index.ts'
 import { checkEInvoiceWords, checkInvoice } from '../../services/invoice.ts'
 import { clientPointerOf, providerRequestOf } from '../../services/provider-request.ts'
 import type { DispatchRequest } from '../../services/request.ts'
 import type { CheckInput, Findings } from '../../services/service.ts'
+import { contradictions } from '../../services/shared-facts.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
 import { checkCallback, checkCallbackAddress, checkEvents, checkFormats, checkPapers, checkSignaturePlaces,
   checkSigned } from './chain-checks.ts'
@@ -69,6 +71,7 @@ function findingsOf (
     ...all.map((step) => checkSettings(step, version)),
     ...all.flatMap((step) =>
       [
+        checkTruth(step, steps[0]),
         checkTemplate(step, { templateFindings, today, signing }),
         foreseen.get(step) ?? {},
         checkCarried(step, { templateFindings, signing, metadata: request.metadata }),
@@ -115,6 +118,15 @@ export async function checkAgain (
   const { service, fields, choice, template: content, at } = step
   const time = now()
   refuseFaults([
+    content === undefined
+      ? {}
+      : contradictions(services[service], {
+        fields,
+        data: surroundings.data,
+        template: subjectOf(content.template),
+        at,
+        place: content.path
+      }, 'again'),
     services[service].check({
       fields,
       at,
@@ -243,8 +255,37 @@ export function checkForeseen (
   return problems instanceof Promise ? problems.then(placed) : placed(problems)
 }
 
-function subjectOf ({ source: { documentType, vocabulary, currency } }: StoredTemplate): CheckInput<never, never>['template'] {
+/** What the fields of a step and the data of its template state must be the same, and the template must be made for the service. */
+function checkTruth ({ service, fields, template: content, at }: ResolvedStep, first: ResolvedStep | undefined): Findings {
+  if (content === undefined) {
+    const handed = first?.template?.data
+    const taken = handed !== undefined && takesDocument(service, fields)
+    return taken ? { warnings: services[service].checkDocument?.(fields, handed) ?? [] } : {}
+  }
+  const { template, data, path: place } = content
+  const { source: { service: own, alsoFor = [] } } = template
+  const said = { fields, data, template: subjectOf(template), at, place }
+  const { problems = [], warnings = [] } = contradictions(services[service], said, 'first')
   return {
+    problems: [
+      ...checkChannel(services[service], {
+        services: [own, ...alsoFor].map((name) => services[name]),
+        path: place.slice(0, -'/data'.length)
+      }),
+      ...problems
+    ],
+    warnings: [...warnings, ...services[service].checkDocument?.(fields, data) ?? []]
+  }
+}
+
+function subjectOf ({ source: { service, alsoFor = [], documentType, vocabulary, currency }, schema, sample }: StoredTemplate): CheckInput<
+  never,
+  never
+>['template'] {
+  return {
+    services: [service, ...alsoFor],
+    schema,
+    sample,
     ...(documentType === undefined ? {} : { documentType }),
     ...(vocabulary === undefined ? {} : { vocabulary }),
     ...(currency === undefined ? {} : { currency })

@@ -2,7 +2,9 @@ import { compileJsonSchema, type JsonObject, withoutMembers } from '@dispatch/co
 import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type TemplateWorkers,
   withPlaceholderImages } from '@dispatch/documents'
 import { LRUCache } from 'lru-cache'
+import { at as valueAt } from '../../services/data.ts'
 import { madeAs, services } from '../../services/index.ts'
+import { toldData } from '../../services/shared-facts.ts'
 import type { ResolvedRequest, ResolvedStep, ResolvedTemplate } from './resolve.ts'
 
 /** Who signs the documents of a request: how many, and where the request names them. */
@@ -61,7 +63,15 @@ export function createTemplateChecks (templateWorkers: Pick<
 >): <Draft extends Pick<ResolvedRequest, 'steps' | 'deferred'>>(draft: Draft) => Promise<CheckedData<Draft>> {
   const shared = createSharedChecks()
 
-  async function find (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined): Promise<StepFindings> {
+  /** Fields that only the service says are no fields of the request: that they are not shown is nobody's mistake. */
+  async function find (given: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined): Promise<StepFindings> {
+    const step = withTold(given)
+    const found = await findTold(step, signing)
+    if (step === given) return found
+    return { ...found, warnings: found.warnings.filter(({ path }) => valueAt(given.template.data, path.slice(at.length)) !== undefined) }
+  }
+
+  async function findTold (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined): Promise<StepFindings> {
     const { template: { companyId, digest, schema, source }, data } = step.template
     if (companyId === null) return shared(step, signing)
     const template = { digest, source: withPlaceholderImages(source), schema }
@@ -87,4 +97,12 @@ export function createTemplateChecks (templateWorkers: Pick<
       templateFindings: ({ template }) => found.get(template) ?? { problems: [], warnings: [], signers: 0, showsPictures: () => false }
     }
   }
+}
+
+/** A step with the data that its document shows. */
+function withTold (step: ResolvedStep & { template: ResolvedTemplate }): ResolvedStep & { template: ResolvedTemplate } {
+  const { service, fields, template: content } = step
+  const { template: { source: { vocabulary }, schema }, data } = content
+  const told = toldData(services[service], fields, data, { schema, ...(vocabulary === undefined ? {} : { vocabulary }) })
+  return told === data ? step : { ...step, template: { ...content, data: told } }
 }

@@ -11,6 +11,7 @@ import { cleanFilename } from '../../services/filename.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { isLinked } from '../../services/link.ts'
 import { recipientsOf } from '../../services/recipients.ts'
+import { toldData } from '../../services/shared-facts.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { Step } from '../step.ts'
@@ -146,12 +147,13 @@ async function render<F extends Format> (
 ): Promise<Rendered<F>> {
   const { companyId, steps } = run
   if (content === undefined) throw new Error('There is no template to render.')
-  const { template: { id, version, digest, source, companyId: author }, data } = content
+  const { template: { id, version, digest, schema, source, companyId: author }, data } = content
+  const { vocabulary } = source
   const signers = steps.map(({ service, fields }) => services[service].signers?.(fields)).find((names) => names !== undefined)
   const paper = paperFor(run)
   const job = {
     template: { id, version, digest, source },
-    data: services[service].shown?.(fields, data) ?? data,
+    data: toldData(services[service], fields, data, { schema, ...(vocabulary === undefined ? {} : { vocabulary }) }),
     format,
     now: now().toISOString(),
     ...(signers === undefined ? {} : { signers }),

@@ -72,7 +72,8 @@ type Written = { id?: string | undefined, name: string, base: string, source: st
 const beginning: Written = {
   name: '',
   base: '',
-  source: 'name: Letter\nservice: file\nlocale: en\nbody:\n  - heading: Letter\n  - paragraph: Dear {{ name }}\n',
+  source: 'name: Letter\n# file, postal, esign, invoicing, email or sms; "alsoFor: [email]" lists others.\nservice: file\n' +
+    'locale: en\nbody:\n  - heading: Letter\n  - paragraph: Dear {{ name }}\n',
   schema: pretty({ type: 'object', additionalProperties: false, required: ['name'], properties: { name: { type: 'string' } } }),
   sample: pretty({ name: 'Ada' }),
   format: ''

@@ -113,14 +113,14 @@ function said (words: Words, query: Query): Html {
 }
 
 function summary (words: Words, template: TemplateDetail, isAdmin: boolean): Html {
-  const { id, service, documentType, version, status, locale, languages, companyId } = template
+  const { id, service, alsoFor = [], documentType, version, status, locale, languages, companyId } = template
   const isOwn = companyId !== null
   const edited = isOwn
     ? withQuery(`${addressOf(template)}/edit`, { version: String(version) })
     : `/console/templates/new?from=${String(id)}`
   return html`<section aria-labelledby="summary"><h2 id="summary">${fill(words.templateVersion, { version })} ${
     badge(words, 'version', status)
-  }</h2><dl><dt>${words.service}</dt><dd>${wordFor(words, 'service', service)}</dd>
+  }</h2><dl><dt>${words.service}</dt><dd>${[service, ...alsoFor].map((name) => wordFor(words, 'service', name)).join(', ')}</dd>
 ${documentType === undefined ? html`` : html`<dt>${words.documentType}</dt><dd>${documentTypeName(words, documentType)}</dd>`}
 <dt>${words.templateLanguages}</dt><dd>${languages.length === 0 ? locale : languages.join(', ')}</dd>
 <dt>${words.templateOwner}</dt><dd>${isOwn ? words.templateOwn : words.templateShared}</dd></dl>${

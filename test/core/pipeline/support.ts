@@ -43,6 +43,8 @@ export type World = {
   source?: Partial<StoredTemplate['source']>
   /** The schema of the template's data. */
   schema?: JsonObject
+  /** The template's sample. */
+  sample?: JsonObject
   prices?: Record<string, number>
   mode?: Mode
 }
@@ -74,14 +76,16 @@ const readers = new Map<string, RequestReader>()
 /** Checks the request that `read` gives. */
 export function judgeRequest (
   read: () => DispatchRequest,
-  { source = {}, schema = {}, prices = {}, mode = 'synchronous', ...world }: World = {}
+  { source = {}, schema = {}, sample = {}, prices = {}, mode = 'synchronous', ...world }: World = {}
 ): Judgement {
   try {
     const request = read()
     const draft = ({ template, ...step }: RequestStep): ResolvedStep => ({
       ...step,
       ...choiceOf(step, world),
-      ...(template === undefined ? {} : { template: { ...template, template: templateOf(source, schema) } })
+      ...(template === undefined
+        ? {}
+        : { template: { ...template, template: templateOf({ service: madeFor(step.service), ...source }, { schema, sample }) } })
     })
     const steps = request.steps.map(draft)
     const deferred = request.deferred.map(draft)
@@ -174,7 +178,12 @@ function tellingAll (service: ServiceName): object {
   return { statuses: Object.fromEntries(deliveryStatusesOf(service).map((status) => [status, status])), status: () => undefined }
 }
 
-function templateOf (source: World['source'], schema: JsonObject): StoredTemplate {
+/** The service for which a step's template is made, unless its source says otherwise. */
+function madeFor (service: ServiceName): StoredTemplate['source']['service'] {
+  return service === 'upload' ? 'file' : service
+}
+
+function templateOf (source: World['source'], { schema, sample }: { schema: JsonObject, sample: JsonObject }): StoredTemplate {
   return {
     id: 1,
     companyId: null,
@@ -183,7 +192,7 @@ function templateOf (source: World['source'], schema: JsonObject): StoredTemplat
     digest: JSON.stringify([source, schema]),
     source: { name: 'Sample', service: 'file', locale: 'en-GB', body: [{ paragraph: '{{ number }} {{ date }} {{ dueDate }}' }], ...source },
     schema,
-    sample: {},
+    sample,
     updatedAt: new Date(0)
   }
 }

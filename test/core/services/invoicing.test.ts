@@ -108,28 +108,3 @@ await t.test('what is found later has a bounded length, whatever a template allo
   t.equal(recipient, '🙂'.repeat(200))
   t.end()
 })
-
-await t.test('terms in both places must be the same, and each place is told', (t) => {
-  const template = { vocabulary: 'invoice' }
-  const differing = { fields: { dueDate: '2026-04-13', paymentTerms: '30 days' }, data: { dueDate: '2026-04-14', paymentTerms: '31 days' } }
-  t.same(check({ ...differing, template }).problems.filter((problem) => problem.endsWith(' contradiction')), [
-    '/dueDate contradiction',
-    '/template/data/dueDate contradiction',
-    '/paymentTerms contradiction',
-    '/template/data/paymentTerms contradiction'
-  ])
-  t.same(check({ ...differing, template: {} }).problems, [], 'another template may mean something else by its words')
-  const same = {
-    fields: { dueDate: '2026-04-13T23:30:00+02:00', paymentTerms: '30 days' },
-    data: { dueDate: '2026-04-13', paymentTerms: '30 days' }
-  }
-  t.same(check({ ...same, template }).problems, [], 'the same day, however it is written')
-  t.end()
-})
-
-await t.test('terms that are given in the service\'s fields alone are shown by the document', (t) => {
-  const fields = { documentType: 'INVOICE', dueDate: '2026-04-13T09:30:00Z', paymentTerms: '30 days' } as const
-  t.same(invoicing.shown?.(fields, { number: '1' }), { number: '1', dueDate: '2026-04-13', paymentTerms: '30 days' })
-  t.same(invoicing.shown?.({ documentType: 'INVOICE' }, { number: '1' }), { number: '1' })
-  t.end()
-})

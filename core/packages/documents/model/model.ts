@@ -28,11 +28,13 @@ const Style = Type.Object({
 /** The words of a template by language (BCP 47) and name. Expressions read them as `{{ t.name }}` in the language of the document. */
 const Texts = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' }), Type.Record(Name, Prose))
 
+const Service = Type.Enum(['invoicing', 'esign', 'postal', 'sms', 'email', 'file'])
+
 /**
  * The version of the language of templates. It rises when the model or the expressions gain something that an older release cannot read;
  * such a release then goes on with the version of a template before.
  */
-export const templateLanguage = 1
+export const templateLanguage = 2
 
 /**
  * The model of template.yaml for every output format. Distances on the page are in millimetres, font sizes and widths of rules in points,
@@ -42,7 +44,10 @@ export const TemplateSource = Type.Object({
   id: Type.Optional(Type.Integer({ minimum: 1, maximum: 999, description: 'the fixed number of a shared template, 1 to 999' })),
   name: Type.String({ minLength: 1, maxLength: 100 }),
   description: Type.Optional(Type.String({ maxLength: 500 })),
-  service: Type.Enum(['invoicing', 'esign', 'postal', 'sms', 'email', 'file']),
+  service: Service,
+  alsoFor: Type.Optional(
+    Type.Array(Service, { minItems: 1, uniqueItems: true, description: 'the other services that it is made for, besides `service`' })
+  ),
   documentType: Type.Optional(Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'])),
   vocabulary: Type.Optional(Type.Literal('invoice')),
   locale: Type.String({
