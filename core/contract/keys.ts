@@ -5,7 +5,9 @@ import { serviceNames } from './service-names.ts'
 
 const closed = { additionalProperties: false } as const
 const Mode = Type.Enum(['live', 'test'], { description: 'test: nothing real happens and nothing is charged.', examples: ['test'] })
-const ofServices = 'The services of the key, out of those that its user may use: it sends, reads and configures nothing of others'
+const ofServices = 'The services of the key, out of those that its user may use: it sends and configures nothing of others, and reads ' +
+  'no dispatches and settings of others. What tells of every service at once, such as the audit log, the log of requests and the ' +
+  'callbacks that failed or went to an endpoint, needs a key of every service. Templates hold no data, and all are read'
 
 const opened = 'What the key may be used for; never more than its user may do. ' +
   '`send`: dispatch, validate, retry, cancel. `read_own`: read what its user has dispatched, with any key. `read_all`: read what ' +

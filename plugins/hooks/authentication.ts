@@ -23,8 +23,8 @@ declare module 'fastify' {
     roles?: readonly Role[]
     /** The scopes of API keys of which one is enough, or `any`. Where nothing is said, no key may ask for it. */
     scopes?: readonly KeyScope[] | 'any'
-    /** It is about dispatches of every service: who may not use them all may not ask for it. */
-    everyService?: boolean
+    /** It is about dispatches of every service: who may not use them all may not ask for it. `of keys`: no key of some services may. */
+    everyService?: true | 'of keys'
     /** It needs the password of a person: no program may ask for it. */
     person?: boolean
     /**
@@ -113,7 +113,7 @@ function authorize (actor: Actor, request: FastifyRequest, now: () => Date): voi
   if (roles !== undefined) requireRole(actor, ...roles)
   if (person === true || freshProof === true) requirePerson(actor)
   requireScope(actor, scopes)
-  if (everyService === true) requireEveryService(actor)
+  if (everyService === true || everyService === 'of keys' && actor.key !== undefined) requireEveryService(actor)
   if (actor.lacksSecondFactor === true && enrolment !== true) {
     throw new DispatchError('forbidden',
       'The company demands a second factor, and this user has none: set one up at the console, or with POST /api/v1/my/second-factor.')

@@ -6,7 +6,7 @@ import { resourceNotFound } from './path-parameters.ts'
 /** Who changed what: of the company for its admins, of any company for operators. */
 export const auditRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
   app.get('/api/v1/audit', {
-    config: { scopes: ['audit'], roles: ['admin', 'operator'], errors: ['validation_error', 'not_found'] },
+    config: { scopes: ['audit'], everyService: 'of keys', roles: ['admin', 'operator'], errors: ['validation_error', 'not_found'] },
     schema: {
       operationId: 'listAuditEntries',
       tags: ['Company'],

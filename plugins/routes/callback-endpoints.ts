@@ -104,7 +104,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   }, async (request) => found(request, await endpoints.test(auditAuthorOf(request), idIn(request))))
 
   app.get<ById & { Querystring: EndpointCallbackQuery }>(`${path}/:id/callbacks`, {
-    config: { ...reading, errors: ['not_found', 'validation_error'] },
+    config: { ...reading, everyService: 'of keys', errors: ['not_found', 'validation_error'] },
     schema: {
       operationId: 'listCallbackEndpointCallbacks',
       tags,

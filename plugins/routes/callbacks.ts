@@ -57,7 +57,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
   })
 
   app.get('/api/v1/company/callbacks/failed', {
-    config: { scopes: ['callbacks'], roles: ['admin', 'operator'], errors: ['validation_error'] },
+    config: { scopes: ['callbacks'], everyService: 'of keys', roles: ['admin', 'operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listFailedCallbacks',
       tags: ['Callbacks'],

@@ -14,7 +14,7 @@ const RequestPage = Type.Object({
 /** The requests of a company in the last days. */
 export const requestsRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
   app.get('/api/v1/company/requests', {
-    config: { scopes: ['audit'], roles: ['admin', 'operator'], errors: ['validation_error'] },
+    config: { scopes: ['audit'], everyService: 'of keys', roles: ['admin', 'operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listRequests',
       tags: ['Company'],

@@ -14,6 +14,10 @@ const limiting =
 /** Where these are made, and what only one process of a script uses. */
 const tools = new Set(['core/packages/common/fair-semaphore.ts'])
 
+/** The names of the tests of a file, as they are written. */
+const namesIn = (source: string): string[] =>
+  [...source.matchAll(/\bt\.test\(\s*(['`])((?:\\.|(?!\1)[^\\])*)\1/g)].map(([, , name = '']) => name)
+
 await t.test('every shared resource stands in SECURITY.md with its test', (t) => {
   const text = readFileSync(`${project}SECURITY.md`, 'utf8')
   const [, section = ''] = /\n## Shared resources\n(.*?)\n## /s.exec(text) ?? []
@@ -27,8 +31,13 @@ await t.test('every shared resource stands in SECURITY.md with its test', (t) =>
   t.strictSame(found.filter((path) => !listed.includes(path)), [], 'each file that limits one is in the table')
   t.strictSame(listed.filter((path) => !found.includes(path)), [], 'and no other')
   for (const row of rows) {
-    const tests = [...row.matchAll(/`([^`]+\.test\.ts)`/g)].map(([, path = '']) => path)
-    t.ok(tests.length > 0 && tests.every((path) => existsSync(project + path)), row)
+    const tests = [...row.matchAll(/`([^`]+\.test\.ts)`: “([^”]+)”/g)]
+    t.not(tests.length, 0, row)
+    t.equal(tests.length, [...row.matchAll(/\.test\.ts`/g)].length, `each test has its name: ${row}`)
+    for (const [, path = '', name = ''] of tests) {
+      t.ok(existsSync(project + path) && namesIn(readFileSync(project + path, 'utf8')).some((title) => title.includes(name)),
+        `${path}: ${name}`)
+    }
   }
   t.end()
 })
