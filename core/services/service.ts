@@ -67,7 +67,7 @@ export type SharedFact<Fields> = {
   field: string
   data: string
   /** Whether both say something, and not the same. */
-  differ(this: void, fields: Fields, data: JsonObject): boolean
+  differ(fields: Fields, data: JsonObject): boolean
   /** The templates that state it: those with this vocabulary, or else those that are made for the service. */
   vocabulary?: 'invoice'
   /**

@@ -14,7 +14,7 @@ export function contradictions (
 ): Findings {
   const { services = [], vocabulary, sample = {} } = template
   const stated = shared.filter((fact) => fact.vocabulary === undefined ? services.includes(name) : fact.vocabulary === vocabulary)
-  const differing = stated.filter(({ isRecipient, differ }) => (when === 'first' || isRecipient !== true) && differ(fields, data))
+  const differing = stated.filter((fact) => (when === 'first' || fact.isRecipient !== true) && fact.differ(fields, data))
   const isTrial = ({ isRecipient, data: pointer }: SharedFact<JsonObject>): boolean => {
     const [, whole = ''] = pointer.split('/')
     return isRecipient === true && isDeepStrictEqual(data[whole], sample[whole])
