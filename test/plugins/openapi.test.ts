@@ -244,7 +244,9 @@ await t.test('every example of a request is a valid one', async (t) => {
       const validation = real.endsWith('/validate') ? real : `${real}/validate`
       const answer: Answer = await service.send(method, validation, { body: value })
       t.equal(answer.status, 200, `${path} ${name}: ${JSON.stringify(answer.body)}`)
-      t.strictSame(answer.body.warnings.filter(({ code }: { code: string }) => code !== 'due_date_in_the_past'), [])
+      // The data of an example are the sample of its template, which is of an earlier day and made out to somebody else.
+      const ofSamples = ['due_date_in_the_past', 'sample_data', 'other_recipient']
+      t.strictSame(answer.body.warnings.filter(({ code }: { code: string }) => !ofSamples.includes(code)), [])
     }
   }
   const dispatching = operations.find(({ path }) => path === '/api/invoicing')?.operation
