@@ -100,7 +100,7 @@ function readingFaults ({ webhook }: Hook, read: ReadEvent, expect: EventFixture
     ...differs('id of the vendor ("remoteId")', remoteId, reading.remoteId),
     ...type === undefined ? [] : differs('vendor\'s word ("type")', type, reading.type),
     ...eventId === undefined ? [] : differs('id of the event ("eventId")', eventId, reading.eventId),
-    ...reason === undefined ? [] : differs('reason', reason, reading['reason']),
+    ...reason === undefined ? [] : differs('reason', reason, reading.reason),
     ...differs('status', status, statusOf(webhook.events, reading.type) ?? 'unknown')
   ]
 }
