@@ -293,7 +293,8 @@ await t.test('Connect\'s events sign in with Basic, are signed with its key, and
     'envelope-completed': 'completed',
     'recipient-declined': 'declined',
     'envelope-declined': 'declined',
-    'envelope-voided': 'cancelled'
+    'envelope-voided': 'cancelled',
+    'envelope-voided.expired': 'expired'
   }
   t.same(webhook?.events, words)
 })

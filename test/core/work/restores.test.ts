@@ -434,7 +434,9 @@ await t.test('what an earlier restore has marked is in doubt since then', async 
 async function asBefore (t: Test, url: string): Promise<string> {
   const { owner } = opened(t, url)
   await sql`drop table lineages`.execute(owner)
-  await sql`alter table steps drop column restored_to`.execute(owner)
+  await sql`alter table steps drop column restored_to, drop column delivery_reason`.execute(owner)
+  await sql`alter table users drop column language`.execute(owner)
+  await sql`alter table notices drop column mail_id, drop column recorded_at`.execute(owner)
   await sql`delete from kysely_migration where name >= '068'`.execute(owner)
   await owner.destroy()
   return url

@@ -41,7 +41,7 @@ export type Cell =
   | { type: 'text', runs: TextRun[] }
   | { type: 'money', value: Decimal, currency: string, digits?: number }
   | { type: 'number' | 'percent', value: Decimal, digits?: number }
-  /** YYYY-MM-DD or RFC 3339. */
+  /** YYYY-MM-DD. */
   | { type: 'date', value: string }
 
 /** `size` in points, `color` as `#rrggbb`. */

@@ -37,7 +37,7 @@ const cell: fc.Arbitrary<Cell> = fc.oneof(
   fc.record({ type: fc.constant('text'), runs }),
   fc.record({ type: fc.constant('money'), value: fc.integer({ min: -1e9, max: 1e9 }), currency: fc.constantFrom('EUR', 'JPY') }),
   fc.record({ type: fc.constantFrom('number', 'percent'), value: fc.integer({ min: -1e6, max: 1e6 }) }),
-  fc.record({ type: fc.constant('date'), value: fc.constantFrom('2026-03-14', '1999-12-31T23:00:00Z') })
+  fc.record({ type: fc.constant('date'), value: fc.constantFrom('2026-03-14', '1999-12-31') })
 )
 const textBlock = { runs, align, color: fc.constant('#222222') }
 const totals = fc.array(fc.record({ label: runs, cell, strong: fc.boolean() }), { maxLength: 2 })

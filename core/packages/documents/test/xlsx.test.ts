@@ -57,7 +57,7 @@ void t.test('numbers, amounts, percentages and dates are values with a format of
     { type: 'money', value: 1000, currency: 'JPY' },
     { type: 'percent', value: 19.6 },
     { type: 'date', value: '2026-03-14' },
-    { type: 'date', value: '1900-03-01T23:59:00Z' }
+    { type: 'date', value: '1900-03-01' }
   ]
   const expected = {
     'en-GB': ['#,##0.0', '[$€]#,##0.00', '[$€]#,##0.0000', '[$JP¥]#,##0', '#,##0.0%', '[$-809]d" "mmm" "yyyy'],
