@@ -1,6 +1,6 @@
-import { defineProvider, sendStatus, type SmtpTransport, type Static, textOf } from '@dispatch/core/provider'
+import { defineProvider, type OAuth2, sendStatus, type SmtpTransport, type Static, textOf } from '@dispatch/core/provider'
 import { Settings } from './settings.ts'
-import { connect, oauth2Of } from './sign-in.ts'
+import { connect, microsoft } from './sign-in.ts'
 
 export default defineProvider({
   code: 'smtp',
@@ -44,5 +44,22 @@ function transportOf (settings: Static<typeof Settings>): SmtpTransport {
     ...(user !== undefined && { user }),
     ...(oauth2 !== undefined ? { oauth2 } : password !== undefined && { password }),
     ...(domain !== undefined && selector !== undefined && privateKey !== undefined && { dkim: { domain, selector, privateKey } })
+  }
+}
+
+/** The token to sign in with; undefined where a password does. */
+function oauth2Of ({ signIn = 'password', tenant = '', clientId = '', clientSecret = '' }: Static<typeof Settings>):
+  | OAuth2
+  | undefined
+{
+  if (signIn === 'password') return undefined
+  if (signIn !== 'microsoft_app') return { grant: 'authorization_code' }
+  return {
+    grant: 'client_credentials',
+    tokenUrl: `${microsoft(encodeURIComponent(tenant))}/token`,
+    scope: 'https://outlook.office365.com/.default',
+    clientId,
+    clientSecret,
+    clientAuth: 'body'
   }
 }

@@ -1,4 +1,4 @@
-import { inFrench, type OAuth2, Secret, type Static, Type } from '@dispatch/core/provider'
+import { inFrench, Secret, Type } from '@dispatch/core/provider'
 
 const label = '[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?'
 
@@ -103,26 +103,7 @@ export const connect = [
   }
 ] as const
 
-const SignIn = Type.Object(signInFields)
-
-/** The token to sign in with; undefined where a password does. */
-export function oauth2Of ({ signIn = 'password', tenant = '', clientId = '', clientSecret = '' }: Static<typeof SignIn>):
-  | OAuth2
-  | undefined
-{
-  if (signIn === 'password') return undefined
-  if (signIn !== 'microsoft_app') return { grant: 'authorization_code' }
-  return {
-    grant: 'client_credentials',
-    tokenUrl: `${microsoft(encodeURIComponent(tenant))}/token`,
-    scope: 'https://outlook.office365.com/.default',
-    clientId,
-    clientSecret,
-    clientAuth: 'body'
-  }
-}
-
 /** Where Microsoft signs in apps and people of a tenant. */
-function microsoft (tenant: string): string {
+export function microsoft (tenant: string): string {
   return `https://login.microsoftonline.com/${tenant}/oauth2/v2.0`
 }
