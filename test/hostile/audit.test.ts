@@ -293,7 +293,7 @@ const changes: Record<string, Change> = {
   },
   'PUT /api/v1/companies/{id}/domains': {
     by: operator,
-    send: (by) => send('PUT', `/api/v1/companies/${companyId}/domains`, { body: { domains: ['audited.example.com'] } }, by),
+    send: (by) => send('PUT', `/api/v1/companies/${companyId}/domains`, { body: { domains: ['claimed.example.com'] } }, by),
     action: 'company-domains.changed'
   },
   'POST /api/v1/companies/{id}/credits': {
