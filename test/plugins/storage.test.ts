@@ -1,4 +1,5 @@
-import { CreateBucketCommand, CreateMultipartUploadCommand, DeleteBucketCommand, DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, CreateMultipartUploadCommand, DeleteBucketCommand, DeleteObjectCommand, ListObjectsV2Command,
+  S3Client } from '@aws-sdk/client-s3'
 import type { Bucket } from '@dispatch/core'
 import { createS3Files } from '@dispatch/core'
 import { hash, randomBytes } from 'node:crypto'
@@ -125,7 +126,8 @@ await t.test('while the bucket cannot be used nothing is sent, and a retry sends
   const Bucket = 'away-for-a-while'
   await client.send(new CreateBucketCommand({ Bucket }))
   const service = await startService(t, { config: { storage: bucketFor('', { name: Bucket }) } })
-  await client.send(new DeleteObjectCommand({ Bucket, Key: 'database.json' }))
+  const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket }))
+  for (const { Key } of Contents) await client.send(new DeleteObjectCommand({ Bucket, Key }))
   await client.send(new DeleteBucketCommand({ Bucket }))
   const refused = await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'S3-2' }) })
   has(t, refused, { status: 503, body: { error: 'service_unavailable', message: 'The storage of documents cannot be used now.' } })
