@@ -67,8 +67,8 @@ await t.test('a connection to another machine is told and not made; afterwards t
 await t.test('the password of a mail server is a secret', async (t) => {
   const folder = join(await directory(t), 'smtp')
   await cp(fileURLToPath(new URL('../../../../providers/smtp', import.meta.url)), folder, { recursive: true })
-  const source = await readFile(join(folder, 'index.ts'), 'utf8')
-  await writeFile(join(folder, 'index.ts'), source.replace(/(?<=password: .*)Secret\(\{/, 'Type.String({'))
+  const source = await readFile(join(folder, 'sign-in.ts'), 'utf8')
+  await writeFile(join(folder, 'sign-in.ts'), source.replace(/(?<=password: .*)Secret\(\{/, 'Type.String({'))
   const { cases } = await runConformance(folder, { only: ['credentials'] })
   t.strictSame(cases.map(({ why }) => why), ['"password" is sent as "password" of a mail server: declare it as Secret().'])
 })
