@@ -107,12 +107,26 @@ function objectsOf (list: Json | undefined): readonly JsonObject[] {
     : []
 }
 
-/** The rates of the invoice and of its lines, with their places. */
-export function readRates (data: JsonObject): { at: string, rate: Decimal | undefined }[] {
+/** A rate, with its place in the data. */
+export type PlacedRate = { at: string, rate: Decimal | undefined }
+
+/** The rates of the invoice and of its lines. */
+export function ratesOf ({ taxRate, lines }: {
+  taxRate: Decimal | undefined
+  lines: readonly Pick<LineAmounts, 'taxRate'>[]
+}): PlacedRate[] {
   return [
-    { at: '/taxRate', rate: decimalOf(data['taxRate']) },
-    ...objectsOf(data['lines']).map(({ taxRate }, index) => ({ at: `/lines/${index}/taxRate`, rate: decimalOf(taxRate) }))
+    { at: '/taxRate', rate: taxRate },
+    ...lines.map(({ taxRate: rate }, index) => ({ at: `/lines/${index}/taxRate`, rate }))
   ]
+}
+
+/** The same where no other number is needed. */
+export function readRates (data: JsonObject): PlacedRate[] {
+  return ratesOf({
+    taxRate: decimalOf(data['taxRate']),
+    lines: objectsOf(data['lines']).map(({ taxRate }) => ({ taxRate: decimalOf(taxRate) }))
+  })
 }
 
 /** The number or decimal text at a JSON pointer, exactly. */

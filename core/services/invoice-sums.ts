@@ -1,5 +1,5 @@
-import { type Decimal, grossAmount, halfUnit, type JsonObject, lineTolerance, minorDigits, Money, type Problem } from '@dispatch/common'
-import { type Amounts, type LineAmounts, readAmounts, sumOf } from './amounts.ts'
+import { type Decimal, grossAmount, halfUnit, lineTolerance, Money, type Problem } from '@dispatch/common'
+import { type Amounts, type LineAmounts, sumOf } from './amounts.ts'
 
 type Found = { problems: Problem[], warnings: Problem[] }
 
@@ -8,9 +8,7 @@ type Found = { problems: Problem[], warnings: Problem[] }
  * what is printed adds up exactly, but for two things that follow from prices and rates: the total of a line, with the slack of EN 16931,
  * and the tax, which may be off by one minor unit for each line.
  */
-export function checkSums (data: JsonObject, currency: string | undefined): Found {
-  const digits = minorDigits(currency ?? '')
-  const amounts = readAmounts(data, digits)
+export function checkSums (amounts: Amounts, { currency, digits }: { currency: string | undefined, digits: number }): Found {
   const lines = checkLines(amounts, digits)
   const unit = halfUnit(digits).mul(2)
   const problems = [

@@ -1,8 +1,8 @@
-import { dayOf, isCurrency, isPlainAddress, type Json, type JsonObject, type Problem } from '@dispatch/common'
+import { dayOf, isCurrency, isPlainAddress, type Json, type JsonObject, minorDigits, type Problem } from '@dispatch/common'
 import { isBic, isIban } from '@dispatch/documents'
 import { currencyOf } from '@dispatch/einvoice'
 import { checkInvoicedCountry, checkPostalCode } from './address.ts'
-import { readRates } from './amounts.ts'
+import { type PlacedRate, ratesOf, readAmounts, readRates } from './amounts.ts'
 import { at } from './data.ts'
 import { checkSums, isFraction, readAs } from './invoice-sums.ts'
 import type { Findings } from './service.ts'
@@ -13,9 +13,13 @@ type Invoice = { data: JsonObject, template: { currency?: string, documentType?:
 export function checkInvoice (invoice: Invoice): Findings {
   const { data, template } = invoice
   const currency = at(data, '/currency') ?? currencyOf(template.currency)
-  const [due, words] = [checkOwnDueDate(invoice), checkWords(data)]
-  const exemption = template.documentType === 'QUOTE' ? [] : checkExemption(data)
-  const sums = checkSums(data, typeof currency === 'string' ? currency : undefined)
+  const code = typeof currency === 'string' ? currency : undefined
+  const digits = minorDigits(code ?? '')
+  const amounts = readAmounts(data, digits)
+  const rates = ratesOf(amounts)
+  const [due, words] = [checkOwnDueDate(invoice), checkWords(data, rates)]
+  const exemption = template.documentType === 'QUOTE' ? [] : checkExemption(data, rates)
+  const sums = checkSums(amounts, { currency: code, digits })
   return {
     warnings: [...due.warnings ?? [], ...words.warnings, ...exemption, ...sums.warnings],
     problems: [
@@ -29,7 +33,7 @@ export function checkInvoice (invoice: Invoice): Findings {
 
 /** The rules of an e-invoice besides those of EN 16931, which allows a due date before the issue date for prepaid invoices. */
 export function checkEInvoiceWords ({ data, today }: Pick<Invoice, 'data' | 'today'>): Findings {
-  const { problems, warnings } = checkWords(data)
+  const { problems, warnings } = checkWords(data, readRates(data))
   return { problems, warnings: [...asWarnings(checkOwnDueDate({ data, today })), ...warnings] }
 }
 
@@ -39,8 +43,8 @@ export function asWarnings ({ problems = [], warnings = [] }: Findings): Problem
 }
 
 /** The rules of every invoice that concern neither dates nor sums: its customer and its bank account. */
-function checkWords (data: JsonObject): { problems: Problem[], warnings: Problem[] } {
-  return { problems: checkCustomer(data), warnings: [...checkCustomerPostalCode(data), ...checkAccount(data), ...checkRates(data)] }
+function checkWords (data: JsonObject, rates: readonly PlacedRate[]): { problems: Problem[], warnings: Problem[] } {
+  return { problems: checkCustomer(data), warnings: [...checkCustomerPostalCode(data), ...checkAccount(data), ...checkRates(rates)] }
 }
 
 function checkOwnDueDate ({ data, today }: Pick<Invoice, 'data' | 'today'>): Findings {
@@ -48,8 +52,8 @@ function checkOwnDueDate ({ data, today }: Pick<Invoice, 'data' | 'today'>): Fin
 }
 
 /** Warns about a rate below 1, because rates are in percent: 0.2 may mean 20 %. */
-function checkRates (data: JsonObject): Problem[] {
-  return readRates(data).flatMap(({ at: place, rate }) =>
+function checkRates (rates: readonly PlacedRate[]): Problem[] {
+  return rates.flatMap(({ at: place, rate }) =>
     rate === undefined || !isFraction(rate) ? [] : [{
       path: `/template/data${place}`,
       code: 'small_rate',
@@ -62,14 +66,13 @@ function checkRates (data: JsonObject): Problem[] {
 const union = new Set('AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' '))
 
 /** Warns about a rate of 0 without the reason. Legal notices (`statements`) may be the reason, and goods may have a rate of 0 (Z). */
-function checkExemption (data: JsonObject): Problem[] {
+function checkExemption (data: JsonObject, [whole, ...lines]: readonly PlacedRate[]): Problem[] {
   const country = at(data, '/seller/country')
   if (typeof country !== 'string' || !union.has(country)) return []
   const isSaid = (place: string): boolean =>
     ['taxExemptionReason', 'taxExemptionCode'].some((field) => typeof at(data, `${place}/${field}`) === 'string') ||
     at(data, `${place}/taxCategory`) === 'Z'
-  const [{ rate: whole } = { rate: undefined }, ...lines] = readRates(data)
-  const free = lines.some(({ at: place, rate = whole }) => rate?.isZero() === true && !isSaid(place.slice(0, -'/taxRate'.length)))
+  const free = lines.some(({ at: place, rate = whole?.rate }) => rate?.isZero() === true && !isSaid(place.slice(0, -'/taxRate'.length)))
   if (!free || isSaid('') || at(data, '/statements') !== undefined || at(data, '/taxes') !== undefined) return []
   return [{
     path: '/template/data/taxExemptionReason',
