@@ -6,8 +6,8 @@ import { isMeant, schemaFaults } from './limits.ts'
 /**
  * Fields of the data that a vendor's own document has: JSON pointers into the request, in which `*` stands for every item of a list; a
  * pointer stands for all below it. `made`: the document has them of itself, such as its sums or the sender. Otherwise a change of such a
- * field changes what the vendor gets, or is refused. `when`: only if the values at these pointers fit;
- * with `false`, only if none stands there.
+ * field changes what the vendor gets, or is refused. `when`: only if the values at these pointers fit; with `false`, only if none stands
+ * there.
  */
 export type Carried = { at: readonly string[], when?: Readonly<Record<string, TSchema | false>>, made?: true }
 
