@@ -74,7 +74,7 @@ function send (error: DispatchError, request: FastifyRequest, reply: FastifyRepl
     ...error.more,
     ...(request.routeOptions.config.validates === true ? { result: 'error' as const } : {})
   }
-  if (error.word === 'unsupported_media_type') reply.header('accept-encoding', acceptedEncodings)
+  if (error.word === 'unsupported_media_type' && !reply.hasHeader('accept-encoding')) reply.header('accept-encoding', acceptedEncodings)
   if (error.budget !== undefined) reply.headers(rateLimitHeaders(error.budget))
   const retryAfter = error.retryAfter ?? errorRow(error.word).retryAfter
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)

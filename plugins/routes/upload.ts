@@ -1,16 +1,17 @@
 import type { Problem } from '@dispatch/common'
 import { type Addresses, DispatchError, DispatchResponse, type Pipeline, type Receive, type ReceivedFile, refusal, requireService,
   services } from '@dispatch/core'
-import multipart, { type MultipartValue } from '@fastify/multipart'
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf } from './dispatch-route.ts'
 import { decodedWords } from './encoded-words.ts'
+import { boundaryOf, type FormPart, partsOf } from './form-parts.ts'
 
 /** Size limits in bytes: of the file, and of each text field. */
 const largestFile = 50 * 1024 * 1024
 const largestField = 64 * 1024
+const mostParts = 21
 
 /** The form as it is documented. */
 const UploadForm = Type.Object({
@@ -26,15 +27,14 @@ const textFields = Object.keys(UploadForm.properties).filter((name) => name !== 
  * `POST /api/upload`: a form with one file and text fields, in any order. The file is streamed to the storage before anything is
  * dispatched.
  */
-export const uploadRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, receive: Receive }> = async (
+export const uploadRoutes: FastifyPluginCallback<{ pipeline: Pipeline, addresses: Addresses, receive: Receive }> = (
   app,
-  { pipeline, addresses, receive }
+  { pipeline, addresses, receive },
+  done
 ) => {
-  await app.register(multipart, {
-    // An encoded name may have slashes that begin no folder.
-    preservePath: true,
-    limits: { fileSize: largestFile, fieldSize: largestField, fields: 20, files: 1 + textFields.length, parts: 21, headerPairs: 50 },
-    throwFileSizeLimit: true
+  // The handler reads the form.
+  app.addContentTypeParser('multipart/form-data', (_request, _form, parsed) => {
+    parsed(null)
   })
 
   app.post('/api/upload', {
@@ -48,21 +48,38 @@ export const uploadRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: A
   }, async (request, reply) => {
     // Before a byte of the file is taken.
     requireService(request.actor, 'upload')
+    requirePlain(request, reply)
     const call = { ...callerOf(request), ...idempotencyKeyOf(request), services: ['upload'] } as const
     const { fields, file } = await readForm(request, receive)
     return answerDispatch({ pipeline, addresses }, { ...call, body: fields, file }, request, reply)
   })
+  done()
+}
+
+/** A form is read while it comes, so its coding is that of its file. */
+function requirePlain ({ headers: { 'content-encoding': coding = 'identity' } }: FastifyRequest, reply: FastifyReply): void {
+  if (coding.trim().toLowerCase() === 'identity') return
+  reply.header('accept-encoding', 'identity')
+  throw new DispatchError('unsupported_media_type', 'A form is sent as it is, without "Content-Encoding".')
 }
 
 type Form = { fields: Record<string, string>, file: ReceivedFile }
 
-async function readForm (request: FastifyRequest, receive: Receive): Promise<Form> {
-  if (!request.isMultipart()) {
-    throw new DispatchError('unsupported_media_type', 'A file comes as a form: send "Content-Type: multipart/form-data".')
+async function readForm ({ raw, headers, actor: { companyId } }: FastifyRequest, receive: Receive): Promise<Form> {
+  const boundary = boundaryOf(headers['content-type'])
+  if (boundary === undefined) {
+    throw new DispatchError('unsupported_media_type', 'A file comes as a form: send "Content-Type: multipart/form-data" with its boundary.')
   }
   const received: { file?: ReceivedFile } = {}
+  const take = async ({ bytes, filename = '', type: contentType }: FormPart): Promise<void> => {
+    received.file = await receive(companyId, {
+      bytes: Readable.from(piecesOf(bytes, largestFile), { objectMode: false }),
+      filename: nameIn(filename),
+      contentType
+    })
+  }
   try {
-    const fields = await readParts(request, receive, received)
+    const fields = await readParts(partsOf(raw, { boundary, most: mostParts, tooMany: tooLarge }), take)
     if (received.file === undefined) {
       throw refusal('validation_error', [{ path: '/file', code: 'required', message: 'The file part "file" is required.' }])
     }
@@ -73,29 +90,27 @@ async function readForm (request: FastifyRequest, receive: Receive): Promise<For
   }
 }
 
-async function readParts (request: FastifyRequest, receive: Receive, received: { file?: ReceivedFile }): Promise<Record<string, string>> {
+/** Hands over the file, and resolves to the texts. */
+async function readParts (parts: AsyncIterable<FormPart>, take: (file: FormPart) => Promise<void>): Promise<Record<string, string>> {
   const fields: Record<string, string> = {}
   const problems: Problem[] = []
-  for await (const part of piecesOf(request.parts())) {
-    if (part.type === 'file' && part.fieldname === 'file' && received.file === undefined) {
-      received.file = await receive(request.actor.companyId, {
-        bytes: Readable.from(piecesOf(part.file), { objectMode: false }),
-        filename: nameIn(part.filename),
-        contentType: part.mimetype
-      })
-    } else if (part.type === 'file' && isNewText(part.fieldname, fields)) {
+  const known = new Set<string>()
+  for await (const part of readable(parts)) {
+    const { name } = part
+    const isNew = !known.has(name)
+    known.add(name)
+    if (name === 'file' && isFile(part) && isNew) {
+      await take(part)
+    } else if (textFields.includes(name) && isNew) {
       // Clients write JSON as a part with a type, and many give each such part a file name.
-      fields[part.fieldname] = await textIn(part.file)
-    } else if (part.type === 'file') {
-      part.file.resume()
+      fields[name] = await textIn(part)
+    } else if (isFile(part)) {
       problems.push(oneFile)
-    } else if (isNewText(part.fieldname, fields)) {
-      fields[part.fieldname] = textOf(part)
-    } else if (part.fieldname === 'file') {
+    } else if (name === 'file') {
       problems.push({ path: '/file', code: 'type', message: 'A text, not a file: give the part a filename.' })
     } else {
       problems.push({
-        path: `/${part.fieldname.slice(0, 60)}`,
+        path: `/${name.slice(0, 60)}`,
         code: 'unknown_field',
         message: `The permitted fields, each once, are: ${textFields.join(', ')}, file.`
       })
@@ -105,58 +120,51 @@ async function readParts (request: FastifyRequest, receive: Receive, received: {
   return fields
 }
 
+function isFile ({ filename, type }: FormPart): boolean {
+  return filename !== undefined || type === 'application/octet-stream'
+}
+
 const oneFile: Problem = { path: '/file', code: 'too_many', message: 'One file is sent, in the part "file".' }
-const tooLarge = 'The form exceeds its limits: one file of 50 MiB, texts of 64 KiB.'
+const unreadable = (): DispatchError =>
+  refusal('validation_error', [{ path: '', code: 'unreadable', message: 'The form cannot be read to its end.' }])
+const tooLarge = (): DispatchError =>
+  new DispatchError('payload_too_large', 'The form exceeds its limits: one file of 50 MiB, texts of 64 KiB, 21 parts.')
 
 /** The name of a file without folders, which some clients write before it. */
 function nameIn (given: string): string {
   return decodedWords(given).split(/[\\/]/).at(-1) ?? ''
 }
 
-function isNewText (name: string, fields: Readonly<Record<string, string>>): boolean {
-  return textFields.includes(name) && !Object.hasOwn(fields, name)
+async function textIn ({ name, charset, bytes }: FormPart): Promise<string> {
+  const decoder = decoderOf(charset, name)
+  return decoder.decode(Buffer.concat(await Array.fromAsync(piecesOf(bytes, largestField))))
 }
 
-/** The text of a part that has a file name. */
-async function textIn (bytes: AsyncIterable<Buffer>): Promise<string> {
-  const pieces: Buffer[] = []
-  let size = 0
-  for await (const piece of piecesOf(bytes)) {
-    size += piece.length
-    if (size > largestField) throw new DispatchError('payload_too_large', tooLarge)
-    pieces.push(piece)
+function decoderOf (charset: string, name: string): TextDecoder {
+  try {
+    return new TextDecoder(charset)
+  } catch {
+    throw refusal('validation_error', [{ path: `/${name}`, code: 'charset', message: 'Its character set is not known: send UTF-8.' }])
   }
-  return Buffer.concat(pieces).toString('utf8')
 }
 
-/** The text of a field. The form parser has already parsed a field whose content type is JSON, so it is serialised again. */
-function textOf ({ value, valueTruncated }: MultipartValue): string {
-  if (valueTruncated) throw new DispatchError('payload_too_large', tooLarge)
-  return typeof value === 'string' ? value : JSON.stringify(value)
+/** The pieces of a part, of at most so many bytes. */
+async function* piecesOf (part: Readable, most: number): AsyncGenerator<Buffer> {
+  let size = 0
+  for await (const piece of readable(part as AsyncIterable<Buffer>)) {
+    size += piece.length
+    if (size > most) throw tooLarge()
+    yield piece
+  }
 }
 
-/** The parts of the form. Errors of the form become client errors here; errors of the storage do not. */
-async function* piecesOf<Piece> (form: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+/** Errors of the form become client errors here; errors of the storage do not. */
+async function* readable<Piece> (form: AsyncIterable<Piece>): AsyncGenerator<Piece> {
   try {
     yield* form
   } catch (cause) {
-    throw formError(cause)
+    throw cause instanceof DispatchError ? cause : unreadable()
   }
-}
-
-/** The form reader's own errors, by their code. */
-const formErrors: Record<string, (cause: Error) => DispatchError> = {
-  FST_REQ_FILE_TOO_LARGE: (cause) => new DispatchError('payload_too_large', tooLarge, { cause }),
-  FST_PARTS_LIMIT: (cause) => new DispatchError('payload_too_large', tooLarge, { cause }),
-  FST_FIELDS_LIMIT: (cause) => new DispatchError('payload_too_large', tooLarge, { cause }),
-  FST_FILES_LIMIT: () => refusal('validation_error', [oneFile]),
-  FST_INVALID_JSON_FIELD_ERROR: () =>
-    refusal('validation_error', [{ path: '', code: 'json', message: 'A part of the type application/json is not JSON.' }])
-}
-
-function formError (error: unknown): DispatchError {
-  const known = error instanceof Error && 'code' in error ? formErrors[String(error.code)]?.(error) : undefined
-  return known ?? refusal('validation_error', [{ path: '', code: 'unreadable', message: 'The form cannot be read to its end.' }])
 }
 
 /** The error of the form behind that of the storage, which could not take the rest of it. */

@@ -77,7 +77,7 @@ await t.test('a form that is not one file and known texts is refused, and leaves
       { path: '/metadata', code: 'unknown_field' }
     ],
     ['metadata that is not JSON', [file, { name: 'metadata', content: '{' }], { path: '/metadata', code: 'json' }],
-    ['JSON that is not JSON', [file, { name: 'metadata', content: '{', type: 'application/json' }], { path: '', code: 'json' }],
+    ['JSON that is not JSON', [file, { name: 'metadata', content: '{', type: 'application/json' }], { path: '/metadata', code: 'json' }],
     ['nested metadata', [file, { name: 'metadata', content: '{"a":{}}' }], { path: '/metadata/a', code: 'type' }]
   ]
   for (const [what, parts, problem] of wrong) {

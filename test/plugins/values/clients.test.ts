@@ -113,18 +113,46 @@ const file = (name: string): readonly [readonly string[], string] => [
 
 await t.test('the name of a file is read as .NET, PowerShell and browsers write it', async (t) => {
   for (const [name, expected] of [
+    // Its two names differ: the second one counts.
     [
       'filename="=?utf-8?B?5paw5bu65paH5pys5paH5qGjLnR4dA==?="; filename*=utf-8\'\'%E6%96%B0%E5%BB%BA%E6%96%87%E6%9C%AC%E6%96%87.txt',
-      '新建文本文档.txt'
+      '新建文本文.txt'
     ],
+    ['filename="Kuendigung.pdf"; filename*=UTF-8\'\'K%C3%BCndigung.pdf', 'Kündigung.pdf'],
+    ['filename*=UTF-8\'de\'K%C3%BCndigung.pdf; filename="Kuendigung.pdf"', 'Kündigung.pdf'],
+    ['filename=Kuendigung.pdf; FileName*=iso-8859-1\'\'K%FCndigung.pdf', 'Kündigung.pdf'],
+    ['filename="a; filename*=b.pdf"', 'a; filename-=b.pdf'],
+    ['filename="plain.pdf"; filename*=UTF-8\'\'%FF.pdf', 'plain.pdf'],
     ['filename="=?utf-8?Q?K=C3=BCndigung.pdf?="', 'Kündigung.pdf'],
     ['filename="=?iso-8859-1?Q?K=FCndigung?= =?utf-8?Q?_2.pdf?="', 'Kündigung 2.pdf'],
     ['filename*=UTF-8\'\'K%C3%BCndigung.pdf', 'Kündigung.pdf'],
+    ['filename="Kündigung.pdf"', 'Kündigung.pdf'],
     ['filename="=?utf-8?B?w7/Dv8O/LnBkZg==?="', 'ÿÿÿ.pdf'],
+    ['filename="C:\\scans\\a.pdf"', 'a.pdf'],
     ['filename="C:\\\\scans\\\\a.pdf"', 'a.pdf'],
     ['filename="../../etc/a.pdf"', 'a.pdf'],
+    ['filename="a%22b.pdf"', 'a-b.pdf'],
+    ['filename="a\\"b.pdf"', 'a-b.pdf'],
     ['filename="=?utf-8?Q?=FF?=.pdf"', '=-utf-8-Q-=FF-=.pdf']
   ] as const) has(t, await upload([file(name)]), { status: 200, body: { generatedDocument: { filename: expected } } }, name)
+})
+
+await t.test('a form is not compressed: it is read while it comes', async (t) => {
+  const headers = { 'content-type': 'multipart/form-data; boundary=x1y2z3', 'content-encoding': 'gzip' }
+  has(t, await raw('POST', '/api/upload', gzipSync('--x1y2z3--'), headers), { status: 415, headers: { 'accept-encoding': 'identity' } })
+})
+
+await t.test('a text of a form has the characters that its part says', async (t) => {
+  const metadata = (charset: string): readonly [readonly string[], string] => [
+    ['Content-Disposition: form-data; name="metadata"', `Content-Type: text/plain; charset=${charset}`],
+    '{"city":"K\u00f6ln"}'
+  ]
+  has(t, await upload([file('filename="a.pdf"'), metadata('UTF-8')]), { status: 200, body: { metadata: { city: 'Köln' } } })
+  has(t, await upload([metadata('"utf-16le"'), file('filename="a.pdf"')]), { status: 400, body: { details: [{ path: '/metadata' }] } })
+  has(t, await upload([metadata('klingon'), file('filename="a.pdf"')]), {
+    status: 400,
+    body: { details: [{ path: '/metadata', code: 'charset', message: /UTF-8/ }] }
+  })
 })
 
 await t.test('a file is not named like a device of Windows', async (t) => {
