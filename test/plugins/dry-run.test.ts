@@ -31,6 +31,11 @@ const reads: Handler = async (_request, { http }) => {
   const { id } = await http.get(`${api}/customers`, { query: { email: 'ada@example.com' } }, Sent)
   return await http.post(`${api}/send`, { json: { id } }, Sent)
 }
+const searches: Handler = async (_request, { http }) => {
+  const { data: [known] } = await http.get(`${api}/customers`, {},
+    Type.Object({ data: Type.Array(Sent), more: Type.Optional(Type.String()) }))
+  return known ?? await http.post(`${api}/customers`, { json: {} }, Sent)
+}
 const stores: Handler = async (_request, { state }) => {
   await state.put('seen', true)
   const first = await state.putIfAbsent('first', 'this')
@@ -46,6 +51,7 @@ await providers.add('posts', { settings }, posts)
 await providers.add('signs-in', { settings }, signsIn)
 await providers.add('drafts', { settings, service: draftService }, drafts)
 await providers.add('reads', { settings }, reads)
+await providers.add('searches', { settings }, searches)
 await providers.add('stores', { settings }, stores)
 await providers.add('unset', { settings }, accepts)
 const service = await startService(t, {
@@ -53,7 +59,7 @@ const service = await startService(t, {
   replacements: { network, renderer: quickRenderer }
 })
 const { admin, member, companyId } = await service.company('rehearsing')
-for (const code of ['posts', 'signs-in', 'drafts', 'reads', 'stores']) {
+for (const code of ['posts', 'signs-in', 'drafts', 'reads', 'searches', 'stores']) {
   await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: { token: secret } } }, admin)
 }
 const dryRun = (code: string, body: unknown = invoiceRequest(), login = admin, query = ''): Promise<Answer> =>
@@ -100,6 +106,9 @@ await t.test('where the answer is needed to go on, it says so', async (t) => {
     requests: [{ method: 'GET', url: `${api}/customers?email=ada%40example.com`, counts: false }],
     end: 'reply_needed'
   })
+  const { body: searched } = await dryRun('searches')
+  t.same(searched.requests.map(({ method, url }: Record<string, string>) => `${method} ${url}`), [`GET ${api}/customers`,
+    `POST ${api}/customers`], 'a search finds nothing')
   t.same((await dryRun('stores')).body, { requests: [], end: 'nothing_sent', message: 'The provider accepts it without a request.' })
 })
 

@@ -1,7 +1,9 @@
-import type { Json } from '@dispatch/common'
+import type { Fit, Json } from '@dispatch/common'
 import { type Readable, Readable as Stream } from 'node:stream'
 import type { DryRunView } from '../../contract/response.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
+import { askOf, type FitToReply, httpOf } from '../http/ask.ts'
+import type { Http } from '../http/call.ts'
 import type { Connection } from '../http/connection.ts'
 import { isCredentialField } from '../http/credentials.ts'
 import { formPairs } from '../http/form.ts'
@@ -28,7 +30,8 @@ const longestBody = 65_536
 
 /**
  * Calls a provider's dispatch with a network that notes what would be sent, and answers nothing. A token is made up, so that the request
- * that needs it is seen too. It ends at the first request that would make the dispatch real, or whose answer is needed to go on.
+ * that needs it is seen too; a search finds nothing. It ends at the first request that would make the dispatch real, or whose answer is
+ * needed to go on.
  */
 export async function dryRun (
   installed: InstalledProvider,
@@ -99,7 +102,8 @@ function createRecorder ({ manifest }: InstalledProvider, service: ServiceName, 
       }
     }
   }
-  return { requests, context: { ...context, state: overlay(context.state), resources }, ways: (ways) => ({ ...ways, ...noted(note) }) }
+  const ways = (own: CallApis): CallApis => ({ ...own, http: findingNothing(own.http), ...noted(note) })
+  return { requests, context: { ...context, state: overlay(context.state), resources }, ways }
 }
 
 const nothingSent = 'Nothing is sent in a dry run.'
@@ -126,6 +130,26 @@ function recording (network: Network, send: Network['transport']['send'], note: 
     drop: () => undefined
   }
   return { ...network, transport: { ...network.transport, send }, accessTokens }
+}
+
+/** A search, whose answer is a list, finds nothing: what is made then is seen too. No other answer can be made up. */
+function findingNothing (http: Http): Http {
+  const ask = askOf(http)
+  return httpOf(async (method, url, call, fits) => {
+    try {
+      return await ask(method, url, call, fits)
+    } catch (error) {
+      const found = method === 'GET' ? await emptyLists(fits) : undefined
+      if (found?.ok !== true) throw error
+      return found.value
+    }
+  }, http.download)
+}
+
+/** An object with an empty list in each place where the provider wants a value; undefined where it wants none. */
+async function emptyLists<Value> (fits: FitToReply<Value>): Promise<Fit<Value> | undefined> {
+  const wanted = await fits({})
+  return wanted.ok ? undefined : await fits(Object.fromEntries(wanted.problems.map(({ path }) => [path.slice(1), []])))
 }
 
 /** What is sent or written in other ways than HTTP, in the same form. */
