@@ -58,12 +58,15 @@ function verificationOf (phoneNumber: string, workflowId: string): object {
 /** The country codes of one and of two digits (ITU-T E.164, list of assigned codes); all others have three. */
 const parts = /^\+(?<code>1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})(?<number>\d+)$/
 
-/** Refuses a name or an address that is too long for Docusign. */
+/** Refuses a name or an address that Docusign does not take. */
 export function checkSigners (signers: Request['esign']['signers']): void {
   for (const [index, { firstName, lastName, email }] of signers.entries()) {
     for (const [field, { length }, place] of [['name', `${firstName} ${lastName}`, 'lastName'], ['email', email, 'email']] as const) {
       const message = `Docusign takes at most ${longest} characters of a signer's ${field}, and this has ${length}.`
       if (length > longest) throw refused(`${field}_too_long`, message, `/esign/signers/${index}/${place}`)
+    }
+    if (/[^\0-\x7f]/.test(email)) {
+      throw refused('email_in_ascii', 'Docusign takes no address with letters beyond ASCII before the @.', `/esign/signers/${index}/email`)
     }
   }
 }

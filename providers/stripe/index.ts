@@ -1,9 +1,10 @@
 import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
 import { answer, ask, creditedBy, Event, find, Paper, pathOf, read, send, withdraw } from './api.ts'
 import { carries } from './carries.ts'
+import { issueCredit } from './credit.ts'
 import { limits } from './limits.ts'
 import { planOf } from './plan.ts'
-import { issueCredit, prepare } from './prepare.ts'
+import { prepare } from './prepare.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
 export default defineProvider({

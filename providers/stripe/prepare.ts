@@ -1,10 +1,11 @@
 import { refused } from '@dispatch/core/provider'
-import { ask, Created, creditOf, metadataOf, Paper, Papers, read, send, withdraw } from './api.ts'
-import { newCustomer } from './customer.ts'
-import { type Item, minor, sentOf } from './data.ts'
+import { Created, creditOf, metadataOf, Paper, read, send, withdraw } from './api.ts'
+import { creditedOf } from './credit.ts'
+import { customerOf } from './customer.ts'
+import { type Item, sentOf } from './data.ts'
 import { type Plan, planOf } from './plan.ts'
 import type { Call, Request } from './settings.ts'
-import { roundingOf, unitOf } from './totals.ts'
+import { checkSum, roundingOf, unitOf } from './totals.ts'
 
 const daysUntilDue = 30
 
@@ -23,7 +24,7 @@ export async function prepare (request: Request, call: Call): Promise<string> {
 async function prepareInvoice ({ invoicing }: Request, plan: Plan, call: Call): Promise<string> {
   const { invoice, items, issuedAt, dueAt, memo: description, footer } = plan
   const currency = invoice.currency?.toLowerCase()
-  const customer = invoicing.customerId ?? await newCustomer(invoice, call)
+  const customer = invoicing.customerId ?? await customerOf(invoice, call)
   const { id } = await call.http.post(...send(call, 'invoice', 'invoices', {
     customer,
     currency,
@@ -73,7 +74,7 @@ async function prepareQuote ({ invoicing }: Request, plan: Plan, call: Call): Pr
   const { invoice, items, dueAt: expires_at, memo: description, footer, product } = plan
   const currency = invoice.currency?.toLowerCase()
   const { id, amount_total: total } = await call.http.post(...send(call, 'quote', 'quotes', {
-    customer: invoicing.customerId ?? await newCustomer(invoice, call),
+    customer: invoicing.customerId ?? await customerOf(invoice, call),
     collection_method: 'send_invoice',
     invoice_settings: { days_until_due: daysUntilDue },
     header: invoice.number,
@@ -90,37 +91,4 @@ async function prepareQuote ({ invoicing }: Request, plan: Plan, call: Call): Pr
   call.onRefusal((http) => withdraw(id, call, http))
   checkSum(total, plan)
   return id
-}
-
-/** Finds the invoice to credit: by its id, by our number, or by Stripe's number. */
-async function creditedOf (reference: string, call: Call): Promise<string> {
-  if (reference.startsWith('in_')) return reference
-  const query = ['metadata["document_number"]', 'number'].map((field) => `${field}:${JSON.stringify(reference)}`).join(' OR ')
-  const { data: [found, ...more] } = await call.http.get(...ask(call, 'invoices/search', { query: { query, limit: 2 } }), Papers)
-  if (found !== undefined && more.length === 0) return found.id
-  const count = more.length === 0 ? 'no invoice' : 'several invoices'
-  throw refused('unknown_invoice', `Stripe finds ${count} ${reference}. Its id (in_…) finds it at once, its number after a minute.`)
-}
-
-/** Issues a credit note. A paid amount is refunded outside of Stripe: https://stripe.com/docs/api/credit_notes. */
-export async function issueCredit (credited: string, request: Request, call: Call): Promise<Paper> {
-  const { invoice, items, memo, issuedAt: effective_at } = planOf(request, { ...call, now: call.now() })
-  const { amount_remaining: open = 0 } = await read(credited, call)
-  const paid = minor(invoice.total, invoice).toNumber() - open
-  return await call.http.post(...send(call, 'credit', 'credit_notes', {
-    invoice: credited,
-    effective_at,
-    lines: items.map((item) => ({ type: 'custom_line_item', ...item })),
-    out_of_band_amount: paid > 0 ? paid : undefined,
-    memo,
-    metadata: metadataOf(invoice, call)
-  }), Paper)
-}
-
-/** Compares Stripe's amount of a draft with the amount due. */
-function checkSum (total: number | undefined, { due }: Plan): void {
-  if (total !== due) {
-    throw refused('total_differs',
-      `Stripe makes ${total ?? 'no'} minor units of the lines and their taxes, and the data says ${due}: nothing was issued.`)
-  }
 }

@@ -60,3 +60,10 @@ export function roundingOf (difference: number, { total, currency = '' }: Invoic
     at: '/data/total'
   }
 }
+
+/** Compares what Stripe comes to with the amount due. */
+export function checkSum (total: number | undefined, { due }: { due: number }): void {
+  if (total === due) return
+  throw refused('total_differs',
+    `Stripe makes ${total ?? 'no'} minor units of the lines and their taxes, and the data says ${due}: nothing was issued.`)
+}

@@ -21,19 +21,10 @@ import { type ProvidedName, services } from '../../core/services/index.ts'
 import { checkInvoice } from '../../core/services/invoice.ts'
 import type { AnyProvidedService } from '../../core/services/service.ts'
 import { absent, enumerationOf, vendorApi } from '../support/vendor-api.ts'
+import { described } from '../support/vendor-apis.ts'
 
 // Hundreds of dispatches to a vendor over TLS (milliseconds).
 t.setTimeout(300_000)
-
-/** Vendors whose descriptions have limits, and the folders of their providers. */
-const vendors = {
-  lob: 'lob',
-  stripe: 'stripe',
-  twilio: 'twilio',
-  resend: 'community/resend',
-  brevo: 'community/brevo',
-  xero: 'community/xero'
-}
 
 /** Lengths around those that descriptions name. */
 const lengths = [1, 10, 30, 40, 50, 64, 70, 100, 140, 200, 255, 256, 300, 500, 512, 1500, 1600, 5000].flatMap(
@@ -74,6 +65,11 @@ const places: Readonly<Record<string, readonly string[]>> = {
       .map((name) => `data/customer/${name}`),
     'data/lines/0/name',
     'data/lines/0/description'
+  ],
+  esign: [
+    ...['firstName', 'lastName', 'email', 'phoneNumber'].map((name) => `esign/signers/0/${name}`),
+    'esign/locale',
+    'document/filename'
   ],
   postal: ['name', 'company', 'address', 'city', 'state', 'postalCode', 'country'].map((name) => `postal/recipient/${name}`),
   sms: ['sms/message', 'sms/sender', 'sms/phoneNumber'],
@@ -116,8 +112,8 @@ function refusedByService (provider: InstalledProvider, service: ProvidedName, {
   return (isInvoice && !fitInvoice(data).ok) || [...words, ...findings.problems ?? [], ...findings.expectations ?? []].length > 0
 }
 
-for (const [vendor, place] of Object.entries(vendors)) {
-  const api = await vendorApi(vendor, ['files.stripe.com'])
+for (const [vendor, { place, hosts }] of Object.entries(described)) {
+  const api = await vendorApi(vendor, hosts)
   await t.test(`what ${vendor}'s own description does not permit is refused by validation, and reaches nobody`, {
     skip: api === undefined && absent
   }, async (t) => {

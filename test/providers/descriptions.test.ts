@@ -9,16 +9,7 @@ import { run } from '../../core/packages/conformance/run/run.ts'
 import { createVendorDouble } from '../../core/packages/conformance/run/vendor-double.ts'
 import type { ReceivedRequest } from '../../core/packages/conformance/vendor/requests.ts'
 import { absent, type Example, examplesOf, vendorApi } from '../support/vendor-api.ts'
-
-/** Vendors and the folders of their providers. */
-const vendors = {
-  lob: 'lob',
-  stripe: 'stripe',
-  twilio: 'twilio',
-  resend: 'community/resend',
-  brevo: 'community/brevo',
-  xero: 'community/xero'
-}
+import { described } from '../support/vendor-apis.ts'
 
 /** Rules about a number in place of a text: on the wire it has become one, and fits. */
 const lostOnTheWire = ['PostCustomers: metadata value is a number', 'PostInvoicesInvoiceSend: expand with a number']
@@ -41,8 +32,8 @@ function received ({ method, host, path, mediaType }: Example, body: JsonObject)
   return { ...request, body: Buffer.from(new URLSearchParams(pairs).toString()), pairs }
 }
 
-for (const [vendor, place] of Object.entries(vendors)) {
-  const api = await vendorApi(vendor, ['files.stripe.com'])
+for (const [vendor, { place, hosts }] of Object.entries(described)) {
+  const api = await vendorApi(vendor, hosts)
   await t.test(`the check against ${vendor}'s own description takes what the vendor takes, and nothing that it refuses`, {
     skip: api === undefined && absent
   }, async (t) => {

@@ -10,7 +10,7 @@ import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.
 import type { EsignDispatch } from '../../core/services/esign.ts'
 import { invoice } from '../fixtures/providers/call.ts'
 import { contains, has } from '../support/matching.ts'
-import { content, type Stage, stageOf } from '../support/provider-stage.ts'
+import { content, describesAll, type Stage, stageOf } from '../support/provider-stage.ts'
 
 const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' })
 const settings = {
@@ -330,3 +330,5 @@ await t.test('its settings are a form; its README names every one of them', asyn
     has(t, checkSettings(form, { ...settings, baseHost }), [{ path: '/baseHost' }], baseHost)
   }
 })
+
+await describesAll(t, 'docusign', { hosts: ['eu.docusign.net'] })

@@ -133,7 +133,9 @@ function find (
   { method, host, path }: ReceivedRequest,
   hosts: readonly string[]
 ): { operation: Operation, parameters: Parameter[], values: Record<string, unknown> } | undefined {
-  for (const [template, item] of Object.entries(document.paths)) {
+  // A path without parameters comes before one that has some in its place.
+  const parametersIn = ([path]: [string, unknown]): number => path.split('{').length
+  for (const [template, item] of Object.entries(document.paths).sort((one, other) => parametersIn(one) - parametersIn(other))) {
     const operation = item[method.toLowerCase()]
     if (operation === undefined) continue
     for (const { url } of operation.servers ?? item.servers ?? document.servers) {

@@ -5,15 +5,20 @@ import type { Settings } from './settings.ts'
 export type Call = Context<Settings, unknown>
 export type Request = ServiceContracts['invoicing']['dispatch']
 
-const Message = Type.Object({ Message: Type.Optional(Type.String()) })
+/** What each thing in an answer says of itself: whether Xero has taken it. */
+export const said = {
+  HasErrors: Type.Optional(Type.Boolean()),
+  HasValidationErrors: Type.Optional(Type.Boolean()),
+  StatusAttributeString: Type.Optional(Type.String()),
+  ValidationErrors: Type.Optional(Type.Array(Type.Object({ Message: Type.Optional(Type.String()) })))
+}
+
 const Invoice = Type.Object({
   InvoiceID: Type.String({ minLength: 1 }),
   InvoiceNumber: Type.Optional(Type.String()),
   Status: Type.String(),
   Total: Type.Optional(Type.Number()),
-  HasErrors: Type.Optional(Type.Boolean()),
-  StatusAttributeString: Type.Optional(Type.String()),
-  ValidationErrors: Type.Optional(Type.Array(Message))
+  ...said
 })
 type Invoice = Static<typeof Invoice>
 export const Invoices = Type.Object({ Invoices: Type.Array(Invoice) })
@@ -51,26 +56,39 @@ async function onlyTenant ({ http }: Asking): Promise<string> {
 
 export const pathOf = (id: string): string => `Invoices/${encodeURIComponent(id)}`
 
-/** A request that changes an invoice, with its own key: `step` distinguishes the requests of one dispatch. */
-async function send (call: Call, step: string, path: string, invoice: JsonObject): Promise<[url: string, call: HttpCall]> {
+/** A request that changes something, with its own key: `step` distinguishes the requests of one dispatch. */
+export async function send (
+  call: Call,
+  step: string,
+  path: string,
+  { query, json }: { query?: Record<string, string>, json: JsonObject }
+): Promise<[url: string, call: HttpCall]> {
   return await ask(call, path, {
-    query: { unitdp: '4', summarizeErrors: 'true' },
+    query: { ...query, summarizeErrors: 'true' },
     headers: { 'idempotency-key': `${call.idempotencyKey}:${step}` },
-    json: { Invoices: [invoice] }
+    json
   })
+}
+
+async function sendInvoice (call: Call, step: string, path: string, invoice: JsonObject): Promise<[url: string, call: HttpCall]> {
+  return await send(call, step, path, { query: { unitdp: '4' }, json: { Invoices: [invoice] } })
 }
 
 const noId = /^[0-]+$/
 
-/** The invoice of an answer. Xero may answer 200 and say in the invoice that it has done nothing. */
-function taken ({ Invoices: [invoice] }: Static<typeof Invoices>): Invoice {
-  if (invoice === undefined) throw refused('no_invoice', 'Xero answered without an invoice.')
-  const { InvoiceID: id, HasErrors: failed, StatusAttributeString: word, ValidationErrors: errors = [] } = invoice
-  if (failed === true || word === 'ERROR' || noId.test(id)) {
+/** The thing of an answer. Xero may answer 200 and say in it that it has done nothing. */
+export function taken<Thing extends Pick<Invoice, keyof typeof said>> ([thing]: readonly Thing[], idOf: (thing: Thing) => string): Thing {
+  if (thing === undefined) throw refused('no_answer', 'Xero answered without what it was asked for.')
+  const { HasErrors, HasValidationErrors, StatusAttributeString: word, ValidationErrors: errors = [] } = thing
+  if (HasErrors === true || HasValidationErrors === true || word === 'ERROR' || noId.test(idOf(thing))) {
     throw refused('ValidationException', errors.map(({ Message: text }) => text).find((text) => text !== undefined) ??
-      'Xero has not taken the invoice, and does not say why.')
+      'Xero has not taken it, and does not say why.')
   }
-  return invoice
+  return thing
+}
+
+function invoiceIn ({ Invoices: invoices }: Static<typeof Invoices>): Invoice {
+  return taken(invoices, ({ InvoiceID: id }) => id)
 }
 
 /** Makes a draft. One of an earlier call, whose answer was lost, has the number already: it gets the content of this one. */
@@ -87,11 +105,11 @@ export async function makeDraft (invoice: JsonObject, total: InstanceType<typeof
 
 async function create (draft: JsonObject, call: Call): Promise<Invoice> {
   try {
-    return taken(await call.http.put(...await send(call, 'draft', 'Invoices', draft), Invoices))
+    return invoiceIn(await call.http.put(...await sendInvoice(call, 'invoice', 'Invoices', draft), Invoices))
   } catch (error) {
     const left = failureOf(error)?.code === 'ValidationException' ? await ofReference(call) : undefined
     if (left?.Status !== 'DRAFT') throw error
-    return taken(await call.http.post(...await send(call, 'again', pathOf(left.InvoiceID), draft), Invoices))
+    return invoiceIn(await call.http.post(...await sendInvoice(call, 'again', pathOf(left.InvoiceID), draft), Invoices))
   }
 }
 
@@ -105,17 +123,17 @@ async function ofReference (call: Call): Promise<Invoice | undefined> {
 /** Approves a draft. Its reference becomes that of the invoice. */
 export async function approve (draft: string, reference: string | undefined, call: Call): Promise<Accepted> {
   const approved = { InvoiceID: draft, Status: 'AUTHORISED', ...(reference !== undefined && { Reference: reference }) }
-  const invoice = taken(await call.http.post(...await send(call, 'approve', pathOf(draft), approved), Invoices))
+  const invoice = invoiceIn(await call.http.post(...await sendInvoice(call, 'approve', pathOf(draft), approved), Invoices))
   if (invoice.Status === 'DRAFT') throw refused('not_approved', 'Xero has left the invoice a draft.')
   return answer(invoice)
 }
 
 export async function withdraw (draft: string, call: Call, http: Http): Promise<unknown> {
-  return await http.post(...await send(call, 'withdraw', pathOf(draft), { InvoiceID: draft, Status: 'DELETED' }), Invoices)
+  return await http.post(...await sendInvoice(call, 'withdraw', pathOf(draft), { InvoiceID: draft, Status: 'DELETED' }), Invoices)
 }
 
 export async function read (id: string, call: Call): Promise<Invoice> {
-  return taken(await call.http.get(...await ask(call, pathOf(id)), Invoices))
+  return invoiceIn(await call.http.get(...await ask(call, pathOf(id)), Invoices))
 }
 
 export function answer ({ InvoiceID: id, Status: status, InvoiceNumber: number }: Invoice): Accepted {

@@ -1,5 +1,6 @@
 import { defineProvider, draftFirst, invoiceOf } from '@dispatch/core/provider'
 import { answer, approve, ask, type Call, find, findUnrecorded, Invoices, makeDraft, pathOf, read, type Request, withdraw } from './api.ts'
+import { contactFields, contactOf } from './contact.ts'
 import { invoiceFields, referencesOf } from './invoice.ts'
 import { carries, limits } from './limits.ts'
 import { Settings } from './settings.ts'
@@ -35,11 +36,16 @@ export default defineProvider({
 
       check (asked, { settings }) {
         invoiceFields(asked, settings)
+        if (asked.invoicing.customerId === undefined) contactFields(invoiceOf(asked.data))
         return []
       },
 
       ...draftFirst({
-        prepare: (request: Request, call: Call) => makeDraft(invoiceFields(request, call.settings), invoiceOf(request.data).total, call),
+        async prepare (request: Request, call: Call) {
+          const fields = invoiceFields(request, call.settings)
+          const contact = { ContactID: await contactOf(request, call) }
+          return await makeDraft({ ...fields, Contact: contact }, invoiceOf(request.data).total, call)
+        },
         find,
         findUnrecorded,
         issue: (draft, request, call) => approve(draft, referencesOf(request), call),

@@ -19,7 +19,7 @@ export const currencies: string[] = `
   STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VEF VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMK ZMW ZWD
 `.trim().split(/\s+/)
 
-/** An invoice in Xero's words, without its status and its reference. Refuses what Xero would add up to another total. */
+/** An invoice in Xero's words, without its contact, its status and its reference. Refuses what Xero would add up to another total. */
 export function invoiceFields ({ invoicing, data }: Request, accounts: Partial<Accounts>): JsonObject {
   const invoice = invoiceOf(data)
   const { number = '', date, currency = '' } = invoice
@@ -30,7 +30,6 @@ export function invoiceFields ({ invoicing, data }: Request, accounts: Partial<A
   return {
     Type: 'ACCREC',
     InvoiceNumber: number,
-    Contact: invoicing.customerId === undefined ? contactOf(invoice) : { ContactID: invoicing.customerId },
     ...(date !== undefined && { Date: date }),
     DueDate: due,
     CurrencyCode: currency,
@@ -50,36 +49,6 @@ export function referencesOf ({ invoicing, data }: Request): string | undefined 
   const { reference, orderReference, buyerReference } = invoiceOf(data)
   return [...new Set([invoicing.reference, reference, orderReference, buyerReference])].filter((text) => text !== undefined).join(', ') ||
     undefined
-}
-
-/** A contact of that name is taken; without one it is made. */
-function contactOf ({ customer }: Invoice): JsonObject {
-  const { name = '', email, vatId, contact, address, addressLine2, addressLine3, city, region, postalCode, country } = customer
-  if (country !== undefined && !/^[A-Za-z]{1,50}$/.test(country)) {
-    throw refused('country_in_letters', 'Xero takes letters alone for a country: give the two letters of ISO 3166.',
-      '/data/customer/country')
-  }
-  if (email !== undefined && /[^\0-\x7f]/.test(email)) {
-    throw refused('email_in_ascii', 'Xero takes no address with letters beyond ASCII before the @.', '/data/customer/email')
-  }
-  const written = given({
-    AttentionTo: contact,
-    AddressLine1: address,
-    AddressLine2: addressLine2,
-    AddressLine3: addressLine3,
-    City: city,
-    Region: region,
-    PostalCode: postalCode,
-    Country: country
-  })
-  return {
-    ...given({ Name: name, EmailAddress: email, TaxNumber: vatId }),
-    ...(Object.keys(written).length > 0 && { Addresses: [{ AddressType: 'POBOX', ...written }] })
-  }
-}
-
-function given (fields: Readonly<Record<string, string | undefined>>): JsonObject {
-  return Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => value === undefined ? [] : [[name, value] as const]))
 }
 
 /** The lines, and after them the allowances and charges on the whole. */
