@@ -9,7 +9,7 @@ import type { InstalledProvider } from '../host/load/load.ts'
 import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 import type { Database } from '../store/db/database.ts'
 import { type AuditAuthor, noteAudit } from '../store/tenants/audit.ts'
-import { createProviderState } from '../store/vendor/provider-state.ts'
+import { adapterState } from '../store/vendor/provider-state.ts'
 import { whyNotInstalled } from './choose.ts'
 import { connectionOf, connectionProblem } from './connection.ts'
 import { servingIn } from './serving.ts'
@@ -78,7 +78,7 @@ async function check (
     reference,
     idempotencyKey: reference,
     log: logWith(log, { companyId, provider: provider.code }),
-    state: createProviderState(database, companyId, provider.code),
+    state: adapterState(database, { companyId, userId: stored.userId }, provider),
     now,
     resources: {
       network,

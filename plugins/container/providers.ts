@@ -64,7 +64,7 @@ export const providers: Factories = {
   breakers: (get) => createBreakers({ now: get('now') }),
   fetchJson: (get) => createFetchJson(get('network')),
   simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
-  simulatorState: (get) => (companyId) => createProviderState(get('database'), companyId, demo.provider),
+  simulatorState: (get) => (companyId) => createProviderState(get('database'), { companyId, providerCode: demo.provider }),
   webhookVerifier: (get) =>
     createWebhookVerifier({
       database: get('database'),

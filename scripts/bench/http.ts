@@ -103,7 +103,7 @@ function throughHost (network: Network): () => Promise<unknown> {
     reference: 'step-1',
     idempotencyKey: 'step-1',
     log: silent,
-    state: { get: missing, put: missing, putIfAbsent: missing },
+    state: { get: missing, put: missing, putIfAbsent: missing, delete: missing },
     now: () => new Date(),
     resources: { ...outside, network, account: 'company 1', checkpoint: { save: missing } }
   }

@@ -69,7 +69,7 @@ function dispatchTo (provider: InstalledProvider, network: Network, account: str
     reference: 'step-1',
     idempotencyKey: 'step-1',
     log: silent,
-    state: { get: missing, put: missing, putIfAbsent: missing },
+    state: { get: missing, put: missing, putIfAbsent: missing, delete: missing },
     now: () => new Date(),
     resources: {
       documents: { read: () => Promise.resolve(Readable.from([content], { objectMode: false })), keep: missing },

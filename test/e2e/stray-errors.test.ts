@@ -93,7 +93,8 @@ void t.test('a provider that ends the process ends its own call alone, with the 
   const service = await startWith(t, {
     ...Object.fromEntries(Object.entries(ends).map(([code, { call }]) => [code, source(code, `${call}; ${answer}`)])),
     early: drafts('early', `process.exit(0); ${answer}`),
-    late: drafts('late', `await context.checkpoint("draft"); process.exit(0); ${answer}`),
+    late: drafts('late',
+      `await context.checkpoint("draft"); await fetch("http://127.0.0.1:59999/").catch(() => {}); process.exit(0); ${answer}`),
     caught: source('caught', `try { process.exit(0) } catch {} ${answer}`),
     timed: source('timed', `setTimeout(() => process.exit(0), 20); ${answer}`)
   })
@@ -104,8 +105,8 @@ void t.test('a provider that ends the process ends its own call alone, with the 
     return [status, body.error ?? body.status]
   }
   const slow = send(url, 'POST', '/api/invoicing', invoiceRequest({}, { invoicing: { reference: 'slow' } }))
-  for (const code of Object.keys(ends)) t.same(await dispatch(code), [504, 'outcome_unknown'], code)
-  t.same(await dispatch('late'), [504, 'outcome_unknown'], 'after its checkpoint')
+  for (const code of Object.keys(ends)) t.same(await dispatch(code), [503, 'provider_unavailable'], code)
+  t.same(await dispatch('late'), [504, 'outcome_unknown'], 'after its checkpoint, and after it has sent something')
   for (const code of ['caught', 'timed']) t.same(await dispatch(code), [200, 'succeeded'], code)
   for (let time = 0; time < 5; time++) t.same(await dispatch('early'), [503, 'provider_unavailable'], 'before its checkpoint')
   const { body: { data } } = await send(url, 'GET', '/api/v1/providers')

@@ -10,7 +10,7 @@ const project = fileURLToPath(new URL('../../', import.meta.url))
 
 /** What limits something that several companies use. */
 const limiting =
-  /create(?:Fair)?Semaphore\(|createPasswordSemaphore\(|new Piscina\b|new (?:pg\.)?Pool\(|new Agent\(|pLimit\(|maxConnections = /
+  /create(?:Fair)?Semaphore\(|createPasswordSemaphore\(|new Piscina\b|new (?:pg\.)?Pool\(|new Agent\(|pLimit\(|maxConnections = |: StateQuota = /
 /** Where these are made, and what only one process of a script uses. */
 const tools = new Set(['core/packages/common/fair-semaphore.ts'])
 

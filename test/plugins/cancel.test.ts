@@ -15,7 +15,7 @@ import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
 import { type Answer, invoiceRequest, type Login, seededDatabase, startService } from '../support/service.ts'
 import { outageOf } from './support/outage.ts'
-import { accepts, testProviders, type Verb } from './support/providers.ts'
+import { accepts, asksNobody, testProviders, type Verb } from './support/providers.ts'
 
 /** What the vendor "post" makes of the next questions; `asked` are those that it was asked. */
 const vendor: { cancel: Verb[], status: Verb[], asked: string[] } = { cancel: [], status: [], asked: [] }
@@ -25,6 +25,7 @@ const turn = (verb: 'cancel' | 'status'): Verb => (query, call) => {
 }
 const says = (status: string): Verb => () => Promise.resolve({ status })
 const fails = (error: Error): Verb => () => Promise.reject(error)
+const asked = (verb: Verb): Verb => (request, call) => asksNobody().then(() => verb(request, call))
 
 const providers = await testProviders(t)
 const statuses = 'statuses: { going: \'accepted\', gone: \'mailed\', back: \'cancelled\' }'
@@ -200,13 +201,25 @@ const conduct: Record<string, {
     asked: ['cancel']
   },
   'has a provider that fails': {
-    times: [{ cancel: [fails(new TypeError('no such field'))] }],
+    times: [{ cancel: [asked(fails(new TypeError('no such field')))] }],
     told: { status: 504, error: 'outcome_unknown', message: doubt },
     ends: ['cancelling', 'cancel_unknown'],
     asked: ['cancel', 'status']
   },
+  'has a provider that fails before it asks': {
+    times: [{ cancel: [fails(new TypeError('no such field'))] }],
+    told: { status: 503, error: 'provider_unavailable', message: /before anything was sent\.$/ },
+    ends: ['cancelling', 'not_cancelled'],
+    asked: ['cancel']
+  },
+  'was cut off, and has a provider that fails before it asks': {
+    times: [cut, { cancel: [fails(new TypeError('no such field'))] }],
+    told: { status: 504, error: 'outcome_unknown', message: doubt },
+    ends: ['cancelling', 'cancel_unknown', 'cancelling', 'cancel_unknown'],
+    asked: ['cancel', 'status', 'cancel', 'status']
+  },
   'returns what cannot be read': {
-    times: [{ cancel: [() => Promise.resolve('back')] }],
+    times: [{ cancel: [asked(() => Promise.resolve('back'))] }],
     told: { status: 504, error: 'outcome_unknown', message: doubt },
     ends: ['cancelling', 'cancel_unknown'],
     asked: ['cancel', 'status']

@@ -53,7 +53,7 @@ await t.test('credentials that work, that fail, and that cannot be checked are t
   t.same(await told('broken'), {
     status: 200,
     result: 'cannot_be_checked',
-    message: 'The provider "broken" failed unexpectedly, before anything was accepted.'
+    message: 'The provider "broken" failed unexpectedly, before anything was sent.'
   })
   lacks(t, service.log.join('\n'), new RegExp(secret))
   const { body: { data } } = await service.send('GET', '/api/v1/audit?action=configuration.checked', {}, admin)

@@ -64,9 +64,9 @@ await t.test('each thing that a provider can do has its answer, and only an acce
     ['unauthorized', 422, { error: 'authentication_error', details: [{ code: '401' }] }, 'failed', 0],
     ['closed', 503, { error: 'provider_unavailable', message: 'Closed for the day.' }, 'failed', 0],
     ['lost', 504, { error: 'outcome_unknown', message: 'The line was cut.' }, 'uncertain', 1],
-    ['silent', 504, { error: 'outcome_unknown', message: /did not answer in time/ }, 'uncertain', 1],
-    ['throwing', 504, { error: 'outcome_unknown', message: /failed unexpectedly/ }, 'uncertain', 1],
-    ['unreadable', 504, { error: 'outcome_unknown', message: /cannot be read: \/id/ }, 'uncertain', 1]
+    ['silent', 503, { error: 'provider_unavailable', message: /did not answer in time, before anything was sent/ }, 'failed', 0],
+    ['throwing', 503, { error: 'provider_unavailable', message: /failed unexpectedly, before anything was sent/ }, 'failed', 0],
+    ['unreadable', 503, { error: 'provider_unavailable', message: /cannot be read: \/id .* Nothing was sent/ }, 'failed', 0]
   ]
   let held = heldBefore
   for (const [code, status, body, state, holds] of cases) {

@@ -1,5 +1,5 @@
 import { createBreakers } from '@dispatch/core'
-import { refused, unavailable } from '@dispatch/core/provider'
+import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
 import type { Format, Rendered } from '@dispatch/documents'
 import t from 'tap'
 import { replacementOf } from '../../core/pipeline/recover/replacement.ts'
@@ -30,7 +30,7 @@ await providers.add('moody', { of: 'sms', service: 'idempotency: { kind: \'key\'
     await checkpoint(`draft-${calls.length}`)
     if (mood === 'refuse') throw refused('E7', 'Not to them.')
     if (mood === 'close') throw unavailable('Closed.')
-    if (mood === 'lose') throw new Error('Nobody knows.')
+    if (mood === 'lose') throw outcomeUnknown('Nobody knows.')
     await mood?.pass()
     return { id: `moody-${reference}`, status: 'sent' }
   })

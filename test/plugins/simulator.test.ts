@@ -219,7 +219,7 @@ for (const [name, statuses] of courses) {
       '=',
       dispatchId
     ).executeTakeFirstOrThrow()
-    const state = createProviderState(service.app.get('database'), companyId, 'simulator')
+    const state = createProviderState(service.app.get('database'), { companyId, providerCode: 'simulator' })
     t.equal(await deliveryStatus(dispatchId), null)
     for (const status of statuses) {
       const { status: code, body } = await tell(dispatchId, status)

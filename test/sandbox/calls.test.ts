@@ -24,6 +24,7 @@ await t.test('a verb has everything that its context says, and the host does it'
       const kept = await http.download('${api}/file', { filename: 'signed.pdf' })
       return { id: String(sent.id), status: 'sent', seen: await state.get('seen'), kept: kept.size,
         first: await state.putIfAbsent('seen', 'other'), nothing: await state.get('nothing') ?? null,
+        deleted: await state.put('gone', 1).then(() => state.delete('gone')).then(() => state.get('gone')) ?? null,
         idempotencyKey, repeated, requestSettings, sandbox, at: context.now().toISOString().slice(0, 16) }`
   })
   vendor.on('POST /drafts', { json: { id: 'd1' } })
@@ -40,6 +41,7 @@ await t.test('a verb has everything that its context says, and the host does it'
       kept: 4,
       first: { reference: 'step-1' },
       nothing: null,
+      deleted: null,
       idempotencyKey: 'step-1',
       repeated: true,
       requestSettings: { a: 1 },
@@ -82,6 +84,7 @@ await t.test('XML, texts and headers of answers are what they are in this proces
 })
 
 await t.test('what comes of a call is what it would be in this process', async (t) => {
+  const asks = `await context.http.post('${api}/x', { json: 1 }, Type.Any());`
   for (const [dispatch, outcome, message] of [
     ['throw refused(7, \'no\')', 'rejected', /^no$/],
     [`return await context.http.post('${api}/x', { json: 1 }, Type.Object({ id: Type.String() }))`, 'uncertain',
@@ -89,14 +92,19 @@ await t.test('what comes of a call is what it would be in this process', async (
     [`try { await context.http.post('${api}/x', { json: 1 }, Type.Object({ id: Type.String() })) } catch {} throw refused('x', 'no')`,
       'uncertain', /cannot be read/],
     ['await context.http.post(\'https://other.test/x\', {}, Type.Any())', 'unavailable', /may not call "other.test"/],
-    ['return undefined', 'uncertain', /Nothing was returned\./],
-    ['return { id: \'1\', status: () => 1 }', 'uncertain', /Not plain JSON data\./],
-    ['const ring = { id: \'1\', status: \'x\' }; ring.self = ring; return ring', 'uncertain', /Not plain JSON data\./],
-    ['return { id: 1, status: \'x\' }', 'uncertain', /\/id Expected string/],
-    ['null.x', 'uncertain', /failed unexpectedly/],
-    ['await context.http.post(5, { json: 1 }, Type.Any())', 'uncertain', /failed unexpectedly/],
+    [`${asks} return undefined`, 'uncertain', /Nothing was returned\./],
+    ['return undefined', 'unavailable', /Nothing was returned\. Nothing was sent\.$/],
+    ['return { id: \'1\', status: () => 1 }', 'unavailable', /Not plain JSON data\./],
+    ['const ring = { id: \'1\', status: \'x\' }; ring.self = ring; return ring', 'unavailable', /Not plain JSON data\./],
+    ['return { id: 1, status: \'x\' }', 'unavailable', /\/id Expected string/],
+    [`${asks} null.x`, 'uncertain', /failed unexpectedly; it may have accepted the request/],
+    ['null.x', 'unavailable', /failed unexpectedly, before anything was sent/],
+    ['throw outcomeUnknown(\'Who knows.\')', 'uncertain', /Who knows/],
+    ['await context.http.post(\'https://other.test/x\', {}, Type.Any()).catch(() => { throw new Error(\'x\') })', 'unavailable',
+      /before anything was sent/],
+    ['await context.http.post(5, { json: 1 }, Type.Any())', 'unavailable', /before anything was sent/],
     [`await context.http.post('${api}/x', { document: { ...request.document, id: request.document.id.replace('1', '2') } }, Type.Any())`,
-      'uncertain', /failed unexpectedly/]
+      'unavailable', /before anything was sent/]
   ] as const) {
     const { dispatch: call, vendor } = await outpost(t, { dispatch })
     vendor.on('POST /x', { json: { id: 5 } })
@@ -124,15 +132,19 @@ await t.test('a process that ends leaves the outcome that is known of its call, 
     dispatch: `
       if (context.reference === 'early') process.exit(3)
       await context.checkpoint('d1')
-      if (context.reference === 'late') process.exit(4)
+      if (context.reference === 'unsent') process.exit(4)
+      await context.http.post('${api}/x', {}, Type.Any())
+      if (context.reference === 'late') process.exit(5)
       ${accepted}`
   })
   vendor.on('POST /x', { json: 1 })
   t.equal((await dispatch({ reference: 'early' })).outcome, 'unavailable')
   t.equal((await dispatch()).outcome, 'accepted')
+  t.equal((await dispatch({ reference: 'unsent' })).outcome, 'unavailable')
+  t.equal((await dispatch()).outcome, 'accepted')
   t.equal((await dispatch({ reference: 'late' })).outcome, 'uncertain')
   t.equal((await dispatch()).outcome, 'accepted')
-  t.equal(log.lines.filter(({ message }) => message.startsWith('the process of an adapter ended:')).length, 2)
+  t.equal(log.lines.filter(({ message }) => message.startsWith('the process of an adapter ended:')).length, 3)
 })
 
 await t.test('a process that ends again and again rests, for its account alone', async (t) => {
@@ -171,7 +183,7 @@ await t.test('checks run outside too, for each configuration by itself', async (
     dispatch: accepted
   })
   const known = { settings: {}, requestSettings: {}, sandbox: false, now: new Date('2026-03-14T09:30:00.000Z') }
-  const found = async (account: string): Promise<unknown> => await problemsForeseen(provider, 'invoicing', { data: {} }, known, account)
+  const found = async (account: string): Promise<unknown> => await problemsForeseen(provider, 'invoicing', { data: {} }, known, { account })
   const problem = (code: string): unknown => [{
     path: '/data',
     code,
@@ -321,7 +333,7 @@ await t.test('a company whose adapters never answer keeps no other one from a pl
     has(t, outcome, { outcome: 'unavailable', error: { word: 'provider_unavailable', ours: true, message: /Nothing was sent\.$/ } })
   }
   const known = { settings: {}, requestSettings: {}, sandbox: false, now: new Date('2026-03-14T09:30:00.000Z') }
-  const asked = async (): Promise<unknown> => problemsForeseen(provider, 'invoicing', { data: {} }, known, '1|acme|user 10')
+  const asked = async (): Promise<unknown> => problemsForeseen(provider, 'invoicing', { data: {} }, known, { account: '1|acme|user 10' })
   has(t, await asked().catch((error: unknown) => error), { word: 'provider_unavailable' }, 'a check that finds none refuses nothing')
   t.equal(sandbox.state().processes, 7, 'a quarter of the places is kept for who has none')
   end.abort()
@@ -335,5 +347,5 @@ await t.test('who only waits for a vendor holds no place', async (t) => {
   has(t, await dispatch({ account: '2|acme|company' }), { outcome: 'accepted' })
   has(t, await dispatch({ account: '1|acme|company' }), { outcome: 'accepted' }, 'the same process serves its next call')
   end.abort()
-  has(t, await waiting, { outcome: 'uncertain' })
+  has(t, await waiting, { outcome: 'unavailable' })
 })

@@ -56,7 +56,7 @@ export async function outpost (
 }
 
 function sourceOf ({ dispatch, head, service, settings }: Required<Source>): string {
-  return `import { defineProvider, refused, Secret, Type } from '@dispatch/core/provider'
+  return `import { defineProvider, outcomeUnknown, refused, Secret, Type } from '@dispatch/core/provider'
 ${head}
 export default defineProvider({
   code: 'acme',

@@ -16,6 +16,7 @@ import type { Notebook } from './exchanges.ts'
 import { failureError } from './failure.ts'
 import type { Log } from './log.ts'
 import type { CallProgress } from './request-outcome.ts'
+import { runAsHost } from './stray-errors.ts'
 
 /**
  * What the caller of a verb provides. `account` names the configuration: access tokens and connections are kept for this configuration
@@ -101,7 +102,7 @@ function checkpointOf (call: VerbCall): (id: string) => Promise<void> {
     if (ended.aborted) {
       throw failureError({ word: 'provider_unavailable', message: 'The call ended before its checkpoint.', ours: true })
     }
-    await checkpoint.save(id).catch((cause: unknown) => {
+    await runAsHost(() => checkpoint.save(id)).catch((cause: unknown) => {
       throw failureError({ word: 'provider_unavailable', message: 'The checkpoint could not be recorded.', ours: true }, cause)
     })
     progress.passCheckpoint()

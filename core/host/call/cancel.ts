@@ -1,7 +1,7 @@
 import type { DeliveryService } from '../../contract/delivery.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { Reported } from '../manifest/definition.ts'
-import { type CallContext, type FailedCall, failedCall, invoke } from './invoke.ts'
+import { type CallContext, type FailedCall, invoke, unusable } from './invoke.ts'
 import { copyJson } from './plain-json.ts'
 import { readReported } from './reported.ts'
 
@@ -22,5 +22,5 @@ export async function callCancel (
   const fit = copied.ok ? readReported(copied.value, redact) : copied
   return fit.ok
     ? { outcome: 'cancelled', reported: fit.value }
-    : failedCall('outcome_unknown', `The answer of the provider "${installed.code}" to a cancellation cannot be read.`, { ours: true })
+    : unusable(called, `The answer of the provider "${installed.code}" to a cancellation cannot be read.`)
 }

@@ -4,12 +4,16 @@ import type { Http } from '../http/call.ts'
 import type { Smtp } from '../smtp/message.ts'
 import type { Log } from './log.ts'
 
-/** Durable storage of one provider for one company. A write is committed when its promise resolves. */
+/**
+ * Durable storage of one provider for one company. A write is committed when its promise resolves. It rejects where the configuration of an
+ * adapter keeps too much: then nothing was kept.
+ */
 export type State = {
   get: (key: string) => Promise<Json | undefined>
   put: (key: string, value: Json) => Promise<void>
   /** Atomic. Resolves to the value that is then stored under the key: the given one, or an earlier one. */
   putIfAbsent: (key: string, value: Json) => Promise<Json>
+  delete: (key: string) => Promise<void>
 }
 
 /** A function that takes something back. It needs its own request functions, because the `http` of the call has already ended. */

@@ -2,7 +2,7 @@ import type { ServiceName } from '../../contract/service-names.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { ServiceContracts } from '../manifest/contracts.ts'
 import type { Accepted } from '../manifest/definition.ts'
-import { type CallContext, type CallLimits, type FailedCall, failedCall, invoke } from './invoke.ts'
+import { type CallContext, type CallLimits, type FailedCall, invoke, unusable } from './invoke.ts'
 import { readProviderResponse } from './provider-response.ts'
 
 export type { CallContext, CallLimits, FailedCall } from './invoke.ts'
@@ -12,7 +12,7 @@ export type Outcome = { outcome: 'accepted', response: Accepted } | FailedCall
 
 /**
  * Asks a provider to dispatch. Each result becomes an outcome. Whatever is not clearly an acceptance, a refusal or a failure before the
- * first byte is `uncertain`. Throws only when the provider does not have the service.
+ * first byte is `uncertain`, once anything has left the service. Throws only when the provider does not have the service.
  */
 export async function callDispatch<Name extends ServiceName> (
   installed: InstalledProvider,
@@ -27,5 +27,5 @@ export async function callDispatch<Name extends ServiceName> (
   const answer = readProviderResponse(service, returned)
   if (answer.ok) return { outcome: 'accepted', response: { ...redact.json(answer.value), id: redact.id(answer.value.id) } }
   const why = answer.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
-  return failedCall('outcome_unknown', redact.text(`The answer of the provider "${installed.code}" cannot be read: ${why}`), { ours: true })
+  return unusable(called, redact.text(`The answer of the provider "${installed.code}" cannot be read: ${why}`))
 }

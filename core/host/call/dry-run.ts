@@ -179,8 +179,8 @@ function noted (note: Note): Pick<CallApis, 'smtp' | 'files'> {
 
 /** What is stored in a dry run is seen in it, and nowhere else. */
 function overlay (state: State): State {
-  const written = new Map<string, Json>()
-  const get = async (key: string): Promise<Json | undefined> => written.get(key) ?? await state.get(key)
+  const written = new Map<string, Json | undefined>()
+  const get = async (key: string): Promise<Json | undefined> => written.has(key) ? written.get(key) : await state.get(key)
   return {
     get,
     put (key, value) {
@@ -191,6 +191,10 @@ function overlay (state: State): State {
       const stands = await get(key) ?? value
       written.set(key, stands)
       return stands
+    },
+    delete (key) {
+      written.set(key, undefined)
+      return Promise.resolve()
     }
   }
 }

@@ -16,6 +16,7 @@ import type { Log } from './log.ts'
 import { printable } from './plain-json.ts'
 import { createRedactor, redactLog, type Redactor } from './redact.ts'
 import { type CallProgress, createProgress } from './request-outcome.ts'
+import { stateOf } from './state.ts'
 import { runAs } from './stray-errors.ts'
 
 /**
@@ -38,8 +39,8 @@ export type CallError = { word: ProviderErrorWord, code?: string, message: strin
 /** A failed call. `unavailable`: certainly not accepted. `uncertain`: perhaps accepted. */
 export type FailedCall = { outcome: typeof providerErrors[ProviderErrorWord], error: CallError }
 
-/** The unchecked value that a verb returned, and the redactor for the secrets of the call. */
-export type Returned = { returned: unknown, redact: Redactor }
+/** The unchecked value that a verb returned, and the redactor for the secrets of the call. `unsent`: nothing has left the service. */
+export type Returned = { returned: unknown, redact: Redactor, unsent: boolean }
 
 /** The default time limit of a provider in seconds, from the specification. */
 export const usualTimeLimit = 60
@@ -106,6 +107,7 @@ export async function invokeFunction (
   ])
   const log = redactLog(context.log, redact)
   const progress = createProgress({ passed })
+  const state = stateOf(context.state, { progress, log })
   const time = Math.min(limit, timeLimit * 1000)
   const made: TakeBack[] = []
   const own = createOwnDocuments(request)
@@ -130,10 +132,10 @@ export async function invokeFunction (
         }
       }
       const caller = { account: context.resources.account, ended }
-      return await runAs({ provider: code, log }, () =>
-        run(copyOf(request), { ...ownContext({ ...context, log }, ended), ...ways }, caller))
+      return await runAs({ provider: code, log, onLeaving: () => progress.leaving() }, () =>
+        run(copyOf(request), { ...ownContext({ ...context, log, state }, ended), ...ways }, caller))
     }, over, signal)
-    return { returned, redact }
+    return { returned, redact, unsent: !progress.hasLeft }
   } catch (thrown) {
     const failed = withHost(withDoubt(thrownBy(installed, thrown, { redact, log, progress }), progress, redact), progress)
     if (failed.outcome === 'rejected' && made.length > 0) {
@@ -164,6 +166,13 @@ async function takeAllBack (made: readonly TakeBack[], log: Log, httpOf: (ended:
     const http = httpOf(ended)
     for (const takeBack of made.toReversed()) await takeBack(http).catch(left)
   }, over).catch(left)
+}
+
+/** The failed call where what a provider returned cannot be used: it is uncertain, unless nothing has left the service. */
+export function unusable ({ unsent }: Pick<Returned, 'unsent'>, message: string): FailedCall {
+  return unsent
+    ? failedCall('provider_unavailable', `${message} Nothing was sent.`, { ours: true })
+    : failedCall('outcome_unknown', message, { ours: true })
 }
 
 /** The failed call for an error word. */
@@ -214,11 +223,17 @@ function thrownBy (installed: InstalledProvider, thrown: unknown, { redact, log,
   const late = thrown === over
   if (!late) log.error({ err: thrown }, 'provider failed unexpectedly')
   const what = `The provider "${installed.code}" ${late ? 'did not answer in time' : 'failed unexpectedly'}`
-  const [word, then] = progress.passed
-    ? ['outcome_unknown', '; it may have accepted the request.'] as const
-    : ['provider_unavailable', ', before anything was accepted.'] as const
+  const [word, then] = verdictOf(progress)
   // An adapter that ends its process is as good as a vendor that is not there.
   return failedCall(word, `${what}${then}`, late || thrown instanceof AdapterEnded ? {} : { ours: true })
+}
+
+/** What an error says of a call that is none of the vendor's. What has not left the service, nobody can have accepted. */
+function verdictOf ({ hasLeft, passed }: CallProgress): [word: ProviderErrorWord, then: string] {
+  if (!hasLeft) return ['provider_unavailable', ', before anything was sent.']
+  return passed
+    ? ['outcome_unknown', '; it may have accepted the request.']
+    : ['provider_unavailable', ', before anything was accepted.']
 }
 
 /** A provider may catch the error that a request got lost. It cannot turn this error into a refusal. */

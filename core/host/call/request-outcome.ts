@@ -79,35 +79,48 @@ export function codeOf (error: unknown): string {
   return ''
 }
 
+/** One request of a call, or one file: the same object from beginning to end. `unsafe`: it changes something at the vendor. */
+export type Asking = { unsafe: boolean }
+
 /** How far a call has come, and the doubt that the host must remember. */
 export type CallProgress = {
   /** The point of no return: requests after it can no longer be repeated. */
   passCheckpoint: () => void
   readonly passed: boolean
-  /** Reports that a request to this host begins. */
-  asking: (host: string) => void
+  /** Reports that something leaves the service now: a request to this host, or a file. Before that, nothing can have been accepted. */
+  leaving: (host?: string, request?: Asking) => void
+  /** Whether anything has left the service. */
+  readonly hasLeft: boolean
   /** The host that was asked last. */
   readonly asked: string | undefined
-  /** Reports a successful request. `unsafe`: the request changes something at the vendor. */
-  done: (request: { unsafe: boolean }) => void
+  /** Reports a successful request. */
+  done: (request: Asking) => void
   /**
    * The error word for a failed request. `refusal` is the word for the outcome `refused`; where it is about the recipient alone, for `not
    * done` too. A doubt is remembered.
    */
   failed: (
     verdict: Exclude<RequestOutcome, 'done'>,
-    request: { unsafe: boolean, refusal: ProviderErrorWord, message: string }
+    request: Asking,
+    told: { refusal: ProviderErrorWord, message: string }
   ) => ProviderErrorWord
-  /** The first doubt about what the vendor accepted. With a doubt, a refusal that the provider reports does not count. */
+  /**
+   * The first doubt about what the vendor accepted: a request whose outcome is unknown, or that is still under way. With a doubt, a refusal
+   * that the provider reports does not count.
+   */
   readonly doubt: Failure | undefined
 }
+
+const unfinished: Failure = { word: 'outcome_unknown', message: 'A request was still under way when the call ended.' }
 
 /** The progress of one call. `passed`: whether its first request is already after the point of no return. */
 export function createProgress ({ passed: begunPassed }: { passed: boolean }): CallProgress {
   let passed = begunPassed
   let accepted = false
+  let hasLeft = false
   let asked: string | undefined
   let doubt: Failure | undefined
+  const underWay = new Set<Asking>()
   return {
     passCheckpoint () {
       passed = true
@@ -115,19 +128,27 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
     get passed () {
       return passed
     },
-    asking (host) {
+    leaving (host = asked, request = { unsafe: false }) {
+      hasLeft = true
       asked = host
+      if (request.unsafe) underWay.add(request)
+    },
+    get hasLeft () {
+      return hasLeft
     },
     get asked () {
       return asked
     },
     get doubt () {
-      return doubt
+      return doubt ?? (passed && underWay.size > 0 ? unfinished : undefined)
     },
-    done ({ unsafe }) {
-      accepted ||= passed && unsafe
+    done (request) {
+      underWay.delete(request)
+      accepted ||= passed && request.unsafe
     },
-    failed (verdict, { unsafe, refusal, message }) {
+    failed (verdict, request, { refusal, message }) {
+      underWay.delete(request)
+      const { unsafe } = request
       if (passed && (accepted || (unsafe && verdict === 'doubtful'))) {
         doubt ??= { word: 'outcome_unknown', message }
         return 'outcome_unknown'
@@ -137,8 +158,20 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
   }
 }
 
+/** The call to which a request or a file belongs. */
+type Leaver = { provider: string, progress: CallProgress, ended: AbortSignal }
+
+/**
+ * Lets a request to this host, or a file, leave the service. Throws a {@link RequestFailure} once the call has ended: whether anything had
+ * left then decides what became of it.
+ */
+export function letOut ({ provider, progress, ended }: Leaver, { host, request }: { host?: string, request?: Asking }): void {
+  if (ended.aborted) throw new RequestFailure('not done', `The provider "${provider}" went on after its call had ended.`, { ours: true })
+  progress.leaving(host, request)
+}
+
 /** The error that the provider sees for a failed request, with the progress of the call taken into account. */
-export function providerErrorOf (failure: RequestFailure, progress: CallProgress, { unsafe }: { unsafe: boolean }): Error {
+export function providerErrorOf (failure: RequestFailure, progress: CallProgress, request: Asking): Error {
   const { verdict, message, facts: { word: refusal = 'provider_error', ...facts } } = failure
-  return failureError({ ...facts, word: progress.failed(verdict, { unsafe, refusal, message }), message }, failure)
+  return failureError({ ...facts, word: progress.failed(verdict, request, { refusal, message }), message }, failure)
 }

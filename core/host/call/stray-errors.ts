@@ -1,15 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { subscribe } from 'node:diagnostics_channel'
 import type { Log } from './log.ts'
 import { guardProcess } from './process-guard.ts'
 
 /**
  * Whose code runs. `log` hides the secrets that the code was given; without it, the log of the process is used. `onFault` is called for
- * each unhandled error.
+ * each unhandled error, `onLeaving` when something leaves this process in whichever way.
  */
-export type Running = { provider: string, log?: Log, onFault?: () => void }
+export type Running = { provider: string, log?: Log, onFault?: () => void, onLeaving?: () => void }
 
 /** Follows a provider's code through its promises, timers and events. */
 const running = new AsyncLocalStorage<Running>()
+
+/**
+ * Where Node tells of each request and connection that code of this process begins: a provider is to use the functions that it is given,
+ * but one that runs here may do without them.
+ */
+const exits = ['net.client.socket', 'undici:request:create', 'http.client.request.start', 'udp.socket', 'child_process']
+for (const exit of exits) subscribe(exit, () => running.getStore()?.onLeaving?.())
 
 /** Runs a provider's code, so that an unhandled error of it can be attributed to it. An inner call inherits what the outer one gave. */
 export function runAs<Result> (provider: Running, work: () => Result): Result {

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { DocumentHandle } from '../../contract/common.ts'
-import { type CallProgress, codeOf, providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
+import { type CallProgress, codeOf, letOut, providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
 import type { ReadDocument } from '../http/body.ts'
 import { readPieces } from '../http/pieces.ts'
 import { isInFolder } from '../load/folder.ts'
@@ -35,6 +35,7 @@ export type FilesOptions = {
 export function createFiles ({ provider, disk, documents: { read }, progress, ended, holds }: FilesOptions): Files {
   return {
     async put (path, document) {
+      const request = { unsafe: true }
       try {
         if (disk === undefined) {
           throw new RequestFailure('not done', 'The operator has not provided a disk: DISPATCH_DISK_ROOT is not set.', { ours: true })
@@ -43,10 +44,12 @@ export function createFiles ({ provider, disk, documents: { read }, progress, en
           throw new RequestFailure('not done', `The provider "${provider}" wrote a file after its call had ended.`, { ours: true })
         }
         requireLease(holds)
-        await place(await pathBelow(disk, path), document, read, ended)
-        progress.done({ unsafe: true })
+        const target = await pathBelow(disk, path)
+        letOut({ provider, progress, ended }, { request })
+        await place(target, document, read, ended)
+        progress.done(request)
       } catch (error) {
-        throw providerErrorOf(error instanceof RequestFailure ? error : unwritten('not done', error), progress, { unsafe: true })
+        throw providerErrorOf(error instanceof RequestFailure ? error : unwritten('not done', error), progress, request)
       }
     }
   }

@@ -4,7 +4,8 @@ import { observe, secondsSince } from '../../contract/observations.ts'
 import type { Line, Notebook } from '../call/exchanges.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
-import { type CallProgress, outcomeOfStatus, providerErrorOf, RequestFailure, troubleOf } from '../call/request-outcome.ts'
+import { type Asking, type CallProgress, letOut, outcomeOfStatus, providerErrorOf, RequestFailure,
+  troubleOf } from '../call/request-outcome.ts'
 import type { OwnDocuments } from '../files/own-documents.ts'
 import type { LeaseCheck } from '../manifest/lease-check.ts'
 import { type FitToReply, httpOf } from './ask.ts'
@@ -83,7 +84,7 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
     facts.host = target.host
     facts.path = target.pathname
     if (line !== undefined) line.url = target.href
-    const reply = await exchange(options, method, { url: target, line }, call)
+    const reply = await exchange(options, method, { url: target, line, request }, call)
     facts.status = reply.status
     if (line !== undefined) line.status = reply.status
     const verdict = outcomeOfStatus(reply.status, options.notProcessed)
@@ -106,7 +107,7 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
 async function exchange (
   options: HttpOptions,
   method: Method,
-  { url, line }: { url: URL, line: Line | undefined },
+  { url, line, request }: { url: URL, line: Line | undefined, request: Asking },
   call: HttpCall
 ): Promise<TransportReply> {
   const {
@@ -120,6 +121,7 @@ async function exchange (
     holds,
     limit: answerWithin,
     progress,
+    targets: { provider },
     now
   } = options
   // What a provider has signed or fetched by itself is no setting. A short text is none of these, and may stand anywhere.
@@ -143,7 +145,7 @@ async function exchange (
     const content = body.open()
     const sent = { ...headers, ...authorization, ...lengthOf(body), 'accept-encoding': 'gzip' }
     if (line !== undefined) Object.assign(line, { headers: sent, body: noted(content, body) })
-    progress.asking(url.host)
+    letOut({ provider, progress, ended: signal }, { host: url.host, request })
     return await wire.send({
       method,
       url,

@@ -1,4 +1,4 @@
-import { type CallProgress, RequestFailure } from '../call/request-outcome.ts'
+import { type CallProgress, letOut, RequestFailure } from '../call/request-outcome.ts'
 import type { Connection } from './connection.ts'
 import type { AccessTokenCache, OAuth2 } from './oauth.ts'
 import { type AllowedHosts, targetOf } from './target.ts'
@@ -10,15 +10,16 @@ export type TokenSource = {
   connection?: Connection
   targets: AllowedHosts
   progress: CallProgress
+  ended: AbortSignal
 }
 
 /** The access tokens of an OAuth 2 sign-in. Throws a {@link RequestFailure} where there can be none. */
-export function tokensOf ({ accessTokens, account, connection, targets, progress }: TokenSource, oauth2: OAuth2): Connection {
+export function tokensOf ({ accessTokens, account, connection, targets, progress, ended }: TokenSource, oauth2: OAuth2): Connection {
   if (oauth2.grant !== 'authorization_code') {
     return {
       token () {
         const target = targetOf(oauth2.tokenUrl, targets)
-        progress.asking(target.host)
+        letOut({ provider: targets.provider, progress, ended }, { host: target.host })
         return accessTokens.get(account, oauth2, target)
       },
       drop (value) {

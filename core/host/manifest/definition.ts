@@ -41,7 +41,7 @@ export type Sandbox<Setting extends string = string> =
   | { kind: 'flag', needs?: readonly Setting[] }
   | { kind: 'configuration', key?: { setting: Setting, test: string } }
 
-/** May throw the errors of `refused`, `unavailable` and `outcomeUnknown`. Any other error leaves the outcome unknown. */
+/** May throw the errors of `refused`, `unavailable` and `outcomeUnknown`. Any other leaves the outcome unknown, if anything was sent. */
 export type Dispatch<Request, Call> = (request: Request, context: Call) => Promise<Accepted>
 
 /** Finds a dispatch by our reference, and by the checkpoint if there is one. It changes nothing at the vendor. */

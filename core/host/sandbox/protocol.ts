@@ -49,7 +49,7 @@ export type InsideCalls = {
 }
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-export const stateWords = ['get', 'put', 'putIfAbsent'] as const
+export const stateWords = ['get', 'put', 'putIfAbsent', 'delete'] as const
 export const levels = ['debug', 'info', 'warn', 'error'] as const
 
 /** What the process of an adapter asks of the host. Every one is checked there before it counts. */

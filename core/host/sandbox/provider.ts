@@ -6,6 +6,7 @@ import { type ServiceName, serviceNames } from '../../contract/service-names.ts'
 import type { Context } from '../call/context.ts'
 import { failureError } from '../call/failure.ts'
 import { errorMessageOf, LoadTimeout, ProviderLoadError } from '../call/load-error.ts'
+import { runAs } from '../call/stray-errors.ts'
 import { createOwnDocuments } from '../files/own-documents.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import { readPackage } from '../load/package.ts'
@@ -190,21 +191,25 @@ function proxyOf (
   ask: (child: Child, call: number, request: unknown, context: CallData) => Promise<Given>
 ): Verb {
   return (request, context, { account, ended } = nobody) =>
-    pool.run(adapter, { account, ended }, async (child, parks) => {
-      ended.throwIfAborted()
-      const documents = createOwnDocuments(request)
-      const handles = createSecretHandles(adapter.settings, context.settings)
-      const call = child.relay.open({ http: context.http, context, documents, handles, log: context.log, parks })
-      const given = ask(child, call, request, { ...dataOf(context), settings: handles.settings })
-      try {
-        return handles.reveal(valueOf(await unlessStuck(pool, child, ended, given)))
-      } catch (error) {
-        throw handles.revealError(error)
-      } finally {
-        child.relay.close(call)
-      }
-    })
+    runAs({ provider: adapter.code, onLeaving: byHost }, () =>
+      pool.run(adapter, { account, ended }, async (child, parks) => {
+        ended.throwIfAborted()
+        const documents = createOwnDocuments(request)
+        const handles = createSecretHandles(adapter.settings, context.settings)
+        const call = child.relay.open({ http: context.http, context, documents, handles, log: context.log, parks })
+        const given = ask(child, call, request, { ...dataOf(context), settings: handles.settings })
+        try {
+          return handles.reveal(valueOf(await unlessStuck(pool, child, ended, given)))
+        } catch (error) {
+          throw handles.revealError(error)
+        } finally {
+          child.relay.close(call)
+        }
+      }))
 }
+
+/** Nothing of an adapter runs here: what leaves this process is what it has asked for, which is counted there, or the host's own. */
+const byHost = (): void => undefined
 
 /** Where nobody says who calls: a process of its own, and no end. */
 const nobody: Caller = { account: '', ended: new AbortController().signal }

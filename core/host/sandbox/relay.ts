@@ -1,11 +1,13 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
+import { LRUCache } from 'lru-cache'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Context, TakeBack } from '../call/context.ts'
 import { failureError } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
 import type { OwnDocuments } from '../files/own-documents.ts'
 import { askOf, type FitToReply } from '../http/ask.ts'
-import type { Http } from '../http/call.ts'
+import type { Http, HttpCall } from '../http/call.ts'
+import { credentialsOf } from '../http/credentials.ts'
 import { readAsked } from './asked.ts'
 import type { Handlers } from './calls.ts'
 import { mailWithOwnDocuments, withOwnDocuments } from './documents.ts'
@@ -36,6 +38,8 @@ export type Relay = {
   /** The number under which the process asks for a call. */
   open: (ways: Ways) => number
   close: (call: number) => void
+  /** The secrets that the process was given, and those with which it has signed requests in, as far as they are remembered. */
+  given: () => string[]
   handlers: Handlers
   notes: Handlers
 }
@@ -45,6 +49,8 @@ type OpenCall = Ways & { lines: number, asked: number, within: <Result>(work: ()
 
 /** Things that one call may ask of the host: requests, keys of its state and the like. */
 const mostAsked = 10_000
+/** Secrets of a process that are remembered. */
+const mostGiven = 200
 /** Lines that one call may write. */
 const mostLines = 1_000
 /** Characters of one. */
@@ -53,6 +59,7 @@ const longestLine = 4_000
 /** `log` takes what is printed outside of any call; `code` is the adapter's. */
 export function createRelay (inside: Inside, { code, log }: { code: string, log: Log }): Relay {
   const open = new Map<number, OpenCall>()
+  const given = new LRUCache<string, true>({ max: mostGiven })
   let last = 0
 
   function waysOf (call: number): OpenCall {
@@ -89,7 +96,14 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
     }
   }
 
+  /** What signs a request in may be made of a secret. */
+  function signedIn (fields: HttpCall): HttpCall {
+    for (const { value } of credentialsOf(fields)) given.set(value, true)
+    return fields
+  }
+
   function begin (ways: Ways): number {
+    for (const secret of ways.handles.given) given.set(secret, true)
     open.set(++last, { ...ways, lines: 0, asked: 0, within: AsyncLocalStorage.snapshot() })
     return last
   }
@@ -116,11 +130,12 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
     async request (args) {
       const { call, request, method, url, fields } = readAsked('request', args)
       const { http, documents } = waysOf(call)
-      return await askOf(http)(method, url, withOwnDocuments(fields, documents), fits(call, request))
+      return await askOf(http)(method, url, withOwnDocuments(signedIn(fields), documents), fits(call, request))
     },
     async download (args) {
       const { call, url, fields } = readAsked('download', args)
       const { http, documents } = waysOf(call)
+      signedIn(fields)
       const document = await http.download(url, withOwnDocuments(fields, documents))
       documents.add(document)
       return document
@@ -147,6 +162,10 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
         await state.put(key, value as Json)
         return {}
       }
+      if (word === 'delete') {
+        await state.delete(key)
+        return {}
+      }
       return { value: await state.putIfAbsent(key, value as Json) }
     },
     async checkpoint (args) {
@@ -164,6 +183,7 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
   return {
     open: begin,
     close: (call) => void open.delete(call),
+    given: () => [...given.keys()],
     handlers: Object.fromEntries(Object.entries(handlers).map(([name, handler]) => [name, withSecrets(handler)])),
     notes: {
       onRefusal (args) {

@@ -6,7 +6,7 @@ import type { DocumentHandle } from '../../contract/common.ts'
 import type { TurnedAway } from '../../contract/recipients.ts'
 import type { Line, Notebook } from '../call/exchanges.ts'
 import type { Log } from '../call/log.ts'
-import { providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
+import { letOut, providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
 import type { ReadDocument } from '../http/body.ts'
 import { canonicalHost } from '../http/guard.ts'
 import type { Network } from '../http/network.ts'
@@ -23,7 +23,6 @@ import { type SmtpError, smtpErrorMessage } from './outcome.ts'
 export type SmtpOptions = TokenSource & {
   mailers: Network['mailers']
   documents: { read: ReadDocument }
-  ended: AbortSignal
   holds: LeaseCheck
   log: Log
   /** Where the exchanges of the call are noted. */
@@ -55,6 +54,7 @@ async function perform<Result> (
   work: (mailer: Mailer, host: string) => Promise<Result>
 ): Promise<Result> {
   const { targets, progress, ended, log, notebook } = options
+  const request = { unsafe }
   const begun = performance.now()
   const line = notebook?.begin('SMTP')
   try {
@@ -71,15 +71,15 @@ async function perform<Result> (
     prepare?.()
     if (line !== undefined) Object.assign(line, { url: `smtp://${host}:${transport.port ?? 587}`, ...noted })
     const result = await signedIn(options, transport, host, (mailer) => {
-      progress.asking(host)
+      letOut({ provider: targets.provider, progress, ended }, { host, request })
       return work(mailer, host)
     })
-    progress.done({ unsafe })
+    progress.done(request)
     if (line !== undefined) line.answer = result
     return result
   } catch (error) {
     if (line !== undefined && error instanceof Error) line.failure = error.message
-    throw error instanceof RequestFailure ? providerErrorOf(error, progress, { unsafe }) : error
+    throw error instanceof RequestFailure ? providerErrorOf(error, progress, request) : error
   } finally {
     line?.end()
     log.debug({ host: transport.host, ms: Math.round(performance.now() - begun) }, 'mail server called')

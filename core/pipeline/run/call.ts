@@ -20,7 +20,7 @@ import type { StepContent } from '../../services/content.ts'
 import { needsProvider, services } from '../../services/index.ts'
 import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
 import { findDocument } from '../../store/dispatch/dispatch-views.ts'
-import { createProviderState, keepForRun } from '../../store/vendor/provider-state.ts'
+import { adapterState, createProviderState, keepForRun } from '../../store/vendor/provider-state.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { CallableStep } from '../step.ts'
 import type { Run } from './run.ts'
@@ -161,7 +161,7 @@ export function callContextOf (
     ...subject,
     settings,
     log: logWith(log, { companyId, dispatchId, provider: provider.code }),
-    state: createProviderState(database, companyId, provider.code),
+    state: adapterState(database, { companyId, userId: configuration.userId }, provider),
     now,
     resources: {
       ...resources,
@@ -184,7 +184,7 @@ async function callResourcesOf (
   // After a definite refusal the next call begins without a checkpoint.
   const key = generation === 0 ? `checkpoint:${stepId}` : `checkpoint:${stepId}:${generation}`
   const id = provider.manifest.services[service]?.checkpoint === true
-    ? await createProviderState(database, companyId, providerCode).get(key)
+    ? await createProviderState(database, { companyId, providerCode }).get(key)
     : undefined
   return {
     holds: () => leases.isHeld(runId),

@@ -147,10 +147,15 @@ type Release = {
 
 type KeptState = {
   company_id: number
+  user_id?: number | null
   provider_code: string
   key: string
   value: Json
   only_first: boolean
+  most_keys?: number
+  most_bytes?: number
+  /** An interval of PostgreSQL. */
+  stale?: string
   dispatch_id?: string
   run_id?: string
 }

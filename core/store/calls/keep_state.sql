@@ -1,13 +1,17 @@
 -- Keeps what a provider remembers for a company under a key: with "only_first" only where nothing stands there, with "run_id" only as long
 -- as that run has its dispatch. The value is dated "moment". Answers the value that stands there then, and null where the run has lost
--- the dispatch.
+-- the dispatch. With "most_keys" and "most_bytes" it counts against the configuration that writes it (that of "user_id", or the
+-- company's), and raises DC413 where there is no room: what was not written since "stale" makes some first. Writes of a company that are
+-- counted take turns, so that none of them overlooks another one.
 create function calls.keep_state(given jsonb, moment timestamptz) returns jsonb language plpgsql as $$
 declare
   kept record;
+  size integer := octet_length(given->>'key') + octet_length((given->'value')::text);
+  before record;
   there jsonb;
 begin
-  select * into kept from jsonb_to_record(given) as kept (company_id integer, provider_code text, key text,
-    only_first boolean, dispatch_id uuid, run_id uuid);
+  select * into kept from jsonb_to_record(given) as kept (company_id integer, user_id integer, provider_code text, key text,
+    only_first boolean, dispatch_id uuid, run_id uuid, most_keys integer, most_bytes integer, stale interval);
   perform calls.become(kept.company_id, moment);
 
   if kept.run_id is not null then
@@ -16,9 +20,25 @@ begin
       return null;
     end if;
   end if;
-  insert into provider_state as state (company_id, provider_code, key, value, updated_at)
-  values (kept.company_id, kept.provider_code, kept.key, given->'value', moment)
-  on conflict (company_id, provider_code, key) do update set value = excluded.value, updated_at = excluded.updated_at
+  if kept.most_keys is not null then
+    perform pg_advisory_xact_lock(hashtextextended(format('provider_state %s', kept.company_id), 0));
+    select value, bytes >= size and user_id is not distinct from kept.user_id as suffices into before from provider_state as state
+    where company_id = kept.company_id and provider_code = kept.provider_code and state.key = kept.key;
+    if found and kept.only_first then
+      return before.value;
+    end if;
+    if before.suffices is not true and not calls.has_room(given, size) then
+      delete from provider_state where company_id = kept.company_id and provider_code = kept.provider_code
+        and user_id is not distinct from kept.user_id and updated_at < moment - kept.stale;
+      if not calls.has_room(given, size) then
+        raise exception 'There is no room for more of what % remembers.', kept.provider_code using errcode = 'DC413';
+      end if;
+    end if;
+  end if;
+  insert into provider_state as state (company_id, user_id, provider_code, key, value, bytes, updated_at)
+  values (kept.company_id, kept.user_id, kept.provider_code, kept.key, given->'value', size, moment)
+  on conflict (company_id, provider_code, key) do update
+    set value = excluded.value, bytes = excluded.bytes, user_id = excluded.user_id, updated_at = excluded.updated_at
     where not kept.only_first
   returning state.value into there;
   if not found then

@@ -59,7 +59,8 @@ const migrations = {
   '068-restores': () => import('../migrations/068-restores.ts'),
   '069-marking': () => import('../migrations/069-marking.ts'),
   '071-notice-mails': () => import('../migrations/071-notice-mails.ts'),
-  '077-delivery-reasons': () => import('../migrations/077-delivery-reasons.ts')
+  '077-delivery-reasons': () => import('../migrations/077-delivery-reasons.ts'),
+  '078-state-sizes': () => import('../migrations/078-state-sizes.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -341,7 +341,15 @@ export type Tables = {
     expires_at: Date | null
   }
   idempotency_keys: { company_id: number, key: string, fingerprint: string, dispatch_id: string, created_at: Date }
-  provider_state: { company_id: number, provider_code: string, key: string, value: Plain<Json>, updated_at: Date }
+  provider_state: {
+    company_id: number
+    user_id: number | null
+    provider_code: string
+    key: string
+    value: Plain<Json>
+    bytes: number | null
+    updated_at: Date
+  }
   credits: {
     company_id: number
     balance: ColumnType<string, number, number | string>

@@ -2,14 +2,42 @@ import type { Json } from '@dispatch/common'
 import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { State } from '../../host/call/context.ts'
+import { StateFull } from '../../host/call/state.ts'
+import type { InstalledProvider } from '../../host/load/load.ts'
+import type { Owner } from '../configuration/configurations.ts'
 import { callFunction } from '../db/database-functions.ts'
 import type { Database } from '../db/database.ts'
+import { hasCode } from '../db/own-codes.ts'
 
-/** What one provider remembers for one company, shared by all processes. */
-export function createProviderState (database: Database, companyId: number, providerCode: string): State {
-  const keep = async (key: string, value: Json, terms: { only_first: boolean }): Promise<Json> => {
-    const given = { company_id: companyId, provider_code: providerCode, key, value, ...terms }
-    return (await callFunction(database, 'keep_state', given)).answer
+/** Who remembers: a provider for a company. `userId`: whose configuration writes; null: the company's. */
+export type Remembering = { companyId: number, providerCode: string, userId?: number | null }
+
+/**
+ * How much each configuration of a provider may keep: keys, and bytes of keys and values in JSON together. What was not written for so many
+ * days makes room for what is new: longer than a status is polled.
+ */
+export type StateQuota = { keys: number, bytes: number, days: number }
+
+/** The quota of an adapter. */
+export const stateQuota: StateQuota = { keys: 10_000, bytes: 4 * 1024 * 1024, days: 400 }
+
+/**
+ * What one provider remembers for one company, shared by all processes and by all configurations of the company. Without a quota it may
+ * keep what it likes. Throws {@link StateFull}.
+ */
+export function createProviderState (
+  database: Database,
+  { companyId, providerCode, userId = null }: Remembering,
+  quota?: StateQuota
+): State {
+  const terms = quota === undefined ? {} : { most_keys: quota.keys, most_bytes: quota.bytes, stale: `${quota.days} days` }
+  const keep = async (key: string, value: Json, only_first: boolean): Promise<Json> => {
+    const given = { company_id: companyId, user_id: userId, provider_code: providerCode, key, value, only_first, ...terms }
+    try {
+      return (await callFunction(database, 'keep_state', given)).answer
+    } catch (error) {
+      throw quota !== undefined && hasCode(error, 'DC413') ? new StateFull(providerCode, quota, error) : error
+    }
   }
   return {
     async get (key) {
@@ -20,10 +48,25 @@ export function createProviderState (database: Database, companyId: number, prov
       return row?.value
     },
     async put (key, value) {
-      await keep(key, value, { only_first: false })
+      await keep(key, value, false)
     },
-    putIfAbsent: (key, value) => keep(key, value, { only_first: true })
+    putIfAbsent: (key, value) => keep(key, value, true),
+    async delete (key) {
+      await database.company(companyId,
+        (queries) =>
+          queries.deleteFrom('provider_state').where('company_id', '=', companyId).where('provider_code', '=', providerCode)
+            .where('key', '=', key).execute())
+    }
   }
+}
+
+/** What a provider remembers for the owner of a configuration: what operators have installed from the marketplace has a quota. */
+export function adapterState (
+  database: Database,
+  { companyId, userId }: Owner,
+  { code: providerCode, isAdapter }: Pick<InstalledProvider, 'code' | 'isAdapter'>
+): State {
+  return createProviderState(database, { companyId, providerCode, userId }, isAdapter === true ? stateQuota : undefined)
 }
 
 /** Keeps a value for a run, as long as the run has its dispatch. Throws `conflict` when the run has lost it. */

@@ -22,7 +22,7 @@ void t.test('each choice that a provider has is read from its process, and no ot
     [['repeated', 'brackets', 'indexed'], (arrays) => ['request', requestWith({ arrays })]],
     [['text', 'xml'], (replyAs) => ['request', requestWith({ replyAs })]],
     [['starttls', 'tls'], (security) => ['send', mailOver({ security })]],
-    [['get', 'put', 'putIfAbsent'], (word) => ['state', { call: 1, word, key: 'k' }]],
+    [['get', 'put', 'putIfAbsent', 'delete'], (word) => ['state', { call: 1, word, key: 'k' }]],
     [['debug', 'info', 'warn', 'error'], (level) => ['log', { call: 1, level, facts: {}, message: '' }]]
   ]
   for (const [all, ask] of choices) {

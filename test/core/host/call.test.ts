@@ -1,14 +1,23 @@
+import { execFile } from 'node:child_process'
+import dgram from 'node:dgram'
+import { get } from 'node:http'
+import { connect } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { Context } from '../../../core/host/call/context.ts'
 import { type CallContext, callDispatch, type CallLimits, type Outcome } from '../../../core/host/call/dispatch.ts'
+import { StateFull } from '../../../core/host/call/state.ts'
 import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import type { ServiceDefinition } from '../../../core/host/manifest/definition.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
-import { outcomeUnknown, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
-import { callContext, installedProvider, invoice, memoryLog } from '../../fixtures/providers/call.ts'
+import { failureOf, outcomeUnknown, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
+import { callContext, installedProvider, invoice, memoryLog, memoryState, outside } from '../../fixtures/providers/call.ts'
 import { has } from '../../support/matching.ts'
+import { vendorOf } from '../../support/vendor.ts'
+
+const { vendor, network } = await vendorOf(t)
+vendor.on('GET /asked', {})
 
 type Call = Context<JsonObject, JsonObject>
 type Dispatch = (request: Parameters<ServiceDefinition<'invoicing', Call>['dispatch']>[0], context: Call) => unknown
@@ -16,6 +25,7 @@ type Dispatch = (request: Parameters<ServiceDefinition<'invoicing', Call>['dispa
 function installed (dispatch: Dispatch, more: { timeLimit?: number } = {}): InstalledProvider {
   if (!isVerb(dispatch)) throw new TypeError('no verb')
   return installedProvider({
+    hosts: ['api.acme.test'],
     settings: Type.Object({ token: Type.Optional(Secret()), user: Type.Optional(Type.String()) }),
     errors: { map: { 20003: 'authentication_error', busy: 'provider_unavailable', lost: 'outcome_unknown' } },
     services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, dispatch, ...more } }
@@ -23,13 +33,18 @@ function installed (dispatch: Dispatch, more: { timeLimit?: number } = {}): Inst
 }
 
 const run = (dispatch: Dispatch, context: Partial<CallContext> = {}, limits: CallLimits = {}): Promise<Outcome> =>
-  callDispatch(installed(dispatch), 'invoicing', invoice(), callContext(context), limits)
+  callDispatch(installed(dispatch), 'invoicing', invoice(), callContext({ resources: outside({ network }), ...context }), limits)
 
 const fail = (thrown: unknown): Dispatch => () => {
   throw thrown
 }
 const answer = (value: unknown): Dispatch => () => Promise.resolve(value)
 const never: Dispatch = () => new Promise(() => undefined)
+/** Asks the vendor for something first. */
+const afterAsking = (dispatch: Dispatch): Dispatch => async (request, call) => {
+  await call.http.get('https://api.acme.test/asked', {}, Type.Null())
+  return dispatch(request, call)
+}
 
 await t.test('an answer with the vendor\'s id and status is an acceptance', async (t) => {
   const response = { id: '1', status: 'sent', url: 'https://acme.example/1', pages: 2, parts: [{ a: null }] }
@@ -105,13 +120,22 @@ const strange: [string, unknown][] = [
 ]
 
 for (const [name, thrown] of strange) {
-  await t.test(`thrown: ${name} leaves the outcome unknown, and tells the client nothing`, async (t) => {
+  await t.test(`thrown: ${name} leaves the outcome unknown once anything was sent, and tells the client nothing`, async (t) => {
     const log = memoryLog()
     t.strictSame(await run(fail(thrown), { log }), {
-      outcome: 'uncertain',
-      error: { word: 'outcome_unknown', message: 'The provider "acme" failed unexpectedly; it may have accepted the request.', ours: true }
+      outcome: 'unavailable',
+      error: { word: 'provider_unavailable', message: 'The provider "acme" failed unexpectedly, before anything was sent.', ours: true }
     })
     has(t, log.lines, [{ level: 'error', message: 'provider failed unexpectedly' }])
+    t.strictSame(await run(afterAsking(fail(thrown)), { log }), {
+      outcome: 'uncertain',
+      error: {
+        word: 'outcome_unknown',
+        message: 'The provider "acme" failed unexpectedly; it may have accepted the request.',
+        ours: true,
+        host: 'api.acme.test'
+      }
+    })
   })
 }
 
@@ -154,24 +178,66 @@ const unreadable: [string, unknown, RegExp][] = [
 ]
 
 for (const [name, returned, why] of unreadable) {
-  await t.test(`returned: ${name} cannot be read, and may have been accepted`, async (t) => {
-    const outcome = await run(answer(returned))
+  await t.test(`returned: ${name} cannot be read, and may have been accepted once anything was sent`, async (t) => {
+    const outcome = await run(afterAsking(answer(returned)))
     has(t, outcome, {
       outcome: 'uncertain',
       error: { word: 'outcome_unknown', message: /^The answer of the provider "acme" cannot be read: / }
     })
     has(t, outcome, { error: { message: why } })
+    has(t, await run(answer(returned)), {
+      outcome: 'unavailable',
+      error: {
+        word: 'provider_unavailable',
+        message: /^The answer of the provider "acme" cannot be read: .* Nothing was sent\.$/s,
+        ours: true
+      }
+    })
   })
 }
 
 await t.test('time', async (t) => {
   const late = {
-    outcome: 'uncertain',
-    error: { word: 'outcome_unknown', message: 'The provider "acme" did not answer in time; it may have accepted the request.' }
+    outcome: 'unavailable',
+    error: { word: 'provider_unavailable', message: 'The provider "acme" did not answer in time, before anything was sent.' }
   }
 
   await t.test('a provider that never answers is given up at the limit', async (t) => {
     t.strictSame(await run(never, {}, { limit: 10 }), late)
+  })
+
+  await t.test('once anything was sent, it may have accepted the request', async (t) => {
+    const caller = new AbortController()
+    const asked = run(afterAsking(() => {
+      caller.abort()
+      return new Promise(() => undefined)
+    }), {}, { signal: caller.signal })
+    t.strictSame(await asked, {
+      outcome: 'uncertain',
+      error: {
+        word: 'outcome_unknown',
+        message: 'The provider "acme" did not answer in time; it may have accepted the request.',
+        host: 'api.acme.test'
+      }
+    })
+  })
+
+  await t.test('what a provider begins to send at its end is not sent any more', async (t) => {
+    const before = vendor.requests.length
+    for (const leave of [() => Promise.reject(new Error('x')), () => new Promise(() => undefined)]) {
+      const caller = new AbortController()
+      let sending: Promise<unknown> | undefined
+      const outcome = run((_request, { http }) => {
+        sending = http.get('https://api.acme.test/asked', { jwt: { algorithm: 'HS256', key: 'a secret of some length for it' } },
+          Type.Null())
+        sending.catch(() => undefined)
+        caller.abort()
+        return leave()
+      }, {}, { signal: caller.signal })
+      has(t, await outcome, { outcome: 'unavailable' })
+      await t.rejects(sending ?? Promise.resolve(), { message: 'The provider "acme" went on after its call had ended.' })
+    }
+    t.equal(vendor.requests.length, before)
   })
 
   await t.test('its own time limit holds where it is shorter', async (t) => {
@@ -227,6 +293,75 @@ await t.test('time', async (t) => {
     reject(new Error('too late'))
     await setImmediate()
   })
+})
+
+await t.test('what cannot be kept in the state says why, and leaves the outcome what the vendor has made of it', async (t) => {
+  const why = 'The provider "acme" keeps too much in its state: at most 2 keys and 100 bytes for each configuration. ' +
+    'Delete what is not needed any more.'
+  const full = (): Promise<never> => Promise.reject(new StateFull('acme', { keys: 2, bytes: 100 }, new Error('DC413')))
+  const state = { ...memoryState(), put: full, putIfAbsent: full }
+  const log = memoryLog()
+  const keeping: Dispatch = async (_request, call) => {
+    await call.state.put('k', 1)
+    return { id: '1', status: 'sent' }
+  }
+  vendor.on('POST /sent', {})
+  const sending = (dispatch: Dispatch): Dispatch => async (request, call) => {
+    await call.http.post('https://api.acme.test/sent', {}, Type.Null())
+    return dispatch(request, call)
+  }
+  t.strictSame(await run(keeping, { state, log }), {
+    outcome: 'unavailable',
+    error: { word: 'provider_unavailable', message: why, ours: true }
+  })
+  has(t, log.lines.filter(({ level }) => level === 'warn'), [{ facts: { key: 'k' }, message: why }])
+  has(t, await run(sending(keeping), { state }), { outcome: 'uncertain', error: { message: why } })
+  t.strictSame(await run(sending(async (_request, call) => {
+    const told = await call.state.putIfAbsent('k', 1).catch((error: unknown) => failureOf(error)?.message ?? null)
+    return { id: '1', status: 'sent', told }
+  }), { state }), { outcome: 'accepted', response: { id: '1', status: 'sent', told: why } }, 'an adapter that reads it goes on')
+  for (const key of ['', 'x'.repeat(501)]) {
+    has(t, await run(async (_request, call) => await call.state.put(key, 1)), {
+      outcome: 'unavailable',
+      error: { message: 'A key of the state has 1 to 500 characters.' }
+    })
+  }
+})
+
+await t.test('what leaves this process in other ways than by the functions of the call counts too', async (t) => {
+  const { port } = vendor
+  const address = `http://127.0.0.1:${port}/`
+  const ways: Record<string, () => Promise<unknown>> = {
+    fetch: () => fetch(address).catch(() => undefined),
+    http: () => new Promise((resolve) => get(address).on('error', resolve)),
+    net: () =>
+      new Promise((resolve) => {
+        const socket = connect(port, '127.0.0.1', () => resolve(socket.destroy()))
+      }),
+    udp: () =>
+      new Promise<void>((resolve) => {
+        const socket = dgram.createSocket('udp4')
+        socket.send('x', port, '127.0.0.1', () => socket.close(resolve))
+      }),
+    'another program': () => new Promise((resolve) => execFile('/bin/true', resolve))
+  }
+  for (const [way, leave] of Object.entries(ways)) {
+    has(t, await run(async () => {
+      await leave()
+      throw new Error('x')
+    }), { outcome: 'uncertain' }, way)
+  }
+  const state = {
+    ...memoryState(),
+    async get () {
+      await ways['net']?.()
+      return undefined
+    }
+  }
+  has(t, await run(async (_request, call) => {
+    await call.state.get('x')
+    throw new Error('x')
+  }, { state }), { outcome: 'unavailable' }, 'what the host does itself, such as a connection to its database, does not')
 })
 
 await t.test('a provider gets copies: it changes nothing of the caller\'s', async (t) => {

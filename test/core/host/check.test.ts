@@ -49,7 +49,7 @@ await t.test('a check that does not end is given up', async (t) => {
   const check: Check = () => new Promise(() => undefined)
   t.same(await callCheck(checking(check), context, { limit: 50 }), {
     result: 'cannot_be_checked',
-    message: 'The provider "acme" did not answer in time, before anything was accepted.'
+    message: 'The provider "acme" did not answer in time, before anything was sent.'
   })
 })
 

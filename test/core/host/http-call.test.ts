@@ -194,7 +194,7 @@ await t.test('a checkpoint', async (t) => {
   await t.test('that was not reached makes of lateness and mistakes what may be repeated', async (t) => {
     t.strictSame(await run(() => new Promise(() => undefined), { checkpoint: true }, contextOf(), 5), {
       outcome: 'unavailable',
-      error: { word: 'provider_unavailable', message: 'The provider "acme" did not answer in time, before anything was accepted.' }
+      error: { word: 'provider_unavailable', message: 'The provider "acme" did not answer in time, before anything was sent.' }
     })
     has(t, await run(() => {
       throw new TypeError('x')
@@ -202,8 +202,43 @@ await t.test('a checkpoint', async (t) => {
     has(t, await run(async (_request, { checkpoint }) => {
       await checkpoint('1')
       throw new TypeError('x')
+    }, { checkpoint: true }), { outcome: 'unavailable' }, 'and where nothing has left yet')
+    has(t, await run(async (_request, { checkpoint, http }) => {
+      await checkpoint('1')
+      await http.get(url, {}, Type.Any()).catch(() => undefined)
+      throw new TypeError('x')
     }, { checkpoint: true }), { outcome: 'uncertain' })
   })
+})
+
+await t.test('a refusal does not count while a request that may be accepted is under way', async (t) => {
+  const reached = Promise.withResolvers<undefined>()
+  const answer = Promise.withResolvers<undefined>()
+  const slow = 'https://api.acme.test/v1/slow'
+  for (const method of ['GET', 'POST']) {
+    vendor.on(`${method} /v1/slow`, async () => {
+      reached.resolve(undefined)
+      await answer.promise
+      return { json: { id: '7' } }
+    })
+  }
+  for (const end of [refused('no', 'No.'), unavailable('Later.')]) {
+    const outcome = await run(async (_request, { http }) => {
+      http.post(slow, {}, Sent).catch(() => undefined)
+      await reached.promise
+      throw end
+    })
+    has(t, outcome, { outcome: 'uncertain', error: { message: 'A request was still under way when the call ended.' } })
+  }
+  has(t, await run(async (_request, { http }) => {
+    http.get(slow, {}, Sent).catch(() => undefined)
+    await reached.promise
+    throw refused('no', 'No.')
+  }), { outcome: 'rejected' }, 'what changes nothing does not matter')
+  has(t, await run(async (_request, { http }) => {
+    await Promise.all([http.post(slow, {}, Sent), http.post('https://other.test/', {}, Sent)])
+  }), { outcome: 'uncertain' }, 'nor does another request that surely sent nothing')
+  answer.resolve(undefined)
 })
 
 await t.test('a request that is left behind when the call ends is not sent', async (t) => {

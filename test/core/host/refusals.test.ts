@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import type { Context } from '../../../core/host/call/context.ts'
 import { callDispatch, type Outcome } from '../../../core/host/call/dispatch.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
-import { refused, Type, unavailable } from '../../../core/provider.ts'
+import { outcomeUnknown, refused, Type, unavailable } from '../../../core/provider.ts'
 import { callContext, installedProvider, invoice, memoryLog, outside } from '../../fixtures/providers/call.ts'
 import { has } from '../../support/matching.ts'
 import { vendorOf } from '../../support/vendor.ts'
@@ -59,7 +59,7 @@ await t.test('nothing is taken back of what was accepted, may have been, or will
     [
       'uncertain',
       () => {
-        throw new Error('A fault of the provider.')
+        throw outcomeUnknown('Who knows.')
       }
     ]
   ]

@@ -1,4 +1,5 @@
 import { createBreakers, DispatchError } from '@dispatch/core'
+import { outcomeUnknown } from '@dispatch/core/provider'
 import { syncBuiltinESMExports } from 'node:module'
 import { Readable } from 'node:stream'
 import { mock } from 'node:test'
@@ -25,7 +26,7 @@ import { type Answer, invoiceRequest, startService } from '../../support/service
 import { sweepAndWork } from '../../support/sweep.ts'
 import { type Kind, stageVendor, timeLimit, visibleAfter } from './staged-vendor.ts'
 
-const day = 24 * 3600
+const [minute, day] = [60, 24 * 3600]
 /** That of a lease. */
 const leaseSeconds = 15
 const clock = clockAt('2026-03-14T09:30:00Z')
@@ -40,7 +41,7 @@ await providers.add('post-office', {
   service: 'idempotency: { kind: \'key\', ttl: 3600 }'
 }, async (request: any, { idempotencyKey: key, repeated = false }) => {
   mailed.push({ key, repeated, attached: request.attachments.map(({ filename }: { filename: string }) => filename) })
-  if (mailed.length === 1) throw new Error('The line went dead.')
+  if (mailed.length === 1) throw outcomeUnknown('The line went dead.')
   return Promise.resolve({ id: key, status: 'sent' })
 })
 const notary = 'signatureTypes: [\'SIMPLE\'], idempotency: { kind: \'none\' }, statuses: { started: \'started\', completed: \'completed\' }'
@@ -60,7 +61,9 @@ const { dispatch: read, callbacks } = readingOf(service)
 const [database, dependencies, pipeline] = [app.get('database'), app.get('pipelineDependencies'), app.get('pipeline')]
 // A lease that is not renewed is lost when the clock says so.
 app.get('leases').close()
-for (const code of ['mute', 'draft-found', 'notary']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+for (const code of ['mute', 'keyed', 'draft-found', 'notary']) {
+  await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+}
 await send('PUT', '/api/v1/company/providers/post-office', { body: { settings: { allowedSenders: ['demo@example.com'] } } })
 const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
   .executeTakeFirstOrThrow()
@@ -99,6 +102,21 @@ await t.test('as long as a dispatch is in doubt its idempotency key keeps it fro
   t.equal((await send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'rejected', reason: 'Lost.' } })).status, 200)
   clock.advance(day + 1)
   t.equal(await findIdempotencyKey(database, companyId, 'in doubt'), undefined, 'a day after the end it is free')
+})
+
+await t.test('a repeated call that fails before it sends anything proves nothing about the first one', async (t) => {
+  vendor.acts = ['drop', 'break', 'break']
+  const { status, body: { dispatchId } } = await invoice('keyed')
+  t.equal(status, 504)
+  const { step_id: stepId } = await stepOf(dispatchId)
+  for (const calls of [2, 3]) {
+    await after(minute)
+    t.equal(vendor.calls.filter(({ reference }) => reference === stepId).length, calls)
+    has(t, await read(dispatchId), { status: 'uncertain', creditsCharged: 0, steps: [{ status: 'uncertain' }] })
+  }
+  await after(3600)
+  has(t, await read(dispatchId), { status: 'succeeded', creditsCharged: 1 })
+  t.equal(vendor.taken.filter((taken) => taken === stepId).length, 1)
 })
 
 await t.test('a doubt that was cleared up counts nothing towards the next one of the step', async (t) => {

@@ -437,6 +437,7 @@ async function asBefore (t: Test, url: string): Promise<string> {
   await sql`alter table steps drop column restored_to, drop column delivery_reason`.execute(owner)
   await sql`alter table users drop column language`.execute(owner)
   await sql`alter table notices drop column mail_id, drop column recorded_at`.execute(owner)
+  await sql`alter table provider_state drop column user_id, drop column bytes`.execute(owner)
   await sql`delete from kysely_migration where name >= '068'`.execute(owner)
   await owner.destroy()
   return url

@@ -1,13 +1,17 @@
 import { type Context, type JsonObject, outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
 import type { TestProviders } from '../../plugins/support/providers.ts'
 
-/** What a vendor does with a request, and whether the answer comes. `hang …`: it never does, and the process may die meanwhile. */
+/**
+ * What a vendor does with a request, and whether the answer comes. `hang …`: it never does, and the process may die meanwhile. `break`: the
+ * provider fails before it asks the vendor.
+ */
 export type Act =
   | 'hang first, refuse'
   | 'hang first, close'
   | 'accept'
   | 'refuse'
   | 'shut out'
+  | 'break'
   | 'close'
   | 'lose'
   | 'drop'
@@ -85,6 +89,7 @@ export async function stageVendor (providers: TestProviders): Promise<StagedVend
       const act = stage.acts.shift() ?? 'accept'
       if (act.startsWith('hang first')) await hang()
       if (act.endsWith('close')) throw unavailable('Closed.')
+      if (act === 'break') throw new TypeError('It broke before it sent anything.')
       if (act === 'shut out') throw refused('key', 'Who are you?')
       if (act.endsWith('refuse')) throw refused('no', 'Not this.')
       if (drafts) await checkpoint(`draft-${reference}`)

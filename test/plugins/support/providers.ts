@@ -1,5 +1,6 @@
 import type { ServiceName } from '@dispatch/core'
 import type { Context, JsonObject, ServiceContracts } from '@dispatch/core/provider'
+import { get } from 'node:http'
 import type { Test } from 'tap'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
 import { shippedProviders } from '../../support/service.ts'
@@ -72,6 +73,11 @@ export async function testProviders (t: Test): Promise<TestProviders> {
       await provide(folder, code, { 'index.js': source(code, facts), 'package.json': { version: facts.version ?? '1.0.0' } })
     }
   }
+}
+
+/** Has a request leave this process, which reaches nobody: what a provider does afterwards it may have done at its vendor. */
+export function asksNobody (): Promise<unknown> {
+  return new Promise((resolve) => get({ host: '127.0.0.1', port: 1 }).on('error', resolve))
 }
 
 /** A provider that accepts everything. */

@@ -102,6 +102,9 @@ function stateOf ({ ask }: Outside, call: number): State {
     async put (key, value) {
       await ask('state', { call, word: 'put', key, value })
     },
-    putIfAbsent: async (key, value) => (await ask('state', { call, word: 'putIfAbsent', key, value })).value as JsonObject
+    putIfAbsent: async (key, value) => (await ask('state', { call, word: 'putIfAbsent', key, value })).value as JsonObject,
+    async delete (key) {
+      await ask('state', { call, word: 'delete', key })
+    }
   }
 }

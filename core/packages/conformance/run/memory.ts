@@ -15,6 +15,10 @@ export function memoryState (remembered: JsonObject = {}): State & { entries: Re
       const stands = entries.get(key) ?? structuredClone(value)
       entries.set(key, stands)
       return Promise.resolve(structuredClone(stands))
+    },
+    delete (key) {
+      entries.delete(key)
+      return Promise.resolve()
     }
   }
 }

@@ -1,0 +1,41 @@
+import type { State } from './context.ts'
+import type { Log } from './log.ts'
+import { type CallProgress, providerErrorOf, RequestFailure } from './request-outcome.ts'
+import { runAsHost } from './stray-errors.ts'
+
+/** What is to be kept goes beyond what the configuration may keep. */
+export class StateFull extends Error {
+  override name = 'StateFull'
+
+  constructor (provider: string, { keys, bytes }: { keys: number, bytes: number }, cause: unknown) {
+    super(`The provider "${provider}" keeps too much in its state: at most ${keys} keys and ${bytes} bytes for each configuration. ` +
+      'Delete what is not needed any more.', { cause })
+  }
+}
+
+const longestKey = 500
+
+/**
+ * The state of one call. What cannot be kept is no word of the vendor's: the outcome stays what is known of the requests of the call. What
+ * the host does for a provider is no doing of its own, either: a connection to the database is no request to the vendor.
+ */
+export function stateOf (state: State, { progress, log }: { progress: CallProgress, log: Log }): State {
+  const unkept = (message: string, cause?: unknown): Error =>
+    providerErrorOf(new RequestFailure('not done', message, { cause, ours: true }), progress, { unsafe: false })
+  const kept = async <Value>(key: string, keep: () => Promise<Value>): Promise<Value> => {
+    if (key === '' || key.length > longestKey) throw unkept(`A key of the state has 1 to ${longestKey} characters.`)
+    try {
+      return await runAsHost(keep)
+    } catch (error) {
+      if (!(error instanceof StateFull)) throw error
+      log.warn({ key }, error.message)
+      throw unkept(error.message, error)
+    }
+  }
+  return {
+    get: (key) => runAsHost(() => state.get(key)),
+    put: (key, value) => kept(key, () => state.put(key, value)),
+    putIfAbsent: (key, value) => kept(key, () => state.putIfAbsent(key, value)),
+    delete: (key) => runAsHost(() => state.delete(key))
+  }
+}
