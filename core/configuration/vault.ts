@@ -1,9 +1,10 @@
 import { type JsonObject, memoizeByIdentity, type Problem } from '@dispatch/common'
 import { type Keyring, SealError } from '../access/keyring.ts'
 import type { Log } from '../host/call/log.ts'
+import { createRedactor, type Redactor } from '../host/call/redact.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
-import { checkSettings, openSettings, type Vault } from '../host/settings/settings.ts'
+import { checkSettings, openReadable, openSettings, type Vault } from '../host/settings/settings.ts'
 import type { Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 
 /** The vault of one owner's configuration of a provider. Secrets of other owners do not open in it. */
@@ -19,6 +20,18 @@ export function scopeOf ({ userId }: Pick<Owner, 'userId'>): string {
 /** A configuration with its decrypted secrets, for one call. */
 export function openConfiguration (keyring: Keyring, companyId: number, configuration: StoredConfiguration): JsonObject {
   return openSettings(configuration.settings, vaultOf(keyring, { companyId, userId: configuration.userId }, configuration.providerCode))
+}
+
+/** Makes what hides the secrets of a configuration. */
+export type RedactorFor = (configuration: StoredConfiguration) => Redactor
+
+/** Hides the secrets of a company's configurations. One that cannot be opened is known to nobody. */
+export function redactorsOf (keyring: Keyring, companyId: number): RedactorFor {
+  return ({ userId, providerCode, settings, before }) => {
+    const vault = vaultOf(keyring, { companyId, userId }, providerCode)
+    const forms = before === undefined ? [settings] : [settings, before]
+    return createRedactor(forms.flatMap(({ secrets }) => Object.values(openReadable(secrets, vault).opened)))
+  }
 }
 
 /** The problems of a stored configuration, by the provider's current manifest. Secrets that cannot be opened are one. */

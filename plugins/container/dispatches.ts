@@ -109,6 +109,7 @@ export async function beginWork (get: App['get']): Promise<Worker> {
   return startWorker({
     ...shared,
     ...following,
+    configurations: get('configurations'),
     dependencies: get('pipelineDependencies'),
     pipeline: get('pipeline'),
     atOnce: get('config').concurrency,

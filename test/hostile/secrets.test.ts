@@ -87,6 +87,26 @@ await providers.add('vendor', {
   settings: '{ token: Secret(), region: Type.Optional(Type.String()) }',
   requestSettings: '{ label: Type.Optional(Type.String()) }'
 }, handler)
+const backwards = (text: string): string => Array.from(text).toReversed().join('')
+
+/** What a provider remembers of its calls: where it runs in this process, its check may tell it. */
+let remembered = ''
+const objections: Record<string, () => unknown> = {
+  objects: () => [{ at: `/data/${remembered}`, code: remembered, message: `Not with ${remembered}.` }],
+  refuses: () => {
+    throw refused(remembered, `Not with Basic ${Buffer.from(`user:${remembered}`).toString('base64')}.`)
+  },
+  'is away': () => {
+    throw unavailable(`No answer for ${backwards(remembered)}, ${remembered}.`)
+  },
+  breaks: () => {
+    throw new Error(`401 for ${remembered}`, { cause: new Error(remembered) })
+  }
+}
+await providers.add('objector', { settings: '{ token: Secret() }' }, (_request, { settings, reference }) => {
+  remembered = settings['token'] as string
+  return Promise.resolve({ id: reference, status: 'sent' })
+}, { check: (asked) => (objections[asked.invoicing.reference ?? ''] ?? (() => []))() as Promise<unknown> })
 await service.send('POST', '/api/v1/providers/reload', {}, { email: 'operator@example.com', password: 'operator-password' })
 
 const put = (scope: string, body: unknown): Promise<Answer> => service.send('PUT', `/api/v1/${scope}`, { body }, company.admin)
@@ -128,6 +148,23 @@ await t.test('a vendor\'s code cannot give a secret away by what it throws, answ
     for (const path of ['', '/events']) {
       lacks(t, shown(await service.send('GET', `/api/v1/dispatches/${id}${path}`, {}, company.admin)), secret, `${reference}${path}`)
     }
+  }
+  lacks(t, log.join(''), secret, 'the log')
+})
+
+await t.test('nor by what it objects to before anything is made', async (t) => {
+  await put('company/providers/objector', { settings: { token: secret } })
+  const asking = (reference?: string): Promise<Answer> =>
+    service.send('POST', '/api/invoicing', {
+      body: invoiceRequest({}, { providerName: 'objector', ...reference === undefined ? {} : { invoicing: { reference } } })
+    }, company.admin)
+  t.equal((await asking()).status, 200)
+  t.equal(remembered, secret)
+  for (const [reference, status] of [['objects', 422], ['refuses', 422], ['is away', 503], ['breaks', 500]] as const) {
+    const answer = await asking(reference)
+    t.equal(answer.status, status, reference)
+    lacks(t, shown(answer), secret, reference)
+    t.notOk(shown(answer).includes(backwards(secret)), reference)
   }
   lacks(t, log.join(''), secret, 'the log')
 })

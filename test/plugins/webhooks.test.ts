@@ -378,3 +378,28 @@ await t.test('a configuration of a provider with webhooks shows the address for 
   const { body: none } = await plain.send('PUT', '/api/v1/company/providers/disk', { body: { settings: {} } })
   t.equal(Object.hasOwn(none, 'webhookUrl') || Object.hasOwn(none, 'webhookUrls'), false)
 })
+
+await t.test('a secret of the configuration that an event repeats is kept nowhere in the timeline', async (t) => {
+  const secret = 'own-password-4711'
+  const repeated = {
+    header: basic(`own:${secret}`).authorization,
+    backwards: Array.from(secret).toReversed().join(''),
+    in: [{ [secret]: secret }]
+  }
+  const own = await service.configure('post-one', { hookUser: 'own', hookPassword: secret })
+  const letter = await accepted({ provider: 'post-one', service: 'postal', remoteId: 'l_repeating' })
+  await post(paths.post + own, { transaction: 'l_repeating', type: 'there', ...repeated }, basic(`own:${secret}`))
+  await until('it is applied', async () => (await delivery(letter.dispatchId)).status === 'delivered')
+
+  await service.configure('seal-one', { hookSecret: secret })
+  const contract = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_repeating' })
+  await sealed({ transaction: 'tx_repeating', type: 'started', ...repeated })
+  await until('it is applied, from the address that companies share',
+    async () => (await delivery(contract.dispatchId)).status === 'started')
+
+  for (const { dispatchId } of [letter, contract]) {
+    const { events: [event] } = await delivery(dispatchId)
+    has(t, event?.facts, { backwards: '[redacted]', in: [{ '[redacted]': '[redacted]' }] })
+    t.notOk(JSON.stringify(event).includes(Buffer.from(`own:${secret}`).toString('base64').slice(8, -4)))
+  }
+})

@@ -7,6 +7,7 @@ import { createRelay, type Ways } from '../../core/host/sandbox/relay.ts'
 import { Secret } from '../../core/host/settings/fields.ts'
 import { type SettingsSchema, settingsSchemaProblems } from '../../core/host/settings/settings-schema.ts'
 import { memoryLog, memoryState } from '../fixtures/providers/call.ts'
+import { has } from '../support/matching.ts'
 import { api, outpost } from './support.ts'
 
 const form = Type.Object({
@@ -181,6 +182,23 @@ await t.test('a secret that is computed with is there, which the probe finds', a
     outcome: 'accepted',
     response: { id: '1', status: 'sent', seen: ['heap', 'frames', 'context'] }
   })
+})
+
+await t.test('what a process writes at its end has neither the secret that it computes with nor what it has made of it', async (t) => {
+  const { vendor, dispatch, log } = await outpost(t, {
+    head: 'import { createHmac } from \'node:crypto\'; import { writeSync } from \'node:fs\'',
+    settings: 'token: Type.Optional(Secret({ \'x-computed\': true }))',
+    dispatch: `
+      const { token } = context.settings
+      const made = createHmac('sha256', token).update('x').digest('hex')
+      await context.http.post('${api}/x', { bearer: made, json: {} }, Type.Any())
+      writeSync(2, 'with ' + token + ', ' + Buffer.from(token).toString('hex') + ' and ' + made)
+      process.exit(1)`
+  })
+  vendor.on('POST /x', { json: {} })
+  t.equal((await dispatch({ settings })).outcome, 'uncertain')
+  const [end] = log.lines.filter(({ message }) => message.startsWith('the process of an adapter ended'))
+  has(t, end?.facts, { exitCode: 1, stderr: 'with [redacted], [redacted] and [redacted]' })
 })
 
 await t.test('what an adapter says with a handle is redacted as the secret is', async (t) => {

@@ -47,6 +47,14 @@ export function createRedactor (secrets: readonly string[]): Redactor {
   }
 }
 
+/**
+ * The configuration for which a provider is asked something that takes no secrets: `account` names it, `redactor` makes what hides its
+ * secrets, where the provider says anything.
+ */
+export type OfConfiguration = { account?: string, redactor?: () => Redactor }
+
+export const nothingToHide = (): Redactor => createRedactor([])
+
 /** In characters. A regular expression of much longer texts, such as keys in PEM, may be too large for V8. */
 const longestInPattern = 1_000
 
@@ -58,6 +66,15 @@ function formsOfAll (secrets: ReadonlySet<string>): string[] {
 export function patternOf (forms: readonly string[]): RegExp {
   const longestFirst = forms.toSorted((a, b) => b.length - a.length)
   return new RegExp(longestFirst.length === 0 ? '(?!)' : longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
+}
+
+/** An error with the secrets replaced in its words and its stack; the same one where it has none. */
+export function redactError (thrown: unknown, { text }: Pick<Redactor, 'text'>): unknown {
+  if (!(thrown instanceof Error)) return typeof thrown === 'string' ? text(thrown) : thrown
+  const { name, message, stack = '' } = thrown
+  if (text(`${name} ${message} ${stack}`) === `${name} ${message} ${stack}` && thrown.cause === undefined) return thrown
+  const redacted = new Error(text(message), thrown.cause === undefined ? {} : { cause: redactError(thrown.cause, { text }) })
+  return Object.assign(redacted, { name: text(name), stack: text(stack) })
 }
 
 /** The log, with secrets replaced in every message and field. Values that JSON cannot carry are left out. */

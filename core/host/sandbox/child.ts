@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { Log } from '../call/log.ts'
+import { createRedactor } from '../call/redact.ts'
 import { runAsHost } from '../call/stray-errors.ts'
 import { AdapterEnded } from './adapter-ended.ts'
 import { createCalls } from './calls.ts'
@@ -81,9 +82,11 @@ export function startChild ({ launch: { command: [program, ...args], opened, use
   const ended = Promise.withResolvers<string | undefined>()
   const finish = (exit: object, how: string): void => {
     const why = closing === undefined ? how : closing.why
-    if (why !== undefined) log.error({ provider: code, ...exit, stderr: words() }, `the process of an adapter ended: ${why}`)
-    calls.end(new AdapterEnded(`The process of the adapter ended: ${why ?? 'it was not needed any more.'}`))
-    ended.resolve(why)
+    const { text } = createRedactor(relay.given())
+    const told = why === undefined ? undefined : text(why)
+    if (told !== undefined) log.error({ provider: code, ...exit, stderr: text(words()) }, `the process of an adapter ended: ${told}`)
+    calls.end(new AdapterEnded(`The process of the adapter ended: ${told ?? 'it was not needed any more.'}`))
+    ended.resolve(told)
   }
   process.once('error', (error) => finish({ err: error }, 'It could not be started.'))
   process.once('close', (exitCode, signal) => finish({ exitCode, signal }, 'It ended by itself.'))

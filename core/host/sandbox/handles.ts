@@ -9,6 +9,8 @@ import { errorDataOf, errorFrom } from './errors.ts'
 export type SecretHandles = {
   /** The settings as the process gets them. */
   settings: JsonObject
+  /** The secrets that the process gets itself, because it computes with them. */
+  given: readonly string[]
   /** What the process sent, with the secrets in place of their handles. */
   reveal: <Value>(value: Value) => Value
   /** What the process is told, with the handles in place of their secrets. */
@@ -47,6 +49,7 @@ export function createSecretHandles (form: SettingsSchema, settings: JsonObject)
     return JSON.stringify(replaced) === JSON.stringify(data) ? error : errorFrom(replaced)
   }
   return {
+    given: Object.entries(secrets).filter(([name]) => computed.includes(name)).map(([, secret]) => secret),
     settings: { ...plain, ...secrets, ...Object.fromEntries(held.map(({ name, handle }) => [name, handle])) },
     reveal: everywhere(reveal),
     hide: everywhere(hide),

@@ -143,7 +143,7 @@ export function changeSettings (
     code: 'not_kept',
     message: 'The secret was deleted, because it was given for another destination: give it again for this one.'
   }))
-  const { opened, lost } = openKept(kept, vault)
+  const { opened, lost } = openReadable(kept, vault)
   const unreadable = lost.map((name) => ({
     path: pointer(place.base ?? '', name),
     code: 'unreadable',
@@ -163,10 +163,10 @@ export function changeSettings (
   return { ok: true, value: { plain, secrets: { ...kept, ...sealSecrets(fresh, vault, now) } }, warnings }
 }
 
-/** The secrets that a change keeps, and the names of those that cannot be opened. */
-function openKept (kept: StoredSecrets, vault: Vault): { opened: Secrets, lost: string[] } {
+/** The secrets that can be opened, and the names of those that cannot. */
+export function openReadable (secrets: StoredSecrets, vault: Vault): { opened: Secrets, lost: string[] } {
   const [opened, lost]: [Record<string, string>, string[]] = [{}, []]
-  for (const [name, secret] of Object.entries(kept)) {
+  for (const [name, secret] of Object.entries(secrets)) {
     try {
       Object.assign(opened, openSecrets({ [name]: secret }, vault))
     } catch (error) {

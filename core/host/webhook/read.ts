@@ -5,6 +5,7 @@ import type { EventService } from '../../contract/delivery.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 import { copyJson } from '../call/plain-json.ts'
 import { withPlainReason } from '../call/reason.ts'
+import { nothingToHide, type OfConfiguration, type Redactor } from '../call/redact.ts'
 import { runAs } from '../call/stray-errors.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { EventReading } from './webhook.ts'
@@ -28,14 +29,14 @@ const checkOf = memoizeByIdentity((schema: object): Validator<unknown> => compil
 const readLimit = 2_000
 
 /**
- * Calls the provider's `read` with a verified event: JSON that fits its schema. The result is plain data. `account` names the configuration
- * whose address received it, if there is one. A reader that blocks this process cannot be stopped, so folders must be trusted.
+ * Calls the provider's `read` with a verified event: JSON that fits its schema. The result is plain data, without the secrets of the
+ * configuration whose event it is, where that is known. A reader that blocks this process cannot be stopped, so folders must be trusted.
  */
 export async function readEvent (
   { code, manifest, eventReaders: readers }: InstalledProvider,
   service: EventService,
   body: Uint8Array,
-  account?: string
+  { account, redactor = nothingToHide }: OfConfiguration = {}
 ): Promise<ReadEvent> {
   const webhook = manifest.webhooks?.[service]
   const read = readers[service]
@@ -43,9 +44,25 @@ export async function readEvent (
   const event = parse(body, checkOf(webhook.body))
   if (!event.ok) return event
   try {
-    return readingOf(await withTimeLimit(readLimit, Promise.resolve(runAs({ provider: code }, () => read(event.value, account)))))
+    const returned = await withTimeLimit(readLimit, Promise.resolve(runAs({ provider: code }, () => read(event.value, account))))
+    return redacted(readingOf(returned), redactor())
   } catch (error) {
-    return { ok: false, reason: `${readFailed} ${errorMessageOf(error)}` }
+    return { ok: false, reason: `${readFailed} ${redactor().text(errorMessageOf(error))}` }
+  }
+}
+
+/** What identifies the event and its dispatch is treated as the id was that the dispatch has kept. */
+function redacted (read: ReadEvent, redact: Redactor): ReadEvent {
+  if (!read.ok) return { ok: false, reason: redact.text(read.reason) }
+  const { remoteId, type, eventId, ...others } = read.reading
+  return {
+    ok: true,
+    reading: {
+      ...redact.json(others),
+      remoteId: redact.id(remoteId),
+      type: redact.id(type),
+      ...(eventId !== undefined && { eventId: redact.id(eventId) })
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Problem } from '@dispatch/common'
 import type { Choice } from '../../configuration/choose.ts'
+import { redactorsOf } from '../../configuration/vault.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
@@ -40,8 +41,9 @@ export async function findAlternatives (
     async foreseen (step, choice) {
       const one = judged(step)
       if (one === undefined) return []
-      const content = { data: one.template?.data ?? {}, metadata: record.metadata, now: record.created_at }
-      return (await checkForeseen({ ...one, choice }, content)).problems ?? []
+      const { metadata, created_at: now, company_id: companyId } = record
+      const redactorFor = redactorsOf(dependencies.keyring, companyId)
+      return (await checkForeseen({ ...one, choice }, { data: one.template?.data ?? {}, metadata, now, redactorFor })).problems ?? []
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import { type DataFindings, eInvoiceFileFormats, isKnownField, needsSigners, tooFewSigners } from '@dispatch/documents'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
+import type { RedactorFor } from '../../configuration/vault.ts'
 import { presentable, refusal } from '../../contract/errors.ts'
 import type { Mode } from '../../contract/states.ts'
 import { usualVersion, type Version } from '../../contract/versions.ts'
@@ -109,10 +110,11 @@ type Surroundings = Pick<CheckInput<never, never>, 'today' | 'otherServices' | '
 /** Checks fields that replace those of a recorded step. `data`: of its template, which may be gone. Throws as {@link checkRequest} does. */
 export async function checkAgain (
   step: ResolvedStep,
-  { now, metadata, ...surroundings }: Omit<Surroundings, 'today'> & {
+  { now, metadata, redactorFor, ...surroundings }: Omit<Surroundings, 'today'> & {
     data: JsonObject
     metadata: DispatchRequest['metadata']
     now: () => Date
+    redactorFor: RedactorFor
   }
 ): Promise<void> {
   const { service, fields, choice, template: content, at } = step
@@ -135,7 +137,7 @@ export async function checkAgain (
       today: time.toISOString().slice(0, 10),
       ...surroundings
     }),
-    await checkForeseen(step, { data: surroundings.data, metadata, now: time })
+    await checkForeseen(step, { data: surroundings.data, metadata, now: time, redactorFor })
   ])
 }
 
@@ -231,10 +233,16 @@ function checkStep (step: ResolvedStep, templateFindings: TemplateFindings, surr
 /** The problems that the chosen providers find themselves, by step: their vendors would refuse the request. */
 export type Foreseen = ReadonlyMap<ResolvedStep, Findings>
 
+/** What providers are asked with. `redactorFor` hides the secrets of a configuration in what they say. */
+export type Foreseeing = { now: Date, redactorFor: RedactorFor }
+
 /** Asks the chosen providers for the problems that they find themselves. */
-export async function foresee ({ request: { metadata }, steps, deferred }: ResolvedRequest, now: Date): Promise<Foreseen> {
+export async function foresee ({ request: { metadata }, steps, deferred }: ResolvedRequest, asking: Foreseeing): Promise<Foreseen> {
   const findings = [...steps, ...deferred].map(
-    async (step): Promise<[ResolvedStep, Findings]> => [step, await checkForeseen(step, { data: step.template?.data ?? {}, metadata, now })]
+    async (step): Promise<[ResolvedStep, Findings]> => [
+      step,
+      await checkForeseen(step, { data: step.template?.data ?? {}, metadata, ...asking })
+    ]
   )
   return new Map(await Promise.all(findings))
 }
@@ -242,16 +250,17 @@ export async function foresee ({ request: { metadata }, steps, deferred }: Resol
 /** The problems that the provider finds itself. A promise when the provider runs in a process of its own. */
 export function checkForeseen (
   { service, fields, settings, choice, at }: ResolvedStep,
-  { now, ...content }: { data: JsonObject, metadata: DispatchRequest['metadata'], now: Date }
+  { now, redactorFor, ...content }: { data: JsonObject, metadata: DispatchRequest['metadata'] } & Foreseeing
 ): Findings | Promise<Findings> {
   const asked = providerRequestOf(service, fields, content, capabilitiesOf(choice?.provider, service)?.capabilities)
   if (choice?.chosen !== true || asked === undefined) return {}
-  const { provider, configuration: { settings: { plain }, sandbox, account } } = choice
+  const { provider, configuration } = choice
+  const { settings: { plain }, sandbox, account } = configuration
   const known = { settings: plain, requestSettings: settings, sandbox, now }
   const placed = (problems: readonly Problem[]): Findings => ({
     problems: problems.map((problem) => ({ ...problem, path: clientPointerOf(service, problem.path, at) }))
   })
-  const problems = problemsForeseen(provider, service, asked, known, account)
+  const problems = problemsForeseen(provider, service, asked, known, { account, redactor: () => redactorFor(configuration) })
   return problems instanceof Promise ? problems.then(placed) : placed(problems)
 }
 

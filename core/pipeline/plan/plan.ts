@@ -1,6 +1,7 @@
 import type { Problem } from '@dispatch/common'
 import type { Choice, ListedChoice } from '../../configuration/choose.ts'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
+import { redactorsOf } from '../../configuration/vault.ts'
 import { refusal } from '../../contract/errors.ts'
 import type { ValidationResponse } from '../../contract/response.ts'
 import { usualVersion } from '../../contract/versions.ts'
@@ -15,7 +16,7 @@ import type { StepCandidate } from '../../store/db/schema.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { listedIn, type Step, type StepProvider, unbegun } from '../step.ts'
-import { checkRequest, faultsOf, foresee } from './check.ts'
+import { checkRequest, faultsOf, foresee, type Foreseen } from './check.ts'
 import { orderLists } from './lists.ts'
 import { requireAll, requireServices, type ResolveDependencies, type ResolvedRequest, type ResolvedStep,
   resolveRequest } from './resolve.ts'
@@ -70,7 +71,7 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
     problemsOf
   }
   const templateChecks = createTemplateChecks(dependencies.templateWorkers)
-  const { now, newId, network: { guard } } = dependencies
+  const { now, newId, keyring, network: { guard } } = dependencies
   return {
     read ({ actor, services: path, body }) {
       // Before the body is read: an actor who may not use a service does not learn its fields.
@@ -88,9 +89,11 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
         sandbox === undefined ? {} : { sandbox })
       const { draft: read, templateFindings } = await templateChecks(resolved)
       const checking = { templateFindings, link, mode, now, guard, version }
+      const redactorFor = redactorsOf(keyring, actor.companyId)
+      const foreseen = (tried: ResolvedRequest): Promise<Foreseen> => foresee(tried, { now: now(), redactorFor })
       const { draft, warnings: left } = await orderLists(read,
-        async (tried) => faultsOf(tried, { ...checking, foreseen: await foresee(tried, now()) }))
-      const warnings = checkRequest(draft, { ...checking, foreseen: await foresee(draft, now()) })
+        async (tried) => faultsOf(tried, { ...checking, foreseen: await foreseen(tried) }))
+      const warnings = checkRequest(draft, { ...checking, foreseen: await foreseen(draft) })
       return planOf(draft, [...left, ...warnings], {
         prices,
         newId,

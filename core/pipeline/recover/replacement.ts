@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { servingIn } from '../../configuration/serving.ts'
+import { redactorsOf } from '../../configuration/vault.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
 import { type ServiceName, serviceNames } from '../../contract/service-names.ts'
 import { formatOf, services } from '../../services/index.ts'
@@ -165,6 +166,7 @@ async function recheck (
     data,
     metadata: record.metadata,
     now,
+    redactorFor: redactorsOf(keyring, record.company_id),
     otherServices: record.services.filter((name) => name !== service),
     ...(link === undefined ? {} : { link })
   })

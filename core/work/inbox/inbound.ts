@@ -1,12 +1,15 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Keyring } from '../../access/keyring.ts'
 import { servingIn } from '../../configuration/serving.ts'
+import { redactorsOf } from '../../configuration/vault.ts'
 import { type DeliveryMark, type DeliveryStatus, isDeliveryMark } from '../../contract/delivery.ts'
 import type { Log } from '../../host/call/log.ts'
+import { nothingToHide, type Redactor } from '../../host/call/redact.ts'
 import type { Host } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import { readEvent, statusOf } from '../../host/webhook/read.ts'
 import { type EventReading, isConfirmed, type WebhookManifest } from '../../host/webhook/webhook.ts'
+import type { Configurations, Owner } from '../../store/configuration/configurations.ts'
 import type { Database } from '../../store/db/database.ts'
 import { applyInbound, matchSteps, type OnStatusChange, type TrackedStep } from '../../store/vendor/deliveries.ts'
 import { admitParked, closeInbound, findOpenInbound, findWebhookAccount, forgetParked, holdInbound,
@@ -22,6 +25,7 @@ type Progress = { done: true } | { done: false, why: string, until?: Date }
 
 type Options = {
   database: Database
+  configurations: Configurations
   host: Host
   queue: Queue
   webhookVerifier: WebhookVerifier
@@ -114,14 +118,17 @@ async function admit (
 async function apply (options: Options, event: InboundRow, provider: InstalledProvider, webhook: WebhookManifest): Promise<Progress> {
   const { database, log } = options
   const { inbound_id: inboundId, service, provider_code: providerCode } = event
-  const read = await readEvent(provider, service, event.body, event.account ?? undefined)
+  const scope = event.company_id === null ? null : { companyId: event.company_id, userId: event.user_id }
+  const read = await readEvent(provider, service, event.body, {
+    ...(event.account !== null && { account: event.account }),
+    ...(scope !== null && { redactor: await redactorFor(options, providerCode, scope) })
+  })
   if (!read.ok) {
     log.warn({ inboundId, service, provider: providerCode, reason: read.reason }, 'an event cannot be read')
     await closeInbound(database, inboundId, { state: 'kept', note: read.reason })
     return done
   }
   const { remoteId } = read.reading
-  const scope = event.company_id === null ? null : { companyId: event.company_id, userId: event.user_id }
   const steps = await matchSteps(database, { service, providerCode, remoteId, scope, sandbox: event.sandbox })
   const [first] = steps
   if (first === undefined) return { done: false, why: 'No dispatch has the vendor\'s id yet.' }
@@ -129,7 +136,12 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
     await closeInbound(database, inboundId, { state: 'kept', note: 'Dispatches of several companies have the vendor\'s id.' })
     return done
   }
-  const own = event.account === null ? await readEvent(provider, service, event.body, `company ${first.companyId}`) : read
+  const own = event.account === null
+    ? await readEvent(provider, service, event.body, {
+      account: `company ${first.companyId}`,
+      redactor: await redactorFor(options, providerCode, { ...first, userId: first.configuredBy === 'user' ? first.userId : null })
+    })
+    : read
   if (!own.ok || own.reading.remoteId !== remoteId) {
     await closeInbound(database, inboundId, { state: 'kept', note: 'The provider does not read the event the same way twice.' })
     return done
@@ -146,6 +158,17 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
   }
   await applyInbound(database, { inboundId, steps, delivery, moved: options.onStatusChange, ...(eventId === undefined ? {} : { eventId }) })
   return done
+}
+
+/** What hides the secrets of the configuration that an event is about. */
+async function redactorFor (
+  { configurations, keyring }: Pick<Options, 'configurations' | 'keyring'>,
+  code: string,
+  { companyId, userId }: Owner
+): Promise<() => Redactor> {
+  const { configurations: all } = await configurations.latest(companyId)
+  const used = all.find((stored) => stored.providerCode === code && stored.userId === userId)
+  return () => used === undefined ? nothingToHide() : redactorsOf(keyring, companyId)(used)
 }
 
 type Told = { ok: true, status: DeliveryStatus | null, mark?: DeliveryMark, facts: JsonObject } | { ok: false, why: string }

@@ -5,6 +5,7 @@ import { deliveryStatusesOf, isPolledService } from '../../../core/contract/deli
 import { DispatchError } from '../../../core/contract/errors.ts'
 import type { ServiceName } from '../../../core/contract/service-names.ts'
 import type { Mode } from '../../../core/contract/states.ts'
+import { nothingToHide } from '../../../core/host/call/redact.ts'
 import { createGuard } from '../../../core/host/http/guard.ts'
 import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
@@ -94,7 +95,8 @@ export function judgeRequest (
     const foreseen: Foreseen = new Map(all.map((step) => [step, foreseenNow(checkForeseen(step, {
       data: step.template?.data ?? {},
       metadata: request.metadata,
-      now
+      now,
+      redactorFor: nothingToHide
     }))]))
     const resolved = { request, test: false, steps, deferred }
     const found = checkRequest(resolved, {
