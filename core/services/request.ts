@@ -1,4 +1,5 @@
-import { boundedValidator, compile, isRecord, type Json, type JsonObject, type Problem, type Validator } from '@dispatch/common'
+import { boundedValidator, compile, isRecord, type Json, type JsonObject, type Problem, type Validator,
+  withoutNulls } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import { refusal } from '../contract/errors.ts'
 import type { ServiceName } from '../contract/service-names.ts'
@@ -121,7 +122,7 @@ function stepIn (place: StepLocation): RequestStep {
     fields: Object.fromEntries(own.map((field) => [field, valueOf(place, field) as Json])),
     ...(template === undefined ? {} : { template }),
     ...(providerName === undefined ? {} : { providerName }),
-    settings: valueOf(place, 'settings') as JsonObject | undefined ?? {},
+    settings: withoutNulls(valueOf(place, 'settings') as JsonObject | undefined ?? {}),
     at: (field) => pointerTo(place, field)
   }
 }

@@ -3,6 +3,7 @@ import { type DispatchError, refusal } from '@dispatch/core'
 import { errorCodes, type FastifyRequest, type FastifySchemaCompiler } from 'fastify'
 import plugin from 'fastify-plugin'
 import { isUtf8 } from 'node:buffer'
+import type { Readable } from 'node:stream'
 import { type TSchema, Type } from 'typebox'
 import { decoded } from './content-encoding.ts'
 
@@ -32,11 +33,15 @@ export const bodyParsingPlugin = plugin((app, _options, done) => {
     // Some clients send a content type but no body. Where a body is required, the schema reports it.
     return bytes.length === 0 ? undefined : parseJson(bytes)
   })
-  // Clients that send no body often name a type all the same, such as that of a form.
-  app.addContentTypeParser('*', (request, _stream, parsed) => {
-    const { 'content-length': length, 'transfer-encoding': streamed } = request.headers
-    if (streamed === undefined && Number(length ?? 0) === 0) parsed(null, undefined)
-    else parsed(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE())
+  // Clients that send no body often name a type all the same, such as that of a form, or one that is none.
+  app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) => {
+    if (!await isEmpty(request, body)) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE()
+    return undefined
+  })
+  app.addHook('preParsing', (request, _reply, _body, next) => {
+    const { headers } = request
+    if (headers['content-type'] !== undefined && request.mediaType === undefined && lengthOf(request) === 0) delete headers['content-type']
+    next()
   })
   app.setValidatorCompiler(compileValidator)
   app.addHook('onRoute', (route) => {
@@ -45,6 +50,19 @@ export const bodyParsingPlugin = plugin((app, _options, done) => {
   })
   done()
 }, { name: 'body-parsing', fastify: '5.x' })
+
+/** The bytes of a body; undefined where its end alone tells. */
+function lengthOf ({ headers: { 'content-length': length, 'transfer-encoding': streamed } }: FastifyRequest): number | undefined {
+  return streamed === undefined ? Number(length ?? 0) : undefined
+}
+
+/** Of a body whose length is not known, the first piece is read. The request goes on, so that it can be answered. */
+async function isEmpty (request: FastifyRequest, body: Readable): Promise<boolean> {
+  const length = lengthOf(request)
+  if (length !== undefined) return length === 0
+  const { done = false } = await body.iterator({ destroyOnReturn: false }).next()
+  return done
+}
 
 /** The query schema of a route that takes no query parameters. */
 const NoQuery = Type.Object({}, { additionalProperties: false })

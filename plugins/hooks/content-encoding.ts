@@ -1,16 +1,23 @@
 import { DispatchError, refusal } from '@dispatch/core'
 import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions, zstdDecompress } from 'node:zlib'
+import { brotliDecompress, gunzip, inflate, inflateRaw, type InputType, type ZlibOptions, zstdDecompress } from 'node:zlib'
 
-type Decode = (bytes: InputType, options: Pick<ZlibOptions, 'maxOutputLength'>) => Promise<Buffer>
+type Decode = (bytes: Buffer, options: Pick<ZlibOptions, 'maxOutputLength'>) => Promise<Buffer>
+
+const [inflated, inflatedRaw] = [promisify<InputType, ZlibOptions, Buffer>(inflate), promisify<InputType, ZlibOptions, Buffer>(inflateRaw)]
 
 /** The codings of RFC 9110, 8.4.1, and later ones, by their names in lower case. */
 const codings: Readonly<Record<string, Decode>> = {
   gzip: promisify<InputType, ZlibOptions, Buffer>(gunzip),
   'x-gzip': promisify<InputType, ZlibOptions, Buffer>(gunzip),
-  deflate: promisify<InputType, ZlibOptions, Buffer>(inflate),
+  deflate: (bytes, options) => (hasZlibHeader(bytes) ? inflated : inflatedRaw)(bytes, options),
   br: (bytes, { maxOutputLength = 0 }) => promisify(brotliDecompress)(bytes, { maxOutputLength }),
   zstd: (bytes, { maxOutputLength = 0 }) => promisify(zstdDecompress)(bytes, { maxOutputLength })
+}
+
+/** Some clients leave the format of zlib out, which RFC 9110, 8.4.1.2, tells of. Its header is RFC 1950's, 2.2. */
+function hasZlibHeader (bytes: Buffer): boolean {
+  return bytes.length >= 2 && bytes.readUInt8() % 16 === 8 && bytes.readUInt16BE() % 31 === 0
 }
 
 /** What a server that refuses a coding says that it takes (RFC 9110, 12.5.3). */

@@ -50,7 +50,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
         operationId: `configure${of}Provider`,
         tags: ['Configuration'],
         summary:
-          `Replaces a provider's configuration of ${whose}; a secret or the sandbox flag that is left out is kept; null deletes a secret.`,
+          `Replaces a provider's configuration of ${whose}; a secret or the sandbox flag that is left out is kept; null deletes a secret, and is absence elsewhere.`,
         body: ConfigurationBody,
         response: { 200: ConfigurationView }
       }

@@ -25,12 +25,9 @@ export function inFrench (title: string, description?: string) {
   return { 'x-texts': { fr: { title, ...(description === undefined ? {} : { description }) } } }
 }
 
-/** An address, or `@` and a domain. A domain has a dot: anything else, such as a star, would match no sender. */
-const senderPattern = '^[^\\s@<>,;*]*@([^\\s@.*<>,;/]+\\.)+[^\\s@.*<>,;/]+$'
-
 /** The setting `allowedSenders` of a service that e-mails: who may send through the configuration. */
 export function AllowedSenders (options: TArrayOptions = {}): TArray<TString> {
-  return Type.Array(Type.String({ pattern: senderPattern, maxLength: 254 }), {
+  return Type.Array(Type.String({ format: 'mail-sender', maxLength: 254 }), {
     title: 'Allowed senders',
     description: 'who e-mails may come from: whole addresses, or @example.com for everybody there',
     minItems: 1,

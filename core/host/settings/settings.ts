@@ -1,4 +1,4 @@
-import { compileJsonSchema, isRecord, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
+import { compileJsonSchema, isRecord, type Json, type JsonObject, pointer, type Problem, withoutNulls } from '@dispatch/common'
 import { type Envelope, type Keyring, SealError } from '../../access/keyring.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
@@ -80,8 +80,8 @@ export function maskSettings (form: SettingsSchema, { plain, secrets }: StoredSe
 }
 
 /**
- * Merges a client's new settings with the stored ones. A secret that is left out is kept, and `null` deletes it. When a destination
- * changes, no secret is kept, because the secrets were meant for the old destination; `dropped` names those.
+ * Merges a client's new settings with the stored ones. A secret that is left out is kept, and `null` deletes it; elsewhere null is
+ * absence. When a destination changes, no secret is kept, because the secrets were meant for the old destination; `dropped` names those.
  */
 export function mergeSettings (
   form: SettingsSchema,
@@ -89,8 +89,9 @@ export function mergeSettings (
   incoming: JsonObject
 ): { plain: JsonObject, fresh: Secrets, kept: StoredSecrets, dropped: string[] } {
   const names = secretNames(form)
-  const given = Object.fromEntries(Object.entries(incoming).filter(([name, value]) => value !== null || !names.includes(name)))
-  const { plain, secrets: fresh } = splitSecrets(form, given)
+  // The name of a field that there is not may be misspelt, and be meant to delete a secret.
+  const unknown = Object.entries(incoming).filter(([name]) => !Object.hasOwn(form.properties, name))
+  const { plain, secrets: fresh } = splitSecrets(form, { ...withoutNulls(incoming), ...Object.fromEntries(unknown) })
   const sameDestination = changedDestinations(form, stored.plain, plain).length === 0
   const leftOut = Object.entries(stored.secrets).filter(([name]) => names.includes(name) && !Object.hasOwn(incoming, name))
   return {

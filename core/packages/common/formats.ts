@@ -1,5 +1,5 @@
 import formats from 'ajv-formats/dist/formats.js'
-import { isMailbox, isPlainAddress } from './mailbox.ts'
+import { isMailbox, isPlainAddress, isSender } from './mailbox.ts'
 import { isRsaKey } from './private-key.ts'
 import { uuidPattern } from './uuid.ts'
 
@@ -25,6 +25,7 @@ export const stringFormats: Readonly<Record<string, (text: string) => boolean>> 
   'iso-8601': (text) => isDate(text) || isDateTime(text),
   mailbox: isMailbox,
   'mail-address': isPlainAddress,
+  'mail-sender': isSender,
   'rsa-private-key': isRsaKey,
   'mailbox-or-none': (text) => text === '' || isMailbox(text),
   'https-url': (text) => httpsUrl.test(text) && URL.canParse(text),

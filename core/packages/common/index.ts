@@ -7,7 +7,7 @@
 export { inspectJson, pointer, type Json, type JsonObject, type Problem } from './json.ts'
 export { isRecord, ownField } from './records.ts'
 export { canonicalJson } from './canonical-json.ts'
-export { nullIsAbsence, nullMembers, withoutMembers } from './nulls.ts'
+export { nullIsAbsence, nullMembers, withoutMembers, withoutNulls } from './nulls.ts'
 export { hasMoreValues, isDeeper, mostValues } from './json-size.ts'
 
 // Checks with a JSON Schema.

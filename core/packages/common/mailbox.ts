@@ -45,6 +45,11 @@ export function isPlainAddress (text: string): boolean {
   return !text.includes('<') && isAddress(text)
 }
 
+/** Whether a text is an address, or `@` and the domain of addresses. A star is neither: whoever writes one means more than that address. */
+export function isSender (text: string): boolean {
+  return !text.includes('*') && isPlainAddress(text.startsWith('@') ? `a${text}` : text)
+}
+
 /** Whether a text is pure ASCII. */
 export function isAscii (text: string): boolean {
   return /^[ -~]*$/.test(text)

@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from './json.ts'
 import { isRecord } from './records.ts'
 import type { Validator } from './validator.ts'
 
@@ -21,6 +22,15 @@ export function nullMembers (value: unknown, places: readonly string[]): string[
 /** The value without the members at these places; what is not changed is not copied. The time is proportional to what is copied. */
 export function withoutMembers (value: unknown, places: readonly string[]): unknown {
   return without(value, places.map(tokensOf))
+}
+
+/** A value without the members of its objects that are null. */
+export function withoutNulls<Value extends Json> (value: Value): Value
+export function withoutNulls (value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item: Json) => withoutNulls(item))
+  const given = Object.entries(value as JsonObject).filter(([, member]) => member !== null)
+  return Object.fromEntries(given.map(([name, member]) => [name, withoutNulls(member)]))
 }
 
 function tokensOf (place: string): string[] {

@@ -142,6 +142,7 @@ const formatNames: Record<string, string> = {
   'https-url': 'https:// URL (one without user name and password)',
   'time-zone': 'name of a time zone, such as Europe/Paris',
   'mail-address': 'e-mail address, such as ada@example.com',
+  'mail-sender': 'sender: write an e-mail address, such as ada@example.com, or @example.com for everybody there',
   'rsa-private-key': 'private RSA key in PEM (of 1024 bits or more, without a passphrase)',
   uri: 'URL',
   uuid: 'UUID'

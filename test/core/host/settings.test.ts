@@ -118,11 +118,12 @@ await t.test('null deletes a secret', (t) => {
   t.end()
 })
 
-await t.test('null is no value of anything else', (t) => {
-  has(t, changeSettings(form, nothing, { ...complete, ports: null }, { vault, now: first, base: '/settings' }), {
-    ok: false,
-    problems: [{ path: '/settings/ports', code: 'type' }]
-  })
+await t.test('null is absence of anything else, and no value of a field that there is not', (t) => {
+  const refused = (settings: JsonObject): unknown => changeSettings(form, nothing, settings, { vault, now: first, base: '/settings' })
+  t.notOk('ports' in store({ ...complete, ports: null }).plain)
+  has(t, refused({ ...complete, server: null }), { ok: false, problems: [{ path: '/settings/server', code: 'required' }] })
+  has(t, refused({ ...complete, apiKye: null }), { ok: false, problems: [{ path: '/settings/apiKye', code: 'unknown_field' }] })
+  has(t, refused({ ...complete, ports: [null] }), { ok: false, problems: [{ path: '/settings/ports/0', code: 'type' }] })
   t.end()
 })
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import t from 'tap'
 import { has } from '../../support/matching.ts'
 import { startService } from '../../support/service.ts'
@@ -37,6 +37,7 @@ await t.test('a compressed body is read, within the limit of a body', async (t) 
     'GZIP',
     gzipSync
   ]] as const) has(t, await validate(compress(body), { 'content-encoding': coding }), { status: 200 }, coding)
+  has(t, await validate(deflateRawSync(body), { 'content-encoding': 'deflate' }), { status: 200 }, 'without the format of zlib')
   has(t, await validate(body, { 'content-encoding': 'identity' }), { status: 200 })
   has(t, await validate(gzipSync(`${' '.repeat(6 * 1024 * 1024)}${body}`), { 'content-encoding': 'gzip' }), {
     status: 413,
@@ -71,6 +72,50 @@ await t.test('null for what may be left out is absence, in the request and in th
   t.notOk('email' in outbox[0].data.customer)
 })
 
+await t.test('null is absence in the settings of a provider, and in those of a request', async (t) => {
+  const configure = (settings: object): Promise<any> =>
+    service.send('PUT', '/api/v1/company/providers/stripe', { body: { settings, sandbox: null } })
+  const taxRates = [{ percent: 20, id: 'txr_20' }]
+  has(t, await configure({ secretKey: 'sk_live_0123456789', webhookSecret: 'whsec_0123456789', taxRates, timezone: null }), {
+    status: 200,
+    body: { settings: { webhookSecret: { set: true }, timezone: undefined } }
+  })
+  has(t, await configure({ webhookSecret: null, taxRates }), {
+    status: 200,
+    body: { settings: { secretKey: { set: true }, webhookSecret: undefined } }
+  }, 'of a secret it is its end')
+  has(t, await configure({ secretKey: null, taxRates }), {
+    status: 422,
+    body: { details: [{ path: '/settings/secretKey', code: 'required' }] }
+  })
+  const sample = JSON.parse(await readFile(new URL('../../../templates/invoice/sample.json', import.meta.url), 'utf8'))
+  const settings = { includePaymentCollectionLink: null, paymentCollectionLabel: null }
+  has(t, await service.send('POST', '/api/invoicing/validate', {
+    body: { documentType: 'INVOICE', providerName: 'stripe', settings, template: { id: 1, data: { ...sample, dueDate: '2099-01-01' } } }
+  }), { status: 200 })
+})
+
+await t.test('who may send is an address or a domain, from which mails can come', async (t) => {
+  const save = (sender: string): Promise<any> =>
+    service.send('PUT', '/api/v1/company/providers/smtp', {
+      body: { settings: { host: 'mail.example.com', user: 'me', password: 'secret', allowedSenders: [sender] } }
+    })
+  for (const sender of ['@example.com', ' Ada@Example.com\n', '@bücher.example', '"a..b"@docomo.ne.jp', '@xn--bcher-kva.example',
+    'a+b@mail.example.com'])
+  {
+    has(t, await save(sender), { status: 200 }, sender)
+  }
+  for (const sender of ['example.com', '*@example.com', '@*.example.com', '@', 'ada@', '@localhost', 'mailto:ada@example.com',
+    '<ada@example.com>', 'Ada <ada@example.com>', 'a..b@example.com', 'ada@[192.0.2.1]', '@192.0.2.1', '@my_shop.example', '@example.com.',
+    'ada@a@example.com', '@@example.com'])
+  {
+    has(t, await save(sender), {
+      status: 422,
+      body: { details: [{ path: '/settings/allowedSenders/0', code: 'format', message: /@example\.com for everybody there/ }] }
+    }, sender)
+  }
+})
+
 await t.test('a wrong field has one problem', async (t) => {
   const { body: { details } } = await service.send('POST', '/api/email', {
     body: { from: 7, to: [], subject: '', body: null, metadata: 'x' }
@@ -93,10 +138,19 @@ await t.test('a plus in a query is a plus where there can be no space', async (t
 })
 
 await t.test('a POST without a body may name any type; one with a body must be JSON', async (t) => {
-  for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
+  for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x', 'application/json',
+    'nothing'])
+  {
     has(t, await raw('POST', '/api/v1/company/callback-secret', '', { 'content-type': type, 'content-length': '0' }), { status: 200 }, type)
   }
-  has(t, await raw('POST', '/api/sms', body, { 'content-type': 'text/plain' }), { status: 415 })
+  for (const more of [{}, { 'content-type': 'text/plain' }, { 'content-type': 'application/json' }] as Record<string, string>[]) {
+    has(t, await raw('POST', '/api/v1/company/callback-secret', '', { 'transfer-encoding': 'chunked', ...more }), { status: 200 },
+      'its end alone says that it is empty')
+    has(t, await raw('POST', '/api/sms', 'Hi', { 'transfer-encoding': 'chunked', ...more }), {
+      status: more['content-type'] === json['content-type'] ? 400 : 415
+    })
+  }
+  for (const type of ['text/plain', 'nothing']) has(t, await raw('POST', '/api/sms', body, { 'content-type': type }), { status: 415 }, type)
 })
 
 /** A form as its bytes: a list of parts, each with its header lines and its content. */
