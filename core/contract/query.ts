@@ -72,7 +72,7 @@ export const ChoiceBody = Type.Object({
 }, { ...closed, minProperties: 1, maxProperties: 1, title: 'ProviderChoice', examples: [{ providerName: 'simulator' }] })
 export type ChoiceBody = Static<typeof ChoiceBody>
 
-/** The body of a configuration, which replaces the old one. Only a secret that is left out is kept; null deletes it, and is absence else. */
+/** The body of a configuration, which replaces the old one. A secret that is left out is kept; null deletes it, elsewhere it is absence. */
 export const ConfigurationBody = Type.Object({
   settings: AnyJsonObject,
   sandbox: Type.Optional(Type.Boolean({
