@@ -10,7 +10,7 @@ export { failureOf, outcomeUnknown, recipientUnavailable, refused, unavailable }
 export { invoiceOf, minorUnits } from './host/manifest/invoice.ts'
 export { taxesOf } from './host/manifest/invoice-taxes.ts'
 export { sendStatus } from './contract/recipients.ts'
-export { lookupLanguage, Money, placeLine, readMailbox, shortened } from '@dispatch/common'
+export { asciiMailbox, lookupLanguage, Money, placeLine, readMailbox, shortened } from '@dispatch/common'
 export { at, listOf, textOf } from './services/data.ts'
 
 export type { Json, JsonObject, Mailbox, Place } from '@dispatch/common'

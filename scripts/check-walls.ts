@@ -89,13 +89,29 @@ const homes: Record<string, RegExp> = {
  * Values of requests are parsed once, where they enter; rules, pages, files, XML and providers get what was parsed. `calls` parses such a
  * value, `inside` is where nothing may call it, but for its `home`. A parser that is a package has its place in the table above.
  */
-const parsers = [{
-  value: 'a day',
-  calls: /\bDate\.parse\(|\bTemporal\.\w+\.from\(|\bnew Date\((?!\)|Date\.|[\w.()?]*\b(now|time|getTime)\b)/g,
-  inside: /^(core\/(services|pipeline|packages\/(common|documents|einvoice))|providers)\//,
-  // `formats.ts` checks times of the API; Stripe takes the beginning of a day in a time zone, which is computed of the parsed day.
-  home: /^(core\/packages\/common\/(day|formats)|providers\/stripe\/time)\.ts$/
-}]
+const parsers = [
+  {
+    value: 'a day',
+    calls: /\bDate\.parse\(|\bTemporal\.\w+\.from\(|\bnew Date\((?!\)|Date\.|[\w.()?]*\b(now|time|getTime)\b)/g,
+    inside: /^(core\/(services|pipeline|packages\/(common|documents|einvoice))|providers)\//,
+    // `formats.ts` checks times of the API; Stripe takes the beginning of a day in a time zone, which is computed of the parsed day.
+    home: /^(core\/packages\/common\/(day|formats)|providers\/stripe\/time)\.ts$/
+  },
+  {
+    // At its @, by a pattern or by cutting.
+    value: 'a mailbox',
+    calls: /\[\^@[^\]]*\]|\b(?:split|indexOf|lastIndexOf)\(['"]@['"]\)/g,
+    inside: /^(core\/(services|pipeline|host|packages\/(common|documents|einvoice))|providers)\//,
+    // `problems.ts` tells who has written several addresses how a list is written.
+    home: /^core\/packages\/common\/(mailbox|problems)\.ts$/
+  },
+  {
+    value: 'the minor unit of a currency',
+    calls: /style: 'currency'|\w+FractionDigits\b|\.mul\(100\)/g,
+    inside: /^(core\/(services|pipeline|host|packages\/(common|einvoice))|providers)\//,
+    home: /^core\/packages\/common\/currencies\.ts$/
+  }
+]
 
 const folders = '{core,plugins,providers,scripts}/**/*.{ts,mts,js,mjs}'
 /** Benchmarks measure the libraries themselves, and tests use the internals of what they test. */

@@ -6,6 +6,7 @@
 export const longTier: Readonly<Record<string, string>> = {
   'test/sandbox/': 'processes of adapters are started, attacked and ended',
   'core/packages/conformance/test/zoo.test.ts': 'the kit runs once for each broken provider',
+  'core/packages/conformance/test/values.test.ts': 'the kit runs once for each way to harm a value',
   'test/conformance.test.ts': 'every shipped provider passes the whole kit',
   'test/crash/': 'processes are killed and disturbed under load',
   'test/e2e/': 'each test starts the service as it is run for real',

@@ -1,4 +1,4 @@
-import { failureOf, type Found, type Http, type HttpCall, refused, type ServiceContracts, shortened, type Static,
+import { asciiMailbox, failureOf, type Found, type Http, type HttpCall, refused, type ServiceContracts, shortened, type Static,
   Type } from '@dispatch/core/provider'
 import { hash } from 'node:crypto'
 import { fieldsOf, linesOf } from './address.ts'
@@ -81,7 +81,8 @@ function simple ({ settings }: Configured): Options {
     postage_type: postageType,
     ...(printSender &&
       { print_sender_address: true, envelope_windows_type: 'DOUBLE', ...senderOf(settings, 'A letter with a printed sender') }),
-    ...(undeliveredMail !== undefined && { treat_undelivered_mail: true, notification_treat_undelivered_mail: [undeliveredMail] })
+    ...(undeliveredMail !== undefined &&
+      { treat_undelivered_mail: true, notification_treat_undelivered_mail: [asciiMailbox(undeliveredMail)] })
   }
 }
 

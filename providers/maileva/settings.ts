@@ -65,7 +65,7 @@ export const Settings = Type.Object({
       'The e-mail address to which Maileva reports letters that cannot be delivered, in place of sending them back; not with a ' +
       'printed sender on simple ones.',
     maxLength: 254,
-    pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$'
+    format: 'mail-address'
   })),
   senderName: Type.Optional(
     Type.String({

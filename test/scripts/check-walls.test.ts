@@ -177,6 +177,24 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
     '(core/packages/common/(day|formats)|providers/stripe/time).ts'
   ],
   [
+    'a mailbox is not taken apart again',
+    'providers/acme/a.ts',
+    'export const domainOf = (address: string) => address.split(\'@\')[1]',
+    'providers/acme/a.ts:1 calls split(\'@\'): a mailbox is parsed once, in core/packages/common/(mailbox|problems).ts'
+  ],
+  [
+    'nor checked by a pattern of its own',
+    'providers/acme/a.ts',
+    'export const form = /^[^@\\s]+@/',
+    'providers/acme/a.ts:1 calls [^@\\s]: a mailbox is parsed once, in core/packages/common/(mailbox|problems).ts'
+  ],
+  [
+    'the decimals of a currency are those of one table',
+    'core/host/a.ts',
+    'export const cents = (amount: Decimal) => amount.mul(100)',
+    'core/host/a.ts:1 calls .mul(100): the minor unit of a currency is parsed once, in core/packages/common/currencies.ts'
+  ],
+  [
     'an e-mail address is read in one place',
     'core/services/a.ts',
     'import isEmail from \'validator/lib/isEmail.js\'',

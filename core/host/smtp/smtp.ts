@@ -1,4 +1,4 @@
-import { isAscii, readMailbox } from '@dispatch/common'
+import { hasAsciiLocalPart, readMailbox } from '@dispatch/common'
 import { hash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { domainToASCII } from 'node:url'
@@ -120,7 +120,7 @@ type Delivery = { host: string, ended: AbortSignal, holds: LeaseCheck, message: 
 async function deliver (mailer: Mailer, { host, ended, holds, message, read }: Delivery): Promise<SmtpReceipt> {
   const { from, replyTo, ...recipients } = addressesOf(message)
   const beyondAscii = [from, ...recipients.to, ...recipients.cc, ...recipients.bcc, ...replyTo].find(({ address }) =>
-    !isAscii(address.replace(/@[^@]*$/, ''))
+    !hasAsciiLocalPart(address)
   )
   if (beyondAscii !== undefined && !await mailer.takesUtf8()) {
     throw new RequestFailure('refused', `"${host}" accepts ASCII addresses only, not ${beyondAscii.address}: it does not offer SMTPUTF8.`, {

@@ -20,6 +20,7 @@ import { shownCases } from './rules/shown.ts'
 import { signedCases } from './rules/signed.ts'
 import { createSubject, type ProviderUnderTest, ready } from './rules/subject.ts'
 import { tenantCases } from './rules/tenants.ts'
+import { valueCases } from './rules/values.ts'
 import { webhookCases } from './rules/webhooks.ts'
 import { statusWordCases } from './rules/words.ts'
 import { type KitStep, type Progress, progressTo } from './run/progress.ts'
@@ -120,6 +121,7 @@ async function casesOf (
     await when(['cancel'], () => cancelCases(subject, { questions, fit })),
     await when(['checked'], () => checkedCases(subject)),
     await when(['carried'], () => carriedCases(subject, fit)),
+    await when(['values'], () => valueCases(subject, fit)),
     await when(['tenants'], () => tenantCases(subject, fit)),
     await when(['documents'], () => documentCases(subject, fit)),
     await when(['words'], () => statusWordCases(subject, questions)),

@@ -27,6 +27,7 @@ export const conformanceRules = {
   checked: 'A check of the credentials only reads; a 401 means that they fail, an unreachable vendor that they cannot be checked.',
   tenants: 'Two tenants at the same time never see each other\'s settings.',
   carried: 'A document that the vendor makes carries the fields that are declared for it, and no others.',
+  values: 'Awkward values reach the vendor unharmed, in one of its spellings, or a validation refuses them.',
   plain: 'Every return value is plain JSON.',
   arguments: 'The provider does not change its arguments.',
   ends: 'An aborted call ends.',

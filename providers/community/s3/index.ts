@@ -74,7 +74,7 @@ export default defineProvider({
 
       async dispatch ({ document }, { settings, idempotencyKey, http }) {
         const id = [settings.prefix, `${idempotencyKey}-${nameOf(document.filename)}`].filter((part) => part !== undefined).join('/')
-        const url = `${settings.endpoint.replace(/\/+$/, '')}/${settings.bucket}/${id}`
+        const url = `${settings.endpoint.replace(/\/+$/, '')}/${settings.bucket}/${id.split('/').map(encodeURIComponent).join('/')}`
         await http.put(url, { sigv4: keyOf(settings), headers: { 'content-type': document.contentType }, document }, Type.Unknown())
         return { id, status: 'stored', url, bucket: settings.bucket, size: document.size, sha256: document.sha256 }
       }
@@ -86,7 +86,7 @@ function keyOf ({ accessKeyId, secretAccessKey, region }: Static<typeof Settings
   return { accessKeyId, secretAccessKey, region, service: 's3' }
 }
 
-/** A name that needs no encoding in a path, and so none in a signature. */
+/** The end of a name, with its extension: letters and digits of every script, without what a key takes only with care. */
 function nameOf (filename: string): string {
-  return filename.normalize('NFKD').replaceAll(/[^A-Za-z0-9_.-]+/g, '-').slice(-longestName)
+  return Array.from(filename.normalize('NFC').replaceAll(/[^\p{L}\p{M}\p{N}_.-]+/gu, '-')).slice(-longestName).join('')
 }

@@ -19,7 +19,7 @@ export type ProviderUnderTest = {
   play: (
     prepared: Prepared,
     changes?: Partial<Pick<FixtureCall, 'attack' | 'mailAttack' | 'meet' | 'state' | 'sandbox'>>,
-    stage?: VendorDouble
+    stage?: Pick<VendorDouble, 'play'>
   ) => Promise<CallRun>
 }
 

@@ -1,7 +1,7 @@
 import { type JsonObject, withTimeLimit } from '@dispatch/common'
 import { aroundHttp, type CallContext, callDispatch, type CallLimits, copyJson, type Credential, credentialsOf, type DocumentHandle,
-  type FailedCall, failureOf, type Http, type InstalledProvider, invoke, type Log, type Outcome, type ProvidedName, type ServiceContracts,
-  type Smtp, type SmtpTransport, type State, type Verb, type VerbName } from '@dispatch/core/host'
+  type FailedCall, failureOf, type Files, type Http, type InstalledProvider, invoke, type Log, type Outcome, type ProvidedName,
+  type ServiceContracts, type Smtp, type SmtpTransport, type State, type Verb, type VerbName } from '@dispatch/core/host'
 import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -39,7 +39,8 @@ export type FixtureCall = ExchangeScript & {
 
 /**
  * The verb's own result, before the host made an outcome of it. `trace`: a thrown error that is no failure, with its stack. `refused`: what
- * the context's `http` refused to send. `credentials`: those that it gave with its requests.
+ * the context's `http` refused to send. `credentials`: those that it gave with its requests. `handed`: the e-mails and the paths of files
+ * that it gave to the host.
  */
 export type VerbObservation = {
   thrown?: unknown
@@ -49,6 +50,7 @@ export type VerbObservation = {
   ended: boolean
   refused: string[]
   credentials: Credential[]
+  handed: { what: string, value: unknown }[]
 }
 
 /** A call that was made. `saved`: each checkpoint, with the number of requests before it. */
@@ -75,7 +77,7 @@ export async function run (
   const playing = await stage.play(call)
   const log = memoryLog()
   const saved: CallRun['saved'] = []
-  const seen: VerbObservation = { changed: false, ended: true, refused: [], credentials: [] }
+  const seen: VerbObservation = { changed: false, ended: true, refused: [], credentials: [], handed: [] }
   const done = Promise.withResolvers<undefined>()
   const watched = observed(installed, call, seen, () => done.resolve(undefined))
   try {
@@ -147,7 +149,9 @@ function observed (
     const before = structuredClone(given())
     seen.ended = false
     try {
-      seen.returned = await own(request, { ...context, http: listened(context.http, seen), smtp: overheard(context.smtp, seen) }, caller)
+      const { http, smtp, files } = context
+      const heard = { http: listened(http, seen), smtp: overheard(smtp, seen), files: noted(files, seen) }
+      seen.returned = await own(request, { ...context, ...heard }, caller)
       return seen.returned
     } catch (thrown) {
       seen.thrown = thrown
@@ -184,11 +188,21 @@ function overheard (smtp: Smtp, seen: VerbObservation): Smtp {
   return {
     send (message, transport) {
       hear(transport)
+      seen.handed.push({ what: 'the e-mail', value: message })
       return smtp.send(message, transport)
     },
     verify (transport) {
       hear(transport)
       return smtp.verify(transport)
+    }
+  }
+}
+
+function noted (files: Files, seen: VerbObservation): Files {
+  return {
+    put (path, document) {
+      seen.handed.push({ what: 'the path of the file', value: path })
+      return files.put(path, document)
     }
   }
 }

@@ -1,5 +1,5 @@
-import { compile, compileJsonSchema, isRecord, type JsonObject } from '@dispatch/common'
-import { AnyJsonObject, type DocumentHandle, type ProvidedName, services } from '@dispatch/core/host'
+import { compile, isRecord, type JsonObject } from '@dispatch/common'
+import { AnyJsonObject, type DocumentHandle, type ProvidedName, providedNames, services } from '@dispatch/core/host'
 import { hash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 
@@ -35,6 +35,16 @@ const fitBesides = compile(Type.Object({
   )
 }, closed))
 
+/** The service's own object, with the fields that it needs. */
+const fitOwn = byService((service) => {
+  const { fields, required } = services[service]
+  return compile(Type.Unsafe<JsonObject>({ ...fields, required }))
+})
+
+function byService<Value> (valueOf: (service: ProvidedName) => Value): Record<ProvidedName, Value> {
+  return Object.fromEntries(providedNames.map((service) => [service, valueOf(service)])) as Record<ProvidedName, Value>
+}
+
 const usual = {
   filename: 'document.pdf',
   contentType: 'application/pdf',
@@ -56,10 +66,7 @@ export function materialOf (
   const { html, text, ...fields } = isRecord(own) ? own : {}
   const message = service === 'email' ? { ...(html !== undefined && { html }), ...(text !== undefined && { text }) } : {}
   const besides = fitting(fitBesides(others))
-  fitting(
-    compileJsonSchema({ ...services[service].fields, required: services[service].required })(service === 'email' ? fields : own,
-      `/${service}`)
-  )
+  fitting(fitOwn[service](service === 'email' ? fields : own, `/${service}`))
   const { data = {}, metadata = {}, document = {}, inline = [], attachments = [], signatures = [place] } = besides
   const whole = handleOf(document, 0, content)
   const attached = attachments.map((one, index) => handleOf(one, index + 1, content))

@@ -1,0 +1,126 @@
+import { compileJsonSchema, isRecord, type Json, type JsonObject, pointer, vocabularies } from '@dispatch/common'
+import { type ProvidedName, services, type SettingsSchema } from '@dispatch/core/host'
+import { awkward, isAddressField, type Kind } from './awkward.ts'
+
+/**
+ * A place of what a client asks: a JSON pointer into the request of a fixture, in which `/settings` are those of the request. A postal
+ * address is one place.
+ */
+export type Place = { at: string, kind: Kind, index: number, own: Json | undefined, fits: (value: Json) => boolean, most: number }
+
+/** What a client may ask: the request of a fixture, and its `settings`. */
+export type Asked = JsonObject
+
+/** The most characters of a text whose schema does not say it. */
+const usualMost = 1000
+/** Vendors that take metadata take little of it. */
+const metadata = { type: 'object', additionalProperties: { type: 'string', maxLength: 150, pattern: '^[^\n]*$' } }
+
+/** The places of a request that have a kind, by the schemas of the service, of invoices and of the provider's settings of a request. */
+export function placesOf (service: ProvidedName, asked: Asked, settings: SettingsSchema): Place[] {
+  const { [service]: own, data, metadata: pairs, settings: given, document, attachments, inline } = asked
+  const found = [
+    ...placesIn(own ?? {}, { at: `/${service}`, schema: fieldsOf(service), name: service }),
+    ...service === 'invoicing' ? placesIn(data ?? {}, { at: '/data', schema: invoice, name: 'data' }) : [],
+    ...placesIn(pairs ?? {}, { at: '/metadata', schema: metadata, name: 'metadata' }),
+    ...placesIn(given ?? {}, { at: '/settings', schema: settings, name: 'settings' }),
+    ...service === 'sms' || service === 'email' ? [] : [filename('/document', document)],
+    ...listed(attachments, '/attachments'),
+    ...listed(inline, '/inline')
+  ]
+  return found.map((place, index) => ({ ...place, index }))
+}
+
+type Found = Omit<Place, 'index'>
+type Spot = { at: string, schema: unknown, name: string }
+
+const invoice = vocabularies.find(({ $id }) => $id === 'dispatch:invoice')
+
+/** The schema of a service's own object, as a fixture has it: an e-mail with its texts. */
+function fieldsOf (service: ProvidedName): object {
+  const { properties } = services[service].fields
+  return {
+    type: 'object',
+    properties: service === 'email' ? { ...properties, html: { type: 'string' }, text: { type: 'string' } } : properties
+  }
+}
+
+function listed (documents: Json | undefined, at: string): Found[] {
+  return Array.isArray(documents) ? documents.map((document: Json, index) => filename(`${at}/${index}`, document)) : []
+}
+
+function filename (at: string, document: Json | undefined): Found {
+  const own = isRecord(document) ? document['filename'] as Json : undefined
+  return { at: `${at}/filename`, kind: 'filename', own, fits: () => true, most: usualMost }
+}
+
+function placesIn (value: Json, { at, schema, name }: Spot): Found[] {
+  const known = resolved(schema)
+  if (!isRecord(known)) return []
+  if (typeof value === 'string') return placeAt(value, { at, schema: known, name })
+  if (Array.isArray(value)) {
+    return value.flatMap((item: Json, index) => placesIn(item, { at: `${at}/${index}`, schema: known['items'], name }))
+  }
+  if (!isRecord(value)) return []
+  const isPostal = typeof value['city'] === 'string' && typeof value['country'] === 'string'
+  const { properties = {}, additionalProperties } = known
+  const fields = Object.entries(value as JsonObject).filter(([field]) => !isPostal || !isAddressField(field)).flatMap(([field, inner]) =>
+    placesIn(inner, {
+      at: pointer(at, field),
+      schema: isRecord(properties) && Object.hasOwn(properties, field) ? properties[field] : additionalProperties,
+      name: field
+    })
+  )
+  return isPostal ? [{ at, kind: 'postal', own: value, fits: () => true, most: usualMost }, ...fields] : fields
+}
+
+/** Words and numbers that mean something to programs. */
+const words = new Set(['language', 'currency', 'taxCurrency', 'unit', 'scheme', 'logo', 'country', 'locale'])
+
+function placeAt (own: string, { at, schema, name }: { at: string, schema: Record<string, unknown>, name: string }): Found[] {
+  const { format, title, enum: choices, const: one, maxLength = usualMost } = schema
+  const kinds: Readonly<Record<string, Kind | undefined>> = {
+    mailbox: 'mailbox',
+    'mailbox-or-none': 'mailbox',
+    'mail-address': 'address',
+    'iso-8601': 'day'
+  }
+  const kind = title === 'PhoneNumber'
+    ? 'phone'
+    : typeof format === 'string'
+    ? kinds[format]
+    : name === 'email'
+    ? 'address'
+    : kindOf(schema)
+  if (kind === undefined || choices !== undefined || one !== undefined || words.has(name)) return []
+  const fit = compileJsonSchema(schema)
+  return [{ at, kind, own, fits: (value) => fit(value).ok, most: Math.min(Number(maxLength), 5 * usualMost) }]
+}
+
+function kindOf ({ anyOf, type }: Record<string, unknown>): Kind | undefined {
+  const forms = Array.isArray(anyOf) ? anyOf : []
+  if (forms.some((form) => isRecord(form) && form['format'] === 'date')) return 'day'
+  return type === 'string' ? 'text' : undefined
+}
+
+/** The schema behind a reference into the vocabulary of invoices. */
+function resolved (schema: unknown): unknown {
+  if (!isRecord(schema) || typeof schema['$ref'] !== 'string') return schema
+  return resolved(
+    schema['$ref'].replace(/^.*#\//, '').split('/').reduce<unknown>((found, name) => isRecord(found) ? found[name] : undefined, invoice)
+  )
+}
+
+/** A text of ASCII by which a value is found again. No mark stands in another one, nor in a text of anybody else. */
+export function markOf ({ index }: Pick<Place, 'index'>, part = 0): string {
+  return `zq${index}${'abcdefgh'[part] ?? ''}qz`
+}
+
+/** The values of a place, in the order of its kind. One that does not fit its schema is undefined: no client can send it. */
+export function valuesOf (place: Place): (Json | undefined)[] {
+  const { kind, own, index, most, fits } = place
+  return awkward[kind].map((make) => {
+    const value = make({ mark: (part) => markOf(place, part), own, index, most })
+    return value === undefined || !fits(value) ? undefined : value
+  })
+}

@@ -1,0 +1,119 @@
+import { asciiMailbox, isRecord, type Json, type JsonObject, readMailbox } from '@dispatch/common'
+import { type InstalledProvider, problemsForeseen, type ProvidedName, services, splitSecrets, textOf } from '@dispatch/core/host'
+import type { Prepared } from '../fixtures/prepare.ts'
+import { now } from '../run/clock.ts'
+import { type FixtureRequest, materialOf } from '../vendor/request.ts'
+import { type Asked, markOf, type Place } from './places.ts'
+import type { Part } from './spellings.ts'
+
+/** Another value at a place of a request. */
+export type Change = { place: Place, value: Json }
+
+/** A request with other values, as the provider gets it, and the changes that a validation lets through. */
+export type Trial = FixtureRequest & { requestSettings: JsonObject, changes: readonly Change[] }
+
+/** What a fixture asks, in which values are changed. */
+export type Base = { installed: InstalledProvider, prepared: Prepared, service: ProvidedName, asked: Asked }
+
+/** The request without the changes that the service or the provider refuses before anything is made. What it refuses is declared. */
+export async function tried (base: Base, changes: readonly Change[]): Promise<Trial> {
+  const made = requestOf(base, changes)
+  const refused = changes.length === 0 ? [] : await refusedOf(base, made)
+  if (refused.length === 0) return { ...made, changes }
+  const left = changes.filter(({ place }) => !refused.some((path) => isNear(path, place.at)))
+  // What cannot be told apart is left out as a whole.
+  return await tried(base, left.length < changes.length ? left : [])
+}
+
+function requestOf ({ installed, service, asked }: Base, changes: readonly Change[]): Omit<Trial, 'changes'> {
+  const { settings, ...request } = changes.reduce(changed, asked)
+  const { capabilities } = installed.manifest.services[service] ?? {}
+  return {
+    ...materialOf(service, request, { capabilities, content: undefined }),
+    requestSettings: isRecord(settings) ? settings : {}
+  }
+}
+
+/** Where the service itself and the provider refuse a request. What they refuse of the fixture as it is does not count. */
+async function refusedOf (base: Base, made: Omit<Trial, 'changes'>): Promise<string[]> {
+  const { installed, prepared: { call }, service } = base
+  const { plain: settings } = splitSecrets(installed.manifest.settings, call.settings)
+  const { capabilities = {} } = installed.manifest.services[service] ?? {}
+  const { request, requestSettings } = made
+  const own = isRecord(request[service]) ? request[service] as JsonObject : {}
+  const { problems = [], expectations = [] } = services[service].check({
+    fields: own,
+    at: (field) => `/${service}/${field}`,
+    data: isRecord(request['data']) ? request['data'] : {},
+    template: {},
+    provider: { code: installed.code, capabilities, settings },
+    today: now().toISOString().slice(0, 10),
+    otherServices: []
+  })
+  const foreseen = await problemsForeseen(installed, service, request, { settings, requestSettings, sandbox: call.sandbox, now: now() })
+  return [...problems, ...expectations, ...foreseen].map(({ path }) => path)
+}
+
+/** Whether a problem is about a place: at it, around it, or within it. */
+function isNear (path: string, place: string): boolean {
+  return `${place}/`.startsWith(`${path}/`) || `${path}/`.startsWith(`${place}/`)
+}
+
+function changed (asked: Asked, { place: { at: pointer, kind }, value }: Change): Asked {
+  const whole = structuredClone(asked)
+  const names = pointer.split('/').slice(1)
+  const last = names.pop() ?? ''
+  const holder = names.reduce<Record<string, Json>>((inner, name) => {
+    const next = inner[name]
+    const made = isRecord(next) || Array.isArray(next) ? next as Record<string, Json> : {}
+    inner[name] = made
+    return made
+  }, whole)
+  holder[last] = kind === 'postal' ? movedTo(holder[last], value) : value
+  return whole
+}
+
+/** A recipient elsewhere: what the new address leaves out, it has not. */
+function movedTo (own: Json | undefined, value: Json): Json {
+  const { address, city, state, region, postalCode, country, ...others } = isRecord(own) ? own as JsonObject : {}
+  return { ...others, ...isRecord(value) ? value : {} }
+}
+
+/** What must reach the vendor of a value, as the provider has got it: an address with its domain in ASCII, a number that is dialled. */
+export function partsOf ({ place, value }: Change, { request, requestSettings }: Trial): Part[] {
+  const whole = { ...request, settings: requestSettings }
+  const [mark, first] = [markOf(place), markOf(place, 1)]
+  const marked = textWith(whole, mark)
+  const { at: pointer, kind } = place
+  if (kind === 'phone') return [{ at: pointer, kind, expected: textOf(whole, pointer) ?? '' }]
+  if (kind === 'day') return [{ at: pointer, kind, expected: textOf(value, '') ?? '' }]
+  if (kind === 'postal') return isRecord(value) ? postalParts(place, value, whole) : []
+  if (marked === undefined) return []
+  if (kind === 'address') return [{ at: pointer, kind, expected: asciiMailbox(marked), mark }]
+  if (kind !== 'mailbox') return [{ at: pointer, kind, expected: marked, mark }]
+  const { address, name } = readMailbox(marked) ?? { address: marked }
+  return [
+    { at: pointer, kind: 'address', expected: address, mark },
+    ...name === undefined ? [] : [{ at: `the name of ${pointer}`, kind: 'text', expected: name, mark: first } as const]
+  ]
+}
+
+function postalParts (place: Place, value: JsonObject, whole: JsonObject): Part[] {
+  const { at: pointer } = place
+  const [street, town] = [markOf(place, 1), markOf(place, 2)]
+  const word = (name: string): Part[] =>
+    typeof value[name] === 'string' ? [{ at: `${pointer}/${name}`, kind: 'word', expected: textOf(whole, `${pointer}/${name}`) ?? '' }] : []
+  return [
+    { at: `${pointer}/address`, kind: 'text', expected: textOf(value, '/address') ?? '', mark: street },
+    { at: `${pointer}/city`, kind: 'text', expected: textOf(value, '/city') ?? '', mark: town },
+    ...word('postalCode'),
+    ...word('country')
+  ]
+}
+
+/** The text of a request that has a mark. */
+function textWith (value: Json, mark: string): string | undefined {
+  if (typeof value === 'string') return value.includes(mark) ? value : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  return Object.values(value as JsonObject).map((inner) => textWith(inner, mark)).find((found) => found !== undefined)
+}
