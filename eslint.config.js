@@ -63,7 +63,7 @@ export default tseslint.config(
     }
   },
   {
-    files: ['test/**/*.ts', 'core/packages/*/test/**/*.ts'],
+    files: ['test/**/*.ts', 'core/packages/{*,features/*}/test/**/*.ts'],
     rules: {
       // tap's own compare lists only as far as the expected one goes: test/support/matching.ts has what compares all.
       // Those of a text, a map or a set have one argument.

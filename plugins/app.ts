@@ -1,6 +1,7 @@
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify'
 import { consolePlugin } from './console/console.ts'
 import type { App } from './container.ts'
+import { featureRoutes } from './features/routes.ts'
 import { admissionControlPlugin } from './hooks/admission-control.ts'
 import { authenticationPlugin, authorizationPlugin } from './hooks/authentication.ts'
 import { bodyParsingPlugin } from './hooks/body-parsing.ts'
@@ -61,7 +62,7 @@ import { supportPage } from './support-page/page.ts'
 import { requestTracesPlugin } from './traces/requests.ts'
 
 /** The whole service: its hooks and routes, in order. */
-export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
+export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features }) => {
   await server.register(drainingPlugin)
   const traces = get('traces')
   if (traces !== undefined) await server.register(requestTracesPlugin, { traces })
@@ -152,8 +153,9 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
     leaving: get('leaving').signal
   })
   await server.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
+  for (const feature of features) await server.register(featureRoutes(feature))
   if (get('config').showsConsole) {
-    await server.register(consolePlugin, { prefix: '/console', sessions: get('sessions'), signingOn: get('signingOn') })
+    await server.register(consolePlugin, { prefix: '/console', sessions: get('sessions'), signingOn: get('signingOn'), features })
   }
   if (get('config').environment === 'development') {
     await server.register(simulatorRoutes, {

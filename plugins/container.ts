@@ -10,15 +10,24 @@ import { container, instanceCachingFactory } from 'tsyringe'
 import { readCatalogPlaces } from './config/catalogs.ts'
 import type { Config } from './config/config.ts'
 import { openKeyring } from './config/master-keys.ts'
-import type { App, AppDependencies, Factories } from './container/dependencies.ts'
+import type { AppDependencies, Factories, Get } from './container/dependencies.ts'
 import { beginWork, dispatches } from './container/dispatches.ts'
 import { documents } from './container/documents.ts'
 import { people } from './container/people.ts'
 import { providers } from './container/providers.ts'
+import type { BoundFeature, Feature } from './features/feature.ts'
+import { findFeatures, migrationsOf } from './features/find-features.ts'
+import type { Token } from './features/token.ts'
 import { admissionLimits } from './hooks/admission-control.ts'
 import { transportLimits } from './server/transport-limits.ts'
 
-export type { App, AppDependencies } from './container/dependencies.ts'
+export type { AppDependencies } from './container/dependencies.ts'
+
+/**
+ * The service with all its dependencies and its features, bound to what they need. `close` waits for the running dispatches, then closes
+ * everything that was opened.
+ */
+export type App = { get: Get, features: readonly (Feature & BoundFeature)[], close: () => Promise<void> }
 
 /**
  * How each dependency is created from others, when it is first requested. tsyringe's decorators inject into constructors of classes, by
@@ -39,7 +48,8 @@ const factories: Factories = {
 }
 
 /**
- * `signal` ends the wait for the database. `time` replaces the database's clock in tests. Any dependency can be replaced under its name.
+ * `signal` ends the wait for the database. `time` replaces the database's clock in tests. `features` replaces those of the installation.
+ * Any dependency can be replaced under its name.
  */
 export type AppOptions = {
   databaseUrl: string
@@ -47,6 +57,7 @@ export type AppOptions = {
   signal?: AbortSignal
   databaseLimits?: TimeLimits
   time?: (() => Date) | undefined
+  features?: readonly Feature[]
 } & Partial<AppDependencies>
 
 /**
@@ -55,16 +66,34 @@ export type AppOptions = {
  */
 export async function createApp (
   config: Config,
-  { databaseUrl, log, signal, databaseLimits, time, ...replacements }: AppOptions
+  { databaseUrl, log, signal, databaseLimits, time, features: given, ...replacements }: AppOptions
 ): Promise<App> {
   const dependencies = container.createChildContainer()
-  const get: App['get'] = (name) => dependencies.resolve(name)
+  const get: Get = (name) => dependencies.resolve(name)
+  const ofFeatures = new Map<string, string>()
+  const requireFree = (name: string): void => {
+    const feature = ofFeatures.get(name)
+    if (feature !== undefined) throw new Error(`The feature "${feature}" provides "${name}", which the service itself has.`)
+  }
   const put = <Name extends keyof AppDependencies>(name: Name, dependency: AppDependencies[Name]): void => {
+    requireFree(name)
     dependencies.registerInstance(name, dependency)
   }
 
   for (const name of Object.keys(factories) as (keyof AppDependencies)[]) {
     dependencies.register(name, { useFactory: instanceCachingFactory(() => factories[name]?.(get)) })
+  }
+  const found = given ?? await findFeatures()
+  const features = found.map((feature) => ({
+    ...feature,
+    ...feature.bind(<Dependency>({ name }: Token<Dependency>) => dependencies.resolve<Dependency>(name))
+  }))
+  for (const { name: feature, provisions } of features) {
+    for (const { name, create } of provisions) {
+      ofFeatures.set(name, feature)
+      if (Object.hasOwn(factories, name)) requireFree(name)
+      dependencies.register(name, { useFactory: instanceCachingFactory(create) })
+    }
   }
   const opened = new AsyncDisposableStack()
   try {
@@ -85,7 +114,10 @@ export async function createApp (
     const now = replacements.now ?? (() => new Date())
     await waitForDatabase(database, { log, signal })
     const keyring = await openKeyring(config)
-    const { unknown, newest } = await migrate(database, () => checkMasterKeys(database, keyring))
+    const { unknown, newest } = await migrate(database, {
+      prove: () => checkMasterKeys(database, keyring),
+      ofFeatures: migrationsOf(found)
+    })
     if (unknown.length > 0) log.info({ newest, unknown }, 'the database is of a newer version; this process works beside it')
     opened.adopt(followIndexes(database, log), (following) => following.close())
     const vault = { store: createKeyStore(database), keyring, now }
@@ -161,7 +193,10 @@ export async function createApp (
     opened.defer(providerSync.close)
     if (get('catalogPlaces').length > 0) opened.adopt(followCatalogs(get), (following) => following.close())
     opened.adopt(startOutcomeDrain(get('pipelineDependencies')), (recording) => recording.close())
-    if (config.runsWorker) opened.adopt(await beginWork(get), (worker) => worker.close())
+    if (config.runsWorker) {
+      opened.adopt(await beginWork(get), (worker) => worker.close())
+      for (const { work } of features) if (work !== undefined) opened.use(work())
+    }
   } catch (error) {
     // An error while closing must not hide the error that ended the start.
     await opened.disposeAsync().catch((after: unknown) => {
@@ -169,7 +204,7 @@ export async function createApp (
     })
     throw error
   }
-  return { get, close: () => opened.disposeAsync() }
+  return { get, features, close: () => opened.disposeAsync() }
 }
 
 const mebibyte = 1024 * 1024
@@ -180,7 +215,7 @@ const day = 86_400
 const catalogsEvery = 3_600_000
 
 /** Reads the catalogs now, and then every hour, so that what they revoke stops in time. Nothing is upgraded by it. */
-function followCatalogs (get: App['get']): RepeatingTask {
+function followCatalogs (get: Get): RepeatingTask {
   const { log } = { log: get('log') }
   return runEvery(catalogsEvery, async () => {
     const read = await get('marketplace').refresh({ author: null, at: get('now')() })

@@ -20,7 +20,22 @@ const walls = [
     rule: 'core knows neither plugins nor providers, nor the kit'
   },
   {
-    of: /^core\/packages\/(?!conformance\/)/,
+    of: /^core\/packages\/features\//,
+    refuses: /^(core\/(?!packages\/features\/)|(plugins|providers|scripts|test)\/)|^@dispatch\/conformance(\/|$)/,
+    rule: 'features know the core, the toolkits of the plugins and packages, by their names'
+  },
+  {
+    of: /^core\/packages\/features\/[^/]+\/pages\//,
+    refuses: /^@dispatch\/core(\/|$)|^core\/packages\/features\/[^/]+\/(service|store|routes)\//,
+    rule: 'pages of features reach data through the public API alone'
+  },
+  {
+    of: /^(core|plugins)\/(?!packages\/features\/)/,
+    refuses: /^core\/packages\/features\//,
+    rule: 'nobody but a feature knows a feature'
+  },
+  {
+    of: /^core\/packages\/(?!conformance\/|features\/)/,
     refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/core(\/|$)/,
     rule: 'packages know other packages by their names alone'
   },
@@ -55,7 +70,7 @@ const homes: Record<string, RegExp> = {
   'decimal.js': /^core\/packages\/common\/money\.ts$/,
   pdfkit: /^core\/packages\/documents\/render\/pdf\.ts$/,
   piscina: /^core\/packages\/documents\//,
-  kysely: /^core\/store\//,
+  kysely: /^core\/(store|packages\/features\/[^/]+\/(store|migrations))\//,
   pg: /^core\/(store|packages\/embedded-postgres)\//,
   'rate-limiter-flexible': /^core\/store\/tenants\/rate-limiter\.ts$/,
   esbuild: /^(core\/host\/sandbox\/runtime|scripts\/provider\/(kit-)?bundle)\.ts$/,
@@ -70,9 +85,9 @@ const homes: Record<string, RegExp> = {
   '@aws-sdk': /^core\/store\/db\/s3-files\.ts$/,
   'smtp-server': /^core\/packages\/conformance\//,
   selfsigned: /^core\/packages\/conformance\//,
-  fastify: /^plugins\//,
+  fastify: /^(plugins|core\/packages\/features\/[^/]+\/(routes|pages))\//,
   'fastify-plugin': /^plugins\//,
-  '@fastify': /^plugins\//,
+  '@fastify': /^(plugins|core\/packages\/features\/[^/]+\/(routes|pages))\//,
   '@opentelemetry': /^plugins\/(traces\/|hooks\/trace-context\.ts$)/,
   'pg-boss': /^core\/work\/queue\/queue\.ts$/,
   '@simplewebauthn': /^core\/access\/passkeys\.ts$/,
@@ -115,7 +130,7 @@ const parsers = [
 
 const folders = '{core,plugins,providers,scripts}/**/*.{ts,mts,js,mjs}'
 /** Benchmarks measure the libraries themselves, and tests use the internals of what they test. */
-const outside = /(^|\/)node_modules\/|^scripts\/bench\/|^core\/packages\/[^/]+\/test\//
+const outside = /(^|\/)node_modules\/|^scripts\/bench\/|^core\/packages\/([^/]+|features\/[^/]+)\/test\//
 
 /** `target` is a path from the root for a file of the tree, else the imported name (`node:` before a builtin). */
 type Import = { file: string, line: number, name: string, target: string }
@@ -159,7 +174,8 @@ function parsedAgain (root: string, file: string): string[] {
 
 /** A part of the tree, with rules for its imports. */
 function partOf (path: string): string | undefined {
-  return /^(core\/packages\/[^/]+|core|plugins|scripts|providers\/[^/]+)\//.exec(path)?.[1]
+  return /^(core\/packages\/features\/[^/]+\/pages|core\/packages\/features\/[^/]+|core\/packages\/[^/]+|core|plugins|scripts|providers\/[^/]+)\//
+    .exec(path)?.[1]
 }
 
 /** The imports that close a cycle of files, each with the cycle. */
@@ -182,7 +198,7 @@ function circles (imports: Import[], exported: Record<string, string>): Breach[]
 
 /** The exports of the workspaces: the name to import, and the file behind it. */
 function exportsOf (root: string): Record<string, string> {
-  const manifests = globSync('core/{package.json,packages/*/package.json}', { cwd: root })
+  const manifests = globSync('{core,core/packages/*,plugins}/package.json', { cwd: root })
   return Object.fromEntries(manifests.flatMap(path => {
     const { name = '@dispatch/core', exports } = Value.Parse(Manifest, JSON.parse(readFileSync(join(root, path), 'utf8')))
     return Object.entries(exports).map(([way, file]) => [join(name, way), join(dirname(path), file)])
@@ -257,7 +273,7 @@ function unnamed (root: string, imports: Import[], pages: Page[]): string[] {
   const said = [...walls.map(({ rule }) => rule), ...packages.map(name => `\`${name}\``)].filter(words => !core.text.includes(words))
   const parts = globSync('{core/*/,core/packages/*/,plugins/*/}', { cwd: root, exclude: ['**/node_modules'] }).map(folder =>
     folder.replace(/\/$/, '')
-  ).filter(folder => folder !== 'core/packages')
+  ).filter(folder => folder !== 'core/packages' && folder !== 'core/packages/features')
   return [...said, ...parts.filter(folder => !pages.some(page => page.allowed.has(folder))).map(folder => `\`${folder}\``)]
 }
 

@@ -93,7 +93,9 @@ async function runOnServer (files: readonly string[]): Promise<Outcome> {
 
 assertNode()
 const given = process.argv.slice(2)
-const all = (): string[] => globSync('{test,core/packages/*/test}/**/*.test.ts').sort()
+/** The feature among the fixtures is tested where it is added to a checkout. */
+const all = (): string[] =>
+  globSync('{test,core/packages/*/test,core/packages/features/*/test}/**/*.test.ts', { exclude: ['test/fixtures/features/**'] }).sort()
 const longFiles = (): string[] => all().filter(isLong).sort((a, b) => placeInLongTier(a) - placeInLongTier(b))
 const { exitCode, passed, failed, skipped } = await runOnServer(
   given.length === 0 ? all().filter((file) => !isLong(file)) : given[0] === '--long' ? longFiles() : given

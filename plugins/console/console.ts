@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { consolePartsOf, type Feature } from '../features/feature.ts'
 import type { Html } from '../html.ts'
 import { permissionsPolicies } from '../permissions-policy.ts'
 import { editorScript } from './browser/editor.ts'
@@ -71,8 +72,10 @@ declare module 'fastify' {
 /** The largest form, in bytes: a private key among the settings of a provider, with every character escaped. */
 const longestForm = 64 * 1024
 
+type ConsoleOptions = SessionOptions & { features: readonly Feature[] }
+
 /** The console: pages for people at `/console`, which can do what the API can, and nothing else. */
-export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { sessions, signingOn }) => {
+export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { sessions, signingOn, features }) => {
   app.addHook('onRoute', (route) => {
     // People are known by their session, not by credentials.
     route.config = { ...route.config, public: true }
@@ -86,7 +89,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   app.decorateReply('page', function (page, policy = 'closed') {
     return this.headers(headers).header('content-security-policy', policies[policy]).send(nameIdentity(this.request, page.markup))
   })
-  requireSessions(app, sessions)
+  requireSessions(app, sessions, consolePartsOf(features))
   app.setErrorHandler<FastifyError | ProofNeeded>((error, request, reply) =>
     error instanceof ProofNeeded ? askForProof(sessions, request, reply, error) : show(failureOf(error, request), request, reply)
   )
@@ -153,6 +156,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(sessionsPages)
   await app.register(secondFactorPages)
   await app.register(passkeyPages)
+  for (const { pages } of features) if (pages !== undefined) await app.register(pages)
 }
 
 const headers = {

@@ -123,8 +123,8 @@ export type AppDependencies = {
   webhookReceiver: WebhookReceiver
 }
 
-/** The service with all its dependencies. `close` waits for the running dispatches, then closes everything that was opened. */
-export type App = { get: <Name extends keyof AppDependencies>(name: Name) => AppDependencies[Name], close: () => Promise<void> }
+/** Finds a dependency by its name. */
+export type Get = <Name extends keyof AppDependencies>(name: Name) => AppDependencies[Name]
 
 /** How dependencies are created from others, when they are first requested. */
-export type Factories = { [Name in keyof AppDependencies]?: (get: App['get']) => AppDependencies[Name] }
+export type Factories = { [Name in keyof AppDependencies]?: (get: Get) => AppDependencies[Name] }

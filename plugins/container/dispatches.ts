@@ -2,7 +2,7 @@ import { createCallbackEndpoints, createCallbacks, createCallbackSigning, create
   createLeases, createOutbox, createPipeline, createReleaseQueue, createStatusChangeHandler, createStatusQuery, demo, leaseTimes,
   startWorker, type Worker } from '@dispatch/core'
 import type { Config } from '../config/config.ts'
-import type { App, Factories } from './dependencies.ts'
+import type { Factories, Get } from './dependencies.ts'
 
 /** Creates the way of a dispatch, its callbacks, and the work beside requests. */
 export const dispatches: Factories = {
@@ -86,7 +86,7 @@ export const dispatches: Factories = {
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
 
 /** Starts the background work: queued and uncertain dispatches, vendors' events, status queries, callbacks, retention. */
-export async function beginWork (get: App['get']): Promise<Worker> {
+export async function beginWork (get: Get): Promise<Worker> {
   const shared = {
     database: get('database'),
     host: get('host'),

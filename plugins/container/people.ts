@@ -4,7 +4,7 @@ import { type BruteForceGuard, createAccounts, createApiKeys, createAuthenticati
   createSigningOn, createSingleSignOn, createTokens, createUnknownSecrets, createUsers, measureHashing, type Meter,
   relyingPartyOf } from '@dispatch/core'
 import type { RateLimiters } from '../hooks/rate-limits.ts'
-import type { App, Factories } from './dependencies.ts'
+import type { Factories, Get } from './dependencies.ts'
 
 /** Creates who signs in, and what they may: accounts, sessions, companies. */
 export const people: Factories = {
@@ -133,13 +133,13 @@ export const people: Factories = {
 const minute = 60
 
 /** A rate limiter for each limit that is not off. */
-function limitersOf (get: App['get']): RateLimiters {
+function limitersOf (get: Get): RateLimiters {
   const { requests: _, ...ofRoutes } = get('config').limits
   const limits = Object.entries(ofRoutes).filter(([, quota]) => quota > 0)
   return Object.fromEntries(limits.map(([name, quota]) => [name, createRateLimiter(get('database'), { name, quota, window: minute })]))
 }
 
-function requestMeterOf (get: App['get']): Meter | undefined {
+function requestMeterOf (get: Get): Meter | undefined {
   const { requests: quota } = get('config').limits
   return quota === 0 ? undefined : createMeter(get('database'), { name: 'requests', quota, window: minute }, {
     now: get('now'),
@@ -151,7 +151,7 @@ function requestMeterOf (get: App['get']): Meter | undefined {
  * Per minute, an address may try as many wrong passwords as it may request tokens; per 15 minutes, an account takes five times as many, and
  * a user as many wrong codes of a second factor.
  */
-function bruteForceGuardOf (get: App['get']): BruteForceGuard | undefined {
+function bruteForceGuardOf (get: Get): BruteForceGuard | undefined {
   const { config: { limits: { auth } }, database, now } = { config: get('config'), database: get('database'), now: get('now') }
   if (auth === 0) return undefined
   return createBruteForceGuard({

@@ -2,6 +2,7 @@ import { type Database, migrate, openDatabase } from '@dispatch/core'
 import { findEmbedded, startEmbedded } from '@dispatch/embedded-postgres'
 import { join } from 'node:path'
 import type { Config } from '../../plugins/config/config.ts'
+import { findFeatures, migrationsOf } from '../../plugins/features/find-features.ts'
 
 /**
  * Whether a new database first gets what the first start in development would give it, because it is not new afterwards. A server of
@@ -17,7 +18,7 @@ export function isDemo ({ environment, databaseUrl }: Config): boolean {
  */
 export async function withDatabase<Result> (config: Config, work: (database: Database) => Promise<Result>): Promise<Result> {
   return withConnection(config, async (database) => {
-    await migrate(database)
+    await migrate(database, { ofFeatures: migrationsOf(await findFeatures()) })
     return work(database)
   })
 }

@@ -1,6 +1,7 @@
-import { checkMasterKeys, type Database, makeIndexes, migrate, mustKnow, release, schemaState } from '@dispatch/core'
+import { checkMasterKeys, type Database, makeIndexes, migrate, type Migrations, mustKnow, release, schemaState } from '@dispatch/core'
 import { readConfig } from '../../plugins/config/config.ts'
 import { openKeyring } from '../../plugins/config/master-keys.ts'
+import { findFeatures, migrationsOf } from '../../plugins/features/find-features.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
 import { openDataDirectory } from '../data-directory.ts'
 import type { Command } from './command.ts'
@@ -15,18 +16,19 @@ export const migration: Command = {
     openDataDirectory(config.dataDirectory)
     const keyring = await openKeyring(config)
     const prove = (database: Database) => checkMasterKeys(database, keyring)
+    const ofFeatures = migrationsOf(await findFeatures())
     await withConnection(config, async (database) => {
-      if (option === '--check') await check(database, prove)
+      if (option === '--check') await check(database, prove, ofFeatures)
       else {
-        tell((await migrate(database, () => prove(database))).pending, 'were run')
+        tell((await migrate(database, { prove: () => prove(database), ofFeatures })).pending, 'were run')
         if (!await makeIndexes(database, { log: createLogger(config.logLevel) })) console.log('Another process makes the indexes.')
       }
     })
   }
 }
 
-async function check (database: Database, prove: (database: Database) => Promise<void>): Promise<void> {
-  const state = await schemaState(database)
+async function check (database: Database, prove: (database: Database) => Promise<void>, ofFeatures: Migrations): Promise<void> {
+  const state = await schemaState(database, ofFeatures)
   mustKnow(state)
   await prove(database)
   if (state.unknown.length > 0) {

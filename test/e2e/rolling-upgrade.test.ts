@@ -32,7 +32,7 @@ export async function up (db: Kysely<unknown>): Promise<void> {
   )
   edit('core/store/db/migrate.ts',
     (text) =>
-      text.replace(/(const migrations = \{[^}]*)\n\}/, '$1,\n  \'999-next\': () => import(\'../migrations/999-next.ts\')\n}')
+      text.replace(/(const migrations: Migrations = \{[^}]*)\n\}/, '$1,\n  \'999-next\': () => import(\'../migrations/999-next.ts\')\n}')
         .replace(/const needs = '.*'/, (line) => needs === undefined ? line : `const needs = '${needs}'`))
   edit('core/package.json', (text) => text.replace(/"version": ".*"/, '"version": "1.99.0"'))
   edit('core/packages/documents/model/model.ts', (text) => text.replace(/templateLanguage = \d+/, 'templateLanguage = 99'))

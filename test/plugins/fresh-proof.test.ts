@@ -96,7 +96,8 @@ const byDestination = ['configureMyProvider', 'configureCompanyProvider']
 const families =
   /^(?:(?:dispatch|validate)[A-Z]\w+|(?:choose|configure|connect|disconnect)(?:My|Company)Provider|confirm(?:My|Company)Connection|delete(?:My|Company)ProviderConfiguration)$/
 
-const routes = (await routesOf(service.app)).filter(({ operation }) => operation !== undefined)
+// Features say it among their permissions.
+const routes = (await routesOf(service.app)).filter(({ operation, config }) => operation !== undefined && config.feature === undefined)
 const changing = routes.filter(({ method }) => method !== 'GET' && method !== 'HEAD')
 
 await t.test('each operation that changes something says whether it needs a fresh proof, and none that reads does', (t) => {

@@ -4,12 +4,15 @@ import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 import { canWorkOn, noteRelease, readSchemaState, release, type SchemaState } from './releases.ts'
 
+/** Migrations by name, in the order in which they are run. */
+export type Migrations = Readonly<Record<string, () => Promise<Migration>>>
+
 /**
  * Every migration in order. A released one is never changed. Processes of the release before work beside one that has run a new migration:
  * it adds what they need not know. What takes something away comes a release after the code that used it, and raises `needs`. They are read
  * only where one of them is pending.
  */
-const migrations = {
+const migrations: Migrations = {
   '001-foundation': () => import('../migrations/001-foundation.ts'),
   '002-webhooks': () => import('../migrations/002-webhooks.ts'),
   '003-services': () => import('../migrations/003-services.ts'),
@@ -69,16 +72,17 @@ const oldestServer = 150_000
 /** The newest migration that a process must know to work on this schema. */
 const needs = '036-releases'
 
-const known = { known: Object.keys(migrations), needs }
+/** The migrations of this release: its own, then those of features, which may build on them. */
+const knownWith = (ofFeatures: Migrations) => ({ known: [...Object.keys(migrations), ...Object.keys(ofFeatures)], needs })
 
-/** How the schema of a database compares with that of this release. Nothing is changed. */
-export function schemaState (database: Pick<Database, 'owner'>): Promise<SchemaState> {
-  return readSchemaState(database, known)
+/** How the schema of a database compares with that of this release and its features. Nothing is changed. */
+export function schemaState (database: Pick<Database, 'owner'>, ofFeatures: Migrations = {}): Promise<SchemaState> {
+  return readSchemaState(database, knownWith(ofFeatures))
 }
 
 /** Throws one clear sentence where this release is too old for the schema. */
 export function mustKnow (state: SchemaState): void {
-  if (canWorkOn(state, known)) return
+  if (canWorkOn(state, knownWith({}))) return
   throw new Error(`This is version ${release}, which is too old for the database: version ${state.newest} has changed it ` +
     `(${state.unknown.join(', ')}). Start that version, or restore a backup from before.`)
 }
@@ -87,7 +91,10 @@ export function mustKnow (state: SchemaState): void {
  * Brings the schema up to date, after `prove` has found nothing against it. Several processes may run it at once. A process of an older
  * release leaves the schema as a newer one has made it, where it can work on it. A failure is one clear sentence.
  */
-export async function migrate (database: Database, prove: () => Promise<void> = () => Promise.resolve()): Promise<SchemaState> {
+export async function migrate (
+  database: Database,
+  { prove = () => Promise.resolve(), ofFeatures = {} }: { prove?: () => Promise<void>, ofFeatures?: Migrations } = {}
+): Promise<SchemaState> {
   const { owner, onServer, withAdvisoryLock: alone } = database
   const { rows: [server] } = await sql<{ server_version_num: string, server_version: string }>`
     select current_setting('server_version_num') as server_version_num, current_setting('server_version') as server_version`.execute(owner)
@@ -95,11 +102,11 @@ export async function migrate (database: Database, prove: () => Promise<void> = 
     throw new Error(`PostgreSQL 15 or newer is needed; this server is ${server?.server_version ?? 'unknown'}.`)
   }
   return alone(async () => {
-    const state = await schemaState(database)
+    const state = await schemaState(database, ofFeatures)
     mustKnow(state)
     await prove()
     await onServer(async (queries) => {
-      if (state.unknown.length === 0) await migrateToLatest(queries, state.pending)
+      if (state.unknown.length === 0) await migrateToLatest(queries, state, ofFeatures)
       await noteRelease({ owner: queries }, state)
       await createDatabaseFunctions({ owner: queries })
     })
@@ -107,24 +114,38 @@ export async function migrate (database: Database, prove: () => Promise<void> = 
   })
 }
 
-async function readMigrations (): Promise<Record<string, Migration>> {
-  return Object.fromEntries(await Promise.all(Object.entries(migrations).map(async ([name, read]) => [name, await read()] as const)))
+/**
+ * An empty database gets all of the release in one transaction. One that is in use gets each migration in its own: locks of several on
+ * different tables, held together, would deadlock with those who work. Those of features come last, each by itself: their order follows
+ * from what features need.
+ */
+async function migrateToLatest (owner: Database['owner'], { run, pending }: SchemaState, ofFeatures: Migrations): Promise<void> {
+  const own = pending.filter((name) => Object.hasOwn(migrations, name))
+  const turns = [...run.length === 0 ? [own] : own.map((name) => [name]), ...pending.slice(own.length).map((name) => [name])]
+  // Read before the first transaction, which has a limit of time.
+  const toRun = await readMigrations({ ...migrations, ...ofFeatures }, pending)
+  const done = new Map(run.map((name) => [name, wasRun]))
+  for (const turn of turns) {
+    const provided = Object.fromEntries([...done, ...toRun.filter(([name]) => turn.includes(name))])
+    const migrator = new Migrator({
+      db: owner,
+      allowUnorderedMigrations: true,
+      provider: { getMigrations: () => Promise.resolve(provided) }
+    })
+    const { error } = await migrator.migrateToLatest()
+    if (error !== undefined) throw failed(error)
+    for (const name of turn) done.set(name, wasRun)
+  }
 }
 
-/**
- * An empty database gets all in one transaction. One that is in use gets each migration in its own: locks of several on different tables,
- * held together, would deadlock with those who work.
- */
-async function migrateToLatest (owner: Database['owner'], pending: readonly string[]): Promise<void> {
-  if (pending.length === 0) return
-  // Before the first transaction, which has a limit of time.
-  const all = await readMigrations()
-  const migrator = new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(all) } })
-  const isEmpty = pending.length === known.known.length
-  for (const name of isEmpty ? pending.slice(-1) : pending) {
-    const { error } = await migrator.migrateTo(name)
-    if (error !== undefined) throw failed(error)
-  }
+/** The migrator wants to see each one that was run, also those of a feature that is not here any more. */
+const wasRun: Migration = { up: () => Promise.resolve() }
+
+function readMigrations (all: Migrations, names: readonly string[]): Promise<[string, Migration][]> {
+  return Promise.all(names.flatMap((name) => {
+    const read = all[name]
+    return read === undefined ? [] : [read().then((migration): [string, Migration] => [name, migration])]
+  }))
 }
 
 function failed (error: unknown): Error {

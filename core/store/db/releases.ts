@@ -4,18 +4,22 @@ import core from '../../package.json' with { type: 'json' }
 import type { Database } from './database.ts'
 
 /**
- * How the schema of a database compares with that of this release. `pending`: migrations to run. `unknown`: those that a newer release has
- * run. `newest`: the newest release that has worked on it, and `needs`: the newest migration that a process must know to work on it.
+ * How the schema of a database compares with that of this release. `run`: the migrations that were run, `pending`: those to run. `unknown`:
+ * those that a newer release has run. `newest`: the newest release that has worked on it, and `needs`: the newest migration that a process
+ * must know to work on it. What a feature has made that is not here (any more) is not unknown: nothing else uses it.
  */
-export type SchemaState = { pending: string[], unknown: string[], newest: string, needs: string }
+export type SchemaState = { run: string[], pending: string[], unknown: string[], newest: string, needs: string }
 
-type Migrations = { known: readonly string[], needs: string }
+/** Those of features are called `<feature>/…`. */
+const isOfFeature = (migration: string): boolean => migration.includes('/')
+
+type Known = { known: readonly string[], needs: string }
 
 /** The version of this release. */
 export const release = core.version
 
 /** Throws what cannot be read; an empty database has no migration yet. */
-export async function readSchemaState ({ owner }: Pick<Database, 'owner'>, { known, needs }: Migrations): Promise<SchemaState> {
+export async function readSchemaState ({ owner }: Pick<Database, 'owner'>, { known, needs }: Known): Promise<SchemaState> {
   const { rows: [made] } = await sql<{ migrations: boolean, releases: boolean }>`
     select to_regclass('kysely_migration') is not null as migrations, to_regclass('releases') is not null as releases`.execute(owner)
   const run = made?.migrations === true
@@ -23,15 +27,16 @@ export async function readSchemaState ({ owner }: Pick<Database, 'owner'>, { kno
     : []
   const told = made?.releases === true ? await owner.selectFrom('releases').select(['newest', 'needs']).executeTakeFirst() : undefined
   return {
+    run,
     pending: known.filter((name) => !run.includes(name)),
-    unknown: run.filter((name) => !known.includes(name)),
+    unknown: run.filter((name) => !known.includes(name) && !isOfFeature(name)),
     newest: told === undefined || gt(release, told.newest) ? release : told.newest,
     needs: told === undefined || needs > told.needs ? needs : told.needs
   }
 }
 
 /** Whether this release can work on the schema. */
-export function canWorkOn ({ needs, unknown }: SchemaState, { known }: Pick<Migrations, 'known'>): boolean {
+export function canWorkOn ({ needs, unknown }: SchemaState, { known }: Pick<Known, 'known'>): boolean {
   return unknown.length === 0 || known.includes(needs)
 }
 

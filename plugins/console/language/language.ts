@@ -7,17 +7,32 @@ import { fr } from './fr.ts'
 export type Words = Readonly<Record<keyof typeof en, string>>
 
 /** French puts a space before some signs, and within quotation marks, at which no line may break. */
-const spaced = Object.fromEntries(
-  Object.entries(fr).map(([name, text]) => [name, text.replaceAll(/ (?=[:;!?»])|(?<=«) /g, '\u00a0')])
-) as Words
+const spacedText = (text: string): string => text.replaceAll(/ (?=[:;!?»])|(?<=«) /g, '\u00a0')
 
-export const languages: Readonly<Record<'en' | 'fr', Words>> = { en, fr: spaced }
+function spacedIn<Name extends string> (texts: Readonly<Record<Name, string>>): Readonly<Record<Name, string>> {
+  return Object.fromEntries(Object.entries<string>(texts).map(([name, text]) => [name, spacedText(text)])) as Record<Name, string>
+}
+
+export const languages: Readonly<Record<'en' | 'fr', Words>> = { en, fr: spacedIn<keyof Words>(fr) }
 
 /** The language that the reader has chosen, else the first of the browser's that the console speaks, else English. */
 export function languageOf (request: FastifyRequest): Words {
   const asked = (request.headers['accept-language'] ?? '').split(',').map((entry) => entry.trim().slice(0, 2).toLowerCase())
   const found = [readCookie(request, 'language') ?? '', ...asked].find((name) => Object.hasOwn(languages, name))
   return languages[found === 'fr' ? 'fr' : 'en']
+}
+
+/** The texts of a feature beside those of the console, in the language of the console's. */
+export function withWords<
+  Name extends string
+> (own: Readonly<Record<'en' | 'fr', Readonly<Record<Name, string>>>>): (words: Words) => Words & Readonly<Record<Name, string>> {
+  const both = { en: { ...languages.en, ...own.en }, fr: { ...languages.fr, ...spacedIn(own.fr) } }
+  return ({ code }) => code === 'fr' ? both.fr : both.en
+}
+
+/** A text of a feature in the language of these words. */
+export function textIn ({ code }: Words, text: { readonly en: string, readonly fr: string }): string {
+  return code === 'fr' ? spacedText(text.fr) : text.en
 }
 
 /** A text with values in the places of their `{names}`. */

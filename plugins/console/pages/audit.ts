@@ -2,9 +2,9 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { isFiltered, type Query, readFilter } from '../form/filter.ts'
-import { fill, type Words } from '../language/language.ts'
+import { fill, textIn, type Words } from '../language/language.ts'
 import { ApiRefused, type AuditView, withQuery } from '../session/api.ts'
-import { visitOf } from '../session/visit.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
 import { folded, notice, page, sentences, table, time } from './layout.ts'
 import { choicesOf, nameIn, type People, readPeople } from './people.ts'
@@ -42,7 +42,7 @@ export const auditPage: FastifyPluginCallback = (app, _options, done) => {
 ${
       answer.ok
         ? html`<section aria-label="${words.audit}">${
-          list(words, answer.body, { filter, people, companyId: filter.companyId === '' ? companyId : Number(filter.companyId) })
+          list(visit, answer.body, { filter, people, companyId: filter.companyId === '' ? companyId : Number(filter.companyId) })
         }</section>`
         : notice('bad', sentences(words, answer.error))
     }`
@@ -79,7 +79,7 @@ type Listed = { data: readonly AuditView[], nextCursor: string | null }
 /** `companyId`: whose log it is. */
 type Reading = { filter: Filter, people: People, companyId: number }
 
-function list (words: Words, { data: entries, nextCursor: next }: Listed, reading: Reading): Html {
+function list ({ words, parts }: Visit, { data: entries, nextCursor: next }: Listed, reading: Reading): Html {
   const { filter } = reading
   if (entries.length === 0) {
     return html`<p>${isFiltered(filter) ? words.auditNone : words.auditNoneYet}</p>`
@@ -89,11 +89,12 @@ function list (words: Words, { data: entries, nextCursor: next }: Listed, readin
     const known = Object.keys(facts).length === 0
       ? html``
       : html`<details><summary>${words.details}</summary><pre>${JSON.stringify(facts, null, 2)}</pre></details>`
-    return html`<tr><td>${time(at)}</td><th scope="row">${action}</th><td><a href="${
-      withQuery('/console/audit', { companyId: filter.companyId, object })
-    }">${object}</a>${subjectOf(kind, id, reading)}</td><td>${
-      authorOf(words, author, reading)
-    }<div class="quiet">${address}</div></td><td>${known}</td></tr>\n`
+    const said = parts.audit[action]
+    return html`<tr><td>${time(at)}</td><th scope="row">${action}${
+      said === undefined ? html`` : html`<div class="quiet">${textIn(words, said)}</div>`
+    }</th><td><a href="${withQuery('/console/audit', { companyId: filter.companyId, object })}">${object}</a>${
+      subjectOf(kind, id, reading)
+    }</td><td>${authorOf(words, author, reading)}<div class="quiet">${address}</div></td><td>${known}</td></tr>\n`
   })
   const more = next === null
     ? html``

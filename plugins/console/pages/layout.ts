@@ -1,42 +1,58 @@
 import { type Html, html } from '../../html.ts'
 import { script } from '../browser/script.ts'
 import { stylesheet } from '../browser/stylesheet.ts'
-import { fill, wordFor, type Words } from '../language/language.ts'
+import { fill, textIn, wordFor, type Words } from '../language/language.ts'
 import type { Visit } from '../session/visit.ts'
 
 export type Content = {
   title: string
-  /** The entry of the menu to which the page belongs. */
-  section?:
-    | 'home'
-    | 'dispatches'
-    | 'send'
-    | 'templates'
-    | 'providers'
-    | 'marketplace'
-    | 'developers'
-    | 'company'
-    | 'companies'
-    | 'operation'
-    | 'sessions'
+  /** The entry of the menu to which the page belongs: one of {@link sections}, of a feature, or `sessions`. */
+  section?: string
   main: Html
+}
+
+/** The entries of the menu, and the roles that see them; features add others. */
+const sections: readonly { name: Section, path: string, roles?: readonly string[] }[] = [
+  { name: 'home', path: '/console' },
+  { name: 'dispatches', path: '/console/dispatches' },
+  { name: 'send', path: '/console/send' },
+  { name: 'templates', path: '/console/templates' },
+  { name: 'providers', path: '/console/providers' },
+  { name: 'marketplace', path: '/console/marketplace', roles: ['admin', 'operator'] },
+  { name: 'developers', path: '/console/developers' },
+  { name: 'company', path: '/console/company', roles: ['admin'] },
+  { name: 'companies', path: '/console/companies', roles: ['operator'] },
+  { name: 'operation', path: '/console/operation', roles: ['operator'] }
+]
+type Section =
+  | 'home'
+  | 'dispatches'
+  | 'send'
+  | 'templates'
+  | 'providers'
+  | 'marketplace'
+  | 'developers'
+  | 'company'
+  | 'companies'
+  | 'operation'
+
+/** The menu of a reader: an entry of a feature stands behind the section that it names, else at the end. */
+function menuOf ({ words, actor: { role }, parts: { menu } }: Visit, section: string | undefined): Html {
+  const entry = (name: string, path: string, label: string): Html =>
+    html`<a href="${path}"${name === section ? currentEntry : none}>${label}</a>`
+  const seen = ({ roles }: { roles?: readonly string[] }): boolean => roles === undefined || roles.includes(role)
+  const added = (place: string | undefined): Html[] =>
+    menu.filter((one) => one.after === place && seen(one)).map(({ section: name, path, label }) => entry(name, path, textIn(words, label)))
+  const entries = sections.map((one) => html`${seen(one) ? entry(one.name, one.path, words[one.name]) : none}${added(one.name)}`)
+  return html`<nav aria-label="${words.menu}">
+${entries}${added(undefined)}<a href="/docs">${words.documentation}</a>
+</nav>`
 }
 
 /** A page for a person who has signed in. */
 export function page (visit: Visit, { title, section, main }: Content): Html {
-  const { words, actor: { email, role, lacksSecondFactor } } = visit
-  const entry = (name: NonNullable<Content['section']>, path: string): Html =>
-    html`<a href="${path}"${name === section ? currentEntry : none}>${words[name]}</a>`
-  const menu = html`<nav aria-label="${words.menu}">
-${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry('send', '/console/send')}${
-    entry('templates', '/console/templates')
-  }${entry('providers', '/console/providers')}${role === 'member' ? none : entry('marketplace', '/console/marketplace')}${
-    entry('developers', '/console/developers')
-  }${role === 'admin' ? entry('company', '/console/company') : none}${
-    role === 'operator' ? html`${entry('companies', '/console/companies')}${entry('operation', '/console/operation')}` : none
-  }<a href="/docs">${words.documentation}</a>
-</nav>`
-  const header = html`${lacksSecondFactor === true ? none : menu}
+  const { words, actor: { email, lacksSecondFactor } } = visit
+  const header = html`${lacksSecondFactor === true ? none : menuOf(visit, section)}
 <div class="account"><a href="/console/sessions" title="${words.account}"${section === 'sessions' ? currentEntry : none}>${email}</a>
 <form method="post" action="/console/sign-out"><button class="plain">${words.signOut}</button></form></div>`
   return document(words, { title, header, banner: banner(visit), main, path: visit.path })

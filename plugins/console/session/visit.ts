@@ -1,5 +1,6 @@
 import type { Actor, Sessions, Visitor } from '@dispatch/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ConsoleParts } from '../../features/feature.ts'
 import { admitRecognised } from '../../hooks/admission-control.ts'
 import { languageOf, type Words } from '../language/language.ts'
 import { type Api, apiFor } from './api.ts'
@@ -13,6 +14,8 @@ export type Visit = {
   words: Words
   /** The path of the page with its query. */
   path: string
+  /** What features add to every page. */
+  parts: ConsoleParts
   /** Who has signed in, and until when they act as `actor`; absent where they are the same. */
   acting?: { own: Actor, until: Date }
 }
@@ -49,7 +52,7 @@ export function knownVisit (request: FastifyRequest): Visit | null {
  * the API for takes the permits of the company. What changes something looks it up again once the body is here, which may take minutes, in
  * which the session may have ended. A person who lacks the second factor that the company demands is led to set one up.
  */
-export function requireSessions (app: FastifyInstance, sessions: Sessions): void {
+export function requireSessions (app: FastifyInstance, sessions: Sessions, parts: ConsoleParts): void {
   app.decorateRequest(visiting, null)
   app.decorateRequest(visitorOf, null)
   const visitorNow = async (request: FastifyRequest): Promise<Visitor | null> =>
@@ -70,7 +73,7 @@ export function requireSessions (app: FastifyInstance, sessions: Sessions): void
       return reply.redirect('/console/second-factor', 303)
     }
     const { own, actor, acting } = visitor
-    const visit = { actor, api: apiFor(request, actor), words: languageOf(request), path: request.url }
+    const visit = { actor, api: apiFor(request, actor), words: languageOf(request), path: request.url, parts }
     request[visiting] = { ...visit, ...acting?.over === false && { acting: { own, until: acting.until } } }
     if (acting?.over === true) await sessions.stopActing(own)
     if (acting?.over === true || !isMadeFor(request)) throw new OtherIdentity()

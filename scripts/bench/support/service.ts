@@ -25,6 +25,7 @@ const server = await createServer(app, log)
 const url = await server.listen({ host: config.host, port: config.port })
 whenStopped(() => server.close().then(app.close))
 const [{ email, password }] = users
-const sessions = await Promise.all(users.map((user) => app.get('authentication').login(user.email, user.password, config.host)))
-const bearers = sessions.map(({ token }) => `Bearer ${token}`)
+const bearers: string[] = []
+// One after the other: more passwords at once are refused.
+for (const user of users) bearers.push(`Bearer ${(await app.get('authentication').login(user.email, user.password, config.host)).token}`)
 process.send?.({ url, basic: `Basic ${btoa(`${email}:${password}`)}`, bearer: bearers[0] ?? '', bearers } satisfies RunningService)

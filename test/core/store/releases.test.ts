@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { readdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { type Database, openDatabase } from '../../../core/store/db/database.ts'
@@ -53,9 +53,38 @@ await t.test('an older release does not start on a schema that it does not know'
   })
 })
 
+const creating = (name: string, uses = '') => () =>
+  Promise.resolve({
+    up: (db: Kysely<unknown>) => sql.raw(`create table ${name} (id integer primary key ${uses})`).execute(db).then(() => undefined)
+  })
+
+await t.test('the migrations of features are run in their order, after those of the release, also on a database in use', async (t) => {
+  const database = await begin(t)
+  // By name, `ash/001` would come before the `oak/001` that it builds on.
+  const ofFeatures = { 'oak/001': creating('oaks'), 'ash/001': creating('ashes', 'references oaks') }
+  const { pending } = await migrate(database, { ofFeatures })
+  t.same(pending.slice(-2), ['oak/001', 'ash/001'])
+  t.same((await schemaState(database, ofFeatures)).pending, [])
+  const more = { ...ofFeatures, 'ash/002': creating('older_ashes', 'references ashes') }
+  t.same((await migrate(database, { ofFeatures: more })).pending, ['ash/002'])
+  await sql`delete from kysely_migration where name = '077-delivery-reasons'`.execute(database.owner)
+  await sql`alter table steps drop column delivery_reason`.execute(database.owner)
+  t.same((await migrate(database, { ofFeatures: more })).pending, ['077-delivery-reasons'], 'nor does a later one of the release mind them')
+})
+
+await t.test('a feature that was removed leaves its tables, and comes back to them', async (t) => {
+  const database = await begin(t)
+  const ofFeatures = { 'oak/001': creating('oaks') }
+  await migrate(database, { ofFeatures })
+  const without = await migrate(database)
+  has(t, without, { pending: [], unknown: [] })
+  t.same((await migrate(database, { ofFeatures: { 'ash/001': creating('ashes') } })).pending, ['ash/001'])
+  t.same((await migrate(database, { ofFeatures })).pending, [])
+})
+
 await t.test('nothing is changed where the proof fails', async (t) => {
   const database = await begin(t)
-  await t.rejects(migrate(database, () => Promise.reject(new Error('another key'))), { message: 'another key' })
+  await t.rejects(migrate(database, { prove: () => Promise.reject(new Error('another key')) }), { message: 'another key' })
   const { rows } = await sql`select from information_schema.tables where table_schema = 'public'`.execute(database.owner)
   t.same(rows, [])
 })

@@ -1,0 +1,105 @@
+import type { Database, Migrations } from '@dispatch/core'
+import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
+import { give, type Given, type Needs, type Resolve, type Token } from './token.ts'
+
+export { companyTable } from '@dispatch/core'
+export { service, token } from './token.ts'
+
+/** A plugin of fastify that gets what its feature needs. */
+type Plugin<Options extends object> = FastifyPluginAsync<Options> | FastifyPluginCallback<Options>
+
+/** Something that a feature provides: it is made when it is first needed, and only once. */
+type Provision<Options> = { name: string, create: (given: Options) => unknown }
+
+/** Provides what a token stands for. */
+type Provide<Options> = <Dependency>(token: Token<Dependency>, create: (given: Options) => Dependency) => Provision<Options>
+
+/** Who may ask for an operation, as the configuration of its route says it. */
+export type Permission = Pick<
+  FastifyContextConfig,
+  'public' | 'roles' | 'scopes' | 'testable' | 'everyService' | 'person' | 'freshProof' | 'enrolment'
+>
+
+/** A text in the languages of the console. */
+export type Text = { readonly en: string, readonly fr: string }
+
+/** An entry of the console's menu. `after`: the section behind which it stands. `roles`: who sees it; everybody unless told. */
+export type MenuEntry = {
+  readonly section: string
+  readonly path: string
+  readonly label: Text
+  readonly after?: string
+  readonly roles?: readonly string[]
+}
+
+/**
+ * What a feature is: one folder below `core/packages/features`, whose `index.ts` has this as its default export. Everything but the name
+ * and the needs may be left out.
+ */
+export type Definition<Needed extends Needs> = {
+  /** That of its folder. */
+  name: string
+  /** What it uses of the service and of other features. What is not declared here is not given to it, and does not compile. */
+  needs: Needed
+  provides?: (provide: Provide<Given<Needed>>) => readonly Provision<Given<Needed>>[]
+  /** Its tables, and whose rows they hold. Those of companies are made with `companyTable`, so that no company sees another's. */
+  tables?: Readonly<Record<string, 'company' | 'service'>>
+  /** By name, in order: `<feature>/001-…`. A released one is never changed. */
+  migrations?: Migrations
+  /** Its part of the API. */
+  routes?: Plugin<Given<Needed>>
+  /** Who may ask for each operation of its routes, by `operationId`. A route that is not named here ends the start. */
+  permissions?: Readonly<Record<string, Permission>>
+  /** Its part of the console, below `/console`. Pages reach data through the API alone. */
+  pages?: FastifyPluginAsync | FastifyPluginCallback
+  menu?: readonly MenuEntry[]
+  /** What it writes into the audit log, by action. */
+  audit?: Readonly<Record<string, Text>>
+  /** Work beside requests, in processes that run jobs. What it answers is closed when the service stops. */
+  work?: (given: Given<Needed>) => AsyncDisposable
+  /** For the tests of the walls between companies: rows of a company in each of its tables of companies. */
+  isolation?: (queries: Database['owner'], companyId: number) => Promise<void>
+}
+
+/** A feature with what it needs at hand. */
+export type BoundFeature = {
+  provisions: readonly { name: string, create: () => unknown }[]
+  /** Undefined where it has no part of the API. */
+  routes?: { plugin: Plugin<object>, options: object }
+  work?: () => AsyncDisposable
+}
+
+/** A feature as the service handles it: nothing is known of what it needs but names. */
+export type Feature = Omit<Definition<Needs>, 'provides' | 'routes' | 'work'> & {
+  /** The names of what it provides. */
+  provided: readonly string[]
+  bind: (resolve: Resolve) => BoundFeature
+}
+
+/** What features add to the pages of the console. */
+export type ConsoleParts = { menu: readonly MenuEntry[], audit: Readonly<Record<string, Text>> }
+
+export function consolePartsOf (features: readonly Feature[]): ConsoleParts {
+  return {
+    menu: features.flatMap(({ menu = [] }) => menu),
+    audit: Object.assign({}, ...features.map(({ audit }) => audit)) as Record<string, Text>
+  }
+}
+
+/** Defines a feature: `export default defineFeature({ name: 'notes', needs: service('database', 'now'), … })`. */
+export function defineFeature<const Needed extends Needs> (definition: Definition<Needed>): Feature {
+  const { provides, routes, work, ...rest } = definition
+  const provisions = provides?.(({ name }, create) => ({ name, create })) ?? []
+  return {
+    ...rest,
+    provided: provisions.map(({ name }) => name),
+    bind (resolve) {
+      const given = give(definition.needs, resolve)
+      return {
+        provisions: provisions.map(({ name, create }) => ({ name, create: () => create(given) })),
+        ...routes === undefined ? {} : { routes: { plugin: routes as Plugin<object>, options: given } },
+        ...work === undefined ? {} : { work: () => work(given) }
+      }
+    }
+  }
+}

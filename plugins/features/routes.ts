@@ -1,0 +1,28 @@
+import type { FastifyPluginAsync } from 'fastify'
+import plugin from 'fastify-plugin'
+import type { BoundFeature, Feature } from './feature.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** To which feature the route belongs. */
+    feature?: string
+  }
+}
+
+/** The routes of a feature, in a context of their own: its hooks and decorators reach no other route. */
+export function featureRoutes ({ name, permissions = {}, routes }: Feature & BoundFeature): FastifyPluginAsync {
+  return plugin(async (app) => {
+    if (routes === undefined) return
+    const unsaid: string[] = []
+    app.addHook('onRoute', (route) => {
+      const operation = route.schema?.operationId ?? ''
+      const permission = Object.hasOwn(permissions, operation) ? permissions[operation] : undefined
+      if (permission === undefined) unsaid.push(`${String(route.method)} ${route.url}: its permissions lack "${operation}"`)
+      route.config = { ...route.config, ...permission, feature: name }
+    })
+    await app.register(routes.plugin, routes.options)
+    // Thrown here and not above, where a plugin with a callback could not catch it.
+    const [first] = unsaid
+    if (first !== undefined) throw new Error(`The feature "${name}" does not say who may ask for ${first}.`)
+  }, { name, fastify: '5.x', encapsulate: true })
+}

@@ -1,0 +1,6 @@
+/**
+ * `@dispatch/plugins/routes`: what the routes of a feature are made of.
+ */
+export { auditAuthorOf } from './audit-author.ts'
+export { pageOf } from './paging.ts'
+export { codeIn, integerIn, resourceNotFound, uuidIn } from './path-parameters.ts'

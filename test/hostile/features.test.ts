@@ -1,0 +1,53 @@
+import { keyScopes, type Role } from '@dispatch/core'
+import t from 'tap'
+import { type Login, startService } from '../support/service.ts'
+import { hasNoFault, isError, routesOf } from './support.ts'
+
+/** What each feature says of itself is held against what it does: whoever adds one writes none of this. */
+const service = await startService(t)
+const { app, send } = service
+const company = await service.company('featured')
+const elsewhere = await service.company('elsewhere')
+const routes = await routesOf(app)
+
+const people: Readonly<Record<Role, Login>> = { admin: company.admin, member: company.member, operator: elsewhere.operator }
+
+async function keyWith (scope: string): Promise<string> {
+  const { body } = await send('POST', '/api/v1/keys', { body: { name: scope, mode: 'live', scopes: [scope] } }, company.admin)
+  return body.key
+}
+
+for (const { name, permissions = {}, tables = {}, isolation, audit = {}, menu = [] } of app.features) {
+  await t.test(`the feature "${name}" lets in whom it says, and nobody else`, async (t) => {
+    const own = routes.filter(({ config }) => config.feature === name)
+    t.same([...new Set(own.map(({ operation }) => operation))].sort(), Object.keys(permissions).sort(), 'each operation has a permission')
+    for (const { method, url, operation = '' } of own) {
+      const { public: isOpen, roles, scopes = [], person } = permissions[operation] ?? {}
+      if (isOpen === true) continue
+      const path = url.replaceAll(/:\w+/g, '1')
+      isError(t, await send(method, path, {}, null), 'unauthorized', `${operation} of nobody`)
+      for (const [role, login] of Object.entries(people)) {
+        const { status } = await send(method, path, {}, login)
+        t.equal(status === 403, roles !== undefined && !roles.includes(role as Role), `${operation} of ${role}: ${status}`)
+      }
+      for (const scope of keyScopes.filter((scope) => scope !== 'platform')) {
+        const headers = { authorization: `Bearer ${await keyWith(scope)}` }
+        const { status } = await send(method, path, { headers }, null)
+        const isLetIn = person !== true && (scopes === 'any' || scopes.includes(scope)) && (roles === undefined || roles.includes('admin'))
+        t.equal(status === 403, !isLetIn, `${operation} of a key to ${scope}: ${status}`)
+      }
+    }
+  })
+
+  await t.test(`the feature "${name}" has rows of companies where it says so, and words in two languages`, (t) => {
+    t.equal(isolation === undefined, !Object.values(tables).includes('company'), 'its tables of companies can be filled by the tests')
+    for (const { label } of menu) t.ok(label.en !== '' && label.fr !== '')
+    for (const [action, { en, fr }] of Object.entries(audit)) t.ok(en !== '' && fr !== '', action)
+    t.end()
+  })
+}
+
+await t.test('none of it was a fault of the service', (t) => {
+  hasNoFault(t, service)
+  t.end()
+})
