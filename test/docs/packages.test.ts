@@ -45,7 +45,7 @@ const examples: Record<string, { given?: (folder: string) => void, prints: RegEx
 }
 
 void t.test('every package has a page with an example', (t) => {
-  t.same(globSync('core/packages/*/', { cwd: root }).map((path) => path.split('/')[2]).sort(), Object.keys(examples).sort())
+  t.same(globSync('core/packages/*/package.json', { cwd: root }).map((path) => path.split('/')[2]).sort(), Object.keys(examples).sort())
   t.end()
 })
 

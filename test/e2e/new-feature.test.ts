@@ -23,7 +23,12 @@ const starting = {
 /** Without the environment of this test: a run of tests within one would report to the one around it. */
 const run = (...args: string[]): { status: number | null, said: string } => {
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: checkout, env, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: checkout,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024
+  })
   return { status, said: stdout + stderr }
 }
 

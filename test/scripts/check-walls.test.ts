@@ -84,6 +84,25 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
     'core/packages/other/a.ts:1 imports ../documents/render/pdf.ts: packages know other packages by their names alone'
   ],
   [
+    'a feature knows the core by its name alone',
+    'core/packages/features/notes/service/a.ts',
+    'import \'@dispatch/core\'\nimport \'@dispatch/plugins/feature\'\nimport \'../store/b.ts\'\nimport \'../../../../access/tokens.ts\'',
+    'core/packages/features/notes/service/a.ts:4 imports ../../../../access/tokens.ts: ' +
+    'features know the core, the toolkits of the plugins and packages, by their names'
+  ],
+  [
+    'pages of a feature do not reach its service',
+    'core/packages/features/notes/pages/a.ts',
+    'import \'../contract/c.ts\'\nimport \'../service/a.ts\'',
+    'core/packages/features/notes/pages/a.ts:2 imports ../service/a.ts: pages of features reach data through the public API alone'
+  ],
+  [
+    'nobody else reaches into a feature',
+    'core/a.ts',
+    'import \'./packages/features/notes/index.ts\'',
+    'core/a.ts:1 imports ./packages/features/notes/index.ts: packages are reached by their names'
+  ],
+  [
     'packages do not know the core',
     'core/packages/other/a.ts',
     'import \'@dispatch/core/host\'',
@@ -228,7 +247,7 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
     'SQL stays in the store',
     'core/pipeline/a.ts',
     'import { sql } from \'kysely\'',
-    'core/pipeline/a.ts:1 imports kysely: kysely belongs to core/store/'
+    'core/pipeline/a.ts:1 imports kysely: kysely belongs to core/(store|packages/features/.+/(store|migrations))/'
   ],
   [
     'undici has one home',
@@ -252,13 +271,13 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
     'fastify stays in the plugins',
     'core/a.ts',
     'import type { FastifyInstance } from \'fastify\'',
-    'core/a.ts:1 imports fastify: fastify belongs to plugins/'
+    'core/a.ts:1 imports fastify: fastify belongs to (plugins|core/packages/features/.+/(routes|pages))/'
   ],
   [
     'and so do its plugins',
     'core/a.ts',
     'import \'@fastify/swagger\'',
-    'core/a.ts:1 imports @fastify/swagger: @fastify belongs to plugins/'
+    'core/a.ts:1 imports @fastify/swagger: @fastify belongs to (plugins|core/packages/features/.+/(routes|pages))/'
   ],
   [
     'piscina stays in the documents',
@@ -295,7 +314,9 @@ void t.test('every breach is named, in the order of the files', t => {
 })
 
 /** A page that names every rule, and every package of the tree that has a home. */
-const rules = ['core knows neither plugins nor providers, nor the kit', 'packages know other packages by their names alone',
+const rules = ['core knows neither plugins nor providers, nor the kit',
+  'features know the core, the toolkits of the plugins and packages, by their names',
+  'pages of features reach data through the public API alone', 'packages know other packages by their names alone',
   'the kit knows @dispatch/core/host and packages', 'packages are reached by their names',
   'plugins reach the core through its exports, @dispatch/core',
   'plugins know the core and its packages alone, of the kit what an installation runs',
