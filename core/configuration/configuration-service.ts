@@ -12,8 +12,10 @@ import type { Guard } from '../host/http/guard.ts'
 import { addressProblems } from '../host/http/public-address.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import { connectOf } from '../host/manifest/connect.ts'
+import { isLabel, settingsInHosts } from '../host/manifest/hosts.ts'
+import type { Manifest } from '../host/manifest/manifest.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
-import { changedDestinations, destinationNames, type SettingsSchema } from '../host/settings/settings-schema.ts'
+import { changedDestinations, destinationNames } from '../host/settings/settings-schema.ts'
 import { changeSettings, maskSettings, openSettings } from '../host/settings/settings.ts'
 import { providedNames } from '../services/index.ts'
 import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
@@ -124,7 +126,7 @@ export function createConfigurationService ({ configurations, host, keyring, gua
           })
           if (!changed.ok) throw refusal('validation_failed', changed.problems)
           const faults = [
-            ...destinationFaults(guard, manifest.settings, changed.value.plain),
+            ...destinationFaults(guard, manifest, changed.value.plain),
             ...sandboxFaults(manifest, openSettings(changed.value, vault), sandbox)
           ]
           if (faults.length > 0) throw refusal('validation_failed', faults)
@@ -184,10 +186,22 @@ class ProofFirst extends Error {
   override name = 'ProofFirst'
 }
 
-function destinationFaults (guard: Pick<Guard, 'check'>, form: SettingsSchema, settings: JsonObject): Problem[] {
-  return destinationNames(form).flatMap((name) =>
-    addressProblems(guard, settings[name], { path: pointer('/settings', name), what: 'Requests' })
-  )
+/** What is wrong with the places to which settings lead requests: whole hosts, or parts of those that the manifest has. */
+function destinationFaults (
+  guard: Pick<Guard, 'check'>,
+  { settings: form, hosts }: Pick<Manifest, 'settings' | 'hosts'>,
+  settings: JsonObject
+): Problem[] {
+  const parts = settingsInHosts(hosts)
+  return destinationNames(form).flatMap((name) => {
+    const path = pointer('/settings', name)
+    if (!parts.includes(name)) return addressProblems(guard, settings[name], { path, what: 'Requests' })
+    return settings[name] === undefined || isLabel(settings[name]) ? [] : [{
+      path,
+      code: 'not_a_label',
+      message: 'It is a part of the name of a host: lowercase letters, digits and hyphens, 63 at most, without a dot.'
+    }]
+  })
 }
 
 /** The lists that a user, or the company, has chosen. */

@@ -90,7 +90,9 @@ const AdapterVersion = Type.Object({
   licence: Type.String(),
   services: adapter.services,
   hosts: Type.Array(Type.String(), { description: 'What it asks to reach: an installation or an upgrade must consent to them.' }),
-  wildcards: Type.Array(Type.String(), { description: 'How wide each of the hosts is that begins with "*.", in a sentence.' }),
+  wildcards: Type.Array(Type.String(), {
+    description: 'How wide each of the hosts is that begins with "*.", or has a setting in braces, in a sentence.'
+  }),
   conformance: Type.Object({
     status: Type.Enum(['passed', 'said_by_author', 'not_run'], {
       description: 'passed: the signature of a catalog vouches for it. said_by_author: only the package says it of itself.'

@@ -1,4 +1,5 @@
-import { type Breakers, destinationNames, type Host, type Manifest, type ProvidedName, providedNames, services } from '@dispatch/core'
+import { type Breakers, destinationNames, type Host, type Manifest, type ProvidedName, providedNames, services,
+  settingsInHosts } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
 import { hash } from 'node:crypto'
 import { type Html, html } from '../html.ts'
@@ -111,7 +112,8 @@ ${rows}</tbody>
 }
 
 function hostsOf ({ hosts, settings }: Manifest): string {
-  const own = destinationNames(settings).map((name) => `the setting ${name}`)
+  const parts = settingsInHosts(hosts)
+  const own = destinationNames(settings).filter((name) => !parts.includes(name)).map((name) => `the setting ${name}`)
   return [...hosts, ...own].join(', ') || 'none'
 }
 

@@ -15,6 +15,10 @@ await providers.add('vendor', {
   seen.push({ settings, sandbox })
   return Promise.resolve({ id: '1', status: 'created' })
 })
+await providers.add('bucket', {
+  more: 'hosts: [\'{bucket}.s3.vendor.example\'],',
+  settings: '{ bucket: Host(), token: Secret() }'
+}, () => Promise.resolve({ id: '1', status: 'created' }))
 const service = await startService(t, { config: { providerDirectories: providers.directories }, replacements: { renderer: quickRenderer } })
 
 const put = (path: string, body: unknown, login?: Login): Promise<Answer> => service.send('PUT', `/api/v1${path}`, { body }, login)
@@ -215,6 +219,21 @@ await t.test('a password that is missed because the mail server has changed is a
   t.equal(status, 422)
   t.strictSame(body.details.map(({ path, code }: Record<string, string>) => `${path} ${code}`), ['/settings/password required'])
   contains(t, body.details[0].message, /was deleted, because it was given for another destination: give it again/)
+})
+
+await t.test('a setting that is a part of a host is one label of it, and leads requests elsewhere when it changes', async (t) => {
+  const { admin } = await service.company('buckets')
+  for (const bucket of ['ours.evil', 'Ours', 'ours/', '-ours', 'https://ours']) {
+    has(t, await put('/company/providers/bucket', { settings: { bucket, token: 's3cret-token' } }, admin), {
+      status: 422,
+      body: { error: 'validation_failed', details: [{ path: '/settings/bucket', code: 'not_a_label' }] }
+    }, bucket)
+  }
+  t.equal((await put('/company/providers/bucket', { settings: { bucket: '127', token: 's3cret-token' } }, admin)).status, 200)
+  has(t, await put('/company/providers/bucket', { settings: { bucket: 'theirs' } }, admin), {
+    status: 422,
+    body: { details: [{ path: '/settings/token', code: 'required', message: /given for another destination/ }] }
+  })
 })
 
 await t.test('a destination whose host is an address and not public is refused when it is configured', async (t) => {

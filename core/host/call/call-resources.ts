@@ -6,10 +6,9 @@ import type { ReadDocument } from '../http/body.ts'
 import { createHttp, type HttpOptions, type KeepDocument } from '../http/client.ts'
 import type { Connection } from '../http/connection.ts'
 import type { Network } from '../http/network.ts'
-import { chosenHosts } from '../http/target.ts'
+import { allowedHosts } from '../http/target.ts'
 import type { LeaseCheck } from '../manifest/lease-check.ts'
 import type { Manifest } from '../manifest/manifest.ts'
-import { destinationNames } from '../settings/settings-schema.ts'
 import { createSmtp } from '../smtp/smtp.ts'
 import type { Context } from './context.ts'
 import type { Notebook } from './exchanges.ts'
@@ -58,11 +57,7 @@ export function createCallApis (call: VerbCall): CallApis {
   const { manifest, settings, resources } = call
   const { holds = () => true } = resources
   const { network: { transport: wire, accessTokens: tokens, mailers }, checkpoint: { id } } = resources
-  const targets = {
-    provider: manifest.code,
-    declared: manifest.hosts,
-    chosen: chosenHosts(destinationNames(manifest.settings).map((name) => settings[name]))
-  }
+  const targets = allowedHosts(manifest, settings)
   const { notProcessed = [], idempotency } = offered(call) ?? {}
   const options: HttpOptions = {
     ...call,

@@ -1,9 +1,21 @@
 import { RequestFailure } from '../call/request-outcome.ts'
-import { isDeclared } from '../manifest/hosts.ts'
+import { hostsOf, isDeclared, settingsInHosts } from '../manifest/hosts.ts'
+import type { Manifest } from '../manifest/manifest.ts'
+import { destinationNames } from '../settings/settings-schema.ts'
 import { canonicalHost } from './guard.ts'
 
 /** The hosts that a provider may call: those of its manifest, and those of the configuration's `Host()` settings. */
 export type AllowedHosts = { provider: string, declared: readonly string[], chosen: readonly string[] }
+
+/** The hosts that a provider may call for one configuration. A setting that is a part of a host in the manifest is none by itself. */
+export function allowedHosts (
+  { code, hosts, settings: form }: Pick<Manifest, 'code' | 'hosts' | 'settings'>,
+  settings: Readonly<Record<string, unknown>>
+): AllowedHosts {
+  const parts = settingsInHosts(hosts)
+  const whole = destinationNames(form).filter((name) => !parts.includes(name))
+  return { provider: code, declared: hostsOf(hosts, settings), chosen: chosenHosts(whole.map((name) => settings[name])) }
+}
 
 /**
  * The URL of a request. Throws a {@link RequestFailure} for a text that is not a plain https URL, and for a host that the provider may not

@@ -139,7 +139,10 @@ export type ProviderDefinition<
   settings: Settings
   /** The settings that a client may give with one request. */
   requestSettings?: RequestSettings
-  /** The vendor's hosts: exact names, or `*.example.com` for every name below. Hosts in `Host()` settings are permitted too. */
+  /**
+   * The vendor's hosts: exact names, `*.example.com` for every name below, or `{account}.example.com` with a `Host()` setting of each
+   * configuration. Hosts in other `Host()` settings are permitted too.
+   */
   hosts?: readonly string[]
   /**
    * The vendor knows its customers by a person who permits this service to act for them. `oauth2: { grant: 'authorization_code' }` signs a

@@ -15,7 +15,7 @@ import { carriesFaults, ManifestCarries } from './carries.ts'
 import { type Connect, connectProblems, ConnectSchema } from './connect.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Idempotency, Poll, Sandbox } from './definition.ts'
-import { hostProblems, isDeclared } from './hosts.ts'
+import { hostProblems, hostSettingProblems, isDeclared } from './hosts.ts'
 import { invalidSchemaProblems, limitFaults, ManifestLimits } from './limits.ts'
 import { type VerbName, verbNames } from './verbs.ts'
 
@@ -134,10 +134,15 @@ const ServicesSchema = Type.Unsafe<Manifest['services']>({
   })
 })
 
-/** A DNS name in lower case, or `*.` before a name of at least two labels. Addresses and ports are not permitted. */
+const hostLabel = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
+
+/**
+ * A DNS name in lower case of at least two labels; `*.` before it, or settings in place of labels before these. Addresses and ports are not
+ * permitted.
+ */
 const HostPattern = Type.String({
-  pattern: '^(\\*\\.(?=[^.]+\\.))?([a-z0-9]([a-z0-9-]*[a-z0-9])?\\.)+[a-z][a-z0-9-]*$',
-  description: 'a host name such as "api.example.com", or "*.example.com" for every name below'
+  pattern: `^(\\*\\.)?((${hostLabel}|\\{[A-Za-z][A-Za-z0-9]*\\})\\.)*${hostLabel}\\.[a-z][a-z0-9-]*$`,
+  description: 'a host name such as "api.example.com", "*.example.com" for every name below, or "{account}.example.com" with a setting'
 })
 
 const pointer = { pattern: '^/', description: 'a JSON pointer such as "/error/code"' }
@@ -181,6 +186,7 @@ export function readManifest (json: unknown): Fit<Manifest> {
     ...settingsSchemaProblems(settings, '/settings'),
     ...requestSettingsSchemaProblems(requestSettings, '/requestSettings'),
     ...hostProblems(hosts),
+    ...hostSettingProblems(hosts, settings),
     ...connectProblems(fit.value, (host) => isDeclared(host, hosts)),
     ...sandboxProblems(fit.value),
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),

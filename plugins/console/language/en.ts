@@ -437,6 +437,7 @@ export const en = {
   settingsPreview: 'Show the form that a company fills in',
   installTitle: 'Install version {version}',
   wildcardHost: 'Every host whose name ends with “{suffix}”, whoever runs it: at a cloud service also those of its other customers.',
+  configuredHost: 'One host for each configuration, named by the settings in the braces.',
   consentIntro: 'It asks for this. Hosts that a company names in its settings come on top. By installing it you agree.',
   install: 'Agree and install',
   upgradeTitle: 'Upgrade to version {version}',

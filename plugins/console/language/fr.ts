@@ -445,6 +445,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   installTitle: 'Installer la version {version}',
   wildcardHost:
     'Tout hôte dont le nom se termine par « {suffix} », à qui qu’il soit : dans un service cloud, aussi ceux de ses autres clients.',
+  configuredHost: 'Un hôte pour chaque configuration, que nomment les réglages entre accolades.',
   consentIntro: 'Il demande ceci. Les hôtes qu’une société nomme dans ses réglages s’y ajoutent. En l’installant, vous l’acceptez.',
   install: 'Accepter et installer',
   upgradeTitle: 'Passer à la version {version}',

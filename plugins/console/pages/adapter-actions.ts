@@ -120,11 +120,14 @@ function removeSection (words: Words, code: string): Html {
 </form></section>`
 }
 
-/** A host that it asks for; of a wildcard also how wide it is. */
+/** A host that it asks for; of a wildcard also how wide it is, and where settings of each configuration name it, that they do. */
 export function hostLine (words: Words, host: string): Html {
-  return host.startsWith('*.')
-    ? html`${host} <div class="quiet">${fill(words.wildcardHost, { suffix: host.slice(1) })}</div>`
-    : html`${host}`
+  const width = host.startsWith('*.')
+    ? fill(words.wildcardHost, { suffix: host.slice(1) })
+    : host.includes('{')
+    ? words.configuredHost
+    : undefined
+  return width === undefined ? html`${host}` : html`${host} <div class="quiet">${width}</div>`
 }
 
 function listed (words: Words, names: readonly (string | Html)[]): Html {

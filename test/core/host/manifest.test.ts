@@ -179,6 +179,17 @@ const refused: [string, object, string][] = [
       `"*.vendor.${suffix}", or its hosts one by one; where each customer has a host of its own, make it a setting of the type Host().`
     ]
   ),
+  ...['{bucket}.s3.amazonaws.com', 's3.{region}.amazonaws.com', '*.{label}.acme.example'].map((host): [string, object, string] => [
+    `"${host}", whose setting is no Host()`,
+    { hosts: [host] },
+    `/hosts/0 There is no setting "${
+      /\{(.*)\}/.exec(host)?.[1] ?? ''
+    }" of the type Host(), whose change deletes the secrets that were given ` +
+    'for another host.'
+  ]),
+  ...['{bucket}', '{bucket}.com', 'api.{bucket}', 'a{bucket}.acme.example', '{a.b}.acme.example', '{}.acme.example'].map(
+    (host): [string, object, string] => [`"${host}" as a host`, { hosts: [host] }, '/hosts/0 ']
+  ),
   ['a limit that is no pointer', withInvoicing({ limits: [{ at: 'number', fits: {} }] }), '/services/invoicing/limits/0/at '],
   [
     'a limit whose schema is none',
