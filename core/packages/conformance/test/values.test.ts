@@ -88,6 +88,14 @@ const mutants: readonly Mutant[] = [
     /\/sms\/message: with "zq\w+ <b>.*it is refused before anything is sent .*a validation does not say so: say it in "limits" or "check"/),
   ofClerk('ends at a text', json, `if (sms.message.includes('👩')) sms.message.nothing()\n${json}`, /\/sms\/message: with "zq\w+ 👩/),
   {
+    name: 'cuts a line that none of its fixtures has',
+    of: shipped('stripe'),
+    file: 'customer.ts',
+    from: 'line2: joined(addressLine2, addressLine3)',
+    to: 'line2: joined(addressLine2, addressLine3)?.slice(0, 15)',
+    says: /\/data\/customer\/addressLine2: .* it is cut or changed/
+  },
+  {
     name: 'takes the quotation marks from names, and has a second address',
     of: shipped('smtp'),
     file: 'index.ts',

@@ -63,16 +63,24 @@ function placesIn (value: Json, { at, schema, name }: Spot): Found[] {
   }
   if (!isRecord(value)) return []
   const isPostal = typeof value['city'] === 'string' && typeof value['country'] === 'string'
-  const { properties = {}, additionalProperties } = known
-  const fields = Object.entries(value as JsonObject).filter(([field]) => !isPostal || !isAddressField(field)).flatMap(([field, inner]) =>
+  const properties = isRecord(known['properties']) ? known['properties'] : {}
+  const below = (field: string, inner: Json): Found[] =>
     placesIn(inner, {
       at: pointer(at, field),
-      schema: isRecord(properties) && Object.hasOwn(properties, field) ? properties[field] : additionalProperties,
+      schema: Object.hasOwn(properties, field) ? properties[field] : known['additionalProperties'],
       name: field
     })
-  )
-  return isPostal ? [{ at, kind: 'postal', own: value, fits: () => true, most: usualMost }, ...fields] : fields
+  const given = Object.entries(value as JsonObject).filter(([field]) => !isPostal || !isAddressField(field))
+  const left = Object.keys(properties).filter((field) => mayBeAdded.test(at) && !Object.hasOwn(value, field) && !isAddressField(field))
+  return [
+    ...isPostal ? [{ at, kind: 'postal', own: value, fits: () => true, most: usualMost } as const] : [],
+    ...given.flatMap(([field, inner]) => below(field, inner)),
+    ...left.flatMap((field) => below(field, '').filter(({ kind }) => kind === 'text'))
+  ]
 }
+
+/** Where a text that a fixture leaves out is added: in an invoice and in a recipient it says nothing of what is to be done. */
+const mayBeAdded = /^\/(data|postal\/recipient)/
 
 /** Words and numbers that mean something to programs. */
 const words = new Set(['language', 'currency', 'taxCurrency', 'unit', 'scheme', 'logo', 'country', 'locale'])
