@@ -113,7 +113,11 @@ export const Timestamp = Type.String({ format: 'date-time' })
 /** One problem or warning. */
 export const ProblemSchema = Type.Object({
   path: Type.String({ description: 'JSON pointer into the request.' }),
-  code: Type.String(),
+  code: Type.String({
+    description: 'For programs; new ones may come. `contradiction`: another place says otherwise. `wrong_template`: made for another ' +
+      'service (`alsoFor`). `sample_data`: as in the template\'s sample. `other_recipient`: the page names somebody else. ' +
+      '`not_checked`: that takes too long.'
+  }),
   message: Type.String(),
   line: Type.Optional(Type.Integer({ minimum: 1, description: 'The line in the text at the path, if it has several lines.' })),
   column: Type.Optional(Type.Integer({ minimum: 1 }))

@@ -1,4 +1,4 @@
-import { asciiMailbox, comparable, hasAsciiLocalPart, type JsonObject, type Problem } from '@dispatch/common'
+import { asciiMailbox, comparable, hasAsciiLocalPart, type JsonObject, type Problem, readMailbox } from '@dispatch/common'
 import { textOfHtml } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import { type DocumentHandle, EmailAddress, Line } from '../contract/common.ts'
@@ -124,6 +124,11 @@ const addressFact: SharedFact<EmailFields> = {
   isRecipient: true
 }
 
+/** Of several recipients none is the one to whom the text speaks. */
+function addressTold ([first, ...others]: readonly string[]): JsonObject {
+  return first === undefined || others.length > 0 ? {} : { recipient: { email: readMailbox(first)?.address ?? first } }
+}
+
 function spaced (text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ')
 }
@@ -138,7 +143,8 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
   template: { unless: 'body', exclusive: true, channel: 'mail', takes: ['pages'] },
   content: 'message',
   shared: [subjectFact, addressFact],
-  tells: ({ subject }) => ({ subject }),
+  tells: ({ subject, to }) => ({ subject, ...addressTold(listOf(to)) }),
+  stated: { to: { place: '/recipient/email' }, subject: { place: '/subject' } },
   chain: { consumes: 'attachment' },
   capabilities: EmailCapabilities,
   price: 0,

@@ -1,4 +1,4 @@
-import { asciiDomain, canonicalLanguage, comparable, type Json, type JsonObject, lookupLanguage, normalForm,
+import { asciiDomain, canonicalLanguage, comparable, isRecord, type Json, type JsonObject, lookupLanguage, normalForm,
   type Problem } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
 import { type DocumentHandle, LanguageCode, LanguageTag, Line } from '../contract/common.ts'
@@ -88,6 +88,16 @@ const signersFact: SharedFact<EsignFields> = {
   isRecipient: true
 }
 
+/** What a list of those who sign says of each of them, without what else the document shows. */
+function listedSigners (stated: Json): Json {
+  const fields = Object.keys(Signer.properties)
+  const signerIn = (listed: Json): Json => {
+    const all = isRecord(listed) ? Object.entries(listed).filter(([name, value]) => value !== null && fields.includes(name)) : undefined
+    return all === undefined ? listed : Object.fromEntries(all)
+  }
+  return Array.isArray(stated) ? stated.map(signerIn) : stated
+}
+
 export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'document', EsignDispatch> = {
   name: 'esign',
   summary: 'Starts a signature workflow for a document.',
@@ -97,6 +107,7 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   template: { channel: 'pages' },
   content: 'document',
   shared: [signersFact],
+  stated: { signers: { place: '/signers', read: listedSigners } },
   chain: { produces: 'document', consumes: 'document', formats: ['pdf'] },
   capabilities: EsignCapabilities,
   price: 0,

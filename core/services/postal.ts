@@ -5,7 +5,7 @@ import { CountryCode, type DocumentHandle, Line, Lines } from '../contract/commo
 import { checkPlace, checkState } from './address.ts'
 import { textAt } from './data.ts'
 import { checkMost, checkOffered, checkSupported } from './limits.ts'
-import { checkNamed, recipientData, recipientFacts } from './recipient-facts.ts'
+import { checkNamed, printedRecipient, recipientData, recipientFacts } from './recipient-facts.ts'
 import type { CheckInput, ProvidedService } from './service.ts'
 
 const mailTypes = ['SIMPLE', 'REGISTERED'] as const
@@ -85,6 +85,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   content: 'document',
   shared: recipientFacts,
   tells: recipientData,
+  stated: { recipient: { place: '/recipient', read: printedRecipient } },
   checkDocument: ({ recipient }, data) => checkNamed(data, recipient),
   chain: { produces: 'document', consumes: 'document', formats: ['pdf', 'factur-x'] },
   capabilities: PostalCapabilities,

@@ -1,4 +1,4 @@
-import { comparablePostalCode, type JsonObject, normalForm, type Problem } from '@dispatch/common'
+import { comparablePostalCode, isRecord, type Json, type JsonObject, normalForm, type Problem } from '@dispatch/common'
 import { textOf } from './data.ts'
 import type { SharedFact } from './service.ts'
 
@@ -21,6 +21,15 @@ export function recipientData ({ recipient }: Fields): JsonObject {
   return { recipient: { ...rest, address: line, ...(lines.length === 0 ? {} : { address2: lines.join(', ') }) } }
 }
 
+/** The same the other way: the recipient whom a page names. */
+export function printedRecipient (stated: Json): Json {
+  if (!isRecord(stated)) return stated
+  const printed = (name: string): string => textOf(stated, `/${name}`)?.trim() ?? ''
+  const all = ['name', 'company', 'city', 'state', 'postalCode', 'country'].map((name) => [name, printed(name)])
+  const address = [printed('address'), printed('address2')].filter((line) => line !== '').join('\n')
+  return Object.fromEntries([...all, ['address', address]].filter(([, text]) => text !== '')) as JsonObject
+}
+
 /** What a letter's page states about its recipient. */
 export const recipientFacts: readonly SharedFact<Fields>[] = [
   fact('name',
@@ -32,6 +41,7 @@ export const recipientFacts: readonly SharedFact<Fields>[] = [
   fact('city',
     ({ city, postalCode }, printed) =>
       (postalCode === undefined || printed('postalCode') === '') && !areNamed(city, printed('city')) && !areNamed(printed('city'), city)),
+  fact('state', ({ state = '' }, printed) => isOtherState(state, printed('state'))),
   fact('postalCode', ({ postalCode = '', country }, printed) => {
     const there = countryOf(printed('country')) ?? country
     return comparablePostalCode(postalCode, country) !== comparablePostalCode(printed('postalCode'), there)
@@ -41,7 +51,7 @@ export const recipientFacts: readonly SharedFact<Fields>[] = [
 
 /** `printed`: a field of the recipient in the data; '' where there is none. Only what both say can differ. */
 function fact (
-  name: Exclude<keyof Recipient, 'state'>,
+  name: keyof Recipient,
   differ: (recipient: Recipient, printed: (name: string) => string) => boolean
 ): SharedFact<Fields> {
   return {
@@ -65,6 +75,12 @@ function areNamed (name: string, text: string): boolean {
   const known = wordsOf(text)
   const isKnown = (word: string): boolean => known.some((other) => word === other || isInitial(word, other) || isInitial(other, word))
   return wordsOf(name).every(isKnown)
+}
+
+/** A code and a name are not compared: no two of a kind are one. */
+function isOtherState (one: string, other: string): boolean {
+  const isCode = (text: string): boolean => wordsOf(text).join('').length <= 3
+  return isCode(one) === isCode(other) && !areNamed(one, other) && !areNamed(other, one)
 }
 
 function isInitial (letter: string, word: string): boolean {

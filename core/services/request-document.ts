@@ -7,7 +7,8 @@ import { capital, deferredField, requestSchema, type StepSchema, stepSchemas } f
 
 /*
  * The bodies of dispatch requests as they are documented. The schemas that read them leave it to the reader to tell what is missing,
- * because a field may stand in one of two places; whoever generates types needs to know it beforehand. What fits the one fits the other.
+ * because a field may stand in one of two places; whoever generates types needs to know it beforehand. What fits the one fits the other,
+ * except that the data of a template may state what is missing: only its own schema knows them.
  */
 
 /** A form and the name of its schema. */
@@ -70,13 +71,21 @@ function ownSchema (form: NamedForm): TObject {
   ) as TProperties
   return Type.Object({ ...own.properties, ...required }, {
     title,
+    ...mayBeStated(form),
     additionalProperties: false,
     ...isInside(form) ? together(templateWays(form, own.properties)) : {}
   })
 }
 
-function requiredInside ({ service, top }: StepSchema): string[] {
-  return services[service].required.filter((field) => !top.includes(field))
+/** Says which fields may be left out, and where their values stand then. */
+function mayBeStated ({ service, stated }: StepSchema): { description?: string } {
+  const places = stated.map((field) => `${field} (${services[service].stated?.[field]?.place.slice(1).replaceAll('/', '.') ?? ''})`)
+  return places.length === 0 ? {} : { description: `The data of a template for ${service} may state instead: ${places.join(', ')}.` }
+}
+
+/** The fields that nothing else has: neither the top, nor the data of a template. */
+function requiredInside ({ service, top, stated }: StepSchema): string[] {
+  return services[service].required.filter((field) => !top.includes(field) && !stated.includes(field))
 }
 
 /** Whether all that the template, or what takes its place, can be stands in the service's own object. */
@@ -90,7 +99,7 @@ function isNeeded (form: StepSchema): boolean {
 
 /** A required field that may stand at the top or in the service's own object. */
 function liftedWays (form: StepSchema, body: TProperties): Alternatives[] {
-  return services[form.service].required.filter((field) => form.top.includes(field)).map((field) => ({
+  return services[form.service].required.filter((field) => form.top.includes(field) && !form.stated.includes(field)).map((field) => ({
     title: `Having${capital(field)}`,
     anyOf: placesOf(form, field, body)
   }))

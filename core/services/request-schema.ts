@@ -37,8 +37,11 @@ const providerFields = {
   )
 }
 
-/** Where a request says what a step needs: in the step's own object, and (the fields of `top`) at the top level. */
-export type StepSchema = { service: ServiceName, own: TObject, top: readonly string[] }
+/**
+ * Where a request says what a step needs: in the step's own object, and (the fields of `top`) at the top level. `stated`: those that may be
+ * left out where the data of its document state them.
+ */
+export type StepSchema = { service: ServiceName, own: TObject, top: readonly string[], stated: readonly string[] }
 
 /**
  * The steps of a path, in its order. The first has the template of the request, the first that needs a provider its `providerName` and
@@ -57,7 +60,8 @@ export function stepSchemas (path: readonly ServiceName[]): StepSchema[] {
       ...topLevelFieldsOf(service, path),
       ...(index === 0 ? Object.keys(templateFields(service)) : []),
       ...(index === provided ? Object.keys(providerFields) : [])
-    ]
+    ],
+    stated: Object.keys(services[service].stated ?? {})
   }))
 }
 
@@ -76,7 +80,8 @@ export function deferredStepSchema (service: ServiceName): StepSchema {
       ...ownTemplate(service),
       ...Type.Partial(services[service].fields).properties
     }, closed),
-    top: []
+    top: [],
+    stated: []
   }
 }
 

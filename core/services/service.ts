@@ -1,4 +1,4 @@
-import type { JsonObject, Problem } from '@dispatch/common'
+import type { Json, JsonObject, Problem } from '@dispatch/common'
 import type { FileFormat, PageSetup, PaperSize } from '@dispatch/documents'
 import type { TObject } from 'typebox'
 import type { SmsText } from '../contract/sms-text.ts'
@@ -39,6 +39,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   shared?: readonly SharedFact<Fields>[]
   /** What its fields say, as the data of a template say it: it stands in the document where the data do not say it. */
   tells?(fields: Fields): JsonObject
+  /** Fields that a request may leave out where the data of its document state them, each where they do. */
+  stated?: Readonly<Record<string, StatedField>>
   /** Warnings about a document that the service takes over, by the data that it was made of. */
   checkDocument?(fields: Fields, data: JsonObject): Problem[]
   /** Who signs the document, by name and in their order. */
@@ -76,6 +78,12 @@ export type SharedFact<Fields> = {
    */
   isRecipient?: true
 }
+
+/**
+ * A field that the data of a template may state. `place`: a JSON pointer below the data; `read`: what stands there, as the field says it,
+ * which its schema then judges.
+ */
+export type StatedField = { place: string, read?: (stated: Json) => Json }
 
 /** A template as its facts are looked for: `services` are those that it is made for. */
 export type FactsTemplate = {

@@ -1,5 +1,5 @@
 import { isRecord, type Json, type JsonObject, memoizeByIdentity, type Problem } from '@dispatch/common'
-import { isKnownField } from '@dispatch/documents'
+import { isKnownField, requiredFields } from '@dispatch/documents'
 import { isDeepStrictEqual } from 'node:util'
 import type { AnyService, FactsTemplate, Findings, SharedFact } from './service.ts'
 
@@ -43,23 +43,37 @@ function pointerOf (where: (field: string) => string, pointer: string): string {
   return [where(first), ...rest].join('/')
 }
 
+/** Whether a template states a field of a service: it is made for the service, and its data have a place for the field. */
+export function isStatedIn ({ services = [], ...template }: FactsTemplate, { name, stated = {} }: Stating, field: string): boolean {
+  const place = stated[field]?.place
+  return place !== undefined && services.includes(name) && hasPlace(template, place.split('/').slice(1))
+}
+
+type Stating = Pick<AnyService, 'name' | 'stated'>
+
 /** The data of a template, with what the service's fields alone say and the template has a place for. */
 export function toldData ({ tells }: Pick<AnyService, 'tells'>, fields: JsonObject, data: JsonObject, template: FactsTemplate): JsonObject {
   const told = tells?.(fields) ?? {}
-  return Object.keys(told).length === 0 ? data : filled(data, told, [], (path) => hasPlace(template, path))
+  return Object.keys(told).length === 0 ? data : filled(template, data, told, [])
 }
 
-function filled (data: JsonObject, told: JsonObject, above: readonly string[], has: (path: readonly string[]) => boolean): JsonObject {
+function filled (template: FactsTemplate, data: JsonObject, told: JsonObject, above: readonly string[]): JsonObject {
   const added = Object.entries(told).flatMap(([name, value]): [string, Json][] => {
-    const given = Object.hasOwn(data, name) ? data[name] : undefined
+    const given = Object.hasOwn(data, name) ? data[name] ?? undefined : undefined
     const path = [...above, name]
     if (isRecord(value) && (given === undefined || isRecord(given))) {
-      const below = filled(given ?? {}, value, path, has)
+      if (given === undefined && needsMore(template, path, value)) return []
+      const below = filled(template, given ?? {}, value, path)
       return isDeepStrictEqual(below, given ?? {}) ? [] : [[name, below]]
     }
-    return given === undefined && has(path) ? [[name, value]] : []
+    return given === undefined && hasPlace(template, path) ? [[name, value]] : []
   })
   return added.length === 0 ? data : { ...data, ...Object.fromEntries(added) }
+}
+
+/** Whether an object needs more than is told of it: data that leave it out would not fit with a part of it. */
+function needsMore ({ schema = {} }: FactsTemplate, path: readonly string[], told: JsonObject): boolean {
+  return lookedUp(neededOf, schema, path, requiredFields).some((name) => !Object.hasOwn(told, name))
 }
 
 /** Whether a template has a word for a fact, by the vocabulary of its data or by their schema. */
@@ -70,11 +84,23 @@ function hasPlace ({ vocabulary, schema = {} }: FactsTemplate, path: readonly st
 const invoiceWords: JsonObject = { $ref: 'dispatch:invoice' }
 
 function isKnown (schema: JsonObject, path: readonly string[]): boolean {
-  const known = knownOf(schema)
+  return lookedUp(knownOf, schema, path, isKnownField)
+}
+
+type Known<Value> = (schema: JsonObject) => Map<string, Value>
+
+/** What a schema says of a path, found once. */
+function lookedUp<Value> (
+  known: Known<Value>,
+  schema: JsonObject,
+  path: readonly string[],
+  find: (schema: JsonObject, path: readonly string[]) => Value
+): Value {
   const key = path.join('/')
-  const found = known.get(key) ?? isKnownField(schema, path)
-  known.set(key, found)
+  const found = known(schema).get(key) ?? find(schema, path)
+  known(schema).set(key, found)
   return found
 }
 
 const knownOf = memoizeByIdentity<JsonObject, Map<string, boolean>>(() => new Map())
+const neededOf = memoizeByIdentity<JsonObject, Map<string, string[]>>(() => new Map())

@@ -82,6 +82,8 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
   template: { unless: 'message', channel: 'message' },
   content: 'text',
   shared: [numberFact],
+  tells: ({ phoneNumber }) => ({ recipient: { phoneNumber } }),
+  stated: { phoneNumber: { place: '/recipient/phoneNumber' } },
   chain: { consumes: 'link' },
   capabilities: SmsCapabilities,
   price: 0,

@@ -19,9 +19,9 @@ export { TemplateWorkersBusy, createTemplateWorkers, type TemplateWorkers } from
 
 // Checks of data and of templates.
 export { dataCheck, type DataCheck, type DataFindings } from './data/data-check.ts'
-export { areSimple, simplePages } from './data/simple-data.ts'
+export { areSimple, simplePages, simpleSize } from './data/simple-data.ts'
 export { needsSigners, tooFewSigners } from './data/signers.ts'
-export { isKnownField } from './model/schema-paths.ts'
+export { isKnownField, requiredFields } from './model/schema-paths.ts'
 export { unreadFields } from './source/field-usage.ts'
 
 // Facts about templates: formats, paper, languages, pictures.

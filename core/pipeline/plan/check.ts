@@ -11,13 +11,14 @@ import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { uncarriedFields } from '../../host/manifest/carries.ts'
 import { checkSettings as settingsProblems } from '../../host/settings/settings.ts'
 import { checkChannel } from '../../services/channel.ts'
-import { formatOf, services, takesDocument } from '../../services/index.ts'
+import { formatOf, services } from '../../services/index.ts'
 import { checkEInvoiceWords, checkInvoice } from '../../services/invoice.ts'
 import { clientPointerOf, providerRequestOf } from '../../services/provider-request.ts'
 import type { DispatchRequest } from '../../services/request.ts'
 import type { CheckInput, Findings } from '../../services/service.ts'
 import { contradictions } from '../../services/shared-facts.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
+import { factsTemplateOf, sharedContent } from '../facts.ts'
 import { checkCallback, checkCallbackAddress, checkEvents, checkFormats, checkPapers, checkSignaturePlaces,
   checkSigned } from './chain-checks.ts'
 import type { ResolvedRequest, ResolvedStep } from './resolve.ts'
@@ -264,39 +265,36 @@ export function checkForeseen (
   return problems instanceof Promise ? problems.then(placed) : placed(problems)
 }
 
-/** What the fields of a step and the data of its template state must be the same, and the template must be made for the service. */
-function checkTruth ({ service, fields, template: content, at }: ResolvedStep, first: ResolvedStep | undefined): Findings {
-  if (content === undefined) {
-    const handed = first?.template?.data
-    const taken = handed !== undefined && takesDocument(service, fields)
-    return taken ? { warnings: services[service].checkDocument?.(fields, handed) ?? [] } : {}
-  }
+/**
+ * What the fields of a step and the data of its document state must be the same, and its template must be made for the service. A deferred
+ * step may send a copy to somebody else.
+ */
+function checkTruth ({ service, fields, template: own, at, deferredOn }: ResolvedStep, first: ResolvedStep | undefined): Findings {
+  const content = sharedContent({ service, fields, ...(own === undefined ? {} : { template: own }) }, first)
+  if (content === undefined) return {}
   const { template, data, path: place } = content
-  const { source: { service: own, alsoFor = [] } } = template
-  const said = { fields, data, template: subjectOf(template), at, place }
-  const { problems = [], warnings = [] } = contradictions(services[service], said, 'first')
+  const { source: { service: made, alsoFor = [] } } = template
+  const said = { fields, data, template: factsTemplateOf(template), at, place }
+  const isCopy = own === undefined && deferredOn !== undefined
+  const { problems = [], warnings = [] } = isCopy ? {} : contradictions(services[service], said, 'first')
+  const named = { warnings: services[service].checkDocument?.(fields, data) ?? [] }
   return {
     problems: [
-      ...checkChannel(services[service], {
-        services: [own, ...alsoFor].map((name) => services[name]),
+      ...own === undefined ? [] : checkChannel(services[service], {
+        services: [made, ...alsoFor].map((name) => services[name]),
         path: place.slice(0, -'/data'.length)
       }),
       ...problems
     ],
-    warnings: [...warnings, ...services[service].checkDocument?.(fields, data) ?? []]
+    warnings: [...warnings, ...placed(named, { template: content }).warnings ?? []]
   }
 }
 
-function subjectOf ({ source: { service, alsoFor = [], documentType, vocabulary, currency }, schema, sample }: StoredTemplate): CheckInput<
-  never,
-  never
->['template'] {
+function subjectOf (template: StoredTemplate): CheckInput<never, never>['template'] {
+  const { documentType, currency } = template.source
   return {
-    services: [service, ...alsoFor],
-    schema,
-    sample,
+    ...factsTemplateOf(template),
     ...(documentType === undefined ? {} : { documentType }),
-    ...(vocabulary === undefined ? {} : { vocabulary }),
     ...(currency === undefined ? {} : { currency })
   }
 }
@@ -310,7 +308,7 @@ function providerOf (service: ResolvedStep['service'], choice: ResolvedStep['cho
 const usualPlace = '/template/data'
 
 /** Moves the paths of findings to where the data really is in the request; the rules assume `/template/data`. */
-function placed (findings: Findings, { template }: ResolvedStep): Findings {
+function placed (findings: Findings, { template }: Pick<ResolvedStep, 'template'>): Findings {
   if (template === undefined || template.path === usualPlace) return findings
   const place = (problem: Problem): Problem =>
     problem.path.startsWith(`${usualPlace}/`) || problem.path === usualPlace

@@ -2,15 +2,17 @@ import { didYouMean, type Problem } from '@dispatch/common'
 import type { Actor } from '../../access/account.ts'
 import { requireService } from '../../access/permissions.ts'
 import { type Choice, type ChoiceContext, chooseListed, chooseProvider, type ListedChoice } from '../../configuration/choose.ts'
-import { DispatchError } from '../../contract/errors.ts'
+import { DispatchError, refusal } from '../../contract/errors.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import { usualVersion, type Version } from '../../contract/versions.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
-import { needsProvider } from '../../services/index.ts'
-import type { DispatchRequest, RequestStep, TemplateReference } from '../../services/request.ts'
+import { needsProvider, services } from '../../services/index.ts'
+import type { DispatchRequest, RequestStep, Stated, TemplateReference } from '../../services/request.ts'
+import { isStatedIn } from '../../services/shared-facts.ts'
 import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { factsTemplateOf } from '../facts.ts'
 import type { TemplateContent } from '../step.ts'
 
 /**
@@ -27,7 +29,7 @@ export type ResolvedRequest = {
 }
 
 /** `choice`: of its provider, where the service needs one. `listed`: of a list, all in the order in which they are tried. */
-export type ResolvedStep = Omit<RequestStep, 'template'> & {
+export type ResolvedStep = Omit<RequestStep, 'template' | 'stated'> & {
   template?: ResolvedTemplate
   choice?: Choice
   listed?: readonly ListedChoice[]
@@ -70,7 +72,7 @@ export async function resolveRequest (
     disk: catalogs.disk ?? false,
     problemsOf: (provider, configuration) => catalogs.problemsOf(companyId, provider, configuration)
   }
-  const resolve = async ({ template, ...step }: RequestStep): Promise<ResolvedStep> => ({
+  const resolve = async ({ template, ...step }: RequestStep): Promise<StatedStep> => ({
     ...step,
     ...(template === undefined
       ? {}
@@ -81,9 +83,42 @@ export async function resolveRequest (
     request,
     test: actor.key?.mode === 'test' || where.sandbox === true,
     ...where,
-    steps: await Promise.all(request.steps.map(resolve)),
+    steps: withStated(await Promise.all(request.steps.map(resolve))),
     deferred: await Promise.all(request.deferred.map(resolve))
   }
+}
+
+type StatedStep = ResolvedStep & Pick<RequestStep, 'stated'>
+
+/**
+ * The steps with the fields that the request leaves out and the data of their documents state. Throws `validation_error` where a field is
+ * required that the template does not state.
+ */
+export function withStated (steps: readonly StatedStep[]): ResolvedStep[] {
+  const [first] = steps
+  const problems: Problem[] = []
+  const whole = steps.map(({ stated, ...step }) => {
+    if (stated === undefined) return step
+    const { service, template: content = first?.template, at } = step
+    const known = content === undefined ? {} : factsTemplateOf(content.template)
+    const { taken = [], left = [] } = Object.groupBy(Object.entries(stated),
+      ([field]) => isStatedIn(known, services[service], field) ? 'taken' : 'left')
+    const missing = left.filter(([field]) => services[service].required.includes(field))
+    problems.push(...missing.map(([field, { path }]) => ({
+      path: at(field),
+      code: 'required',
+      message: `The field "${field}" is required: the template does not say that "${path}" is meant.`
+    })))
+    return withFields(step, Object.fromEntries(taken))
+  })
+  if (problems.length > 0) throw refusal('validation_error', problems)
+  return whole
+}
+
+/** A step with fields of the data, whose problems are told there. */
+function withFields (step: ResolvedStep, taken: Readonly<Record<string, Stated>>): ResolvedStep {
+  const fields = Object.fromEntries(Object.entries(taken).map(([field, { value }]) => [field, value]))
+  return { ...step, fields: { ...step.fields, ...fields }, at: (field) => taken[field]?.path ?? step.at(field) }
 }
 
 /** The choice of a step's provider, or of several. A problem points to the field `providerName`. */

@@ -4,7 +4,7 @@ import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type Tem
 import { LRUCache } from 'lru-cache'
 import { at as valueAt } from '../../services/data.ts'
 import { madeAs, services } from '../../services/index.ts'
-import { toldData } from '../../services/shared-facts.ts'
+import { shownData } from '../facts.ts'
 import type { ResolvedRequest, ResolvedStep, ResolvedTemplate } from './resolve.ts'
 
 /** Who signs the documents of a request: how many, and where the request names them. */
@@ -14,7 +14,9 @@ export type Signing = { count: number, path: string }
 export type StepFindings = DataFindings & { showsPictures: () => boolean }
 
 /** Checks the data of a step against its template. Paths point into the request. */
-export type TemplateFindings = (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined) => StepFindings
+export type TemplateFindings = (step: TemplateStep, signing: Signing | undefined) => StepFindings
+
+type TemplateStep = ResolvedStep & { template: ResolvedTemplate }
 
 /** A draft whose data are as their schemas have them, without null for what is absent, and what was found in them. */
 export type CheckedData<Draft> = { draft: Draft, templateFindings: TemplateFindings }
@@ -64,14 +66,15 @@ export function createTemplateChecks (templateWorkers: Pick<
   const shared = createSharedChecks()
 
   /** Fields that only the service says are no fields of the request: that they are not shown is nobody's mistake. */
-  async function find (given: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined): Promise<StepFindings> {
-    const step = withTold(given)
-    const found = await findTold(step, signing)
-    if (step === given) return found
+  async function find (given: TemplateStep, draft: Pick<ResolvedRequest, 'steps'>, signing: Signing | undefined): Promise<StepFindings> {
+    const { template } = given
+    const data = shownData(given, draft.steps)
+    if (data === template.data) return await findTold(given, signing)
+    const found = await findTold({ ...given, template: { ...template, data } }, signing)
     return { ...found, warnings: found.warnings.filter(({ path }) => valueAt(given.template.data, path.slice(at.length)) !== undefined) }
   }
 
-  async function findTold (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined): Promise<StepFindings> {
+  async function findTold (step: TemplateStep, signing: Signing | undefined): Promise<StepFindings> {
     const { template: { companyId, digest, schema, source }, data } = step.template
     if (companyId === null) return shared(step, signing)
     const template = { digest, source: withPlaceholderImages(source), schema }
@@ -85,7 +88,7 @@ export function createTemplateChecks (templateWorkers: Pick<
     const check = async (step: ResolvedStep): Promise<ResolvedStep> => {
       const { template } = step
       if (template === undefined) return step
-      const findings = await find({ ...step, template }, signing)
+      const findings = await find({ ...step, template }, draft, signing)
       const { nulls } = findings
       const read = nulls === undefined ? template : { ...template, data: withoutMembers(template.data, nulls) as JsonObject }
       found.set(read, findings)
@@ -97,12 +100,4 @@ export function createTemplateChecks (templateWorkers: Pick<
       templateFindings: ({ template }) => found.get(template) ?? { problems: [], warnings: [], signers: 0, showsPictures: () => false }
     }
   }
-}
-
-/** A step with the data that its document shows. */
-function withTold (step: ResolvedStep & { template: ResolvedTemplate }): ResolvedStep & { template: ResolvedTemplate } {
-  const { service, fields, template: content } = step
-  const { template: { source: { vocabulary }, schema }, data } = content
-  const told = toldData(services[service], fields, data, { schema, ...(vocabulary === undefined ? {} : { vocabulary }) })
-  return told === data ? step : { ...step, template: { ...content, data: told } }
 }

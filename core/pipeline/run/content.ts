@@ -11,9 +11,9 @@ import { cleanFilename } from '../../services/filename.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { isLinked } from '../../services/link.ts'
 import { recipientsOf } from '../../services/recipients.ts'
-import { toldData } from '../../services/shared-facts.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { shownData } from '../facts.ts'
 import type { Step } from '../step.ts'
 import type { Run } from './run.ts'
 import { documentHandleOf, type StoredDocument, storedDocumentOfNew } from './stored-document.ts'
@@ -142,18 +142,17 @@ function pagesOf ({ pages }: { pages?: number }): { pages?: number } {
 async function render<F extends Format> (
   { renderer, now }: ContentDependencies,
   run: Run,
-  { service, fields, template: content }: Step,
+  { template: content, ...step }: Step,
   format: F
 ): Promise<Rendered<F>> {
   const { companyId, steps } = run
   if (content === undefined) throw new Error('There is no template to render.')
-  const { template: { id, version, digest, schema, source, companyId: author }, data } = content
-  const { vocabulary } = source
+  const { template: { id, version, digest, source, companyId: author } } = content
   const signers = steps.map(({ service, fields }) => services[service].signers?.(fields)).find((names) => names !== undefined)
   const paper = paperFor(run)
   const job = {
     template: { id, version, digest, source },
-    data: toldData(services[service], fields, data, { schema, ...(vocabulary === undefined ? {} : { vocabulary }) }),
+    data: shownData({ ...step, template: content }, steps),
     format,
     now: now().toISOString(),
     ...(signers === undefined ? {} : { signers }),

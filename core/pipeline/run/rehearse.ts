@@ -1,5 +1,5 @@
-import { type Problem, withTimeLimit } from '@dispatch/common'
-import { areSimple, RenderError, simplePages } from '@dispatch/documents'
+import { type JsonObject, type Problem, withTimeLimit } from '@dispatch/common'
+import { areSimple, RenderError, simplePages, simpleSize } from '@dispatch/documents'
 import { refusal } from '../../contract/errors.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { madeAs, services, takesDocument } from '../../services/index.ts'
@@ -38,16 +38,19 @@ export function rehearse (
 
 /** Whether the content of a step may not be made, or be too large for its provider, although the step has passed the checks. */
 function isUncertain (step: Step, first: Step | undefined, extent: Extent): boolean {
-  const { service, fields, template } = step
-  if (template === undefined) return takesDocument(service, fields) && first !== undefined && first !== step && hasHardData(first, extent)
-  return (services[service].content === 'text' && extent === 'everything') || hasHardData(step, extent)
+  const { service, fields, template, by } = step
+  const limits = capabilitiesOf(by?.provider, service)?.capabilities ?? {}
+  const taken = first !== undefined && first !== step && takesDocument(service, fields) ? [first] : []
+  // How long a text becomes is known only when it is made, which takes no longer than to find out whether it has to be.
+  return (template !== undefined && services[service].content === 'text') ||
+    [step, ...taken].some((source) => hasHardData(source, limits, extent))
 }
 
-/** A company's own template is tried with its samples only. */
-function hasHardData ({ service, fields, template, by }: Step, extent: Extent): boolean {
+/** `limits`: of the provider that gets what is made. A company's own template is tried with its samples only. */
+function hasHardData ({ service, fields, template }: Step, limits: JsonObject, extent: Extent): boolean {
   if (template === undefined) return false
-  const { maxPages = Infinity } = (capabilitiesOf(by?.provider, service)?.capabilities ?? {}) as { maxPages?: number }
-  return !areSimple(template.data, madeAs(service, fields)) || maxPages <= simplePages ||
+  const { maxPages = Infinity, maxSize = Infinity } = limits as { maxPages?: number, maxSize?: number }
+  return !areSimple(template.data, madeAs(service, fields)) || maxPages <= simplePages || maxSize <= simpleSize ||
     (extent === 'everything' && template.template.companyId !== null)
 }
 

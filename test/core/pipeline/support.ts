@@ -13,7 +13,7 @@ import type { AnyProviderCheck } from '../../../core/host/manifest/provider-chec
 import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
 import { checkForeseen, checkRequest, type Foreseen } from '../../../core/pipeline/plan/check.ts'
 import { type DispatchPlan, planOf } from '../../../core/pipeline/plan/plan.ts'
-import type { ResolvedStep } from '../../../core/pipeline/plan/resolve.ts'
+import { type ResolvedStep, withStated } from '../../../core/pipeline/plan/resolve.ts'
 import { createSharedChecks } from '../../../core/pipeline/plan/template-checks.ts'
 import { needsProvider } from '../../../core/services/index.ts'
 import { createRequestReader, type DispatchRequest, type RequestReader, type RequestStep } from '../../../core/services/request.ts'
@@ -81,14 +81,14 @@ export function judgeRequest (
 ): Judgement {
   try {
     const request = read()
-    const draft = ({ template, ...step }: RequestStep): ResolvedStep => ({
+    const draft = ({ template, ...step }: RequestStep): ResolvedStep & Pick<RequestStep, 'stated'> => ({
       ...step,
       ...choiceOf(step, world),
       ...(template === undefined
         ? {}
-        : { template: { ...template, template: templateOf({ service: madeFor(step.service), ...source }, { schema, sample }) } })
+        : { template: { ...template, template: storedTemplate({ service: madeFor(step.service), ...source }, schema, sample) } })
     })
-    const steps = request.steps.map(draft)
+    const steps = withStated(request.steps.map(draft))
     const deferred = request.deferred.map(draft)
     const now = new Date('2026-03-14T09:30:00.000Z')
     const all = [...steps, ...deferred]
@@ -185,7 +185,8 @@ function madeFor (service: ServiceName): StoredTemplate['source']['service'] {
   return service === 'upload' ? 'file' : service
 }
 
-function templateOf (source: World['source'], { schema, sample }: { schema: JsonObject, sample: JsonObject }): StoredTemplate {
+/** A shared template. */
+export function storedTemplate (source: World['source'], schema: JsonObject, sample: JsonObject = {}): StoredTemplate {
   return {
     id: 1,
     companyId: null,

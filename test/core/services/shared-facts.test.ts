@@ -1,9 +1,12 @@
 import t from 'tap'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
+import { shownData } from '../../../core/pipeline/facts.ts'
+import { email } from '../../../core/services/email.ts'
 import { invoicing } from '../../../core/services/invoicing.ts'
 import { postal } from '../../../core/services/postal.ts'
 import { toldData } from '../../../core/services/shared-facts.ts'
-import { judge, judgeChain, type Judgement } from '../pipeline/support.ts'
+import { matches } from '../../support/matching.ts'
+import { judge, judgeChain, type Judgement, storedTemplate } from '../pipeline/support.ts'
 
 /** Without those about fields that the page does not show. */
 const warningsOf = ({ warnings }: Judgement): string[] => warnings.filter((warning) => !warning.endsWith(' unused_field'))
@@ -80,6 +83,9 @@ await t.test('the recipient of a letter is who stands on its page', (t) => {
     ], field)
   }
   t.same(letter({ city: 'Lyon' }).problems.length, 2, 'a city without its code')
+  const texan = { name: 'Ada', address: '1 Main St', city: 'Austin', state: 'TX', postalCode: '73301', country: 'US' }
+  t.same(letter({ state: 'CA' }, texan).problems, ['/postal/recipient/state contradiction', '/template/data/recipient/state contradiction'])
+  for (const state of ['TX', 'tx', 'Texas']) t.same(letter({ state }, texan).problems, [], state)
   t.end()
 })
 
@@ -111,6 +117,112 @@ await t.test('whoever tries out a template with its sample is told so', (t) => {
   t.same(tried.problems, [])
   t.same(warningsOf(tried), ['/template/data/recipient/name sample_data', '/template/data/recipient/city sample_data'])
   t.same(letter({ ...sample.recipient, name: 'Jürgen' }, ada, sample).problems.length, 4, 'no longer the sample')
+  t.end()
+})
+
+const line = { type: 'string' }
+const parts = ['name', 'company', 'address', 'address2', 'city', 'state', 'postalCode', 'country', 'email', 'phoneNumber']
+const addressed = {
+  type: 'object',
+  properties: {
+    recipient: { type: 'object', properties: Object.fromEntries(parts.map((name) => [name, line])) },
+    subject: line,
+    signers: { type: 'array', items: { type: 'object', properties: { email: line, firstName: line, lastName: line, role: line } } }
+  }
+}
+const fieldsOf = ({ plan, details }: Judgement): unknown => plan?.steps.at(-1)?.fields ?? details
+
+await t.test('what only the data state is what the service does', (t) => {
+  const { address, ...rest } = ada
+  const recipient = { ...rest, address, address2: 'Floor 2', email: 'ada@example.com' }
+  const letters = { recipient: { ...ada, address: `${address}\nFloor 2` } }
+  const template = { id: 1, data: { recipient } }
+  t.same(fieldsOf(judge('postal', { template }, { schema: addressed })), letters)
+  t.same(fieldsOf(judge('postal', { template, postal: { color: false } }, { schema: addressed })), { ...letters, color: false })
+  t.same(
+    fieldsOf(judgeChain(['file', 'postal'], { template }, { schema: addressed, source: { service: 'postal' } })),
+    letters,
+    'of the document that it takes'
+  )
+  t.same(
+    fieldsOf(judgeChain(['file', 'postal'], { fileContent: { templateName: 'Letter', data: { recipient } } }, {
+      schema: addressed,
+      source: { service: 'postal' }
+    })),
+    letters,
+    'by its name too'
+  )
+  const mail = { from: 'demo@example.com', template: { id: 1, data: { recipient: { email: 'ada@example.com' }, subject: 'Hello' } } }
+  t.same(fieldsOf(judge('email', mail, { schema: addressed })), { from: mail.from, to: 'ada@example.com', subject: 'Hello' })
+  t.same(fieldsOf(judge('sms', { template: { id: 1, data: { recipient: { phoneNumber: '+33612345678' } } } }, { schema: addressed })), {
+    phoneNumber: '+33612345678'
+  })
+  const signer = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }
+  t.same(fieldsOf(judge('esign', { template: { id: 1, data: { signers: [{ ...signer, role: 'Customer' }] } } }, { schema: addressed })), {
+    signers: [signer]
+  })
+  t.end()
+})
+
+await t.test('what neither states is told with its place in both', (t) => {
+  const required = '/postal/recipient required'
+  const neither = judge('postal', { template: { id: 1, data: {} } }, { schema: addressed })
+  t.same([neither.word, ...neither.problems], ['validation_error', required])
+  matches(t, neither.details[0]?.message, /or "recipient" in the data/)
+  const { city: _, ...elsewhere } = ada
+  for (const [recipient, problem] of [
+    [elsewhere, '/template/data/recipient/city required'],
+    [{ ...ada, country: 'France' }, '/template/data/recipient/country pattern'],
+    ['Ada', '/template/data/recipient type']
+  ] as const) {
+    t.same(judge('postal', { template: { id: 1, data: { recipient } } }, { schema: addressed }).problems, [required, problem])
+  }
+  t.same(judge('email', { from: 'demo@example.com', subject: 'A', template: { id: 1, data: { recipient: { email: 'ada' } } } }).problems, [
+    '/to required',
+    '/template/data/recipient/email format'
+  ])
+  const unaddressed = { type: 'object', properties: { text: line } }
+  t.same(judge('postal', { template: { id: 1, data: { recipient: ada } } }, { schema: unaddressed }).problems, [required], 'it has none')
+  const template = { id: 1, data: { recipient: ada } }
+  t.same(judge('postal', { template }, { schema: addressed, source: { service: 'file' } }).problems, [required], 'not made for letters')
+  t.end()
+})
+
+await t.test('what is wrong with a stated field is told where it stands', (t) => {
+  const data = { recipient: { ...ada, country: 'XX' } }
+  t.same(judge('postal', { template: { id: 1, data } }, { schema: addressed }).problems, [
+    '/template/data/recipient/country unknown_country'
+  ])
+  t.same(judge('sms', { template: { id: 1, data: { recipient: { phoneNumber: '+999123456' } } } }, { schema: addressed }).problems, [
+    '/template/data/recipient/phoneNumber impossible_number'
+  ])
+  t.end()
+})
+
+await t.test('who gets the document of a chain is who stands in it', (t) => {
+  const world = { schema: addressed, source: { service: 'postal' } } as const
+  const chain = (recipient: object, to: object): Judgement =>
+    judgeChain(['file', 'postal'], { template: { id: 1, data: { recipient } }, postal: { recipient: to } }, world)
+  t.same(contradictions(chain({ name: 'Grace' }, ada)), [
+    '/postal/recipient/name contradiction',
+    '/template/data/recipient/name contradiction'
+  ])
+  t.same(contradictions(chain(ada, ada)), [])
+  const taker = { service: 'postal', fields: { recipient: ada } } as const
+  const template = { template: storedTemplate({ service: 'postal' }, addressed), data: {} }
+  t.same(shownData({ service: 'file', fields: {}, template }, [{ service: 'file', fields: {}, template }, taker]), { recipient: ada })
+  const other = { ...template, template: storedTemplate({ service: 'invoicing' }, addressed) }
+  t.same(shownData({ service: 'file', fields: {}, template: other }, [{ service: 'file', fields: {}, template: other }, taker]), {})
+  t.end()
+})
+
+await t.test('an object is not begun that would lack a part', (t) => {
+  const schema = { ...addressed, properties: { recipient: { allOf: [{ required: ['name'] }, addressed.properties.recipient] } } }
+  const mail = { from: 'demo@example.com', to: ['Ada <ada@example.com>'], subject: 'A' }
+  t.same(toldData(email, mail, {}, { schema: addressed }), { subject: 'A', recipient: { email: 'ada@example.com' } })
+  t.same(toldData(email, mail, {}, { schema }), {})
+  t.same(toldData(email, mail, { recipient: { name: 'Ada' } }, { schema }), { recipient: { name: 'Ada', email: 'ada@example.com' } })
+  t.same(toldData(email, { ...mail, to: ['a@example.com', 'b@example.com'] }, {}, { schema: addressed }), { subject: 'A' })
   t.end()
 })
 

@@ -79,13 +79,19 @@ const kinds: { path: string, body: (data: object) => object, data: Record<string
     path: '/api/file/email',
     body: (data) => ({ template: { id: 1, data }, email: { providerName: 'light', ...mail, body: 'Here it is.' } }),
     data: samples['invoice']!
+  },
+  {
+    path: '/api/file/postal',
+    body: (data) => ({ template: { id: 31, data }, postal: { providerName: 'thin', recipient } }),
+    data: samples['reminder-letter']!
   }
 ]
 
 const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC'
 const awkward = fc.oneof(
   fc.constantFrom('王伟', '한국어', 'ข้อมูลทั่วไป', 'हिन्दी', '🍕 Pizza', 'မြန်မာ', 'ܫܠܡܐ', 'x\u0304', '₿', 'a\u0001b', '\ud800', 'ﬁ ㈱ ￥', png,
-    png.slice(0, 60), 'x'.repeat(2000), 'word '.repeat(500), 'line\n'.repeat(300), 'É'.repeat(80), '"\'<b>{{ x }}</b>'),
+    png.slice(0, 60), 'x'.repeat(2000), 'word '.repeat(500), 'word '.repeat(150), 'line\n'.repeat(300), 'É'.repeat(80),
+    '"\'<b>{{ x }}</b>'),
   fc.string({ unit: 'grapheme', maxLength: 30 })
 )
 
@@ -104,14 +110,15 @@ function changed (data: Record<string, any>, way: readonly string[], value: stri
 }
 
 const change = fc.record({ where: fc.nat(), value: awkward })
-const requests = fc.tuple(fc.nat({ max: kinds.length - 1 }), fc.array(change, { minLength: 1, maxLength: 3 }))
+const requests = fc.tuple(fc.nat({ max: kinds.length - 1 }), fc.array(change, { minLength: 1, maxLength: 3 }),
+  fc.constantFrom('', '?async=true'))
 
 const faults = ({ body }: Answer): string[] =>
   (body.details ?? []).map(({ path, code }: { path: string, code: string }) => `${path} ${code}`)
 
-await t.test('dispatch refuses what validation does, and nothing else that needs no vendor', async (t) => {
+await t.test('dispatch refuses what validation does, waited for or not, and nothing else that needs no vendor', async (t) => {
   let count = 0
-  await fc.assert(fc.asyncProperty(requests, async ([kind, changes]) => {
+  await fc.assert(fc.asyncProperty(requests, async ([kind, changes, mode]) => {
     const { path, body, data: usual } = kinds[kind]!
     const data = changes.reduce<Record<string, any>>((data, { where, value }) => {
       const ways = textsIn(data)
@@ -119,10 +126,10 @@ await t.test('dispatch refuses what validation does, and nothing else that needs
     }, { ...usual, ...'number' in usual ? { number: `F-${count++}` } : {} })
     const request = { body: body(data) }
     const validated = await service.send('POST', `${path}/validate`, request)
-    const dispatched = await service.send('POST', path, request)
+    const dispatched = await service.send('POST', path + mode, request)
     // On a machine that is very busy a validation says that it could not check all.
     if (validated.status === 200 && !validated.body.warnings.some(({ code }: { code: string }) => code === 'not_checked')) {
-      if (dispatched.status === 422) t.fail(`${path}: ${JSON.stringify(dispatched.body)} of ${JSON.stringify(changes)}`)
+      if (dispatched.status === 422) t.fail(`${path}${mode}: ${JSON.stringify(dispatched.body)} of ${JSON.stringify(changes)}`)
       return dispatched.status !== 422
     }
     return validated.status === 200 || (dispatched.status === validated.status && faults(validated).join() === faults(dispatched).join())
@@ -139,6 +146,17 @@ await t.test('characters without a font are told by validation, and by the answe
     has(t, await service.send('POST', `${path}?async=true`, request), { status: 422, body: wide })
   }
   t.equal((await service.send('GET', '/api/v1/dispatches?status=queued')).body.data.length, 0)
+})
+
+await t.test('a text that becomes too long is refused before it is recorded, also where nobody waits for it', async (t) => {
+  const recorded = async (): Promise<unknown> => (await service.send('GET', '/api/v1/dispatches?limit=1')).body.data[0]?.dispatchId
+  const { path, body, data } = kinds.find(({ path }) => path === '/api/sms')!
+  const before = await recorded()
+  const long = { body: body({ ...data, message: 'word '.repeat(150) }) }
+  for (const way of ['/validate', '?async=true']) {
+    has(t, await service.send('POST', path + way, long), { status: 422, body: { details: [{ code: 'not_supported_by_provider' }] } }, way)
+  }
+  t.equal(await recorded(), before)
 })
 
 await t.test('what is made for a validation is not kept', async (t) => {

@@ -10,6 +10,9 @@ const small = { characters: 12_000, perValue: 20, perLine: 80 }
 /** The most pages that simple data need. */
 export const simplePages = 5
 
+/** The most bytes of a document or a mail of simple data: fonts are embedded with the characters that are used. */
+export const simpleSize = 1_000_000
+
 /** A text that stays on one line of an address in the window of an envelope, in its smallest font. */
 const oneLine = /^.{0,40}$/
 

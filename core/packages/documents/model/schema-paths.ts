@@ -27,6 +27,15 @@ export function isKnownField (schema: Schema, path: readonly string[]): boolean 
   return !('unknown' in follow(schema, path))
 }
 
+/** The fields that an object at a path of names must have, in any of the forms that it may take. */
+export function requiredFields (schema: Schema, path: readonly string[]): string[] {
+  const found = follow(schema, path.slice(0, -1))
+  const name = path.at(-1) ?? ''
+  const fields = 'unknown' in found ? [] : items(found.nodes).map((node) => ({ known: fieldsOf(node.schema) ?? {}, root: node.root }))
+  const forms = reached(fields.flatMap(({ known, root }) => Object.hasOwn(known, name) ? nodesOf([known[name]], root) : []), others)
+  return forms.flatMap(({ schema: { required } }) => Array.isArray(required) ? required.filter((field) => typeof field === 'string') : [])
+}
+
 function follow (schema: Schema, path: readonly string[]): { nodes: Referent[] } | { unknown: string, known: string[] } {
   let nodes = variants([{ schema, root: schema }])
   for (const name of path) {
