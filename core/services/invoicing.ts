@@ -17,7 +17,9 @@ export const InvoicingFields = Type.Object({
   sendByEmail: Type.Optional(
     Type.Boolean({ title: 'SendByEmail', description: 'true: the provider sends the document by e-mail instead of the service.' })
   ),
-  dueDate: Type.Optional(Type.String({ format: 'iso-8601', examples: ['2026-04-13'] })),
+  dueDate: Type.Optional(
+    Type.String({ format: 'day', description: 'a day (YYYY-MM-DD), alone or with a time', examples: ['2026-04-13'] })
+  ),
   paymentTerms: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
   customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The customer\'s identifier at the provider.' })),
   reference: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'An external reference.' })),

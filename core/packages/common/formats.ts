@@ -1,4 +1,5 @@
 import formats from 'ajv-formats/dist/formats.js'
+import { dayOf } from './day.ts'
 import { isMailbox, isPlainAddress, isSender } from './mailbox.ts'
 import { isRsaKey } from './private-key.ts'
 import { uuidPattern } from './uuid.ts'
@@ -23,6 +24,7 @@ export const stringFormats: Readonly<Record<string, (text: string) => boolean>> 
   time: standard('time'),
   'date-time': isDateTime,
   'iso-8601': (text) => isDate(text) || isDateTime(text),
+  day: (text) => dayOf(text) !== undefined,
   mailbox: isMailbox,
   'mail-address': isPlainAddress,
   'mail-sender': isSender,

@@ -134,6 +134,7 @@ function oneOfThem (values: unknown, data: unknown): Reading {
 
 const formatNames: Record<string, string> = {
   date: 'date (YYYY-MM-DD)',
+  day: 'day (YYYY-MM-DD), alone or with a time',
   'iso-8601': 'ISO 8601 date or time (for example 2026-03-14)',
   'date-time': 'time (RFC 3339, for example 2026-03-14T09:30:00Z)',
   email: 'e-mail address',

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { extractText } from 'unpdf'
@@ -58,4 +59,37 @@ await t.test('rules compare days as they are written, and a provider gets a day'
   const body = { documentType: 'INVOICE', template: { id: 1, data }, invoicing: { dueDate: '2026-11-26T00:00:00+01:00' } }
   has(t, await service.send('POST', '/api/invoicing', { body }), { status: 200 })
   t.equal((await outbox()).at(-1).invoicing.dueDate, '2026-11-26')
+})
+
+await t.test('a day is the written one, whatever time and offset stand behind it', async (t) => {
+  const sample = await sampleOf('invoice')
+  const time = fc.tuple(
+    fc.constantFrom('T', ' ', 't'),
+    fc.constantFrom('00:00', '00:00:00', '23:59:59', '12:30:00.123', '00:00:00.0000000'),
+    fc.constantFrom('', 'Z', 'z', '+01:00', '-11:00', '+14:00', '+0530')
+  )
+  const days = fc.date({ min: new Date('2026-01-01'), max: new Date('2028-12-31'), noInvalidDate: true })
+  await fc.assert(fc.asyncProperty(days, fc.option(time, { nil: undefined }), async (at, behind) => {
+    const day = at.toISOString().slice(0, 10)
+    const dueDate = day + (behind ?? []).join('')
+    const data = { ...sample, number: 'D-5', date: day, dueDate }
+    const { status, body } = await service.send('POST', '/api/invoicing/validate', {
+      body: { documentType: 'INVOICE', template: { id: 1, data }, invoicing: { dueDate } }
+    })
+    const faults = (body.details ?? body.warnings).filter(({ path }: { path: string }) => path.endsWith('/dueDate'))
+    // Whether it has passed is no matter of how it is written.
+    return status === 200 && faults.every(({ code }: { code: string }) => code === 'due_date_in_the_past')
+  }), { numRuns: 60 })
+  const text = async (dueDate: string): Promise<string> => {
+    const { body } = await service.send('POST', '/api/file', { body: { template: { id: 1, data: { ...sample, dueDate } } } })
+    return (await extractText(new Uint8Array(await download(body.generatedDocument.url)), { mergePages: true })).text
+  }
+  contains(t, await text('2026-12-31T23:59:59'), '31 Dec 2026')
+  for (const dueDate of ['2026-02-30T00:00:00', '2026-11-26T24:00:00', '2026-11-26T00', '26.11.2026']) {
+    const body = { template: { id: 1, data: { ...sample, dueDate } } }
+    has(t, await service.send('POST', '/api/file/validate', { body }), {
+      status: 422,
+      body: { details: [{ path: '/template/data/dueDate' }] }
+    })
+  }
 })
