@@ -87,6 +87,18 @@ async function inBrowser (browser: Browser): Promise<void> {
       t.equal((await send('GET', `/api/v1/templates/${String(id)}?version=2`)).body.source, `${letterYaml('Own')}# By hand`)
     }))
 
+  for (const [locale, words] of Object.entries(languages)) {
+    await t.test(`who ticks a service writes it into the source: ${locale}`, (t) =>
+      visit(t, { locale }, async (page) => {
+        await page.getByRole('group', { name: words.templateAlsoFor }).getByLabel(words.service_sms, { exact: true }).check()
+        await page.getByRole('button', { name: words.templateCheck }).click()
+        await page.waitForSelector('.notice.good')
+        contains(t, await page.inputValue('#f-source'), 'alsoFor: [sms]\n')
+        t.ok(await page.getByLabel(words.service_sms, { exact: true }).isChecked())
+        await isAccessible(t, page, 'with a service chosen')
+      }))
+  }
+
   const older = {
     'without getComposedRanges': 'delete Selection.prototype.getComposedRanges',
     'with one that takes the roots alone': `Selection.prototype.getComposedRanges = (root) => {

@@ -84,6 +84,33 @@ await t.test('what cannot be saved stays as it was written, with each fault besi
   t.equal(await newest(), 1)
 })
 
+await t.test('the services that a template is also made for are a choice, which writes the list in its source', async (t) => {
+  const chosen = (page: string): string[] => [...page.matchAll(/name="alsoFor" value="(\w+)" checked/g)].map(([, name = '']) => name)
+  const sourceOf = (page: string): string => /name="source"[^>]*>\n([^<]*)</.exec(page)?.[1]?.replaceAll('&quot;', '"') ?? ''
+  const check = async (source: string, listed: string, ...choice: string[]): Promise<{ listed: string[], source: string }> => {
+    const { body } = await post(`${at}/edit/check`, [
+      ...Object.entries(texts({ source, listed })),
+      ...choice.map((name): [string, string] => ['alsoFor', name])
+    ], cookie)
+    return { listed: chosen(body), source: sourceOf(body) }
+  }
+  const yaml = letterYaml('Own')
+  const withList = (list: string): string => yaml.replace(/^service: .*\n/m, (line) => `${line}${list}`)
+  t.same(await check(yaml, ''), { listed: [], source: yaml }, 'nothing chosen, nothing written')
+  t.same(await check(yaml, '', 'postal', 'email'), { listed: ['postal', 'email'], source: withList('alsoFor: [postal, email]\n') })
+  for (const list of ['alsoFor: [email, sms] # for both\n', 'alsoFor:\n  - sms\n  - email\n', 'alsoFor:\n- email\n- sms\n']) {
+    t.same(await check(withList(list), '', ...[]), { listed: ['email', 'sms'], source: withList(list) }, 'the source says it')
+    t.same(await check(withList(list), 'email sms', 'email'), { listed: ['email'], source: withList('alsoFor: [email]\n') })
+    t.same(await check(withList(list), 'email sms'), { listed: [], source: yaml })
+  }
+  const saved = await post('/templates/new', [...Object.entries(texts({ source: letterYaml('Also') })), ['alsoFor', 'sms']], cookie)
+  const address = (saved.headers.get('location') ?? '').replace('/console', '')
+  has(t, (await send('GET', `/api/v1${address.replace(/\?.*/, '')}`)).body, { alsoFor: ['sms'] })
+  contains(t, (await open(address, cookie)).body, `, ${en.service_sms}`)
+  const french = await (await fetch(`${service.url}/console/templates/new`, { headers: { cookie, 'accept-language': 'fr' } })).text()
+  contains(t, french, `<legend>${fr.templateAlsoFor}</legend>`)
+})
+
 await t.test('a check and a preview store nothing', async (t) => {
   contains(t, (await post(`${at}/edit/check`, texts(), cookie)).body, en.templateRight)
   const { status, headers, body } = await post(`${at}/edit/preview`, texts({ format: 'TEXT' }), cookie)

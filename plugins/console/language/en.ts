@@ -554,6 +554,8 @@ export const en = {
   templateRefused: 'Nothing was saved. What you wrote is below, with what is wrong beside it.',
   templateRight: 'The service finds nothing wrong.',
   templateWarnings: 'The version is saved as a draft. The service has remarks beside the texts below.',
+  templateAlsoFor: 'Also made for',
+  templateAlsoForHelp: 'Other services that may use it, beside its own. The source lists them as alsoFor.',
   templateSourceHelp: 'In YAML: what the document consists of. A picture is named asset:<name>.',
   templateSchemaHelp: 'As JSON: which data the template takes (JSON Schema, 2020-12).',
   templateSampleHelp: 'As JSON: data that fit the schema. Previews are made with them.',

@@ -563,6 +563,8 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   templateRefused: 'Rien n’a été enregistré. Ce que vous avez écrit est ci-dessous, avec les erreurs à côté.',
   templateRight: 'Le service ne trouve aucune erreur.',
   templateWarnings: 'La version est enregistrée comme brouillon. Le service fait des remarques à côté des textes ci-dessous.',
+  templateAlsoFor: 'Conçu aussi pour',
+  templateAlsoForHelp: 'Les autres services qui peuvent s’en servir, en plus du sien. La source les énumère sous alsoFor.',
   templateSourceHelp: 'En YAML : de quoi se compose le document. Une image se nomme asset:<nom>.',
   templateSchemaHelp: 'En JSON : quelles données le modèle accepte (JSON Schema, 2020-12).',
   templateSampleHelp: 'En JSON : des données conformes au schéma. Les aperçus sont faits avec elles.',

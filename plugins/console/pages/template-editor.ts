@@ -1,10 +1,11 @@
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { editorScript } from '../browser/editor.ts'
-import { choiceField } from '../form/fields.ts'
+import { listedIn, otherServices, withListed } from '../form/also-for.ts'
+import { choiceField, manyField } from '../form/fields.ts'
 import { objectIn } from '../form/json.ts'
 import { faultsOf, longTextField, type PlacedProblem, placeOf, problemsOf } from '../form/text.ts'
-import { fill, type Words } from '../language/language.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
 import { type ApiAnswer, type ApiFile, ApiRefused, type Refusal, type TemplateAnswer, type TemplateDetail,
   withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
@@ -72,7 +73,7 @@ type Written = { id?: string | undefined, name: string, base: string, source: st
 const beginning: Written = {
   name: '',
   base: '',
-  source: 'name: Letter\n# file, postal, esign, invoicing, email or sms; "alsoFor: [email]" lists others.\nservice: file\n' +
+  source: 'name: Letter\n# file, postal, esign, invoicing, email or sms.\nservice: file\n' +
     'locale: en\nbody:\n  - heading: Letter\n  - paragraph: Dear {{ name }}\n',
   schema: pretty({ type: 'object', additionalProperties: false, required: ['name'], properties: { name: { type: 'string' } } }),
   sample: pretty({ name: 'Ada' }),
@@ -98,13 +99,23 @@ function textsOf ({ name, latestVersion, source, schema, sample }: TemplateDetai
   return { name, base: String(latestVersion), source, schema: pretty(schema), sample: pretty(sample), format: '' }
 }
 
+/** Where the choice of services was changed, the source follows it; otherwise the source says which they are. */
+function sourceIn (body: URLSearchParams): string {
+  const [source, chosen] = [linesIn(body, 'source'), body.getAll('alsoFor')]
+  return chosen.join(' ') === linesIn(body, 'listed') ? source : withListed(source, chosen)
+}
+
+function linesIn (body: URLSearchParams, name: string): string {
+  return (body.get(name) ?? '').replaceAll('\r\n', '\n')
+}
+
 function writtenIn (id: string | undefined, body: URLSearchParams): Written {
-  const textOf = (name: string): string => (body.get(name) ?? '').replaceAll('\r\n', '\n')
+  const textOf = (name: string): string => linesIn(body, name)
   return {
     id,
     name: textOf('name'),
     base: textOf('base'),
-    source: textOf('source'),
+    source: sourceIn(body),
     schema: textOf('schema'),
     sample: textOf('sample'),
     format: textOf('format')
@@ -220,7 +231,16 @@ function previewPart (words: Words, { name, format }: Written, at: string): Html
 }
 
 function fields (words: Words, { source, schema, sample }: Written, problems: readonly PlacedProblem[]): Html {
-  return html`${
+  const listed = listedIn(source)
+  return html`<input type="hidden" name="listed" value="${listed.join(' ')}">${
+    manyField({
+      name: 'alsoFor',
+      label: words.templateAlsoFor,
+      help: words.templateAlsoForHelp,
+      options: otherServices.map((value) => ({ value, label: wordFor(words, 'service', value) })),
+      values: listed
+    })
+  }${
     longTextField(words, {
       name: 'source',
       label: words.templateSource,
