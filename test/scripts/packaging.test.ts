@@ -3,10 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
 import { longestDrainDelay } from '../../plugins/config/config.ts'
 import { root } from '../e2e/support/process.ts'
+import { composeFaults, kubernetesFaults, type Manifest } from '../support/manifests.ts'
 import { contains, has } from '../support/matching.ts'
 
 const folder = join(root, 'scripts/packaging')
@@ -33,6 +34,36 @@ for (const file of ['compose.yaml', 'kubernetes/dispatch.yaml']) {
     t.end()
   })
 }
+
+await t.test('Kubernetes knows every field of the manifests', async (t) => {
+  const faults = (text: string): Promise<string[]> =>
+    kubernetesFaults([...parseAllDocuments(text)].map((document) => (document as any).toJS() as Manifest))
+  const text = textOf('kubernetes/dispatch.yaml')
+  t.same(await faults(text), [])
+
+  const wrong = [
+    ['readOnlyRootFilesystem: true', 'readonlyRootFilesystem: true',
+      `'"readonlyRootFilesystem"' does not exist in type 'ISecurityContext'`],
+    ['serviceName: dispatch', 'serviceName: 7', `Type 'number' is not assignable to type 'string'`],
+    ['policyTypes: [Ingress]', 'policyTypes: [ingress]', `Type '"ingress"' is not assignable to type '"Egress" | "Ingress"'`],
+    ['ports: [{ name: http, port: 80,', 'ports: [{ name: http,', `Property '"port"' is missing`],
+    ['replicas: 2', 'replicas: 2.5', 'StatefulSet: data/spec/replicas must be integer'],
+    ['storage: 5Gi', 'storage: 5 GB', 'requests/storage must match format "quantity"'],
+    ['kind: PodDisruptionBudget', 'kind: PodDisruptionBudgets', 'policy/v1 has no PodDisruptionBudgets']
+  ] as const
+  for (const [right] of wrong) t.ok(text.includes(right), right)
+  const found = (await faults(wrong.reduce((changed, [right, change]) => changed.replace(right, change), text))).join('\n')
+  for (const [, , fault] of wrong) contains(t, found, fault)
+})
+
+await t.test('Compose knows every field of its file', (t) => {
+  const faults = (text: string): string[] => composeFaults(parse(text, { merge: true }))
+  const text = textOf('compose.yaml')
+  t.same(faults(text), [])
+  contains(t, faults(text.replace('cap_drop:', 'cap_drops:')).join('\n'), '/services/api must NOT have additional properties')
+  contains(t, faults(text.replace('service_healthy', 'healthy')).join('\n'), 'condition must be equal to one of the allowed values')
+  t.end()
+})
 
 /** Seconds that a process takes at most after its drain delay: for dispatches whose clients wait, and the recording of their outcomes. */
 const work = 180
@@ -99,12 +130,16 @@ await t.test('systemd understands the units', { skip: verifier }, (t) => {
   t.teardown(() => {
     rmSync(place, { recursive: true })
   })
+  const faults = (name: string, text: string): string[] => {
+    writeFileSync(join(place, name), text)
+    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', join(place, name)], { encoding: 'utf8' })
+    return stderr.split('\n').filter((line) => line.includes(name))
+  }
   for (const name of readdirSync(join(folder, 'systemd'))) {
     // What the machine of this test lacks: the program and the folder.
     const text = textOf(`systemd/${name}`).replaceAll('/usr/bin/node', process.execPath).replaceAll('/opt/document-dispatch', root)
-    writeFileSync(join(place, name), text)
-    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', join(place, name)], { encoding: 'utf8' })
-    t.same(stderr.split('\n').filter((line) => line.includes(name)), [])
+    t.same(faults(name, text), [])
+    contains(t, faults(name, text.replace('WatchdogSec=', 'WatchdogSecs=')).join('\n'), 'WatchdogSecs')
   }
   t.end()
 })
