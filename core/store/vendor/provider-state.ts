@@ -18,8 +18,8 @@ export type Remembering = { companyId: number, providerCode: string, userId?: nu
  */
 export type StateQuota = { keys: number, bytes: number, days: number }
 
-/** The quota of an adapter. */
-export const stateQuota: StateQuota = { keys: 10_000, bytes: 4 * 1024 * 1024, days: 400 }
+/** The quota of an adapter: so few keys that all of them are looked at whenever one more is written. */
+export const stateQuota: StateQuota = { keys: 1_000, bytes: 4 * 1024 * 1024, days: 400 }
 
 /**
  * What one provider remembers for one company, shared by all processes and by all configurations of the company. Without a quota it may

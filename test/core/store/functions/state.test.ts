@@ -146,7 +146,7 @@ await t.test('an adapter of the marketplace has a quota, a provider of the direc
   const owner = { companyId, userId: null }
   const large = 'x'.repeat(5 * 1024 * 1024)
   await t.rejects(adapterState(database, owner, { code: 'acme', isAdapter: true }).put('a', large), {
-    message: 'The provider "acme" keeps too much in its state: at most 10000 keys and 4194304 bytes for each configuration. ' +
+    message: 'The provider "acme" keeps too much in its state: at most 1000 keys and 4194304 bytes for each configuration. ' +
       'Delete what is not needed any more.'
   })
   await adapterState(database, owner, { code: 'acme' }).put('a', large)
