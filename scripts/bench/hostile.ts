@@ -2,33 +2,50 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { startChild } from './support/child.ts'
 import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
-import { post } from './support/post.ts'
+import { invoiceRequest } from './support/invoice.ts'
+import { ask, post } from './support/post.ts'
 import type { RunningService } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * 200 connections of one hostile company (bad logins, floods, slow bodies, two kinds of large bodies), and the 99th percentile of another
- * company's dispatches meanwhile, compared with its quiet value in the same run. Quiet and hostile periods take turns. The service, the
- * attackers and the measuring process are separate processes. The rate limits are those of the service, so the measured company sends as
- * many users.
+ * A hostile company holds all that it can get of what companies share (slow and large bodies, floods of dispatches, documents, queued ones,
+ * lists and streams), and 300 addresses ask with made-up passwords and keys. Beside them another company works: the 99th percentile of each
+ * of its acts is compared with its quiet value in the same run. Quiet and hostile periods take turns. The service, the attackers and the
+ * measuring process are separate processes. The rate limits are those of the service, so the measured company sends as many users.
  */
 
-/** `measured`: the number of dispatches in one period. */
-const { rounds, measured } = effort({ rounds: 3, measured: 200 }, { rounds: 1, measured: 25 })
+/** `measured`: how often each act is done in one period. */
+const { rounds, measured } = effort({ rounds: 3, measured: 100 }, { rounds: 1, measured: 5 })
 const users = 30
-/** Milliseconds between two dispatches. */
+/** Milliseconds between two acts. */
 const every = 20
 const wanted = 3
 
+/** No number is used twice. */
+let invoices = 0
+
+type Act = (service: RunningService, number: number) => Promise<number>
+
+/** What the company does, by the shared things that it needs beside connections to the database. */
+const acts: Readonly<Record<string, Act>> = {
+  'a dispatch': ({ url, bearers }, number) => post(url, '/api/sms', smsRequest(String(number)), bearers[number % users]),
+  'a document: threads': ({ url, bearers }, number) =>
+    post(url, '/api/invoicing', invoiceRequest(`B-${++invoices}`), bearers[number % users]),
+  'a queued dispatch: the intake': ({ url, bearers }, number) =>
+    post(url, '/api/sms?async=true', smsRequest(`Q-${number}`), bearers[number % users]),
+  'a password: hashing': ({ url, basics }, number) => ask(url, '/api/v1/credits', { authorization: basics[number % users] }),
+  'a list': ({ url, bearers }, number) => ask(url, '/api/v1/dispatches?limit=25', { authorization: bearers[number % users] })
+}
+
 await withBenchDatabase(async ({ url }, folder) => {
-  const service = await startChild<RunningService>('service.ts', [url, folder, 'unrendered'], {
+  const service = await startChild<RunningService>('service.ts', [url, folder, 'rendered'], {
     DISPATCH_AUTH_LIMIT: '10',
     DISPATCH_DISPATCH_LIMIT: '100',
     BENCH_USERS: String(users)
   })
   // Another company; its process only runs jobs of the queue.
-  const other = await startChild<RunningService>('service.ts', [url, folder, 'unrendered'], { DISPATCH_WORKER: 'off' })
+  const other = await startChild<RunningService>('service.ts', [url, folder, 'rendered'], { DISPATCH_WORKER: 'off' })
   try {
     printTable(await compare(service.ready, { ...other.ready, url: service.ready.url }))
   } finally {
@@ -37,45 +54,54 @@ await withBenchDatabase(async ({ url }, folder) => {
 })
 
 async function compare (victim: RunningService, { url, bearer }: RunningService): Promise<Record<string, object>> {
-  await spell(victim)
-  const [quiet, hostile]: [number[], number[]] = [[], []]
+  const [quiet, hostile] = [emptyTimes(), emptyTimes()]
+  await spell(victim, emptyTimes())
   for (let round = 0; round < rounds; round++) {
-    quiet.push(...await spell(victim))
+    await spell(victim, quiet)
     const attackers = await startChild('attacker.ts', [url, bearer])
     await pause(1000)
-    hostile.push(...await spell(victim))
+    await spell(victim, hostile)
     await attackers.stop()
     await pause(1000)
   }
-  const ratio = percentile(hostile, 99) / percentile(quiet, 99)
-  return {
-    quiet: row(quiet),
-    'beside 200 hostile connections': { ...row(hostile), 'of the quiet p99': `${rounded(ratio)}×`, wanted: `< ${wanted}×` }
-  }
+  return Object.fromEntries(Object.keys(acts).map((act) => [act, row(quiet[act] ?? [], hostile[act] ?? [])]))
 }
 
-/**
- * The durations in milliseconds of the company's dispatches. They start at regular intervals, whether or not earlier ones have been
- * answered.
- */
-async function spell ({ url, bearers }: RunningService): Promise<number[]> {
-  const answers: Promise<number>[] = []
-  for (let sent = 0; sent < measured; sent++) {
-    answers.push(timed(() => post(url, '/api/sms', smsRequest(String(sent)), bearers[sent % users])))
-    await pause(every)
-  }
-  return Promise.all(answers)
+type Times = Readonly<Record<string, number[]>>
+
+function emptyTimes (): Times {
+  return Object.fromEntries(Object.keys(acts).map((act) => [act, []]))
 }
 
-async function timed (work: () => Promise<number>): Promise<number> {
+/** Adds how many milliseconds the acts took. They begin at regular intervals, whether or not earlier ones have been answered. */
+async function spell (service: RunningService, times: Times): Promise<void> {
+  const answers: Promise<void>[] = []
+  for (let number = 0; number < measured; number++) {
+    for (const [name, act] of Object.entries(acts)) {
+      answers.push(timed(name, () => act(service, number)).then((time) => void times[name]?.push(time)))
+      await pause(every)
+    }
+  }
+  await Promise.all(answers)
+}
+
+async function timed (name: string, work: () => Promise<number>): Promise<number> {
   const begun = performance.now()
   const status = await work()
-  if (status !== 200) throw new Error(`A dispatch of the company that is measured was answered ${status}.`)
+  if (status < 200 || status > 299) throw new Error(`The company that is measured was answered ${status}: ${name}.`)
   return performance.now() - begun
 }
 
-function row (values: readonly number[]): object {
-  return { dispatches: values.length, 'p50 ms': rounded(percentile(values, 50)), 'p99 ms': rounded(percentile(values, 99)) }
+function row (quiet: readonly number[], hostile: readonly number[]): object {
+  const ratio = percentile(hostile, 99) / percentile(quiet, 99)
+  return {
+    'quiet p50 ms': rounded(percentile(quiet, 50)),
+    'p50 ms': rounded(percentile(hostile, 50)),
+    'quiet p99 ms': rounded(percentile(quiet, 99)),
+    'p99 ms': rounded(percentile(hostile, 99)),
+    'of the quiet p99': `${rounded(ratio)}×`,
+    wanted: `< ${wanted}×`
+  }
 }
 
 function percentile (values: readonly number[], of: number): number {

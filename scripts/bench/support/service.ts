@@ -7,8 +7,8 @@ import { createLogger } from '../../../plugins/hooks/logging.ts'
 import { openBenchApp } from './bench-app.ts'
 import { whenStopped } from './stop.ts'
 
-/** The address, and the Authorization headers of one user; `bearers`: those of all its users. */
-export type RunningService = { url: string, basic: string, bearer: string, bearers: readonly string[] }
+/** The address, and the Authorization headers of one user; `basics`, `bearers`: those of all. */
+export type RunningService = { url: string, basic: string, bearer: string, bearers: readonly string[], basics: readonly string[] }
 
 const [databaseUrl = '', folder = '', documents, vendor] = process.argv.slice(2)
 const log = createLogger('info')
@@ -24,8 +24,8 @@ const { app, config, users } = await openBenchApp({
 const server = await createServer(app, log)
 const url = await server.listen({ host: config.host, port: config.port })
 whenStopped(() => server.close().then(app.close))
-const [{ email, password }] = users
 const bearers: string[] = []
 // One after the other: more passwords at once are refused.
 for (const user of users) bearers.push(`Bearer ${(await app.get('authentication').login(user.email, user.password, config.host)).token}`)
-process.send?.({ url, basic: `Basic ${btoa(`${email}:${password}`)}`, bearer: bearers[0] ?? '', bearers } satisfies RunningService)
+const basics = users.map(({ email, password }) => `Basic ${btoa(`${email}:${password}`)}`)
+process.send?.({ url, basic: basics[0] ?? '', bearer: bearers[0] ?? '', bearers, basics } satisfies RunningService)
