@@ -4,9 +4,9 @@ import { type Addresses, DispatchError, DispatchResponse, type Pipeline, type Re
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
+import { boundaryOf, type FormPart, readForm } from '../hooks/form.ts'
 import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf } from './dispatch-route.ts'
 import { decodedWords } from './encoded-words.ts'
-import { boundaryOf, type FormPart, partsOf } from './form-parts.ts'
 
 /** Size limits in bytes: of the file, and of each text field. */
 const largestFile = 50 * 1024 * 1024
@@ -50,7 +50,7 @@ export const uploadRoutes: FastifyPluginCallback<{ pipeline: Pipeline, addresses
     requireService(request.actor, 'upload')
     requirePlain(request, reply)
     const call = { ...callerOf(request), ...idempotencyKeyOf(request), services: ['upload'] } as const
-    const { fields, file } = await readForm(request, receive)
+    const { fields, file } = await received(request, receive)
     return answerDispatch({ pipeline, addresses }, { ...call, body: fields, file }, request, reply)
   })
   done()
@@ -65,27 +65,27 @@ function requirePlain ({ headers: { 'content-encoding': coding = 'identity' } }:
 
 type Form = { fields: Record<string, string>, file: ReceivedFile }
 
-async function readForm ({ raw, headers, actor: { companyId } }: FastifyRequest, receive: Receive): Promise<Form> {
+async function received ({ raw, headers, actor: { companyId } }: FastifyRequest, receive: Receive): Promise<Form> {
   const boundary = boundaryOf(headers['content-type'])
   if (boundary === undefined) {
     throw new DispatchError('unsupported_media_type', 'A file comes as a form: send "Content-Type: multipart/form-data" with its boundary.')
   }
-  const received: { file?: ReceivedFile } = {}
+  const taken: { file?: ReceivedFile } = {}
   const take = async ({ bytes, filename = '', type: contentType }: FormPart): Promise<void> => {
-    received.file = await receive(companyId, {
-      bytes: Readable.from(piecesOf(bytes, largestFile), { objectMode: false }),
+    taken.file = await receive(companyId, {
+      bytes: Readable.from(bytes(largestFile), { objectMode: false }),
       filename: nameIn(filename),
       contentType
     })
   }
   try {
-    const fields = await readParts(partsOf(raw, { boundary, most: mostParts, tooMany: tooLarge }), take)
-    if (received.file === undefined) {
+    const fields = await readParts(readForm(raw, { boundary, most: mostParts, tooLarge }), take)
+    if (taken.file === undefined) {
       throw refusal('validation_error', [{ path: '/file', code: 'required', message: 'The file part "file" is required.' }])
     }
-    return { fields, file: received.file }
+    return { fields, file: taken.file }
   } catch (error) {
-    await received.file?.discard()
+    await taken.file?.discard()
     throw formErrorIn(error) ?? error
   }
 }
@@ -95,7 +95,7 @@ async function readParts (parts: AsyncIterable<FormPart>, take: (file: FormPart)
   const fields: Record<string, string> = {}
   const problems: Problem[] = []
   const known = new Set<string>()
-  for await (const part of readable(parts)) {
+  for await (const part of parts) {
     const { name } = part
     const isNew = !known.has(name)
     known.add(name)
@@ -103,7 +103,7 @@ async function readParts (parts: AsyncIterable<FormPart>, take: (file: FormPart)
       await take(part)
     } else if (textFields.includes(name) && isNew) {
       // Clients write JSON as a part with a type, and many give each such part a file name.
-      fields[name] = await textIn(part)
+      fields[name] = await part.text(largestField)
     } else if (isFile(part)) {
       problems.push(oneFile)
     } else if (name === 'file') {
@@ -125,46 +125,11 @@ function isFile ({ filename, type }: FormPart): boolean {
 }
 
 const oneFile: Problem = { path: '/file', code: 'too_many', message: 'One file is sent, in the part "file".' }
-const unreadable = (): DispatchError =>
-  refusal('validation_error', [{ path: '', code: 'unreadable', message: 'The form cannot be read to its end.' }])
-const tooLarge = (): DispatchError =>
-  new DispatchError('payload_too_large', 'The form exceeds its limits: one file of 50 MiB, texts of 64 KiB, 21 parts.')
+const tooLarge = 'The form exceeds its limits: one file of 50 MiB, texts of 64 KiB, 21 parts.'
 
 /** The name of a file without folders, which some clients write before it. */
 function nameIn (given: string): string {
   return decodedWords(given).split(/[\\/]/).at(-1) ?? ''
-}
-
-async function textIn ({ name, charset, bytes }: FormPart): Promise<string> {
-  const decoder = decoderOf(charset, name)
-  return decoder.decode(Buffer.concat(await Array.fromAsync(piecesOf(bytes, largestField))))
-}
-
-function decoderOf (charset: string, name: string): TextDecoder {
-  try {
-    return new TextDecoder(charset)
-  } catch {
-    throw refusal('validation_error', [{ path: `/${name}`, code: 'charset', message: 'Its character set is not known: send UTF-8.' }])
-  }
-}
-
-/** The pieces of a part, of at most so many bytes. */
-async function* piecesOf (part: Readable, most: number): AsyncGenerator<Buffer> {
-  let size = 0
-  for await (const piece of readable(part as AsyncIterable<Buffer>)) {
-    size += piece.length
-    if (size > most) throw tooLarge()
-    yield piece
-  }
-}
-
-/** Errors of the form become client errors here; errors of the storage do not. */
-async function* readable<Piece> (form: AsyncIterable<Piece>): AsyncGenerator<Piece> {
-  try {
-    yield* form
-  } catch (cause) {
-    throw cause instanceof DispatchError ? cause : unreadable()
-  }
 }
 
 /** The error of the form behind that of the storage, which could not take the rest of it. */

@@ -1,5 +1,6 @@
-import multipart from '@fastify/multipart'
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
+import type { Readable } from 'node:stream'
+import { boundaryOf, readForm } from '../../hooks/form.ts'
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
@@ -16,6 +17,8 @@ const all = '/api/v1/assets?limit=100'
 /** The largest file of a picture, in bytes, and the form around it. */
 const largestFile = 2 * 1024 * 1024
 const bodyLimit = largestFile + 64 * 1024
+const largestField = 1024
+const tooLarge = 'A picture has 2 MiB at most.'
 
 const chosen = Symbol('picture')
 
@@ -27,16 +30,9 @@ declare module 'fastify' {
 }
 
 /** The pictures of the company, which its templates show. */
-export const assetPages: FastifyPluginAsync = async (app) => {
-  await app.register(multipart, {
-    attachFieldsToBody: 'keyValues',
-    limits: { fileSize: largestFile, fieldSize: 1024, fields: 5, files: 1, parts: 6, headerPairs: 50 }
-  })
+export const assetPages: FastifyPluginCallback = (app, _options, done) => {
   app.decorateRequest(chosen, '')
-  app.addHook('preValidation', (request, _reply, next) => {
-    takeForm(request)
-    next()
-  })
+  app.addContentTypeParser('multipart/form-data', takeForm)
 
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/assets', async (request, reply) => {
     const visit = visitOf(request)
@@ -71,6 +67,7 @@ export const assetPages: FastifyPluginAsync = async (app) => {
     if (!removed.ok) throw new ApiRefused(removed)
     return reply.redirect('/console/assets?removed=1', 303)
   })
+  done()
 }
 
 function apiPath (name: string): string {
@@ -78,12 +75,18 @@ function apiPath (name: string): string {
 }
 
 /** Makes of a form with a file what other forms are. What the file says of its type is not believed: its first bytes tell. */
-function takeForm (request: FastifyRequest): void {
-  if (!request.isMultipart()) return
-  const { image, ...fields } = request.body as Readonly<Record<string, unknown>>
-  request.body = new URLSearchParams(Object.entries(fields).flatMap(([name, value]) => typeof value === 'string' ? [[name, value]] : []))
-  if (!Buffer.isBuffer(image)) return
-  request[chosen] = `data:image/${image[0] === 0x89 ? 'png' : 'jpeg'};base64,${image.toString('base64')}`
+async function takeForm (request: FastifyRequest, form: Readable): Promise<URLSearchParams> {
+  const boundary = boundaryOf(request.headers['content-type']) ?? ''
+  const fields = new URLSearchParams()
+  for await (const { name, filename, bytes, text } of readForm(form, { boundary, most: 6, tooLarge })) {
+    if (name !== 'image' || filename === undefined) {
+      fields.append(name, await text(largestField))
+      continue
+    }
+    const image = Buffer.concat(await Array.fromAsync(bytes(largestFile)))
+    if (image.length > 0) request[chosen] = `data:image/${image[0] === 0x89 ? 'png' : 'jpeg'};base64,${image.toString('base64')}`
+  }
+  return fields
 }
 
 /** Those who may not write are told so by a page of its own. */
