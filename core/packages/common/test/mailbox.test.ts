@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import isEmail from 'validator/lib/isEmail.js'
 import { asciiDomain, asciiMailbox, comparable, hasAsciiLocalPart, isMailbox, isPlainAddress, readMailbox } from '../mailbox.ts'
 
 await t.test('a mailbox is an address, or a name and an address in angle brackets', (t) => {
@@ -92,5 +93,18 @@ await t.test('a mailbox keeps its name and gets the ASCII form of its domain', (
   t.equal(asciiMailbox('zoë@example.com'), 'zoë@example.com')
   t.equal(hasAsciiLocalPart('Zoë <zoe@bücher.example>'), true)
   t.equal(hasAsciiLocalPart('zoë@example.com'), false)
+  t.end()
+})
+
+void t.test('the short way takes nothing that the long way refuses', (t) => {
+  // Characters that matter to one of the two ways are much likelier than by chance.
+  const near = fc.string({ unit: fc.constantFrom(...'aZ0_+-.@xn%é"'), maxLength: 12 })
+  const text = fc.tuple(near, near, fc.constantFrom('.com', '.c', '.museum', '.c0m', '', '.xn--p1ai'))
+    .map(([local, domain, end]) => `${local}@${domain}${end}`)
+  fc.assert(fc.property(text, (address) => !isPlainAddress(address) || isEmail.default(address.replace(/^"[^"]*"(?=@)/, 'quoted'))), {
+    numRuns: 5000
+  })
+  const long = (length: number): string => `${'a'.repeat(length)}@example.com`
+  t.same([long(64), long(65), `a@${'b'.repeat(63)}.com`, `a@${'b'.repeat(64)}.com`].map(isPlainAddress), [true, false, true, false])
   t.end()
 })
