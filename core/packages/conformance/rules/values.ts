@@ -74,8 +74,9 @@ type Played = { run: CallRun, leaves: readonly Leaf[] }
 
 async function textFaults (subject: ProviderUnderTest, base: Base, places: readonly Place[]): Promise<Findings> {
   const usable = await usableOf(subject, base, places.map((place) => ({ place, values: valuesOf(place) })))
-  const plain = await tried(base, rowOf(usable, 0))
-  const spelled = spellingsOf(plain.changes.flatMap((change) => partsOf(change, plain)), (await play(subject, base, plain)).leaves)
+  const first = await tried(base, rowOf(usable, 0))
+  const { leaves: plain } = await play(subject, base, first)
+  const spelled = spellingsOf(first.changes.flatMap((change) => partsOf(change, first)), plain)
   if (spelled.size === 0) return { used: 0, faults: [] }
   const longest = Math.max(0, ...usable.map(({ values }) => values.length))
   const faults = await inTurn(Array.from({ length: longest }, (_, index) => rowOf(usable, index)), async (changes) => {
@@ -84,7 +85,7 @@ async function textFaults (subject: ProviderUnderTest, base: Base, places: reado
     const trial = await tried(base, [...changes, ...others])
     const { run, leaves } = await play(subject, base, trial)
     const early = endOf(requestsOf(base), run)
-    if (early === undefined) return faultsOf(trial, leaves, spelled)
+    if (early === undefined) return faultsOf(trial, leaves, { spelled, plain })
     const ending = await endings(subject, base, changes)
     return ending.length === 0
       ? [`With several awkward values, ${early}`]
@@ -180,15 +181,18 @@ function endOf (all: number, run: CallRun): string | undefined {
 
 const madeIn = ({ requests, seen }: CallRun): number => requests.length + seen.handed.length
 
-function faultsOf (trial: Trial, leaves: readonly Leaf[], spelled: Spellings): string[] {
-  const broken = leaves.flatMap(({ where, isNo }) =>
-    isNo === undefined ? [] : [`${where} is no ${isNo}: hand values to the host as they are, and it writes the body.`]
-  )
-  const odd = leaves.filter(({ text }) => /\bundefined\b|\[object |\bNaN\b/.test(text)).map(({ where, text }) =>
-    `${where} is ${shown(text)}: what is left out was written as a word.`
-  )
-  return [...broken, ...odd,
-    ...trial.changes.flatMap((change) => partsOf(change, trial)).flatMap((part) => partFaults(part, spelled, leaves))]
+function faultsOf (trial: Trial, leaves: readonly Leaf[], { spelled, plain }: { spelled: Spellings, plain: readonly Leaf[] }): string[] {
+  const known = new Set(plain.filter((leaf) => oddityOf(leaf) !== undefined).map(({ where }) => where))
+  return [
+    ...leaves.flatMap((leaf) => known.has(leaf.where) ? [] : oddityOf(leaf) ?? []),
+    ...trial.changes.flatMap((change) => partsOf(change, trial)).flatMap((part) => partFaults(part, spelled, leaves))
+  ]
+}
+
+/** A body that is not what it says, or a word in place of what was left out. */
+function oddityOf ({ where, text, isNo }: Leaf): string | undefined {
+  if (isNo !== undefined) return `${where} is no ${isNo}: hand values to the host as they are, and it writes the body.`
+  return /\bundefined\b|\[object |\bNaN\b/.test(text) ? `${where} is ${shown(text)}: what is left out was written as a word.` : undefined
 }
 
 /** What is wrong with a value that reached the vendor when it was plain. */

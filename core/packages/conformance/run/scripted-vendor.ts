@@ -5,6 +5,7 @@ import type { Exchange } from '../fixtures/fixture.ts'
 import { decode, type ReceivedRequest } from '../vendor/requests.ts'
 import { now } from './clock.ts'
 import { indexIn } from './exchange.ts'
+import { nobody } from './nobody.ts'
 import type { ExchangeSession, VendorDouble } from './vendor-double.ts'
 
 type Transport = Network['transport']
@@ -39,7 +40,13 @@ function begin (exchange: Exchange, choose: typeof indexIn): ExchangeSession {
     const written = text ?? (xml === undefined ? json === undefined ? '' : JSON.stringify(json) : xmlText(xml as XmlFields))
     return replyOf(status, { 'content-type': type, ...headers }, written)
   }
-  const network = createNetwork({ now, resolve: () => Promise.reject(new Error('There is no network here.')) })
+  // A mail server is not played: a message to one is refused before it leaves this machine.
+  const network = createNetwork({
+    now,
+    loopback: 'allowed',
+    route: () => nobody,
+    resolve: () => Promise.reject(new Error('There is no network here.'))
+  })
   const wire = { ...network.transport, send }
   return {
     network: { ...network, transport: wire, accessTokens: createAccessTokenCache({ wire, now }) },

@@ -8,6 +8,7 @@ import { createVendor, type Vendor, type VendorReply } from '../vendor/vendor.ts
 import { now } from './clock.ts'
 import { indexIn } from './exchange.ts'
 import type { InjectedFault } from './fault-injection.ts'
+import { nobody, noName } from './nobody.ts'
 
 /** A test vendor that follows exchanges, and another one with an untrusted certificate. */
 export type VendorDouble = {
@@ -38,10 +39,6 @@ export type ExchangeSession = {
   givenUp: AbortSignal
   close: () => Promise<void>
 }
-
-/** A port on which nothing listens (tcpmux, RFC 1078), and a name that does not exist (RFC 6761). */
-export const nobody = { host: '127.0.0.1', port: 1 }
-export const noName = 'no-such-host.invalid'
 
 export async function createVendorDouble (): Promise<VendorDouble> {
   const [vendor, stranger, post] = await Promise.all([createVendor(), createVendor(), createAuthority()])

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { watchGlobals } from './globals.ts'
 import { guardMachine } from './machine.ts'
-import { nobody, noName } from './vendor-double.ts'
+import { nobody, noName } from './nobody.ts'
 
 /**
  * What the process does besides: what it prints, which connections it opens, what code of the folder does to the machine, the keys that it
