@@ -9,7 +9,10 @@ import { invoiceRequest, operator } from '../support/service.ts'
 import { checkoutOf, copyOfThis, hasCommit } from './support/checkouts.ts'
 import { dataDirectory, refusalOf, root, send, type ServiceProcess, type Starting, startReady, stop } from './support/process.ts'
 
-/** The commit of the last release: its processes must work beside those of this checkout. */
+/**
+ * The commit of the last release: its processes must work beside those of this checkout, and with its packages. One that only the last
+ * release needs stays among the development dependencies until the next: `@fastify/multipart`.
+ */
 const commit = readFileSync(new URL('last-release.txt', import.meta.url), 'utf8').trim()
 const skip = hasCommit(commit) ? false : `this checkout has no commit ${commit}`
 
