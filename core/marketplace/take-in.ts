@@ -39,7 +39,7 @@ export async function takeIn (
   const { folder } = staged
   const place = { folder, digest: integrity, version, publisher, entry: join(folder, entryName) }
   const definition = await tried(found, opened, place)
-  const { replayed, faults } = await smoke(opened.open(place, definition, { once: true }), folder)
+  const { replayed, faults } = await smoke(opened.open(place, definition, { once: true }), folder).catch(asSlow)
   if (faults.length > 0) throw refused('fails_fixtures', `It does not do what its fixtures show: ${faults.slice(0, 3).join(' ')}`)
   const digests = [...found.files].map(([path, content]) => [path, createHash('sha256').update(content).digest('hex')] as const)
   return { integrity, code, version, publisher, manifest, definition, files: Object.fromEntries(digests), bytes, source, replayed }
@@ -83,16 +83,20 @@ async function tried ({ manifest }: AdapterPackage, sandbox: Sandbox, place: Par
     const provider = sandbox.open(place, definition)
     if (isDeepStrictEqual(JSON.parse(JSON.stringify(provider.manifest)), manifest.provider)) return definition
   } catch (error) {
-    if (error instanceof LoadTimeout) throw slow(error)
+    if (error instanceof LoadTimeout) asSlow(error)
     throw error instanceof ProviderLoadError ? refused('does_not_load', error.message) : error
   }
   throw refused('manifest_differs', 'Its code says another thing of itself than its manifest.json: pack it again.')
 }
 
 /** Nobody can tell a package that hangs from a machine that is busy. */
-function slow (cause: LoadTimeout): DispatchError {
-  const message = `${cause.message} Try again when this machine is less busy; code that never finishes would say the same.`
-  return new DispatchError('provider_unavailable', message, { details: [{ path: '/package', code: 'loads_too_slowly', message }], cause })
+function asSlow (error: unknown): never {
+  if (!(error instanceof LoadTimeout)) throw error
+  const message = `${error.message} Try again when this machine is less busy; code that never finishes would say the same.`
+  throw new DispatchError('provider_unavailable', message, {
+    details: [{ path: '/package', code: 'loads_too_slowly', message }],
+    cause: error
+  })
 }
 
 function refused (code: string, message: string): DispatchError {

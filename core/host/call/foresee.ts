@@ -5,6 +5,7 @@ import type { InstalledProvider } from '../load/load.ts'
 import { breaches } from '../manifest/limits.ts'
 import type { AnyProviderCheck, Known, Objection } from '../manifest/provider-check.ts'
 import { failureOf } from './failure.ts'
+import { LoadTimeout } from './load-error.ts'
 import { nothingToHide, type OfConfiguration, redactError, type Redactor } from './redact.ts'
 import { runAs } from './stray-errors.ts'
 
@@ -54,6 +55,7 @@ function objectionsOf (
 
 /** The refusal that a check reports by throwing. Where it could not be asked, nothing is wrong with the request. */
 function thrownObjections (error: unknown, redact: Redactor): readonly Objection[] {
+  if (error instanceof LoadTimeout) throw new DispatchError('provider_unavailable', error.message, { cause: error })
   const failure = failureOf(error)
   if (failure === undefined) throw redactError(error, redact)
   if (failure.word === 'provider_unavailable') {

@@ -13,14 +13,19 @@ export class ProviderLoadError extends Error {
   }
 }
 
-/** A folder was not loaded in time: its code hangs, or the machine is busy. */
+/** Code was not loaded, or did not do what it was tried with, in time: it hangs, or the machine is busy. Nobody can tell which. */
 export class LoadTimeout extends ProviderLoadError {
   override name = 'LoadTimeout'
 
   /** `limit`: in seconds. */
-  constructor (limit: number) {
-    super(`It did not finish loading within ${limit} seconds.`)
+  constructor (limit: number, what = 'finish loading') {
+    super(`It did not ${what} within ${limit} seconds.`)
   }
+}
+
+/** Why a folder that was too slow is not in service. */
+export function refusedAsSlow ({ message }: LoadTimeout): string {
+  return `${message} Its code does not end, or this machine is too busy: it is tried again when the folders are read next.`
 }
 
 /**

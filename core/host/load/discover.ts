@@ -1,4 +1,4 @@
-import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
+import { errorMessageOf, LoadTimeout, ProviderLoadError, refusedAsSlow } from '../call/load-error.ts'
 import { folderDigest, providerFolders, realFolder } from './folder.ts'
 import type { InstalledProvider, loadProvider } from './load.ts'
 import { readPackage } from './package.ts'
@@ -80,7 +80,7 @@ async function loadChanged ({ folder, digest }: Changed, trial: Trial = {}, { lo
 function refusedFolder (folder: string, error: unknown, otherPlace?: string): RefusedFolder {
   const { code, place = otherPlace } = error instanceof ProviderLoadError ? error : {}
   const known = { ...(code !== undefined && { code }), ...(place !== undefined && { place }) }
-  return { state: 'refused', folder, reason: errorMessageOf(error), ...known }
+  return { state: 'refused', folder, reason: error instanceof LoadTimeout ? refusedAsSlow(error) : errorMessageOf(error), ...known }
 }
 
 /** One provider for each code; what is refused is listed after it. */

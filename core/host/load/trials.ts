@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import core from '../../package.json' with { type: 'json' }
+import { LoadTimeout, refusedAsSlow } from '../call/load-error.ts'
 import type { Log } from '../call/log.ts'
 import { placeIn } from './place.ts'
 
@@ -72,7 +73,7 @@ async function tryAll (folders: readonly TrialFolder[], { limit, log }: { limit:
     const { trials: found, hung } = await tryInChild(left, { limit, log })
     const last = left[found.length]
     const again = hung && last !== undefined ? await tryInChild([last], { limit: patience * limit, log }) : { trials: [], hung: false }
-    const slow = again.hung ? [{ fault: `It did not finish loading within ${patience * limit / 1000} seconds.` }] : again.trials
+    const slow = again.hung ? [{ fault: refusedAsSlow(new LoadTimeout(patience * limit / 1000)) }] : again.trials
     for (const [index, trial] of [...found, ...slow].entries()) trials.set(left[index]?.folder ?? '', trial)
   }
   return trials

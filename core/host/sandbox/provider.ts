@@ -255,12 +255,19 @@ function migrationOf (pool: Pool, adapter: KnownAdapter): SettingsMigration {
   }
 }
 
-/** What a function gives that must answer at once. */
+/** What a function gives that must answer at once. That it does not is no fault of what it is asked: the machine may be busy. */
 function quickly (pool: Pool, adapter: Adapter, account: string, ask: (child: Child) => Promise<Given>): Promise<unknown> {
   return pool.run(adapter, { account }, async (child) => {
     const late = AbortSignal.timeout(answerWithin)
-    return valueOf(await unlessStuck(pool, child, late, ask(child)))
+    return valueOf(await unlessStuck(pool, child, late, ask(child)).catch((error: unknown) => {
+      throw late.aborted ? notAnswered(adapter.code, error) : error
+    }))
   })
+}
+
+function notAnswered (code: string, cause: unknown): Error {
+  const message = `The provider "${code}" did not answer within ${answerWithin / 1000} seconds. Nothing was sent.`
+  return failureError({ word: 'provider_unavailable', message, ours: true }, cause)
 }
 
 /** What the adapter returned; where it is not plain JSON, something that is none here either. */

@@ -1,8 +1,9 @@
-import { compile, compileJsonSchema, inspectJson, memoizeByIdentity, type Validator, withTimeLimit } from '@dispatch/common'
+import { compile, compileJsonSchema, inspectJson, memoizeByIdentity, type Validator, withinTurns } from '@dispatch/common'
 import { isUtf8 } from 'node:buffer'
 import { Type } from 'typebox'
 import type { EventService } from '../../contract/delivery.ts'
-import { errorMessageOf } from '../call/load-error.ts'
+import { failureError, failureOf } from '../call/failure.ts'
+import { errorMessageOf, LoadTimeout } from '../call/load-error.ts'
 import { copyJson } from '../call/plain-json.ts'
 import { withPlainReason } from '../call/reason.ts'
 import { nothingToHide, type OfConfiguration, type Redactor } from '../call/redact.ts'
@@ -13,8 +14,11 @@ import type { EventReading } from './webhook.ts'
 /** How the reason begins where `read` of a provider throws. */
 export const readFailed = 'The provider could not read the event:'
 
-/** The content of a verified event, or one sentence that says why it cannot be read. */
-export type ReadEvent = { ok: true, reading: EventReading } | { ok: false, reason: string }
+/**
+ * The content of a verified event, or one sentence that says why it cannot be read. `again`: not now, which says nothing about the event:
+ * it is to be tried again.
+ */
+export type ReadEvent = { ok: true, reading: EventReading } | { ok: false, reason: string, again?: true }
 
 const fitReading = compile(Type.Unsafe<EventReading>(Type.Object({
   remoteId: Type.String({ minLength: 1, maxLength: 500 }),
@@ -25,7 +29,7 @@ const fitReading = compile(Type.Unsafe<EventReading>(Type.Object({
 
 const checkOf = memoizeByIdentity((schema: object): Validator<unknown> => compileJsonSchema(schema))
 
-/** The time limit in milliseconds in which a provider must read one event. */
+/** In which a provider must read one event, in milliseconds that the event loop turns. */
 const readLimit = 2_000
 
 /**
@@ -44,10 +48,11 @@ export async function readEvent (
   const event = parse(body, checkOf(webhook.body))
   if (!event.ok) return event
   try {
-    const returned = await withTimeLimit(readLimit, Promise.resolve(runAs({ provider: code }, () => read(event.value, account))))
-    return redacted(readingOf(returned), redactor())
+    const reading = runAs({ provider: code }, () => read(event.value, account))
+    return redacted(readingOf(reading instanceof Promise ? await withinTurns(readLimit, reading, waits()) : reading), redactor())
   } catch (error) {
-    return { ok: false, reason: `${readFailed} ${redactor().text(errorMessageOf(error))}` }
+    const reason = `${readFailed} ${redactor().text(errorMessageOf(error))}`
+    return { ok: false, reason, ...(isPassing(error) ? { again: true } : {}) }
   }
 }
 
@@ -64,6 +69,15 @@ function redacted (read: ReadEvent, redact: Redactor): ReadEvent {
       ...(eventId !== undefined && { eventId: redact.id(eventId) })
     }
   }
+}
+
+function waits (): Error {
+  return failureError({ word: 'provider_unavailable', message: 'It waits for something else, and does not end.', ours: true })
+}
+
+/** Whether the provider could not be asked, or did not answer: that may be otherwise later. */
+function isPassing (error: unknown): boolean {
+  return error instanceof LoadTimeout || failureOf(error)?.word === 'provider_unavailable'
 }
 
 /** What a vendor's word means; null for a word that the provider does not know. */

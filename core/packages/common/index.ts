@@ -36,5 +36,5 @@ export { shortened } from './shortened.ts'
 // Concurrency: permits, time limits, results that are computed once.
 export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } from './fair-semaphore.ts'
 export { once } from './once.ts'
-export { withDeadline, withTimeLimit } from './time-limit.ts'
+export { turnLimit, withDeadline, withinTurns, withTimeLimit } from './time-limit.ts'
 export { memoizeByIdentity } from './memoize.ts'

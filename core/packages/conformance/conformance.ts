@@ -28,8 +28,8 @@ import { errorWithStack } from './run/trace.ts'
 import { createVendorDouble } from './run/vendor-double.ts'
 import { type Watch, watchProcess } from './run/watch.ts'
 
-/** The time limit in seconds for loading a provider. */
-const loadLimit = 10
+/** The time limit in seconds for loading a provider: as long as the service gives one that it tries again. */
+const loadLimit = 60
 /** The default time limit in milliseconds for one call. */
 const usualLimit = 10_000
 const longestEnd = 2_000

@@ -2,7 +2,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { realpath } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { beatEvery, pulsePipe } from './beats.ts'
 import { type Case, type ConformanceReport, type ConformanceRule, judged } from './report.ts'
 import type { KitStep } from './run/progress.ts'
 
@@ -13,9 +16,12 @@ export type ToChild = { folder: string, options: Options }
 /** What it sends: the step that it begins, at last its report; or nothing, as a sign of life. */
 export type FromChild = { step?: KitStep, report?: ConformanceReport }
 
-/** Milliseconds without a sign of life after which the child is given up: by default as long as a call may take. */
+/**
+ * Milliseconds of work, or of waiting, without a sign of life after which the child is given up: by default as long as a call may take.
+ * Time in which a busy machine does not let it run counts for neither.
+ */
 const usuallyStuckAfter = 10_000
-/** Milliseconds in which it must have started: a busy machine starts a process slowly. */
+/** Milliseconds in which nothing at all is heard of the child: it does not start, or the machine does not let it run. */
 const startWithin = 60_000
 
 /**
@@ -27,33 +33,50 @@ export async function runConformanceInChild (
   { stuckAfter = usuallyStuckAfter, ...options }: Options & { stuckAfter?: number } = {}
 ): Promise<ConformanceReport> {
   const real = await realpath(folder)
-  const { report, last, stuck, how } = await watchChild({ folder: real, options }, stuckAfter)
-  return report ?? {
-    provider: basename(real),
-    cases: [failedAt(last, stuck ? stuckWhile(real, last, stuckAfter) : endedWhile(real, last, how))]
-  }
+  const watched = await watchChild({ folder: real, options }, stuckAfter)
+  const { report, last } = watched
+  return report ?? { provider: basename(real), cases: [failedAt(last, whyEnded(real, watched, stuckAfter))] }
 }
 
-/** What came of a child: its report, or the last step that it began, whether it was given up there, and how it ended. */
-type Watched = { report?: ConformanceReport, last: KitStep, stuck: boolean, how: string }
+/**
+ * What came of a child: its report, or the last step that it began, why it was given up there, and how it ended. `works`, `waits`: its main
+ * thread is blocked by work, or by waiting; `unheard`: nobody can tell.
+ */
+type Watched = { report?: ConformanceReport, last: KitStep, stuck?: Blocked, how: string }
+type Blocked = 'works' | 'waits' | 'unheard'
 
 async function watchChild (asked: ToChild, stuckAfter: number): Promise<Watched> {
-  const child = fork(fileURLToPath(new URL('child.ts', import.meta.url)), { stdio: ['ignore', 2, 2, 'ipc'], execArgv: [] })
-  const seen: Omit<Watched, 'how'> = { last: { rules: ['manifest'] }, stuck: false }
-  const giveUpAfter = (time: number): NodeJS.Timeout =>
-    setTimeout(() => {
-      seen.stuck = true
-      child.kill('SIGKILL')
-    }, time)
-  let timer = giveUpAfter(startWithin)
-  child.on('message', ({ step, report }: FromChild) => {
+  const child = fork(fileURLToPath(new URL('child.ts', import.meta.url)), { stdio: ['ignore', 2, 2, 'ipc', 'pipe'], execArgv: [] })
+  const seen: Omit<Watched, 'how'> = { last: { rules: ['manifest'] } }
+  const giveUp = (why: Blocked): void => {
+    seen.stuck ??= why
+    child.kill('SIGKILL')
+  }
+  let timer = setTimeout(giveUp, startWithin, 'unheard')
+  const heard = (): void => {
     clearTimeout(timer)
-    timer = giveUpAfter(stuckAfter)
+    timer = setTimeout(giveUp, startWithin, 'unheard')
+  }
+  /** Since the last sign of life of its main thread, in milliseconds. */
+  const blocked = { works: 0, waits: 0 }
+  let used = 0
+  child.on('message', ({ step, report }: FromChild) => {
+    heard()
+    Object.assign(blocked, { works: 0, waits: 0 })
     if (step !== undefined) seen.last = step
     if (report === undefined) return
     seen.report = report
     // A provider may have left something behind that keeps its process.
     child.kill('SIGKILL')
+  })
+  createInterface(child.stdio[pulsePipe] as Readable).on('line', (line) => {
+    heard()
+    const [time, state] = line.split(' ')
+    blocked.works += Number(time) - used
+    blocked.waits += state === 'S' ? beatEvery : 0
+    used = Number(time)
+    if (blocked.works >= stuckAfter) giveUp('works')
+    else if (blocked.waits >= stuckAfter) giveUp('waits')
   })
   child.send(asked)
   // The last messages have been read by the time of the disconnection.
@@ -70,15 +93,19 @@ function failedAt ({ rules: [rule = 'manifest', ...more], call = 'the folder' }:
   return judged(rule, `${call}${together}`, [why, 'Nothing after that could be checked.'])
 }
 
-function stuckWhile (folder: string, { rules, call = 'its code' }: KitStep, time: number): string {
-  return rules.includes('manifest')
-    ? `${folder} does not finish loading: it blocks the process for ${
-      time / 1000
-    } seconds. Look for an endless loop at the top of a module.`
-    : `It blocks the process: ${call} still runs after ${time / 1000} seconds. Look for an endless loop, or Atomics.wait().`
-}
-
-function endedWhile (folder: string, { rules, call = 'its code' }: KitStep, how: string): string {
-  const what = rules.includes('manifest') ? `${folder} ends the process when it is loaded` : `It ends the process in ${call}`
-  return `${what} (${how}). A provider returns or throws: others use the process, too.`
+function whyEnded (folder: string, { last: { rules, call = 'its code' }, stuck, how }: Watched, stuckAfter: number): string {
+  const isLoading = rules.includes('manifest')
+  if (stuck === undefined) {
+    return `${
+      isLoading ? `${folder} ends the process when it is loaded` : `It ends the process in ${call}`
+    } (${how}). A provider returns ` +
+      'or throws: others use the process, too.'
+  }
+  const told = isLoading ? `${folder} does not finish loading: it blocks the process` : `It blocks the process: ${call} still runs`
+  const seconds = stuckAfter / 1000
+  return {
+    works: `${told} after ${seconds} seconds of work. Look for an endless loop${isLoading ? ' at the top of a module' : ''}.`,
+    waits: `${told}, and waits, for ${seconds} seconds without any work. Look for Atomics.wait().`,
+    unheard: `Nothing was heard of the process of the kit for ${startWithin / 1000} seconds: this machine is too busy to tell more.`
+  }[stuck]
 }

@@ -1,4 +1,4 @@
-import { errorMessageOf, type InstalledProvider } from '@dispatch/core/host'
+import { errorMessageOf, type InstalledProvider, LoadTimeout } from '@dispatch/core/host'
 import { type Fixtures, readFixtures } from './fixtures/fixtures.ts'
 import { type Prepared, prepareQuestion, prepareSend } from './fixtures/prepare.ts'
 import { compareRun } from './rules/replay.ts'
@@ -11,7 +11,7 @@ const limits = { limit: 5_000, endLimit: 1_000 }
 /**
  * The part of the kit that runs at an installation, with the fixtures in the provider's folder: of each service an accepted dispatch and
  * one call of each other verb, replayed against a vendor inside this process. Answers how many were replayed, none where there are no
- * fixtures, and a sentence for each difference.
+ * fixtures, and a sentence for each difference. Throws a {@link LoadTimeout} where a call does not end in time.
  */
 export async function smoke (installed: InstalledProvider, folder: string): Promise<{ replayed: number, faults: string[] }> {
   const fixtures = await readFixtures(folder)
@@ -43,9 +43,12 @@ function firstOf (installed: InstalledProvider, { sends, questions }: Fixtures):
 async function faultsOf (installed: InstalledProvider, prepare: () => Prepared): Promise<string[]> {
   try {
     const prepared = prepare()
-    const differences = compareRun(prepared, await run(installed, scriptedVendor, prepared.call, limits))
+    const made = await run(installed, scriptedVendor, prepared.call, limits)
+    if (made.late) throw new LoadTimeout(limits.limit / 1000, `end ${prepared.name}.json`)
+    const differences = compareRun(prepared, made)
     return differences.map((difference) => `fixtures/${prepared.name}.json: ${difference}`)
   } catch (error) {
+    if (error instanceof LoadTimeout) throw error
     return [errorMessageOf(error)]
   }
 }

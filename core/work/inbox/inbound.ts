@@ -123,6 +123,7 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
     ...(event.account !== null && { account: event.account }),
     ...(scope !== null && { redactor: await redactorFor(options, providerCode, scope) })
   })
+  if (!read.ok && read.again === true) return { done: false, why: read.reason }
   if (!read.ok) {
     log.warn({ inboundId, service, provider: providerCode, reason: read.reason }, 'an event cannot be read')
     await closeInbound(database, inboundId, { state: 'kept', note: read.reason })
@@ -142,6 +143,7 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
       redactor: await redactorFor(options, providerCode, { ...first, userId: first.configuredBy === 'user' ? first.userId : null })
     })
     : read
+  if (!own.ok && own.again === true) return { done: false, why: own.reason }
   if (!own.ok || own.reading.remoteId !== remoteId) {
     await closeInbound(database, inboundId, { state: 'kept', note: 'The provider does not read the event the same way twice.' })
     return done

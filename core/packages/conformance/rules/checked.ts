@@ -1,4 +1,4 @@
-import { withTimeLimit } from '@dispatch/common'
+import { turnLimit } from '@dispatch/common'
 import { callCheck } from '@dispatch/core/host'
 import { compareSignIn } from '../fixtures/compare-mail.ts'
 import { compareRequest, differs, fillPlaceholders, type PlaceholderValues } from '../fixtures/compare.ts'
@@ -18,7 +18,7 @@ import type { ProviderUnderTest } from './subject.ts'
 type Result = Awaited<ReturnType<typeof callCheck>>
 type Run = { result: Result } & Pick<ExchangeSession, 'requests' | 'mails' | 'signIn'>
 
-/** Milliseconds for one check. */
+/** For one check, in milliseconds that the event loop turns. */
 const limit = 10_000
 
 /** Runs each check of the credentials, and attacks every request of those that succeed. */
@@ -112,10 +112,12 @@ async function run (
     now,
     resources
   }
+  const limited = turnLimit(limit)
   try {
-    const result = await withTimeLimit(2 * limit, callCheck(installed, context, { limit, signal: session.givenUp }))
-    return { ...session, result }
+    const signal = AbortSignal.any([session.givenUp, limited.signal])
+    return { ...session, result: await callCheck(installed, context, { signal }) }
   } finally {
+    limited.clear()
     await session.close()
   }
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, withTimeLimit } from '@dispatch/common'
+import { type JsonObject, turnLimit, withinTurns } from '@dispatch/common'
 import { aroundHttp, type CallContext, callDispatch, type CallLimits, copyJson, type Credential, credentialsOf, type DocumentHandle,
   type FailedCall, failureOf, type Files, type Http, type InstalledProvider, invoke, type Log, type Outcome, type ProvidedName,
   type ServiceContracts, type Smtp, type SmtpTransport, type State, type Verb, type VerbName } from '@dispatch/core/host'
@@ -61,9 +61,11 @@ export type CallRun = {
   saved: { id: string, after: number }[]
   lines: readonly LogLine[]
   seen: VerbObservation
+  /** Ended at the limit. */
+  late: boolean
 }
 
-/** Milliseconds: for a whole call, and for a verb to notice that its call was aborted. */
+/** Milliseconds that the event loop turns: for a whole call, and for a verb to notice that its call was aborted. */
 export type CallTimeouts = { limit: number, endLimit: number }
 
 /** Calls a verb of the provider on the real host, with the vendor of the stage. */
@@ -79,16 +81,16 @@ export async function run (
   const saved: CallRun['saved'] = []
   const seen: VerbObservation = { changed: false, ended: true, refused: [], credentials: [], handed: [] }
   const done = Promise.withResolvers<undefined>()
+  const limited = turnLimit(limit)
   const watched = observed(installed, call, seen, () => done.resolve(undefined))
   try {
     // A request for an access token is not aborted with one call, because other calls may wait for it. It ends with its connection.
-    const result = await ask(watched, call, contextOf(installed, call, playing, { disk, log, saved }), { limit, signal: playing.givenUp })
-      .finally(
-        playing.close
-      )
-    if (!seen.ended) await withTimeLimit(endLimit, done.promise).catch(() => undefined)
-    return { result, requests: playing.requests, mails: playing.mails, saved, lines: log.lines, seen }
+    const signal = AbortSignal.any([playing.givenUp, limited.signal])
+    const result = await ask(watched, call, contextOf(installed, call, playing, { disk, log, saved }), { signal }).finally(playing.close)
+    if (!seen.ended) await withinTurns(endLimit, done.promise, new Error('It goes on.')).catch(() => undefined)
+    return { result, requests: playing.requests, mails: playing.mails, saved, lines: log.lines, seen, late: limited.signal.aborted }
   } finally {
+    limited.clear()
     await rm(disk, { recursive: true })
   }
 }
