@@ -69,9 +69,14 @@ export function createPipeline (
 
 async function validate (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<ValidationResponse> {
   const request = planner.read(command)
-  const plan = await withTimeLimit(validationLimit, planner.plan(command, request),
-    () => new DispatchError('timeout', 'The validation took longer than 10 seconds: try again later.'))
-  return validationOf(plan, await rehearse(dependencies, plan, command, 'everything'))
+  const plan = await planInTime(planner.plan(command, request))
+  return validationOf(plan, await rehearse(dependencies, plan, command, { extent: 'everything' }))
+}
+
+/** The plan of a validation. That it is not there in time says nothing of the request. */
+export async function planInTime<Plan> (plan: Promise<Plan>, limit = validationLimit): Promise<Plan> {
+  return await withTimeLimit(limit, plan,
+    () => new DispatchError('timeout', `The validation took longer than ${limit / 1000} seconds: try again later.`))
 }
 
 async function dispatch (stages: Stages, command: DispatchCommand): Promise<DispatchReply> {
@@ -98,7 +103,7 @@ async function beginOrRepeat (
 ): Promise<DispatchReply> {
   const begin = async (keyed: { idempotency?: IdempotencyKey }): Promise<DispatchReply> => {
     const plan = await stages.planner.plan(command, request)
-    const found = await rehearse(stages.dependencies, plan, command, 'what is made later')
+    const found = await rehearse(stages.dependencies, plan, command, { extent: 'what is made later' })
     const warnings = presentable([...plan.warnings, ...found.warnings])
     return { result: { ...await stages.runner.begin(command, plan, { begun, ...keyed }), warnings }, replayed: false }
   }

@@ -139,6 +139,14 @@ await t.test('an event that comes before its dispatch is recorded waits for it',
   t.equal((await delivery(dispatchId)).events.length, 1)
 })
 
+await t.test('an event that its provider does not read now is read again', async (t) => {
+  const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_8' })
+  await sealed({ transaction: 'tx_8', type: 'started', wait: 'once' })
+  await until('it is held', async () => (await inbound()).some(({ state, body }) => state === 'held' && body.toString().includes('tx_8')))
+  await until('it is applied', async () => (await delivery(dispatchId)).status === 'started')
+  t.equal((await delivery(dispatchId)).events.length, 1)
+})
+
 await t.test('an id means the dispatches of this provider and service alone', async (t) => {
   const elsewhere = await accepted({ provider: 'post-one', service: 'postal', remoteId: 'tx_6' })
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_6' })

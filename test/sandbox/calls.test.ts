@@ -309,6 +309,13 @@ await t.test('whoever keeps all places busy gives them up when others wait', asy
   t.ok(calls > 3)
 })
 
+await t.test('a check that does not answer says nothing of the request', async (t) => {
+  const { provider } = await outpost(t, { dispatch: accepted, service: 'check: () => { for (;;); },' })
+  const known = { settings: {}, requestSettings: {}, sandbox: false, now: new Date('2026-03-14T09:30:00.000Z') }
+  const asked = async (): Promise<unknown> => problemsForeseen(provider, 'invoicing', { data: {} }, known, { account: 'one' })
+  has(t, await asked().catch((error: unknown) => error), { word: 'provider_unavailable' })
+})
+
 /** An adapter that never answers a company that says so: of itself, or because its vendor does not answer. */
 const silent = `if (context.reference === 'stuck') await new Promise(() => {})
 if (context.reference === 'silent vendor') await context.wait(600)

@@ -22,21 +22,24 @@ export type FromChild = { step?: KitStep, report?: ConformanceReport }
  */
 const usuallyStuckAfter = 10_000
 /** Milliseconds in which nothing at all is heard of the child: it does not start, or the machine does not let it run. */
-const startWithin = 60_000
+const usuallyHeardWithin = 60_000
 
 /**
  * Runs the kit in a process of its own, so that it ends whatever the provider does. A provider that loops without end, or ends the process,
- * is a failed case that says where. What it prints goes to standard error. `stuckAfter`: milliseconds.
+ * is a failed case that says where. What it prints goes to standard error.
  */
 export async function runConformanceInChild (
   folder: string,
-  { stuckAfter = usuallyStuckAfter, ...options }: Options & { stuckAfter?: number } = {}
+  { stuckAfter = usuallyStuckAfter, heardWithin = usuallyHeardWithin, ...options }: Options & Partial<Patience> = {}
 ): Promise<ConformanceReport> {
   const real = await realpath(folder)
-  const watched = await watchChild({ folder: real, options }, stuckAfter)
+  const watched = await watchChild({ folder: real, options }, { stuckAfter, heardWithin })
   const { report, last } = watched
-  return report ?? { provider: basename(real), cases: [failedAt(last, whyEnded(real, watched, stuckAfter))] }
+  return report ?? { provider: basename(real), cases: [failedAt(last, whyEnded(real, watched, { stuckAfter, heardWithin }))] }
 }
+
+/** Both in milliseconds. */
+type Patience = { stuckAfter: number, heardWithin: number }
 
 /**
  * What came of a child: its report, or the last step that it began, why it was given up there, and how it ended. `works`, `waits`: its main
@@ -45,17 +48,17 @@ export async function runConformanceInChild (
 type Watched = { report?: ConformanceReport, last: KitStep, stuck?: Blocked, how: string }
 type Blocked = 'works' | 'waits' | 'unheard'
 
-async function watchChild (asked: ToChild, stuckAfter: number): Promise<Watched> {
+async function watchChild (asked: ToChild, { stuckAfter, heardWithin }: Patience): Promise<Watched> {
   const child = fork(fileURLToPath(new URL('child.ts', import.meta.url)), { stdio: ['ignore', 2, 2, 'ipc', 'pipe'], execArgv: [] })
   const seen: Omit<Watched, 'how'> = { last: { rules: ['manifest'] } }
   const giveUp = (why: Blocked): void => {
     seen.stuck ??= why
     child.kill('SIGKILL')
   }
-  let timer = setTimeout(giveUp, startWithin, 'unheard')
+  let timer = setTimeout(giveUp, heardWithin, 'unheard')
   const heard = (): void => {
     clearTimeout(timer)
-    timer = setTimeout(giveUp, startWithin, 'unheard')
+    timer = setTimeout(giveUp, heardWithin, 'unheard')
   }
   /** Since the last sign of life of its main thread, in milliseconds. */
   const blocked = { works: 0, waits: 0 }
@@ -93,7 +96,7 @@ function failedAt ({ rules: [rule = 'manifest', ...more], call = 'the folder' }:
   return judged(rule, `${call}${together}`, [why, 'Nothing after that could be checked.'])
 }
 
-function whyEnded (folder: string, { last: { rules, call = 'its code' }, stuck, how }: Watched, stuckAfter: number): string {
+function whyEnded (folder: string, { last: { rules, call = 'its code' }, stuck, how }: Watched, patience: Patience): string {
   const isLoading = rules.includes('manifest')
   if (stuck === undefined) {
     return `${
@@ -102,10 +105,12 @@ function whyEnded (folder: string, { last: { rules, call = 'its code' }, stuck, 
       'or throws: others use the process, too.'
   }
   const told = isLoading ? `${folder} does not finish loading: it blocks the process` : `It blocks the process: ${call} still runs`
-  const seconds = stuckAfter / 1000
+  const seconds = patience.stuckAfter / 1000
   return {
     works: `${told} after ${seconds} seconds of work. Look for an endless loop${isLoading ? ' at the top of a module' : ''}.`,
     waits: `${told}, and waits, for ${seconds} seconds without any work. Look for Atomics.wait().`,
-    unheard: `Nothing was heard of the process of the kit for ${startWithin / 1000} seconds: this machine is too busy to tell more.`
+    unheard: `Nothing was heard of the process of the kit for ${
+      patience.heardWithin / 1000
+    } seconds: this machine is too busy to tell more.`
   }[stuck]
 }

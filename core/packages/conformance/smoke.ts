@@ -2,24 +2,28 @@ import { errorMessageOf, type InstalledProvider, LoadTimeout } from '@dispatch/c
 import { type Fixtures, readFixtures } from './fixtures/fixtures.ts'
 import { type Prepared, prepareQuestion, prepareSend } from './fixtures/prepare.ts'
 import { compareRun } from './rules/replay.ts'
-import { run } from './run/run.ts'
+import { type CallTimeouts, run } from './run/run.ts'
 import { scriptedVendor } from './run/scripted-vendor.ts'
 
-/** Milliseconds for one call, and for a verb to notice that its call was aborted. */
-const limits = { limit: 5_000, endLimit: 1_000 }
+/** Milliseconds that the event loop turns: for one call, and for a verb to notice that its call was aborted. */
+const usual: CallTimeouts = { limit: 5_000, endLimit: 1_000 }
 
 /**
  * The part of the kit that runs at an installation, with the fixtures in the provider's folder: of each service an accepted dispatch and
  * one call of each other verb, replayed against a vendor inside this process. Answers how many were replayed, none where there are no
  * fixtures, and a sentence for each difference. Throws a {@link LoadTimeout} where a call does not end in time.
  */
-export async function smoke (installed: InstalledProvider, folder: string): Promise<{ replayed: number, faults: string[] }> {
+export async function smoke (
+  installed: InstalledProvider,
+  folder: string,
+  limits = usual
+): Promise<{ replayed: number, faults: string[] }> {
   const fixtures = await readFixtures(folder)
   const [unreadable] = fixtures.faults
   if (unreadable !== undefined) return { replayed: 0, faults: [unreadable.why] }
   const faults: string[] = []
   const chosen = firstOf(installed, fixtures)
-  for (const prepare of chosen) faults.push(...await faultsOf(installed, prepare))
+  for (const prepare of chosen) faults.push(...await faultsOf(installed, prepare, limits))
   return { replayed: chosen.length, faults }
 }
 
@@ -40,7 +44,7 @@ function firstOf (installed: InstalledProvider, { sends, questions }: Fixtures):
   return [...new Map(all.toReversed().map(({ kind, prepare }) => [kind, prepare])).values()].reverse()
 }
 
-async function faultsOf (installed: InstalledProvider, prepare: () => Prepared): Promise<string[]> {
+async function faultsOf (installed: InstalledProvider, prepare: () => Prepared, limits: CallTimeouts): Promise<string[]> {
   try {
     const prepared = prepare()
     const made = await run(installed, scriptedVendor, prepared.call, limits)

@@ -14,8 +14,8 @@ import { settlementOfFailure } from './settle.ts'
 /** Of a validation everything is rehearsed; of a dispatch only what is not made before its answer. */
 type Extent = 'everything' | 'what is made later'
 
-/** Milliseconds for a rehearsal. What takes longer is not checked. */
-const limit = 20_000
+/** Milliseconds for the content of a step. What takes longer is not checked. */
+const usualLimit = 20_000
 
 const nothing: Rehearsal = { warnings: [], texts: new Map() }
 
@@ -27,13 +27,13 @@ export function rehearse (
   dependencies: PipelineDependencies,
   plan: DispatchPlan,
   command: DispatchCommand,
-  extent: Extent
+  { extent, limit = usualLimit }: { extent: Extent, limit?: number }
 ): Rehearsal | Promise<Rehearsal> {
   const all = [...plan.steps, ...plan.deferred]
   const [first] = plan.steps
   const atOnce = extent === 'everything' || command.mode === 'asynchronous' ? undefined : first
   const steps = all.filter((step) => step !== atOnce && isUncertain(step, first, extent))
-  return steps.length === 0 ? nothing : rehearseSteps(dependencies, plan, command, steps)
+  return steps.length === 0 ? nothing : rehearseSteps(dependencies, plan, command, { steps, limit })
 }
 
 /** Whether the content of a step may not be made, or be too large for its provider, although the step has passed the checks. */
@@ -58,7 +58,7 @@ async function rehearseSteps (
   dependencies: PipelineDependencies,
   plan: DispatchPlan,
   command: DispatchCommand,
-  steps: readonly Step[]
+  { steps, limit }: { steps: readonly Step[], limit: number }
 ): Promise<Rehearsal> {
   const { newId, now } = dependencies
   const run = beginRun(plannedDispatch(plan, command, { dispatchId: newId() }), { runId: newId(), createdAt: now() })

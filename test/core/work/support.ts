@@ -48,7 +48,11 @@ export const hmac = (secret: string, body: string, time?: string): string =>
 const source = (code: string, webhooks: string, more = '') =>
   `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
 const Event = Type.Object({ id: Type.Optional(Type.String()), transaction: Type.String(), type: Type.String() })
-const read = ({ id, transaction, type, ...rest }) => ({ ...(id === undefined ? {} : { eventId: id }), remoteId: transaction, type, ...rest })
+const waited = new Set()
+const read = ({ id, transaction, type, wait, ...rest }) => {
+  if (wait !== undefined && !waited.has(wait)) return waited.add(wait) && new Promise(() => undefined)
+  return { ...(id === undefined ? {} : { eventId: id }), remoteId: transaction, type, ...rest }
+}
 const events = { started: 'started', viewed: 'viewed', signed: 'signed', done: 'completed', refused: 'declined' }
 const letters = { accepted: 'accepted', printed: 'printed', posted: 'mailed', there: 'delivered', back: 'returned' }
 const dispatch = async () => ({ id: '1', status: 'sent' })

@@ -1,4 +1,4 @@
-import { withDeadline, withTimeLimit } from '@dispatch/common'
+import { turnLimit, withDeadline, withinTurns, withTimeLimit } from '@dispatch/common'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 
@@ -36,4 +36,19 @@ void t.test('work ends at its deadline or with the outer signal, also where it i
   await t.rejects(run(never, { outer: end.signal }), reason)
   t.same(signals.map(({ aborted }) => aborted), [true, true, true, true])
   t.equal(signals[1]?.reason, reason)
+})
+
+void t.test('turns of the event loop are counted and no clock, so that a thread that is held up takes nothing from its work', async (t) => {
+  const late = new Error('late')
+  t.equal(await withinTurns(1_000, Promise.resolve('done'), late), 'done')
+  await t.rejects(withinTurns(40, never, late), late)
+  const work = withinTurns(400, pause(200, 'done'), late)
+  await pause(1)
+  const begun = performance.now()
+  while (performance.now() - begun < 800);
+  t.equal(await work, 'done')
+  const { signal, clear } = turnLimit(40)
+  clear()
+  await pause(100)
+  t.notOk(signal.aborted)
 })

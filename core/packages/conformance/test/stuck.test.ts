@@ -17,6 +17,12 @@ for (const animal of stuckAnimals) {
   })
 }
 
+void t.test('where nothing is heard of the kit, the machine is too busy, and nothing is said of the provider', { buffered: true },
+  async (t) => {
+    const { cases } = await runConformanceInChild(healthy, { only: ['replay'], heardWithin: 1 })
+    t.same(cases.map(({ why }) => /Nothing was heard .* too busy/.test(why ?? '')), [true])
+  })
+
 void t.test('what passes, passes in a child too', { buffered: true }, async (t) => {
   const only = ['titles', 'replay', 'secrets'] as const
   t.strictSame(await runConformanceInChild(healthy, { only, stuckAfter: 60_000 }), await runConformance(healthy, { only }))

@@ -24,6 +24,11 @@ await t.test('a job that works for too long is stopped, and the next one is done
   t.equal(await threads.run(1, { wait: 0, work: 0 }, 0.3), 'done')
 })
 
+await t.test('a job whose thread does not start is one that found no thread: nothing of it is too much', async (t) => {
+  const module = new URL('late-thread-fixture.ts', import.meta.url)
+  await t.rejects(start(t, { module, startLimit: 200 }).run(1, { wait: 0, work: 0 }, 0.3), { name: 'SemaphoreFull' })
+})
+
 await t.test('who has used less processor time goes first, also after a job that was stopped', async (t) => {
   const threads = start(t)
   const done: string[] = []

@@ -14,6 +14,8 @@ export type ThreadsOptions = {
   waiting: number
   /** The JavaScript heap limit of each thread in MiB. */
   memoryLimit: number
+  /** Milliseconds for the start of a thread, by default a minute. */
+  startLimit?: number
 }
 
 /**
@@ -48,7 +50,15 @@ const youngMemory = 32
 export function createThreads<
   Job,
   Answer
-> ({ module, threads, perOwner = Math.max(threads - 1, 1), idle, waiting, memoryLimit }: ThreadsOptions): Threads<Job, Answer> {
+> ({
+  module,
+  threads,
+  perOwner = Math.max(threads - 1, 1),
+  idle,
+  waiting,
+  memoryLimit,
+  startLimit = 60_000
+}: ThreadsOptions): Threads<Job, Answer> {
   const pool = new Piscina<ThreadJob<Job>, Answer>({
     filename: module.href,
     minThreads: 0,
@@ -78,7 +88,7 @@ export function createThreads<
       const permit = await semaphore.acquire(companyId)
       if (permit === undefined) throw new SemaphoreFull('Too many jobs are waiting for a thread.')
       const meter = createMeter()
-      const limit = limitOf(meter, seconds, () => timeOf(meter))
+      const limit = limitOf(meter, { seconds, startLimit }, () => timeOf(meter))
       try {
         const running = pool.run({ job, meter }, { signal: limit.signal })
         begun.add(running)
@@ -99,14 +109,15 @@ export function createThreads<
   }
 }
 
-/** The time limit in milliseconds for the start of a thread. */
-const startLimit = 60_000
-
 /**
  * The end of a job's limit: so many seconds of the processor time of its thread, which `used` tells in microseconds. A thread needs at
  * least as long as that for it, so that the usual job is asked nothing. A thread that does not start in time ends the job too.
  */
-function limitOf (meter: Meter, seconds: number, used: () => Promise<number>): { signal: AbortSignal, clear: () => void } {
+function limitOf (
+  meter: Meter,
+  { seconds, startLimit }: { seconds: number, startLimit: number },
+  used: () => Promise<number>
+): { signal: AbortSignal, clear: () => void } {
   const end = new AbortController()
   const notStarted = (): void => {
     end.abort(new SemaphoreFull('A thread does not start.'))
