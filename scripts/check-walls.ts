@@ -87,7 +87,7 @@ const homes: Record<string, RegExp> = {
   'pg-boss': /^core\/work\/queue\/queue\.ts$/,
   '@simplewebauthn': /^core\/access\/passkeys\.ts$/,
   otpauth: /^core\/access\/totp\.ts$/,
-  uqr: /^plugins\/console\/pages\/qr-code\.ts$/,
+  qr: /^(core\/packages\/documents\/code|plugins\/console\/pages)\/qr(-code)?\.ts$/,
   'libphonenumber-js': /^core\/services\/phone\.ts$/,
   'validator/lib/isEmail.js': /^core\/packages\/common\/mailbox\.ts$/,
   'validator/lib/isPostalCode.js': /^core\/packages\/common\/postal-code\.ts$/,

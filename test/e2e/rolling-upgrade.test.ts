@@ -11,7 +11,7 @@ import { dataDirectory, refusalOf, root, send, type ServiceProcess, type Startin
 
 /**
  * The commit of the last release: its processes must work beside those of this checkout, and with its packages. One that only the last
- * release needs stays among the development dependencies until the next: `@fastify/multipart`.
+ * release needs stays among the development dependencies until the next: `@fastify/multipart`, `uqr`.
  */
 const commit = readFileSync(new URL('last-release.txt', import.meta.url), 'utf8').trim()
 const skip = hasCommit(commit) ? false : `this checkout has no commit ${commit}`
