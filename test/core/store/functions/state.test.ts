@@ -1,8 +1,11 @@
+import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { State } from '../../../../core/host/call/context.ts'
 import { StateFull } from '../../../../core/host/call/state.ts'
 import type { Json } from '../../../../core/packages/common/json.ts'
+import { callFunctionWithin } from '../../../../core/store/db/database-functions.ts'
 import { adapterState, createProviderState, keepForRun } from '../../../../core/store/vendor/provider-state.ts'
 import { later, moment, openFunctions } from './support.ts'
 
@@ -97,6 +100,32 @@ await t.test('a configuration keeps so many bytes of keys and values', async (t)
   t.same(await kept(companyId), [['a', text(49), moment], ['b', text(49), moment], ['c', 1, moment]])
   t.same(await database.owner.selectFrom('provider_state').select(['key', 'bytes']).where('company_id', '=', companyId).orderBy('key')
     .execute(), [{ key: 'a', bytes: 49 }, { key: 'b', bytes: 49 }, { key: 'c', bytes: 2 }])
+})
+
+await t.test('a write waits for another one of its company, whose room it would take', async (t) => {
+  const { company_id: companyId } = await opened()
+  const [written, end] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()]
+  const first = database.company(companyId, async (queries) => {
+    const given = { company_id: companyId, provider_code: 'simulator', key: 'a', value: 1, only_first: false }
+    await callFunctionWithin(queries, 'keep_state', { ...given, most_keys: 1, most_bytes: 100, stale: '1 day' }, database.now)
+    written.resolve(undefined)
+    await end.promise
+  })
+  await written.promise
+  let settled = false
+  const second = stateOf(companyId, { keys: 1 }).put('b', 1).finally(() => {
+    settled = true
+  })
+  second.catch(() => undefined)
+  const isDecided = async (): Promise<boolean> =>
+    settled ||
+    (await sql`select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`.execute(database.owner)).rows
+        .length > 0
+  while (!await isDecided()) await setImmediate()
+  end.resolve(undefined)
+  await first
+  await t.rejects(second, StateFull)
+  t.same((await kept(companyId)).map(([key]) => key), ['a'])
 })
 
 await t.test('writes at the same time do not keep more together than one after the other', async (t) => {
