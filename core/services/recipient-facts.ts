@@ -25,9 +25,10 @@ export function recipientData ({ recipient }: Fields): JsonObject {
 export function printedRecipient (stated: Json): Json {
   if (!isRecord(stated)) return stated
   const printed = (name: string): string => textOf(stated, `/${name}`)?.trim() ?? ''
-  const all = ['name', 'company', 'city', 'state', 'postalCode', 'country'].map((name) => [name, printed(name)])
+  const all = ['name', 'company', 'city', 'state', 'postalCode'].map((name) => [name, printed(name)])
   const address = [printed('address'), printed('address2')].filter((line) => line !== '').join('\n')
-  return Object.fromEntries([...all, ['address', address]].filter(([, text]) => text !== '')) as JsonObject
+  const country = countryOf(printed('country')) ?? printed('country')
+  return Object.fromEntries([...all, ['address', address], ['country', country]].filter(([, text]) => text !== '')) as JsonObject
 }
 
 /** What a letter's page states about its recipient. */

@@ -138,6 +138,12 @@ await t.test('what only the data state is what the service does', (t) => {
   const letters = { recipient: { ...ada, address: `${address}\nFloor 2` } }
   const template = { id: 1, data: { recipient } }
   t.same(fieldsOf(judge('postal', { template }, { schema: addressed })), letters)
+  const british = { ...ada, postalCode: 'SW1A 1AA', city: 'London' }
+  for (const country of ['GB', 'gb', 'UK']) {
+    t.same(fieldsOf(judge('postal', { template: { id: 1, data: { recipient: { ...british, country } } } }, { schema: addressed })), {
+      recipient: { ...british, country: 'GB' }
+    }, country)
+  }
   t.same(fieldsOf(judge('postal', { template, postal: { color: false } }, { schema: addressed })), { ...letters, color: false })
   t.same(
     fieldsOf(judgeChain(['file', 'postal'], { template }, { schema: addressed, source: { service: 'postal' } })),

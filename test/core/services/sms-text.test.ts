@@ -89,6 +89,8 @@ await t.test('signs and letters that have a near one in the alphabet are replace
     ['Šárka, Łódź, Œuvre, dvě, tên', 'Sarka, Lodz, OEuvre, dve, ten'],
     ['a\u00a0b\u202fc\u2009d', 'a b c d'],
     ['soft\u00adhy\u200bphen\ufeff', 'softhyphen'],
+    ['👩\u200d👩\u200d👧 ’', '👩\u200d👩\u200d👧 \''],
+    ['می\u200cخواهم', 'می\u200cخواهم'],
     ['e\u0302', 'e'],
     ['ñ is in the alphabet, Ç too', 'ñ is in the alphabet, Ç too'],
     ['Привет 漢字 😀', 'Привет 漢字 😀']

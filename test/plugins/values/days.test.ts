@@ -66,7 +66,7 @@ await t.test('a day is the written one, whatever time and offset stand behind it
   const time = fc.tuple(
     fc.constantFrom('T', ' ', 't'),
     fc.constantFrom('00:00', '00:00:00', '23:59:59', '12:30:00.123', '00:00:00.0000000'),
-    fc.constantFrom('', 'Z', 'z', '+01:00', '-11:00', '+14:00', '+0530')
+    fc.constantFrom('', 'Z', 'z', '+01:00', '-11:00', '+14:00', '+0530', '+01:00[Europe/Paris]')
   )
   const days = fc.date({ min: new Date('2026-01-01'), max: new Date('2028-12-31'), noInvalidDate: true })
   await fc.assert(fc.asyncProperty(days, fc.option(time, { nil: undefined }), async (at, behind) => {
@@ -84,7 +84,9 @@ await t.test('a day is the written one, whatever time and offset stand behind it
     const { body } = await service.send('POST', '/api/file', { body: { template: { id: 1, data: { ...sample, dueDate } } } })
     return (await extractText(new Uint8Array(await download(body.generatedDocument.url)), { mergePages: true })).text
   }
-  contains(t, await text('2026-12-31T23:59:59'), '31 Dec 2026')
+  for (const written of ['2026-12-31T23:59:59', '2026-12-31+01:00', '2026-12-31Z', '2026-12-31T00:00+01:00[Europe/Paris]']) {
+    contains(t, await text(written), '31 Dec 2026', written)
+  }
   for (const dueDate of ['2026-02-30T00:00:00', '2026-11-26T24:00:00', '2026-11-26T00', '26.11.2026']) {
     const body = { template: { id: 1, data: { ...sample, dueDate } } }
     has(t, await service.send('POST', '/api/file/validate', { body }), {
