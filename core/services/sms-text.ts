@@ -114,8 +114,8 @@ const unseen = /^[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\uFEFF]$/u
 
 /**
  * A text with the signs and letters of GSM-7 in the place of those that only look or sound like them: ’ is ', – is -, ê is e. What has
- * none, such as Greek or Chinese, stays; then the whole text is in UCS-2 all the same, and keeps what nobody sees: a joiner makes one family
- * of four people, and one letter of two.
+ * none, such as Greek or Chinese, stays; then the whole text is in UCS-2 all the same, and keeps what nobody sees: a joiner makes one
+ * family of four people, and one letter of two.
  */
 export function transliterated (text: string): string {
   const characters = Array.from(normalForm(text)).map((character) => isInAlphabet(character) ? character : nearOf(character))
