@@ -27,10 +27,10 @@ begin
     if found and kept.only_first then
       return before.value;
     end if;
-    if before.suffices is not true and not calls.has_room(given, size) then
+    if before.suffices is not true and not calls.has_room(kept.company_id, size, given) then
       delete from provider_state where company_id = kept.company_id and provider_code = kept.provider_code
         and user_id is not distinct from kept.user_id and updated_at < moment - kept.stale;
-      if not calls.has_room(given, size) then
+      if not calls.has_room(kept.company_id, size, given) then
         raise exception 'There is no room for more of what % remembers.', kept.provider_code using errcode = 'DC413';
       end if;
     end if;
