@@ -76,7 +76,11 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   await server.register(waitingClientsPlugin)
   await server.register(authenticationPlugin, { authentication: get('authentication') })
   await server.register(requestLogPlugin, { requestLog: get('requestLog'), now: get('now') })
-  await server.register(rateLimitsPlugin, { rateLimiters: get('rateLimiters'), requests: get('requestMeter') })
+  await server.register(rateLimitsPlugin, {
+    rateLimiters: get('rateLimiters'),
+    requests: get('requestMeter'),
+    unknownSecrets: get('unknownSecrets')
+  })
   await server.register(authorizationPlugin, { authentication: get('authentication'), now: get('now') })
   await server.register(tarpitPlugin, { limits: get('admissionLimits').tarpit })
   await server.register(admissionControlPlugin, { limits: get('admissionLimits') })

@@ -1,4 +1,4 @@
-import { clientKeyOf, DispatchError, type Meter, type RateLimiter, type RateLimitStatus } from '@dispatch/core'
+import { clientKeyOf, DispatchError, type Meter, type RateLimiter, type RateLimitStatus, type UnknownSecrets } from '@dispatch/core'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { knownActor } from './authentication.ts'
@@ -15,19 +15,28 @@ declare module 'fastify' {
 
 /**
  * Applies the rate limits before any other work: that of all requests of a user (`requests`), and that of the route. Every answer says how
- * much is left of the one of which less is left.
+ * much is left of the one of which less is left. Who is not known is counted in the turn of the address: a flood of strangers asks the
+ * database for two of them at a time.
  */
-export const rateLimitsPlugin = plugin<{ rateLimiters: RateLimiters, requests: Meter | undefined }>((
+export const rateLimitsPlugin = plugin<{ rateLimiters: RateLimiters, requests: Meter | undefined, unknownSecrets: UnknownSecrets }>((
   app,
-  { rateLimiters, requests },
+  { rateLimiters, requests, unknownSecrets },
   done
 ) => {
+  function count (limit: keyof RateLimiters, request: FastifyRequest): ReturnType<RateLimiter['take']> | undefined {
+    const limiter = rateLimiters[limit]
+    if (limiter === undefined) return undefined
+    const client = countedAs[limit](request)
+    const isStranger = knownActor(request) === null && limiter.spent(client) === undefined
+    return isStranger ? unknownSecrets.inTurn(request.ip, () => limiter.take(client)) : limiter.take(client)
+  }
+
   app.addHook('onRequest', async (request, reply) => {
     const actor = knownActor(request)
     const ofUser = actor === null ? undefined : requests?.take(String(actor.userId))
     if (ofUser !== undefined) refuseExceeded('Requests of one user', ofUser)
     const { limit } = request.routeOptions.config
-    const ofRoute = limit === undefined ? undefined : await rateLimiters[limit]?.take(countedAs[limit](request))
+    const ofRoute = limit === undefined ? undefined : await count(limit, request)
     if (limit !== undefined && ofRoute !== undefined) refuseExceeded(what[limit], ofRoute)
     const shown = ofUser === undefined || ofRoute !== undefined && ofRoute.remaining <= ofUser.remaining ? ofRoute : ofUser
     if (shown !== undefined) reply.headers(rateLimitHeaders(shown))

@@ -114,7 +114,9 @@ await t.test('whoever is signed in does not wait among strangers, nor do the fil
 })
 
 await t.test('made-up sessions, keys and e-mail addresses take turns before the database; whoever is known does not wait', async (t) => {
-  const { app, url, send } = await startService(t, { config: { trustedProxies: ['127.0.0.1'] } })
+  const { app, url, send } = await startService(t, {
+    config: { trustedProxies: ['127.0.0.1'], limits: { auth: 5, dispatch: 0, validation: 0, requests: 0 } }
+  })
   const { open, signIn } = openConsole({ url })
   const cookie = await signIn()
   const made = await send('POST', '/api/v1/keys', { body: { name: 'Web shop', mode: 'live', scopes: ['read_all'] } })
@@ -144,8 +146,15 @@ await t.test('made-up sessions, keys and e-mail addresses take turns before the 
   t.equal(await read({ authorization: `Bearer ${key}` }), 200, 'a key')
   t.equal((await send('GET', '/api/v1/credits')).status, 200, 'a password that was right from here')
   t.equal(await Promise.race([...madeUp, pause(100, 'all wait')]), 'all wait')
+  const stranger = send('POST', '/auth', { body: { username: 'nobody@example.com', password: 'x' }, headers: from }, null)
+  t.equal(await Promise.race([stranger, pause(100, 'waits')]), 'waits')
+  const counted = async (): Promise<number | null> =>
+    (await app.get('database').pool.query(`select from limits where key = 'auth:192.0.2.9'`)).rowCount
+  t.equal(await counted(), 0, 'a login is not even counted before its turn')
   gate.open()
   t.same(await Promise.all(madeUp), [303, 401, 401])
+  t.equal((await stranger).status, 403)
+  t.equal(await counted(), 1)
   await Promise.all(held)
 })
 
