@@ -1,4 +1,4 @@
-import { type JsonObject, memoizeByIdentity, type Problem } from '@dispatch/common'
+import { isSender, type JsonObject, memoizeByIdentity, type Problem } from '@dispatch/common'
 import { type Keyring, SealError } from '../access/keyring.ts'
 import type { Log } from '../host/call/log.ts'
 import { createRedactor, type Redactor } from '../host/call/redact.ts'
@@ -48,7 +48,18 @@ export function configurationFaults (
     if (error instanceof SealError) return [unreadable]
     throw error
   }
-  return [...checkSettings(manifest.settings, settings, { base: '/settings' }), ...sandboxFaults(manifest, settings, configuration.sandbox)]
+  return [
+    ...checkSettings(manifest.settings, withoutVainSenders(settings), { base: '/settings' }),
+    ...sandboxFaults(manifest, settings, configuration.sandbox)
+  ]
+}
+
+/** Senders that were stored before such texts were refused: they match nobody, and are no reason to stop those that do. */
+function withoutVainSenders (settings: JsonObject): JsonObject {
+  const { allowedSenders: senders } = settings
+  return Array.isArray(senders)
+    ? { ...settings, allowedSenders: senders.filter((sender) => typeof sender === 'string' && isSender(sender)) }
+    : settings
 }
 
 const unreadable: Problem = {

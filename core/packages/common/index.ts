@@ -24,7 +24,8 @@ export { currencies, isCurrency, minorDigits } from './currencies.ts'
 
 // Texts with a form: days, e-mail addresses, postal addresses, languages, UUIDs, the normal forms of Unicode.
 export { dayOf, midnightOf } from './day.ts'
-export { asciiDomain, asciiMailbox, comparable, hasAsciiLocalPart, isAscii, isPlainAddress, readMailbox, type Mailbox } from './mailbox.ts'
+export { asciiDomain, asciiMailbox, comparable, hasAsciiLocalPart, isAscii, isPlainAddress, isSender, readMailbox,
+  type Mailbox } from './mailbox.ts'
 export { addressFormOf, postalCodeCountries } from './address-forms.ts'
 export { comparablePostalCode, examplePostalCode, readPostalCode } from './postal-code.ts'
 export { placeLine, type Place } from './place-line.ts'

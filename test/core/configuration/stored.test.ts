@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { Type } from 'typebox'
 import { createKeyring } from '../../../core/access/keyring.ts'
 import { configurationUsed, reachesSandbox } from '../../../core/configuration/sandbox.ts'
 import { configurationFaults, createConfigurationCheck, openConfiguration, scopeOf, vaultOf } from '../../../core/configuration/vault.ts'
 import { createHost } from '../../../core/host/host.ts'
 import type { Manifest } from '../../../core/host/manifest/manifest.ts'
+import { AllowedSenders } from '../../../core/host/settings/fields.ts'
 import { sealSecrets } from '../../../core/host/settings/settings.ts'
 import type { StoredConfiguration } from '../../../core/store/configuration/configurations.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
@@ -81,4 +83,14 @@ await t.test('what is wrong with a stored configuration is found once', async (t
   t.equal(check(2, provider, wrong), first, 'the same list again')
   t.not(check(2, provider, { ...wrong }), first, 'another configuration is looked at anew')
   t.not(check(2, { ...provider }, wrong), first, 'and so is another version of the provider')
+})
+
+await t.test('a stored sender that can match nobody does not stop the others; without another one the configuration is not valid', (t) => {
+  const manifest = { settings: Type.Object({ allowedSenders: AllowedSenders() }, { additionalProperties: false }) } as unknown as Manifest
+  const faults = (...allowedSenders: string[]): string[] =>
+    configurationFaults(keyring, 2, { manifest }, stored(null, { settings: { plain: { allowedSenders }, secrets: {} } }))
+      .map(({ path }) => path)
+  t.same(faults('@acme.test', 'mailto:ada@acme.test'), [])
+  t.same(faults('mailto:ada@acme.test'), ['/settings/allowedSenders'])
+  t.end()
 })
