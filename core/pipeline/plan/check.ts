@@ -1,4 +1,4 @@
-import type { JsonObject, Problem } from '@dispatch/common'
+import type { Json, JsonObject, Problem } from '@dispatch/common'
 import { type DataFindings, eInvoiceFileFormats, isKnownField, needsSigners, tooFewSigners } from '@dispatch/documents'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
 import type { RedactorFor } from '../../configuration/vault.ts'
@@ -42,7 +42,21 @@ export type CheckOptions = {
 export function checkRequest (draft: ResolvedRequest, options: CheckOptions): Problem[] {
   const found = findingsOf(draft, options)
   refuseFaults(found)
-  return presentable(allOf(found, 'warnings'))
+  const read = new Set([...draft.steps, ...draft.deferred].flatMap(placesRead))
+  return presentable(allOf(found, 'warnings').filter(({ path, code }) => code !== 'unused_field' || !read.has(path)))
+}
+
+/** The places of the data that are fields of a step, or have some below: that no page shows them is nobody's mistake. */
+function placesRead ({ service, fields, at }: ResolvedStep): string[] {
+  return Object.keys(services[service].stated ?? {}).flatMap((field) => {
+    const names = at(field).split('/')
+    return [...names.map((_, index) => names.slice(0, index + 1).join('/')), ...placesBelow(fields[field], at(field))]
+  })
+}
+
+function placesBelow (value: Json | undefined, place: string): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, part]) => [`${place}/${name}`, ...placesBelow(part, `${place}/${name}`)])
 }
 
 /** Everything that keeps a request from being recorded, as {@link checkRequest} throws it. */

@@ -6,7 +6,7 @@ import { invoicing } from '../../../core/services/invoicing.ts'
 import { postal } from '../../../core/services/postal.ts'
 import { toldData } from '../../../core/services/shared-facts.ts'
 import { matches } from '../../support/matching.ts'
-import { judge, judgeChain, type Judgement, storedTemplate } from '../pipeline/support.ts'
+import { judge, judgeChain, type Judgement, storedTemplate, type World } from '../pipeline/support.ts'
 
 /** Without those about fields that the page does not show. */
 const warningsOf = ({ warnings }: Judgement): string[] => warnings.filter((warning) => !warning.endsWith(' unused_field'))
@@ -167,6 +167,14 @@ await t.test('what only the data state is what the service does', (t) => {
   t.same(fieldsOf(judge('esign', { template: { id: 1, data: { signers: [{ ...signer, role: 'Customer' }] } } }, { schema: addressed })), {
     signers: [signer]
   })
+  t.end()
+})
+
+await t.test('what the service reads of the data need not be shown by the template', (t) => {
+  const shows: World = { source: { body: [{ paragraph: '{{ recipient.name }}' }] }, schema: addressed }
+  const recipient = { ...ada, email: 'ada@example.com' }
+  t.same(judge('postal', { template: { id: 1, data: { recipient } } }, shows).warnings, ['/template/data/recipient/email unused_field'])
+  t.same(judge('sms', { template: { id: 1, data: { recipient: { phoneNumber: '+33612345678' } } } }, { schema: addressed }).warnings, [])
   t.end()
 })
 
