@@ -42,11 +42,15 @@ export type CheckOptions = {
 export function checkRequest (draft: ResolvedRequest, options: CheckOptions): Problem[] {
   const found = findingsOf(draft, options)
   refuseFaults(found)
-  const read = new Set([...draft.steps, ...draft.deferred].flatMap(placesRead))
-  return presentable(allOf(found, 'warnings').filter(({ path, code }) => code !== 'unused_field' || !read.has(path)))
+  return presentable(allOf(found, 'warnings'))
 }
 
-/** The places of the data that are fields of a step, or have some below: that no page shows them is nobody's mistake. */
+/** The findings of a template without its warnings of data that services read: that no page shows them is nobody's mistake. */
+function withoutRead ({ warnings = [], ...findings }: Findings, read: ReadonlySet<string>): Findings {
+  return { ...findings, warnings: warnings.filter(({ path, code }) => code !== 'unused_field' || !read.has(path)) }
+}
+
+/** The places of the data that are fields of a step, or have some below. */
 function placesRead ({ service, fields, at }: ResolvedStep): string[] {
   return Object.keys(services[service].stated ?? {}).flatMap((field) => {
     const names = at(field).split('/')
@@ -73,6 +77,7 @@ function findingsOf (
   const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
   const signing = signingOf(steps)
+  const read = new Set(all.flatMap(placesRead))
   const isChain = (step: ResolvedStep): boolean => steps.length > 1 || !steps.includes(step)
   return [
     checkChoices(all),
@@ -85,19 +90,20 @@ function findingsOf (
     checkSigned(steps, deferred),
     checkEvents(steps, deferred),
     ...all.map((step) => checkSettings(step, version)),
-    ...all.flatMap((step) =>
-      [
-        checkTruth(step, steps[0]),
-        checkTemplate(step, { templateFindings, today, signing }),
-        foreseen.get(step) ?? {},
-        checkCarried(step, { templateFindings, signing, metadata: request.metadata }),
-        checkStep(step, templateFindings, {
+    ...all.flatMap((step) => {
+      const own = (findings: Findings): Findings => placed(findings, step)
+      return [
+        own(checkTruth(step, steps[0])),
+        withoutRead(own(checkTemplate(step, { templateFindings, today, signing })), read),
+        own(foreseen.get(step) ?? {}),
+        own(checkCarried(step, { templateFindings, signing, metadata: request.metadata })),
+        own(checkStep(step, templateFindings, {
           today,
           otherServices: request.services.filter((name) => name !== step.service),
           ...(isChain(step) ? { link } : {})
-        })
-      ].map((findings) => placed(findings, step))
-    )
+        }))
+      ]
+    })
   ]
 }
 
