@@ -13,17 +13,19 @@ const reached: Readonly<Record<string, readonly [written: string, bundled: strin
   'core/host/load/modules.ts': ['\'../../provider.ts\'', '\'./provider.js\''],
   // Written so, it becomes a part of the bundle, and is run with the first number still.
   'core/services/phone.ts': ['load(\'libphonenumber-js/max\')', 'require(\'libphonenumber-js/max\')'],
-  'core/packages/conformance/in-child.ts': ['\'child.ts\'', '\'child.js\'']
+  'core/packages/conformance/in-child.ts': ['\'child.ts\'', '\'child.js\''],
+  'core/packages/conformance/child.ts': ['\'pulse.ts\'', '\'pulse.js\'']
 }
 
 /**
- * Bundles the kit: its command, the process in which it runs, and what providers import, which must be the same modules as the kit's own.
+ * Bundles the kit: its command, the process in which it runs and the thread that watches it, and what providers import, which must be the same modules as the kit's own.
  * `machine` stays a file of its own, because it tells its own frames from a provider's by the name of its file.
  */
 export async function bundleKit (): Promise<Built> {
   return await bundle({
     command: 'scripts/provider/kit-command.ts',
     child: 'core/packages/conformance/child.ts',
+    pulse: 'core/packages/conformance/pulse.ts',
     provider: 'core/provider.ts',
     machine: 'core/packages/conformance/run/machine.ts'
   })

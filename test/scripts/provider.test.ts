@@ -69,7 +69,7 @@ await t.test('what cannot be done is one line on the console, and exit code 2', 
 
 await t.test('a new folder in providers/ changes nothing that is installed', async (t) => {
   const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
-  t.strictSame(packages[''].workspaces, ['core', 'core/packages/*'])
+  t.strictSame(packages[''].workspaces, ['core', 'core/packages/*', 'plugins'])
   t.strictSame(Object.keys(packages).filter((path) => path.startsWith('providers/')), [])
 })
 
