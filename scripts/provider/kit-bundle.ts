@@ -18,7 +18,8 @@ const reached: Readonly<Record<string, readonly [written: string, bundled: strin
 }
 
 /**
- * Bundles the kit: its command, the process in which it runs and the thread that watches it, and what providers import, which must be the same modules as the kit's own.
+ * Bundles the kit: its command, the process in which it runs and the thread that watches it, and what providers import, which must be the
+ * same modules as the kit's own.
  * `machine` stays a file of its own, because it tells its own frames from a provider's by the name of its file.
  */
 export async function bundleKit (): Promise<Built> {

@@ -98,7 +98,7 @@ await t.test('a mailbox keeps its name and gets the ASCII form of its domain', (
 
 void t.test('the short way takes nothing that the long way refuses', (t) => {
   // Characters that matter to one of the two ways are much likelier than by chance.
-  const near = fc.string({ unit: fc.constantFrom(...'aZ0_+-.@xn%é"'), maxLength: 12 })
+  const near = fc.string({ unit: fc.constantFrom(...Array.from('aZ0_+-.@xn%é"')), maxLength: 12 })
   const text = fc.tuple(near, near, fc.constantFrom('.com', '.c', '.museum', '.c0m', '', '.xn--p1ai'))
     .map(([local, domain, end]) => `${local}@${domain}${end}`)
   fc.assert(fc.property(text, (address) => !isPlainAddress(address) || isEmail.default(address.replace(/^"[^"]*"(?=@)/, 'quoted'))), {
