@@ -14,6 +14,7 @@ export function readPostalCode (given: string, country: string): PostalCode | un
   const { code: { form } = {} } = addressFormOf(country)
   const written = given.trim()
   if (form === undefined) return { code: written, isKnown: false }
+  if (plainLengths(country).has(written.length) && patternOf(form).test(written)) return { code: written, isKnown: true }
   const plain = normalForm(written, 'NFKC').toUpperCase().replace(/^〒\s*/, '')
   const [body, service] = splitSorting(plain, country)
   const code = spelled(body, country)
@@ -81,13 +82,14 @@ function inForm (text: string, country: string): string | undefined {
   if (letters === '') return undefined
   const { code: { form = '', examples = [] } = {} } = addressFormOf(country)
   const pattern = patternOf(form)
-  const candidates = examples.flatMap((example) => {
+  for (const example of examples) {
     const length = lettersOf(example).length
     // What every code of the country begins with may be left out: LV-1010, AD500.
     const whole = length === letters.length + country.length && example.startsWith(country) ? country + letters : letters
-    return whole.length === length ? [likeExample(whole, example)] : []
-  })
-  return [...candidates, letters].find((candidate) => pattern.test(candidate))
+    const written = whole.length === length ? likeExample(whole, example) : ''
+    if (written !== '' && pattern.test(written)) return written
+  }
+  return pattern.test(letters) ? letters : undefined
 }
 
 function lettersOf (text: string): string {
@@ -96,8 +98,22 @@ function lettersOf (text: string): string {
 
 /** Puts the spaces and dashes of an example between as many letters. */
 function likeExample (letters: string, example: string): string {
-  let next = 0
-  return Array.from(example, (character) => /[ -]/.test(character) ? character : letters[next++] ?? '').join('')
+  let [written, next] = ['', 0]
+  for (const character of example) written += character === ' ' || character === '-' ? character : letters[next++] ?? ''
+  return written
+}
+
+const lengths = new Map<string, ReadonlySet<number>>()
+
+/** The lengths of codes without a space or a dash, which are read at once; none where some codes of the country have one. */
+function plainLengths (country: string): ReadonlySet<number> {
+  const known = lengths.get(country)
+  if (known !== undefined) return known
+  const { code: { examples = [] } = {} } = addressFormOf(country)
+  const isPlain = examples.every((example) => /^[\dA-Z]+$/.test(example))
+  const found = new Set(isPlain ? examples.map((example) => example.length) : [])
+  lengths.set(country, found)
+  return found
 }
 
 const patterns = new Map<string, RegExp>()

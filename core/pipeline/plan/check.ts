@@ -46,7 +46,10 @@ export function checkRequest (draft: ResolvedRequest, options: CheckOptions): Pr
 }
 
 /** The findings of a template without its warnings of data that services read: that no page shows them is nobody's mistake. */
-function withoutRead ({ warnings = [], ...findings }: Findings, read: ReadonlySet<string>): Findings {
+function withoutRead (findings: Findings, steps: readonly ResolvedStep[]): Findings {
+  const { warnings = [] } = findings
+  if (!warnings.some(({ code }) => code === 'unused_field')) return findings
+  const read = new Set(steps.flatMap(placesRead))
   return { ...findings, warnings: warnings.filter(({ path, code }) => code !== 'unused_field' || !read.has(path)) }
 }
 
@@ -77,7 +80,6 @@ function findingsOf (
   const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
   const signing = signingOf(steps)
-  const read = new Set(all.flatMap(placesRead))
   const isChain = (step: ResolvedStep): boolean => steps.length > 1 || !steps.includes(step)
   return [
     checkChoices(all),
@@ -94,7 +96,7 @@ function findingsOf (
       const own = (findings: Findings): Findings => placed(findings, step)
       return [
         own(checkTruth(step, steps[0])),
-        withoutRead(own(checkTemplate(step, { templateFindings, today, signing })), read),
+        withoutRead(own(checkTemplate(step, { templateFindings, today, signing })), all),
         own(foreseen.get(step) ?? {}),
         own(checkCarried(step, { templateFindings, signing, metadata: request.metadata })),
         own(checkStep(step, templateFindings, {
