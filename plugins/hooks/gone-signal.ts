@@ -1,13 +1,19 @@
 import { ClientGone } from '@dispatch/core'
 import type { FastifyReply } from 'fastify'
 
+/** One for each answer, whoever asks for it: a request waits in several places. */
+const signals = new WeakMap<FastifyReply['raw'], AbortSignal>()
+
 /** Aborted when the connection of a request ends before its answer. */
 export function goneSignal ({ raw, request: { socket } }: FastifyReply): AbortSignal {
+  const known = signals.get(raw)
+  if (known !== undefined) return known
   const gone = new AbortController()
   const leave = (): void => {
     gone.abort(new ClientGone())
   }
   if (raw.closed || socket.destroyed) leave()
   else raw.once('close', leave)
+  signals.set(raw, gone.signal)
   return gone.signal
 }
