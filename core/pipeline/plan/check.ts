@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Problem } from '@dispatch/common'
+import { type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
 import { type DataFindings, eInvoiceFileFormats, isKnownField, needsSigners, tooFewSigners } from '@dispatch/documents'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
 import type { RedactorFor } from '../../configuration/vault.ts'
@@ -63,7 +63,10 @@ function placesRead ({ service, fields, at }: ResolvedStep): string[] {
 
 function placesBelow (value: Json | undefined, place: string): string[] {
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, part]) => [`${place}/${name}`, ...placesBelow(part, `${place}/${name}`)])
+  return Object.entries(value).flatMap(([name, part]) => {
+    const at = pointer(place, name)
+    return [at, ...placesBelow(part, at)]
+  })
 }
 
 /** Everything that keeps a request from being recorded, as {@link checkRequest} throws it. */

@@ -12,7 +12,7 @@ export type Content = {
 }
 
 /** The entries of the menu, and the roles that see them; features add others. */
-const sections: readonly { name: Section, path: string, roles?: readonly string[] }[] = [
+const sections = [
   { name: 'home', path: '/console' },
   { name: 'dispatches', path: '/console/dispatches' },
   { name: 'send', path: '/console/send' },
@@ -23,24 +23,13 @@ const sections: readonly { name: Section, path: string, roles?: readonly string[
   { name: 'company', path: '/console/company', roles: ['admin'] },
   { name: 'companies', path: '/console/companies', roles: ['operator'] },
   { name: 'operation', path: '/console/operation', roles: ['operator'] }
-]
-type Section =
-  | 'home'
-  | 'dispatches'
-  | 'send'
-  | 'templates'
-  | 'providers'
-  | 'marketplace'
-  | 'developers'
-  | 'company'
-  | 'companies'
-  | 'operation'
+] as const satisfies readonly { name: keyof Words, path: string, roles?: readonly string[] }[]
 
 /** The menu of a reader: an entry of a feature stands behind the section that it names, else at the end. */
 function menuOf ({ words, actor: { role }, parts: { menu } }: Visit, section: string | undefined): Html {
   const entry = (name: string, path: string, label: string): Html =>
     html`<a href="${path}"${name === section ? currentEntry : none}>${label}</a>`
-  const seen = ({ roles }: { roles?: readonly string[] }): boolean => roles === undefined || roles.includes(role)
+  const seen = ({ roles }: { path: string, roles?: readonly string[] }): boolean => roles === undefined || roles.includes(role)
   const added = (place: string | undefined): Html[] =>
     menu.filter((one) => one.after === place && seen(one)).map(({ section: name, path, label }) => entry(name, path, textIn(words, label)))
   const entries = sections.map((one) => html`${seen(one) ? entry(one.name, one.path, words[one.name]) : none}${added(one.name)}`)
