@@ -72,8 +72,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       t.equal(await page.getAttribute('#f-source-wrong li', 'data-line'), String(line))
       await page.waitForSelector('.code .cm-lint-marker-error')
       t.equal(await page.locator('.code .cm-lintRange-error').textContent(), 'nonsense: 1')
-      await page.locator('.code .cm-lint-marker-error').hover()
-      await page.waitForSelector('.code .cm-tooltip-lint')
+      await hoverUntilShown(page, '.code .cm-lint-marker-error', '.code .cm-tooltip-lint')
       await source(page).click()
       await page.keyboard.press('Control+z')
       await page.keyboard.press('Control+End')
@@ -199,4 +198,14 @@ async function inBrowser (browser: Browser): Promise<void> {
         t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, 'it fits')
       }))
   }
+}
+
+/** Points at `mark` until `tooltip` is there: the mark is drawn anew when a slow page finds its problems again, under a pointer that rests. */
+async function hoverUntilShown (page: Page, mark: string, tooltip: string): Promise<void> {
+  for (let attempt = 0; attempt < 30 && !await page.locator(tooltip).isVisible(); attempt++) {
+    await page.mouse.move(0, 0)
+    await page.locator(mark).hover()
+    await page.waitForTimeout(2_000)
+  }
+  await page.waitForSelector(tooltip)
 }
