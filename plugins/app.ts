@@ -11,6 +11,7 @@ import { createConnectionClassifier, proxyTest } from './hooks/https.ts'
 import { loggingPlugin } from './hooks/logging.ts'
 import { rateLimitsPlugin } from './hooks/rate-limits.ts'
 import { requestLogPlugin } from './hooks/request-log.ts'
+import { requestTurnsPlugin } from './hooks/request-turns.ts'
 import { serializationPlugin } from './hooks/serialization.ts'
 import { tarpitPlugin } from './hooks/tarpit.ts'
 import { waitingClientsPlugin } from './hooks/waiting-clients.ts'
@@ -68,6 +69,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   if (traces !== undefined) await server.register(requestTracesPlugin, { traces })
   await server.register(loggingPlugin)
   await server.register(observationsPlugin)
+  await server.register(requestTurnsPlugin)
   await server.register(headersPlugin, { wayOf: createConnectionClassifier(get('config')) })
   await server.register(transportPlugin, { limits: get('transportLimits') })
   await server.register(errorsPlugin)

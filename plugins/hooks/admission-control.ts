@@ -5,6 +5,7 @@ import plugin from 'fastify-plugin'
 import { createAbortableDelay } from './abortable-delay.ts'
 import { knownActor } from './authentication.ts'
 import { goneSignal } from './gone-signal.ts'
+import { createLoopTurns } from './loop-turns.ts'
 import type { TarpitLimits } from './tarpit.ts'
 
 declare module 'fastify' {
@@ -15,17 +16,22 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Releases the permit of an anonymous request. */
     [releaseAnonymous]: (() => void) | null
-    /** Whether the client is known otherwise than by credentials. */
-    [recognised]: boolean
+    /** The company of a client that is known otherwise than by credentials. */
+    [recognised]: number | null
   }
 }
 
 const releaseAnonymous = Symbol('release of an anonymous request')
 const recognised = Symbol('recognised client')
 
-/** The client is known by its session: it does not wait among anonymous ones. To be called before the body is read. */
-export function admitRecognised (request: FastifyRequest): void {
-  request[recognised] = true
+/** The client is known by its session, as one of a company: it does not wait among anonymous ones. To be called before the body is read. */
+export function admitRecognised (request: FastifyRequest, companyId: number): void {
+  request[recognised] = companyId
+}
+
+/** The company of the client, once it is known. */
+export function companyBehind (request: FastifyRequest): number | undefined {
+  return knownActor(request)?.companyId ?? request[recognised] ?? undefined
 }
 
 /** Releases the permit of an anonymous request before it is answered: a request that it makes for a company takes the company's own. */
@@ -84,6 +90,8 @@ export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'ta
   const requests = createFairSemaphore({ waiting: limits.queueLength, perOwner: limits.concurrentRequests })
   const bodies = createFairSemaphore({ waiting: limits.queueLength, perOwner: limits.concurrentLargeBodies })
   const pause = createAbortableDelay(app)
+  /** Those that have a permit go on one by one too: otherwise a company's sixteen would take each step at the same time. */
+  const turns = createLoopTurns()
 
   const anonymous = createFairSemaphore({
     waiting: limits.queueLength,
@@ -92,7 +100,7 @@ export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'ta
     total: limits.concurrentAnonymous
   })
   app.decorateRequest(releaseAnonymous, null)
-  app.decorateRequest(recognised, false)
+  app.decorateRequest(recognised, null)
 
   /** Releases a permit when its request is over, or after the hold time. */
   function releaseInTime (reply: FastifyReply, release: () => void): void {
@@ -105,12 +113,13 @@ export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'ta
 
   app.addHook('onRequest', async (request, reply) => {
     const actor = knownActor(request)
-    if (actor !== null) releaseInTime(reply, await acquire(requests, actor.companyId, request, reply))
+    if (actor === null) return
+    releaseInTime(reply, await acquire(requests, actor.companyId, request, reply))
+    await turns.next(actor.companyId)
   })
 
   app.addHook('preValidation', async (request, reply) => {
-    const isKnown = knownActor(request) !== null || request[recognised]
-    if (isKnown || request.routeOptions.config.withoutAdmissionControl === true) return
+    if (companyBehind(request) !== undefined || request.routeOptions.config.withoutAdmissionControl === true) return
     request[releaseAnonymous] = await acquire(anonymous, clientKeyOf(request.ip), request, reply)
     releaseInTime(reply, request[releaseAnonymous])
   })

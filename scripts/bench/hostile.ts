@@ -9,14 +9,18 @@ import { smsRequest } from './support/sms.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * A hostile company holds all that it can get of what companies share (slow and large bodies, floods of dispatches, documents, queued ones,
- * lists and streams), and 300 addresses ask with made-up passwords and keys. Beside them another company works: the 99th percentile of each
- * of its acts is compared with its quiet value in the same run. Quiet and hostile periods take turns. The service, the attackers and the
- * measuring process are separate processes. The rate limits are those of the service, so the measured company sends as many users.
+ * A hostile company holds all that it can get of one thing that companies share, or 300 addresses ask with made-up passwords and keys, or
+ * all of it happens at once. Beside them another company works: the 99th percentile of what it does is compared with its quiet value just
+ * before. The service, the attackers and the measuring process are separate processes. The rate limits are those of the service, so the
+ * measured company sends as many users.
  */
 
 /** `measured`: how often each act is done in one period. */
-const { rounds, measured } = effort({ rounds: 3, measured: 100 }, { rounds: 1, measured: 5 })
+const { attacks, measured } = effort({
+  attacks: ['passwords', 'dispatches', 'slow bodies', 'long bodies', 'bodies of a million objects', 'documents', 'queued dispatches',
+    'lists', 'streams', '300 addresses', 'all at once'],
+  measured: 60
+}, { attacks: ['all at once'], measured: 5 })
 const users = 30
 /** Milliseconds between two acts. */
 const every = 20
@@ -54,35 +58,29 @@ await withBenchDatabase(async ({ url }, folder) => {
 })
 
 async function compare (victim: RunningService, { url, bearer }: RunningService): Promise<Record<string, object>> {
-  const [quiet, hostile] = [emptyTimes(), emptyTimes()]
-  await spell(victim, emptyTimes())
-  for (let round = 0; round < rounds; round++) {
-    await spell(victim, quiet)
-    const attackers = await startChild('attacker.ts', [url, bearer])
+  await Promise.all([spell(victim), spell(victim)])
+  const rows: Record<string, object> = {}
+  for (const attack of attacks) {
+    const quiet = await spell(victim)
+    const attackers = await startChild('attacker.ts', [url, bearer, attack])
     await pause(1000)
-    await spell(victim, hostile)
+    rows[attack] = row(quiet, await spell(victim))
     await attackers.stop()
-    await pause(1000)
+    await pause(3000)
   }
-  return Object.fromEntries(Object.keys(acts).map((act) => [act, row(quiet[act] ?? [], hostile[act] ?? [])]))
+  return rows
 }
 
-type Times = Readonly<Record<string, number[]>>
-
-function emptyTimes (): Times {
-  return Object.fromEntries(Object.keys(acts).map((act) => [act, []]))
-}
-
-/** Adds how many milliseconds the acts took. They begin at regular intervals, whether or not earlier ones have been answered. */
-async function spell (service: RunningService, times: Times): Promise<void> {
-  const answers: Promise<void>[] = []
+/** How many milliseconds each act took. They begin at regular intervals, whether or not earlier ones have been answered. */
+async function spell (service: RunningService): Promise<number[]> {
+  const answers: Promise<number>[] = []
   for (let number = 0; number < measured; number++) {
     for (const [name, act] of Object.entries(acts)) {
-      answers.push(timed(name, () => act(service, number)).then((time) => void times[name]?.push(time)))
+      answers.push(timed(name, () => act(service, number)))
       await pause(every)
     }
   }
-  await Promise.all(answers)
+  return await Promise.all(answers)
 }
 
 async function timed (name: string, work: () => Promise<number>): Promise<number> {

@@ -10,9 +10,9 @@ const project = fileURLToPath(new URL('../../', import.meta.url))
 
 /** What limits something that several companies use. */
 const limiting =
-  /create(?:Fair)?Semaphore\(|createPasswordSemaphore\(|new Piscina\b|new (?:pg\.)?Pool\(|new Agent\(|pLimit\(|maxConnections = |: StateQuota = /
+  /create(?:Fair)?Semaphore\(|createPasswordSemaphore\(|createLoopTurns\(|new Piscina\b|new (?:pg\.)?Pool\(|new Agent\(|pLimit\(|maxConnections = |: StateQuota = /
 /** Where these are made, and what only one process of a script uses. */
-const tools = new Set(['core/packages/common/fair-semaphore.ts'])
+const tools = new Set(['core/packages/common/fair-semaphore.ts', 'plugins/hooks/loop-turns.ts'])
 
 /** The names of the tests of a file, as they are written. */
 const namesIn = (source: string): string[] =>

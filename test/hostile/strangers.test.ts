@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
@@ -187,4 +188,25 @@ await t.test('requests that are sent together and answered at once hold up nobod
   socket.destroy()
   // A piece of 64 KiB holds 1,900 of them: were each piece answered as it comes, others would come in between a few times.
   t.ok(beside > 50, `${beside} others were answered meanwhile`)
+})
+
+await t.test('who was let in before is answered before nearly all strangers of 200 addresses that came at the same time', async (t) => {
+  const service = await startService(t)
+  const company = { authorization: `Bearer ${String((await service.send('POST', '/auth', { body: login }, null)).body.data.token)}` }
+  const ask = async (headers: OutgoingHttpHeaders, localAddress?: string): Promise<number | undefined> => {
+    const sent = request(`${service.url}/api/v1/credits`, { agent: false, headers, ...localAddress && { localAddress } }).end()
+    const [answer] = await once(sent, 'response') as [IncomingMessage]
+    await once(answer.resume(), 'close')
+    return answer.statusCode
+  }
+  t.equal(await ask(company), 200)
+  let answered = 0
+  const strangers = Array.from({ length: 200 }, async (_, index) => {
+    const status = await ask({ authorization: 'Bearer made.up.token' }, `127.0.1.${String(index + 1)}`)
+    answered++
+    return status
+  })
+  t.equal(await ask(company), 200)
+  t.ok(answered < 100, String(answered))
+  t.same(new Set(await Promise.all(strangers)), new Set([401]))
 })

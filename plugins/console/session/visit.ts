@@ -62,8 +62,8 @@ export function requireSessions (app: FastifyInstance, sessions: Sessions, parts
   })
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.withoutSession === true) return
-    request[visitorOf] = await visitorNow(request)
-    if (request[visitorOf] !== null) admitRecognised(request)
+    const visitor = request[visitorOf] = await visitorNow(request)
+    if (visitor !== null) admitRecognised(request, visitor.actor.companyId)
   })
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.config.withoutSession === true) return

@@ -1,6 +1,6 @@
 /**
- * A hostile company that holds all that it can get, and 300 hostile addresses that nobody has signed in from, to the service and with the
- * token given as arguments, until the process is ended.
+ * A hostile company that holds all that it can get of one thing, 300 hostile addresses that nobody has signed in from, or all at once: to
+ * the service, with the token and in the way given as arguments, until the process is ended.
  */
 import { connect } from 'node:net'
 import { setPriority } from 'node:os'
@@ -12,7 +12,7 @@ import { smsRequest } from './sms.ts'
 // Real attackers have their own machines. Here they get the processor time that the service leaves.
 setPriority(19)
 
-const [url = '', bearer = ''] = process.argv.slice(2)
+const [url = '', bearer = '', chosen = ''] = process.argv.slice(2)
 const connectionsOfEach = 40
 
 /** All of them lead to this machine, and the service tells them apart. */
@@ -24,17 +24,18 @@ const manyBody = JSON.stringify({ notes: Array.from({ length: 1_600_000 }, () =>
 
 let invoices = 0
 
-const attacks: readonly (() => Promise<unknown>)[] = [
-  () => post(url, '/auth', { username: 'attacker@bench.example.com', password: String(Math.random()) }),
-  () => post(url, '/api/sms', smsRequest('flood'), bearer),
-  trickle,
-  () => post(url, '/api/sms/validate', longBody, bearer),
-  () => post(url, '/api/sms/validate', manyBody, bearer),
-  () => post(url, '/api/invoicing', invoiceRequest(`A-${++invoices}`), bearer),
-  () => post(url, '/api/sms?async=true', smsRequest('flood'), bearer),
-  () => ask(url, '/api/v1/dispatches?limit=100&recipient=%2B33612345678', { authorization: bearer }),
-  () => ask(url, '/api/v1/dispatches/changes', { authorization: bearer })
-]
+/** What each of the company's connections does again and again, and each of the addresses. */
+const attacks: Readonly<Record<string, () => Promise<unknown>>> = {
+  passwords: () => post(url, '/auth', { username: 'attacker@bench.example.com', password: String(Math.random()) }),
+  dispatches: () => post(url, '/api/sms', smsRequest('flood'), bearer),
+  'slow bodies': trickle,
+  'long bodies': () => post(url, '/api/sms/validate', longBody, bearer),
+  'bodies of a million objects': () => post(url, '/api/sms/validate', manyBody, bearer),
+  documents: () => post(url, '/api/invoicing', invoiceRequest(`A-${++invoices}`), bearer),
+  'queued dispatches': () => post(url, '/api/sms?async=true', smsRequest('flood'), bearer),
+  lists: () => ask(url, '/api/v1/dispatches?limit=100&recipient=%2B33612345678', { authorization: bearer }),
+  streams: () => ask(url, '/api/v1/dispatches/changes', { authorization: bearer })
+}
 
 /** What each address asks for, again and again: a sign-in, and then something with a key that does not exist. */
 async function probe (localAddress: string): Promise<void> {
@@ -60,8 +61,11 @@ async function repeat (attack: () => Promise<unknown>): Promise<never> {
   for (;;) await attack()
 }
 
-for (const address of addresses) void repeat(() => probe(address))
-for (const attack of attacks) for (let connection = 0; connection < connectionsOfEach; connection++) void repeat(attack)
+if (chosen === '300 addresses' || chosen === 'all at once') { for (const address of addresses) void repeat(() => probe(address)) }
+for (const [name, attack] of Object.entries(attacks)) {
+  if (chosen !== name && chosen !== 'all at once') continue
+  for (let connection = 0; connection < connectionsOfEach; connection++) void repeat(attack)
+}
 process.once('disconnect', () => {
   process.exit()
 })
