@@ -18,18 +18,21 @@ type Part = { begun: number, newLines: Lines, lines: Lines }
 /** In this many milliseconds half of what has begun is forgotten. */
 const halfLife = 1_000
 
-/** Who has begun so many requests fewer than another one has begun less. */
+/** Who has begun so many requests fewer than another one has begun less; who has begun less than half of what is left then, far less. */
 const few = 8
 
-/** Turns of the loop for each request that begins, while others need the loop too: a turn of which most do nothing takes microseconds. */
-const turnsForEach = 8
+/** How many milliseconds a turn should take while somebody has begun far less, and how many requests begin in it at most. */
+const [longestTurn, mostBegun] = [1, 4]
+
+/** For how many turns in a row connections come first. */
+const mostPassed = 7
 
 /**
  * The turns of the event loop in which requests begin. Each step of a request waits for a turn of the loop, and the loop accepts one
  * connection in a turn, of whomever it is. So what begins in one turn decides how long all others wait at every step. Who has lately begun
- * less than the one with the most begins at once. The others begin one by one, who has begun least first: one in a turn while
- * they are alone with each other, one in eight while somebody is there who has begun less, or while connections come, which are
- * accepted first. `now`: milliseconds of a clock that only counts.
+ * less than the one with the most begins at once. While there is one that has begun far less, or connections come, the others begin in turns, who
+ * has begun least first: as few in each as keep turns short, and after the connections. Otherwise, where all are alike or one is alone,
+ * nobody waits. `now`: milliseconds of a clock that only counts.
  */
 export function createLoopTurns (now: () => number = () => performance.now()): LoopTurns {
   const parts = new Map<Owner, Part>()
@@ -37,11 +40,12 @@ export function createLoopTurns (now: () => number = () => performance.now()): L
   /** The lines that have begun something in this half-life, and in the one before. */
   let [recent, earlier] = [new Set<string>(), new Set<string>()]
   let [agedAt, sharedUntil] = [now(), -Infinity]
-  let [most, passed] = [0, 0]
-  let [isTaken, hasAccepted] = [false, false]
+  /** The most that one has begun; how many begin in a turn; for how many turns in a row connections came first. */
+  let [most, batch, passed] = [0, 1, 0]
+  let begunAt: number | undefined
+  let [isComing, hasAccepted] = [false, false]
 
-  function age (): void {
-    const time = now()
+  function age (time: number): void {
     if (time - agedAt < halfLife) return
     const left = 0.5 ** ((time - agedAt) / halfLife)
     agedAt = time
@@ -58,27 +62,31 @@ export function createLoopTurns (now: () => number = () => performance.now()): L
     part.begun++
     most = Math.max(most, part.begun)
     recent.add(line)
-    take()
   }
 
-  /** This turn of the loop is taken, and the next one is looked at. */
-  function take (): void {
-    if (isTaken) return
-    isTaken = true
-    setImmediate(pass)
+  /** A turn comes when the loop has done what is ready. */
+  function come (): void {
+    if (isComing) return
+    isComing = true
+    setImmediate(turn)
   }
 
-  function pass (): void {
-    isTaken = false
-    const turns = hasAccepted || now() < sharedUntil ? turnsForEach : 1
+  function turn (): void {
+    isComing = false
+    const time = now()
+    if (begunAt !== undefined) batch = time - begunAt > longestTurn ? Math.ceil(batch / 2) : Math.min(batch + 1, mostBegun)
+    begunAt = undefined
+    const isCrowded = hasAccepted || time < sharedUntil
+    const waits = hasAccepted && passed < mostPassed
     hasAccepted = false
-    passed++
+    passed = waits ? passed + 1 : 0
     if (waiting.size === 0) return
-    if (passed < turns) take()
-    else {
-      passed = 0
-      serve(leastOf(waiting))
+    if (!waits) {
+      const count = isCrowded ? batch : Infinity
+      for (let begun = 0; begun < count && waiting.size > 0; begun++) serve(leastOf(waiting))
+      begunAt = time
     }
+    come()
   }
 
   function serve (part: Part): void {
@@ -98,14 +106,15 @@ export function createLoopTurns (now: () => number = () => performance.now()): L
   return {
     accepted () {
       hasAccepted = true
-      take()
+      come()
     },
     next (owner, line = '') {
-      age()
+      const time = now()
+      age(time)
       const part = parts.getOrInsertComputed(owner, () => ({ begun: 0, newLines: new Map(), lines: new Map() }))
       const hasLess = part.begun + few <= most
-      if (hasLess) sharedUntil = agedAt + 2 * halfLife
-      if (hasLess || !isTaken) {
+      if (part.begun * 2 + few <= most) sharedUntil = time + 2 * halfLife
+      if (hasLess || time >= sharedUntil && !hasAccepted && waiting.size === 0) {
         begin(part, line)
         return undefined
       }
@@ -113,6 +122,7 @@ export function createLoopTurns (now: () => number = () => performance.now()): L
       const isNew = !part.lines.has(line) && !recent.has(line) && !earlier.has(line)
       ;(isNew ? part.newLines : part.lines).getOrInsertComputed(line, () => []).push(resolve)
       waiting.add(part)
+      come()
       return promise
     }
   }

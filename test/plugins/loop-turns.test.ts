@@ -23,64 +23,76 @@ function open (): LoopTurns & { begun: string[], ask: (owner: string, line?: str
   }
 }
 
-await t.test('an owner that is alone begins one request in each turn of the loop, the first at once', async (t) => {
+await t.test('nobody waits who is alone, or where all are alike', (t) => {
+  const { ask, begun } = open()
+  for (let request = 0; request < 20; request++) for (const owner of ['a', 'b', 'c']) ask(owner)
+  t.equal(begun.length, 60)
+  t.end()
+})
+
+await t.test('who has begun less than another waits for no turn, and the other begins one request in each long turn meanwhile', async (t) => {
   const { ask, begun, pass } = open()
-  for (const owner of ['a', 'a', 'a']) ask(owner)
-  t.equal(begun.length, 1)
+  for (let request = 0; request < 20; request++) ask('many')
+  ask('few')
+  for (let request = 0; request < 20; request++) ask('many')
+  t.equal(begun.length, 21, 'the first ones were alone')
   await pass(1)
-  t.equal(begun.length, 2)
-  await pass(1)
-  t.equal(begun.length, 3)
-  await pass(2)
-  ask('a')
-  t.equal(begun.length, 4, 'later it is at once again')
-})
-
-await t.test('who has begun less than another waits for no turn, and the other begins in every eighth', async (t) => {
-  const { ask, begun, pass } = open()
-  for (let request = 0; request < 40; request++) ask('many')
-  await pass(11)
-  t.equal(begun.length, 12)
-  for (const owner of ['few', 'few', 'few', 'few', 'few', 'few']) ask(owner)
-  t.same(begun.slice(12), ['few', 'few', 'few', 'few', 'few'], 'the sixth waits')
-  await pass(32)
-  t.same(begun.slice(17), ['few', 'many', 'many', 'many'])
-  clock.time += 3_000
-  await pass(2)
-  t.same(begun.slice(21), ['many', 'many'], 'in every one again, when nobody has less any more')
-})
-
-await t.test('equals begin in turns, and who has begun least goes first', async (t) => {
-  const { ask, begun, pass } = open()
-  for (const owner of ['a', 'a', 'a', 'a', 'b', 'b']) ask(owner)
-  await pass(10)
-  t.equal(begun.join(''), 'ababaa')
-})
-
-await t.test('connections that come are accepted before the next request begins, for seven turns at most', async (t) => {
-  const { ask, begun, pass, accepted } = open()
-  ask('a')
-  ask('a')
-  ask('a')
-  for (let turn = 0; turn < 7; turn++) {
-    accepted()
+  for (const length of [1, 2, 3, 4, 5]) {
+    t.equal(begun.length, 21 + length)
+    clock.time += 2
     await pass(1)
   }
-  t.equal(begun.length, 1)
+  for (let request = 0; request < 20; request++) ask('few')
+  t.same(begun.slice(27, 45), Array(18).fill('few'), 'as many as the other has begun, but for eight')
+  clock.time += 10_000
+  await pass(1)
+  t.equal(begun.length, 61, 'nobody has begun far less any more')
+})
+
+await t.test('short turns have more of them, four at most', async (t) => {
+  const { ask, begun, pass } = open()
+  for (let request = 0; request < 20; request++) ask('many')
+  ask('few')
+  for (let request = 0; request < 40; request++) ask('many')
+  const counts: number[] = []
+  for (let turn = 0; turn < 6; turn++) {
+    const before = begun.length
+    await pass(1)
+    counts.push(begun.length - before)
+  }
+  t.same(counts, [1, 2, 3, 4, 4, 4])
+})
+
+await t.test('connections that come are accepted before a request begins, for seven turns at most', async (t) => {
+  const { ask, begun, pass, accepted } = open()
+  for (let turn = 0; turn < 8; turn++) {
+    accepted()
+    ask('a')
+    t.equal(begun.length, 0)
+    await pass(1)
+  }
+  t.equal(begun.length, 1, 'one after the seven')
+  await pass(1)
+  t.equal(begun.length, 8, 'all in the next turn, when none came')
+})
+
+await t.test('who has begun least goes first', async (t) => {
+  const { ask, begun, pass, accepted } = open()
   accepted()
+  for (const owner of ['a', 'a', 'a', 'b']) ask(owner)
   await pass(1)
-  t.equal(begun.length, 2)
   await pass(1)
-  t.equal(begun.length, 3, 'in the next turn, when none came')
+  t.equal(begun.join(''), 'abaa')
 })
 
 await t.test('the lines of an owner take its turns one after the other, and one that comes new goes first', async (t) => {
-  const { ask, begun, pass } = open()
+  const { ask, begun, pass, accepted } = open()
+  accepted()
   for (const line of ['a', 'a', 'b', 'b', 'a']) ask('strangers', line)
   await pass(2)
-  t.equal(begun.join(''), 'aba', 'b came new')
-  ask('strangers', 'new')
-  ask('strangers', 'new')
-  await pass(4)
-  t.equal(begun.join(''), 'abanewbanew')
+  t.equal(begun.join(''), 'ababa')
+  accepted()
+  for (const line of ['a', 'b', 'new', 'new']) ask('strangers', line)
+  await pass(2)
+  t.equal(begun.slice(5).join(' '), 'new a b new')
 })
