@@ -1,9 +1,10 @@
 import 'reflect-metadata'
-import { addLogCounts, checkMasterKeys, createChanges, createExchangeLog, createFreshness, createHost, createKeyStore, createLazySandbox,
-  createMeter, createPassedTrials, createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, insertExchanges,
-  insertRequests, type Log, type LogCount, markPlaces, measureSkew, migrate, noRequestLog, openAdapters, openDatabase, openEventSpool,
-  openOutcomeSpool, openQueue, readLinkKey, recordCrash, type RepeatingTask, type ReplicaChange, runEvery, startOutcomeDrain,
-  startProviderSync, type TimeLimits, waitForDatabase } from '@dispatch/core'
+import { addLogCounts, checkMasterKeys, createChanges, createExchangeLog, createFreshness, createHost, createKeyStore, createMeter,
+  createPassedTrials, createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, insertExchanges, insertRequests,
+  type Log, type LogCount, markPlaces, measureSkew, migrate, noRequestLog, openAdapters, openDatabase, openEventSpool, openOutcomeSpool,
+  openQueue, readLinkKey, recordCrash, type RepeatingTask, type ReplicaChange, runEvery, startOutcomeDrain, startProviderSync,
+  type TimeLimits, waitForDatabase } from '@dispatch/core'
+import { createLazySandbox } from '@dispatch/sandbox'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import { container, instanceCachingFactory } from 'tsyringe'

@@ -30,7 +30,7 @@ const walls = [
     rule: 'pages of features reach data through the public API alone'
   },
   {
-    of: /^core\/packages\/(?!conformance\/|features\/)/,
+    of: /^core\/packages\/(?!conformance\/|features\/|sandbox\/)/,
     refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/core(\/|$)/,
     rule: 'packages know other packages by their names alone'
   },
@@ -38,6 +38,16 @@ const walls = [
     of: /^core\/packages\/conformance\//,
     refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/core(?!\/host$)/,
     rule: 'the kit knows @dispatch/core/host and packages'
+  },
+  {
+    of: /^core\/packages\/sandbox\//,
+    refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/(conformance|core(?!\/(provider|sandbox(\/process)?)$))(\/|$)/,
+    rule: 'the sandbox knows @dispatch/core/sandbox, what providers import, and packages'
+  },
+  {
+    of: /^core\/packages\/sandbox\/inside\//,
+    refuses: /^@dispatch\/core\/sandbox$/,
+    rule: 'the process of an adapter knows @dispatch/core/sandbox/process and what providers import'
   },
   { of: /^core\/(?!packages\/)|^plugins\//, refuses: /^core\/packages\//, rule: 'packages are reached by their names' },
   { of: /^plugins\//, refuses: /^core\//, rule: 'plugins reach the core through its exports, @dispatch/core' },
@@ -68,7 +78,7 @@ const homes: Record<string, RegExp> = {
   kysely: /^core\/(store|packages\/features\/.+\/(store|migrations))\//,
   pg: /^core\/(store|packages\/embedded-postgres)\//,
   'rate-limiter-flexible': /^core\/store\/tenants\/rate-limiter\.ts$/,
-  esbuild: /^(core\/host\/sandbox\/runtime|scripts\/provider\/(kit-)?bundle)\.ts$/,
+  esbuild: /^(core\/packages\/sandbox\/runtime|scripts\/provider\/(kit-)?bundle)\.ts$/,
   '@codemirror': /^plugins\/console\/browser\/script\/editor\//,
   '@lezer': /^plugins\/console\/browser\/script\/editor\//,
   undici: /^core\/host\/http\/transport\.ts$/,

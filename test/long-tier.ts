@@ -4,7 +4,8 @@
  * for the last one.
  */
 export const longTier: Readonly<Record<string, string>> = {
-  'test/sandbox/': 'processes of adapters are started, attacked and ended',
+  'core/packages/sandbox/test/': 'processes of adapters are started, attacked and ended',
+  'test/sandbox/': 'services run the providers of others',
   'core/packages/conformance/test/zoo.test.ts': 'the kit runs once for each broken provider',
   'core/packages/conformance/test/values.test.ts': 'the kit runs once for each way to harm a value',
   'test/conformance.test.ts': 'every shipped provider passes the whole kit',

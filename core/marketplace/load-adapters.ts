@@ -1,4 +1,5 @@
 import { isForSdk } from '@dispatch/marketplace'
+import type { Sandbox } from '@dispatch/sandbox'
 import { isDeepStrictEqual } from 'node:util'
 import semver from 'semver'
 import { failureError } from '../host/call/failure.ts'
@@ -8,7 +9,6 @@ import type { OtherProviders } from '../host/host.ts'
 import type { ProviderEntry } from '../host/load/discover.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import { isSamePublisher, publisherInWords } from '../host/load/pins.ts'
-import type { Sandbox } from '../host/sandbox/provider.ts'
 import core from '../package.json' with { type: 'json' }
 import type { Database } from '../store/db/database.ts'
 import { type InstalledAdapter, listInstalledAdapters, type RunnablePackage } from '../store/vendor/adapters.ts'

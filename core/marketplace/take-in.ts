@@ -1,11 +1,11 @@
 import { type AdapterPackage, inspectPackage, MarketplaceRefusal } from '@dispatch/marketplace'
+import type { Sandbox } from '@dispatch/sandbox'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import { LoadTimeout, ProviderLoadError } from '../host/call/load-error.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
-import type { Sandbox } from '../host/sandbox/provider.ts'
 import core from '../package.json' with { type: 'json' }
 import type { NewPackage } from '../store/vendor/adapters.ts'
 import type { AdapterFiles } from './adapter-files.ts'

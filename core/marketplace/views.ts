@@ -1,8 +1,8 @@
 import { isForSdk, type PackageManifest } from '@dispatch/marketplace'
+import { gapsInWords, type Reach } from '@dispatch/sandbox'
 import semver from 'semver'
 import type { AdapterDetail, AdapterView, MarketplaceQuery } from '../contract/marketplace.ts'
 import { widthInWords } from '../host/manifest/hosts.ts'
-import { gapsInWords, type Reach } from '../host/sandbox/walls.ts'
 import core from '../package.json' with { type: 'json' }
 import type { PackageSummary } from '../store/vendor/adapters.ts'
 import type { ProviderProcess } from '../store/vendor/provider-processes.ts'

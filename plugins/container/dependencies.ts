@@ -3,10 +3,11 @@ import type { Accounts, Adapters, Addresses, ApiKeys, Assets, Authentication, Br
   CredentialCheck, Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Downloads, EndpointCallbacks, EndpointSigning,
   EventSpool, ExchangeLog, FetchJson, FileStore, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes,
   LinkMail, Links, Log, MailedSecrets, Marketplace, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline,
-  PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SandboxState,
-  SecondFactors, Sessions, SigningKeys, SigningOn, SingleSignOn, State, TemplateEditor, Templates, Tokens, UnknownSecrets, Users,
-  WebhookReceiver, WebhookVerifier } from '@dispatch/core'
+  PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SecondFactors,
+  Sessions, SigningKeys, SigningOn, SingleSignOn, State, TemplateEditor, Templates, Tokens, UnknownSecrets, Users, WebhookReceiver,
+  WebhookVerifier } from '@dispatch/core'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
+import type { SandboxState } from '@dispatch/sandbox'
 import type { Config } from '../config/config.ts'
 import type { AdmissionLimits } from '../hooks/admission-control.ts'
 import type { RateLimiters } from '../hooks/rate-limits.ts'

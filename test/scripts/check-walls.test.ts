@@ -115,6 +115,19 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
     'core/packages/conformance/a.ts:1 imports @dispatch/core: the kit knows @dispatch/core/host and packages'
   ],
   [
+    'the sandbox knows what is there for it',
+    'core/packages/sandbox/a.ts',
+    'import \'@dispatch/core/sandbox\'\nimport \'@dispatch/core/provider\'\nimport \'@dispatch/core\'',
+    'core/packages/sandbox/a.ts:3 imports @dispatch/core: the sandbox knows @dispatch/core/sandbox, what providers import, and packages'
+  ],
+  [
+    'the process of an adapter knows less',
+    'core/packages/sandbox/inside/a.ts',
+    'import \'@dispatch/core/sandbox/process\'\nimport \'@dispatch/core/sandbox\'',
+    'core/packages/sandbox/inside/a.ts:2 imports @dispatch/core/sandbox: ' +
+    'the process of an adapter knows @dispatch/core/sandbox/process and what providers import'
+  ],
+  [
     'plugins do not run the kit',
     'plugins/a.ts',
     'import \'@dispatch/conformance\'',
@@ -317,7 +330,8 @@ void t.test('every breach is named, in the order of the files', t => {
 const rules = ['core knows neither plugins nor providers, nor the kit',
   'features know the core, the toolkits of the plugins and packages, by their names',
   'pages of features reach data through the public API alone', 'packages know other packages by their names alone',
-  'the kit knows @dispatch/core/host and packages', 'packages are reached by their names',
+  'the kit knows @dispatch/core/host and packages', 'the sandbox knows @dispatch/core/sandbox, what providers import, and packages',
+  'the process of an adapter knows @dispatch/core/sandbox/process and what providers import', 'packages are reached by their names',
   'plugins reach the core through its exports, @dispatch/core',
   'plugins know the core and its packages alone, of the kit what an installation runs',
   'pages of the console reach data through the public API alone', 'providers import @dispatch/core/provider alone',

@@ -1,6 +1,7 @@
 import { smoke } from '@dispatch/conformance/smoke'
-import { type CatalogPlace, createCatalogs, createKeyring, createLazySandbox, createMarketplace, createNetwork, type Marketplace,
-  openAdapters, openDatabase } from '@dispatch/core'
+import { type CatalogPlace, createCatalogs, createKeyring, createMarketplace, createNetwork, type Marketplace, openAdapters,
+  openDatabase } from '@dispatch/core'
+import { createLazySandbox } from '@dispatch/sandbox'
 import { join } from 'node:path'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
 import { asked } from './adapter-package.ts'

@@ -42,9 +42,8 @@ count(pg.Client.prototype, 'query', (first) => {
 })
 syncBuiltinESMExports()
 
-const { createCatalogs, createKeyring, createLazySandbox, createMarketplace, createNetwork, openAdapters, openDatabase } = await import(
-  '@dispatch/core'
-)
+const { createCatalogs, createKeyring, createMarketplace, createNetwork, openAdapters, openDatabase } = await import('@dispatch/core')
+const { createLazySandbox } = await import('@dispatch/sandbox')
 const { createLogger } = await import('../../../plugins/hooks/logging.ts')
 const log = createLogger('error', process.stderr)
 const database = openDatabase({ connectionString: databaseUrl }, { connections: 2, onError: (error) => log.error(error) })

@@ -1,7 +1,7 @@
 import { compileJsonSchema, stringFormats } from '@dispatch/common'
 import { generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
-import { problemsOfReply } from '../../core/host/sandbox/inside/fit.ts'
+import { problemsOfReply } from '../inside/fit.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
 

@@ -1,11 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import type { DocumentHandle } from '../../contract/common.ts'
-import type { EventService } from '../../contract/delivery.ts'
-import type { ServiceName } from '../../contract/service-names.ts'
-import type { HttpCall } from '../http/call.ts'
-import type { Known } from '../manifest/provider-check.ts'
-import type { VerbName } from '../manifest/verbs.ts'
-import type { SmtpMessage, SmtpReceipt, SmtpTransport } from '../smtp/message.ts'
+import type { DocumentHandle, HttpCall, Known, SmtpMessage, SmtpReceipt, SmtpTransport } from '@dispatch/core/provider'
+import type { EventService, ServiceName, VerbName } from '@dispatch/core/sandbox'
 import type { Walls } from './walls.ts'
 
 /** What a call of a verb takes along; the rest of its context is asked of the host. `now` in milliseconds since 1970. */

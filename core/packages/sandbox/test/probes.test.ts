@@ -5,9 +5,9 @@ import { platform } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { SandboxOptions } from '../../core/host/sandbox/provider.ts'
-import type { Layer } from '../../core/host/sandbox/walls.ts'
-import { directory } from '../fixtures/providers/folders.ts'
+import { directory } from '../../../../test/fixtures/providers/folders.ts'
+import type { SandboxOptions } from '../provider.ts'
+import type { Layer } from '../walls.ts'
 import { outpost } from './support.ts'
 
 /** Resolves to the words of what was thrown, or to what was reached. */

@@ -1,8 +1,8 @@
 import { type Json, pointer, type Problem, problemsOf, stringFormats } from '@dispatch/common'
+import { at } from '@dispatch/core/provider'
 import { Clear, Set as setFormat } from 'typebox/format'
 import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
-import { at } from '../../../services/data.ts'
 
 /** More than are ever told of a reply. */
 Settings.Set({ maxErrors: 32 })

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { failureOf } from '../../core/host/call/failure.ts'
-import { createCalls } from '../../core/host/sandbox/calls.ts'
-import { errorFrom } from '../../core/host/sandbox/errors.ts'
-import { createFrameReader, encodeFrame, largestFrame, ProtocolFault } from '../../core/host/sandbox/frames.ts'
-import { matches } from '../support/matching.ts'
+import { matches } from '../../../../test/support/matching.ts'
+import { failureOf } from '../../../host/call/failure.ts'
+import { createCalls } from '../calls.ts'
+import { errorFrom } from '../errors.ts'
+import { createFrameReader, encodeFrame, largestFrame, ProtocolFault } from '../frames.ts'
 
 /** What a reader makes of bytes. */
 const readAll = (bytes: Buffer, step = bytes.byteLength): { messages: unknown[], cut: boolean } => {

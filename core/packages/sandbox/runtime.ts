@@ -1,9 +1,8 @@
+import { isInFolder, ProviderLoadError } from '@dispatch/core/sandbox'
 import { createHash } from 'node:crypto'
 import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { extname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ProviderLoadError } from '../call/load-error.ts'
-import { isInFolder } from '../load/folder.ts'
 
 const main = fileURLToPath(new URL('inside/main.ts', import.meta.url))
 

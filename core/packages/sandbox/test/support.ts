@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Test } from 'tap'
-import { type CallContext, callDispatch, type CallLimits, type Outcome } from '../../core/host/call/dispatch.ts'
-import { createDocumentSpool } from '../../core/host/files/document-spool.ts'
-import type { InstalledProvider } from '../../core/host/load/load.ts'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../core/host/sandbox/provider.ts'
-import type { Vendor } from '../../core/packages/conformance/vendor/vendor.ts'
-import { callContext, invoice, memoryLog, outside } from '../fixtures/providers/call.ts'
-import { directory, provide } from '../fixtures/providers/folders.ts'
-import { vendorOf } from '../support/vendor.ts'
+import { callContext, invoice, memoryLog, outside } from '../../../../test/fixtures/providers/call.ts'
+import { directory, provide } from '../../../../test/fixtures/providers/folders.ts'
+import { vendorOf } from '../../../../test/support/vendor.ts'
+import { type CallContext, callDispatch, type CallLimits, type Outcome } from '../../../host/call/dispatch.ts'
+import { createDocumentSpool } from '../../../host/files/document-spool.ts'
+import type { InstalledProvider } from '../../../host/load/load.ts'
+import type { Vendor } from '../../conformance/vendor/vendor.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../provider.ts'
 
 /** An adapter in a process of its own, before a vendor. */
 export type Outpost = {

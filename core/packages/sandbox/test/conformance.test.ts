@@ -3,11 +3,11 @@ import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { createSandbox } from '../../core/host/sandbox/provider.ts'
-import { memoryLog } from '../fixtures/providers/call.ts'
-import { directory } from '../fixtures/providers/folders.ts'
+import { memoryLog } from '../../../../test/fixtures/providers/call.ts'
+import { directory } from '../../../../test/fixtures/providers/folders.ts'
+import { createSandbox } from '../provider.ts'
 
-const providers = fileURLToPath(new URL('../../providers', import.meta.url))
+const providers = fileURLToPath(new URL('../../../../providers', import.meta.url))
 const folders = globSync(['*/', 'community/*/'], { cwd: providers }).filter((folder) => existsSync(join(providers, folder, 'package.json')))
   .sort()
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { readAsked } from '../../../core/host/sandbox/asked.ts'
-import type { JsonObject } from '../../../core/packages/common/json.ts'
+import type { JsonObject } from '../../common/json.ts'
+import { readAsked } from '../asked.ts'
 
 const requestWith = (fields: JsonObject): JsonObject => ({ call: 1, request: 1, method: 'POST', url: 'https://a.example', fields })
 const jwtWith = (algorithm: string): JsonObject => requestWith({ jwt: { algorithm, key: 'k' } })

@@ -1,7 +1,6 @@
 import { isRecord } from '@dispatch/common'
-import type { OwnDocuments } from '../files/own-documents.ts'
-import type { HttpCall } from '../http/call.ts'
-import type { SmtpMessage } from '../smtp/message.ts'
+import type { HttpCall, SmtpMessage } from '@dispatch/core/provider'
+import type { OwnDocuments } from '@dispatch/core/sandbox'
 
 /** A request whose documents are the call's own. */
 export function withOwnDocuments<Fields extends HttpCall> (fields: Fields, documents: OwnDocuments): Fields {

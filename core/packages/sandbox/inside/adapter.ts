@@ -1,7 +1,7 @@
 import { isRecord } from '@dispatch/common'
+import { isPlainJson } from '@dispatch/core/sandbox/process'
 import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
-import { isPlainJson } from '../../call/plain-json.ts'
 import { functionMark, type Given } from '../protocol.ts'
 
 /** Imports an adapter; what it imports as `@dispatch/core/provider` is this file. */

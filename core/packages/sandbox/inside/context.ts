@@ -1,8 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
+import type { Context, Http, HttpCall, HttpVerb, Log, State, TakeBack } from '@dispatch/core/provider'
 import type { Static, TSchema } from 'typebox'
-import type { Context, State, TakeBack } from '../../call/context.ts'
-import type { Log } from '../../call/log.ts'
-import type { Http, HttpCall, HttpVerb } from '../../http/call.ts'
 import type { CallData, OutsideCalls, OutsideNotes } from '../protocol.ts'
 
 /** What this process asks of the host. */

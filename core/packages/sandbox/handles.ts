@@ -1,8 +1,7 @@
 import type { Json, JsonObject } from '@dispatch/common'
+import { computedNames, innerBase64, mapTexts, marker, patternOf, type SettingsSchema, splitSecrets,
+  writtenForms } from '@dispatch/core/sandbox'
 import { randomBytes } from 'node:crypto'
-import { innerBase64, mapTexts, marker, patternOf, writtenForms } from '../call/redact.ts'
-import { computedNames, type SettingsSchema } from '../settings/settings-schema.ts'
-import { splitSecrets } from '../settings/settings.ts'
 import { errorDataOf, errorFrom } from './errors.ts'
 
 /** Texts that stand for the secrets of one call in the process of an adapter, which never has the secrets themselves. */

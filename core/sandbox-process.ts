@@ -1,0 +1,7 @@
+/**
+ * `@dispatch/core/sandbox/process`: what is bundled of the host into the process of an adapter, besides `@dispatch/core/provider`. Nothing
+ * here may import what such a process has no use for.
+ */
+export { checkContextOf } from './host/call/context.ts'
+export { failureError } from './host/call/failure.ts'
+export { isPlainJson } from './host/call/plain-json.ts'

@@ -1,0 +1,24 @@
+/**
+ * `@dispatch/core/sandbox`: what the sandbox uses of the host, by name. It gives back an {@link InstalledProvider}, as the host's own
+ * loading does.
+ */
+export { eventServices, type EventService } from './contract/delivery.ts'
+export { observe } from './contract/observations.ts'
+export { type ServiceName, serviceNames } from './contract/service-names.ts'
+export { AdapterEnded } from './host/call/adapter-ended.ts'
+export { failureError } from './host/call/failure.ts'
+export { errorMessageOf, LoadTimeout, ProviderLoadError } from './host/call/load-error.ts'
+export { createRedactor, innerBase64, mapTexts, marker, patternOf, writtenForms } from './host/call/redact.ts'
+export { runAs, runAsHost } from './host/call/stray-errors.ts'
+export { createOwnDocuments, type OwnDocuments } from './host/files/own-documents.ts'
+export { askOf, type FitToReply } from './host/http/ask.ts'
+export { credentialsOf } from './host/http/credentials.ts'
+export { isInFolder } from './host/load/folder.ts'
+export type { InstalledProvider } from './host/load/load.ts'
+export { readPackage } from './host/load/package.ts'
+export { deriveManifest } from './host/manifest/derive.ts'
+export type { AnyProviderCheck } from './host/manifest/provider-check.ts'
+export { type Caller, type EventReader, isVerb, type Verb, type VerbName, verbNames } from './host/manifest/verbs.ts'
+export { readMigrated, type SettingsMigration } from './host/settings/migration.ts'
+export { computedNames, type SettingsSchema } from './host/settings/settings-schema.ts'
+export { splitSecrets } from './host/settings/settings.ts'
