@@ -18,7 +18,7 @@ type Part = { begun: number, newLines: Lines, lines: Lines }
 /** In this many milliseconds half of what has begun is forgotten. */
 const halfLife = 1_000
 
-/** Who has begun so many requests fewer than another one has begun less; who has begun less than half of what is left then, far less. */
+/** Who has begun so many requests fewer than another one has begun less; who has begun less than half of what is left, far less. */
 const few = 8
 
 /** How many milliseconds a turn should take while somebody has begun far less, and how many requests begin in it at most. */
@@ -30,9 +30,9 @@ const mostPassed = 7
 /**
  * The turns of the event loop in which requests begin. Each step of a request waits for a turn of the loop, and the loop accepts one
  * connection in a turn, of whomever it is. So what begins in one turn decides how long all others wait at every step. Who has lately begun
- * less than the one with the most begins at once. While there is one that has begun far less, or connections come, the others begin in turns, who
- * has begun least first: as few in each as keep turns short, and after the connections. Otherwise, where all are alike or one is alone,
- * nobody waits. `now`: milliseconds of a clock that only counts.
+ * less than the one with the most begins at once. While there is one that has begun far less, or connections come, the others begin in
+ * turns, who has begun least first: as few in each as keep turns short, and after the connections. Otherwise, where all are alike or one
+ * is alone, nobody waits. `now`: milliseconds of a clock that only counts.
  */
 export function createLoopTurns (now: () => number = () => performance.now()): LoopTurns {
   const parts = new Map<Owner, Part>()

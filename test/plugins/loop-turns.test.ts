@@ -30,7 +30,7 @@ await t.test('nobody waits who is alone, or where all are alike', (t) => {
   t.end()
 })
 
-await t.test('who has begun less than another waits for no turn, and the other begins one request in each long turn meanwhile', async (t) => {
+await t.test('who has begun less than another waits for no turn, and the other begins one request in each long turn', async (t) => {
   const { ask, begun, pass } = open()
   for (let request = 0; request < 20; request++) ask('many')
   ask('few')
