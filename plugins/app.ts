@@ -17,7 +17,6 @@ import { tarpitPlugin } from './hooks/tarpit.ts'
 import { waitingClientsPlugin } from './hooks/waiting-clients.ts'
 import { observationsPlugin } from './metrics/observations.ts'
 import { openapiPlugin } from './openapi/openapi.ts'
-import { assetsRoutes } from './routes/assets.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { callbackEndpointsRoutes } from './routes/callback-endpoints.ts'
 import { callbacksRoutes } from './routes/callbacks.ts'
@@ -51,8 +50,6 @@ import { securityRoutes } from './routes/security-text.ts'
 import { sessionsRoutes } from './routes/sessions.ts'
 import { simulatorRoutes } from './routes/simulator.ts'
 import { singleSignOnRoutes } from './routes/single-sign-on.ts'
-import { templateEditorRoutes } from './routes/template-editor.ts'
-import { templatesRoutes } from './routes/templates.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import { usersRoutes } from './routes/users.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
@@ -129,9 +126,6 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   await server.register(requestsRoutes, shared)
   await server.register(queueRoutes, { ...dispatch, database: get('database'), release: get('releaseQueue') })
   await server.register(platformSearchRoutes, { database: get('database'), now: get('now') })
-  await server.register(templatesRoutes, shared)
-  await server.register(templateEditorRoutes, { ...shared, templateEditor: get('templateEditor'), now: get('now') })
-  await server.register(assetsRoutes, { assets: get('assets') })
   await server.register(providersRoutes, {
     host: get('selectableProviders'),
     breakers: get('breakers'),

@@ -11,7 +11,7 @@ import { container, instanceCachingFactory } from 'tsyringe'
 import { readCatalogPlaces } from './config/catalogs.ts'
 import type { Config } from './config/config.ts'
 import { openKeyring } from './config/master-keys.ts'
-import type { AppDependencies, Factories, Get } from './container/dependencies.ts'
+import { type AppDependencies, type Factories, type Get, ports } from './container/dependencies.ts'
 import { beginWork, dispatches } from './container/dispatches.ts'
 import { documents } from './container/documents.ts'
 import { people } from './container/people.ts'
@@ -96,6 +96,8 @@ export async function createApp (
       dependencies.register(name, { useFactory: instanceCachingFactory(create) })
     }
   }
+  const [lacking] = ports.filter((name) => !ofFeatures.has(name))
+  if (lacking !== undefined) throw new Error(`No feature provides "${lacking}", without which no service is started.`)
   const opened = new AsyncDisposableStack()
   try {
     const database = openDatabase({ connectionString: databaseUrl }, {

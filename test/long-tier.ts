@@ -16,6 +16,7 @@ export const longTier: Readonly<Record<string, string>> = {
   'test/hostile/': 'attacks, floods, stalls and random requests at length',
   'core/packages/conformance/test/stuck.test.ts': 'the kit waits for providers that never end',
   'core/packages/documents/test/renderer.test.ts': 'threads run into their limits of time and memory',
+  'core/packages/features/templates/test/hostile.test.ts': 'templates run into their limits of time and memory',
   'core/packages/embedded-postgres/test/embedded.test.ts': 'servers are installed, killed and started again',
   'test/core/store/advisory-lock.test.ts': 'processes prepare one database at once, again and again',
   'test/core/store/database.test.ts': 'statements and locks run into their limits',

@@ -14,10 +14,10 @@ import type { Database, OwnerQueries } from '../store/db/database.ts'
 import type { FileStore } from '../store/db/files.ts'
 import type { PreparedJobs } from '../store/db/jobs.ts'
 import type { DispatchRef, StepRef } from '../store/dispatch/runs.ts'
-import type { Templates } from '../store/templates/templates.ts'
 import type { OutcomeSpool } from './recover/outcome-spool.ts'
 import type { DocumentUrl } from './respond/result.ts'
 import type { Leases } from './run/leases.ts'
+import type { Templates } from './templates.ts'
 
 /** The jobs of what goes on later: at once, or not before so many seconds have passed. */
 export type PipelineJobs = {

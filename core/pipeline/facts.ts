@@ -3,8 +3,8 @@ import type { ServiceName } from '../contract/service-names.ts'
 import { services, takesDocument } from '../services/index.ts'
 import type { FactsTemplate } from '../services/service.ts'
 import { toldData } from '../services/shared-facts.ts'
-import type { StoredTemplate } from '../store/templates/templates.ts'
 import type { TemplateContent } from './step.ts'
+import type { StoredTemplate } from './templates.ts'
 
 /** What says something in a document: its own step, and each that takes it over. */
 type Telling = { service: ServiceName, fields: JsonObject, template?: TemplateContent }

@@ -7,9 +7,9 @@ import type { InstalledProvider } from '../host/load/load.ts'
 import type { StepCandidate, StepError } from '../store/db/schema.ts'
 import type { StepRecord } from '../store/dispatch/dispatch-views.ts'
 import type { Settlement } from '../store/dispatch/steps.ts'
-import type { StoredTemplate } from '../store/templates/templates.ts'
 import { mergedResponse } from './respond/merged-response.ts'
 import { type StoredDocument, storedDocument } from './run/stored-document.ts'
+import type { StoredTemplate } from './templates.ts'
 
 /** A step of a dispatch, from its plan to its end: what is done, by whom, what was made for it and how far it has come. */
 export type Step = {

@@ -8,7 +8,6 @@ import { script } from './browser/script.ts'
 import { stylesheet } from './browser/stylesheet.ts'
 import { languageOf } from './language/language.ts'
 import { adapterPages } from './pages/adapter.ts'
-import { assetPages } from './pages/assets.ts'
 import { auditPage } from './pages/audit.ts'
 import { companiesPages } from './pages/companies.ts'
 import { companySetupPages } from './pages/company-setup.ts'
@@ -46,10 +45,6 @@ import { sessionsPages } from './pages/sessions.ts'
 import { singleSignOnPages } from './pages/single-sign-on.ts'
 import { switchListPages } from './pages/switch-list.ts'
 import { switchPages } from './pages/switch.ts'
-import { templateDifferencePage } from './pages/template-difference.ts'
-import { templateEditorPages } from './pages/template-editor.ts'
-import { templatePages } from './pages/template.ts'
-import { templatesPage } from './pages/templates.ts'
 import { tryPages } from './pages/try.ts'
 import { userPages } from './pages/user.ts'
 import { actRoutes } from './session/act.ts'
@@ -129,11 +124,6 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(switchPages)
   await app.register(switchListPages)
   await app.register(sendPages)
-  await app.register(templatesPage)
-  await app.register(assetPages)
-  await app.register(templatePages)
-  await app.register(templateEditorPages)
-  await app.register(templateDifferencePage)
   await app.register(marketplacePage)
   await app.register(adapterPages)
   await app.register(developersPages)

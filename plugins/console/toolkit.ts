@@ -1,9 +1,14 @@
 /**
  * `@dispatch/plugins/console`: what the pages of a feature are made of.
  */
+export { boundaryOf, readForm } from '../hooks/form.ts'
 export { type Html, html } from '../html.ts'
-export { choiceField, textField } from './form/fields.ts'
-export { fill, withWords } from './language/language.ts'
+export { editorScript } from './browser/editor.ts'
+export { choiceField, manyField, textField } from './form/fields.ts'
+export { objectIn, pretty } from './form/json.ts'
+export { faultsOf, longTextField, type PlacedProblem, placeOf, problemsOf } from './form/text.ts'
+export { documentTypeName, fill, optionsFor, withWords, wordFor } from './language/language.ts'
 export { badge, facts, folded, notice, page, sentences, table, time } from './pages/layout.ts'
-export { type Api, type ApiAnswer, ApiRefused, withQuery } from './session/api.ts'
+export { previewFrame, savedFormats, sendNoPreview, sendPreview, sendToScript } from './pages/preview.ts'
+export { type Api, type ApiAnswer, type ApiFile, ApiRefused, type Refusal, withQuery } from './session/api.ts'
 export { type Visit, visitOf } from './session/visit.ts'

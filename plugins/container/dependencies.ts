@@ -1,10 +1,10 @@
-import type { Accounts, Adapters, Addresses, ApiKeys, Assets, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
+import type { Accounts, Adapters, Addresses, ApiKeys, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
   CallbackSigning, CatalogPlace, Catalogs, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connecting,
   CredentialCheck, Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Downloads, EndpointCallbacks, EndpointSigning,
   EventSpool, ExchangeLog, FetchJson, FileStore, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes,
   LinkMail, Links, Log, MailedSecrets, Marketplace, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline,
   PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SecondFactors,
-  Sessions, SigningKeys, SigningOn, SingleSignOn, State, TemplateEditor, Templates, Tokens, UnknownSecrets, Users, WebhookReceiver,
+  Sessions, SigningKeys, SigningOn, SingleSignOn, State, Templates, Tokens, UnknownSecrets, Users, WebhookReceiver,
   WebhookVerifier } from '@dispatch/core'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { SandboxState } from '@dispatch/sandbox'
@@ -65,8 +65,6 @@ export type AppDependencies = {
   credentialCheck: CredentialCheck
   connecting: Connecting
   templates: Templates
-  templateEditor: TemplateEditor
-  assets: Assets
   files: FileStore
   receive: Receive
   documentLinks: DocumentLinks
@@ -123,6 +121,9 @@ export type AppDependencies = {
   inbox: Inbox
   webhookReceiver: WebhookReceiver
 }
+
+/** Those that a feature provides: without them no service is started. */
+export const ports = ['templates'] as const satisfies readonly (keyof AppDependencies)[]
 
 /** Finds a dependency by its name. */
 export type Get = <Name extends keyof AppDependencies>(name: Name) => AppDependencies[Name]

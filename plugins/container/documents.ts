@@ -1,22 +1,13 @@
-import { createAssets, createDocumentLinks, createDocumentSpool, createDownloads, createLocalFiles, createS3Files, createTemplateEditor,
-  createTemplates, linkOf, receiveFile } from '@dispatch/core'
+import { createDocumentLinks, createDocumentSpool, createDownloads, createLocalFiles, createS3Files, linkOf,
+  receiveFile } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers } from '@dispatch/documents'
 import { join } from 'node:path'
 import type { Factories } from './dependencies.ts'
 
-/** Creates templates, documents and their files. */
+/** Creates documents and their files. */
 export const documents: Factories = {
   renderer: () => createRenderer(),
   templateWorkers: () => createTemplateWorkers(),
-  templates: (get) => createTemplates(get('database'), get('freshness')),
-  assets: (get) => createAssets({ database: get('database'), workers: get('templateWorkers'), now: get('now') }),
-  templateEditor: (get) =>
-    createTemplateEditor({
-      database: get('database'),
-      templates: get('templates'),
-      templateWorkers: get('templateWorkers'),
-      now: get('now')
-    }),
   files: (get) => {
     const { dataDirectory, storage: bucket } = get('config')
     return bucket === undefined

@@ -3,7 +3,7 @@ import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } 
 import { give, type Given, type Needs, type Resolve, type Token } from './token.ts'
 
 export { companyTable } from '@dispatch/core'
-export { service, token } from './token.ts'
+export { port, service, token } from './token.ts'
 
 /** A plugin of fastify that gets what its feature needs. */
 type Plugin<Options extends object> = FastifyPluginAsync<Options> | FastifyPluginCallback<Options>
@@ -46,8 +46,12 @@ export type Definition<Needed extends Needs> = {
   tables?: Readonly<Record<string, 'company' | 'service'>>
   /** By name, in order: `<feature>/001-…`. A released one is never changed. */
   migrations?: Migrations
+  /** Brings into the database what the feature has for it, when a service or the tests of one begin. Several processes may do so at once. */
+  prepare?: (given: Given<Needed>) => Promise<void>
   /** Its part of the API. */
   routes?: Plugin<Given<Needed>>
+  /** The operation before which its own stand in the OpenAPI document; they are the last unless told. */
+  before?: string
   /** Who may ask for each operation of its routes, by `operationId`. A route that is not named here ends the start. */
   permissions?: Readonly<Record<string, Permission>>
   /** Its part of the console, below `/console`. Pages reach data through the API alone. */
@@ -66,11 +70,12 @@ export type BoundFeature = {
   provisions: readonly { name: string, create: () => unknown }[]
   /** Undefined where it has no part of the API. */
   routes?: { plugin: Plugin<object>, options: object }
+  prepare?: () => Promise<void>
   work?: () => AsyncDisposable
 }
 
 /** A feature as the service handles it: nothing is known of what it needs but names. */
-export type Feature = Omit<Definition<Needs>, 'provides' | 'routes' | 'work'> & {
+export type Feature = Omit<Definition<Needs>, 'provides' | 'prepare' | 'routes' | 'work'> & {
   /** The names of what it provides. */
   provided: readonly string[]
   bind: (resolve: Resolve) => BoundFeature
@@ -88,7 +93,7 @@ export function consolePartsOf (features: readonly Feature[]): ConsoleParts {
 
 /** Defines a feature: `export default defineFeature({ name: 'notes', needs: service('database', 'now'), … })`. */
 export function defineFeature<const Needed extends Needs> (definition: Definition<Needed>): Feature {
-  const { provides, routes, work, ...rest } = definition
+  const { provides, prepare, routes, work, ...rest } = definition
   const provisions = provides?.(({ name }, create) => ({ name, create })) ?? []
   return {
     ...rest,
@@ -98,6 +103,7 @@ export function defineFeature<const Needed extends Needs> (definition: Definitio
       return {
         provisions: provisions.map(({ name, create }) => ({ name, create: () => create(given) })),
         ...routes === undefined ? {} : { routes: { plugin: routes as Plugin<object>, options: given } },
+        ...prepare === undefined ? {} : { prepare: () => prepare(given) },
         ...work === undefined ? {} : { work: () => work(given) }
       }
     }

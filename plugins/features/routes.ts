@@ -6,11 +6,13 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** To which feature the route belongs. */
     feature?: string
+    /** The operation before which it stands in the OpenAPI document. */
+    before?: string | undefined
   }
 }
 
 /** The routes of a feature, in a context of their own: its hooks and decorators reach no other route. */
-export function featureRoutes ({ name, permissions = {}, routes }: Feature & BoundFeature): FastifyPluginAsync {
+export function featureRoutes ({ name, permissions = {}, routes, before }: Feature & BoundFeature): FastifyPluginAsync {
   return plugin(async (app) => {
     if (routes === undefined) return
     const unsaid: string[] = []
@@ -18,7 +20,7 @@ export function featureRoutes ({ name, permissions = {}, routes }: Feature & Bou
       const operation = route.schema?.operationId ?? ''
       const permission = Object.hasOwn(permissions, operation) ? permissions[operation] : undefined
       if (permission === undefined) unsaid.push(`${String(route.method)} ${route.url}: its permissions lack "${operation}"`)
-      route.config = { ...route.config, ...permission, feature: name }
+      route.config = { ...route.config, ...permission, feature: name, before }
     })
     await app.register(routes.plugin, routes.options)
     // Thrown here and not above, where a plugin with a callback could not catch it.

@@ -141,19 +141,33 @@ const pagePolicy = {
 /** Where the answers of an operation are noted until the document is written. */
 const answers = 'x-answers'
 
+/** Before which operation one stands, until the document is written. */
+const before = 'x-before'
+
+type Operation = { path: string, method: string, operation: OpenApiObject }
+
+/** The operations in the order of the document: those of features where they say. */
+function inOrder (operations: readonly Operation[]): Operation[] {
+  const placed = operations.filter(({ operation }) => operation[before] === undefined)
+  for (const { operation: { [before]: next, ...operation }, ...where } of operations) {
+    if (next === undefined) continue
+    const index = placed.findIndex((one) => one.operation['operationId'] === next)
+    placed.splice(index === -1 ? placed.length : index, 0, { ...where, operation })
+  }
+  return placed
+}
+
 /** The whole document: its operations with their answers; what has a name or stands in several places is there once. */
 const finish: SwaggerTransformObject = (document) => {
   if (!('openapiObject' in document)) return document.swaggerObject
   const { openapiObject } = document
   const components = emptyComponents()
   nameSchemas(ErrorBody, components)
-  const operations = Object.entries(openapiObject.paths ?? {}).flatMap(([path, methods = {}]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      path,
-      method,
-      operation: completed(operation as unknown as OpenApiObject, components)
-    }))
-  )
+  const operations = inOrder(
+    Object.entries(openapiObject.paths ?? {}).flatMap(([path, methods = {}]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, operation: operation as unknown as OpenApiObject }))
+    )
+  ).map(({ operation, ...where }) => ({ ...where, operation: completed(operation, components) }))
   const shared = shareParts(operations.map(({ operation }) => operation), components)
   const items: Record<string, OpenApiObject> = {}
   for (const [index, { path, method }] of operations.entries()) items[path] = { ...items[path], [method]: shared[index] }
@@ -196,7 +210,7 @@ const requestHeaders = {
 
 /** A route's schema with what the framework does not know of: what it answers beside its own, the headers of every request, open routes. */
 function documented (schema: FastifySchema | undefined, config: FastifyContextConfig): FastifySchema {
-  const { deprecated } = config
+  const { deprecated, before: next } = config
   const route = {
     ...schema,
     ...(deprecated === undefined
@@ -208,5 +222,5 @@ function documented (schema: FastifySchema | undefined, config: FastifyContextCo
     headers: { type: 'object', properties: { ...(schema?.headers as TObject | undefined)?.properties, ...requestHeaders } },
     ...(config.public === true ? { security: [] } : {})
   }
-  return Object.assign(route, { [answers]: routeResponsesOf(schema, config) })
+  return Object.assign(route, { [answers]: routeResponsesOf(schema, config), ...next === undefined ? {} : { [before]: next } })
 }

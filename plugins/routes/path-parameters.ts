@@ -1,5 +1,5 @@
 import { compile, isUuid } from '@dispatch/common'
-import { AssetName, DispatchError, ProviderCode } from '@dispatch/core'
+import { DispatchError, ProviderCode } from '@dispatch/core'
 
 /** The UUID in a path. Throws `not_found` for any other text, because nothing has such an id. */
 export function uuidIn (id: string, what: string): string {
@@ -22,14 +22,6 @@ const isCode = compile(ProviderCode)
 export function codeIn (code: string): string {
   if (!isCode(code).ok) throw resourceNotFound('provider', code)
   return code
-}
-
-const isAssetName = compile(AssetName)
-
-/** The name of a picture in a path. Throws `not_found` for anything else: nothing has such a name. */
-export function assetIn (name: string): string {
-  if (!isAssetName(name).ok) throw resourceNotFound('asset', name)
-  return name
 }
 
 /** The error for a thing that does not exist, or belongs to another company. */

@@ -2,5 +2,6 @@
  * `@dispatch/plugins/routes`: what the routes of a feature are made of.
  */
 export { auditAuthorOf } from './audit-author.ts'
+export { contentDisposition } from './documents.ts'
 export { pageOf } from './paging.ts'
-export { codeIn, integerIn, resourceNotFound, uuidIn } from './path-parameters.ts'
+export { codeIn, integerIn, largestId, resourceNotFound, uuidIn } from './path-parameters.ts'

@@ -1,5 +1,4 @@
-import { type CompiledTemplate, compileTemplate, render, type TemplateFolder } from '@dispatch/documents'
-import { standalone } from '../../core/templates/preview.ts'
+import { type CompiledTemplate, compileTemplate, render, standalone, type TemplateFolder } from '@dispatch/documents'
 
 /** A file with its name. */
 export type SampleFiles = Readonly<Record<string, string | Uint8Array>>

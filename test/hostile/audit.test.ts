@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import t from 'tap'
+import { tablesIn } from '../../core/packages/features/templates/store/tables.ts'
 import { noteAudit } from '../../core/store/tenants/audit.ts'
 import { directory, provide, source } from '../fixtures/providers/folders.ts'
 import { letter } from '../plugins/support/templates.ts'
@@ -556,7 +557,7 @@ await t.test('what is refused leaves none', async (t) => {
 
 await t.test('what cannot be noted is not done', async (t) => {
   const stored = async (): Promise<unknown> => ({
-    assets: await owner.selectFrom('assets').select('name').execute(),
+    assets: await tablesIn(owner).selectFrom('assets').select('name').execute(),
     configurations: await owner.selectFrom('configurations').select('account').execute()
   })
   await send('POST', '/api/v1/assets', { body: { name: 'kept', image } }, admin)

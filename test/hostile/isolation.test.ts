@@ -11,12 +11,8 @@ const { app, send } = service
 const { owner, company } = app.get('database')
 
 /** A company with rows in every table that companies use. */
-async function founded (name: string, templateId: number): Promise<number> {
+async function founded (name: string): Promise<number> {
   const { companyId, admin } = await service.company(name)
-  await sql`insert into templates select ${templateId}, ${companyId}, ${name}, version, updated_at from templates where template_id = 1`
-    .execute(owner)
-  await sql`insert into template_versions select ${templateId}, version, ${companyId}, ${name}, source, schema, sample, created_at
-    from template_versions where template_id = 1 limit 1`.execute(owner)
   const { body: { dispatchId } } = await send('POST', '/api/invoicing', {
     body: invoiceRequest({}, { metadata: { name } }),
     headers: { 'x-idempotency-key': name }
@@ -53,7 +49,6 @@ async function founded (name: string, templateId: number): Promise<number> {
   await sql`insert into log_counts (company_id, log, hour, subject, result, count)
     values (${companyId}, 'requests', now(), ${name}, '404', 1)`.execute(owner)
   await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
-  await send('POST', '/api/v1/assets', { body: { name: 'logo', image: point } }, admin)
   const ofConfigurations = sql`from configurations, users
     where configurations.company_id = ${companyId} and configurations.user_id is null and email = ${admin.email}`
   await sql`insert into connections (account, company_id, client, tokens, usable_until, connected_by, connected_at)
@@ -80,9 +75,8 @@ async function founded (name: string, templateId: number): Promise<number> {
   return companyId
 }
 
-const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-const theirs = await founded('theirs', 1000)
-const own = await founded('own', 1001)
+const theirs = await founded('theirs')
+const own = await founded('own')
 
 const role = 'dispatch_company'
 /** Tables with a company in their rows that only the owner reads. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { tablesIn } from '../../core/packages/features/templates/store/tables.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { chainBody } from '../support/chains.ts'
 import { clockAt } from '../support/clock.ts'
@@ -117,8 +118,8 @@ await t.test('of a template that only a newer release can read nothing more is k
   const dispatchId = await dispatch()
   await list('alpha', 'checking')
   has(t, await why(dispatchId), { checking: { outcome: 'not_chosen' } })
-  t.teardown(() => owner.updateTable('template_versions').set({ language: 1 }).execute())
-  await owner.updateTable('template_versions').set({ language: 99 }).execute()
+  t.teardown(() => tablesIn(owner).updateTable('template_versions').set({ language: 1 }).execute())
+  await tablesIn(owner).updateTable('template_versions').set({ language: 99 }).execute()
   has(t, await why(dispatchId), { alpha: { outcome: 'chosen' }, checking: { outcome: 'not_chosen' } })
 })
 

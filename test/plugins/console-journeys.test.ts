@@ -1,6 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { wordsOf } from '../../core/packages/features/templates/pages/words.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { until } from '../core/work/support.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
@@ -16,7 +17,7 @@ type Person = {
   t: Test
   page: Page
   scripted: boolean
-  words: typeof languages.en
+  words: ReturnType<typeof wordsOf>
   /** Their company, of which they are the admin. */
   company: Company
   /** A word that no other journey has. */
@@ -415,7 +416,7 @@ async function inBrowser (browser: Browser): Promise<void> {
 
   let journey = 0
   for (const scripted of [true, false]) {
-    const words = languages[scripted ? 'en' : 'fr']
+    const words = wordsOf(languages[scripted ? 'en' : 'fr'])
     const options: BrowserContextOptions = {
       baseURL: url,
       javaScriptEnabled: scripted,

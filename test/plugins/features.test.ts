@@ -18,6 +18,9 @@ const named = (features: readonly Feature[]): string[] => features.map(({ name }
 const inks = defineFeature({ name: 'inks', needs: {}, provides: (provide) => [provide(ink, () => ({ colour: 'blue' }))] })
 const pens = defineFeature({ name: 'pens', needs: { ink } })
 
+/** The features of the service with others. */
+const besideShipped = async (...features: Feature[]): Promise<Feature[]> => inOrder([...await findFeatures(), ...features])
+
 await t.test('a feature stands after what it needs, else features stand by name', (t) => {
   t.same(named(inOrder([pens, inks])), ['inks', 'pens'])
   t.same(named(inOrder([inks, pens])), ['inks', 'pens'])
@@ -89,7 +92,11 @@ await t.test('a route of a feature without a permission ends the start', async (
     }
   })
   const log = createLogger('silent')
-  const app = await createApp(testConfig(t.testdir()), { databaseUrl: await seededDatabase(t), log, features: [feature] })
+  const app = await createApp(testConfig(t.testdir()), {
+    databaseUrl: await seededDatabase(t),
+    log,
+    features: await besideShipped(feature)
+  })
   t.teardown(app.close)
   await t.rejects(createServer(app, log), {
     message: 'The feature "open" does not say who may ask for GET /api/v1/open: its permissions lack "readOpen".'
@@ -100,9 +107,46 @@ await t.test('a feature provides nothing under a name of the service', async (t)
   const database = token<object>('database')
   const feature = defineFeature({ name: 'clash', needs: {}, provides: (provide) => [provide(database, () => ({}))] })
   const log = createLogger('silent')
-  await t.rejects(createApp(testConfig(t.testdir()), { databaseUrl: await seededDatabase(t), log, features: [feature] }), {
-    message: 'The feature "clash" provides "database", which the service itself has.'
+  await t.rejects(createApp(testConfig(t.testdir()), { databaseUrl: await seededDatabase(t), log, features: await besideShipped(feature) }),
+    {
+      message: 'The feature "clash" provides "database", which the service itself has.'
+    })
+})
+
+await t.test('without the feature that the service needs it does not start', async (t) => {
+  const features = (await findFeatures()).filter(({ name }) => name !== 'templates')
+  await t.rejects(createApp(testConfig(t.testdir()), { databaseUrl: await seededDatabase(t), log: createLogger('silent'), features }), {
+    message: 'No feature provides "templates", without which no service is started.'
   })
+})
+
+await t.test('operations of a feature stand in the OpenAPI document where it says, else last', async (t) => {
+  const ofName = (name: string, before?: string): Feature =>
+    defineFeature({
+      name,
+      needs: {},
+      ...before === undefined ? {} : { before },
+      permissions: { [`read-${name}`]: {} },
+      routes (app, _options, done) {
+        app.get(`/api/v1/${name}`, { config: { errors: [] }, schema: { operationId: `read-${name}` } }, () => '')
+        done()
+      }
+    })
+  const log = createLogger('silent')
+  const app = await createApp(testConfig(t.testdir()), {
+    databaseUrl: await seededDatabase(t),
+    log,
+    features: await besideShipped(ofName('early', 'listTemplates'), ofName('late'))
+  })
+  const server = await createServer(app, log)
+  t.teardown(async () => {
+    await server.close()
+    await app.close()
+  })
+  const { paths } = (await server.inject({ url: '/openapi.json', headers: { 'x-forwarded-proto': 'https' } })).json<{ paths: object }>()
+  const all = Object.keys(paths)
+  t.equal(all.indexOf('/api/v1/early') + 1, all.indexOf('/api/v1/templates'))
+  t.ok(all.indexOf('/api/v1/late') > all.indexOf('/healthz'))
 })
 
 await t.test('the page of features shows the definition that a test adds to a checkout', (t) => {
@@ -129,7 +173,7 @@ await t.test('work beside requests begins with the service and ends with it', as
   const app = await createApp(testConfig(t.testdir()), {
     databaseUrl: await seededDatabase(t),
     log: createLogger('silent'),
-    features: inOrder([feature, inks])
+    features: await besideShipped(feature, inks)
   })
   t.same(done, ['begins in blue'])
   await app.close()

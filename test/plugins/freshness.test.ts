@@ -1,5 +1,7 @@
 import { hashPassword } from '@dispatch/core'
 import t from 'tap'
+import { publishShared } from '../../core/packages/features/templates/store/shared-templates.ts'
+import { tablesIn } from '../../core/packages/features/templates/store/tables.ts'
 import { has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, operator, seededDatabase, startService } from '../support/service.ts'
@@ -127,11 +129,11 @@ await t.test('what a company publishes and takes back holds for the next request
 })
 
 await t.test('a new version of a template is the next request\'s', async (t) => {
-  const { source, schema, sample } = await owner.selectFrom('template_versions').selectAll().where('template_id', '=', 2)
+  const { source, schema, sample } = await tablesIn(owner).selectFrom('template_versions').selectAll().where('template_id', '=', 2)
     .executeTakeFirstOrThrow()
   has(t, (await there.send('GET', '/api/v1/templates/2')).body, { version: 1 })
   const stricter = { ...schema, required: ['never'] } as typeof schema
-  await here.app.get('templates').publishShared([{
+  await publishShared(here.app.get('database'), [{
     id: 2,
     name: 'Quote',
     digest: 'stricter',

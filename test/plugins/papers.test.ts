@@ -2,6 +2,7 @@ import type { ServiceName } from '@dispatch/core'
 import type { Format, Rendered, RenderJob } from '@dispatch/documents'
 import t from 'tap'
 import type { PaperSize } from '../../core/packages/documents/model/paper.ts'
+import { publishShared } from '../../core/packages/features/templates/store/shared-templates.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
@@ -25,7 +26,7 @@ const renderer = {
 }
 const { send, app } = await startService(t, { config: { providerDirectories: providers.directories }, replacements: { renderer } })
 for (const code of ['american', 'european', 'both']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
-await app.get('templates').publishShared([
+await publishShared(app.get('database'), [
   {
     id: 900,
     name: 'Fixed',

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { createNetwork } from '../../core/host/http/network.ts'
 import { readImage } from '../../core/packages/documents/image/read.ts'
+import { publishShared } from '../../core/packages/features/templates/store/shared-templates.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { answer, mailServer } from '../support/smtp.ts'
@@ -49,7 +50,7 @@ async function sentOnce (t: Test): Promise<Sent> {
   }))
   const network = createNetwork({ loopback: 'allowed', ca: [server.ca], route: server.route })
   const service = await startService(t, { replacements: { network } })
-  await service.app.get('templates').publishShared([mailTemplate('first', 'One.')], new Date())
+  await publishShared(service.app.get('database'), [mailTemplate('first', 'One.')], new Date())
   const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
   has(t, await service.send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }), { status: 200 })
   const first = await service.send('POST', '/api/email', {
@@ -61,7 +62,7 @@ async function sentOnce (t: Test): Promise<Sent> {
 
 await t.test('a mail carries its pictures, and the next attempt the same, whatever became of the template', async (t) => {
   const { sources, service: { app, send }, first } = await sentOnce(t)
-  await app.get('templates').publishShared([mailTemplate('second', 'Two.')], new Date())
+  await publishShared(app.get('database'), [mailTemplate('second', 'Two.')], new Date())
   has(t, await send('POST', `/api/v1/dispatches/${first.body.dispatchId}/retry`), { status: 200, body: { status: 'succeeded' } })
 
   t.equal(sources.length, 2)

@@ -11,7 +11,7 @@ export { readTemplateFolder } from './source/read-folder.ts'
 export type { TemplateFolder } from './source/folder.ts'
 export { compileTemplate, type CompiledTemplate } from './compile/compile.ts'
 export type { Format, RenderJob, Rendered } from './render/job.ts'
-export type { HtmlMessage } from './render/html.ts'
+export { standalone, type HtmlMessage } from './render/html.ts'
 
 // Documents in threads with limits of time and memory.
 export { RendererBusy, createRenderer, type Renderer } from './threads/renderer.ts'

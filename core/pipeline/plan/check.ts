@@ -17,8 +17,8 @@ import { clientPointerOf, providerRequestOf } from '../../services/provider-requ
 import type { DispatchRequest } from '../../services/request.ts'
 import type { CheckInput, Findings } from '../../services/service.ts'
 import { contradictions } from '../../services/shared-facts.ts'
-import type { StoredTemplate } from '../../store/templates/templates.ts'
 import { factsTemplateOf, sharedContent } from '../facts.ts'
+import type { StoredTemplate } from '../templates.ts'
 import { checkCallback, checkCallbackAddress, checkEvents, checkFormats, checkPapers, checkSignaturePlaces,
   checkSigned } from './chain-checks.ts'
 import type { ResolvedRequest, ResolvedStep } from './resolve.ts'

@@ -1,6 +1,6 @@
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
-import type { StoredTemplate } from '../../store/templates/templates.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import type { StoredTemplate } from '../templates.ts'
 
 /**
  * The template of a recorded step, in its version; undefined where the step has none. One that only a newer release can read is as one that

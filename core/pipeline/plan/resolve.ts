@@ -1,16 +1,15 @@
-import { didYouMean, type Problem } from '@dispatch/common'
+import type { Problem } from '@dispatch/common'
 import type { Actor } from '../../access/account.ts'
 import { requireService } from '../../access/permissions.ts'
 import { type Choice, type ChoiceContext, chooseListed, chooseProvider, type ListedChoice } from '../../configuration/choose.ts'
-import { DispatchError, refusal } from '../../contract/errors.ts'
+import { refusal } from '../../contract/errors.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import { usualVersion, type Version } from '../../contract/versions.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import { needsProvider, services } from '../../services/index.ts'
-import type { DispatchRequest, RequestStep, Stated, TemplateReference } from '../../services/request.ts'
+import type { DispatchRequest, RequestStep, Stated } from '../../services/request.ts'
 import { isStatedIn } from '../../services/shared-facts.ts'
 import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
-import type { StoredTemplate } from '../../store/templates/templates.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { factsTemplateOf } from '../facts.ts'
 import type { TemplateContent } from '../step.ts'
@@ -76,7 +75,7 @@ export async function resolveRequest (
     ...step,
     ...(template === undefined
       ? {}
-      : { template: { data: template.data, path: template.path, template: await findTemplate(catalogs, companyId, template) } }),
+      : { template: { data: template.data, path: template.path, template: await catalogs.templates.find(companyId, template) } }),
     ...(needsProvider(step.service) ? choicesFor(chooser, actor, step) : {})
   })
   return {
@@ -134,26 +133,4 @@ function choicesFor (
     choice: placed(chooseProvider(chooser, actor, service, providerName)),
     ...(listed === undefined ? {} : { listed: listed.map((entry) => ({ ...entry, choice: placed(entry.choice) })) })
   }
-}
-
-async function findTemplate ({ templates }: ResolveDependencies, companyId: number, reference: TemplateReference): Promise<StoredTemplate> {
-  const template = 'id' in reference ? await templates.find(companyId, reference.id) : await templates.findNamed(companyId, reference.name)
-  if (template !== undefined) return template
-  throw new DispatchError('template_not_found', await whyMissing(templates, companyId, reference))
-}
-
-/** The most template names that an unknown name is compared with, to suggest a similar one. */
-const compared = 500
-
-async function whyMissing (templates: ResolveDependencies['templates'], companyId: number, reference: TemplateReference): Promise<string> {
-  const [first] = 'id' in reference
-    ? await templates.list(companyId, {}, { limit: 1, after: reference.id - 1 })
-    : await templates.list(companyId, { name: reference.name, status: 'draft' }, { limit: 1 })
-  if (first?.present === null && (!('id' in reference) || first.id === reference.id)) {
-    return `The template ${first.id} ("${first.name}") is a draft: publish it with POST /api/v1/templates/${first.id}/publish.`
-  }
-  const lists = 'GET /api/v1/templates lists those that you may use.'
-  if ('id' in reference) return `There is no template ${reference.id}: ${lists}`
-  const names = (await templates.list(companyId, { status: 'published' }, { limit: compared })).map(({ name }) => name)
-  return `There is no template "${reference.name}"${didYouMean(reference.name, names)}: ${lists}`
 }

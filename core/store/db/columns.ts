@@ -19,7 +19,6 @@ export const columns = {
     'updated_at',
     'account'
   ],
-  assets: ['company_id', 'name', 'uri', 'sha256', 'width', 'height', 'size', 'created_at'],
   dispatches: [
     'dispatch_id',
     'company_id',

@@ -1,5 +1,4 @@
 import type { Json, JsonObject, Problem } from '@dispatch/common'
-import type { TemplateSource } from '@dispatch/documents'
 import type { PackageManifest, PublicKey } from '@dispatch/marketplace'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { KeyMode, Role } from '../../access/account.ts'
@@ -94,30 +93,6 @@ export type Tables = {
     taken_until: Date | null
     expires_at: Date
   }
-  templates: {
-    template_id: number
-    company_id: number | null
-    name: string
-    version: number | null
-    updated_at: Date
-    removed_at: Date | null
-  }
-  template_versions: {
-    template_id: number
-    version: number
-    company_id: number | null
-    digest: string
-    source: Plain<TemplateSource>
-    schema: Plain<JsonObject>
-    sample: Plain<JsonObject>
-    created_at: Date
-    yaml: Generated<string>
-    size: Generated<number>
-    user_id: number | null
-    published_at: Date | null
-    language: Generated<number>
-  }
-  assets: { company_id: number, name: string, uri: string, sha256: string, width: number, height: number, size: number, created_at: Date }
   dispatches: {
     dispatch_id: string
     company_id: number

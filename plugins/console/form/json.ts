@@ -16,6 +16,11 @@ export function faultIn (text: string): { message: string, line?: number, column
   return { message, line: before.length, column: (before.at(-1) ?? '').length + 1 }
 }
 
+/** Data as a person reads them. */
+export function pretty (data: object): string {
+  return JSON.stringify(data, null, 2)
+}
+
 function parsed (text: string): { value?: unknown, fault?: string } {
   try {
     return { value: JSON.parse(text) as unknown }

@@ -1,13 +1,12 @@
 import type { Json, JsonObject } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { linesField } from '../form/fields.ts'
-import { objectIn } from '../form/json.ts'
+import { objectIn, pretty } from '../form/json.ts'
 import { type FieldSchema, isList, isObject, kindOf, type SettingsForm } from '../form/schema.ts'
 import { fieldsOf, readSettings } from '../form/settings.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import type { Api, ApiAnswer, DispatchRequestView, DispatchView, ErrorBody } from '../session/api.ts'
 import { followingForms, serviceForms } from './send-forms.ts'
-import { pretty } from './template.ts'
 
 type RequestStep = DispatchRequestView['steps'][number]
 

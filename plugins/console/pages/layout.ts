@@ -16,7 +16,6 @@ const sections = [
   { name: 'home', path: '/console' },
   { name: 'dispatches', path: '/console/dispatches' },
   { name: 'send', path: '/console/send' },
-  { name: 'templates', path: '/console/templates' },
   { name: 'providers', path: '/console/providers' },
   { name: 'marketplace', path: '/console/marketplace', roles: ['admin', 'operator'] },
   { name: 'developers', path: '/console/developers' },
@@ -25,13 +24,15 @@ const sections = [
   { name: 'operation', path: '/console/operation', roles: ['operator'] }
 ] as const satisfies readonly { name: keyof Words, path: string, roles?: readonly string[] }[]
 
-/** The menu of a reader: an entry of a feature stands behind the section that it names, else at the end. */
+/** The menu of a reader: an entry of a feature stands behind the section that it names, which may be another feature's, else at the end. */
 function menuOf ({ words, actor: { role }, parts: { menu } }: Visit, section: string | undefined): Html {
   const entry = (name: string, path: string, label: string): Html =>
     html`<a href="${path}"${name === section ? currentEntry : none}>${label}</a>`
   const seen = ({ roles }: { path: string, roles?: readonly string[] }): boolean => roles === undefined || roles.includes(role)
   const added = (place: string | undefined): Html[] =>
-    menu.filter((one) => one.after === place && seen(one)).map(({ section: name, path, label }) => entry(name, path, textIn(words, label)))
+    menu.filter((one) => one.after === place).map((one) =>
+      html`${seen(one) ? entry(one.section, one.path, textIn(words, one.label)) : none}${added(one.section)}`
+    )
   const entries = sections.map((one) => html`${seen(one) ? entry(one.name, one.path, words[one.name]) : none}${added(one.name)}`)
   return html`<nav aria-label="${words.menu}">
 ${entries}${added(undefined)}<a href="/docs">${words.documentation}</a>

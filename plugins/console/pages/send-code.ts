@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, memoizeByIdentity } from '@dispatch/common'
+import { pretty } from '../form/json.ts'
 import { isList, isObject } from '../form/schema.ts'
-import { pretty } from './template.ts'
 
 /** A request to the API. */
 export type ApiRequest = { url: string, body: JsonObject }

@@ -2,14 +2,24 @@ import type { JsonObject } from '@dispatch/common'
 import { objectIn } from '../form/json.ts'
 import { readSettings } from '../form/settings.ts'
 import { type DataForm, dataForm, fits } from '../form/simple.ts'
-import { type ProviderView, type TemplateDetail, withQuery } from '../session/api.ts'
+import { type ProviderView, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { providerOptions, readProviders } from './provider-names.ts'
 import { beginningOf, followingForms, followingOf, serviceForms } from './send-forms.ts'
 
+/** A template that something is made of. */
+export type SentTemplate = {
+  id: number
+  name: string
+  service: string
+  documentType?: string
+  schema: JsonObject
+  sample: JsonObject
+}
+
 /** What stands in the form. */
 export type Draft = {
-  template: TemplateDetail
+  template: SentTemplate
   service: string
   /** The fields of the service's object in the request. */
   fields: JsonObject
@@ -82,7 +92,7 @@ async function readParts (
   { template: id, service: asked }: Begun
 ): Promise<Pick<Draft, 'template' | 'service' | 'providers'>> {
   const [template, providers] = await Promise.all([
-    visit.api.read<TemplateDetail>(withQuery(`/api/v1/templates/${encodeURIComponent(id)}`, {})),
+    visit.api.read<SentTemplate>(withQuery(`/api/v1/templates/${encodeURIComponent(id)}`, {})),
     readProviders(visit)
   ])
   const service = Object.hasOwn(serviceForms, asked) ? asked : template.service
@@ -97,7 +107,7 @@ export function choosable ({ service, following, providers }: Draft): { value: s
 }
 
 /** The form of a template, where it shows all of the data but those that it carries along. */
-function formFor ({ schema, sample }: TemplateDetail, data: JsonObject): DataForm | undefined {
+function formFor ({ schema, sample }: SentTemplate, data: JsonObject): DataForm | undefined {
   const made = dataForm(schema, sample)
   if (made === undefined) return undefined
   return fits(made.form, shownOf(made, data)) ? made : undefined

@@ -2,18 +2,18 @@ import { type Json, memoizeByIdentity } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { type Html, html } from '../../html.ts'
 import { checkField, choiceField, linesField, onceField, textField } from '../form/fields.ts'
+import { pretty } from '../form/json.ts'
 import { createRemembered } from '../form/remembered.ts'
 import { fieldsOf, type Filled } from '../form/settings.ts'
 import type { DataForm } from '../form/simple.ts'
 import { longTextField } from '../form/text.ts'
 import { documentTypeName, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
-import { type TemplateView, withQuery } from '../session/api.ts'
+import { withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { copyable, notice, page } from './layout.ts'
 import { type ApiRequest, curlOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
-import { addressOf, choosable, type Draft, requestOf, restOf, shownOf } from './send-draft.ts'
+import { addressOf, choosable, type Draft, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
 import { followingForms, serviceForms } from './send-forms.ts'
-import { pretty } from './template.ts'
 
 /**
  * What a page says of a form besides what stands in it. `told` stands beside the buttons, and is read out when it changes. `accepted`:
@@ -29,7 +29,7 @@ export type Shown = {
 }
 
 /** Templates to choose from. `q`: words of their names that were searched for. */
-export type Choice = { templates: readonly TemplateView[], nextCursor: string | null, q: string }
+export type Choice = { templates: readonly SentTemplate[], nextCursor: string | null, q: string }
 
 /** The choice of a template, and of the service. */
 export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice): Html {

@@ -1,16 +1,16 @@
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { onceIn } from '../form/fields.ts'
+import { pretty } from '../form/json.ts'
 import { creditsOf, fill, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type Refusal, type TemplateView, type ValidationResponse, withQuery } from '../session/api.ts'
+import { ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, sentences } from './layout.ts'
 import { sendNoPreview, sendPreview } from './preview.ts'
 import { nameOf } from './provider-names.ts'
 import { requestFile } from './send-code.ts'
-import { addressOf, beginDraft, type Draft, readDraft, requestOf } from './send-draft.ts'
+import { addressOf, beginDraft, type Draft, readDraft, requestOf, type SentTemplate } from './send-draft.ts'
 import { choicePage, draftPage, type Shown } from './send-view.ts'
-import { pretty } from './template.ts'
 
 type Posted = { Body: URLSearchParams }
 
@@ -27,7 +27,7 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     if (chosen.template !== '') return show(request, reply, await beginDraft(visit, { ...chosen, then }))
     const q = textOf('q').slice(0, 100)
     const path = withQuery('/api/v1/templates', { status: 'published', limit: '100', q, cursor: textOf('cursor') })
-    const { data, nextCursor } = await visit.api.read<{ data: TemplateView[], nextCursor: string | null }>(path)
+    const { data, nextCursor } = await visit.api.read<{ data: SentTemplate[], nextCursor: string | null }>(path)
     return reply.page(choicePage(visit, { templates: data, nextCursor, q }))
   })
 

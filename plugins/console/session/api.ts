@@ -7,13 +7,13 @@ import { askOwn } from '../../hooks/own-request.ts'
 import { ProofNeeded } from './proof.ts'
 
 export { callbackTypes, deliveryStatuses, isUnderWay, noticeText, scopesWithin, searchedStepStatuses, statusClasses } from '@dispatch/core'
-export type { AdapterDetail, AdapterView, AssetUseView, AssetView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView,
-  ChoicesView, CompanyView, ConfigurationView, ConnectView, CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest,
-  EndpointView, ErrorBody, EventView, FoundDispatchView, GuideView, HoldView, InvitationView, InvitationWithLink, KeyView, LimitsView,
-  LinkMailView, LinkView, ListedProvider, LogCountView, MyConfig, MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret,
-  NewEndpointView, NewKeyView, NoticeView, PasswordLinkView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent,
-  SecondFactorView, SessionView, SettingsView, SingleSignOnView, StatisticsView, TemplateAnswer, TemplateDetail, TemplateView, UserView,
-  ValidationResponse, VendorCallView, VersionCheck, VersionView, NewPasskeyView, PasskeyView } from '@dispatch/core'
+export type { AdapterDetail, AdapterView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView, ChoicesView, CompanyView,
+  ConfigurationView, ConnectView, CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody,
+  EventView, FoundDispatchView, GuideView, HoldView, InvitationView, InvitationWithLink, KeyView, LimitsView, LinkMailView, LinkView,
+  ListedProvider, LogCountView, MyConfig, MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView,
+  NoticeView, PasswordLinkView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView,
+  SettingsView, SingleSignOnView, StatisticsView, UserView, ValidationResponse, VendorCallView, NewPasskeyView,
+  PasskeyView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

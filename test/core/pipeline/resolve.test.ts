@@ -2,12 +2,14 @@ import t from 'tap'
 import type { Actor } from '../../../core/access/account.ts'
 import type { ServiceName } from '../../../core/contract/service-names.ts'
 import { createHost } from '../../../core/host/host.ts'
+import { createTemplates } from '../../../core/packages/features/templates/service/find.ts'
+import { tablesIn } from '../../../core/packages/features/templates/store/tables.ts'
+import { createTemplateStore } from '../../../core/packages/features/templates/store/templates.ts'
 import { type ResolveDependencies, resolveRequest } from '../../../core/pipeline/plan/resolve.ts'
 import { createRequestReader } from '../../../core/services/request.ts'
 import { createConfigurations } from '../../../core/store/configuration/configurations.ts'
 import { openDatabase } from '../../../core/store/db/database.ts'
 import { createFreshness } from '../../../core/store/db/freshness.ts'
-import { createTemplates } from '../../../core/store/templates/templates.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
 import { has } from '../../support/matching.ts'
 import { seededDatabase } from '../../support/service.ts'
@@ -16,7 +18,7 @@ const database = openDatabase({ connectionString: await seededDatabase(t) }, { o
 t.teardown(() => database.close())
 const freshness = createFreshness(database)
 await freshness.check()
-const templates = createTemplates(database, freshness)
+const templates = createTemplates(createTemplateStore(database, freshness))
 const catalogs: ResolveDependencies = {
   templates,
   configurations: createConfigurations(database, freshness),
@@ -33,9 +35,15 @@ const resolved = (name: ServiceName, body: object, companyId = demo) =>
 async function own (companyId: number, id: number, name: string): Promise<void> {
   const now = new Date()
   const source = { name, service: 'file', locale: 'en-GB', body: [{ paragraph: 'Own' }] }
-  await database.owner.insertInto('templates').values({ template_id: id, company_id: companyId, name, version: 1, updated_at: now })
+  await tablesIn(database.owner).insertInto('templates').values({
+    template_id: id,
+    company_id: companyId,
+    name,
+    version: 1,
+    updated_at: now
+  })
     .execute()
-  await database.owner.insertInto('template_versions').values({
+  await tablesIn(database.owner).insertInto('template_versions').values({
     template_id: id,
     version: 1,
     company_id: companyId,

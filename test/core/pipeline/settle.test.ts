@@ -68,7 +68,7 @@ await providers.add('accepting', {}, accepts)
 const service = await startService(t, { config: { providerDirectories: providers.directories } })
 await service.send('PUT', '/api/v1/company/providers/accepting', { body: { settings: {} } })
 await service.app.get('configurations').latest(2)
-await service.app.get('templates').find(2, 1)
+await service.app.get('templates').find(2, { id: 1 })
 const dependencies = service.app.get('pipelineDependencies')
 
 async function dispatchOn (replaced: Partial<typeof dependencies>, idempotencyKey?: string): Promise<string> {

@@ -15,10 +15,10 @@ import { checkForeseen, checkRequest, type Foreseen } from '../../../core/pipeli
 import { type DispatchPlan, planOf } from '../../../core/pipeline/plan/plan.ts'
 import { type ResolvedStep, withStated } from '../../../core/pipeline/plan/resolve.ts'
 import { createSharedChecks } from '../../../core/pipeline/plan/template-checks.ts'
+import type { StoredTemplate } from '../../../core/pipeline/templates.ts'
 import { needsProvider } from '../../../core/services/index.ts'
 import { createRequestReader, type DispatchRequest, type RequestReader, type RequestStep } from '../../../core/services/request.ts'
 import type { Findings } from '../../../core/services/service.ts'
-import type { StoredTemplate } from '../../../core/store/templates/templates.ts'
 
 /** The least that a provider of each service declares. */
 const least = {

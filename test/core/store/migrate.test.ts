@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { globSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import t from 'tap'
 import { openDatabase } from '../../../core/store/db/database.ts'
@@ -21,10 +22,12 @@ await t.test('processes that start together migrate once, and later ones not aga
 
 type Column = { name: string, nullable: boolean }
 
-/** The columns that schema.ts writes down, by table. */
+/** The columns that the types of queries write down, by table: those of the core in schema.ts, those of a feature in its store/tables.ts. */
 async function written (): Promise<Record<string, Column[]>> {
-  const source = await readFile(new URL('../../../core/store/db/schema.ts', import.meta.url), 'utf8')
-  const [, tables = ''] = /export type Tables = \{\n([\s\S]*?)\n\}/.exec(source) ?? []
+  const core = new URL('../../../core/', import.meta.url)
+  const files = ['store/db/schema.ts', ...globSync('packages/features/*/store/tables.ts', { cwd: core })]
+  const sources = await Promise.all(files.map((file) => readFile(new URL(file, core), 'utf8')))
+  const tables = sources.map((source) => /export type \w*Tables = \{\n([\s\S]*?)\n\}/.exec(source)?.[1] ?? '').join('\n')
   return Object.fromEntries([...tables.matchAll(/^ {2}(\w+): \{([^{}]*)\}/gm)].map(([, table = '', columns = '']) => [
     table,
     [...columns.matchAll(/(\w+): ((?:<(?:[^<>]|<[^<>]*>)*>|[^,<\n])+)/g)].map(([, name = '', type = '']) => ({

@@ -1,10 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 import { readdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import type { SharedTemplate } from '../../../core/packages/features/templates/store/shared-templates.ts'
+import { tablesIn } from '../../../core/packages/features/templates/store/tables.ts'
+import { createTemplateStore } from '../../../core/packages/features/templates/store/templates.ts'
 import { type Database, openDatabase } from '../../../core/store/db/database.ts'
 import { createFreshness } from '../../../core/store/db/freshness.ts'
 import { migrate, schemaState } from '../../../core/store/db/migrate.ts'
-import { createTemplates, type SharedTemplate } from '../../../core/store/templates/templates.ts'
 import { has } from '../../support/matching.ts'
 import { testDatabase } from '../../support/postgres.ts'
 
@@ -102,7 +104,7 @@ const template = (digest: string): SharedTemplate => ({
 await t.test('the files of shared templates are told as they were published, but not of templates with pictures', async (t) => {
   const database = await begin(t)
   await migrate(database)
-  const templates = createTemplates(database, createFreshness(database))
+  const templates = createTemplateStore(database, createFreshness(database))
   const pictured: SharedTemplate = {
     ...template('two'),
     id: 2,
@@ -118,14 +120,14 @@ await t.test('the files of shared templates are told as they were published, but
 await t.test('an older release publishes no shared template again, and reads the newest one that it can', async (t) => {
   const database = await begin(t)
   await migrate(database)
-  const templates = createTemplates(database, createFreshness(database))
+  const templates = createTemplateStore(database, createFreshness(database))
   t.equal(await templates.publishShared([template('one')], new Date()), 1)
   t.equal(await templates.publishShared([template('two')], new Date()), 1)
   const { needs } = await releaseOf(database)
   await leaveNewer(database, needs)
   t.equal(await templates.publishShared([template('one')], new Date()), 0)
   await database.owner.insertInto('companies').values({ name: 'Acme', created_at: new Date() }).execute()
-  await database.owner.updateTable('template_versions').set({ language: 99 }).where('version', '=', 2).execute()
+  await tablesIn(database.owner).updateTable('template_versions').set({ language: 99 }).where('version', '=', 2).execute()
   has(t, await templates.find(1, 1), { version: 1, digest: 'one' })
   has(t, await templates.findNamed(1, 'letter'), { version: 1 })
   t.same((await templates.listShared()).map(({ version }) => version), [1])
@@ -137,7 +139,7 @@ await t.test('a template of a company that only a newer release can read is told
   await migrate(database)
   const { company_id: id } = await database.owner.insertInto('companies').values({ name: 'Acme', created_at: new Date() })
     .returning('company_id').executeTakeFirstOrThrow()
-  await database.owner.insertInto('templates').values({
+  await tablesIn(database.owner).insertInto('templates').values({
     template_id: 1000,
     company_id: id,
     name: 'own',
@@ -145,7 +147,7 @@ await t.test('a template of a company that only a newer release can read is told
     updated_at: new Date()
   })
     .execute()
-  await database.owner.insertInto('template_versions').values({
+  await tablesIn(database.owner).insertInto('template_versions').values({
     template_id: 1000,
     version: 1,
     company_id: id,
@@ -157,7 +159,7 @@ await t.test('a template of a company that only a newer release can read is told
     published_at: new Date(),
     language: 99
   }).execute()
-  await t.rejects(createTemplates(database, createFreshness(database)).find(id, 1000), {
+  await t.rejects(createTemplateStore(database, createFreshness(database)).find(id, 1000), {
     message: /^Version 1 of the template 1000 was written for a newer version of the service/
   })
 })

@@ -31,6 +31,15 @@ export function renderHtml (document: ResolvedDocument): HtmlMessage {
   return { html: html.whole(), text: renderAlternative(document), inline: pictures.all() }
 }
 
+/** The HTML of an e-mail with its pictures as data URIs, because a browser cannot resolve `cid:` references. */
+export function standalone ({ html, inline }: HtmlMessage): string {
+  return inline.reduce(
+    (text, { cid, contentType, bytes }) =>
+      text.replaceAll(`cid:${cid}`, `data:${contentType};base64,${Buffer.from(bytes).toString('base64')}`),
+    html
+  )
+}
+
 function page (document: ResolvedDocument, setting: HtmlContext): Element {
   const { title, locale, preheader, body, footer, style } = document
   const above = opening(document)

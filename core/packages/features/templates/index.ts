@@ -1,0 +1,51 @@
+import { defineFeature, port, service } from '@dispatch/plugins/feature'
+import { pages } from './pages/pages.ts'
+import { routes } from './routes/routes.ts'
+import { createAssets } from './service/assets.ts'
+import { createTemplates } from './service/find.ts'
+import { publishShipped } from './service/shipped.ts'
+import { createTemplateEditor } from './service/template-editor.ts'
+import { assets, templateEditor, templateStore } from './service/tokens.ts'
+import { fillTemplates } from './store/fill.ts'
+import { createTemplateStore } from './store/templates.ts'
+import { words as en } from './words.en.ts'
+import { words as fr } from './words.fr.ts'
+
+/** What documents and messages are made of, and the pictures in them: shared ones, and each company's own. */
+export default defineFeature({
+  name: 'templates',
+  needs: { ...service('database', 'freshness', 'templateWorkers', 'log', 'now'), templateStore, templateEditor, assets },
+  provides: (provide) => [
+    provide(port('templates'), ({ templateStore }) => createTemplates(templateStore)),
+    provide(templateStore, ({ database, freshness }) => createTemplateStore(database, freshness)),
+    provide(templateEditor,
+      ({ database, templateStore: templates, templateWorkers, now }) =>
+        createTemplateEditor({ database, templates, templateWorkers, now })),
+    provide(assets, ({ database, templateWorkers: workers, now }) => createAssets({ database, workers, now }))
+  ],
+  tables: { templates: 'company', template_versions: 'company', assets: 'company' },
+  prepare: publishShipped,
+  routes,
+  before: 'listProviders',
+  permissions: {
+    listTemplates: { scopes: ['send', 'templates'] },
+    readTemplate: { scopes: ['send', 'templates'] },
+    listTemplateVersions: { scopes: ['send', 'templates'] },
+    createTemplate: { roles: ['admin'], scopes: ['templates'] },
+    createTemplateVersion: { roles: ['admin'], scopes: ['templates'] },
+    publishTemplate: { roles: ['admin'], scopes: ['templates'] },
+    checkTemplate: { roles: ['admin'], scopes: ['templates'] },
+    deleteTemplate: { roles: ['admin'], scopes: ['templates'] },
+    previewTemplate: { scopes: ['send', 'templates'] },
+    previewTemplateText: { roles: ['admin'], scopes: ['templates'] },
+    listAssets: { scopes: ['send', 'templates'] },
+    readAsset: { scopes: ['send', 'templates'] },
+    listAssetTemplates: { scopes: ['send', 'templates'] },
+    replaceAsset: { roles: ['admin'], scopes: ['templates'] },
+    createAsset: { roles: ['admin'], scopes: ['templates'] },
+    deleteAsset: { roles: ['admin'], scopes: ['templates'] }
+  },
+  pages,
+  menu: [{ section: 'templates', path: '/console/templates', label: { en: en.templates, fr: fr.templates }, after: 'send' }],
+  isolation: fillTemplates
+})

@@ -1,0 +1,15 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { assetPages } from './assets.ts'
+import { templateDifferencePage } from './template-difference.ts'
+import { templateEditorPages } from './template-editor.ts'
+import { templatePages } from './template.ts'
+import { templatesPage } from './templates.ts'
+
+/** The pages of templates and of their pictures. */
+export const pages: FastifyPluginAsync = async (app) => {
+  await app.register(templatesPage)
+  await app.register(assetPages)
+  await app.register(templatePages)
+  await app.register(templateEditorPages)
+  await app.register(templateDifferencePage)
+}

@@ -1,0 +1,17 @@
+import type { Database } from '@dispatch/core'
+import type { FastifyPluginAsync } from 'fastify'
+import type { Assets } from '../service/assets.ts'
+import type { TemplateEditor } from '../service/template-editor.ts'
+import type { TemplateStore } from '../store/templates.ts'
+import { assetsRoutes } from './assets.ts'
+import { templateEditorRoutes } from './template-editor.ts'
+import { templatesRoutes } from './templates.ts'
+
+type Options = { database: Database, templateStore: TemplateStore, templateEditor: TemplateEditor, assets: Assets, now: () => Date }
+
+/** Templates and pictures: reading, writing, previewing. */
+export const routes: FastifyPluginAsync<Options> = async (app, options) => {
+  await app.register(templatesRoutes, options)
+  await app.register(templateEditorRoutes, options)
+  await app.register(assetsRoutes, options)
+}

@@ -1,0 +1,147 @@
+import { type Database, Nothing, requireService } from '@dispatch/core'
+import { fileFormats } from '@dispatch/documents'
+import { auditAuthorOf, contentDisposition } from '@dispatch/plugins/routes'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { NextVersionBody, PreviewBody, PreviewTextBody, PublishBody, TemplateAnswer, TemplateBody, TemplateDetail, VersionCheck,
+  VersionQuery } from '../contract/templates.ts'
+import type { Preview } from '../service/preview.ts'
+import type { SavedTemplate, TemplateAuthor, TemplateEditor } from '../service/template-editor.ts'
+import { detailOf, findTemplate } from './templates.ts'
+
+type Named = { Params: { id: string } }
+
+const File = {
+  description: 'The document.',
+  content: Object.fromEntries(
+    [...Object.values(fileFormats).map(({ contentType }) => contentType), 'text/html', 'text/plain'].map(
+      (type) => [type, { schema: { type: 'string', format: 'binary' } }]
+    )
+  )
+}
+
+/** Editing (admins) and previewing the templates of a company. */
+export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor: TemplateEditor, database: Database, now: () => Date }> = (
+  app,
+  { templateEditor, database, now },
+  done
+) => {
+  /** The author of a change. */
+  function by (request: FastifyRequest): TemplateAuthor {
+    const { companyId, services } = request.actor
+    return { companyId, services, author: auditAuthorOf(request), at: now() }
+  }
+
+  const numbered = async ({ actor, params }: { actor: FastifyRequest['actor'], params: Named['Params'] }): Promise<number> =>
+    (await findTemplate(database, actor.companyId, params.id)).id
+
+  app.post('/api/v1/templates', {
+    config: { errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
+    schema: {
+      operationId: 'createTemplate',
+      tags: ['Templates'],
+      summary: 'Stores a new template as a draft (admins).',
+      body: TemplateBody,
+      response: { 201: TemplateAnswer }
+    }
+  }, async (request, reply) => reply.code(201).send(answerOf(await templateEditor.create(by(request), request.body))))
+
+  app.put<Named & { Body: NextVersionBody }>('/api/v1/templates/:id', {
+    config: {
+      errors: ['template_not_found', 'conflict', 'validation_failed', 'provider_unavailable']
+    },
+    schema: {
+      operationId: 'createTemplateVersion',
+      tags: ['Templates'],
+      summary: 'Stores the next version of a template as a draft (admins).',
+      body: NextVersionBody,
+      response: { 200: TemplateAnswer }
+    }
+  }, async (request) => answerOf(await templateEditor.change(by(request), await numbered(request), request.body)))
+
+  app.post<Named & { Body: PublishBody }>('/api/v1/templates/:id/publish', {
+    config: { errors: ['template_not_found', 'conflict'] },
+    schema: {
+      operationId: 'publishTemplate',
+      tags: ['Templates'],
+      summary: 'Publishes a version, new or old: dispatches then use it (admins).',
+      body: PublishBody,
+      response: { 200: TemplateDetail }
+    }
+  }, async (request) => detailOf(await templateEditor.publish(by(request), await numbered(request), request.body.version)))
+
+  app.get<Named & { Querystring: VersionQuery }>('/api/v1/templates/:id/check', {
+    config: { errors: ['template_not_found', 'validation_error', 'provider_unavailable'] },
+    schema: {
+      operationId: 'checkTemplate',
+      tags: ['Templates'],
+      summary: 'Says how many dispatches of the last 30 days a version would refuse (admins).',
+      querystring: VersionQuery,
+      response: { 200: VersionCheck }
+    }
+  }, async ({ actor, params, query }) => {
+    const template = await findTemplate(database, actor.companyId, params.id, query.version)
+    requireService(actor, template.source.service)
+    return templateEditor.check(actor.companyId, template)
+  })
+
+  app.delete<Named>('/api/v1/templates/:id', {
+    config: { errors: ['template_not_found'] },
+    schema: {
+      operationId: 'deleteTemplate',
+      tags: ['Templates'],
+      summary: 'Withdraws a template; dispatches that have used it keep their version (admins).',
+      response: { 204: Nothing }
+    }
+  }, async (request, reply) => {
+    await templateEditor.remove(by(request), await numbered(request))
+    return reply.code(204).send()
+  })
+
+  app.post<Named & { Body: PreviewBody }>('/api/v1/templates/:id/preview', {
+    config: { errors: ['template_not_found', 'validation_failed', 'provider_unavailable'] },
+    preValidation: orNothing,
+    schema: {
+      operationId: 'previewTemplate',
+      tags: ['Templates'],
+      summary: 'Generates a preview from a template or a draft, with its sample or the given data.',
+      body: PreviewBody,
+      response: { 200: File }
+    }
+  }, async ({ actor, params, body }, reply) => {
+    const template = await findTemplate(database, actor.companyId, params.id, body.version)
+    requireService(actor, template.source.service)
+    return show(reply, await templateEditor.preview(actor.companyId, template, body))
+  })
+
+  app.post('/api/v1/templates/preview', {
+    config: { errors: ['validation_failed', 'provider_unavailable'] },
+    schema: {
+      operationId: 'previewTemplateText',
+      tags: ['Templates'],
+      summary: 'Generates a preview from a template that is not stored (admins).',
+      body: PreviewTextBody,
+      response: { 200: File }
+    }
+  }, async ({ actor, body }, reply) => show(reply, await templateEditor.previewText(actor.companyId, body)))
+  done()
+}
+
+/** A request without a body uses the defaults. */
+function orNothing (request: { body: unknown }, _reply: FastifyReply, next: () => void): void {
+  request.body ??= {}
+  next()
+}
+
+function answerOf ({ record, warnings }: SavedTemplate): TemplateAnswer {
+  return { ...detailOf(record), warnings: [...warnings] }
+}
+
+/** A preview holds its author's content, so a browser must not run any of it. */
+function show (reply: FastifyReply, { bytes, contentType, filename }: Preview): FastifyReply {
+  return reply.headers({
+    'content-type': contentType,
+    'content-disposition': contentDisposition(filename),
+    'content-security-policy': 'default-src \'none\'; img-src data:; style-src \'unsafe-inline\'; sandbox'
+  }).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+}

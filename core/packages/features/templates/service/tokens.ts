@@ -1,0 +1,8 @@
+import { token } from '@dispatch/plugins/feature'
+import type { TemplateStore } from '../store/templates.ts'
+import type { Assets } from './assets.ts'
+import type { TemplateEditor } from './template-editor.ts'
+
+export const templateStore = token<TemplateStore>('templateStore')
+export const templateEditor = token<TemplateEditor>('templateEditor')
+export const assets = token<Assets>('assets')
