@@ -70,7 +70,7 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
       services: path,
       metadata,
       ...(callbackUrl === undefined ? {} : { callbackUrl }),
-      steps: steps.map((place) => withStated(stepIn(place), stated.get(place)?.fields)),
+      steps: steps.map((place) => noteStatements(stepIn(place), stated.get(place)?.fields)),
       deferred: deferred.map((place) => ({ ...stepIn(place), deferredOn: place.inside['on'] as string }))
     }
   }
@@ -116,7 +116,8 @@ function checkOf (service: ServiceName, field: string): Validator<Json> {
 
 const checks = new Map<string, Validator<Json>>()
 
-function withStated (step: RequestStep, stated: Statements['fields'] = {}): RequestStep {
+/** A step with what the data say of fields that it leaves out. Whether that counts is known with its template. */
+function noteStatements (step: RequestStep, stated: Statements['fields'] = {}): RequestStep {
   return Object.keys(stated).length === 0 ? step : { ...step, stated }
 }
 

@@ -82,7 +82,7 @@ export async function resolveRequest (
     request,
     test: actor.key?.mode === 'test' || where.sandbox === true,
     ...where,
-    steps: withStated(await Promise.all(request.steps.map(resolve))),
+    steps: takeStatements(await Promise.all(request.steps.map(resolve))),
     deferred: await Promise.all(request.deferred.map(resolve))
   }
 }
@@ -93,7 +93,7 @@ type StatedStep = ResolvedStep & Pick<RequestStep, 'stated'>
  * The steps with the fields that the request leaves out and the data of their documents state. Throws `validation_error` where a field is
  * required that the template does not state.
  */
-export function withStated (steps: readonly StatedStep[]): ResolvedStep[] {
+export function takeStatements (steps: readonly StatedStep[]): ResolvedStep[] {
   const [first] = steps
   const problems: Problem[] = []
   const whole = steps.map(({ stated, ...step }) => {

@@ -13,7 +13,7 @@ import type { AnyProviderCheck } from '../../../core/host/manifest/provider-chec
 import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
 import { checkForeseen, checkRequest, type Foreseen } from '../../../core/pipeline/plan/check.ts'
 import { type DispatchPlan, planOf } from '../../../core/pipeline/plan/plan.ts'
-import { type ResolvedStep, withStated } from '../../../core/pipeline/plan/resolve.ts'
+import { type ResolvedStep, takeStatements } from '../../../core/pipeline/plan/resolve.ts'
 import { createSharedChecks } from '../../../core/pipeline/plan/template-checks.ts'
 import type { StoredTemplate } from '../../../core/pipeline/templates.ts'
 import { needsProvider } from '../../../core/services/index.ts'
@@ -88,7 +88,7 @@ export function judgeRequest (
         ? {}
         : { template: { ...template, template: storedTemplate({ service: madeFor(step.service), ...source }, schema, sample) } })
     })
-    const steps = withStated(request.steps.map(draft))
+    const steps = takeStatements(request.steps.map(draft))
     const deferred = request.deferred.map(draft)
     const now = new Date('2026-03-14T09:30:00.000Z')
     const all = [...steps, ...deferred]

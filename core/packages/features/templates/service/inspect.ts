@@ -1,0 +1,68 @@
+import type { Problem } from '@dispatch/common'
+import { type Database, refusal } from '@dispatch/core'
+import { assetName, type TemplateSource, type TemplateWorkers } from '@dispatch/documents'
+import { type TemplateBody, templateTextLimit } from '../contract/templates.ts'
+import { listAssets, mostAssets, readAssets } from '../store/assets.ts'
+import type { NewVersion } from '../store/template-changes.ts'
+
+/** A template that could be stored, with warnings. */
+export type Inspected = { version: NewVersion, warnings: readonly Problem[] }
+
+/** Limit of the pictures of one template together, in characters of data URIs. */
+const mostPictures = 1_500_000
+
+/**
+ * Checks that a template compiles and that its sample fits its schema, and takes in the pictures that it names. Throws `validation_failed`
+ * with every fault and its path.
+ */
+export async function inspectTemplate (
+  { database, templateWorkers }: { database: Database, templateWorkers: TemplateWorkers },
+  companyId: number,
+  body: TemplateBody
+): Promise<Inspected> {
+  refuseIfAny(oversized(body))
+  const assets = Object.fromEntries(
+    (await listAssets(database, companyId, { limit: mostAssets })).map(({ name, sha256 }) => [name, sha256])
+  )
+  const { name, service, documentType, source: yaml, schema, sample } = body
+  const inspection = await templateWorkers.inspect(companyId, { yaml, schema, sample, assets, ...given({ name, service, documentType }) })
+  if (!inspection.ok) throw refusal('validation_failed', inspection.problems)
+  const source = await withPictures(database, companyId, inspection.source)
+  return { version: { source, digest: inspection.digest, schema, sample, yaml }, warnings: inspection.warnings }
+}
+
+/** Embeds the company's pictures into the template, so that later changes of a picture do not change this version. */
+async function withPictures (database: Database, companyId: number, source: TemplateSource): Promise<TemplateSource> {
+  if (source.assets === undefined) return source
+  const pictures = new Map(
+    (await readAssets(database, companyId, Object.values(source.assets).flatMap((asset) => assetName(asset) ?? []))).map(
+      ({ name, uri }) => [name, uri]
+    )
+  )
+  const assets = Object.fromEntries(
+    Object.entries(source.assets).map(([name, asset]) => [name, pictures.get(assetName(asset) ?? '') ?? asset])
+  )
+  if (Object.values(assets).join('').length > mostPictures) {
+    throw refusal('validation_failed', [{
+      path: '/source',
+      code: 'too_large',
+      message: `The pictures of the template, as data URIs, have more than ${mostPictures} characters: make them smaller.`
+    }])
+  }
+  return { ...source, assets }
+}
+
+/** Throws `validation_failed` where there are problems. */
+export function refuseIfAny (problems: readonly Problem[]): void {
+  if (problems.length > 0) throw refusal('validation_failed', problems)
+}
+
+function oversized (body: TemplateBody): Problem[] {
+  return (['schema', 'sample'] as const).filter((part) => JSON.stringify(body[part]).length > templateTextLimit)
+    .map((part) => ({ path: `/${part}`, code: 'too_large', message: `May have at most ${templateTextLimit} characters as JSON.` }))
+}
+
+/** The fields that are there. */
+function given<T extends Record<string, string | undefined>> (fields: T): { [Name in keyof T]?: string } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [Name in keyof T]?: string }
+}

@@ -1,0 +1,50 @@
+import type { JsonObject } from '@dispatch/common'
+import { refusal } from '@dispatch/core'
+import { RenderError, type RenderJob, type TemplateWorkers, withPlaceholderImages } from '@dispatch/documents'
+import type { PreviewBody, PreviewFormat } from '../contract/templates.ts'
+import type { NewVersion } from '../store/template-changes.ts'
+import { refuseIfAny } from './inspect.ts'
+import { makePreview, type Preview, renderedAs, usualFormat } from './preview.ts'
+
+type Parts = { templateWorkers: TemplateWorkers, now: () => Date }
+
+/** Makes a document of a version: of its sample, or of data that fit it. Throws `validation_failed` with every fault and its path. */
+export async function previewVersion (
+  parts: Parts,
+  companyId: number,
+  template: NewVersion & { id: number, version: number },
+  { data, format = usualFormat(template.source) }: Pick<PreviewBody, 'data' | 'format'> = {}
+): Promise<Preview> {
+  if (data === undefined) return show(parts, companyId, template, { data: template.sample, at: '/sample', format })
+  await requireFit(parts, companyId, template, { data, format })
+  return show(parts, companyId, template, { data, at: '/data', format })
+}
+
+async function requireFit (
+  { templateWorkers }: Parts,
+  companyId: number,
+  { digest, schema, source }: NewVersion,
+  { data, format }: { data: JsonObject, format: PreviewFormat }
+): Promise<void> {
+  const template = { digest, schema, source: withPlaceholderImages(source) }
+  refuseIfAny((await templateWorkers.check(companyId, { template, data, at: '/data', format: renderedAs(format) })).problems)
+}
+
+/** `at`: where the data stand in the client's body. */
+async function show (
+  { templateWorkers, now }: Parts,
+  companyId: number,
+  { id, version, digest, source }: RenderJob['template'],
+  { data, at, format }: { data: JsonObject, at: string, format: PreviewFormat }
+): Promise<Preview> {
+  try {
+    return await makePreview((job) => templateWorkers.render(companyId, job), {
+      template: { id, version, digest, source },
+      data,
+      now: now().toISOString()
+    }, format)
+  } catch (error) {
+    if (!(error instanceof RenderError)) throw error
+    throw refusal('validation_failed', error.problems.map((problem) => ({ ...problem, path: at + problem.path })))
+  }
+}
