@@ -1,17 +1,20 @@
 /**
- * Runs the tests on one shared database server: the first tier; with `--long` the second one (test/long-tier.ts); or the files given as
- * arguments. A passing file is one line, a failing one shows what failed. The last line is `N passed, N failed`.
+ * Runs the tests on one shared database server: the first tier; with `--long` the second one (test/long-tier.ts); with `--all` both; with
+ * `--since <commit or branch>` those that the change since then reaches, or all if that cannot be told; or the files given as arguments. A
+ * passing file is one line, a failing one shows what failed. The last line is `N passed, N failed`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { isLong, placeInLongTier } from '../test/long-tier.ts'
 import { openTestServer, shareServer, type TestServer } from '../test/support/postgres-server.ts'
 import { assertNode } from './node-version.mjs'
+import { changedSince } from './test/change.ts'
+import { filesTogether } from './test/groups.ts'
+import { reachedIn } from './test/reached.ts'
+import { type Report, report } from './test/report.ts'
 
 const runFiles = fileURLToPath(new URL('test/run-files.ts', import.meta.url))
 
@@ -21,7 +24,7 @@ const compiled = fileURLToPath(new URL('../node_modules/.cache/compiled', import
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
 
 /** Files of the second tier wait more than they work: four of them keep two processors busy. Those of the first wait for the database. */
-const jobsOf = (files: readonly string[]): number => Math.ceil(availableParallelism() * (files.every(isLong) ? 2 : 1.5))
+const jobsOf = (files: readonly string[]): number => Math.ceil(availableParallelism() * (files.some(isLong) ? 2 : 1.5))
 
 async function runTap (files: readonly string[], server: TestServer): Promise<Outcome> {
   const tap = spawn(process.execPath, [runFiles, String(jobsOf(files)), ...files], {
@@ -35,44 +38,6 @@ async function runTap (files: readonly string[], server: TestServer): Promise<Ou
   await closed
   return outcomeOf(reported, tap.exitCode ?? 1)
 }
-
-/** tap's final `# { total: …, pass: … }`, and the number of failed files. */
-type Report = { summary: string, failedFiles: number }
-
-/** What starts a test file, or a process of several. */
-const start = /^(?: {4})?# Subtest: (\S+\.test\.ts|\d+ files)$/
-
-/** The result of a test file: a subtest of the run, or of the process that it shares with others. */
-const fileResult = /^(?: {4})?(not )?ok \d+ - (\S+\.test\.ts(?: .*)?)$/
-
-/** Prints the TAP of a run file by file. A process that fails although its files passed counts as one more. */
-async function report (output: Readable): Promise<Report> {
-  let [summary, files, failedFiles, failedHere] = ['', 0, 0, 0]
-  let lines: string[] = []
-  let shown = false
-  for await (const line of createInterface({ input: output })) {
-    if (line.startsWith('# {')) summary = line
-    // Below its result: how a failed file ended (its exit code, a timeout).
-    if (shown && isTelling(line)) console.log(line)
-    if (start.test(line)) [lines, shown] = [[], false]
-    lines.push(line)
-    const [, not, file] = fileResult.exec(line) ?? []
-    const end = /^(not )?ok /.exec(line)
-    if (file !== undefined && not === undefined) console.log(`ok ${String(++files)} - ${file}`)
-    if (not !== undefined || (end?.[1] !== undefined && failedHere === 0)) {
-      console.log(lines.filter(isTelling).join('\n'))
-      shown = true
-      failedHere++
-    }
-    if (end === null) continue
-    failedFiles += failedHere
-    failedHere = 0
-  }
-  return { summary, failedFiles }
-}
-
-/** The passed tests inside a failing file are left out. */
-const isTelling = (line: string) => !/^\s*(ok |1\.\.\d+$|# |TAP version|$)/.test(line)
 
 /** tap does not count its own failures (a crashed file, no test at all). A run that does not end well counts as at least one failure. */
 function outcomeOf ({ summary, failedFiles }: Report, exitCode: number): Outcome {
@@ -96,10 +61,42 @@ const given = process.argv.slice(2)
 /** The feature among the fixtures is tested where it is added to a checkout. */
 const all = (): string[] =>
   globSync('{test,core/packages/*/test,core/packages/features/*/test}/**/*.test.ts', { exclude: ['test/fixtures/features/**'] }).sort()
-const longFiles = (): string[] => all().filter(isLong).sort((a, b) => placeInLongTier(a) - placeInLongTier(b))
-const { exitCode, passed, failed, skipped } = await runOnServer(
-  given.length === 0 ? all().filter((file) => !isLong(file)) : given[0] === '--long' ? longFiles() : given
-)
+const longFiles = (files = all()): string[] => files.filter(isLong).sort((a, b) => placeInLongTier(a) - placeInLongTier(b))
+const shortFiles = (files = all()): string[] => files.filter((file) => !isLong(file))
+
+/** Those that a change reaches: undefined if that cannot be told. */
+function reachedSince (base: string): string[] | undefined {
+  const changed = changedSince(base, process.cwd())
+  const reached = changed === undefined ? undefined : reachedIn(process.cwd(), all())(changed)
+  console.log(
+    reached === undefined ?
+      'all tests run: it cannot be told which ones the change reaches' :
+      `the change reaches ${reached.length} test files`
+  )
+  return reached
+}
+
+function chosen ([first, base = '']: readonly string[]): string[] {
+  if (first === undefined) return shortFiles()
+  if (first === '--long') return longFiles()
+  if (first !== '--all' && first !== '--since') return given
+  const files = first === '--since' ? reachedSince(base) : undefined
+  return mixed({ long: longFiles(files), short: shortFiles(files) })
+}
+
+/**
+ * Files of both tiers, so that from the first to the last those that wait run beside those that work: the short ones are spread over the
+ * first nine tenths of the long ones, as many at once as share a process.
+ */
+function mixed ({ long, short }: { long: readonly string[], short: readonly string[] }): string[] {
+  const groups = Array.from({ length: Math.ceil(short.length / filesTogether) },
+    (_, nth) => short.slice(nth * filesTogether, (nth + 1) * filesTogether))
+  const every = 0.9 * long.length / groups.length
+  return long.flatMap((file, nth) => [file, ...groups.filter((_, group) => Math.floor(group * every) === nth).flat()])
+    .concat(long.length === 0 ? short : [])
+}
+
+const { exitCode, passed, failed, skipped } = await runOnServer(chosen(given))
   .catch((error: unknown) => {
     console.error(error)
     return outcomeOf({ summary: '', failedFiles: 0 }, 1)

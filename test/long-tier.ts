@@ -1,50 +1,65 @@
+import { basename } from 'node:path/posix'
+
 /**
- * Tests of the second tier, and what takes them long. `npm test` leaves them out; `npm run test:long` runs them alone, and `.ci/run` runs
- * both tiers. A path that ends in `/` is a folder. They are started in this order: what takes long comes first, so that no processor waits
- * for the last one.
+ * Tests of the second tier: what takes them long (`why`), and the words in the path of a file whose change they are for (`of`), beside
+ * those in their own names. `npm test` leaves them out; `npm run test:long` runs them alone, and `.ci/run` runs both tiers, or what a
+ * change reaches. A path that ends in `/` is a folder. They are started in this order: what takes long comes first, so that no processor
+ * waits for the last one.
  */
-export const longTier: Readonly<Record<string, string>> = {
-  'core/packages/sandbox/test/': 'processes of adapters are started, attacked and ended',
-  'test/sandbox/': 'services run the providers of others',
-  'core/packages/conformance/test/zoo.test.ts': 'the kit runs once for each broken provider',
-  'core/packages/conformance/test/values.test.ts': 'the kit runs once for each way to harm a value',
-  'test/conformance.test.ts': 'every shipped provider passes the whole kit',
-  'test/crash/': 'processes are killed and disturbed under load',
-  'test/e2e/': 'each test starts the service as it is run for real',
-  'test/plugins/console-journeys.test.ts': 'people go through the console in a browser, with and without script',
-  'test/plugins/console-browser.test.ts': 'each page of the console is looked at in a browser',
-  'test/hostile/': 'attacks, floods, stalls and random requests at length',
-  'core/packages/conformance/test/stuck.test.ts': 'the kit waits for providers that never end',
-  'core/packages/documents/test/renderer.test.ts': 'threads run into their limits of time and memory',
-  'core/packages/features/templates/test/hostile.test.ts': 'templates run into their limits of time and memory',
-  'core/packages/embedded-postgres/test/embedded.test.ts': 'servers are installed, killed and started again',
-  'test/core/store/advisory-lock.test.ts': 'processes prepare one database at once, again and again',
-  'test/core/store/database.test.ts': 'statements and locks run into their limits',
-  'test/core/work/away.test.ts': 'the database goes away and comes back',
-  'test/core/work/flood.test.ts': 'two thousand events at once',
-  'test/core/work/outcomes.test.ts': 'leases are lost, and the database is away',
-  'test/core/work/stall.test.ts': 'processes stand still for longer than a lease',
-  'test/docs/packages.test.ts': 'each example is run as a program',
-  'test/docs/providers.test.ts': 'the guide is followed, each command a program',
-  'test/plugins/chains-all.test.ts': 'all chains of services are run',
-  'test/plugins/console-code.test.ts': 'each example is run as a program',
-  'test/plugins/deferred-documents.test.ts': 'signed documents are fetched again and again',
-  'test/plugins/storage.test.ts': 'five servers make a bucket',
-  'test/plugins/replica.test.ts': 'a replica follows its server, falls behind and goes away',
-  'test/plugins/pooler.test.ts': 'two services share few connections, and one waits for a lock',
-  'test/plugins/outages.test.ts': 'the database is away, for reading and for writing',
-  'test/scripts/': 'each test starts programs',
-  'test/templates/office.test.ts': 'LibreOffice opens what is made'
+export const longTier: Readonly<Record<string, { why: string, of: readonly string[] }>> = {
+  'core/packages/sandbox/test/': { why: 'processes of adapters are started, attacked and ended', of: ['sandbox'] },
+  'test/sandbox/': { why: 'services run the providers of others', of: ['sandbox'] },
+  'core/packages/conformance/test/zoo.test.ts': { why: 'the kit runs once for each broken provider', of: ['conformance'] },
+  'core/packages/conformance/test/values.test.ts': { why: 'the kit runs once for each way to harm a value', of: ['conformance'] },
+  'test/conformance.test.ts': { why: 'every shipped provider passes the whole kit', of: ['conformance', 'providers', 'call'] },
+  'test/crash/': { why: 'processes are killed and disturbed under load', of: ['pipeline', 'work'] },
+  'test/e2e/': { why: 'each test starts the service as it is run for real', of: ['scripts'] },
+  'test/plugins/console-journeys.test.ts': { why: 'people go through the console in a browser, with and without script', of: ['console'] },
+  'test/plugins/console-browser.test.ts': { why: 'each page of the console is looked at in a browser', of: ['browser'] },
+  'test/hostile/': { why: 'attacks, floods, stalls and random requests at length', of: ['hooks'] },
+  'core/packages/conformance/test/stuck.test.ts': { why: 'the kit waits for providers that never end', of: ['conformance'] },
+  'core/packages/documents/test/renderer.test.ts': { why: 'threads run into their limits of time and memory', of: ['threads'] },
+  'core/packages/features/templates/test/hostile.test.ts': { why: 'templates run into their limits of time and memory', of: ['templates'] },
+  'core/packages/embedded-postgres/test/embedded.test.ts': { why: 'servers are installed, killed and started again', of: ['embedded'] },
+  'test/core/store/advisory-lock.test.ts': { why: 'processes prepare one database at once, again and again', of: ['db'] },
+  'test/core/store/database.test.ts': { why: 'statements and locks run into their limits', of: ['db'] },
+  'test/core/work/away.test.ts': { why: 'the database goes away and comes back', of: ['db', 'work'] },
+  'test/core/work/flood.test.ts': { why: 'two thousand events at once', of: ['work'] },
+  'test/core/work/outcomes.test.ts': { why: 'leases are lost, and the database is away', of: ['work', 'pipeline'] },
+  'test/core/work/stall.test.ts': { why: 'processes stand still for longer than a lease', of: ['work'] },
+  'test/docs/packages.test.ts': { why: 'each example is run as a program', of: ['packages'] },
+  'test/docs/providers.test.ts': { why: 'the guide is followed, each command a program', of: ['providers', 'conformance'] },
+  'test/plugins/chains-all.test.ts': { why: 'all chains of services are run', of: ['pipeline', 'services'] },
+  'test/plugins/console-code.test.ts': { why: 'each example is run as a program', of: ['console'] },
+  'test/plugins/deferred-documents.test.ts': { why: 'signed documents are fetched again and again', of: ['deferred'] },
+  'test/plugins/storage.test.ts': { why: 'five servers make a bucket', of: ['files', 's3'] },
+  'test/plugins/replica.test.ts': { why: 'a replica follows its server, falls behind and goes away', of: ['db'] },
+  'test/plugins/pooler.test.ts': { why: 'two services share few connections, and one waits for a lock', of: ['db'] },
+  'test/plugins/outages.test.ts': { why: 'the database is away, for reading and for writing', of: ['db'] },
+  'test/scripts/': { why: 'each test starts programs', of: ['scripts'] },
+  'test/templates/office.test.ts': { why: 'LibreOffice opens what is made', of: ['documents'] }
 }
 
-const places = Object.keys(longTier)
+const paths = Object.keys(longTier)
 
 /** The place of a test file in the second tier; -1 for one of the first tier. */
 export function placeInLongTier (file: string): number {
-  return places.findIndex((path) => path.endsWith('/') ? file.startsWith(path) : file === path)
+  return paths.findIndex((path) => path.endsWith('/') ? file.startsWith(path) : file === path)
 }
 
 /** Whether a test file belongs to the second tier. */
 export function isLong (file: string): boolean {
   return placeInLongTier(file) !== -1
+}
+
+/** Whether a test file of the second tier is for what has changed: the path of the file has one of its words. */
+export function isLongFor (test: string, changed: string): boolean {
+  const { of } = longTier[paths[placeInLongTier(test)] ?? ''] ?? {}
+  if (of === undefined) return false
+  const own = wordsOf(basename(test, '.test.ts')).filter((word) => word.length > 3)
+  return wordsOf(changed).some((word) => of.includes(word) || own.includes(word))
+}
+
+function wordsOf (path: string): string[] {
+  return path.split(/[/.-]/)
 }

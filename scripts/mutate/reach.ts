@@ -1,6 +1,6 @@
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path/posix'
-import ts from 'typescript'
+import { type Imports, readImports } from '../test/imports.ts'
 
 /**
  * The tests that reach a line of a file, the likeliest to notice a change first: in turn one that is near by its imports and its name, and
@@ -8,15 +8,9 @@ import ts from 'typescript'
  */
 export type Reach = (file: string, line: number) => string[]
 
-const sources = '{core,plugins,providers,scripts,test}/**/*.{ts,mts,mjs,js}'
-const workspaces = 'core/{package.json,packages/*/package.json}'
-
 /** Reads who imports whom in the tree at `root`. */
-export function reachOf (root: string): Reach {
-  const files = globSync(sources, { cwd: root, exclude: ['**/node_modules'] })
-  const entries = entriesOf(root)
-  const imports = new Map(files.map((file) => [file, importsOf(root, file, entries)]))
-  const tests = files.filter((file) => file.endsWith('.test.ts'))
+export function reachOf (root: string, imports: Imports = readImports(root)): Reach {
+  const tests = imports.files.filter((file) => file.endsWith('.test.ts'))
   const distances = new Map(tests.map((test) => [test, distancesFrom(test, imports)]))
   const alike = wordLikeness(root, tests)
   return (file, line) => {
@@ -56,25 +50,11 @@ function wordLikeness (root: string, tests: readonly string[]): (file: string, l
   }
 }
 
-/** The exported names of the workspaces, and the files behind them. */
-function entriesOf (root: string): Map<string, string> {
-  return new Map(globSync(workspaces, { cwd: root }).flatMap((path) => {
-    const { name, exports } = JSON.parse(readFileSync(join(root, path), 'utf8')) as { name: string, exports: Record<string, string> }
-    return Object.entries(exports).map(([way, file]): [string, string] => [join(name, way), join(dirname(path), file)])
-  }))
-}
-
-function importsOf (root: string, file: string, entries: ReadonlyMap<string, string>): string[] {
-  return ts.preProcessFile(readFileSync(join(root, file), 'utf8'), true, true).importedFiles.flatMap(({ fileName: name }) =>
-    name.startsWith('.') ? [join(dirname(file), name)] : entries.get(name) ?? []
-  )
-}
-
 /** The number of imports between a file and each file that it reaches. */
-function distancesFrom (file: string, imports: ReadonlyMap<string, readonly string[]>): Map<string, number> {
+function distancesFrom (file: string, imports: Imports): Map<string, number> {
   const distances = new Map([[file, 0]])
   for (const [reached, distance] of distances) {
-    for (const next of imports.get(reached) ?? []) if (!distances.has(next)) distances.set(next, distance + 1)
+    for (const next of imports.of(reached)) if (!distances.has(next)) distances.set(next, distance + 1)
   }
   return distances
 }

@@ -4,24 +4,10 @@
  */
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { isLong } from '../../test/long-tier.ts'
+import { groupsOf } from './groups.ts'
 import { secondsFor } from './time-limit.ts'
 
 const runGroup = fileURLToPath(new URL('run-group.ts', import.meta.url))
-
-/** So many files share a process: more would save little, and two processes would end far from each other. */
-const filesTogether = 8
-
-/** Neighbours share a process. Those of the second tier wait more than they load, and have one each. */
-function groupsOf (files: readonly string[]): string[][] {
-  const groups: string[][] = []
-  for (const file of files) {
-    const last = groups.at(-1)
-    if (last === undefined || last.length === filesTogether || isLong(file) || last.some(isLong)) groups.push([file])
-    else last.push(file)
-  }
-  return groups
-}
 
 const [jobs, ...files] = process.argv.slice(2)
 const groups = groupsOf(files)

@@ -106,6 +106,51 @@ void t.test('without arguments the first tier runs, with --long the second', asy
   t.same([second.lines.length, second.lines.at(-1)], [2, '1 passed, 0 failed'])
 })
 
+void t.test('with --all both tiers run, and with --since too where it cannot be told what a change reaches', async t => {
+  const files = { 'a.test.ts': passing, 'b.test.ts': passing, e2e: { 'b.test.ts': passing, 'c.test.ts': passing } }
+  const [whole, since] = [await run(t, files, '--all'), await run(t, files, '--since', 'no-such-branch')]
+  t.same([whole.lines.length, whole.lines.at(-1)], [5, '8 passed, 0 failed'])
+  t.same([since.lines[0], since.lines.at(-1)], ['all tests run: it cannot be told which ones the change reaches', '8 passed, 0 failed'])
+})
+
+const waiting = '() => new Promise((end) => setTimeout(end, 2_000))'
+
+const late: [what: string, sources: Record<string, string>, told: string[]][] = [
+  [
+    'in a file alone',
+    {
+      'a.test.ts': `await t.test('outer', async (t) => { await t.test('inner', ${waiting}) })`
+    },
+    ['outer > inner']
+  ],
+  [
+    'in one of several files, with tests that begin afterwards',
+    {
+      'a.test.ts': `await t.test('waits', ${waiting})\nfor (let i = 0; i < 9; i++) await t.test('later', (t) => t.end())`,
+      'b.test.ts': ''
+    },
+    ['test/a.test.ts > waits']
+  ],
+  [
+    'in tests that run at once',
+    {
+      'a.test.ts': `t.jobs = 2\nfor (const name of ['one', 'two']) void t.test(name, { buffered: true }, ${waiting})`
+    },
+    ['one', 'two']
+  ]
+]
+
+for (const [where, sources, told] of late) {
+  void t.test(`a time limit that fires tells which test ran, ${where}`, async t => {
+    const files = Object.entries(sources).map(([name, source]) => [name, `${passing}\nt.setTimeout(100)\n${source}`])
+    const { status, lines } = await run(t, Object.fromEntries(files) as Record<string, string>)
+    t.not(status, 0)
+    const telling = 'a time limit fired while this ran: '
+    t.same(lines.filter((line) => line.startsWith(telling)).map((line) => line.slice(telling.length)), told)
+    t.notOk(lines.some((line) => line.includes('after parent test ends')))
+  })
+}
+
 void t.test('a path that names no file is a failure, whatever else is there', async t => {
   const { status, lines } = await run(t, { 'a.test.ts': passing }, 'test/none.test.ts')
   has(t, { status, last: lines.at(-1) }, { status: 1, last: '0 passed, 1 failed' })
