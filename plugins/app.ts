@@ -37,7 +37,6 @@ import { keysRoutes } from './routes/keys.ts'
 import { linkMailRoutes } from './routes/link-mail.ts'
 import { linksRoutes } from './routes/links.ts'
 import { authRoutes } from './routes/login.ts'
-import { marketplaceRoutes } from './routes/marketplace.ts'
 import { noticesRoutes } from './routes/notices.ts'
 import { passkeysRoutes } from './routes/passkeys.ts'
 import { platformSearchRoutes } from './routes/platform-search.ts'
@@ -131,7 +130,6 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
     breakers: get('breakers'),
     administration: get('providerAdministration')
   })
-  await server.register(marketplaceRoutes, { marketplace: get('marketplace'), now: get('now') })
   await server.register(supportPage, { host: get('selectableProviders'), breakers: get('breakers') })
   await server.register(connectionsRoutes, {
     connecting: get('connecting'),

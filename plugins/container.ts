@@ -2,8 +2,8 @@ import 'reflect-metadata'
 import { addLogCounts, checkMasterKeys, createChanges, createExchangeLog, createFreshness, createHost, createKeyStore, createMeter,
   createPassedTrials, createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, insertExchanges, insertRequests,
   type Log, type LogCount, markPlaces, measureSkew, migrate, noRequestLog, openAdapters, openDatabase, openEventSpool, openOutcomeSpool,
-  openQueue, readLinkKey, recordCrash, type RepeatingTask, type ReplicaChange, runEvery, startOutcomeDrain, startProviderSync,
-  type TimeLimits, waitForDatabase } from '@dispatch/core'
+  openQueue, readLinkKey, recordCrash, type ReplicaChange, startOutcomeDrain, startProviderSync, type TimeLimits,
+  waitForDatabase } from '@dispatch/core'
 import { createLazySandbox } from '@dispatch/sandbox'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
@@ -194,7 +194,6 @@ export async function createApp (
     const providerSync = await startProviderSync({ database, host: get('host'), log, newId: get('newId') })
     put('providerSync', providerSync)
     opened.defer(providerSync.close)
-    if (get('catalogPlaces').length > 0) opened.adopt(followCatalogs(get), (following) => following.close())
     opened.adopt(startOutcomeDrain(get('pipelineDependencies')), (recording) => recording.close())
     if (config.runsWorker) {
       opened.adopt(await beginWork(get), (worker) => worker.close())
@@ -213,23 +212,6 @@ export async function createApp (
 const mebibyte = 1024 * 1024
 /** In seconds. */
 const day = 86_400
-
-/** Milliseconds between two looks at the catalogs. */
-const catalogsEvery = 3_600_000
-
-/** Reads the catalogs now, and then every hour, so that what they revoke stops in time. Nothing is upgraded by it. */
-function followCatalogs (get: Get): RepeatingTask {
-  const { log } = { log: get('log') }
-  return runEvery(catalogsEvery, async () => {
-    const read = await get('marketplace').refresh({ author: null, at: get('now')() })
-    for (const { address, problem, notice } of read) {
-      if (problem !== undefined) log.warn({ address, ...problem }, 'a catalog was not read')
-      if (notice !== undefined) log.warn({ address, notice }, 'a catalog needs a newer one')
-    }
-  }, (err) => {
-    log.warn({ err }, 'the catalogs could not be read')
-  })
-}
 
 function tellOfReplica (log: Log, change: ReplicaChange): void {
   if (change.used) log.info({}, 'lists are read from the replica')

@@ -8,6 +8,7 @@ import { basename } from 'node:path/posix'
  */
 export const longTier: Readonly<Record<string, { why: string, of: readonly string[] }>> = {
   'core/packages/sandbox/test/': { why: 'processes of adapters are started, attacked and ended', of: ['sandbox'] },
+  'core/packages/features/marketplace/test/': { why: 'packages are installed, and run outside', of: ['sandbox', 'marketplace'] },
   'test/sandbox/': { why: 'services run the providers of others', of: ['sandbox'] },
   'core/packages/conformance/test/zoo.test.ts': { why: 'the kit runs once for each broken provider', of: ['conformance'] },
   'core/packages/conformance/test/values.test.ts': { why: 'the kit runs once for each way to harm a value', of: ['conformance'] },

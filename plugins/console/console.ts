@@ -7,7 +7,6 @@ import { policies } from './browser/policies.ts'
 import { script } from './browser/script.ts'
 import { stylesheet } from './browser/stylesheet.ts'
 import { languageOf } from './language/language.ts'
-import { adapterPages } from './pages/adapter.ts'
 import { auditPage } from './pages/audit.ts'
 import { companiesPages } from './pages/companies.ts'
 import { companySetupPages } from './pages/company-setup.ts'
@@ -32,7 +31,6 @@ import { homePage } from './pages/home.ts'
 import { invitationsPages } from './pages/invitations.ts'
 import { linkMailPages } from './pages/link-mail.ts'
 import { linkPages } from './pages/link.ts'
-import { marketplacePage } from './pages/marketplace.ts'
 import { operationDispatchesPage } from './pages/operation-dispatches.ts'
 import { operationPage } from './pages/operation.ts'
 import { passkeyPages } from './pages/passkeys.ts'
@@ -124,8 +122,6 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(switchPages)
   await app.register(switchListPages)
   await app.register(sendPages)
-  await app.register(marketplacePage)
-  await app.register(adapterPages)
   await app.register(developersPages)
   await app.register(endpointsPages)
   await app.register(endpointPages)

@@ -46,7 +46,7 @@ export type Definition<Needed extends Needs> = {
   tables?: Readonly<Record<string, 'company' | 'service'>>
   /** By name, in order: `<feature>/001-…`. A released one is never changed. */
   migrations?: Migrations
-  /** Brings into the database what the feature has for it, when a service or the tests of one begin. Several processes may do so at once. */
+  /** Brings into the database what the feature has for it, when a service or its tests begin. Several processes may do so at once. */
   prepare?: (given: Given<Needed>) => Promise<void>
   /** Its part of the API. */
   routes?: Plugin<Given<Needed>>
@@ -59,8 +59,8 @@ export type Definition<Needed extends Needs> = {
   menu?: readonly MenuEntry[]
   /** What it writes into the audit log, by action. */
   audit?: Readonly<Record<string, Text>>
-  /** Work beside requests, in processes that run jobs. What it answers is closed when the service stops. */
-  work?: (given: Given<Needed>) => AsyncDisposable
+  /** Work beside requests, in processes that run jobs. What it answers is closed when the service stops; undefined: nothing is to do. */
+  work?: (given: Given<Needed>) => AsyncDisposable | undefined
   /** For the tests of the walls between companies: rows of a company in each of its tables of companies. */
   isolation?: (queries: Database['owner'], companyId: number) => Promise<void>
 }
@@ -71,7 +71,7 @@ export type BoundFeature = {
   /** Undefined where it has no part of the API. */
   routes?: { plugin: Plugin<object>, options: object }
   prepare?: () => Promise<void>
-  work?: () => AsyncDisposable
+  work?: () => AsyncDisposable | undefined
 }
 
 /** A feature as the service handles it: nothing is known of what it needs but names. */

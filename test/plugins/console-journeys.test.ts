@@ -1,14 +1,17 @@
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { wordsOf } from '../../core/packages/features/templates/pages/words.ts'
-import { languages } from '../../plugins/console/language/language.ts'
+import { wordsOf as withMarketplace } from '../../core/packages/features/marketplace/pages/words.ts'
+import { wordsOf as withTemplates } from '../../core/packages/features/templates/pages/words.ts'
+import { languages, type Words } from '../../plugins/console/language/language.ts'
 import { until } from '../core/work/support.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { packed } from '../support/adapters.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { invoiceRequest, operator, shippedProviders, startService, type TestService } from '../support/service.ts'
 import { isRight, launchChromium, signInAt, watchFaults } from './support/chromium.ts'
+
+const wordsOf = (words: Words) => ({ ...withTemplates(words), ...withMarketplace(words) })
 
 type Company = Awaited<ReturnType<TestService['company']>>
 

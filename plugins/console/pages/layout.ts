@@ -17,7 +17,6 @@ const sections = [
   { name: 'dispatches', path: '/console/dispatches' },
   { name: 'send', path: '/console/send' },
   { name: 'providers', path: '/console/providers' },
-  { name: 'marketplace', path: '/console/marketplace', roles: ['admin', 'operator'] },
   { name: 'developers', path: '/console/developers' },
   { name: 'company', path: '/console/company', roles: ['admin'] },
   { name: 'companies', path: '/console/companies', roles: ['operator'] },

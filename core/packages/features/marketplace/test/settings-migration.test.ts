@@ -1,11 +1,11 @@
 import { openConfiguration } from '@dispatch/core'
 import { createHmac } from 'node:crypto'
 import t, { type Test } from 'tap'
-import type { InstalledProvider } from '../../core/host/load/load.ts'
-import { packed } from '../support/adapters.ts'
-import { has, lacks } from '../support/matching.ts'
-import { quickRenderer } from '../support/quick-renderer.ts'
-import { type Answer, invoiceRequest, operator, startService } from '../support/service.ts'
+import { packed } from '../../../../../test/support/adapters.ts'
+import { has, lacks } from '../../../../../test/support/matching.ts'
+import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
+import { type Answer, invoiceRequest, operator, startService } from '../../../../../test/support/service.ts'
+import type { InstalledProvider } from '../../../../host/load/load.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const market = (method: string, path = '', body?: unknown): Promise<Answer> =>

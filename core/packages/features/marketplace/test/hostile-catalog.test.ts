@@ -2,11 +2,11 @@ import { buildCatalog, catalogFile, makeKeys, signCatalog } from '@dispatch/mark
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { createVendor, vendorNetwork, type VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
-import { directory } from '../fixtures/providers/folders.ts'
-import { packed } from '../support/adapters.ts'
-import { has } from '../support/matching.ts'
-import { type Answer, operator, startService } from '../support/service.ts'
+import { directory } from '../../../../../test/fixtures/providers/folders.ts'
+import { packed } from '../../../../../test/support/adapters.ts'
+import { has } from '../../../../../test/support/matching.ts'
+import { type Answer, operator, startService } from '../../../../../test/support/service.ts'
+import { createVendor, vendorNetwork, type VendorReply } from '../../../conformance/vendor/vendor.ts'
 
 const server = await createVendor()
 t.teardown(server.close)

@@ -1,10 +1,8 @@
 import { type Actor, AdapterDetail, adapterDetailOf, AdapterView, adapterViewsOf, CatalogView, ForceQuery, InstallBody, type Marketplace,
   MarketplaceQuery, Nothing, OfferBody, PackageBody, page, UpgradeBody } from '@dispatch/core'
+import { auditAuthorOf, codeIn, pageOf, resourceNotFound } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { auditAuthorOf } from './audit-author.ts'
-import { pageOf } from './paging.ts'
-import { codeIn, resourceNotFound } from './path-parameters.ts'
 
 type Options = { marketplace: Marketplace, now: () => Date }
 type Named = { Params: { code: string } }
@@ -12,14 +10,13 @@ type Named = { Params: { code: string } }
 /** Bytes: the largest package in base64, and what stands around it. */
 const bodyLimit = 12 * 1024 * 1024
 
-const mayRead = { roles: ['admin', 'operator'], scopes: ['configuration', 'platform'] } as const
-const mayChange = { roles: ['operator'], scopes: ['platform'], errors: ['not_found', 'conflict'] } as const
+const changes = { errors: ['not_found', 'conflict'] } as const
 /** Of what a package or a source takes too long for. */
 const slow = ['provider_unavailable', 'timeout'] as const
-const mayInstall = { ...mayChange, errors: ['not_found', 'conflict', 'consent_required', 'validation_failed', ...slow] } as const
+const installs = { errors: ['not_found', 'conflict', 'consent_required', 'validation_failed', ...slow] } as const
 
 /** Adapters: operators take them in, install, upgrade and offer them; admins read what is offered to their company. */
-export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace, now }, done) => {
+export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace, now }, done) => {
   const stampOf = (request: FastifyRequest) => ({ author: auditAuthorOf(request), at: now() })
   const readerOf = ({ companyId, role }: Actor) => ({ companyId, isOperator: role === 'operator' })
 
@@ -38,7 +35,7 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
   }
 
   app.get('/api/v1/marketplace', {
-    config: { ...mayRead, errors: ['validation_error'] },
+    config: { errors: ['validation_error'] },
     schema: {
       operationId: 'listAdapters',
       tags,
@@ -52,13 +49,13 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
   })
 
   app.get<Named>('/api/v1/marketplace/:code', {
-    config: { ...mayRead, errors: ['not_found'] },
+    config: { errors: ['not_found'] },
     schema: { operationId: 'readAdapter', tags, summary: 'Reads an adapter: its versions, manifest, form and health.', response: one }
   }, ({ actor, params }) => detail(codeIn(params.code), actor))
 
   app.post('/api/v1/marketplace/packages', {
     bodyLimit,
-    config: { scopes: ['platform'], roles: ['operator'], errors: ['conflict', 'validation_failed', ...slow] },
+    config: { errors: ['conflict', 'validation_failed', ...slow] },
     schema: {
       operationId: 'addAdapterPackage',
       tags,
@@ -72,7 +69,7 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
   })
 
   app.post('/api/v1/marketplace/refresh', {
-    config: { scopes: ['platform'], roles: ['operator'], errors: [] },
+    config: { errors: [] },
     schema: {
       operationId: 'refreshCatalogs',
       tags,
@@ -82,7 +79,7 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
   }, async (request) => ({ data: await marketplace.refresh(stampOf(request)), nextCursor: null }))
 
   app.post('/api/v1/marketplace/:code/install', {
-    config: mayInstall,
+    config: installs,
     schema: {
       operationId: 'installAdapter',
       tags,
@@ -93,7 +90,7 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
   }, (request) => changed(request, (code, stamp) => marketplace.install(code, request.body, stamp)))
 
   app.post('/api/v1/marketplace/:code/upgrade', {
-    config: mayInstall,
+    config: installs,
     schema: {
       operationId: 'upgradeAdapter',
       tags,
@@ -109,12 +106,12 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
     ['disable', 'disableAdapter', 'Disables an adapter: nothing is dispatched through it (operators).', marketplace.disable]
   ] as const
   for (const [word, operationId, summary, change] of actions) {
-    app.post(`/api/v1/marketplace/:code/${word}`, { config: mayChange, schema: { operationId, tags, summary, response: one } }, (request) =>
+    app.post(`/api/v1/marketplace/:code/${word}`, { config: changes, schema: { operationId, tags, summary, response: one } }, (request) =>
       changed(request, change))
   }
 
   app.post('/api/v1/marketplace/:code/rollback', {
-    config: mayChange,
+    config: changes,
     schema: {
       operationId: 'rollBackAdapter',
       tags,
@@ -126,7 +123,7 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
   }, (request) => changed(request, (code, stamp) => marketplace.rollBack(code, request.query, stamp)))
 
   app.put('/api/v1/marketplace/:code/offer', {
-    config: { scopes: ['platform'], roles: ['operator'], errors: ['not_found', 'conflict', 'validation_failed'] },
+    config: { errors: ['not_found', 'conflict', 'validation_failed'] },
     schema: {
       operationId: 'offerAdapter',
       tags,
@@ -143,7 +140,7 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
   })
 
   app.delete('/api/v1/marketplace/:code', {
-    config: mayChange,
+    config: changes,
     schema: {
       operationId: 'removeAdapter',
       tags,

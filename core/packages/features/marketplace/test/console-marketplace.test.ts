@@ -1,12 +1,12 @@
 import t from 'tap'
-import { fill, languages } from '../../plugins/console/language/language.ts'
-import { openConsole } from '../plugins/support/console.ts'
-import { packed, type Packing } from '../support/adapters.ts'
-import { contains, has, lacks } from '../support/matching.ts'
-import { quickRenderer } from '../support/quick-renderer.ts'
-import { admin, type Answer, invoiceRequest, operator, startService } from '../support/service.ts'
+import { fill } from '../../../../../plugins/console/language/language.ts'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
+import { packed, type Packing } from '../../../../../test/support/adapters.ts'
+import { contains, has, lacks } from '../../../../../test/support/matching.ts'
+import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
+import { admin, type Answer, invoiceRequest, operator, startService } from '../../../../../test/support/service.ts'
+import { words as en } from '../words.en.ts'
 
-const { en } = languages
 const service = await startService(t, { replacements: { renderer: quickRenderer }, config: { prices: { invoicing: 0 } } })
 const { send } = service
 const { open, post, signIn } = openConsole(service)

@@ -1,7 +1,5 @@
-import { type Html, html } from '../../html.ts'
-import { radioField } from '../form/fields.ts'
-import { fill, wordFor, type Words } from '../language/language.ts'
-import { type AdapterDetail, type CompanyView, withQuery } from '../session/api.ts'
+import { type AdapterDetail, type CompanyView, fill, type Html, html, radioField, withQuery, wordFor } from '@dispatch/plugins/console'
+import type { Words } from './words.ts'
 
 type Version = AdapterDetail['versions'][number]
 /** A page of the companies. */
@@ -12,14 +10,14 @@ type Shown = { companies: Companies, /** The version that a person has chosen fr
 /** What an operator can do with an adapter. */
 export function actionSections (words: Words, adapter: AdapterDetail, { companies, version }: Shown): Html {
   const { code, enabled, previous, versions, latest, version: now } = adapter
-  const wanted = versions.find((one) => one.version === (version ?? latest) && one.withdrawn === undefined)
+  const desired = versions.find((one) => one.version === (version ?? latest) && one.withdrawn === undefined)
   if (enabled === undefined) {
-    return html`${wanted === undefined ? html`` : installSection(words, code, wanted)}${
+    return html`${desired === undefined ? html`` : installSection(words, code, desired)}${
       versions.some(({ here }) => here) ? removeSection(words, code) : html``
     }`
   }
   const running = versions.find((one) => one.version === now)
-  const newer = wanted === undefined || wanted.version === now ? html`` : upgradeSection(words, code, wanted, running)
+  const newer = desired === undefined || desired.version === now ? html`` : upgradeSection(words, code, desired, running)
   return html`${newer}${previous === undefined ? html`` : rollbackSection(words, code, { now, previous })}${
     offerSection(words, adapter, companies)
   }${enabledSection(words, code, enabled)}${removeSection(words, code)}`
@@ -32,20 +30,20 @@ function consentFields ({ version, hosts, services }: Version): Html {
   }${Object.keys(services).map((service) => html`<input type="hidden" name="service" value="${service}">`)}`
 }
 
-function installSection (words: Words, code: string, wanted: Version): Html {
-  const { version, hosts, services } = wanted
+function installSection (words: Words, code: string, desired: Version): Html {
+  const { version, hosts, services } = desired
   return html`<section aria-labelledby="install"><h2 id="install">${fill(words.installTitle, { version })}</h2>
 <p>${words.consentIntro}</p>
 <dl><dt>${words.hosts}</dt><dd>${listed(words, hosts.map((host) => hostLine(words, host)))}</dd><dt>${words.services}</dt><dd>${
     listed(words, Object.keys(services).map((name) => wordFor(words, 'service', name)))
   }</dd></dl><hr>
-<form method="post" action="/console/marketplace/${code}/install">${consentFields(wanted)}
+<form method="post" action="/console/marketplace/${code}/install">${consentFields(desired)}
 <div class="actions"><button>${words.install}</button></div></form></section>`
 }
 
-function upgradeSection (words: Words, code: string, wanted: Version, running: Version | undefined): Html {
-  const hosts = differenceOf(wanted.hosts, running?.hosts ?? [])
-  const services = differenceOf(Object.keys(wanted.services), Object.keys(running?.services ?? {}))
+function upgradeSection (words: Words, code: string, desired: Version, running: Version | undefined): Html {
+  const hosts = differenceOf(desired.hosts, running?.hosts ?? [])
+  const services = differenceOf(Object.keys(desired.services), Object.keys(running?.services ?? {}))
   const isSame = [hosts, services].every(({ more, less }) => more.length === 0 && less.length === 0)
   const named = (names: readonly string[]): string[] => names.map((name) => wordFor(words, 'service', name))
   const rows = ([
@@ -54,7 +52,7 @@ function upgradeSection (words: Words, code: string, wanted: Version, running: V
     [words.fewerHosts, hosts.less],
     [words.fewerServices, named(services.less)]
   ] as const).filter(([, names]) => names.length > 0)
-  return html`<section aria-labelledby="upgrade"><h2 id="upgrade">${fill(words.upgradeTitle, { version: wanted.version })}</h2>
+  return html`<section aria-labelledby="upgrade"><h2 id="upgrade">${fill(words.upgradeTitle, { version: desired.version })}</h2>
 ${
     isSame
       ? html`<p>${words.upgradeSame}</p>`
@@ -62,7 +60,7 @@ ${
         rows.map(([title, names]) => html`<dt>${title}</dt><dd>${names.map((name) => html`<div>${name}</div>`)}</dd>`)
       }</dl><hr>`
   }
-<form method="post" action="/console/marketplace/${code}/upgrade">${consentFields(wanted)}
+<form method="post" action="/console/marketplace/${code}/upgrade">${consentFields(desired)}
 <p class="quiet">${words.upgradeIntro}</p><div class="actions"><button>${words.upgrade}</button></div></form></section>`
 }
 

@@ -1,11 +1,8 @@
+import { type AdapterView, type Api, type ApiAnswer, ApiRefused, badge, type CatalogView, choiceField, fill, folded, type Html, html,
+  isFiltered, type MyConfig, notice, optionsFor, page, sentences, serviceNames, textField, withQuery,
+  wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
-import { type Html, html } from '../../html.ts'
-import { choiceField, textField } from '../form/fields.ts'
-import { isFiltered } from '../form/filter.ts'
-import { fill, optionsFor, serviceNames, wordFor, type Words } from '../language/language.ts'
-import { type AdapterView, type Api, type ApiAnswer, ApiRefused, type CatalogView, type MyConfig, withQuery } from '../session/api.ts'
-import { type Visit, visitOf } from '../session/visit.ts'
-import { badge, folded, notice, page, sentences } from './layout.ts'
+import { type Visit, visitOf, type Words } from './words.ts'
 
 type Query = Readonly<Record<string, unknown>>
 type Page = { data: AdapterView[], nextCursor: string | null }
@@ -17,7 +14,7 @@ const states = ['installed', 'updatable', 'available', 'incompatible', 'revoked'
 const mostCards = 100
 
 /** The adapters that can be installed: operators see all, admins those that are offered to their company. */
-export const marketplacePage: FastifyPluginCallback = (app, _options, done) => {
+export const listPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/marketplace', async (request, reply) => {
     const said = request.query['removed'] === undefined ? undefined : notice('good', html`<p>${visitOf(request).words.adapterRemoved}</p>`)
     const { status, main } = await list(visitOf(request), filterOf(request.query), said)

@@ -1,11 +1,8 @@
+import { type AdapterDetail, ApiRefused, badge, documentTypeName, fill, type Html, html, notice, page, type Refusal, sentences,
+  settingsFields, table, time, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
-import { type Html, html } from '../../html.ts'
-import { settingsFields } from '../form/settings.ts'
-import { documentTypeName, fill, wordFor, type Words } from '../language/language.ts'
-import { type AdapterDetail, ApiRefused, type Refusal, withQuery } from '../session/api.ts'
-import { type Visit, visitOf } from '../session/visit.ts'
 import { actionSections, type Companies, hostLine } from './adapter-actions.ts'
-import { badge, notice, page, sentences, table, time } from './layout.ts'
+import { type Visit, visitOf, type Words } from './words.ts'
 
 type Named = { Params: { code: string } }
 type Posted = Named & { Body: URLSearchParams }

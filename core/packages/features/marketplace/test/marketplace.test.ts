@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { packed, type Packing } from '../support/adapters.ts'
-import { contains, has, matches } from '../support/matching.ts'
-import { quickRenderer } from '../support/quick-renderer.ts'
-import { type Answer, invoiceRequest, operator, seededDatabase, startService, type TestService } from '../support/service.ts'
+import { packed, type Packing } from '../../../../../test/support/adapters.ts'
+import { contains, has, matches } from '../../../../../test/support/matching.ts'
+import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
+import { type Answer, invoiceRequest, operator, seededDatabase, startService,
+  type TestService } from '../../../../../test/support/service.ts'
 
 const databaseUrl = await seededDatabase(t)
 /** Whether this user of this machine may mount something. Nothing is awaited: tap ends a file that is idle between two tests. */

@@ -2,11 +2,11 @@ import { buildCatalog, catalogFile, type CatalogPayload, makeKeys, signCatalog }
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { directory } from '../fixtures/providers/folders.ts'
-import { packed } from '../support/adapters.ts'
-import { has } from '../support/matching.ts'
-import { quickRenderer } from '../support/quick-renderer.ts'
-import { type Answer, invoiceRequest, operator, startService } from '../support/service.ts'
+import { directory } from '../../../../../test/fixtures/providers/folders.ts'
+import { packed } from '../../../../../test/support/adapters.ts'
+import { has } from '../../../../../test/support/matching.ts'
+import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
+import { type Answer, invoiceRequest, operator, startService } from '../../../../../test/support/service.ts'
 
 const root = await directory(t)
 const folder = join(root, 'catalog')
