@@ -1,7 +1,8 @@
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify'
 import { consolePlugin } from './console/console.ts'
 import type { App } from './container.ts'
-import { featureRoutes } from './features/routes.ts'
+import { consolePartsOf } from './features/feature.ts'
+import { featurePermissionsPlugin, featureRoutes } from './features/routes.ts'
 import { admissionControlPlugin } from './hooks/admission-control.ts'
 import { authenticationPlugin, authorizationPlugin } from './hooks/authentication.ts'
 import { bodyParsingPlugin } from './hooks/body-parsing.ts'
@@ -24,7 +25,6 @@ import { chainRoutes } from './routes/chains.ts'
 import { companiesRoutes } from './routes/companies.ts'
 import { companyRoutes } from './routes/company.ts'
 import { configurationRoutes } from './routes/configuration.ts'
-import { connectionsRoutes } from './routes/connections.ts'
 import { creditsRoutes } from './routes/credits.ts'
 import { dispatchActionRoutes } from './routes/dispatch-actions.ts'
 import { dispatchChangesRoutes } from './routes/dispatch-changes.ts'
@@ -60,6 +60,7 @@ import { requestTracesPlugin } from './traces/requests.ts'
 
 /** The whole service: its hooks and routes, in order. */
 export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features }) => {
+  await server.register(featurePermissionsPlugin)
   await server.register(drainingPlugin)
   const traces = get('traces')
   if (traces !== undefined) await server.register(requestTracesPlugin, { traces })
@@ -131,12 +132,6 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
     administration: get('providerAdministration')
   })
   await server.register(supportPage, { host: get('selectableProviders'), breakers: get('breakers') })
-  await server.register(connectionsRoutes, {
-    connecting: get('connecting'),
-    configurationService: get('configurationService'),
-    host: get('selectableProviders'),
-    consoleUrl: get('config').showsConsole ? `${get('config').publicUrl}/console` : undefined
-  })
   await server.register(configurationRoutes, {
     configurationService: get('configurationService'),
     credentialCheck: get('credentialCheck'),
@@ -153,7 +148,8 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   await server.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
   for (const feature of features) await server.register(featureRoutes(feature))
   if (get('config').showsConsole) {
-    await server.register(consolePlugin, { prefix: '/console', sessions: get('sessions'), signingOn: get('signingOn'), features })
+    const parts = consolePartsOf(features)
+    await server.register(consolePlugin, { prefix: '/console', sessions: get('sessions'), signingOn: get('signingOn'), parts })
   }
   if (get('config').environment === 'development') {
     await server.register(simulatorRoutes, {

@@ -7,7 +7,7 @@ import { isSince, type Version } from '../contract/versions.ts'
 import { type Host, noticeOf } from '../host/host.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import type { CompanyConfiguration, StoredChoice, StoredConfiguration } from '../store/configuration/configurations.ts'
-import { connectionProblem } from './connection.ts'
+import { connectionProblem } from './connections.ts'
 import { servingOf } from './serving.ts'
 
 /**

@@ -11,7 +11,7 @@ import { type Host, offeredTo } from '../host/host.ts'
 import type { Guard } from '../host/http/guard.ts'
 import { addressProblems } from '../host/http/public-address.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
-import { connectOf } from '../host/manifest/connect.ts'
+import { connectionFor } from '../host/manifest/connect.ts'
 import { isLabel, settingsInHosts } from '../host/manifest/hosts.ts'
 import type { Manifest } from '../host/manifest/manifest.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
@@ -21,8 +21,7 @@ import { providedNames } from '../services/index.ts'
 import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { type ChoiceContext, choiceOf, chooseProvider, installedCodes, missingResourceOf, whyNotInstalled } from './choose.ts'
-import { redirectUriOf } from './connecting.ts'
-import { connectionProblem } from './connection.ts'
+import { connectionProblem, type Connections } from './connections.ts'
 import { mayRead } from './rights.ts'
 import { configurationFor, servingIn } from './serving.ts'
 import { configurationFaults, vaultOf } from './vault.ts'
@@ -49,8 +48,9 @@ export type ConfigurationService = {
 }
 
 /** `publicUrl` is the start of webhook URLs. `disk`: whether the operator lets providers write files. */
-export function createConfigurationService ({ configurations, host, keyring, guard, publicUrl, disk, now }: {
+export function createConfigurationService ({ configurations, connections, host, keyring, guard, publicUrl, disk, now }: {
   configurations: Configurations
+  connections: Pick<Connections, 'redirectUri'>
   host: Host
   keyring: Keyring
   guard: Pick<Guard, 'check'>
@@ -59,7 +59,7 @@ export function createConfigurationService ({ configurations, host, keyring, gua
   now: () => Date
 }): ConfigurationService {
   const view = (companyId: number, stored: StoredConfiguration): ConfigurationView =>
-    viewOf({ keyring, publicUrl }, companyId, offeredTo(host, companyId), stored)
+    viewOf({ keyring, connections, publicUrl }, companyId, offeredTo(host, companyId), stored)
 
   function installed ({ companyId }: Owner, code: string, word: 'not_found' | 'configuration_missing'): InstalledProvider {
     const offered = offeredTo(host, companyId)
@@ -224,7 +224,7 @@ function holding (chooser: ChoiceContext, actor: Actor, service: ServiceName): M
 }
 
 function viewOf (
-  { keyring, publicUrl }: { keyring: Keyring, publicUrl: string },
+  { keyring, connections, publicUrl }: { keyring: Keyring, connections: Pick<Connections, 'redirectUri'>, publicUrl: string },
   companyId: number,
   host: Host,
   stored: StoredConfiguration
@@ -258,10 +258,10 @@ function viewOf (
     sandbox,
     valid: problems.length === 0,
     ...(goesOn && { servedBy: serving.provider.version }),
-    ...(connectOf(serving.provider.manifest, serving.configuration.settings.plain) !== undefined && {
+    ...(connectionFor(serving.provider.manifest, serving.configuration) !== undefined && {
       connection: {
         state: unconnected === undefined ? 'connected' : unconnected.code === 'not_connected' ? 'not_connected' : 'ended',
-        redirectUri: redirectUriOf(publicUrl, code),
+        redirectUri: connections.redirectUri(code),
         ...(stored.connection !== undefined && { connectedAt: stored.connection.connectedAt.toISOString() })
       }
     }),

@@ -3,16 +3,15 @@ import { DispatchError } from '../contract/errors.ts'
 import type { CheckView } from '../contract/response.ts'
 import { callCheck } from '../host/call/check.ts'
 import { type Log, logWith } from '../host/call/log.ts'
-import { type Host, offeredTo } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import type { Network } from '../host/http/network.ts'
-import type { InstalledProvider } from '../host/load/load.ts'
-import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
+import type { Configurations, Owner } from '../store/configuration/configurations.ts'
 import type { Database } from '../store/db/database.ts'
 import { type AuditAuthor, noteAudit } from '../store/tenants/audit.ts'
 import { adapterState } from '../store/vendor/provider-state.ts'
-import { whyNotInstalled } from './choose.ts'
-import { connectionOf, connectionProblem } from './connection.ts'
-import { servingIn } from './serving.ts'
+import { connectionProblem, type Connections } from './connections.ts'
+import { findServing } from './find.ts'
+import type { Serving } from './serving.ts'
 import { configurationFaults, openConfiguration, scopeOf } from './vault.ts'
 
 /**
@@ -23,6 +22,7 @@ export type CredentialCheck = (owner: Owner, code: string, author: AuditAuthor) 
 
 type Options = {
   configurations: Configurations
+  connections: Pick<Connections, 'signIn'>
   host: Host
   keyring: Keyring
   network: Network
@@ -33,17 +33,11 @@ type Options = {
 }
 
 export function createCredentialCheck (options: Options): CredentialCheck {
-  const { configurations, host, database, now } = options
+  const { database, now } = options
   return async (owner, code, author) => {
-    const offered = offeredTo(host, owner.companyId)
-    const provider = offered.find(code)
-    if (provider === undefined) {
-      throw new DispatchError('not_found', whyNotInstalled(offered, code))
-    }
-    const { configurations: all } = await configurations.latest(owner.companyId)
-    const stored = all.find(({ providerCode, userId }) => providerCode === code && userId === owner.userId)
-    if (stored === undefined) throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here.`)
-    const view = await check(options, owner, provider, stored)
+    const serving = await findServing(options, owner, code)
+    if (serving === undefined) throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here.`)
+    const view = await check(options, owner, serving)
     const { companyId } = owner
     await database.company(companyId, (queries) =>
       noteAudit(queries, {
@@ -59,18 +53,16 @@ export function createCredentialCheck (options: Options): CredentialCheck {
 }
 
 async function check (
-  { keyring, network, database, log, now, newId }: Options,
+  { connections, keyring, network, database, log, now, newId }: Options,
   { companyId }: Owner,
-  installed: InstalledProvider,
-  configuration: StoredConfiguration
+  { provider, configuration: stored }: Serving
 ): Promise<CheckView> {
-  const { provider, configuration: stored } = servingIn(keyring, companyId, installed, configuration)
   const [fault = connectionProblem(provider, stored)] = configurationFaults(keyring, companyId, provider, stored)
   if (fault !== undefined) return { result: 'failed', code: fault.code, message: `${fault.path} ${fault.message}`.trim() }
   const none = (): Promise<never> => Promise.reject(new TypeError('A check has no documents and no checkpoint.'))
   const reference = newId()
   const settings = openConfiguration(keyring, companyId, stored)
-  const connection = connectionOf({ database, keyring, network, log }, { companyId, provider, configuration: stored, settings })
+  const connection = connections.signIn({ companyId, provider, configuration: stored, settings })
   return await callCheck(provider, {
     settings,
     requestSettings: {},

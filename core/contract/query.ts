@@ -81,12 +81,6 @@ export const ConfigurationBody = Type.Object({
   useSandbox: Type.Optional(Type.Boolean({ description: 'Another name of "sandbox".' }))
 }, { ...closed, title: 'NewConfiguration' })
 
-/** What the page shows to which a vendor has sent the browser. */
-export const ConfirmBody = Type.Object({ confirmation: Type.String({ minLength: 1, maxLength: 100 }) }, {
-  ...closed,
-  title: 'ConnectionConfirmation'
-})
-
 /** What a person has found out about an uncertain step, and how. */
 export const ResolveBody = Type.Object({
   outcome: Type.Enum(['accepted', 'rejected'], { description: 'Whether the provider accepted the request.' }),

@@ -327,14 +327,6 @@ export const ConfigurationView = Type.Object({
 }, { title: 'Configuration' })
 export type ConfigurationView = Static<typeof ConfigurationView>
 
-/** How a configuration is connected with an account at the vendor. */
-export const ConnectView = Type.Object({
-  url: Type.String({ description: 'The vendor\'s page, for the browser of whoever has the account.' }),
-  redirectUri: Type.String({ description: 'The address to register at the vendor.' }),
-  expiresAt: Timestamp
-}, { title: 'Connect' })
-export type ConnectView = Static<typeof ConnectView>
-
 /** Whether a provider's credentials work. */
 export const CheckView = Type.Object({
   result: Type.Enum(['ok', 'failed', 'cannot_be_checked'], {

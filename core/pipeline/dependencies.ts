@@ -2,6 +2,7 @@ import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { Accounts } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
 import type { MailedSecrets } from '../access/mailed-secrets.ts'
+import type { Connections } from '../configuration/connections.ts'
 import type { CallbackType } from '../contract/callbacks.ts'
 import type { Breakers } from '../host/call/breaker.ts'
 import type { EndedCall } from '../host/call/exchanges.ts'
@@ -35,6 +36,7 @@ export type Outbox = {
 export type PipelineDependencies = {
   database: Database
   configurations: Configurations
+  connections: Pick<Connections, 'signIn'>
   templates: Templates
   files: FileStore
   host: Host

@@ -1,5 +1,4 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { consolePartsOf, type Feature } from '../features/feature.ts'
 import type { Html } from '../html.ts'
 import { permissionsPolicies } from '../permissions-policy.ts'
 import { editorScript } from './browser/editor.ts'
@@ -12,7 +11,6 @@ import { companiesPages } from './pages/companies.ts'
 import { companySetupPages } from './pages/company-setup.ts'
 import { companyUserPage } from './pages/company-user.ts'
 import { companyPages } from './pages/company.ts'
-import { connectPages } from './pages/connect.ts'
 import { creditsPage } from './pages/credits.ts'
 import { developersPages } from './pages/developers.ts'
 import { dispatchDocumentPages } from './pages/dispatch-document.ts'
@@ -53,7 +51,7 @@ import { signInCodeRoutes } from './session/sign-in-code.ts'
 import { signInPasskeyRoutes } from './session/sign-in-passkey.ts'
 import { signInRoutes } from './session/sign-in.ts'
 import { signOnRoutes } from './session/sign-on.ts'
-import { knownVisit, nameIdentity, requireSessions } from './session/visit.ts'
+import { type ConsoleParts, knownVisit, nameIdentity, requireSessions } from './session/visit.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -65,10 +63,10 @@ declare module 'fastify' {
 /** The largest form, in bytes: a private key among the settings of a provider, with every character escaped. */
 const longestForm = 64 * 1024
 
-type ConsoleOptions = SessionOptions & { features: readonly Feature[] }
+type ConsoleOptions = SessionOptions & { parts: ConsoleParts }
 
 /** The console: pages for people at `/console`, which can do what the API can, and nothing else. */
-export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { sessions, signingOn, features }) => {
+export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { sessions, signingOn, parts }) => {
   app.addHook('onRoute', (route) => {
     // People are known by their session, not by credentials.
     route.config = { ...route.config, public: true }
@@ -82,7 +80,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   app.decorateReply('page', function (page, policy = 'closed') {
     return this.headers(headers).header('content-security-policy', policies[policy]).send(nameIdentity(this.request, page.markup))
   })
-  requireSessions(app, sessions, consolePartsOf(features))
+  requireSessions(app, sessions, parts)
   app.setErrorHandler<FastifyError | ProofNeeded>((error, request, reply) =>
     error instanceof ProofNeeded ? askForProof(sessions, request, reply, error) : show(failureOf(error, request), request, reply)
   )
@@ -117,7 +115,6 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(dispatchMessagePages)
   await app.register(providersPage)
   await app.register(providerPages)
-  await app.register(connectPages)
   await app.register(tryPages)
   await app.register(switchPages)
   await app.register(switchListPages)
@@ -142,7 +139,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(sessionsPages)
   await app.register(secondFactorPages)
   await app.register(passkeyPages)
-  for (const { pages } of features) if (pages !== undefined) await app.register(pages)
+  for (const pages of parts.pages) await app.register(pages)
 }
 
 const headers = {

@@ -1,5 +1,5 @@
 import type { Accounts, Adapters, Addresses, ApiKeys, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
-  CallbackSigning, CatalogPlace, Catalogs, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connecting,
+  CallbackSigning, CatalogPlace, Catalogs, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections,
   CredentialCheck, Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Downloads, EndpointCallbacks, EndpointSigning,
   EventSpool, ExchangeLog, FetchJson, FileStore, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes,
   LinkMail, Links, Log, MailedSecrets, Marketplace, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline,
@@ -63,7 +63,7 @@ export type AppDependencies = {
   configurations: Configurations
   configurationService: ConfigurationService
   credentialCheck: CredentialCheck
-  connecting: Connecting
+  connections: Connections
   templates: Templates
   files: FileStore
   receive: Receive
@@ -123,7 +123,7 @@ export type AppDependencies = {
 }
 
 /** Those that a feature provides: without them no service is started. */
-export const ports = ['templates'] as const satisfies readonly (keyof AppDependencies)[]
+export const ports = ['connections', 'templates'] as const satisfies readonly (keyof AppDependencies)[]
 
 /** Finds a dependency by its name. */
 export type Get = <Name extends keyof AppDependencies>(name: Name) => AppDependencies[Name]

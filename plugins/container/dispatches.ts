@@ -51,6 +51,7 @@ export const dispatches: Factories = {
   pipelineDependencies: (get) => ({
     database: get('database'),
     configurations: get('configurations'),
+    connections: get('connections'),
     templates: get('templates'),
     files: get('files'),
     host: get('host'),
@@ -99,6 +100,7 @@ export async function beginWork (get: Get): Promise<Worker> {
     ...shared,
     freshness: get('freshness'),
     configurations: get('configurations'),
+    connections: get('connections'),
     network: get('network'),
     spool: get('documentSpool')
   })

@@ -1,6 +1,6 @@
-import { createBreakers, createCatalogs, createConfigurations, createConfigurationService, createConnecting, createCredentialCheck,
-  createFetchJson, createInbox, createKeySources, createMarketplace, createNetwork, createProviderAdministration, createProviderState,
-  createWebhookReceiver, createWebhookVerifier, demo, type InstalledProvider, withoutProvider } from '@dispatch/core'
+import { createBreakers, createCatalogs, createConfigurations, createConfigurationService, createCredentialCheck, createFetchJson,
+  createInbox, createKeySources, createMarketplace, createNetwork, createProviderAdministration, createProviderState, createWebhookReceiver,
+  createWebhookVerifier, demo, type InstalledProvider, withoutProvider } from '@dispatch/core'
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { createSimulatedVendor } from '../routes/simulated-vendor.ts'
@@ -8,10 +8,11 @@ import type { Factories } from './dependencies.ts'
 
 /** Creates providers, their configurations, and what vendors send. */
 export const providers: Factories = {
-  configurations: (get) => createConfigurations(get('database'), get('freshness')),
+  configurations: (get) => createConfigurations(get('database'), get('freshness'), get('connections').list),
   configurationService: (get) =>
     createConfigurationService({
       configurations: get('configurations'),
+      connections: get('connections'),
       host: get('selectableProviders'),
       keyring: get('keyring'),
       guard: get('network').guard,
@@ -22,6 +23,7 @@ export const providers: Factories = {
   credentialCheck: (get) =>
     createCredentialCheck({
       configurations: get('configurations'),
+      connections: get('connections'),
       host: get('selectableProviders'),
       keyring: get('keyring'),
       network: get('network'),
@@ -29,16 +31,6 @@ export const providers: Factories = {
       log: get('log'),
       now: get('now'),
       newId: get('newId')
-    }),
-  connecting: (get) =>
-    createConnecting({
-      configurations: get('configurations'),
-      host: get('selectableProviders'),
-      keyring: get('keyring'),
-      network: get('network'),
-      database: get('database'),
-      publicUrl: get('config').publicUrl,
-      now: get('now')
     }),
   selectableProviders: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   network: (get) =>

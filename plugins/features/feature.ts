@@ -1,5 +1,6 @@
 import type { Database, Migrations } from '@dispatch/core'
 import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
+import type { ConsoleParts, MenuEntry, ProviderSection, Text } from '../console/session/visit.ts'
 import { give, type Given, type Needs, type Resolve, type Token } from './token.ts'
 
 export { companyTable } from '@dispatch/core'
@@ -19,18 +20,6 @@ export type Permission = Pick<
   FastifyContextConfig,
   'public' | 'roles' | 'scopes' | 'testable' | 'everyService' | 'person' | 'freshProof' | 'enrolment'
 >
-
-/** A text in the languages of the console. */
-export type Text = { readonly en: string, readonly fr: string }
-
-/** An entry of the console's menu. `after`: the section behind which it stands. `roles`: who sees it; everybody unless told. */
-export type MenuEntry = {
-  readonly section: string
-  readonly path: string
-  readonly label: Text
-  readonly after?: string
-  readonly roles?: readonly string[]
-}
 
 /**
  * What a feature is: one folder below `core/packages/features`, whose `index.ts` has this as its default export. Everything but the name
@@ -57,6 +46,8 @@ export type Definition<Needed extends Needs> = {
   /** Its part of the console, below `/console`. Pages reach data through the API alone. */
   pages?: FastifyPluginAsync | FastifyPluginCallback
   menu?: readonly MenuEntry[]
+  /** A part of the page of a provider whose configuration is stored, for admins. */
+  providerSection?: ProviderSection
   /** What it writes into the audit log, by action. */
   audit?: Readonly<Record<string, Text>>
   /** Work beside requests, in processes that run jobs. What it answers is closed when the service stops; undefined: nothing is to do. */
@@ -81,12 +72,12 @@ export type Feature = Omit<Definition<Needs>, 'provides' | 'prepare' | 'routes' 
   bind: (resolve: Resolve) => BoundFeature
 }
 
-/** What features add to the pages of the console. */
-export type ConsoleParts = { menu: readonly MenuEntry[], audit: Readonly<Record<string, Text>> }
-
+/** What features add to the console. */
 export function consolePartsOf (features: readonly Feature[]): ConsoleParts {
   return {
     menu: features.flatMap(({ menu = [] }) => menu),
+    pages: features.flatMap(({ pages }) => pages ?? []),
+    providerSections: features.flatMap(({ providerSection }) => providerSection ?? []),
     audit: Object.assign({}, ...features.map(({ audit }) => audit)) as Record<string, Text>
   }
 }

@@ -49,12 +49,6 @@ async function founded (name: string): Promise<number> {
   await sql`insert into log_counts (company_id, log, hour, subject, result, count)
     values (${companyId}, 'requests', now(), ${name}, '404', 1)`.execute(owner)
   await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
-  const ofConfigurations = sql`from configurations, users
-    where configurations.company_id = ${companyId} and configurations.user_id is null and email = ${admin.email}`
-  await sql`insert into connections (account, company_id, client, tokens, usable_until, connected_by, connected_at)
-    select account, ${companyId}, '', '{}', now(), users.user_id, now() ${ofConfigurations}`.execute(owner)
-  await sql`insert into connection_requests (account, company_id, user_id, state, client, sealed, expires_at)
-    select account, ${companyId}, users.user_id, ${Buffer.from(name)}, '', '{}', now() ${ofConfigurations}`.execute(owner)
   await send('POST', '/api/v1/company/invitations', { body: { email: 'guest@example.com', role: 'member', services: [] } }, admin)
   await send('POST', '/api/v1/my/second-factor', {}, admin)
   await sql`insert into passkeys (passkey_id, company_id, user_id, credential, public_key, counter, transports, name, created_at)

@@ -1,3 +1,4 @@
+import { Nothing } from '@dispatch/core'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -147,6 +148,31 @@ await t.test('operations of a feature stand in the OpenAPI document where it say
   const all = Object.keys(paths)
   t.equal(all.indexOf('/api/v1/early') + 1, all.indexOf('/api/v1/templates'))
   t.ok(all.indexOf('/api/v1/late') > all.indexOf('/healthz'))
+})
+
+await t.test('what is public is so for all that looks at a new route: it takes any query, and small bodies', async (t) => {
+  const feature = defineFeature({
+    name: 'open',
+    needs: {},
+    permissions: { readOpen: { public: true } },
+    routes (app, _options, done) {
+      app.get('/open', { config: { errors: [] }, schema: { operationId: 'readOpen', response: { 204: Nothing } } },
+        (_request, reply) => reply.code(204).send())
+      done()
+    }
+  })
+  const log = createLogger('silent')
+  const app = await createApp(testConfig(t.testdir()), {
+    databaseUrl: await seededDatabase(t),
+    log,
+    features: await besideShipped(feature)
+  })
+  const server = await createServer(app, log)
+  t.teardown(async () => {
+    await server.close()
+    await app.close()
+  })
+  t.equal((await server.inject('/open?any=1')).statusCode, 204)
 })
 
 await t.test('the page of features shows the definition that a test adds to a checkout', (t) => {

@@ -48,20 +48,6 @@ export const ConnectSchema = Type.Unsafe<Connect | Connect[]>({
   else: Way
 })
 
-/**
- * How a configuration with these settings is connected: by the first way that is for them, with its URLs filled in. Undefined where it
- * signs in with its settings alone.
- */
-export function connectOf (
-  { connect }: { connect?: Connect | readonly Connect[] },
-  settings: Readonly<Record<string, unknown>>
-): Connect | undefined {
-  const way = [connect ?? []].flat().find(({ when = {} }) => Object.entries(when).every(([name, value]) => settings[name] === value))
-  if (way === undefined) return undefined
-  const filled = (url: string): string => url.replaceAll(placeholder, (_, name: string) => encodeURIComponent(textOf(settings[name])))
-  return { ...way, authorizationUrl: filled(way.authorizationUrl), tokenUrl: filled(way.tokenUrl) }
-}
-
 function textOf (value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
@@ -126,23 +112,28 @@ export function clientOf (connect: Connect, settings: Readonly<Record<string, un
   const { clientSecret, clientAuth } = connect
   const secret = clientSecret === undefined ? undefined : settings[clientSecret]
   return {
-    clientId: clientIdOf(connect, settings),
+    clientId: textOf(settings[connect.clientId]),
     ...(typeof secret === 'string' && { clientSecret: secret }),
     ...(clientAuth !== undefined && { clientAuth })
   }
 }
 
-/** The client id of a configuration; it is in clear text. */
-export function clientIdOf ({ clientId }: Connect, settings: Readonly<Record<string, unknown>>): string {
-  return textOf(settings[clientId])
-}
-
-/** For what tokens were issued: with another client, at another place, or for another destination of requests, they are of no use. */
-export function clientDigest (
-  connect: Connect,
-  { settings: form, sandbox }: { settings: SettingsSchema, sandbox: boolean },
-  settings: Readonly<Record<string, unknown>>
-): string {
-  const destinations = destinationNames(form).map((name) => settings[name] ?? null)
-  return hash('sha256', JSON.stringify([connect.tokenUrl, clientIdOf(connect, settings), sandbox, ...destinations]))
+/**
+ * How a configuration is connected: by the first way that is for its settings, with its URLs filled in. `client` is the digest of that for
+ * which tokens are issued: with another client, at another place, or for another destination of requests, they are of no use. Undefined
+ * where it signs in with its settings alone.
+ */
+export function connectionFor (
+  { connect = [], settings: form }: { connect?: Connect | readonly Connect[], settings: SettingsSchema },
+  { settings: { plain }, sandbox }: { settings: { plain: Readonly<Record<string, unknown>> }, sandbox: boolean }
+): { connect: Connect, client: string } | undefined {
+  const way = [connect].flat().find(({ when = {} }) => Object.entries(when).every(([name, value]) => plain[name] === value))
+  if (way === undefined) return undefined
+  const filled = (url: string): string => url.replaceAll(placeholder, (_, name: string) => encodeURIComponent(textOf(plain[name])))
+  const tokenUrl = filled(way.tokenUrl)
+  const destinations = destinationNames(form).map((name) => plain[name] ?? null)
+  return {
+    connect: { ...way, authorizationUrl: filled(way.authorizationUrl), tokenUrl },
+    client: hash('sha256', JSON.stringify([tokenUrl, textOf(plain[way.clientId]), sandbox, ...destinations]))
+  }
 }

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream'
-import { connectionOf } from '../../configuration/connection.ts'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { configurationFor } from '../../configuration/serving.ts'
 import { openConfiguration, scopeOf } from '../../configuration/vault.ts'
@@ -149,14 +148,17 @@ type CallSubject =
 
 /** The context of a call: the provider's settings as they are now, and the resources that it may use. */
 export function callContextOf (
-  { keyring, database, network, log, now }: Pick<PipelineDependencies, 'keyring' | 'database' | 'network' | 'log' | 'now'>,
+  { connections, keyring, database, network, log, now }: Pick<
+    PipelineDependencies,
+    'connections' | 'keyring' | 'database' | 'network' | 'log' | 'now'
+  >,
   { companyId, dispatchId, provider, ...subject }: CallSubject,
   configuration: StoredConfiguration,
   resources: Omit<CallResources, 'network' | 'account' | 'connection'>
 ): CallContext {
   const fitting = configurationFor(keyring, companyId, provider, configuration)
   const settings = openConfiguration(keyring, companyId, fitting)
-  const connection = connectionOf({ database, keyring, network, log }, { companyId, provider, configuration: fitting, settings })
+  const connection = connections.signIn({ companyId, provider, configuration: fitting, settings })
   return {
     ...subject,
     settings,

@@ -10,13 +10,18 @@ import type { Freshness } from '../db/freshness.ts'
 import type { Tables } from '../db/schema.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 import { needAdapters } from '../vendor/adapter-lock.ts'
-import { type ConnectionState, listConnections } from './connections.ts'
 
 /** The owner of a choice or a configuration: the company, or one of its users. */
 export type Owner = { companyId: number, userId: number | null }
 
 /** `providers`: the whole list, where there are several; `providerCode` is its first. */
 export type StoredChoice = { userId: number | null, service: string, providerCode: string, providers?: readonly ListedProvider[] }
+
+/** What is known of a connection with an account at the vendor. `client`: the digest of whom its tokens were issued to. */
+export type ConnectionState = { client: string, refusal: string | null, connectedAt: Date }
+
+/** The connections of a company by the opaque names of their configurations. */
+export type ListConnections = (queries: CompanyQueries, companyId: number) => Promise<ReadonlyMap<string, ConnectionState>>
 
 /** A stored configuration of a provider. */
 export type StoredConfiguration = {
@@ -29,7 +34,7 @@ export type StoredConfiguration = {
   updatedAt: Date
   /** Its opaque name in the address of its webhooks. */
   account: string
-  /** Whom its tokens at the vendor were issued to, where a person has connected it. */
+  /** Present where a person has connected it. */
   connection?: ConnectionState
 }
 
@@ -66,9 +71,9 @@ export type Configurations = {
   remove: (owner: Owner, providerCode: string, signature: AuditStamp) => Promise<boolean>
 }
 
-export function createConfigurations (database: Database, freshness: Freshness): Configurations {
+export function createConfigurations (database: Database, freshness: Freshness, listConnections: ListConnections): Configurations {
   const cache = createFreshCache<number, CompanyConfiguration>(freshness, (companyId) => companyId)
-  const of: Configurations['of'] = (companyId) => cache.get(companyId, () => read(database, companyId))
+  const of: Configurations['of'] = (companyId) => cache.get(companyId, () => read(database, companyId, listConnections))
   const storing = <T>(companyId: number, adapters: readonly string[], store: (queries: CompanyQueries) => Promise<T>): Promise<T> =>
     database.company(companyId, (queries) => needAdapters(queries, adapters, () => store(queries)))
   return {
@@ -161,7 +166,7 @@ function note (
   })
 }
 
-async function read (database: Database, companyId: number): Promise<CompanyConfiguration> {
+async function read (database: Database, companyId: number, listConnections: ListConnections): Promise<CompanyConfiguration> {
   return database.snapshot(companyId, async (queries) => {
     const choices = await queries.selectFrom('choices').select(columns.choices).where('company_id', '=', companyId).execute()
     const configurations = await queries.selectFrom('configurations').select(columns.configurations).where('company_id', '=', companyId)

@@ -15,14 +15,8 @@ import type { Version } from '../../contract/versions.ts'
 import type { Exchange } from '../../host/call/exchanges.ts'
 import type { StoredSecrets } from '../../host/settings/settings.ts'
 
-/** The tokens of a connection. */
-export type SealedTokens = { access: Envelope, refresh?: Envelope }
-
 /** A secret of an endpoint. Times are ISO 8601; `expiresAt` null: the current one. */
 export type EndpointSecret = { id: string, sealed: Envelope, createdAt: string, expiresAt: string | null }
-
-/** What a request for a connection keeps to itself: its PKCE verifier, and the vendor's code once it has come. */
-export type SealedRequest = { verifier: Envelope, code?: Envelope }
 
 /** The tables as the types of queries. The migrations define them; the tests of the store compare the two. */
 export type Tables = {
@@ -69,29 +63,6 @@ export type Tables = {
     sandbox: boolean
     updated_at: Date
     account: Generated<string>
-  }
-  connections: {
-    account: string
-    company_id: number
-    client: string
-    tokens: Plain<SealedTokens>
-    version: Generated<number>
-    usable_until: Date
-    renewing_until: Date | null
-    refusal: string | null
-    connected_by: number
-    connected_at: Date
-  }
-  connection_requests: {
-    account: string
-    company_id: number
-    user_id: number
-    state: Buffer
-    client: string
-    sealed: Plain<SealedRequest>
-    confirmation: Buffer | null
-    taken_until: Date | null
-    expires_at: Date
   }
   dispatches: {
     dispatch_id: string

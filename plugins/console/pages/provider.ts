@@ -8,7 +8,6 @@ import { fill, serviceNames, wordFor, type Words } from '../language/language.ts
 import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView,
   withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { connectionSection } from './connect.ts'
 import { guideSection, readGuide } from './guide.ts'
 import { copyable, notice, page, sentences } from './layout.ts'
 import { type Installed, installedIn, readWholeProviders } from './provider-names.ts'
@@ -97,14 +96,16 @@ type Typed = { settings: JsonObject, sandbox: boolean, error: ErrorBody }
 type Shown = { said?: Html | ((found: Found) => Html) | undefined, typed?: Typed }
 
 async function view (visit: Visit, asked: Found | Promise<Found>, code: string, { said, typed }: Shown): Promise<Html> {
-  const { words, actor: { role }, api } = visit
+  const { words, actor: { role }, api, parts } = visit
   const [found, guide] = await Promise.all([asked, readGuide(api, code)])
   const { provider, stored } = found
   const settings = role === 'admin' ? settingsSection(words, found, typed) : html`<section><p>${words.settingsNotYours}</p></section>`
   const main = html`${typeof said === 'function' ? said(found) : said ?? html``}${
     stored?.sandbox === true ? html`<div class="notice warn"><p>${words.sandboxNotice}</p></div>` : html``
   }<div class="guided"><div>${settings}${
-    role === 'admin' && stored !== undefined ? html`${connectionSection(visit, stored)}${webhooks(words, stored)}` : html``
+    role === 'admin' && stored !== undefined
+      ? html`${parts.providerSections.map((section) => section(visit, stored))}${webhooks(words, stored)}`
+      : html``
   }</div><div>${about(words, provider)}${guideSection(words, provider.name ?? provider.code, guide)}</div></div>`
   return page({ ...visit, path: `/console/providers/${provider.code}` }, {
     title: provider.name ?? provider.code,

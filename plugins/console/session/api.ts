@@ -8,10 +8,10 @@ import { ProofNeeded } from './proof.ts'
 
 export { callbackTypes, deliveryStatuses, isUnderWay, noticeText, scopesWithin, searchedStepStatuses, statusClasses } from '@dispatch/core'
 export type { AdapterDetail, AdapterView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView, ChoicesView, CompanyView,
-  ConfigurationView, ConnectView, CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody,
-  EventView, FoundDispatchView, GuideView, HoldView, InvitationView, InvitationWithLink, KeyView, LimitsView, LinkMailView, LinkView,
-  ListedProvider, LogCountView, MyConfig, MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView,
-  NoticeView, PasswordLinkView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView,
+  ConfigurationView, CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody, EventView,
+  FoundDispatchView, GuideView, HoldView, InvitationView, InvitationWithLink, KeyView, LimitsView, LinkMailView, LinkView, ListedProvider,
+  LogCountView, MyConfig, MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView, NoticeView,
+  PasswordLinkView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView,
   SettingsView, SingleSignOnView, StatisticsView, UserView, ValidationResponse, VendorCallView, NewPasskeyView,
   PasskeyView } from '@dispatch/core'
 

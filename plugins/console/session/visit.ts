@@ -1,11 +1,34 @@
-import type { Actor, Sessions, Visitor } from '@dispatch/core'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ConsoleParts } from '../../features/feature.ts'
+import type { Actor, ConfigurationView, Sessions, Visitor } from '@dispatch/core'
+import type { FastifyInstance, FastifyPluginAsync, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { admitRecognised } from '../../hooks/admission-control.ts'
+import type { Html } from '../../html.ts'
 import { languageOf, type Words } from '../language/language.ts'
 import { type Api, apiFor } from './api.ts'
 import { readCookie } from './cookies.ts'
 import { prove, takeProof } from './proof.ts'
+
+/** A text in the languages of the console. */
+export type Text = { readonly en: string, readonly fr: string }
+
+/** An entry of the console's menu. `after`: the section behind which it stands. `roles`: who sees it; everybody unless told. */
+export type MenuEntry = {
+  readonly section: string
+  readonly path: string
+  readonly label: Text
+  readonly after?: string
+  readonly roles?: readonly string[]
+}
+
+/** A part of the page of a provider: empty where there is nothing to say of this configuration. */
+export type ProviderSection = (visit: Visit, configuration: ConfigurationView) => Html
+
+/** What features add to the console. */
+export type ConsoleParts = {
+  pages: readonly (FastifyPluginAsync | FastifyPluginCallback)[]
+  menu: readonly MenuEntry[]
+  audit: Readonly<Record<string, Text>>
+  providerSections: readonly ProviderSection[]
+}
 
 /** What a page knows of its reader. */
 export type Visit = {
@@ -14,7 +37,7 @@ export type Visit = {
   words: Words
   /** The path of the page with its query. */
   path: string
-  /** What features add to every page. */
+  /** What features add to pages. */
   parts: ConsoleParts
   /** Who has signed in, and until when they act as `actor`; absent where they are the same. */
   acting?: { own: Actor, until: Date }

@@ -21,7 +21,7 @@ await freshness.check()
 const templates = createTemplates(createTemplateStore(database, freshness))
 const catalogs: ResolveDependencies = {
   templates,
-  configurations: createConfigurations(database, freshness),
+  configurations: createConfigurations(database, freshness, () => Promise.resolve(new Map())),
   host: await createHost({ directories: [], log: memoryLog() }),
   problemsOf: () => []
 }

@@ -135,7 +135,8 @@ await t.test('a disabled adapter is not run, and listed', async (t) => {
 })
 
 const owner = { companyId: 2, userId: null }
-const configurations = createConfigurations(database, { check: () => Promise.resolve(), of: () => 0 } as unknown as Freshness)
+const configurations = createConfigurations(database, { check: () => Promise.resolve(), of: () => 0 } as unknown as Freshness,
+  () => Promise.resolve(new Map()))
 const configure = (code: string): Promise<unknown> =>
   configurations.edit(owner, { code, isAdapter: true }, () => ({
     edited: { userId: null, providerCode: code, settings: { plain: {}, secrets: {} }, sandbox: false, updatedAt: new Date() },

@@ -1,26 +1,11 @@
-import { hash } from 'node:crypto'
-import type { Actor } from '../access/account.ts'
-import { digestOf } from '../access/api-key.ts'
-import type { Keyring } from '../access/keyring.ts'
-import { makeSecret } from '../access/secret.ts'
-import { DispatchError, refusal } from '../contract/errors.ts'
-import type { ConnectView } from '../contract/response.ts'
-import { RequestFailure } from '../host/call/request-outcome.ts'
-import { type Host, offeredTo } from '../host/host.ts'
-import type { Network } from '../host/http/network.ts'
-import { usableFor } from '../host/http/oauth.ts'
-import { askForToken, clientSignIn, type IssuedToken } from '../host/http/token-endpoint.ts'
-import { clientDigest, clientIdOf, clientOf, type Connect, connectOf } from '../host/manifest/connect.ts'
-import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
+import { type Actor, type AuditAuthor, authorizationUrl, type Configurations, connectionFor, type Database, digestOf, DispatchError,
+  exchangeCode, findServing, type Host, type Keyring, makeSecret, type Network, openConfiguration, type Owner, refusal, RequestFailure,
+  type Serving, type VendorTokens } from '@dispatch/core'
+import { token } from '@dispatch/plugins/feature'
+import type { ConnectView } from '../contract/connections.ts'
 import { type ConnectionRef, deleteConnection, dropRequest, endRequest, findRequest, insertRequest, keepCode, returnRequest,
-  storeConnection, takeRequest } from '../store/configuration/connections.ts'
-import type { Database } from '../store/db/database.ts'
-import type { SealedRequest } from '../store/db/schema.ts'
-import type { AuditAuthor } from '../store/tenants/audit.ts'
-import { whyNotInstalled } from './choose.ts'
-import { openFor, sealFor, sealTokens } from './connection.ts'
-import { servingIn } from './serving.ts'
-import { openConfiguration } from './vault.ts'
+  type SealedRequest, storeConnection, takeRequest } from '../store/connections.ts'
+import { openFor, sealFor, sealTokens } from './sealing.ts'
 
 /** What a vendor appends to the address of the callback (RFC 6749, 4.1.2). */
 export type VendorAnswer = { state?: string, code?: string, error?: string, errorDescription?: string }
@@ -52,6 +37,8 @@ export type Connecting = {
   disconnect: (owner: Owner, code: string, author: AuditAuthor) => Promise<void>
 }
 
+export const connecting = token<Connecting>('connecting')
+
 type Options = {
   configurations: Configurations
   host: Host
@@ -69,20 +56,16 @@ export function redirectUriOf (publicUrl: string, code: string): string {
 
 export function createConnecting ({ configurations, host, keyring, network, database, publicUrl, now }: Options): Connecting {
   async function find (owner: Owner, code: string): Promise<Connectable> {
-    const offered = offeredTo(host, owner.companyId)
-    const installed = offered.find(code)
-    if (installed === undefined) throw new DispatchError('not_found', whyNotInstalled(offered, code))
-    const { configurations: all } = await configurations.latest(owner.companyId)
-    const stored = all.find(({ providerCode, userId }) => providerCode === code && userId === owner.userId)
-    if (stored === undefined) throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here: set one first.`)
-    const { provider: { manifest }, configuration } = servingIn(keyring, owner.companyId, installed, stored)
-    const { settings: { plain }, sandbox } = configuration
-    const connect = connectOf(manifest, plain)
-    if (connect === undefined) {
+    const serving = await findServing({ configurations, host, keyring }, owner, code)
+    if (serving === undefined) {
+      throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here: set one first.`)
+    }
+    const { provider: { manifest }, configuration } = serving
+    const found = connectionFor(manifest, configuration)
+    if (found === undefined) {
       throw new DispatchError('conflict', `The provider "${code}" signs in with its settings here: there is nothing to connect.`)
     }
-    const client = clientDigest(connect, { settings: manifest.settings, sandbox }, plain)
-    return { connect, client, configuration, ref: { companyId: owner.companyId, account: stored.account } }
+    return { ...found, configuration, ref: { companyId: owner.companyId, account: configuration.account } }
   }
 
   return {
@@ -93,18 +76,8 @@ export function createConnecting ({ configurations, host, keyring, network, data
       const sealed = { verifier: sealFor(keyring, ref, verifier) }
       const expiresAt = await insertRequest(database, { ...ref, userId, state: digestOf(state), client, sealed })
       const redirectUri = redirectUriOf(publicUrl, code)
-      const url = new URL(connect.authorizationUrl)
-      url.search = String(new URLSearchParams({
-        ...connect.parameters,
-        response_type: 'code',
-        client_id: clientIdOf(connect, plain),
-        redirect_uri: redirectUri,
-        ...(connect.scope !== undefined && { scope: connect.scope }),
-        state,
-        code_challenge: hash('sha256', verifier, 'base64url'),
-        code_challenge_method: 'S256'
-      }))
-      return { url: url.href, redirectUri, expiresAt: expiresAt.toISOString() }
+      const url = authorizationUrl(connect, plain, { redirectUri, state, verifier })
+      return { url, redirectUri, expiresAt: expiresAt.toISOString() }
     },
 
     async arrive (code, answer) {
@@ -135,20 +108,16 @@ export function createConnecting ({ configurations, host, keyring, network, data
           message: 'It is none that you were given within the last 10 minutes, or the settings have changed since: connect it again.'
         }])
       }
-      const form = {
-        grant_type: 'authorization_code',
+      const settings = openConfiguration(keyring, owner.companyId, configuration)
+      const { usableFor, ...tokens } = await exchangeCode(network.transport, connect, settings, {
         code: openFor(keyring, ref, taken.sealed.code),
-        redirect_uri: redirectUriOf(publicUrl, code),
-        code_verifier: openFor(keyring, ref, taken.sealed.verifier)
-      }
-      const signIn = clientSignIn(clientOf(connect, openConfiguration(keyring, owner.companyId, configuration)), form)
-      const issued = await askForToken(network.transport, new URL(connect.tokenUrl), signIn).catch((error: unknown) =>
-        giveUp(ref, confirmation, error)
-      )
+        redirectUri: redirectUriOf(publicUrl, code),
+        verifier: openFor(keyring, ref, taken.sealed.verifier)
+      }).catch((error: unknown) => giveUp(ref, confirmation, error))
       await storeConnection(database, ref, {
         client: taken.client,
-        tokens: sealTokens(keyring, ref, issued),
-        usableFor: usableFor(issued.lifetime),
+        tokens: sealTokens(keyring, ref, tokens),
+        usableFor,
         userId,
         providerCode: code
       }, { author, at: now() })
@@ -162,7 +131,7 @@ export function createConnecting ({ configurations, host, keyring, network, data
   }
 
   /** A code that the vendor has refused is of no use any more; where the vendor was not reached, it is tried again. */
-  async function giveUp (ref: ConnectionRef, confirmation: Buffer, error: unknown): Promise<IssuedToken> {
+  async function giveUp (ref: ConnectionRef, confirmation: Buffer, error: unknown): Promise<VendorTokens> {
     if (!(error instanceof RequestFailure)) throw error
     const { message } = error
     if (error.verdict === 'refused') {
@@ -174,7 +143,7 @@ export function createConnecting ({ configurations, host, keyring, network, data
   }
 }
 
-type Connectable = { connect: Connect, client: string, configuration: StoredConfiguration, ref: ConnectionRef }
+type Connectable = NonNullable<ReturnType<typeof connectionFor>> & Pick<Serving, 'configuration'> & { ref: ConnectionRef }
 
 function ownActor (actor: Actor): Actor {
   if (actor.impersonatorId === undefined) return actor

@@ -1,20 +1,25 @@
-import { type Actor, type ConfigurationService, ConfigurationView, ConfirmBody, type Connecting, ConnectView, type Host, Nothing, offeredTo,
-  type Owner, requireConfigurable, type Returned, type Role } from '@dispatch/core'
+import { type Actor, type ConfigurationService, ConfigurationView, type Host, Nothing, offeredTo, type Owner,
+  requireConfigurable } from '@dispatch/core'
+import { auditAuthorOf, codeIn, type Html, html, permissionsPolicies } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
-import { type Html, html } from '../html.ts'
-import { permissionsPolicies } from '../permissions-policy.ts'
-import { auditAuthorOf } from './audit-author.ts'
-import { codeIn } from './path-parameters.ts'
+import { ConfirmBody, ConnectView } from '../contract/connections.ts'
+import type { Connecting, Returned } from '../service/connecting.ts'
 
-type Options = { connecting: Connecting, configurationService: ConfigurationService, host: Host, consoleUrl: string | undefined }
+type Options = {
+  connecting: Connecting
+  configurationService: ConfigurationService
+  selectableProviders: Host
+  config: { showsConsole: boolean, publicUrl: string }
+}
 
 /** Connecting a configuration with an account at its vendor (OAuth 2): for oneself, or as an admin for the company. */
 export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
   app,
-  { connecting, configurationService, host, consoleUrl },
+  { connecting, configurationService, selectableProviders: host, config: { showsConsole, publicUrl } },
   done
 ) => {
+  const consoleUrl = showsConsole ? `${publicUrl}/console` : undefined
   async function viewOf (actor: Actor, { userId }: Owner, code: string): Promise<ConfigurationView> {
     const { user, company } = await configurationService.mine(actor)
     const view = (userId === null ? company : user).providers.find((one) => one.code === code)
@@ -22,8 +27,7 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
     return view
   }
 
-  for (const { path, of, whose, ownerOf, roles } of scopes) {
-    const permitted = roles === undefined ? {} : { roles }
+  for (const { path, of, whose, ownerOf } of owners) {
     /** Whose configuration of which provider a path names. Throws `forbidden` unless the actor may change it. */
     const addressed = (actor: Actor, { code: named }: { code: string }): [Owner, string] => {
       const [owner, code] = [ownerOf(actor), codeIn(named)]
@@ -31,7 +35,7 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
       return [owner, code]
     }
     app.get<{ Params: { code: string } }>(path, {
-      config: { scopes: ['configuration'], ...permitted, errors: ['not_found', 'conflict'] },
+      config: { errors: ['not_found', 'conflict'] },
       schema: {
         operationId: `connect${of}Provider`,
         tags: ['Configuration'],
@@ -42,8 +46,6 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
 
     app.post<{ Params: { code: string }, Body: Static<typeof ConfirmBody> }>(path, {
       config: {
-        scopes: ['configuration'],
-        ...permitted,
         limit: 'dispatch',
         errors: ['not_found', 'conflict', 'validation_failed', 'authentication_error', 'provider_unavailable']
       },
@@ -62,7 +64,7 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
     })
 
     app.delete<{ Params: { code: string } }>(path, {
-      config: { scopes: ['configuration'], ...permitted, errors: ['not_found', 'conflict'] },
+      config: { errors: ['not_found', 'conflict'] },
       schema: {
         operationId: `disconnect${of}Provider`,
         tags: ['Configuration'],
@@ -76,7 +78,7 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
   }
 
   app.get<{ Params: { code: string }, Querystring: Record<string, unknown> }>('/api/connect/:code/callback', {
-    config: { public: true, errors: [] },
+    config: { errors: [] },
     schema: {
       operationId: 'returnFromVendor',
       tags: ['Configuration'],
@@ -158,9 +160,7 @@ minutes:</p>
 <p>Give it to nobody: whoever asks you for it wants to use your account.</p>`
 }
 
-type Scope = { path: string, of: 'My' | 'Company', whose: string, ownerOf: (actor: Actor) => Owner, roles?: readonly Role[] }
-
-const scopes: Scope[] = [
+const owners: { path: string, of: 'My' | 'Company', whose: string, ownerOf: (actor: Actor) => Owner }[] = [
   {
     path: '/api/v1/my/providers/:code/connect',
     of: 'My',
@@ -171,7 +171,6 @@ const scopes: Scope[] = [
     path: '/api/v1/company/providers/:code/connect',
     of: 'Company',
     whose: 'the company\'s',
-    ownerOf: ({ companyId }) => ({ companyId, userId: null }),
-    roles: ['admin']
+    ownerOf: ({ companyId }) => ({ companyId, userId: null })
   }
 ]

@@ -1,9 +1,12 @@
+import { ApiRefused, type ConfigurationView, copied, type Html, html, notice, page, time, type Visit, visitOf,
+  withWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
-import { type Html, html } from '../../html.ts'
-import type { Words } from '../language/language.ts'
-import { ApiRefused, type ConfigurationView, type ConnectView } from '../session/api.ts'
-import { type Visit, visitOf } from '../session/visit.ts'
-import { copied, notice, page, time } from './layout.ts'
+import type { ConnectView } from '../contract/connections.ts'
+import { words as en } from '../words.en.ts'
+import { words as fr } from '../words.fr.ts'
+
+const wordsOf = withWords({ en, fr })
+type Words = ReturnType<typeof wordsOf>
 
 type Named = { Params: { code: string } }
 
@@ -19,11 +22,12 @@ export const connectPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.get<Named & { Querystring: { confirmation?: unknown } }>('/providers/:code/connected', (request, reply) => {
     const visit = visitOf(request)
+    const words = wordsOf(visit.words)
     const { params: { code }, query: { confirmation } } = request
     return reply.page(page({ ...visit, path: `/console/providers/${code}` }, {
-      title: visit.words.connection,
+      title: words.connection,
       section: 'providers',
-      main: question(visit.words, code, typeof confirmation === 'string' ? confirmation : '')
+      main: question(words, code, typeof confirmation === 'string' ? confirmation : '')
     }))
   })
 
@@ -52,8 +56,9 @@ function question (words: Words, code: string, confirmation: string): Html {
 const tones = { connected: 'good', not_connected: 'warn', ended: 'bad' } as const
 
 /** The connection of a stored configuration, where its provider has one. Who acts as somebody else connects nothing in their name. */
-export function connectionSection ({ words, acting }: Visit, { code, connection, problems = [] }: ConfigurationView): Html {
+export function connectionSection ({ words: shared, acting }: Visit, { code, connection, problems = [] }: ConfigurationView): Html {
   if (connection === undefined) return html``
+  const words = wordsOf(shared)
   const { state, connectedAt, redirectUri } = connection
   const problem = problems.find(({ path }) => path === '/connection')
   return html`<section aria-labelledby="connection"><h2 id="connection">${words.connection} ${badgeOf(words, state)}</h2>

@@ -3,13 +3,13 @@ import { sql } from 'kysely'
 import { hash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
-import { claimRenewal, endRenewal } from '../../core/store/configuration/connections.ts'
-import { contains, has, lacks } from '../support/matching.ts'
-import { quickRenderer } from '../support/quick-renderer.ts'
-import { type Answer, invoiceRequest, type Login, seededDatabase, startService } from '../support/service.ts'
-import { vendorOf } from '../support/vendor.ts'
-import { openConsole } from './support/console.ts'
-import { testProviders } from './support/providers.ts'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
+import { testProviders } from '../../../../../test/plugins/support/providers.ts'
+import { contains, has, lacks } from '../../../../../test/support/matching.ts'
+import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
+import { type Answer, invoiceRequest, type Login, seededDatabase, startService } from '../../../../../test/support/service.ts'
+import { vendorOf } from '../../../../../test/support/vendor.ts'
+import { claimRenewal, endRenewal } from '../store/connections.ts'
 
 const { vendor, network } = await vendorOf(t)
 const providers = await testProviders(t)
@@ -231,8 +231,8 @@ await t.test('an expired token is renewed once, however many calls and processes
 await t.test('of several who find a token expired, one renews it', async (t) => {
   const { companyId } = await connected(t, 'claimed')
   const database = service.app.get('database')
-  const { account, version } = await database.owner.selectFrom('connections').select(['account', 'version'])
-    .where('company_id', '=', companyId).executeTakeFirstOrThrow()
+  const { rows: [{ account, version } = { account: '', version: 0 }] } = await sql<{ account: string, version: number }>`
+    select account, version from connections where company_id = ${companyId}`.execute(database.owner)
   const claim = (): Promise<boolean> => claimRenewal(database, { companyId, account, version })
   t.same((await Promise.all([claim(), claim(), claim()])).sort(), [false, false, true])
   await sql`update connections set renewing_until = now() where account = ${account}`.execute(database.owner)

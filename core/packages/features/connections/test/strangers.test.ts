@@ -1,12 +1,13 @@
+import { sql } from 'kysely'
 import { hash, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { Type } from 'typebox'
-import { openConsole } from '../plugins/support/console.ts'
-import { testProviders } from '../plugins/support/providers.ts'
-import { contains, has, lacks } from '../support/matching.ts'
-import { type Answer, type Login, startService } from '../support/service.ts'
-import { vendorOf } from '../support/vendor.ts'
-import { dump, hasNoFault } from './support.ts'
+import { dump, hasNoFault } from '../../../../../test/hostile/support.ts'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
+import { testProviders } from '../../../../../test/plugins/support/providers.ts'
+import { contains, has, lacks } from '../../../../../test/support/matching.ts'
+import { type Answer, type Login, startService } from '../../../../../test/support/service.ts'
+import { vendorOf } from '../../../../../test/support/vendor.ts'
 
 // Two vendors, of which one would have the codes of the other; and people who would have somebody else's account connected.
 
@@ -60,8 +61,7 @@ const confirmationIn = (page: string): string => /"confirmation": "([\w-]{43})"/
 const confirm = (code: string, confirmation: string, login: Login, whose: Whose = 'company'): Promise<Answer> =>
   send('POST', `/api/v1/${whose}/providers/${code}/connect`, { body: { confirmation } }, login)
 const asked = (path: string): number => vendor.requests.filter((request) => request.path === path).length
-const connections = async (): Promise<number> =>
-  (await app.get('database').owner.selectFrom('connections').select('account').execute()).length
+const connections = async (): Promise<number> => (await sql`select from connections`.execute(app.get('database').owner)).rows.length
 const nothing = /There is nothing to connect here/
 
 const [a, b] = [await service.company('attacker'), await service.company('victim')]

@@ -1,8 +1,37 @@
-import { type Selectable, sql, type UpdateObject } from 'kysely'
-import type { CompanyQueries, Database } from '../db/database.ts'
-import type { SealedRequest, SealedTokens, Tables } from '../db/schema.ts'
-import { addSeconds } from '../db/sql-timestamp.ts'
-import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
+import { addSeconds, type AuditStamp, type Connections, type Database, type Envelope, noteAudit } from '@dispatch/core'
+import { type ColumnType, type Generated, type Selectable, sql, type UpdateObject } from 'kysely'
+
+/** The tokens of a connection. */
+export type SealedTokens = { access: Envelope, refresh?: Envelope }
+
+/** What a request for a connection keeps to itself: its PKCE verifier, and the vendor's code once it has come. */
+export type SealedRequest = { verifier: Envelope, code?: Envelope }
+
+type Tables = {
+  connections: {
+    account: string
+    company_id: number
+    client: string
+    tokens: ColumnType<SealedTokens, string, string>
+    version: Generated<number>
+    usable_until: Date
+    renewing_until: Date | null
+    refusal: string | null
+    connected_by: number
+    connected_at: Date
+  }
+  connection_requests: {
+    account: string
+    company_id: number
+    user_id: number
+    state: Buffer
+    client: string
+    sealed: ColumnType<SealedRequest, string, string>
+    confirmation: Buffer | null
+    taken_until: Date | null
+    expires_at: Date
+  }
+}
 
 /** A connection by the opaque name of its configuration. */
 export type ConnectionRef = { companyId: number, account: string }
@@ -16,9 +45,6 @@ export type ConnectionRow = Pick<Selectable<Tables['connections']>, 'client' | '
   renewing: boolean
 }
 
-/** What is known of a connection without its tokens. */
-export type ConnectionState = { client: string, refusal: string | null, connectedAt: Date }
-
 /** Seconds after which a renewal counts as lost: its process has ended. */
 const renewalLasts = 30
 /** Seconds in which a person must have come back from the vendor, and have confirmed it. */
@@ -29,7 +55,7 @@ const exchangeLasts = 60
 export async function readConnection (database: Database, { companyId, account }: ConnectionRef): Promise<ConnectionRow | undefined> {
   const { now } = database
   return database.company(companyId, (queries) =>
-    queries.selectFrom('connections').select([
+    queries.$extendTables<Tables>().selectFrom('connections').select([
       'client',
       'tokens',
       'version',
@@ -40,8 +66,8 @@ export async function readConnection (database: Database, { companyId, account }
 }
 
 /** The connections of a company by the opaque names of their configurations. */
-export async function listConnections (queries: CompanyQueries, companyId: number): Promise<Map<string, ConnectionState>> {
-  const rows = await queries.selectFrom('connections').select(['account', 'client', 'refusal', 'connected_at'])
+export const listConnections: Connections['list'] = async (queries, companyId) => {
+  const rows = await queries.$extendTables<Tables>().selectFrom('connections').select(['account', 'client', 'refusal', 'connected_at'])
     .where('company_id', '=', companyId).execute()
   return new Map(rows.map(({ account, client, refusal, connected_at: connectedAt }) => [account, { client, refusal, connectedAt }]))
 }
@@ -87,7 +113,8 @@ async function changeToken (
   { unclaimed = false }: { unclaimed?: boolean } = {}
 ): Promise<boolean> {
   return database.company(companyId, async (queries) => {
-    const { numUpdatedRows } = await queries.updateTable('connections').set(change).where('company_id', '=', companyId)
+    const { numUpdatedRows } = await queries.$extendTables<Tables>().updateTable('connections').set(change).where('company_id', '=',
+      companyId)
       .where('account', '=', account).where('version', '=', version)
       .$if(unclaimed, (update) => update.where(sql<boolean>`coalesce(renewing_until <= ${database.now}, true)`)).executeTakeFirstOrThrow()
     return numUpdatedRows > 0n
@@ -110,7 +137,7 @@ export async function insertRequest (database: Database, { companyId, account, u
   }
   const { expires_at: expiresAt } = await database.company(companyId,
     (queries) =>
-      queries.insertInto('connection_requests').values({ account, company_id: companyId, ...request })
+      queries.$extendTables<Tables>().insertInto('connection_requests').values({ account, company_id: companyId, ...request })
         .onConflict((conflict) => conflict.column('account').doUpdateSet(request)).returning('expires_at').executeTakeFirstOrThrow())
   return expiresAt
 }
@@ -119,7 +146,8 @@ export async function insertRequest (database: Database, { companyId, account, u
 export type ReturnedRequest = ConnectionRef & { company: string, providerCode: string, sealed: SealedRequest }
 
 export async function findRequest ({ owner, now }: Database, state: Buffer): Promise<ReturnedRequest | undefined> {
-  const row = await owner.selectFrom('connection_requests').innerJoin('companies', 'companies.company_id', 'connection_requests.company_id')
+  const row = await owner.$extendTables<Tables>().selectFrom('connection_requests').innerJoin('companies', 'companies.company_id',
+    'connection_requests.company_id')
     .innerJoin('configurations', 'configurations.account', 'connection_requests.account')
     .select(['connection_requests.company_id', 'connection_requests.account', 'companies.name', 'configurations.provider_code',
       'connection_requests.sealed'])
@@ -139,14 +167,17 @@ export async function keepCode (
   state: Buffer,
   { sealed, confirmation }: { sealed: SealedRequest, confirmation: Buffer }
 ): Promise<boolean> {
-  const { numUpdatedRows } = await owner.updateTable('connection_requests').set({ sealed: JSON.stringify(sealed), confirmation })
+  const { numUpdatedRows } = await owner.$extendTables<Tables>().updateTable('connection_requests').set({
+    sealed: JSON.stringify(sealed),
+    confirmation
+  })
     .where('state', '=', state).where('confirmation', 'is', null).executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }
 
 /** Ends a request that the vendor, or the person at the vendor, has refused. */
 export async function dropRequest ({ owner }: Database, state: Buffer): Promise<void> {
-  await owner.deleteFrom('connection_requests').where('state', '=', state).execute()
+  await owner.$extendTables<Tables>().deleteFrom('connection_requests').where('state', '=', state).execute()
 }
 
 /**
@@ -160,7 +191,11 @@ export async function takeRequest (
   const { now } = database
   return database.company(companyId,
     (queries) =>
-      queries.updateTable('connection_requests').set({ taken_until: addSeconds(now, exchangeLasts) }).where('company_id', '=', companyId)
+      queries.$extendTables<Tables>().updateTable('connection_requests').set({ taken_until: addSeconds(now, exchangeLasts) }).where(
+        'company_id',
+        '=',
+        companyId
+      )
         .where('account', '=', account).where('user_id', '=', userId).where('confirmation', '=', confirmation).where('expires_at', '>', now)
         .where(sql<boolean>`coalesce(taken_until <= ${now}, true)`).returning(['client', 'sealed']).executeTakeFirst())
 }
@@ -169,14 +204,16 @@ export async function takeRequest (
 export async function returnRequest (database: Database, { companyId, account }: ConnectionRef, confirmation: Buffer): Promise<void> {
   await database.company(companyId,
     (queries) =>
-      queries.updateTable('connection_requests').set({ taken_until: null }).where('company_id', '=', companyId)
+      queries.$extendTables<Tables>().updateTable('connection_requests').set({ taken_until: null }).where('company_id', '=', companyId)
         .where('account', '=', account).where('confirmation', '=', confirmation).execute())
 }
 
 /** Ends a request whose code the vendor has refused. */
 export async function endRequest (database: Database, { companyId, account }: ConnectionRef): Promise<void> {
   await database.company(companyId,
-    (queries) => queries.deleteFrom('connection_requests').where('company_id', '=', companyId).where('account', '=', account).execute())
+    (queries) =>
+      queries.$extendTables<Tables>().deleteFrom('connection_requests').where('company_id', '=', companyId).where('account', '=', account)
+        .execute())
 }
 
 /** Connects a configuration, or connects it again; its request ends. `usableFor` is in seconds. */
@@ -202,10 +239,11 @@ export async function storeConnection (
     connected_at: database.now
   }
   await database.company(companyId, async (queries) => {
-    await queries.insertInto('connections').values({ account, company_id: companyId, ...connection })
+    await queries.$extendTables<Tables>().insertInto('connections').values({ account, company_id: companyId, ...connection })
       .onConflict((conflict) => conflict.column('account').doUpdateSet({ ...connection, version: sql<number>`connections.version + 1` }))
       .execute()
-    await queries.deleteFrom('connection_requests').where('company_id', '=', companyId).where('account', '=', account).execute()
+    await queries.$extendTables<Tables>().deleteFrom('connection_requests').where('company_id', '=', companyId).where('account', '=',
+      account).execute()
     await noteAudit(queries, { companyId, action: 'connection.made', object: { kind: 'configuration', id: providerCode }, ...signature })
   })
 }
@@ -218,7 +256,11 @@ export async function deleteConnection (
   signature: AuditStamp
 ): Promise<boolean> {
   return database.company(companyId, async (queries) => {
-    const { numDeletedRows } = await queries.deleteFrom('connections').where('company_id', '=', companyId).where('account', '=', account)
+    const { numDeletedRows } = await queries.$extendTables<Tables>().deleteFrom('connections').where('company_id', '=', companyId).where(
+      'account',
+      '=',
+      account
+    )
       .executeTakeFirstOrThrow()
     if (numDeletedRows === 0n) return false
     await noteAudit(queries, { companyId, action: 'connection.removed', object: { kind: 'configuration', id: providerCode }, ...signature })

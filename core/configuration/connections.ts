@@ -1,0 +1,35 @@
+import type { JsonObject, Problem } from '@dispatch/common'
+import type { Connection } from '../host/http/connection.ts'
+import type { InstalledProvider } from '../host/load/load.ts'
+import { connectionFor } from '../host/manifest/connect.ts'
+import type { ListConnections, StoredConfiguration } from '../store/configuration/configurations.ts'
+
+/** A configuration that is called: its provider, its settings with their secrets. */
+export type Called = { companyId: number, provider: InstalledProvider, configuration: StoredConfiguration, settings: JsonObject }
+
+/** What the core asks of the feature that connects configurations with accounts at their vendors (`connect` of their providers). */
+export type Connections = {
+  list: ListConnections
+  /** The sign-in for one call; undefined where a configuration signs in with its settings. */
+  signIn: (called: Called) => Connection | undefined
+  /** Where the vendor of a provider sends the browser back to. */
+  redirectUri: (code: string) => string
+}
+
+/** Why a configuration that a person connects cannot sign in; undefined where it can. */
+export function connectionProblem (
+  { code, manifest }: Pick<InstalledProvider, 'code' | 'manifest'>,
+  configuration: StoredConfiguration
+): Problem | undefined {
+  const { userId, connection } = configuration
+  const wanted = connectionFor(manifest, configuration)
+  if (wanted === undefined) return undefined
+  const path = '/connection'
+  const again = `open the address that GET /api/v1/${userId === null ? 'company' : 'my'}/providers/${code}/connect answers.`
+  if (connection?.client !== wanted.client) {
+    return { path, code: 'not_connected', message: `It is not connected with an account at the vendor: ${again}` }
+  }
+  const { refusal } = connection
+  if (refusal === null) return undefined
+  return { path, code: 'connection_ended', message: `The vendor has ended its connection (${refusal}); to connect it again, ${again}` }
+}
