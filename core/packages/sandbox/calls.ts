@@ -17,8 +17,8 @@ export type Calls = {
   end: (why: Error) => void
 }
 
-/** `most` calls of the other side, and `mostBytes` of them, may be under way at once; one more is refused. */
-export type CallsOptions = { send: (message: object) => void, handlers: Handlers, notes: Handlers, most: number, mostBytes?: number }
+/** `maxCalls` calls of the other side, and `maxBytes` of them, may be under way at once; one more is refused. */
+export type CallsOptions = { send: (message: object) => void, handlers: Handlers, notes: Handlers, maxCalls: number, maxBytes?: number }
 
 type Waiting = { resolve: (value: unknown) => void, reject: (error: Error) => void }
 
@@ -26,7 +26,7 @@ type Waiting = { resolve: (value: unknown) => void, reject: (error: Error) => vo
  * Numbers its calls from 1, one after the other, and holds the other side to that: `{ ask, name, args }` is a call,
  * `{ to, value }` or `{ to, error }` its answer, `{ note, args }` what is not answered.
  */
-export function createCalls ({ send, handlers, notes, most, mostBytes = Infinity }: CallsOptions): Calls {
+export function createCalls ({ send, handlers, notes, maxCalls, maxBytes = Infinity }: CallsOptions): Calls {
   const waiting = new Map<number, Waiting>()
   let asked = 0
   let taken = 0
@@ -42,8 +42,8 @@ export function createCalls ({ send, handlers, notes, most, mostBytes = Infinity
     underWay++
     bytesUnderWay += bytes
     try {
-      if (underWay > most) throw new Error(`More than ${most} calls are under way.`)
-      if (bytesUnderWay > mostBytes) throw new Error(`Calls with more than ${mostBytes} bytes are under way.`)
+      if (underWay > maxCalls) throw new Error(`More than ${maxCalls} calls are under way.`)
+      if (bytesUnderWay > maxBytes) throw new Error(`Calls with more than ${maxBytes} bytes are under way.`)
       const value = await named(handlers, name)(args)
       answer({ to: ask, value })
     } catch (error) {

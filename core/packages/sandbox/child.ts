@@ -24,11 +24,11 @@ export type Child = {
 export type ChildOptions = { launch: Launch, folder: string, code: string, log: Log }
 
 /** Calls of an adapter that may be under way at once, and their bytes: four of the largest frames. */
-const mostCalls = 256
-const mostBytes = 4 * largestFrame
+const maxCalls = 256
+const maxBytes = 4 * largestFrame
 /** Bytes of its standard error that are kept for the log, and those after which it is ended. */
 const keptWords = 4_000
-const mostWords = 1024 * 1024
+const maxWords = 1024 * 1024
 
 /** Milliseconds between the end of a process's output and its own. */
 const endWithin = 200
@@ -51,7 +51,7 @@ export function startChild ({ launch: { command: [program, ...args], opened, use
     await calls.call(name, asked) as ReturnType<InsideCalls[Name]>
   const relay = createRelay(ask, { code, log })
   const send = (message: object): void => void stdin.write(encodeFrame(message))
-  const calls = createCalls({ send, handlers: relay.handlers, notes: relay.notes, most: mostCalls, mostBytes })
+  const calls = createCalls({ send, handlers: relay.handlers, notes: relay.notes, maxCalls, maxBytes })
 
   function kill (why?: string): void {
     closing ??= { why }
@@ -110,7 +110,7 @@ function wordsOf (stderr: Readable, flood: () => void): () => string {
   stderr.on('data', (piece: Buffer) => {
     if (kept.length < keptWords) kept += piece.toString().slice(0, keptWords - kept.length)
     taken += piece.byteLength
-    if (taken > mostWords) flood()
+    if (taken > maxWords) flood()
   })
   return () => kept
 }

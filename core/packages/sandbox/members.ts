@@ -20,7 +20,7 @@ export type Members = {
 export type MembersOptions = {
   log: Log
   onCrash: (key: string, crashed: Adapter, why: string) => void
-  most: number
+  maxProcesses: number
   idle: number
   memory: number
   resting: number
@@ -36,7 +36,7 @@ const mebibyte = 1024 * 1024
 /** Milliseconds between two checks of what is unused or too large. */
 const checkEvery = 1_000
 
-export function createMembers ({ log, onCrash, most, idle, memory, resting, uses, startLimit, now }: MembersOptions): Members {
+export function createMembers ({ log, onCrash, maxProcesses, idle, memory, resting, uses, startLimit, now }: MembersOptions): Members {
   const members = new Map<string, Promise<Member>>()
   const settled = new Map<string, Member>()
   /** How many use the process of each key, or are about to. */
@@ -76,7 +76,7 @@ export function createMembers ({ log, onCrash, most, idle, memory, resting, uses
 
   /** Ends what has been unused for longest where there is no place for one more. */
   function makeRoom (): void {
-    if (members.size < most) return
+    if (members.size < maxProcesses) return
     const [longest] = [...settled.entries()].filter(([key]) => !users.has(key)).sort(([, a], [, b]) => a.usedAt - b.usedAt)
     if (longest !== undefined) remove(...longest)
   }

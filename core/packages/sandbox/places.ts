@@ -19,20 +19,20 @@ export type Places = {
 type Holding = { permit: Permit, users: number, parked: number, left: boolean, since: number }
 
 /** How much work of one company, and of all, may wait for a place. */
-const [mostWaiting, mostWaitingInAll] = [200, 2_000]
+const [maxWaiting, maxWaitingInAll] = [200, 2_000]
 /** Milliseconds that an account keeps its place while others wait for one. */
 const turn = 1_000
 
-/** `most` places, and as many more for those that only wait for somebody else. Work waits for one for `waitLimit` milliseconds. */
-export function createPlaces ({ most, waitLimit }: { most: number, waitLimit: number }): Places {
+/** `maxProcesses` places, and as many more for those that only wait for somebody else. Work waits for one for `waitLimit` milliseconds. */
+export function createPlaces ({ maxProcesses, waitLimit }: { maxProcesses: number, waitLimit: number }): Places {
   const holdings = new Map<string, Holding>()
   const places = createFairSemaphore({
-    total: most,
-    most: 2 * most,
-    perOwner: most,
-    ...(most >= 8 && { kept: most / 4 }),
-    waiting: mostWaiting,
-    waitingInAll: mostWaitingInAll,
+    total: maxProcesses,
+    most: 2 * maxProcesses,
+    perOwner: maxProcesses,
+    ...(maxProcesses >= 8 && { kept: maxProcesses / 4 }),
+    waiting: maxWaiting,
+    waitingInAll: maxWaitingInAll,
     timeLimit: waitLimit
   })
 

@@ -29,7 +29,7 @@ export type Pool = {
 }
 
 /**
- * `most` processes at work at once, and as many more that only wait for somebody else. Work waits for a place for `waitLimit` milliseconds.
+ * `maxProcesses` are at work at once, and as many more only wait for somebody else. Work waits for a place for `waitLimit` milliseconds.
  * Each process is ended after `idle` milliseconds unused, or beyond `memory` bytes. One that has nothing to do is ended too
  * once it holds more than `resting` bytes of its own, or has been used `uses` times: another one takes its place when it is needed.
  * `onCrash` is told of each that ended otherwise than it was asked to.
@@ -37,7 +37,7 @@ export type Pool = {
 export type PoolOptions = {
   log: Log
   onCrash?: (crashed: Pick<Adapter, 'digest'>, why: string) => void
-  most?: number
+  maxProcesses?: number
   waitLimit?: number
   idle?: number
   memory?: number
@@ -57,7 +57,7 @@ const answerWithin = 1_000
 export function createPool ({
   log,
   onCrash,
-  most = 16,
+  maxProcesses = 16,
   waitLimit = 10_000,
   idle = 600_000,
   memory = 512 * mebibyte,
@@ -66,10 +66,10 @@ export function createPool ({
   startLimit = 10_000,
   now = Date.now
 }: PoolOptions): Pool {
-  const places = createPlaces({ most, waitLimit })
+  const places = createPlaces({ maxProcesses, waitLimit })
   const crashes = createCrashes(log)
   const members = createMembers({
-    ...{ log, most, idle, memory, resting, uses, startLimit, now },
+    ...{ log, maxProcesses, idle, memory, resting, uses, startLimit, now },
     onCrash (key, { code, digest }, why) {
       crashes.note(key, code)
       onCrash?.({ digest }, why)

@@ -1,32 +1,18 @@
-import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import type { Context, Http, HttpCall, Log, TakeBack } from '@dispatch/core/provider'
-import { askOf, credentialsOf, failureError, type FitToReply, type OwnDocuments } from '@dispatch/core/sandbox'
-import { LRUCache } from 'lru-cache'
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { readAsked } from './asked.ts'
+import { isRecord, type Json } from '@dispatch/common'
+import type { HttpCall, Log, TakeBack } from '@dispatch/core/provider'
+import { askOf, credentialsOf, type FitToReply } from '@dispatch/core/sandbox'
 import type { Handlers } from './calls.ts'
 import { mailWithOwnDocuments, withOwnDocuments } from './documents.ts'
-import { refuseForeignHandles, type SecretHandles } from './handles.ts'
+import { refuseForeignHandles } from './handles.ts'
+import { createOpenCalls, type OpenCalls, type Ways } from './open-calls.ts'
 import type { InsideCalls } from './protocol.ts'
+import { readRequest } from './requests.ts'
 
 /** Asks the process of the adapter. */
 export type Inside = <Name extends keyof InsideCalls>(
   name: Name,
   args: Parameters<InsideCalls[Name]>[0]
 ) => Promise<ReturnType<InsideCalls[Name]>>
-
-/**
- * The ways out of one call: what its context has, or the `http` alone where something is taken back. `parks` is called when the adapter
- * waits for what it has asked.
- */
-export type Ways = {
-  http: Http
-  context?: Context<JsonObject, JsonObject>
-  documents: OwnDocuments
-  handles: SecretHandles
-  log: Log
-  parks?: () => void
-}
 
 /** What one process of an adapter may ask of the host, for the calls that are open. */
 export type Relay = {
@@ -39,119 +25,105 @@ export type Relay = {
   notes: Handlers
 }
 
-/** `within`: does what is asked in the asynchronous context in which the call began. */
-type OpenCall = Ways & { lines: number, asked: number, within: <Result>(work: () => Result) => Result }
-
-/** Things that one call may ask of the host: requests, keys of its state and the like. */
-const mostAsked = 10_000
-/** Secrets of a process that are remembered. */
-const mostGiven = 200
+/** Requests that one call may make of the host: to vendors, of keys of its state and the like. */
+const maxRequests = 10_000
 /** Lines that one call may write. */
-const mostLines = 1_000
+const maxLines = 1_000
 /** Characters of one. */
 const longestLine = 4_000
 
 /** `log` takes what is printed outside of any call; `code` is the adapter's. */
 export function createRelay (inside: Inside, { code, log }: { code: string, log: Log }): Relay {
-  const open = new Map<number, OpenCall>()
-  const given = new LRUCache<string, true>({ max: mostGiven })
-  let last = 0
-
-  function waysOf (call: number): OpenCall {
-    const ways = open.get(call)
-    if (ways !== undefined) return ways
-    log.warn({ provider: code }, 'an adapter asked for something after its call had ended')
-    throw failureError({ word: 'provider_unavailable', message: `The provider "${code}" went on after its call had ended.`, ours: true })
+  const calls = createOpenCalls({ code, log })
+  const handlers = { ...httpHandlers(calls, inside), ...otherHandlers(calls) }
+  return {
+    open: calls.begin,
+    close: calls.end,
+    given: calls.secrets,
+    handlers: Object.fromEntries(Object.entries(handlers).map(([name, handler]) => [name, withSecrets(calls, handler)])),
+    notes: {
+      onRefusal (args) {
+        const { call, id } = readRequest('onRefusal', args)
+        if (calls.find(call) !== undefined) calls.contextOf(call).onRefusal(takeBackOf(calls, inside, { made: call, id }))
+        else log.warn({ provider: code }, 'an adapter wanted to take something back after its call had ended')
+      },
+      log: (args) => writeLine(calls, args, { code, log })
+    }
   }
+}
 
-  function contextOf (call: number): Context<JsonObject, JsonObject> {
-    const { context } = waysOf(call)
-    if (context === undefined) throw new TypeError('What takes something back has its http alone.')
-    return context
+/** The process makes requests with the handles of its call, and is answered with them. */
+function withSecrets (calls: OpenCalls, handler: Handlers[string]): Handlers[string] {
+  return async (args) => {
+    const call = isRecord(args) ? calls.find(args['call']) : undefined
+    if (call === undefined) return await handler(args)
+    const { handles } = call
+    if (++call.requests > maxRequests) throw new RangeError(`One call asks for ${maxRequests} things at most.`)
+    call.parks?.()
+    try {
+      const request = handles.reveal(args)
+      refuseForeignHandles(request)
+      return handles.hide(await call.within(() => handler(request)))
+    } catch (error) {
+      throw handles.hideError(error)
+    }
   }
+}
 
+/** Requests to vendors. The host judges their replies, and the process checks their schemas. */
+function httpHandlers (calls: OpenCalls, inside: Inside): Handlers {
   const fits = (call: number, request: number): FitToReply<null> => async (reply) => {
     try {
-      const { problems } = await inside('fit', { call, request, reply: waysOf(call).handles.hide(reply) })
+      const { problems } = await inside('fit', { call, request, reply: calls.get(call).handles.hide(reply) })
       return problems.length === 0 ? { ok: true, value: null } : { ok: false, problems: problems.map((one) => ({ ...one, code: 'reply' })) }
     } catch (cause) {
       return { ok: false, problems: [{ path: '', code: 'unread', message: `It could not be checked: ${String(cause)}` }] }
     }
   }
 
-  function takeBackOf (made: number, id: number): TakeBack {
-    const { documents, handles, log: own } = waysOf(made)
-    return async (http) => {
-      const call = begin({ http, documents, handles, log: own })
-      try {
-        await inside('takeBack', { call, made, id })
-      } finally {
-        open.delete(call)
-      }
-    }
-  }
-
   /** What signs a request in may be made of a secret. */
   function signedIn (fields: HttpCall): HttpCall {
-    for (const { value } of credentialsOf(fields)) given.set(value, true)
+    for (const { value } of credentialsOf(fields)) calls.remember(value)
     return fields
   }
 
-  function begin (ways: Ways): number {
-    for (const secret of ways.handles.given) given.set(secret, true)
-    open.set(++last, { ...ways, lines: 0, asked: 0, within: AsyncLocalStorage.snapshot() })
-    return last
-  }
-
-  /** The process asks with the handles of its call, and is answered with them. */
-  function withSecrets (handler: Handlers[string]): Handlers[string] {
-    return async (args) => {
-      const ways = isRecord(args) && typeof args['call'] === 'number' ? open.get(args['call']) : undefined
-      if (ways === undefined) return await handler(args)
-      const { handles } = ways
-      if (++ways.asked > mostAsked) throw new RangeError(`One call asks for ${mostAsked} things at most.`)
-      ways.parks?.()
-      try {
-        const asked = handles.reveal(args)
-        refuseForeignHandles(asked)
-        return handles.hide(await ways.within(() => handler(asked)))
-      } catch (error) {
-        throw handles.hideError(error)
-      }
-    }
-  }
-
-  const handlers: Handlers = {
+  return {
     async request (args) {
-      const { call, request, method, url, fields } = readAsked('request', args)
-      const { http, documents } = waysOf(call)
+      const { call, request, method, url, fields } = readRequest('request', args)
+      const { http, documents } = calls.get(call)
       return await askOf(http)(method, url, withOwnDocuments(signedIn(fields), documents), fits(call, request))
     },
     async download (args) {
-      const { call, url, fields } = readAsked('download', args)
-      const { http, documents } = waysOf(call)
+      const { call, url, fields } = readRequest('download', args)
+      const { http, documents } = calls.get(call)
       signedIn(fields)
       const document = await http.download(url, withOwnDocuments(fields, documents))
       documents.add(document)
       return document
-    },
+    }
+  }
+}
+
+/** Mails, files, state, checkpoints and waits. */
+function otherHandlers (calls: OpenCalls): Handlers {
+  return {
     async send (args) {
-      const { call, message, transport } = readAsked('send', args)
-      return await contextOf(call).smtp.send(mailWithOwnDocuments(message, waysOf(call).documents), transport)
+      const { call, message, transport } = readRequest('send', args)
+      return await calls.contextOf(call).smtp.send(mailWithOwnDocuments(message, calls.get(call).documents), transport)
     },
     async verify (args) {
-      const { call, transport } = readAsked('verify', args)
-      await contextOf(call).smtp.verify(transport)
+      const { call, transport } = readRequest('verify', args)
+      await calls.contextOf(call).smtp.verify(transport)
       return null
     },
     async put (args) {
-      const { call, path, document } = readAsked('put', args)
-      await contextOf(call).files.put(path, waysOf(call).documents.find(document))
+      const { call, path, document } = readRequest('put', args)
+      await calls.contextOf(call).files.put(path, calls.get(call).documents.find(document))
       return null
     },
     async state (args) {
-      const { call, word, key, value = null } = readAsked('state', args)
-      const { state } = contextOf(call)
+      const { call, word, key, value = null } = readRequest('state', args)
+      const { state } = calls.contextOf(call)
       if (word === 'get') return { value: await state.get(key) }
       if (word === 'put') {
         await state.put(key, value as Json)
@@ -164,41 +136,42 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
       return { value: await state.putIfAbsent(key, value as Json) }
     },
     async checkpoint (args) {
-      const { call, id } = readAsked('checkpoint', args)
-      await contextOf(call).checkpoint(id)
+      const { call, id } = readRequest('checkpoint', args)
+      await calls.contextOf(call).checkpoint(id)
       return null
     },
     async wait (args) {
-      const { call, seconds } = readAsked('wait', args)
-      await contextOf(call).wait(seconds)
+      const { call, seconds } = readRequest('wait', args)
+      await calls.contextOf(call).wait(seconds)
       return null
     }
   }
+}
 
-  return {
-    open: begin,
-    close: (call) => void open.delete(call),
-    given: () => [...given.keys()],
-    handlers: Object.fromEntries(Object.entries(handlers).map(([name, handler]) => [name, withSecrets(handler)])),
-    notes: {
-      onRefusal (args) {
-        const { call: made, id } = readAsked('onRefusal', args)
-        if (open.has(made)) contextOf(made).onRefusal(takeBackOf(made, id))
-        else log.warn({ provider: code }, 'an adapter wanted to take something back after its call had ended')
-      },
-      log (args) {
-        const { call, level, facts, message } = readAsked('log', args)
-        const target = open.get(call)
-        if (target === undefined) {
-          // It has been given secrets, and nobody can tell here which they are.
-          const told = last === 0 ? { ...facts, message: message.slice(0, longestLine) } : {}
-          log[level]({ provider: code, ...told }, 'an adapter wrote something outside of its calls')
-          return
-        }
-        const { reveal } = target.handles
-        if (++target.lines <= mostLines) target.log[level](reveal(facts), reveal(message.slice(0, longestLine)))
-        if (target.lines === mostLines) target.log.warn({ provider: code }, `an adapter wrote ${mostLines} lines; the rest is left out`)
-      }
+/** Takes back what the call `made` has made, in a call of its own. */
+function takeBackOf (calls: OpenCalls, inside: Inside, { made, id }: { made: number, id: number }): TakeBack {
+  const { documents, handles, log } = calls.get(made)
+  return async (http) => {
+    const call = calls.begin({ http, documents, handles, log })
+    try {
+      await inside('takeBack', { call, made, id })
+    } finally {
+      calls.end(call)
     }
   }
+}
+
+/** A line of the log of a call; of what is written outside of any, that something was. */
+function writeLine (calls: OpenCalls, args: unknown, { code, log }: { code: string, log: Log }): void {
+  const { call, level, facts, message } = readRequest('log', args)
+  const target = calls.find(call)
+  if (target === undefined) {
+    // It has been given secrets, and nobody can tell here which they are.
+    const told = calls.hasBegun() ? {} : { ...facts, message: message.slice(0, longestLine) }
+    log[level]({ provider: code, ...told }, 'an adapter wrote something outside of its calls')
+    return
+  }
+  const { reveal } = target.handles
+  if (++target.lines <= maxLines) target.log[level](reveal(facts), reveal(message.slice(0, longestLine)))
+  if (target.lines === maxLines) target.log.warn({ provider: code }, `an adapter wrote ${maxLines} lines; the rest is left out`)
 }

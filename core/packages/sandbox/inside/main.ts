@@ -20,7 +20,7 @@ type Args<Name extends keyof InsideCalls> = Parameters<InsideCalls[Name]>[0]
 type Answers = { [Name in keyof InsideCalls]: (args: Args<Name>) => ReturnType<InsideCalls[Name]> | Promise<ReturnType<InsideCalls[Name]>> }
 
 /** Calls of the host that may be under way at once, the checks of replies and pings among them. */
-const most = 10_000
+const maxCalls = 10_000
 /** Milliseconds that what a failed call has made can be taken back. */
 const takeBackWithin = 30_000
 
@@ -28,7 +28,7 @@ const write = takeOutput(({ call, message }) => outside.tell('log', { call, leve
 const open = new Map<number, Call>()
 let definition: unknown
 
-const calls = createCalls({ send: (message) => write(encodeFrame(message)), handlers: handlers() as Handlers, notes: {}, most })
+const calls = createCalls({ send: (message) => write(encodeFrame(message)), handlers: handlers() as Handlers, notes: {}, maxCalls })
 const outside: Outside = {
   ask: async <Name extends keyof OutsideCalls>(name: Name, args: object) => await calls.call(name, args) as ReturnType<OutsideCalls[Name]>,
   tell: (name, args) => calls.note(name, args)

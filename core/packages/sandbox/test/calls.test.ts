@@ -229,7 +229,7 @@ await t.test('what a call does after its limit is not heard, and its process ser
 })
 
 await t.test('processes are few: those longest unused make room, and all end when they are not needed', async (t) => {
-  const { dispatch, sandbox } = await outpost(t, { dispatch: accepted }, { most: 2, idle: 1_500 })
+  const { dispatch, sandbox } = await outpost(t, { dispatch: accepted }, { maxProcesses: 2, idle: 1_500 })
   const outcomes = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((account) => dispatch({ account })))
   t.same(outcomes.map(({ outcome }) => outcome), Array.from({ length: 5 }, () => 'accepted'))
   t.ok(sandbox.state().processes <= 2)
@@ -292,7 +292,9 @@ await t.test('one call asks the host for a bounded number of things', async (t) 
 })
 
 await t.test('whoever keeps all places busy gives them up when others wait', async (t) => {
-  const { dispatch } = await outpost(t, { dispatch: `await new Promise((resolve) => setTimeout(resolve, 300)); ${accepted}` }, { most: 1 })
+  const { dispatch } = await outpost(t, { dispatch: `await new Promise((resolve) => setTimeout(resolve, 300)); ${accepted}` }, {
+    maxProcesses: 1
+  })
   const stop = Date.now() + 4_000
   let calls = 0
   const busy = async (): Promise<void> => {
@@ -323,7 +325,7 @@ ${accepted}`
 
 await t.test('a company whose adapters never answer keeps no other one from a place; what finds none was surely not sent', async (t) => {
   const service = 'check: () => [],'
-  const { dispatch, provider, sandbox } = await outpost(t, { dispatch: silent, service }, { most: 8, waitLimit: 300 })
+  const { dispatch, provider, sandbox } = await outpost(t, { dispatch: silent, service }, { maxProcesses: 8, waitLimit: 300 })
   const end = new AbortController()
   t.teardown(() => end.abort())
   const users = Array.from({ length: 9 }, (_, user) => ({ account: `1|acme|user ${user}`, reference: 'stuck' }))
@@ -348,7 +350,7 @@ await t.test('a company whose adapters never answer keeps no other one from a pl
 })
 
 await t.test('who only waits for a vendor holds no place', async (t) => {
-  const { dispatch } = await outpost(t, { dispatch: silent }, { most: 1 })
+  const { dispatch } = await outpost(t, { dispatch: silent }, { maxProcesses: 1 })
   const end = new AbortController()
   const waiting = dispatch({ account: '1|acme|company', reference: 'silent vendor' }, { signal: end.signal })
   has(t, await dispatch({ account: '2|acme|company' }), { outcome: 'accepted' })

@@ -16,7 +16,7 @@ t.setTimeout(600_000)
 t.jobs = 4
 
 const log = memoryLog()
-const sandbox = await createSandbox({ cache: await directory(t), log, most: 40 })
+const sandbox = await createSandbox({ cache: await directory(t), log, maxProcesses: 40 })
 t.teardown(() => sandbox.close())
 
 await Promise.all(folders.map((folder) =>

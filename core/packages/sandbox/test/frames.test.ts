@@ -53,7 +53,7 @@ void t.test('calls are answered by their numbers, and those out of order or unkn
     send: (message) => sent.push(message),
     handlers: { echo: (args) => args, never: () => new Promise(() => undefined) },
     notes: {},
-    most: 3
+    maxCalls: 3
   })
   const first = calls.call('x', {})
   const second = calls.call('y', {})
@@ -73,7 +73,7 @@ void t.test('calls are answered by their numbers, and those out of order or unkn
     {}
   ]) t.throws(() => calls.take(message), ProtocolFault, JSON.stringify(message))
   for (const name of ['unknown', 'constructor', '__proto__', 'toString']) {
-    t.throws(() => createCalls({ send: () => undefined, handlers: {}, notes: {}, most: 1 }).take({ ask: 1, name }), ProtocolFault, name)
+    t.throws(() => createCalls({ send: () => undefined, handlers: {}, notes: {}, maxCalls: 1 }).take({ ask: 1, name }), ProtocolFault, name)
   }
   t.end()
 })
@@ -84,7 +84,7 @@ void t.test('more calls than may be under way are refused', async (t) => {
     send: (message) => sent.push(message),
     handlers: { never: () => new Promise(() => undefined) },
     notes: {},
-    most: 2
+    maxCalls: 2
   })
   for (const ask of [1, 2, 3]) calls.take({ ask, name: 'never', args: {} })
   await new Promise(setImmediate)
@@ -103,8 +103,8 @@ void t.test('calls of more bytes than may be under way are refused, and those th
     send: (message) => sent.push(message),
     handlers: { wait: () => first.promise, quick: () => 2 },
     notes: {},
-    most: 10,
-    mostBytes: 100
+    maxCalls: 10,
+    maxBytes: 100
   })
   calls.take({ ask: 1, name: 'wait', args: {} }, 60)
   calls.take({ ask: 2, name: 'quick', args: {} }, 60)

@@ -7,7 +7,8 @@ import { failureError, failureOf } from '../../../host/call/failure.ts'
 import { Secret } from '../../../host/settings/fields.ts'
 import { type SettingsSchema, settingsSchemaProblems } from '../../../host/settings/settings-schema.ts'
 import { createSecretHandles, refuseForeignHandles } from '../handles.ts'
-import { createRelay, type Ways } from '../relay.ts'
+import type { Ways } from '../open-calls.ts'
+import { createRelay } from '../relay.ts'
 import { api, outpost } from './support.ts'
 
 const form = Type.Object({

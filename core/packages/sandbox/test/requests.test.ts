@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { JsonObject } from '../../common/json.ts'
-import { readAsked } from '../asked.ts'
+import { readRequest } from '../requests.ts'
 
 const requestWith = (fields: JsonObject): JsonObject => ({ call: 1, request: 1, method: 'POST', url: 'https://a.example', fields })
 const jwtWith = (algorithm: string): JsonObject => requestWith({ jwt: { algorithm, key: 'k' } })
@@ -13,7 +13,7 @@ const mailOver = (more: JsonObject): JsonObject => ({
 const times = (most: number): string[] => Array.from({ length: most }, () => 'x')
 
 void t.test('each choice that a provider has is read from its process, and no other', (t) => {
-  const choices: [choices: string[], ask: (choice: string) => [name: Parameters<typeof readAsked>[0], args: JsonObject]][] = [
+  const choices: [choices: string[], ask: (choice: string) => [name: Parameters<typeof readRequest>[0], args: JsonObject]][] = [
     [['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], (method) => ['request', { ...requestWith({}), method }]],
     [['RS256', 'ES256', 'EdDSA', 'HS256'], (algorithm) => ['request', jwtWith(algorithm)]],
     [['client_credentials', 'password', 'jwt_bearer'], (grant) => ['request', signInWith({ grant })]],
@@ -26,14 +26,14 @@ void t.test('each choice that a provider has is read from its process, and no ot
     [['debug', 'info', 'warn', 'error'], (level) => ['log', { call: 1, level, facts: {}, message: '' }]]
   ]
   for (const [all, ask] of choices) {
-    for (const choice of all) t.same(readAsked(...ask(choice)), ask(choice)[1], choice)
-    t.throws(() => readAsked(...ask('other')), TypeError, all.join())
+    for (const choice of all) t.same(readRequest(...ask(choice)), ask(choice)[1], choice)
+    t.throws(() => readRequest(...ask('other')), TypeError, all.join())
   }
   t.end()
 })
 
 void t.test('what is beyond a bound is refused in a sentence', (t) => {
-  const bounds: [name: Parameters<typeof readAsked>[0], within: JsonObject, beyond: JsonObject][] = [
+  const bounds: [name: Parameters<typeof readRequest>[0], within: JsonObject, beyond: JsonObject][] = [
     ['send', mailOver({ port: 65_535 }), mailOver({ port: 65_536 })],
     ['send', mailOver({ port: 1 }), mailOver({ port: 0 })],
     ['wait', { call: 0, seconds: 0 }, { call: 0, seconds: -1 }],
@@ -46,10 +46,10 @@ void t.test('what is beyond a bound is refused in a sentence', (t) => {
     ['download', { call: 1, url: '', fields: { filename: 'x'.repeat(1000) } }, { call: 1, url: '', fields: { filename: 'x'.repeat(1001) } }]
   ]
   for (const [name, within, beyond] of bounds) {
-    t.same(readAsked(name, within), within)
-    t.throws(() => readAsked(name, beyond), TypeError)
+    t.same(readRequest(name, within), within)
+    t.throws(() => readRequest(name, beyond), TypeError)
   }
   const sentence = 'What was given to "wait" cannot be read: /seconds '
-  t.throws(() => readAsked('wait', { call: 0, seconds: -1 }), { message: new RegExp(`^${sentence}`) })
+  t.throws(() => readRequest('wait', { call: 0, seconds: -1 }), { message: new RegExp(`^${sentence}`) })
   t.end()
 })

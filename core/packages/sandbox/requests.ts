@@ -106,14 +106,14 @@ const schemas = {
 }
 
 /** The arguments of each call and note by its name. */
-export type Asked = { [Name in keyof OutsideCalls]: Parameters<OutsideCalls[Name]>[0] } & OutsideNotes
+export type Requests = { [Name in keyof OutsideCalls]: Parameters<OutsideCalls[Name]>[0] } & OutsideNotes
 
 const checks = Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, compile(schema)])) as unknown as {
-  [Name in keyof Asked]: Validator<Asked[Name]>
+  [Name in keyof Requests]: Validator<Requests[Name]>
 }
 
 /** The arguments of a call, or a TypeError that says what is wrong with them. */
-export function readAsked<Name extends keyof Asked> (name: Name, args: unknown): Asked[Name] {
+export function readRequest<Name extends keyof Requests> (name: Name, args: unknown): Requests[Name] {
   const fit = checks[name](args)
   if (fit.ok) return fit.value
   const why = fit.problems.slice(0, 3).map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
