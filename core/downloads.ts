@@ -1,3 +1,4 @@
+import type { FileStore } from '@dispatch/files'
 import type { Readable } from 'node:stream'
 import type { Actor } from './access/account.ts'
 import type { DocumentLinks } from './access/document-links.ts'
@@ -5,7 +6,6 @@ import { isUnbounded, maySee, sightOf } from './access/permissions.ts'
 import { DispatchError } from './contract/errors.ts'
 import { storedFile } from './pipeline/run/stored-document.ts'
 import type { Database } from './store/db/database.ts'
-import type { FileStore } from './store/db/files.ts'
 import { type DocumentRow, findDispatch, findDocument, findLinkedDocument } from './store/dispatch/dispatch-views.ts'
 import { noteDamage } from './store/dispatch/documents.ts'
 
@@ -28,7 +28,7 @@ export function createDownloads ({ database, files, links, now }: Options): Down
   async function download (document: DocumentRow | undefined): Promise<Download | undefined> {
     if (document === undefined || document.expires_at <= now()) return undefined
     const content = await files.stream(storedFile(document)).catch(async (error: unknown) => {
-      if (error instanceof DispatchError) await noteDamage(database, document)
+      if (error instanceof DispatchError && error.word === 'document_damaged') await noteDamage(database, document)
       throw error
     })
     return { filename: document.filename, contentType: document.content_type, size: Number(document.size), content }

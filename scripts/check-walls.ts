@@ -87,7 +87,7 @@ const homes: Record<string, RegExp> = {
   'openid-client': /^core\/host\/http\/openid\.ts$/,
   saxes: /^core\/host\/http\/xml\.ts$/,
   tar: /^core\/packages\/marketplace\//,
-  '@aws-sdk': /^core\/store\/db\/s3-files\.ts$/,
+  '@aws-sdk': /^core\/packages\/files\/s3\.ts$/,
   'smtp-server': /^core\/packages\/conformance\//,
   selfsigned: /^core\/packages\/conformance\//,
   fastify: /^(plugins|core\/packages\/features\/.+\/(routes|pages))\//,

@@ -1,8 +1,8 @@
+import { isMissing, makeFolder, syncFolder } from '@dispatch/files'
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import { isMissing, makeFolder, syncFolder } from '../store/db/files.ts'
 import type { FileDigests } from '../store/db/schema.ts'
 
 /**

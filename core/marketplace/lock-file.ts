@@ -1,10 +1,10 @@
 import { boundedValidator, compile } from '@dispatch/common'
+import { isMissing, syncFolder } from '@dispatch/files'
 import { readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { ProviderLoadError } from '../host/call/load-error.ts'
-import { isMissing, syncFolder } from '../store/db/files.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 
 const closed = { additionalProperties: false }

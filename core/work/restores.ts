@@ -1,8 +1,8 @@
+import { draftEnding, type FileStore, readIfThere, writeAtomically } from '@dispatch/files'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
-import { draftEnding, type FileStore, readIfThere, writeAtomically } from '../store/db/files.ts'
 import { advanceEpoch, beginLineage, type Lineage, markRestored, readLineage } from '../store/db/lineage.ts'
 import { type RepeatingTask, runEvery } from './queue/repeat.ts'
 

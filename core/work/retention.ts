@@ -1,8 +1,8 @@
 import { isUuid } from '@dispatch/common'
+import { draftEnding, type FileStore } from '@dispatch/files'
 import pLimit from 'p-limit'
 import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
-import { draftEnding, type FileStore } from '../store/db/files.ts'
 import { forgetBodies, forgetClients, forgetExchanges, forgetIdempotencyKeys, forgetInbound, forgetLogCounts, forgetLoggedRequests,
   forgetNotices, forgetRequests, listCompanyIds, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/db/retention.ts'
 import { forgetDispatches } from '../store/dispatch/forgetting.ts'

@@ -1,4 +1,5 @@
-import { AddressError, addressesOf, type Bucket, isServiceName, serviceNames } from '@dispatch/core'
+import { AddressError, addressesOf, isServiceName, serviceNames } from '@dispatch/core'
+import type { Bucket } from '@dispatch/files'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { type CatalogConfig, catalogsOf } from './catalogs.ts'
 import { ConfigError } from './config-error.ts'

@@ -1,4 +1,4 @@
-import type { Bucket } from '@dispatch/core'
+import type { Bucket } from '@dispatch/files'
 import { ConfigError } from './config-error.ts'
 
 /** Where documents are kept in a bucket, of `s3://bucket/prefix?region=eu-central-1&endpoint=https://s3.example.com`. */

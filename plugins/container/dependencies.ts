@@ -1,12 +1,13 @@
 import type { Accounts, Adapters, Addresses, ApiKeys, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
   CallbackSigning, CatalogPlace, Catalogs, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections,
   CredentialCheck, Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Downloads, EndpointCallbacks, EndpointSigning,
-  EventSpool, ExchangeLog, FetchJson, FileStore, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes,
-  LinkMail, Links, Log, MailedSecrets, Marketplace, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline,
+  EventSpool, ExchangeLog, FetchJson, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, LinkMail,
+  Links, Log, MailedSecrets, Marketplace, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline,
   PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SecondFactors,
   Sessions, SigningKeys, SigningOn, SingleSignOn, State, Templates, Tokens, UnknownSecrets, Users, WebhookReceiver,
   WebhookVerifier } from '@dispatch/core'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
+import type { FileStore } from '@dispatch/files'
 import type { SandboxState } from '@dispatch/sandbox'
 import type { Config } from '../config/config.ts'
 import type { AdmissionLimits } from '../hooks/admission-control.ts'

@@ -1,6 +1,6 @@
-import { createDocumentLinks, createDocumentSpool, createDownloads, createLocalFiles, createS3Files, linkOf,
-  receiveFile } from '@dispatch/core'
+import { createDocumentLinks, createDocumentSpool, createDownloads, documentFiles, linkOf, receiveFile } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers } from '@dispatch/documents'
+import { createLocalFiles, createS3Files } from '@dispatch/files'
 import { join } from 'node:path'
 import type { Factories } from './dependencies.ts'
 
@@ -10,9 +10,11 @@ export const documents: Factories = {
   templateWorkers: () => createTemplateWorkers(),
   files: (get) => {
     const { dataDirectory, storage: bucket } = get('config')
-    return bucket === undefined
-      ? createLocalFiles(join(dataDirectory, 'files'))
-      : createS3Files({ bucket, folder: join(dataDirectory, 'spool'), log: get('log') })
+    return documentFiles(
+      bucket === undefined
+        ? createLocalFiles(join(dataDirectory, 'files'))
+        : createS3Files({ bucket, folder: join(dataDirectory, 'spool'), log: get('log') })
+    )
   },
   documentSpool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),

@@ -22,6 +22,7 @@ const examples: Record<string, { given?: (folder: string) => void, prints: RegEx
     prints: /^(?![^]*BR-)/,
     leaves: ['invoice.xml', /^<\?xml[^]*<Invoice /]
   },
+  files: { prints: /^8 Buy milk\n$/, leaves: ['documents/2026/note', /^Buy milk$/] },
   marketplace: {
     given: (folder) => {
       mkdirSync(join(folder, 'adapters'))

@@ -1,3 +1,5 @@
+import { documentFiles } from '@dispatch/core'
+import { createLocalFiles, StorageUnavailable } from '@dispatch/files'
 import { createHash } from 'node:crypto'
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -145,6 +147,24 @@ for (const [what, [lose, told]] of Object.entries(losses)) {
     )
   })
 }
+
+await t.test('a document is not said to be damaged because its storage is away', async (t) => {
+  const kept = createLocalFiles(t.testdir())
+  let isAway = false
+  const files = documentFiles({
+    ...kept,
+    stream: (file) => isAway ? Promise.reject(new StorageUnavailable('away', undefined)) : kept.stream(file)
+  })
+  const { send } = await startService(t, { replacements: { files } })
+  const { body: { dispatchId, generatedDocument: { id } } } = await send('POST', '/api/invoicing', { body: invoiceRequest() })
+  isAway = true
+  has(t, await send('GET', `/api/v1/documents/${id}`), { status: 503, body: { error: 'service_unavailable' } })
+  const { body: { data } } = await send('GET', `/api/v1/dispatches/${dispatchId}/events`)
+  t.ok(data.length > 0)
+  t.strictSame(data.filter(({ kind }: { kind: string }) => kind === 'damaged'), [])
+  isAway = false
+  t.equal((await send('GET', `/api/v1/documents/${id}`)).status, 200)
+})
 
 for (const [next, providerName, why] of [
   ['email', 'altering', /SHA-256/],

@@ -1,4 +1,4 @@
-import { type Bucket, createS3Files } from '@dispatch/core'
+import { type Bucket, createS3Files } from '@dispatch/files'
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'

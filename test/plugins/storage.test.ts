@@ -1,7 +1,7 @@
 import { CreateBucketCommand, CreateMultipartUploadCommand, DeleteBucketCommand, DeleteObjectCommand, ListObjectsV2Command,
   S3Client } from '@aws-sdk/client-s3'
-import type { Bucket } from '@dispatch/core'
-import { createS3Files } from '@dispatch/core'
+import { documentFiles } from '@dispatch/core'
+import { type Bucket, createS3Files } from '@dispatch/files'
 import { hash, randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -33,7 +33,7 @@ function filesIn (t: Test, bucket: Bucket) {
   const lines: Line[] = []
   const noting = (level: string) => (facts: object, message: string) => void lines.push([level, facts, message])
   const log = { debug: noting('debug'), info: noting('info'), warn: noting('warn'), error: noting('error') }
-  return { folder, lines, files: createS3Files({ bucket, folder, log }) }
+  return { folder, lines, files: documentFiles(createS3Files({ bucket, folder, log })) }
 }
 
 const bytes = Buffer.from('%PDF-1.7 '.repeat(20_000))

@@ -1,6 +1,6 @@
+import { type AtomicFiles, openAtomicFiles } from '@dispatch/files'
 import type { Envelope, Keyring } from '../../access/keyring.ts'
 import type { Log } from '../../host/call/log.ts'
-import { type AtomicFiles, openAtomicFiles } from '../../store/db/atomic-files.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 

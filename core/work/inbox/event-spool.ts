@@ -1,5 +1,5 @@
+import { type AtomicFiles, openAtomicFiles } from '@dispatch/files'
 import type { Log } from '../../host/call/log.ts'
-import { type AtomicFiles, openAtomicFiles } from '../../store/db/atomic-files.ts'
 import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
 import type { InboundEvent } from '../../store/vendor/inbound.ts'
 import { type BatchLimits, createBatcher } from './batcher.ts'

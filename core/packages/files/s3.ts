@@ -4,8 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { DispatchError } from '../../contract/errors.ts'
-import type { Log } from '../../host/call/log.ts'
+import { FileDamaged, StorageUnavailable } from './errors.ts'
 import { draftEnding, type FileStore, measure, measured, missing, mustBeSame, mustHaveSize, type StoredFile } from './files.ts'
 
 /** A bucket for documents, of Amazon S3 or of a server that speaks its protocol. */
@@ -31,14 +30,14 @@ const partSize = 8 * 1024 * 1024
 const patience = { connectionTimeout: 5_000, requestTimeout: 30_000, throwOnRequestTimeout: true }
 
 /** `folder`: where a document lies on this machine while it is checked. */
-type Options = { bucket: Bucket, folder: string, log: Log }
+type Options = { bucket: Bucket, folder: string, log: Record<'error', (facts: object, message: string) => void> }
 
 /** The library is large: only a process that stores in a bucket loads it. */
 type Opened = typeof import('@aws-sdk/client-s3') & { client: S3Client, Upload: typeof Upload }
 
 /**
  * Keeps files in a bucket. The server proves a checksum of each file, or of each part of a large one, before it keeps it. Where it cannot
- * be reached or refuses, the log says why, and `service_unavailable` is thrown.
+ * be reached or refuses, the log says why, and a StorageUnavailable is thrown.
  */
 export function createS3Files ({ bucket, folder, log }: Options): FileStore {
   const { name: Bucket, prefix } = bucket
@@ -56,9 +55,9 @@ export function createS3Files ({ bucket, folder, log }: Options): FileStore {
     try {
       return await work(await (opened ??= openClient(bucket)))
     } catch (error) {
-      if (error instanceof DispatchError || theirs(error)) throw error
+      if (error instanceof FileDamaged || theirs(error)) throw error
       log.error({ bucket: Bucket, ...toldBy(error) }, 'the storage of documents did not do what it was asked')
-      throw new DispatchError('service_unavailable', 'The storage of documents cannot be used now.', { cause: error })
+      throw new StorageUnavailable('away', error)
     }
   }
 

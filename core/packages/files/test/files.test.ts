@@ -8,9 +8,9 @@ import { buffer, text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { createLocalFiles, type FileStore, type StoredFile } from '../../../core/store/db/files.ts'
-import { directory } from '../../fixtures/providers/folders.ts'
-import { contains, has } from '../../support/matching.ts'
+import { directory } from '../../../../test/fixtures/providers/folders.ts'
+import { contains, has } from '../../../../test/support/matching.ts'
+import { createLocalFiles, type FileStore, type StoredFile } from '../files.ts'
 
 const bytes = Buffer.from('%PDF-1.7 '.repeat(20_000))
 const file: StoredFile = { key: 'documents/7/2026-03-14/a', size: bytes.byteLength, sha256: hash('sha256', bytes) }
@@ -65,7 +65,7 @@ for (const [what, [damage, told]] of Object.entries(damages)) {
     const { path, files } = await begin(t)
     await files.put(file.key, bytes)
     await damage(path)
-    for (const way of [files.stream, files.check]) has(t, await failed(way(file)), { word: 'document_damaged', message: told })
+    for (const way of [files.stream, files.check]) has(t, await failed(way(file)), { name: 'FileDamaged', message: told })
   })
 }
 
@@ -85,7 +85,7 @@ for (const way of ['put', 'receive'] as const) {
     await files.put(file.key, Buffer.from('before'))
     const full = storing(folder, way, 65_536)
     full.stdin.end(bytes)
-    contains(t, await text(full.stdout), /^service_unavailable EFBIG\n$/)
+    contains(t, await text(full.stdout), /^StorageUnavailable EFBIG\n$/)
     t.strictSame(await filesIn(folder), ['a'])
     t.equal(await readFile(path, 'utf8'), 'before')
     const roomy = storing(folder, way)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
-import { DispatchError } from '../../contract/errors.ts'
+import { FileDamaged, StorageUnavailable } from './errors.ts'
 
 /**
  * Stores the bytes of documents. Keys are paths that this service makes. A stored file survives a power failure. A file that could not be
@@ -17,7 +17,7 @@ export type FileStore = {
   /** Stores a stream. Answers its size in bytes, its SHA-256 in hexadecimal, and its first bytes. */
   receive: (key: string, bytes: Readable) => Promise<StoredBytes>
   /**
-   * Reads a file, after all of its bytes were checked. Throws `document_damaged` where they differ from what was stored, or are missing.
+   * Reads a file, after all of its bytes were checked. Throws a FileDamaged where they differ from what was stored, or are missing.
    */
   stream: (file: StoredFile) => Promise<Readable>
   /** Checks a file and throws as `stream` does. */
@@ -87,12 +87,9 @@ export function isMissing (error: unknown): boolean {
 /** What a disk says that takes nothing: it is full, over its quota, at its limit for a file, read-only or broken; or files are short. */
 const refusals: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO', 'EMFILE', 'ENFILE'])
 
-/** As where a bucket is full: the service is at fault, and nothing was sent. */
 function notStored (error: unknown): never {
   if (!(error instanceof Error && 'code' in error && refusals.has(error.code))) throw error
-  throw new DispatchError('service_unavailable', 'The storage of documents takes nothing now; nothing was sent. Try again in a moment.', {
-    cause: error
-  })
+  throw new StorageUnavailable('full', error)
 }
 
 /** Writes a draft first and renames it: even after a power failure the file is complete or not there. */
@@ -182,24 +179,17 @@ async function mustBeWhole (file: FileHandle, stored: StoredFile): Promise<void>
   mustBeSame(stored, await measure(file.createReadStream({ start: 0, autoClose: false })))
 }
 
-/** Throws `document_damaged` where a file has other bytes than were stored. */
+/** Throws a FileDamaged where a file has other bytes than were stored. */
 export function mustBeSame (stored: StoredFile, { size, sha256 }: Pick<StoredBytes, 'size' | 'sha256'>): void {
   mustHaveSize(stored, size)
-  if (sha256 !== stored.sha256) throw damaged(stored.key, 'its SHA-256 is another')
+  if (sha256 !== stored.sha256) throw new FileDamaged(stored.key, 'its SHA-256 is another')
 }
 
-/** Throws `document_damaged` where a file has another size, in bytes. */
+/** Throws a FileDamaged where a file has another size, in bytes. */
 export function mustHaveSize ({ key, size }: StoredFile, found: number): void {
-  if (found !== size) throw damaged(key, `it has ${found} bytes instead of ${size}`)
+  if (found !== size) throw new FileDamaged(key, `it has ${found} bytes instead of ${size}`)
 }
 
-export function missing (key: string, cause: unknown): DispatchError {
-  return damaged(key, 'its file is missing', cause)
-}
-
-function damaged (key: string, what: string, cause?: unknown): DispatchError {
-  const id = key.slice(key.lastIndexOf('/') + 1)
-  return new DispatchError('document_damaged',
-    `The document ${id} is not what was stored: ${what}. Nothing of it is sent; it is to be restored from a backup, or made by a ` +
-      'new request.', { cause })
+export function missing (key: string, cause: unknown): FileDamaged {
+  return new FileDamaged(key, 'its file is missing', cause)
 }

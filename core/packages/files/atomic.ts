@@ -1,6 +1,5 @@
 import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Log } from '../../host/call/log.ts'
 import { draftEnding, isMissing, makeFolder, writeAtomically } from './files.ts'
 
 /** Files with one ending in a folder. Each is complete or not there, whenever its process dies. Several processes may share the folder. */
@@ -26,6 +25,8 @@ export type DrainResult = 'done' | 'later' | { unknown: object }
 
 /** Milliseconds after which a draft is abandoned. Writing takes seconds, but the process may have been stopped meanwhile. */
 export const draftLifetime = 24 * 3600 * 1000
+
+type Log = Record<'warn' | 'error', (facts: object, message: string) => void>
 
 /** Opens the folder, and makes it where it is missing. `ending`: with its dot. */
 export async function openAtomicFiles ({ folder, ending, log }: { folder: string, ending: string, log: Log }): Promise<AtomicFiles> {
