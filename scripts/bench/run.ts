@@ -8,6 +8,7 @@ import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { assertNode } from '../node-version.mjs'
+import { withSharedServer } from './support/database.ts'
 import { smoke, smokeOption } from './support/effort.ts'
 import { faultOf } from './support/verdict.ts'
 
@@ -23,7 +24,8 @@ assertNode()
 const given = process.argv.slice(2).filter((argument) => argument !== smokeOption)
 const unknown = given.find((name) => !benchmarks.includes(name))
 if (unknown === undefined) {
-  await runAll(given.length > 0 ? given : benchmarks)
+  const names = given.length > 0 ? given : benchmarks
+  await (smoke ? withSharedServer((env) => runAll(names, env)) : runAll(names, {}))
 } else {
   console.error(`There is no benchmark "${unknown}"; there are ${benchmarks.join(', ')}.`)
   process.exitCode = 1
@@ -31,14 +33,14 @@ if (unknown === undefined) {
 
 /**
  * Full runs are one after the other, so that each has the machine for itself. Short runs measure nothing, wait for their programs more than
- * they work, and run together.
+ * they work, and run together, on one database server.
  */
-async function runAll (names: readonly string[]): Promise<void> {
+async function runAll (names: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const rest = names.values()
   const failed: string[] = []
   await Promise.all(Array.from({ length: smoke ? 2 * availableParallelism() : 1 }, async () => {
     for (const name of rest) {
-      const fault = await run(name)
+      const fault = await run(name, env)
       if (fault !== undefined) failed.push(`${name} ${fault}`)
     }
   }))
@@ -49,11 +51,12 @@ async function runAll (names: readonly string[]): Promise<void> {
 }
 
 /** Runs one benchmark, and shows its output when it has ended. */
-async function run (name: string): Promise<string | undefined> {
+async function run (name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const began = performance.now()
   const script = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
   const child = spawn(process.execPath, smoke ? [script, smokeOption] : [script], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
     ...(smoke ? { timeout } : {})
   })
   let output = ''
