@@ -14,10 +14,10 @@ export { asciiMailbox, lookupLanguage, Money, placeLine, readMailbox, shortened 
 export { at, listOf, textOf } from './services/data.ts'
 
 export type { Json, JsonObject, Mailbox, Place } from '@dispatch/common'
-export type { DocumentHandle } from './contract/common.ts'
+export type { DocumentHandle } from '@dispatch/common'
 export type { TurnedAway } from './contract/recipients.ts'
 export type { CheckContext, Context, State, TakeBack } from './host/call/context.ts'
-export type { ServiceContracts } from './host/manifest/contracts.ts'
+export type { ServiceContracts } from './services/names.ts'
 export type { Accepted, Cancel, Dispatch, FetchDocument, Found, Idempotency, Lookup, Poll, ProviderDefinition, Reported, ServiceDefinition,
   Status } from './host/manifest/definition.ts'
 export type { Asked, Known, Objection } from './host/manifest/provider-check.ts'

@@ -2,9 +2,9 @@
  * `@dispatch/core/sandbox`: what the sandbox uses of the host, by name. It gives back an {@link InstalledProvider}, as the host's own
  * loading does.
  */
-export { eventServices, type EventService } from './contract/delivery.ts'
+export { deliveryServices, type DeliveryService } from './contract/delivery.ts'
 export { observe } from './contract/observations.ts'
-export { type ServiceName, serviceNames } from './contract/service-names.ts'
+export { type ServiceName, serviceNames } from './services/names.ts'
 export { AdapterEnded } from './host/call/adapter-ended.ts'
 export { failureError } from './host/call/failure.ts'
 export { errorMessageOf, LoadTimeout, ProviderLoadError } from './host/call/load-error.ts'

@@ -4,6 +4,7 @@ import { personOf } from '../access/authentication.ts'
 import { type MailedSecrets, secretMark } from '../access/mailed-secrets.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { LinkMailBody, LinkMailView, MailLanguage } from '../contract/link-mail.ts'
+import { mailService } from '../services/index.ts'
 import type { Database } from '../store/db/database.ts'
 import { type LinkMailRow, readLinkMail, storeLinkMail } from '../store/tenants/link-mail.ts'
 import type { RateLimiter } from '../store/tenants/rate-limiter.ts'
@@ -57,7 +58,7 @@ export type LinkMail = {
 /** What the pipeline is asked for a mail. */
 export type MailCommand = {
   actor: Actor
-  services: readonly ['email']
+  services: readonly [typeof mailService]
   body: JsonObject
   requestId: string
   mode: 'asynchronous'
@@ -136,7 +137,7 @@ export function createLinkMail (options: Options): LinkMail {
       template: { id: templateId, data },
       metadata: { mail: purpose, company: String(companyId) }
     }
-    return { actor: { ...actor, services: ['email'] }, services: ['email'], body, requestId, mode: 'asynchronous' }
+    return { actor: { ...actor, services: [mailService] }, services: [mailService], body, requestId, mode: 'asynchronous' }
   }
 
   async function view ({ role }: Actor): Promise<LinkMailView> {

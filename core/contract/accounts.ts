@@ -1,7 +1,8 @@
+import { Line, withoutControls } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { AnyJsonObject, CallbackUrl, Line, Timestamp, withoutControls } from './common.ts'
+import { serviceNames } from '../services/names.ts'
+import { AnyJsonObject, CallbackUrl, Timestamp } from './common.ts'
 import { NumberCursor, PageLimit } from './query.ts'
-import { serviceNames } from './service-names.ts'
 
 const closed = { additionalProperties: false } as const
 const nullable = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S, description: string) =>

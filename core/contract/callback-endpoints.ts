@@ -1,6 +1,7 @@
+import { Line, Uuid } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
 import { attemptOutcomes, CallbackSecrets, callbackStates, callbackTypes, NewCallbackSecret } from './callbacks.ts'
-import { CallbackUrl, Line, Timestamp, Uuid } from './common.ts'
+import { CallbackUrl, Timestamp } from './common.ts'
 import { PageLimit } from './query.ts'
 
 const closed = { additionalProperties: false } as const

@@ -1,7 +1,8 @@
+import { Uuid } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { Timestamp, Uuid } from './common.ts'
-import { deferringServices, type DeliveryMark, deliveryMarksOf, type DeliveryStatus, deliveryStatusesOf, type EventService,
-  eventServices } from './delivery.ts'
+import { Timestamp } from './common.ts'
+import { deferringServices, type DeliveryMark, deliveryMarksOf, type DeliveryService, deliveryServices, type DeliveryStatus,
+  deliveryStatusesOf, type RecipientsService, recipientsServices } from './delivery.ts'
 import { sendStatuses } from './recipients.ts'
 import { DispatchView } from './response.ts'
 import type { Version } from './versions.ts'
@@ -16,18 +17,18 @@ export const toldStatuses = ['succeeded', 'failed', 'partial', 'uncertain', 'can
 export type CallbackType =
   | 'company.credits_low'
   | 'deferred.failed'
-  | `email.${typeof sendStatuses[number]}`
+  | `${RecipientsService}.${typeof sendStatuses[number]}`
   | `dispatch.${typeof toldStatuses[number]}`
-  | { [Service in EventService]: `${Service}.${(DeliveryStatus<Service> | DeliveryMark<Service>) & string}` }[EventService]
+  | { [Service in DeliveryService]: `${Service}.${(DeliveryStatus<Service> | DeliveryMark<Service>) & string}` }[DeliveryService]
 
-const ofVendors = eventServices.flatMap((service) =>
+const ofVendors = deliveryServices.flatMap((service) =>
   [...deliveryStatusesOf(service), ...deliveryMarksOf(service)].map((word) => ({ service, type: `${service}.${word}` }))
 )
 
 export const callbackTypes = [
   ...toldStatuses.map((status) => `dispatch.${status}`),
   ...ofVendors.map(({ type }) => type),
-  ...sendStatuses.map((status) => `email.${status}`),
+  ...recipientsServices.flatMap((service) => sendStatuses.map((status) => `${service}.${status}`)),
   'deferred.failed',
   'company.credits_low'
 ] as CallbackType[]

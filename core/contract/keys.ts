@@ -1,7 +1,8 @@
+import { Line, Uuid } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { Line, Timestamp, Uuid } from './common.ts'
+import { serviceNames } from '../services/names.ts'
+import { Timestamp } from './common.ts'
 import { keyScopes } from './key-scopes.ts'
-import { serviceNames } from './service-names.ts'
 
 const closed = { additionalProperties: false } as const
 const Mode = Type.Enum(['live', 'test'], { description: 'test: nothing real happens and nothing is charged.', examples: ['test'] })

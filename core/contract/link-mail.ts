@@ -1,5 +1,6 @@
+import { Line } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { Line, ProviderCode, Timestamp } from './common.ts'
+import { ProviderCode, Timestamp } from './common.ts'
 
 const closed = { additionalProperties: false } as const
 

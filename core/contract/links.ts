@@ -1,6 +1,7 @@
+import { Uuid } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
 import { AccountEmail, NewPassword, RoleName, UsableServices } from './accounts.ts'
-import { Timestamp, Uuid } from './common.ts'
+import { Timestamp } from './common.ts'
 
 const closed = { additionalProperties: false } as const
 

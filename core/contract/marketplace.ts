@@ -1,7 +1,8 @@
+import { Line } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { Line, ProviderCode } from './common.ts'
+import { serviceNames } from '../services/names.ts'
+import { ProviderCode } from './common.ts'
 import { PageLimit } from './query.ts'
-import { serviceNames } from './service-names.ts'
 
 const closed = { additionalProperties: false } as const
 

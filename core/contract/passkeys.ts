@@ -1,5 +1,6 @@
+import { Line, Uuid } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { AnyJsonObject, Line, Timestamp, Uuid } from './common.ts'
+import { AnyJsonObject, Timestamp } from './common.ts'
 
 const closed = { additionalProperties: false } as const
 

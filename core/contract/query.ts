@@ -1,8 +1,9 @@
+import { Line } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { AnyJsonObject, Line, Metadata, ProviderCode } from './common.ts'
+import { serviceNames } from '../services/names.ts'
+import { AnyJsonObject, Metadata, ProviderCode } from './common.ts'
 import { deliveryStatuses } from './delivery.ts'
 import { ProviderList } from './provider-list.ts'
-import { serviceNames } from './service-names.ts'
 import { deferredStates, dispatchStatuses, searchedStepStatuses } from './states.ts'
 
 const closed = { additionalProperties: false } as const

@@ -1,5 +1,6 @@
+import { Uuid } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { Timestamp, Uuid } from './common.ts'
+import { Timestamp } from './common.ts'
 import { errorTable } from './errors.ts'
 import { PageLimit } from './query.ts'
 

@@ -1,11 +1,11 @@
-import type { JsonObject } from '@dispatch/common'
+import { DocumentHandle, type JsonObject, Uuid } from '@dispatch/common'
 import { type Static, type TSchema, Type } from 'typebox'
-import { AnyJson, AnyJsonObject, DocumentHandle, Metadata, ProblemSchema, ProviderCode, Timestamp, Uuid } from './common.ts'
+import { SmsText } from '../services/sms/text-size.ts'
+import { AnyJson, AnyJsonObject, Metadata, ProblemSchema, ProviderCode, Timestamp } from './common.ts'
 import { deliveryStatuses } from './delivery.ts'
 import { errorTable, type ErrorWord } from './errors.ts'
 import { ListedProvider } from './provider-list.ts'
 import { recipientLists, type RecipientReport } from './recipients.ts'
-import { SmsText } from './sms-text.ts'
 import { choosers, deferredStates, dispatchStatuses, eventKinds, stepStatuses } from './states.ts'
 
 const Word = Type.Enum(Object.keys(errorTable) as [ErrorWord, ...ErrorWord[]], { title: 'ErrorWord' })

@@ -1,5 +1,6 @@
+import { Uuid } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { Timestamp, Uuid } from './common.ts'
+import { Timestamp } from './common.ts'
 
 /** A session at the console. */
 export const SessionView = Type.Object({

@@ -1,6 +1,6 @@
+import { Line } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
 import { UsableServices } from './accounts.ts'
-import { Line } from './common.ts'
 
 const Issuer = Type.String({
   minLength: 1,

@@ -1,7 +1,7 @@
 import type { Actor } from '../access/account.ts'
 import type { Mode } from '../contract/states.ts'
 import type { Version } from '../contract/versions.ts'
-import type { ServicePath } from '../services/chains.ts'
+import type { ServicePath } from '../requests/chains.ts'
 import type { NewDocument } from '../store/dispatch/documents.ts'
 
 /**

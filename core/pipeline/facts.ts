@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import type { ServiceName } from '../contract/service-names.ts'
 import { services, takesDocument } from '../services/index.ts'
+import type { ServiceName } from '../services/names.ts'
 import type { FactsTemplate } from '../services/service.ts'
 import { toldData } from '../services/shared-facts.ts'
 import type { TemplateContent } from './step.ts'

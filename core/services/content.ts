@@ -1,5 +1,4 @@
-import type { JsonObject } from '@dispatch/common'
-import type { DocumentHandle } from '../contract/common.ts'
+import type { DocumentHandle, JsonObject } from '@dispatch/common'
 
 /** The content of a service, by its kind: rendered from a template, or given in the request. */
 export type Content = {

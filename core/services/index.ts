@@ -1,29 +1,29 @@
 import type { JsonObject } from '@dispatch/common'
 import type { FileFormat, Format } from '@dispatch/documents'
-import { type ServiceName, serviceNames } from '../contract/service-names.ts'
+import { all } from './all.ts'
 import type { ContentKind } from './content.ts'
-import { attaches, email } from './email.ts'
-import { esign } from './esign.ts'
-import { file } from './file.ts'
-import { invoicing } from './invoicing.ts'
 import { isLinked } from './link.ts'
-import { postal } from './postal.ts'
+import { type ProvidedName, type ServiceContracts, type ServiceName, serviceNames } from './names.ts'
 import type { AnyProvidedService, AnyService } from './service.ts'
-import { sms } from './sms.ts'
-import { upload } from './upload.ts'
-
-const all = { invoicing, esign, postal, sms, email, file, upload } satisfies Record<ServiceName, unknown>
-
-type All = typeof all
-type Dispatched<Name extends ServiceName> = All[Name] extends { request: (...given: never) => infer Dispatch } ? Dispatch : never
-/** The services that a provider does; the others are done here. */
-export type ProvidedName = { [Name in ServiceName]: Dispatched<Name> extends never ? never : Name }[ServiceName]
 
 /** Every service, by its name in the path. */
-export const services: { readonly [Name in ServiceName]: Name extends ProvidedName ? AnyProvidedService<Dispatched<Name>> : AnyService } =
-  all
+export const services: {
+  readonly [Name in ServiceName]: Name extends ProvidedName ? AnyProvidedService<ServiceContracts[Name]['dispatch']> : AnyService
+} = all
 
 export const providedNames = serviceNames.filter(needsProvider)
+
+/** The service that sends mail, also that of the installation itself. */
+export const mailService = all.email.name
+
+/** The services that templates are made for. */
+export const templateServices = serviceNames.filter((name) => services[name].template !== undefined)
+
+/** The services whose file comes with the request, as a form. */
+export const uploadServices = serviceNames.filter((name) => services[name].content === 'upload')
+
+/** The services whose request is JSON. */
+export const jsonServices = serviceNames.filter((name) => services[name].content !== 'upload')
 
 /** The format of the document that a service makes of its template. */
 export function formatOf (name: ServiceName, fields: JsonObject): FileFormat {
@@ -40,8 +40,8 @@ export function madeAs (name: ServiceName, fields: JsonObject): Format {
 
 /** Whether a step asks for the document of its chain: to send it, to attach it, or to link to it. */
 export function takesDocument (name: ServiceName, fields: JsonObject): boolean {
-  const { consumes } = services[name].chain
-  return consumes === 'document' || (consumes === 'attachment' && attaches(fields)) || isLinked(fields)
+  const { chain } = services[name]
+  return chain.consumes === 'document' || (chain.consumes === 'attachment' && chain.takes?.(fields) !== false) || isLinked(fields)
 }
 
 /** Whether the service is done by a provider. */

@@ -1,8 +1,11 @@
 import type { Json, JsonObject, Problem } from '@dispatch/common'
 import type { FileFormat, PageSetup, PaperSize } from '@dispatch/documents'
 import type { TObject } from 'typebox'
-import type { SmsText } from '../contract/sms-text.ts'
+import type { ConsolePart } from './console.ts'
 import type { Content, ContentKind, StepContent } from './content.ts'
+import type { DeliveryRules } from './delivery.ts'
+import type { Outline } from './outline.ts'
+import type { SmsText } from './sms/text-size.ts'
 
 /**
  * One dispatch service, declared as data: the routes, the request schema, the provider's vocabulary, the prices and the
@@ -56,6 +59,10 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   filename?(fields: Fields): string | undefined
   /** What a request for it may look like, beside its template. */
   example: JsonObject
+  /** Its part of the console. */
+  console: ConsolePart
+  /** Some vendors can take a dispatch back that they have accepted. */
+  revocable?: true
   /** What the dispatch can be found by later. */
   facts(fields: Fields, data: JsonObject): Facts
 }
@@ -103,10 +110,27 @@ export type ShownMessage = { html?: string, text?: string, pictures?: { contentI
 export type Measure = { text?: SmsText }
 
 /** A service that providers do: what they declare about themselves, and what they are handed. */
-export type ProvidedService<Name extends string, Fields, Capabilities, Kind extends ContentKind, Dispatch> =
+export type ProvidedService<
+  Name extends string,
+  Fields,
+  Capabilities,
+  Kind extends ContentKind,
+  Dispatch,
+  Delivery extends DeliveryRules | undefined = undefined
+> =
   & Service<Name, Fields, Capabilities, Kind>
+  & (Delivery extends undefined ? unknown : {
+    /** What becomes of a dispatch that its provider has accepted. */
+    delivery: Delivery
+  })
   & {
     capabilities: TObject
+    /** The lists of words among the capabilities, each with the field of a request that holds one of them. */
+    choices?: Readonly<Record<string, string>>
+    /** The words of the data that its providers are handed. */
+    vocabulary?: 'invoice'
+    /** The outline of a new provider. */
+    outline: Outline
     /** What the provider is asked: plain data, with every default in its place, in the words that it declares. */
     request(fields: Fields, made: StepContent<Kind>, capabilities?: Capabilities): Dispatch
   }
@@ -121,12 +145,13 @@ export type TemplateUse = { unless?: string, exclusive?: true, byName?: string, 
 /**
  * Where a service may stand in a chain. `produces`: it can begin one, with the document that all others take. `consumes`: what
  * it takes of that document when it comes later; without it the service only begins. `formats`: those that it can take;
- * without it, any. `last`: nothing comes after it.
+ * without it, any. `takes`: whether an attachment is asked for. `last`: nothing comes after it.
  */
 export type ChainPlace = {
   produces?: 'document'
   consumes?: 'document' | 'attachment' | 'link'
   formats?: readonly FileFormat[]
+  takes?(fields: JsonObject): boolean
   last?: true
 }
 

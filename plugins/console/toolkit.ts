@@ -15,3 +15,4 @@ export { previewFrame, savedFormats, sendNoPreview, sendPreview, sendToScript } 
 export { type AdapterDetail, type AdapterView, type Api, type ApiAnswer, type ApiFile, ApiRefused, type CatalogView, type CompanyView,
   type ConfigurationView, type MyConfig, type Refusal, withQuery } from './session/api.ts'
 export { type Visit, visitOf } from './session/visit.ts'
+export { otherServices, templateServices } from './session/services.ts'

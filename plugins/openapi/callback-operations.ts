@@ -1,5 +1,5 @@
-import { type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf, deliveryStatusesOf, DispatchCallback, eventServices, isSince,
-  sinceOf, TestCallback, testType, toldStatuses, type Version } from '@dispatch/core'
+import { type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf, deliveryServices, deliveryStatusesOf, DispatchCallback,
+  isSince, sinceOf, TestCallback, testType, toldStatuses, type Version } from '@dispatch/core'
 import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
 
 /** The types of callbacks that dispatches of a version of the API have. */
@@ -72,7 +72,7 @@ const summaries = {
     toldStatuses.map((status) => [`dispatch.${status}`, `An asynchronous dispatch has reached the status "${status}".`])
   ),
   ...Object.fromEntries(
-    eventServices.flatMap((service) => [
+    deliveryServices.flatMap((service) => [
       ...deliveryStatusesOf(service).map((status) => [
         `${service}.${status}`,
         `The step "${service}" of a dispatch has reached the delivery status "${status}".`

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Actor, AnyJsonObject, CheckView, ChoiceBody, ConfigurationBody, type ConfigurationService, ConfigurationView,
   type CredentialCheck, DispatchError, DryRunView, type Host, isServiceName, type ListedProvider, MyConfig, Nothing, offeredTo, type Owner,
-  type Pipeline, providedNames, refusal, requireConfigurable, requireService, type Role, type ServiceName } from '@dispatch/core'
+  type Pipeline, providedNames, refusal, requireConfigurable, requireService, type Role, type ServiceName, services } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
@@ -130,7 +130,7 @@ function listIn ({ providerName = null, providers }: ChoiceBody): readonly Liste
 }
 
 /** An upload comes as a form with its file. */
-const rehearsed = providedNames.filter((name) => name !== 'upload')
+const rehearsed = providedNames.filter((name) => services[name].content !== 'upload')
 
 const DryRunQuery = Type.Object({
   service: Type.Optional(Type.Enum([...rehearsed], { description: 'Needed where the provider offers several.' }))

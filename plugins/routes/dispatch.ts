@@ -1,4 +1,4 @@
-import { type Addresses, DispatchResponse, documentedRequest, isServiceName, type Pipeline, type ServiceName, serviceNames, services,
+import { type Addresses, DispatchResponse, documentedRequest, isServiceName, jsonServices, type Pipeline, type ServiceName, services,
   type StoredTemplate, type Templates } from '@dispatch/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { answerDispatch, bySample, callerOf, dispatchRouteOptions, idempotencyKeyOf, operationOf,
@@ -10,7 +10,7 @@ export const dispatchRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses:
   { pipeline, addresses, templates }
 ) => {
   const shared = await templates.listShared()
-  for (const service of serviceNames.filter((name) => name !== 'upload')) {
+  for (const service of jsonServices) {
     const body: object = { ...documentedRequest([service]), examples: examplesOf(service, shared) }
     const url = `/api/${service}`
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@dispatch/common'
-import { createVendorKey, demo, type EndpointAuth, type EndpointKeys, type EventService, type Manifest, signDelivery, type VendorKey,
+import { createVendorKey, type DeliveryService, demo, type EndpointAuth, type EndpointKeys, type Manifest, signDelivery, type VendorKey,
   verifiersOf } from '@dispatch/core'
 import { randomBytes, randomUUID } from 'node:crypto'
 
-type Webhook = Pick<NonNullable<NonNullable<Manifest['webhooks']>[EventService]>, 'verify'>
+type Webhook = Pick<NonNullable<NonNullable<Manifest['webhooks']>[DeliveryService]>, 'verify'>
 
 /**
  * The simulator in the role of a vendor, which signs its events. In development each process creates a new key and password, which are not

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import { AnyJsonObject, type Configurations, type Database, deliveryMarksOf, type DeliveryService, deliveryStatuses, deliveryStatusesOf,
-  demo, DispatchError, type DispatchRecord, type Host, isDeliveryService, isEventService, type Keyring, listProviderState, mayUse,
+import { AnyJsonObject, type Configurations, type Database, deliveryMarks, deliveryMarksOf, type DeliveryService, deliveryStatuses,
+  deliveryStatusesOf, demo, DispatchError, type DispatchRecord, type Host, isDeliveryService, type Keyring, listProviderState, mayUse,
   openConfiguration, page, type Queue, refusal, sightOf, type State, Uuid } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -11,7 +11,7 @@ const code = demo.provider
 
 const EventBody = Type.Object({
   dispatchId: Uuid,
-  status: Type.Enum([...deliveryStatuses, ...deliveryMarksOf('email')], {
+  status: Type.Enum([...deliveryStatuses, ...deliveryMarks], {
     description: 'The new delivery status of the dispatch, in the words of its service, or what happened to an e-mail.'
   }),
   reason: Type.Optional(Type.String({ maxLength: 2_000, description: 'Why, in the words of whoever declined, voided or refused it.' }))
@@ -88,7 +88,7 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
     const { companyId } = actor
     const record = await findVisibleDispatch(database, actor, dispatchId)
     const { service, stepId, polledAt, remoteId, owner } = stepFor(record, status)
-    const webhook = isEventService(service) ? host.find(code)?.manifest.webhooks?.[service] : undefined
+    const webhook = isDeliveryService(service) ? host.find(code)?.manifest.webhooks?.[service] : undefined
 
     // As with a real vendor, the verb `status` reports the new status before the event is sent.
     await stateOf(companyId).put(`delivery:${remoteId}`, { status, ...why })

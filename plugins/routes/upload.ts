@@ -1,11 +1,11 @@
 import type { Problem } from '@dispatch/common'
-import { type Addresses, DispatchError, DispatchResponse, type Pipeline, type Receive, type ReceivedFile, refusal, requireService,
-  services } from '@dispatch/core'
+import { type Addresses, DispatchError, DispatchResponse, type Pipeline, type Receive, type ReceivedFile, refusal, requireService, services,
+  uploadServices } from '@dispatch/core'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { boundaryOf, type FormPart, readForm } from '../hooks/form.ts'
-import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf } from './dispatch-route.ts'
+import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf, operationOf } from './dispatch-route.ts'
 import { decodedWords } from './encoded-words.ts'
 
 /** Size limits in bytes: of the file, and of each text field. */
@@ -37,22 +37,24 @@ export const uploadRoutes: FastifyPluginCallback<{ pipeline: Pipeline, addresses
     parsed(null)
   })
 
-  app.post('/api/upload', {
-    bodyLimit: largestFile + 1024 * 1024,
-    ...dispatchRouteOptions({
-      operationId: 'dispatchUpload',
-      summary: services.upload.summary,
-      consumes: ['multipart/form-data'],
-      body: UploadForm
-    }, [DispatchResponse])
-  }, async (request, reply) => {
-    // Before a byte of the file is taken.
-    requireService(request.actor, 'upload')
-    requirePlain(request, reply)
-    const call = { ...callerOf(request), ...idempotencyKeyOf(request), services: ['upload'] } as const
-    const { fields, file } = await received(request, receive)
-    return answerDispatch({ pipeline, addresses }, { ...call, body: fields, file }, request, reply)
-  })
+  for (const service of uploadServices) {
+    app.post(`/api/${service}`, {
+      bodyLimit: largestFile + 1024 * 1024,
+      ...dispatchRouteOptions({
+        operationId: operationOf('dispatch', [service]),
+        summary: services[service].summary,
+        consumes: ['multipart/form-data'],
+        body: UploadForm
+      }, [DispatchResponse])
+    }, async (request, reply) => {
+      // Before a byte of the file is taken.
+      requireService(request.actor, service)
+      requirePlain(request, reply)
+      const call = { ...callerOf(request), ...idempotencyKeyOf(request), services: [service] } as const
+      const { fields, file } = await received(request, receive)
+      return answerDispatch({ pipeline, addresses }, { ...call, body: fields, file }, request, reply)
+    })
+  }
   done()
 }
 

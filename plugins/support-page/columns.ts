@@ -1,5 +1,5 @@
 import type { Json } from '@dispatch/common'
-import { isDeliveryService, isEventService, type ProvidedName, services } from '@dispatch/core'
+import { isDeliveryService, type ProvidedName, services } from '@dispatch/core'
 import { type Html, html } from '../html.ts'
 import type { Support } from './support.ts'
 
@@ -22,7 +22,7 @@ export function columnsOf (name: ProvidedName): SupportColumn[] {
     },
     { title: 'idempotency', cell: ({ idempotency }) => kept(idempotency) },
     ...isDeliveryService(name) ? [tracking] : [],
-    ...isEventService(name) ? [webhook] : [],
+    ...isDeliveryService(name) ? [webhook] : [],
     { title: 'verbs', cell: ({ verbs }) => list(verbs) }
   ]
 }

@@ -1,4 +1,4 @@
-import { isDeliveryService, isEventService, limitInWords, type Manifest, type ProvidedName, statusesOf, verifiersOf } from '@dispatch/core'
+import { isDeliveryService, limitInWords, type Manifest, type ProvidedName, statusesOf, verifiersOf } from '@dispatch/core'
 
 /** What a provider does for one service, as far as clients are shown it. */
 export type Support = NonNullable<ReturnType<typeof supportOf>>
@@ -9,7 +9,7 @@ export function supportOf (manifest: Manifest, name: ProvidedName) {
   const service = services[name]
   if (service === undefined) return undefined
   const { capabilities, limits = [], idempotency, timeLimit, verbs } = service
-  const webhook = isEventService(name) ? webhooks?.[name] : undefined
+  const webhook = isDeliveryService(name) ? webhooks?.[name] : undefined
   return {
     capabilities,
     limits: limits.map((limit) => ({ ...limit, words: limitInWords(limit) })),

@@ -2,6 +2,7 @@
  * A synchronous invoice through the simulator: without its document, compared with the SQL of such a dispatch alone; with it, compared with
  * the rendering threads alone.
  */
+import { templateServices } from '@dispatch/core'
 import { createRenderer, readTemplateFolder, type Renderer } from '@dispatch/documents'
 import { fileURLToPath } from 'node:url'
 import { type Child, startChild } from './support/child.ts'
@@ -21,7 +22,8 @@ function dispatches ({ ready: { url, bearer } }: Child<RunningService>): Rate {
 
 /** Documents of the same invoice, made by the service's threads alone. */
 async function documentsBy (renderer: Renderer): Promise<Rate> {
-  const { id, digest, source } = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)))
+  const { id, digest, source } = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)),
+    templateServices)
   return rateOf(seconds, () =>
     renderer.render({
       template: { id, version: 1, digest, source },

@@ -2,6 +2,7 @@
  * The cost of an e-invoice: CII and UBL from data with 12 and with 300 lines, its rules, and a Factur-X compared with the plain PDF of the
  * same page. All run in turns.
  */
+import { templateServices } from '@dispatch/core'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../../core/packages/common/json.ts'
@@ -15,7 +16,7 @@ import { printTable } from './support/table.ts'
 
 const folder = fileURLToPath(new URL('../../templates/e-invoice', import.meta.url))
 const sample = JSON.parse(await readFile(`${folder}/sample.json`, 'utf8')) as { lines: JsonObject[] } & JsonObject
-const { source } = await readTemplateFolder(folder)
+const { source } = await readTemplateFolder(folder, templateServices)
 const [archival, plain] = [compileTemplate(source), compileTemplate({ ...source, archival: false })]
 const now = '2026-03-14T09:30:00.000Z'
 

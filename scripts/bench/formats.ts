@@ -1,3 +1,4 @@
+import { templateServices } from '@dispatch/core'
 import { fileURLToPath } from 'node:url'
 import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
 import { render } from '../../core/packages/documents/render/render.ts'
@@ -11,7 +12,7 @@ import { printTable } from './support/table.ts'
  * How fast an invoice becomes a DOCX, an XLSX and a mail: the whole way from its data, compared with the time that other libraries take for
  * the table alone. All run in turns in one process.
  */
-const template = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)))
+const template = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)), templateServices)
 const compiled = compileTemplate(template.source)
 const now = '2026-03-14T09:30:00.000Z'
 

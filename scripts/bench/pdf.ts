@@ -1,3 +1,4 @@
+import { templateServices } from '@dispatch/core'
 import { execFile, execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +17,7 @@ import { printTable } from './support/table.ts'
  * How fast documents are made: the block model compared with the same pages written directly with pdfkit, with the same fonts. Every ratio
  * compares runs of the same process, in turns.
  */
-const template = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)))
+const template = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)), templateServices)
 const now = '2026-03-14T09:30:00.000Z'
 
 /** The lines of a document with 40 pages. */

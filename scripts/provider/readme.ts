@@ -1,12 +1,11 @@
-import { deliveryStatusesOf, isPolledService, type ProvidedName } from '@dispatch/core'
-import { outlines } from './outlines.ts'
+import { deliveryStatusesOf, isPolledService, type ProvidedName, services } from '@dispatch/core'
 
 /** What a page is about; `entry` is the file of the definition. */
 type Subject = { code: string, service: ProvidedName, entry: string }
 
 /** The README.md of a new provider with these settings: what is left to write. */
 export function readmeOf ({ code, service, entry }: Subject, settings: readonly string[]): string {
-  const { body, filled, events } = outlines[service]
+  const { body, filled, events } = services[service].outline
   const name = nameOf(code)
   return `# ${name}
 
@@ -35,7 +34,7 @@ The guide is \`providers/README.md\` of Document Dispatch.
 
 /** Services without an event in their outline whose status can be polled. The kit passes without it, but then it is never known. */
 function followUp (service: ProvidedName): string {
-  return isPolledService(service) && outlines[service].events === undefined
+  return isPolledService(service) && services[service].outline.events === undefined
     ? ` Write \`statuses\` and the verb \`status\` too: without them no delivery status is ever known (${
       deliveryStatusesOf(service).join(', ')
     }).`

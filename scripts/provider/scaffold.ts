@@ -1,11 +1,10 @@
 import { compile } from '@dispatch/common'
-import { isServiceName, needsProvider, type ProvidedName, providedNames, ProviderCode } from '@dispatch/core'
+import { isServiceName, needsProvider, type ProvidedName, providedNames, ProviderCode, services } from '@dispatch/core'
 import { createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import core from '../../core/package.json' with { type: 'json' }
-import { outlines } from './outlines.ts'
 import { nameOf, readmeOf } from './readme.ts'
 
 /**
@@ -41,7 +40,7 @@ const apiKey = 'fake_key_5f2b8c91d04e7a63'
 const webhookSecret = 'fake_secret_c81d4e2fa6b09357'
 
 function settingsOf (service: ProvidedName): object {
-  const { events, setting } = outlines[service]
+  const { events, setting } = services[service].outline
   return {
     apiKey,
     ...(events !== undefined && { webhookSecret }),
@@ -50,7 +49,7 @@ function settingsOf (service: ProvidedName): object {
 }
 
 function filesOf (code: string, service: ProvidedName, entry: Entry): Record<string, string> {
-  const { events } = outlines[service]
+  const { events } = services[service].outline
   return {
     'package.json': json({
       name: `dispatch-provider-${code}`,
@@ -71,7 +70,7 @@ function filesOf (code: string, service: ProvidedName, entry: Entry): Record<str
 }
 
 function definitionOf (code: string, service: ProvidedName): string {
-  const { capabilities, path, body, events, setting } = outlines[service]
+  const { capabilities, path, body, events, setting } = services[service].outline
   const host = `api.${code}.example.com`
   return `import { ${setting === undefined ? '' : `${setting.by}, `}defineProvider, Secret, Type } from '@dispatch/core/provider'
 
@@ -125,7 +124,7 @@ function webhooksOf (service: ProvidedName, events: Readonly<Record<string, stri
 }
 
 function fixtureOf (code: string, service: ProvidedName): object {
-  const { path, body, request, sends } = outlines[service]
+  const { path, body, request, sends } = services[service].outline
   return {
     service,
     settings: settingsOf(service),
@@ -149,7 +148,7 @@ function eventOf (service: ProvidedName, word: string, status: string): Record<'
 
 /** An event as the vendor would sign it: a placeholder for one that it has sent. */
 function signedEventOf (code: string, service: ProvidedName): object {
-  const [[word, status] = ['', '']] = Object.entries(outlines[service].events ?? {})
+  const [[word, status] = ['', '']] = Object.entries(services[service].outline.events ?? {})
   const event = eventOf(service, word, status)
   const body = JSON.stringify(event.body)
   return {

@@ -1,3 +1,4 @@
+import { templateServices } from '@dispatch/core'
 import { compileTemplate, readTemplateFolder, RenderError, TemplateError, unreadFields } from '@dispatch/documents'
 import { samplesIn } from './samples.ts'
 
@@ -7,7 +8,7 @@ export type TemplateFaults = { faults: string[], warnings: string[] }
 /** Checks a template's folder and makes its samples in every format. It warns about fields of the samples that no block shows. */
 export async function checkTemplateFolder (folder: string): Promise<TemplateFaults> {
   try {
-    const template = await readTemplateFolder(folder)
+    const template = await readTemplateFolder(folder, templateServices)
     const { uses } = compileTemplate(template.source)
     await samplesIn(template, new Date())
     return {

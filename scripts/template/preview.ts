@@ -1,3 +1,4 @@
+import { templateServices } from '@dispatch/core'
 import { readTemplateFolder } from '@dispatch/documents'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import { samplesIn } from './samples.ts'
  * TemplateError or a RenderError.
  */
 export async function preview (folder: string, directory: string, now: Date): Promise<string[]> {
-  const files = await samplesIn(await readTemplateFolder(folder), now)
+  const files = await samplesIn(await readTemplateFolder(folder, templateServices), now)
   await mkdir(directory, { recursive: true })
   for (const [file, content] of Object.entries(files)) await writeFile(join(directory, file), content)
   return Object.keys(files)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { languages } from '../../plugins/console/language/language.ts'
+import { languages, wordFor } from '../../plugins/console/language/language.ts'
 import { contains, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { startService } from '../support/service.ts'
@@ -70,7 +70,7 @@ await t.test('who may use some services is offered these, and told where a form 
   const choice = await open('/send', cookie)
   contains(t, choice.body, '<option value="email"')
   lacks(t, choice.body, '<option value="postal"')
-  contains(t, (await open('/send?template=1', cookie)).body, en.sendNotYours.replace('{service}', en.service_invoicing))
+  contains(t, (await open('/send?template=1', cookie)).body, en.sendNotYours.replace('{service}', wordFor(en, 'service', 'invoicing')))
   lacks(t, (await open('/send?template=10', cookie)).body, en.sendNotYours.split(':')[0]!)
 })
 

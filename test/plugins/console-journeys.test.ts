@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import t, { type Test } from 'tap'
 import { wordsOf as withMarketplace } from '../../core/packages/features/marketplace/pages/words.ts'
 import { wordsOf as withTemplates } from '../../core/packages/features/templates/pages/words.ts'
-import { languages, type Words } from '../../plugins/console/language/language.ts'
+import { languages, wordFor, type Words } from '../../plugins/console/language/language.ts'
 import { until } from '../core/work/support.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { packed } from '../support/adapters.ts'
@@ -171,14 +171,14 @@ async function inBrowser (browser: Browser): Promise<void> {
       }
       await signInAt(page, '/console/providers', admin)
       await some(8)
-      await page.getByRole('link', { name: words.switchFull.replace('{service}', words.service_invoicing) }).click()
+      await page.getByRole('link', { name: words.switchFull.replace('{service}', wordFor(words, 'service', 'invoicing')) }).click()
       await page.check('input[value=second]')
       await page.locator('form:has(input[value=second])').getByRole('button', { name: words.switchLook }).first().click()
       t.same(await page.locator('tbody tr:first-child td').allTextContents(), ['Simulator', 'Sample second'])
       await press(page, words.switchDo)
       await page.waitForURL('**/console/providers?changed=invoicing')
       switched = true
-      t.equal(await page.textContent(`tr:has(th:text-is("${words.service_invoicing}")) td`), 'Sample second')
+      t.equal(await page.textContent(`tr:has(th:text-is("${wordFor(words, 'service', 'invoicing')}")) td`), 'Sample second')
       await some(8)
       open = false
       await load
@@ -290,7 +290,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       await signInAt(page, '/console/dispatches?status=failed', admin)
       t.equal(new URL(page.url()).search, '?status=failed', 'back where the way began')
       await page.click(`a[href="/console/dispatches/${String(dispatchId)}"]`)
-      await page.locator('summary', { hasText: words.correctStep.replace('{service}', words.service_postal) }).click()
+      await page.locator('summary', { hasText: words.correctStep.replace('{service}', wordFor(words, 'service', 'postal')) }).click()
       await page.fill('[id="f-postal.recipient.name"]', 'Ada Lovelace')
       await page.fill('[id="f-postal.recipient.postalCode"]', 'nowhere')
       await page.getByRole('button', { name: words.correctRetry }).first().click()

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { languages } from '../../plugins/console/language/language.ts'
+import { languages, wordFor } from '../../plugins/console/language/language.ts'
 import { contains, lacks } from '../support/matching.ts'
 import { admin, startService } from '../support/service.ts'
 import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
@@ -37,9 +37,9 @@ async function whileTyping (): Promise<void> {
       page.on('pageerror', (error) => faults.push(error))
       await signInAt(page, '/console/providers/stripe', admin)
       const place = page.locator('#url-invoicing')
-      const copy = page.getByRole('button', { name: `${en.copyText}: ${en.service_invoicing}`, exact: true })
+      const copy = page.getByRole('button', { name: `${en.copyText}: ${wordFor(en, 'service', 'invoicing')}`, exact: true })
       await copy.click()
-      await page.getByRole('button', { name: `${en.copyDone}: ${en.service_invoicing}`, exact: true }).waitFor()
+      await page.getByRole('button', { name: `${en.copyDone}: ${wordFor(en, 'service', 'invoicing')}`, exact: true }).waitFor()
       // No page may read the clipboard (Permissions-Policy); a person may paste what is in it.
       await page.evaluate('document.body.append(Object.assign(document.createElement("textarea"), { id: "pasted" }))')
       await page.locator('#pasted').focus()

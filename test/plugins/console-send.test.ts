@@ -79,7 +79,7 @@ await t.test('the fields of every service have their words in each language', as
   const page = (await open('/send?template=1&service=postal', cookie, { 'accept-language': 'fr' })).body
   contains(t, page, />Type de lettre\b/)
   contains(t, page, '<option value="REGISTERED">Recommandée</option>')
-  contains(t, page, languages.fr.help_state)
+  contains(t, page, fieldWords(languages.fr, 'state').description ?? '')
   lacks(t, page, /<label for="f-request\.[^"]*">(postalCode|mailType|color|duplex)\b/)
 })
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import t from 'tap'
-import { isEventService } from '../../core/contract/delivery.ts'
+import { isDeliveryService } from '../../core/contract/delivery.ts'
 import { unavailable } from '../../core/provider.ts'
 import { provide } from '../fixtures/providers/folders.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -85,8 +85,8 @@ await t.test('the table shows what the list of providers shows', async (t) => {
     for (const [name, { verbs, webhook, statuses }] of Object.entries<any>(services)) {
       const row = rowOf(page, name, code)
       t.equal(text(row?.['verbs']), verbs.join(', '), `${code} ${name}`)
-      t.equal(row !== undefined && 'webhook' in row, isEventService(name), `${code} ${name}`)
-      if (isEventService(name)) t.equal(text(row?.['webhook']), webhook?.join(', ') ?? 'no', `${code} ${name}`)
+      t.equal(row !== undefined && 'webhook' in row, isDeliveryService(name), `${code} ${name}`)
+      if (isDeliveryService(name)) t.equal(text(row?.['webhook']), webhook?.join(', ') ?? 'no', `${code} ${name}`)
       t.equal(row !== undefined && 'delivery tracking' in row, statuses !== undefined, `${code} ${name}`)
       if (statuses !== undefined) {
         t.equal(text(row?.['delivery tracking']), statuses.length === 0 ? 'no' : statuses.join(', '), `${code} ${name}`)

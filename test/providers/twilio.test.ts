@@ -3,7 +3,7 @@ import t from 'tap'
 import { problemsForeseen } from '../../core/host/call/foresee.ts'
 import { checkSettings } from '../../core/host/settings/settings.ts'
 import { statusOf } from '../../core/host/webhook/read.ts'
-import type { SmsDispatch } from '../../core/services/sms.ts'
+import type { SmsDispatch } from '../../core/services/sms/index.ts'
 import { contains, has } from '../support/matching.ts'
 import { describesAll, stageOf } from '../support/provider-stage.ts'
 

@@ -12,6 +12,7 @@ import type { Cell, ResolvedBlock, ResolvedDocument } from '../../core/packages/
 import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'
 import { cellsIn, partsOf } from '../../core/packages/documents/test/office-support.ts'
 import { made, wordsOf } from '../../core/packages/documents/test/support.ts'
+import { templateServices } from '../../core/services/index.ts'
 
 const root = new URL('../../templates/', import.meta.url)
 const names = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
@@ -61,7 +62,7 @@ await t.test('LibreOffice reads the DOCX and XLSX of every sample', { skip: isMi
       ], { stdio: 'ignore', timeout: 120_000 })
     }
     const samples = await Promise.all(names.map(async (name) => {
-      const template = await readTemplateFolder(fileURLToPath(new URL(name, root)))
+      const template = await readTemplateFolder(fileURLToPath(new URL(name, root)), templateServices)
       const compiled = compileTemplate(template.source)
       const [docx, xlsx] = [await made('docx', compiled, template.sample), await made('xlsx', compiled, template.sample)]
       writeFileSync(join(folder, `${name}-docx.docx`), docx.bytes)

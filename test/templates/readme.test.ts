@@ -5,6 +5,7 @@ import { isRecord } from '../../core/packages/common/records.ts'
 import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
 import { readSource } from '../../core/packages/documents/source/source.ts'
 import { made, wordsOf } from '../../core/packages/documents/test/support.ts'
+import { templateServices } from '../../core/services/index.ts'
 import { contains } from '../support/matching.ts'
 
 const readme = await readFile(new URL('../../templates/README.md', import.meta.url), 'utf8')
@@ -22,7 +23,7 @@ void t.test('the guide has examples', (t) => {
 for (const [index, { text, whole }] of examples.entries()) {
   void t.test(`example ${String(index + 1)} of the guide becomes a document`, async (t) => {
     const yaml = whole ? text : `name: Example\nservice: file\nlocale: en-GB\nbody:\n${text.replaceAll(/^/gm, '  ')}`
-    const { source } = readSource(yaml, 'README.md')
+    const { source } = readSource(yaml, 'README.md', templateServices)
     const template = compileTemplate(source)
     t.ok((await made('pdf', template, data)).pages > 0)
     contains(t, (await made('html', template, data)).html, /^<!doctype html>/)
@@ -47,7 +48,8 @@ void t.test('the table of filters says what they do', async (t) => {
     '{{ d | date }}', '{{ d | date: "long" }}']
   const { source } = readSource(
     `name: Filters\nservice: file\nlocale: en-GB\nbody:\n${body.map((text) => `  - paragraph: '${text}'\n`).join('')}`,
-    'filters'
+    'filters',
+    templateServices
   )
   const words = await wordsOf(await made('pdf', compileTemplate(source), { a: 1234.5, d: '2026-03-14' }))
   for (const shown of ['€1,234.50', 'US$1,234.50', '1,234.5', '1,235', '1,234.5%', '14 Mar 2026', '14 March 2026']) {

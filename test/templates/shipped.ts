@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { type CompiledTemplate, compileTemplate } from '../../core/packages/documents/compile/compile.ts'
 import { readTemplateFolder, type TemplateFolder } from '../../core/packages/documents/source/folder.ts'
+import { templateServices } from '../../core/services/index.ts'
 
 const root = new URL('../../templates/', import.meta.url)
 
@@ -10,7 +11,7 @@ export type Shipped = TemplateFolder & { folder: string, compiled: CompiledTempl
 
 /** A shipped template, by its folder. */
 export async function shipped (folder: string): Promise<Shipped> {
-  const template = await readTemplateFolder(fileURLToPath(new URL(folder, root)))
+  const template = await readTemplateFolder(fileURLToPath(new URL(folder, root)), templateServices)
   return { ...template, folder, compiled: compileTemplate(template.source) }
 }
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { ServiceName } from '../../contract/service-names.ts'
+import type { ServiceName } from '../../services/names.ts'
 import type { Outcome } from './dispatch.ts'
 
 /** Whether a call may begin; if not, in how many seconds one may. */

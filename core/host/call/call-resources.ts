@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { ServiceName } from '../../contract/service-names.ts'
+import type { ServiceName } from '../../services/names.ts'
 import { type CompanyDisk, createFiles } from '../files/files.ts'
 import type { OwnDocuments } from '../files/own-documents.ts'
 import type { ReadDocument } from '../http/body.ts'

@@ -1,6 +1,6 @@
-import type { ServiceName } from '../../contract/service-names.ts'
+import type { ServiceName } from '../../services/names.ts'
+import type { ServiceContracts } from '../../services/names.ts'
 import type { InstalledProvider } from '../load/load.ts'
-import type { ServiceContracts } from '../manifest/contracts.ts'
 import type { Accepted } from '../manifest/definition.ts'
 import { type CallContext, type CallLimits, type FailedCall, invoke, unusable } from './invoke.ts'
 import { readProviderResponse } from './provider-response.ts'

@@ -1,6 +1,5 @@
-import { compile } from '@dispatch/common'
-import { DocumentHandle } from '../../contract/common.ts'
-import type { ServiceName } from '../../contract/service-names.ts'
+import { compile, DocumentHandle } from '@dispatch/common'
+import type { ServiceName } from '../../services/names.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { CallContext, CallLimits } from './invoke.ts'
 import { queryProvider, type QueryResult } from './query.ts'

@@ -1,7 +1,7 @@
 import type { Fit, Json } from '@dispatch/common'
 import { type Readable, Readable as Stream } from 'node:stream'
 import type { DryRunView } from '../../contract/response.ts'
-import type { ServiceName } from '../../contract/service-names.ts'
+import type { ServiceName } from '../../services/names.ts'
 import { askOf, type FitToReply, httpOf } from '../http/ask.ts'
 import type { Http } from '../http/call.ts'
 import type { Connection } from '../http/connection.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import { DispatchError } from '../../contract/errors.ts'
-import type { ServiceName } from '../../contract/service-names.ts'
+import type { ServiceName } from '../../services/names.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import { breaches } from '../manifest/limits.ts'
 import type { AnyProviderCheck, Known, Objection } from '../manifest/provider-check.ts'

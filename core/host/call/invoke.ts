@@ -1,6 +1,6 @@
 import { type JsonObject, withDeadline } from '@dispatch/common'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ServiceName } from '../../contract/service-names.ts'
+import type { ServiceName } from '../../services/names.ts'
 import { createOwnDocuments } from '../files/own-documents.ts'
 import type { Http } from '../http/call.ts'
 import type { InstalledProvider } from '../load/load.ts'

@@ -1,6 +1,6 @@
 import { compile, type Fit } from '@dispatch/common'
 import { Type } from 'typebox'
-import type { ServiceName } from '../../contract/service-names.ts'
+import type { ServiceName } from '../../services/names.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { Found, Idempotency } from '../manifest/definition.ts'
 import { type CallContext, type CallLimits, usualTimeLimit } from './invoke.ts'

@@ -1,7 +1,8 @@
 import { compile, type Fit, inspectJson } from '@dispatch/common'
 import { Type } from 'typebox'
+import { hasRecipients } from '../../contract/delivery.ts'
 import { recipientLists } from '../../contract/recipients.ts'
-import type { ServiceName } from '../../contract/service-names.ts'
+import type { ServiceName } from '../../services/names.ts'
 import type { Accepted } from '../manifest/definition.ts'
 import { copyJson } from './plain-json.ts'
 
@@ -23,5 +24,5 @@ export function readProviderResponse (service: ServiceName, returned: unknown): 
   if (!copied.ok) return copied
   const problems = inspectJson(copied.value)
   if (problems.length > 0) return { ok: false, problems }
-  return service === 'email' ? fitMailAnswer(copied.value) : fitAnswer(copied.value)
+  return hasRecipients(service) ? fitMailAnswer(copied.value) : fitAnswer(copied.value)
 }

@@ -1,5 +1,5 @@
 import type { Fit, Problem } from '@dispatch/common'
-import type { ServiceName } from '../../contract/service-names.ts'
+import type { ServiceName } from '../../services/names.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { VerbName } from '../manifest/verbs.ts'
 import { type CallContext, type CallLimits, invoke } from './invoke.ts'

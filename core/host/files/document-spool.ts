@@ -1,10 +1,10 @@
+import type { DocumentHandle } from '@dispatch/common'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { DocumentHandle } from '../../contract/common.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
 
 /** Downloaded documents on the local disk, with hash and size, until they are stored or dropped. */

@@ -1,7 +1,7 @@
+import type { DocumentHandle } from '@dispatch/common'
 import { createHash, randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { DocumentHandle } from '../../contract/common.ts'
 import { type CallProgress, codeOf, letOut, providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
 import type { ReadDocument } from '../http/body.ts'
 import { readPieces } from '../http/pieces.ts'

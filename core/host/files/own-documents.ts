@@ -1,5 +1,4 @@
-import { isRecord } from '@dispatch/common'
-import type { DocumentHandle } from '../../contract/common.ts'
+import { type DocumentHandle, isRecord } from '@dispatch/common'
 
 /** The documents of one call: those of its request, and those that it fetched. A provider names them, and no others. */
 export type OwnDocuments = {

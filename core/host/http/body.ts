@@ -1,6 +1,6 @@
+import type { DocumentHandle } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { DocumentHandle } from '../../contract/common.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
 import type { OwnDocuments } from '../files/own-documents.ts'
 import { type LeaseCheck, piecesUnderLease } from '../manifest/lease-check.ts'

@@ -1,5 +1,5 @@
+import type { DocumentHandle } from '@dispatch/common'
 import type { Static, TSchema } from 'typebox'
-import type { DocumentHandle } from '../../contract/common.ts'
 import type { BodyFields } from './body.ts'
 import type { FormFields } from './form.ts'
 import type { ReplyForm } from './reply.ts'

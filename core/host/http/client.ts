@@ -1,5 +1,5 @@
+import type { DocumentHandle } from '@dispatch/common'
 import type { Readable } from 'node:stream'
-import type { DocumentHandle } from '../../contract/common.ts'
 import { observe, secondsSince } from '../../contract/observations.ts'
 import type { Line, Notebook } from '../call/exchanges.ts'
 import type { ErrorReading } from '../call/failure.ts'

@@ -1,4 +1,4 @@
-import type { NoDocument } from '../../contract/common.ts'
+import type { NoDocument } from '@dispatch/common'
 
 /** A value of a form or a query: `undefined` is left out, objects become bracketed keys. A document cannot stand there. */
 export type FormValue = string | number | boolean | undefined | readonly FormValue[] | ({ readonly [key: string]: FormValue } & NoDocument)

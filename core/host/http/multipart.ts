@@ -1,5 +1,5 @@
+import type { DocumentHandle } from '@dispatch/common'
 import { randomUUID } from 'node:crypto'
-import type { DocumentHandle } from '../../contract/common.ts'
 import type { OwnDocuments } from '../files/own-documents.ts'
 import { jsonPieces, lengthOf, type Piece } from './pieces.ts'
 

@@ -1,6 +1,6 @@
+import type { DocumentHandle } from '@dispatch/common'
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { DocumentHandle } from '../../contract/common.ts'
 import type { OwnDocuments } from '../files/own-documents.ts'
 
 /** A part of a body: bytes, or a document that is streamed as it is or in base64 (RFC 4648, 4). */

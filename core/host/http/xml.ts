@@ -1,6 +1,5 @@
-import type { Json } from '@dispatch/common'
+import type { Json, NoDocument } from '@dispatch/common'
 import { SaxesParser } from 'saxes'
-import type { NoDocument } from '../../contract/common.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { type JsonObject, withTimeLimit } from '@dispatch/common'
 import { basename, relative } from 'node:path'
-import { eventServices } from '../../contract/delivery.ts'
-import { serviceNames } from '../../contract/service-names.ts'
+import { deliveryServices } from '../../contract/delivery.ts'
+import { serviceNames } from '../../services/names.ts'
 import { type CheckContext, checkContextOf } from '../call/context.ts'
 import { errorMessageOf, LoadTimeout, ProviderLoadError } from '../call/load-error.ts'
 import { runAs } from '../call/stray-errors.ts'
@@ -122,7 +122,7 @@ function checksOf (definition: unknown): ProviderChecks {
 
 function readersOf (definition: unknown): EventReaders {
   const webhooks = field(definition, 'webhooks')
-  return Object.fromEntries(eventServices.flatMap((service): [string, EventReader][] => {
+  return Object.fromEntries(deliveryServices.flatMap((service): [string, EventReader][] => {
     const webhook = field(webhooks, service)
     const read = field(webhook, 'read')
     if (!isVerb(read)) return []

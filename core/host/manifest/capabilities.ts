@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { ServiceName } from '../../contract/service-names.ts'
+import type { ServiceName } from '../../services/names.ts'
 import type { ProviderFacts } from '../../services/service.ts'
 import type { InstalledProvider } from '../load/load.ts'
 

@@ -1,15 +1,14 @@
-import type { JsonObject } from '@dispatch/common'
+import type { DocumentHandle, JsonObject } from '@dispatch/common'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { DocumentHandle } from '../../contract/common.ts'
-import type { DeliveryStatus, PolledService } from '../../contract/delivery.ts'
-import type { ServiceName } from '../../contract/service-names.ts'
+import type { DeliveryService, DeliveryStatus, PolledService, RecipientsService } from '../../contract/delivery.ts'
+import type { ServiceName } from '../../services/names.ts'
+import type { ServiceContracts } from '../../services/names.ts'
 import type { CheckContext, Context } from '../call/context.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import type { NoFields } from '../settings/fields.ts'
 import type { Webhooks } from '../webhook/webhook.ts'
 import type { Carried } from './carries.ts'
 import type { Connect } from './connect.ts'
-import type { ServiceContracts } from './contracts.ts'
 import type { Limit } from './limits.ts'
 import type { ProviderCheck } from './provider-check.ts'
 
@@ -113,7 +112,7 @@ export type ServiceDefinition<Name extends ServiceName, Call> =
      * The provider lists temporarily refused recipients in `waiting` of its answer. When `context.rest` names recipients, it sends to them
      * only.
      */
-    rest?: Name extends 'email' ? true : never
+    rest?: Name extends RecipientsService ? true : never
     /** Statuses of the vendor that prove that nothing was accepted, such as 503. 429 always proves it. */
     notProcessed?: readonly number[]
     dispatch: Dispatch<ServiceContracts[Name]['dispatch'], Call>
@@ -125,11 +124,7 @@ export type ServiceDefinition<Name extends ServiceName, Call> =
 export type ProviderDefinition<
   Settings extends TObject,
   RequestSettings extends TObject,
-  Esign extends TSchema = TSchema,
-  Postal extends TSchema = TSchema,
-  Sms extends TSchema = TSchema,
-  Email extends TSchema = TSchema,
-  Invoicing extends TSchema = TSchema
+  Bodies extends Partial<Record<DeliveryService, TSchema>> = Partial<Record<DeliveryService, TSchema>>
 > = {
   code: string
   name: string
@@ -170,26 +165,14 @@ export type ProviderDefinition<
   migrateSettings?: (older: { version: string, settings: JsonObject }) => JsonObject | undefined
   services: { [Name in ServiceName]?: ServiceDefinition<Name, Context<Static<Settings>, Static<RequestSettings>>> }
   /** The events that the vendor sends. */
-  webhooks?: Webhooks<keyof Static<Settings> & string, { esign: Esign, postal: Postal, sms: Sms, email: Email, invoicing: Invoicing }>
+  webhooks?: Webhooks<keyof Static<Settings> & string, Bodies>
 }
 
 /** Gives a provider its types: the settings' schemas become the types of what each verb gets. It does nothing at run time. */
 export function defineProvider<
   Settings extends TObject,
   RequestSettings extends TObject = typeof NoFields,
-  Esign extends TSchema = TSchema,
-  Postal extends TSchema = TSchema,
-  Sms extends TSchema = TSchema,
-  Email extends TSchema = TSchema,
-  Invoicing extends TSchema = TSchema
-> (definition: ProviderDefinition<Settings, RequestSettings, Esign, Postal, Sms, Email, Invoicing>): ProviderDefinition<
-  Settings,
-  RequestSettings,
-  Esign,
-  Postal,
-  Sms,
-  Email,
-  Invoicing
-> {
+  Bodies extends Partial<Record<DeliveryService, TSchema>> = Partial<Record<DeliveryService, TSchema>>
+> (definition: ProviderDefinition<Settings, RequestSettings, Bodies>): ProviderDefinition<Settings, RequestSettings, Bodies> {
   return definition
 }

@@ -1,4 +1,6 @@
 import { type Fit, isRecord } from '@dispatch/common'
+import { services } from '../../services/index.ts'
+import { isServiceName } from '../../services/names.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { isVerb, verbNames } from './verbs.ts'
 
@@ -62,9 +64,13 @@ function orderOf (verb: string): number {
   return [...verbNames, verb].findIndex((name) => name === verb)
 }
 
-/** For an invoicing provider, the verb `document` is the declaration that the document is the vendor's own. */
+function declaresDocument (name: string): boolean {
+  return isServiceName(name) && services[name].capabilities?.properties['document'] !== undefined
+}
+
+/** Where a provider may declare that the document is the vendor's own, the verb `document` is that declaration. */
 function whoseDocument (name: string, { document }: Fields): Fields {
-  return name === 'invoicing' && isVerb(document) ? { document: 'theirs' } : {}
+  return declaresDocument(name) && isVerb(document) ? { document: 'theirs' } : {}
 }
 
 /**

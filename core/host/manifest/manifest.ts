@@ -1,19 +1,20 @@
 import { compile, type Fit, ownField, type Problem } from '@dispatch/common'
 import { type TProperties, Type } from 'typebox'
 import { ProviderCode } from '../../contract/common.ts'
-import { type DeliveryService, type DeliveryStatus, deliveryStatusesOf, type EventService, eventServices, isEventService,
+import { type DeliveryService, deliveryServices, type DeliveryStatus, deliveryStatusesOf, hasRecipients, isDeliveryService,
   isPolledService } from '../../contract/delivery.ts'
-import { isServiceName, type ServiceName, serviceNames } from '../../contract/service-names.ts'
 import { ApiVersion } from '../../contract/versions.ts'
-import { type ProvidedName, providedNames, services } from '../../services/index.ts'
-import { senderProblems } from '../../services/senders.ts'
+import { senderProblems } from '../../services/email/senders.ts'
+import { providedNames, services } from '../../services/index.ts'
+import { isServiceName, type ServiceName, serviceNames } from '../../services/names.ts'
+import type { ProvidedName } from '../../services/names.ts'
+import type { ServiceContracts } from '../../services/names.ts'
 import { type ErrorReading, providerErrors } from '../call/failure.ts'
 import { requestSettingsSchemaProblems, SettingsSchema, settingsSchemaProblems } from '../settings/settings-schema.ts'
 import { WebhookManifests, webhookProblems } from '../webhook/webhook.ts'
 import { byService } from './by-service.ts'
 import { carriesFaults, ManifestCarries } from './carries.ts'
 import { type Connect, connectProblems, ConnectSchema } from './connect.ts'
-import type { ServiceContracts } from './contracts.ts'
 import type { Idempotency, Poll, Sandbox } from './definition.ts'
 import { hostProblems, hostSettingProblems, isDeclared } from './hosts.ts'
 import { invalidSchemaProblems, limitFaults, ManifestLimits } from './limits.ts'
@@ -58,7 +59,7 @@ export type Manifest = {
 
 /** The delivery statuses that a provider reports, from its vendor's answers or events, in their usual order. */
 export function statusesOf ({ services, webhooks }: Pick<Manifest, 'services' | 'webhooks'>, service: DeliveryService): DeliveryStatus[] {
-  const events = isEventService(service) ? webhooks?.[service]?.events : undefined
+  const events = isDeliveryService(service) ? webhooks?.[service]?.events : undefined
   const told: string[] = [...Object.values(services[service]?.statuses ?? {}), ...Object.values(events ?? {})]
   return deliveryStatusesOf(service).filter((status) => told.includes(status))
 }
@@ -127,7 +128,7 @@ const ServicesSchema = Type.Unsafe<Manifest['services']>({
     own: (name) => ({
       capabilities: services[name].capabilities,
       ...followed(name),
-      ...name === 'email' ? { rest: Type.Optional(Type.Unsafe<true>({ const: true })) } : {}
+      ...hasRecipients(name) ? { rest: Type.Optional(Type.Unsafe<true>({ const: true })) } : {}
     }),
     shared: sameFields,
     required: ['idempotency', 'verbs']
@@ -194,12 +195,12 @@ export function readManifest (json: unknown): Fit<Manifest> {
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
     ...serviceNames.flatMap((name) => limitFaults(fit.value.services[name]?.limits ?? [], `/services/${name}/limits`)),
     ...serviceNames.flatMap((name) => carriesFaults(fit.value.services[name]?.carries ?? [], `/services/${name}/carries`)),
-    ...eventServices.flatMap((service) => webhooksOf(fit.value, service))
+    ...deliveryServices.flatMap((service) => webhooksOf(fit.value, service))
   ]
   return problems.length === 0 ? fit : { ok: false, problems }
 }
 
-function webhooksOf ({ webhooks, services, settings }: Manifest, service: EventService): Problem[] {
+function webhooksOf ({ webhooks, services, settings }: Manifest, service: DeliveryService): Problem[] {
   const webhook = webhooks?.[service]
   if (webhook === undefined) return []
   const path = `/webhooks/${service}`

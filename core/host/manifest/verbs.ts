@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import type { EventService } from '../../contract/delivery.ts'
-import type { ServiceName } from '../../contract/service-names.ts'
+import type { DeliveryService } from '../../contract/delivery.ts'
+import type { ServiceName } from '../../services/names.ts'
 import type { Context } from '../call/context.ts'
 
 /** The functions of a provider for a service. */
@@ -16,7 +16,7 @@ export type Verbs = Partial<Record<ServiceName, Partial<Record<VerbName, Verb>>>
 
 /** The function `read` of a webhook in the form that the host uses. */
 export type EventReader = (event: unknown, account?: string) => unknown
-export type EventReaders = Partial<Record<EventService, EventReader>>
+export type EventReaders = Partial<Record<DeliveryService, EventReader>>
 
 export function isVerb (value: unknown): value is Verb {
   return typeof value === 'function'

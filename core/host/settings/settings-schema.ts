@@ -2,8 +2,8 @@ import { compileJsonSchema, type JsonObject, memoizeByIdentity, pointer, type Pr
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
-import { serviceNames } from '../../contract/service-names.ts'
 import { ApiVersion, isSince, type Version } from '../../contract/versions.ts'
+import { serviceNames } from '../../services/names.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 
 /** The title and the description of a field, or of one of its choices, in other languages than English, by their codes (ISO 639-1). */

@@ -1,4 +1,4 @@
-import type { DocumentHandle } from '../../contract/common.ts'
+import type { DocumentHandle } from '@dispatch/common'
 import type { TurnedAway } from '../../contract/recipients.ts'
 import type { OAuth2 } from '../http/oauth.ts'
 

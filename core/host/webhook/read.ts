@@ -1,7 +1,7 @@
 import { compile, compileJsonSchema, inspectJson, memoizeByIdentity, type Validator, withinTurns } from '@dispatch/common'
 import { isUtf8 } from 'node:buffer'
 import { Type } from 'typebox'
-import type { EventService } from '../../contract/delivery.ts'
+import type { DeliveryService } from '../../contract/delivery.ts'
 import { failureError, failureOf } from '../call/failure.ts'
 import { errorMessageOf, LoadTimeout } from '../call/load-error.ts'
 import { copyJson } from '../call/plain-json.ts'
@@ -38,7 +38,7 @@ const readLimit = 2_000
  */
 export async function readEvent (
   { code, manifest, eventReaders: readers }: InstalledProvider,
-  service: EventService,
+  service: DeliveryService,
   body: Uint8Array,
   { account, redactor = nothingToHide }: OfConfiguration = {}
 ): Promise<ReadEvent> {

@@ -1,8 +1,8 @@
 import { compileJsonSchema, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import { type Static, type TSchema, Type } from 'typebox'
 import { AnyJsonObject } from '../../contract/common.ts'
-import { type DeliveryMark, deliveryMarksOf, type DeliveryStatus, deliveryStatusesOf, type EventService,
-  eventServices } from '../../contract/delivery.ts'
+import { type DeliveryMark, deliveryMarksOf, type DeliveryService, deliveryServices, type DeliveryStatus,
+  deliveryStatusesOf } from '../../contract/delivery.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 import { byService } from '../manifest/by-service.ts'
 import { secretNames, type SettingsSchema } from '../settings/settings-schema.ts'
@@ -66,7 +66,7 @@ export type EventReading = JsonObject & {
 }
 
 /** A vendor's events for one service. All fields are data except `read`, which gets a verified event that fits `body`. */
-export type Webhook<Service extends EventService, Setting extends string, Body extends TSchema> = {
+export type Webhook<Service extends DeliveryService, Setting extends string, Body extends TSchema> = {
   /**
    * One verifier, or several. Of several, each one for which the configuration has a secret must succeed. Without any secret, one is
    * enough.
@@ -87,8 +87,8 @@ export type Webhook<Service extends EventService, Setting extends string, Body e
 }
 
 /** The webhooks of a provider's services, as the provider writes them. */
-export type Webhooks<Setting extends string, Bodies extends Record<EventService, TSchema>> = {
-  [Service in EventService]?: Webhook<Service, Setting, Bodies[Service]>
+export type Webhooks<Setting extends string, Bodies extends Partial<Record<DeliveryService, TSchema>>> = {
+  [Service in keyof Bodies & DeliveryService]: Webhook<Service, Setting, NonNullable<Bodies[Service]>>
 }
 
 /** A webhook in a manifest: plain JSON; `body` is a JSON Schema. */
@@ -99,7 +99,7 @@ export type WebhookManifest = {
   acknowledge?: string | JsonObject
   confirm?: true | readonly string[]
 }
-export type WebhookManifests = Partial<Record<EventService, WebhookManifest>>
+export type WebhookManifests = Partial<Record<DeliveryService, WebhookManifest>>
 
 const closed = { additionalProperties: false }
 const Header = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,78}\\*?$' })
@@ -162,7 +162,7 @@ const VerifiersSchema = Type.Unsafe<WebhookManifest['verify']>({
 })
 
 /** The part `webhooks` of a manifest. */
-export const WebhookManifests = Type.Unsafe<WebhookManifests>(byService(eventServices, {
+export const WebhookManifests = Type.Unsafe<WebhookManifests>(byService(deliveryServices, {
   own: (service) => ({
     body: AnyJsonObject,
     events: Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service), ...deliveryMarksOf(service)])),

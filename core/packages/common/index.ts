@@ -34,6 +34,10 @@ export { isUuid } from './uuid.ts'
 export { normalForm } from './normal-form.ts'
 export { shortened } from './shortened.ts'
 
+// Schemas of fields that requests, answers and services share.
+export { CountryCode, DocumentHandle, EmailAddress, LanguageCode, LanguageTag, Line, Lines, oneLine, Uuid, withoutControls,
+  type NoDocument } from './fields.ts'
+
 // Concurrency: permits, time limits, results that are computed once.
 export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } from './fair-semaphore.ts'
 export { once } from './once.ts'

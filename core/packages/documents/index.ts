@@ -5,7 +5,7 @@ export { render, renderDocx, renderHtml, type RenderOptions, renderPdf, renderTe
 export { RenderError, TemplateError } from './model/errors.ts'
 
 // Templates: the model, a folder with a template, a template compiled for many documents.
-export { templateLanguage, TemplateSource } from './model/model.ts'
+export { templateLanguage, type TemplateSource } from './model/model.ts'
 export { readTemplateFiles, type TemplateFiles } from './source/files.ts'
 export { readTemplateFolder } from './source/read-folder.ts'
 export type { TemplateFolder } from './source/folder.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import type { DocumentHandle, HttpCall, Known, SmtpMessage, SmtpReceipt, SmtpTransport } from '@dispatch/core/provider'
-import type { EventService, ServiceName, VerbName } from '@dispatch/core/sandbox'
+import type { DeliveryService, ServiceName, VerbName } from '@dispatch/core/sandbox'
 import type { Walls } from './walls.ts'
 
 /** What a call of a verb takes along; the rest of its context is asked of the host. `now` in milliseconds since 1970. */
@@ -33,7 +33,7 @@ export type InsideCalls = {
   /** Takes back what the call `made` has made; `call` is the number of this one. */
   takeBack: (args: { call: number, made: number, id: number }) => Given
   check: (args: { service: ServiceName, asked: JsonObject, known: Omit<Known<JsonObject, JsonObject>, 'now'> & { now: number } }) => Given
-  read: (args: { service: EventService, event: unknown }) => Given
+  read: (args: { service: DeliveryService, event: unknown }) => Given
   /** Its settings, made of those of an older version. */
   migrate: (args: { version: string, settings: JsonObject }) => Given
   /** Whether a reply fits the schema that its request named: an empty list of problems. */

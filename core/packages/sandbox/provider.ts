@@ -1,6 +1,6 @@
 import { compile, isRecord, type JsonObject, withTimeLimit } from '@dispatch/common'
 import type { Context, Objection } from '@dispatch/core/provider'
-import { type AnyProviderCheck, type Caller, createOwnDocuments, deriveManifest, errorMessageOf, type EventReader, eventServices,
+import { type AnyProviderCheck, type Caller, createOwnDocuments, deliveryServices, deriveManifest, errorMessageOf, type EventReader,
   failureError, type InstalledProvider, isVerb, LoadTimeout, ProviderLoadError, readMigrated, readPackage, runAs, type ServiceName,
   serviceNames, type SettingsMigration, type SettingsSchema, type Verb, type VerbName, verbNames } from '@dispatch/core/sandbox'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -164,7 +164,7 @@ function proxies (pool: Pool, adapter: KnownAdapter, definition: unknown): Funct
     checks: Object.fromEntries(
       serviceNames.filter((service) => has('services', service, 'check')).map((service) => [service, checkOf(pool, adapter, service)])
     ),
-    eventReaders: Object.fromEntries(eventServices.filter((service) => has('webhooks', service, 'read')).map((service) => [
+    eventReaders: Object.fromEntries(deliveryServices.filter((service) => has('webhooks', service, 'read')).map((service) => [
       service,
       ((event, account = '') => quickly(pool, adapter, account, (child) => child.ask('read', { service, event }))) satisfies EventReader
     ]))

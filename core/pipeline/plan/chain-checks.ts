@@ -1,18 +1,18 @@
-import { isDeferringService, isEventService, parseDeliveryEvent, signedEvent } from '../../contract/delivery.ts'
+import { eventBeforeDocument, hasOwnDocument, isDeferringService, isDeliveryService, parseDeliveryEvent } from '../../contract/delivery.ts'
 import type { Mode } from '../../contract/states.ts'
 import { isSince, type Version } from '../../contract/versions.ts'
 import type { Guard } from '../../host/http/guard.ts'
 import { addressProblems } from '../../host/http/public-address.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { makesDocument, statusesOf } from '../../host/manifest/manifest.ts'
+import type { DispatchRequest } from '../../requests/request.ts'
 import { formatOf, services, takesDocument } from '../../services/index.ts'
-import type { DispatchRequest } from '../../services/request.ts'
 import type { Findings } from '../../services/service.ts'
 import type { ResolvedStep } from './resolve.ts'
 
 /** Warns of a `callbackUrl` that is never called: the client gets the end as its answer, and no step has delivery events. */
 export function checkCallback ({ callbackUrl, services: path }: DispatchRequest, mode: Mode, version: Version): Findings {
-  const told = isSince('1.1.0', version) ? isEventService : isDeferringService
+  const told = isSince('1.1.0', version) ? isDeliveryService : isDeferringService
   if (callbackUrl === undefined || mode === 'asynchronous' || path.some(told)) return {}
   return {
     warnings: [{
@@ -44,19 +44,23 @@ export function checkSignaturePlaces ([first, ...later]: readonly ResolvedStep[]
   }
 }
 
-/** Refuses a deferred step that needs the signed document when the provider of `esign` does not hand it out. */
+/** Refuses a deferred step that needs the signed document when the provider of its signature does not hand it out. */
 export function checkSigned (steps: readonly ResolvedStep[], deferred: readonly ResolvedStep[]): Findings {
-  const provider = steps.find(({ service }) => service === 'esign')?.choice?.provider
-  if (provider?.manifest.services.esign?.verbs.includes('document') !== false) return {}
   return {
-    problems: deferred.filter(({ service, fields, deferredOn }) => deferredOn === signedEvent && takesDocument(service, fields)).map(
-      ({ service, at }) => ({
+    problems: deferred.flatMap(({ service, fields, deferredOn, at }) => {
+      if (deferredOn === undefined || !hasOwnDocument(deferredOn) || !takesDocument(service, fields)) return []
+      const { service: signing } = parseDeliveryEvent(deferredOn)
+      const provider = steps.find((step) => step.service === signing)?.choice?.provider
+      if (provider?.manifest.services[signing]?.verbs.includes('document') !== false) return []
+      return [{
         path: at('on'),
         code: 'no_signed_document',
-        message: `"${service}" takes over the signed document on ${signedEvent}, and the provider "${provider.code}" hands out none: ` +
-          'choose another provider for "esign", or an event on which the document is taken as it was sent, such as esign.signed.'
-      })
-    )
+        message: `"${service}" takes over the signed document on ${deferredOn}, and the provider "${provider.code}" hands out none: ` +
+          `choose another provider for "${signing}", or an event on which the document is taken as it was sent, such as ${
+            eventBeforeDocument(signing)
+          }.`
+      }]
+    })
   }
 }
 

@@ -10,11 +10,12 @@ import type { Guard } from '../../host/http/guard.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { uncarriedFields } from '../../host/manifest/carries.ts'
 import { checkSettings as settingsProblems } from '../../host/settings/settings.ts'
+import { clientPointerOf, providerRequestOf } from '../../requests/provider-request.ts'
+import type { DispatchRequest } from '../../requests/request.ts'
 import { checkChannel } from '../../services/channel.ts'
 import { formatOf, services } from '../../services/index.ts'
-import { checkEInvoiceWords, checkInvoice } from '../../services/invoice.ts'
-import { clientPointerOf, providerRequestOf } from '../../services/provider-request.ts'
-import type { DispatchRequest } from '../../services/request.ts'
+import { checkEInvoiceWords, checkInvoice } from '../../services/invoicing/invoice.ts'
+import { isServiceName } from '../../services/names.ts'
 import type { CheckInput, Findings } from '../../services/service.ts'
 import { contradictions } from '../../services/shared-facts.ts'
 import { factsTemplateOf, sharedContent } from '../facts.ts'
@@ -306,7 +307,7 @@ function checkTruth ({ service, fields, template: own, at, deferredOn }: Resolve
   return {
     problems: [
       ...own === undefined ? [] : checkChannel(services[service], {
-        services: [made, ...alsoFor].map((name) => services[name]),
+        services: [made, ...alsoFor].filter(isServiceName).map((name) => services[name]),
         path: place.slice(0, -'/data'.length)
       }),
       ...problems

@@ -7,11 +7,11 @@ import type { ValidationResponse } from '../../contract/response.ts'
 import { usualVersion } from '../../contract/versions.ts'
 import { type Host, offeredTo } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
-import type { ServicePath } from '../../services/chains.ts'
+import type { ServicePath } from '../../requests/chains.ts'
+import { createRequestReader, type DispatchRequest } from '../../requests/request.ts'
+import { createUploadReader } from '../../requests/upload-fields.ts'
 import { services } from '../../services/index.ts'
-import { createRequestReader, type DispatchRequest } from '../../services/request.ts'
 import type { Facts } from '../../services/service.ts'
-import { readUploadFields } from '../../services/upload-fields.ts'
 import type { StepCandidate } from '../../store/db/schema.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
@@ -105,7 +105,7 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
 
 /** An upload is a form whose fields are texts; every other body is JSON. */
 function readerOf (path: ServicePath): (body: unknown) => DispatchRequest {
-  return path[0] === 'upload' ? (body) => readUploadFields(body as Readonly<Record<string, string>>) : createRequestReader(path)
+  return services[path[0]].content === 'upload' ? createUploadReader(path) : createRequestReader(path)
 }
 
 /** The plan of a request that passed the checks. Throws `configuration_missing` when a test has no provider. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
+import { hasRecipients } from '../../contract/delivery.ts'
 import { type RecipientReport, sendStatus, type TurnedAway } from '../../contract/recipients.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { StepError } from '../../store/db/schema.ts'
@@ -53,7 +54,7 @@ export function waitingIn (answer: ProviderResponse | null): readonly TurnedAway
 
 /** The facts in the timeline about the recipients of an e-mail, unless all of them were accepted. */
 export function recipientFacts (service: string, settlement: Settlement): JsonObject {
-  if (service !== 'email' || settlement.outcome !== 'accepted') return {}
+  if (!hasRecipients(service) || settlement.outcome !== 'accepted') return {}
   const { accepted = [], rejected = [], waiting = [] } = reportOf(settlement.response)
   return rejected.length + waiting.length === 0 ? {} : { accepted, rejected, waiting }
 }

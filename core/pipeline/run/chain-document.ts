@@ -1,5 +1,5 @@
-import type { DocumentHandle } from '../../contract/common.ts'
-import { signedEvent } from '../../contract/delivery.ts'
+import type { DocumentHandle } from '@dispatch/common'
+import { hasOwnDocument, parseDeliveryEvent } from '../../contract/delivery.ts'
 import { DispatchError } from '../../contract/errors.ts'
 import { callDocument } from '../../host/call/document.ts'
 import { makesDocument } from '../../host/manifest/manifest.ts'
@@ -35,7 +35,7 @@ export async function handOn (dependencies: PipelineDependencies, run: Run): Pro
 export async function handOnAgain (dependencies: PipelineDependencies, run: Run, step: Step): Promise<ChainDocument | undefined> {
   if (step.deferredOn === undefined) return handOn(dependencies, run)
   const given = givenDocument(step)
-  if (given !== undefined || step.deferredOn !== signedEvent) return given ?? ownDocument(dependencies, run)
+  if (given !== undefined || !hasOwnDocument(step.deferredOn)) return given ?? ownDocument(dependencies, run)
   throw new DispatchError('provider_unavailable', `The document that "${step.service}" was called with is no longer there.`)
 }
 
@@ -43,8 +43,8 @@ export async function handOnAgain (dependencies: PipelineDependencies, run: Run,
 export async function handOnAfterEvent (dependencies: PipelineDependencies, run: Run, step: Step): Promise<ChainDocument> {
   const given = givenDocument(step)
   if (given !== undefined) return given
-  if (step.deferredOn !== signedEvent) return ownDocument(dependencies, run)
-  const [service] = signedEvent.split('.')
+  if (step.deferredOn === undefined || !hasOwnDocument(step.deferredOn)) return ownDocument(dependencies, run)
+  const { service } = parseDeliveryEvent(step.deferredOn)
   const signed = run.steps.find((one) => one.service === service)
   if (signed === undefined || !isCallable(signed) || signed.state.response === null) {
     throw new DispatchError('provider_unavailable', 'The dispatch has no accepted step that the event could be about.')

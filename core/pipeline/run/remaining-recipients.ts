@@ -1,3 +1,4 @@
+import { hasRecipients } from '../../contract/delivery.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import { addJobs } from '../../store/db/jobs.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
@@ -46,9 +47,9 @@ function tellDeferred (
 type Left = { stepId: string, tries: number, tryAfter?: number }
 
 function leftBy ({ newId }: Pick<PipelineDependencies, 'newId'>, step: Step, settlement: Settlement): Left | undefined {
-  if (step.service !== 'email' || settlement.outcome !== 'accepted' || waitingIn(settlement.response).length === 0) return undefined
+  if (!hasRecipients(step.service) || settlement.outcome !== 'accepted' || waitingIn(settlement.response).length === 0) return undefined
   const [stepId, tries] = [newId(), step.rest === undefined ? 0 : step.state.tries]
-  const tryAfter = step.by?.provider?.manifest.services.email?.rest === true ? retryDelayOf({ stepId, tries }) : undefined
+  const tryAfter = step.by?.provider?.manifest.services[step.service]?.rest === true ? retryDelayOf({ stepId, tries }) : undefined
   return { stepId, tries: tries + 1, ...(tryAfter === undefined ? {} : { tryAfter }) }
 }
 

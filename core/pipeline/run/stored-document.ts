@@ -1,5 +1,5 @@
+import type { DocumentHandle } from '@dispatch/common'
 import type { StoredFile } from '@dispatch/files'
-import type { DocumentHandle } from '../../contract/common.ts'
 import type { DocumentRow } from '../../store/dispatch/dispatch-views.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
 

@@ -4,7 +4,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { KeyMode, Role } from '../../access/account.ts'
 import type { Envelope } from '../../access/keyring.ts'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
-import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
+import type { DeliveryService, DeliveryStatus } from '../../contract/delivery.ts'
 import type { ErrorWord } from '../../contract/errors.ts'
 import type { KeyScope } from '../../contract/key-scopes.ts'
 import type { MailLanguage } from '../../contract/link-mail.ts'
@@ -175,7 +175,7 @@ export type Tables = {
   }
   inbound: {
     inbound_id: string
-    service: EventService
+    service: DeliveryService
     provider_code: string
     account: string | null
     company_id: number | null

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { returningServices } from '../../contract/delivery.ts'
 import type { Database, OwnerQueries } from '../db/database.ts'
 import type { RetentionBatch } from '../db/retention.ts'
 import { firstIdAt, skew } from './dispatch-search.ts'
@@ -44,7 +45,9 @@ function unfinished (hopeless: Date): RawBuilder<unknown> {
     select true as open from steps where steps.dispatch_id = dispatches.dispatch_id
       and (held > 0 or steps.status in ('calling', 'uncertain') or next_look_at is not null or steps.next_try_at is not null
         or cancel_run is not null or dispatches.created_at >= ${hopeless}
-        and (steps.status = 'waiting' or service = 'esign' and steps.status = 'accepted' and not delivery_settled))
+        and (steps.status = 'waiting' or service in (${
+    sql.join(returningServices)
+  }) and steps.status = 'accepted' and not delivery_settled))
     union all select true from documents where documents.dispatch_id = dispatches.dispatch_id and removed_at is null
     union all select true from callbacks where callbacks.dispatch_id = dispatches.dispatch_id and state = 'pending'
     union all select true from callback_endpoints join endpoint_callbacks as callback using (endpoint_id)

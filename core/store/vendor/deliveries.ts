@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Kysely, sql } from 'kysely'
-import { canTransition, type DeliveryMark, type DeliveryService, deliveryServices, type DeliveryStatus, type EventService,
-  isFinalDeliveryStatus, originsOf, refusalOf } from '../../contract/delivery.ts'
+import { canTransition, type DeliveryMark, type DeliveryService, deliveryServices, type DeliveryStatus, isFinalDeliveryStatus, originsOf,
+  polledServices, refusalOf } from '../../contract/delivery.ts'
 import type { ConfiguredBy, EventKind } from '../../contract/states.ts'
 import type { Reported } from '../../host/manifest/definition.ts'
 import type { Owner } from '../configuration/configurations.ts'
@@ -51,14 +51,14 @@ function followed<Service extends DeliveryService> (queries: Kysely<Tables>) {
 }
 
 /** The steps that a vendor's id may mean. `scope`: their owner; null: every company. `sandbox`: their environment; null: both. */
-export type Match = { service: EventService, providerCode: string, remoteId: string, scope: Owner | null, sandbox: boolean | null }
+export type Match = { service: DeliveryService, providerCode: string, remoteId: string, scope: Owner | null, sandbox: boolean | null }
 
 /** Finds the steps with this id at the vendor: of one owner, or of every company that uses the provider. */
 export async function matchSteps (
   { owner }: Database,
   { service, providerCode, remoteId, scope, sandbox }: Match
 ): Promise<TrackedStep[]> {
-  const all = followed<EventService>(owner).where('provider_code', '=', providerCode).where('remote_id', '=', remoteId).where('service',
+  const all = followed<DeliveryService>(owner).where('provider_code', '=', providerCode).where('remote_id', '=', remoteId).where('service',
     '=', service)
     .$if(sandbox !== null, (steps) => steps.where('sandbox', '=', sandbox === true))
   if (scope === null) return all.limit(100).execute()
@@ -233,12 +233,15 @@ export type PollWindow = { service: DeliveryService, providerCode: string, since
 /** A step to poll, and when it was last polled. */
 export type DuePoll = { stepId: string, polledAt: Date | null }
 
+/** As literals: the index of followed steps has those of the services that it was made for. */
+const polled = sql.join(polledServices.map((service) => sql.lit(service)))
+
 /** The steps of a provider whose poll is due, the longest waiting first. */
 export async function listDuePolls ({ owner }: Database, { service, providerCode, since, again, until }: PollWindow): Promise<DuePoll[]> {
   const { rows } = await sql<DuePoll>`
     select steps.step_id as "stepId", polled_at as "polledAt" from steps, lateral (select max(answered_at) as accepted_at from attempts
       where attempts.step_id = steps.step_id) attempt
-    where provider_code = ${providerCode} and service = ${service} and service in ('esign', 'postal', 'sms', 'invoicing')
+    where provider_code = ${providerCode} and service = ${service} and service in (${polled})
       and status = 'accepted' and not delivery_settled and remote_id is not null
       and accepted_at > ${until} and case when polled_at is null then accepted_at < ${since} else polled_at < ${again} end
     order by coalesce(polled_at, accepted_at) limit 1000`.execute(owner)

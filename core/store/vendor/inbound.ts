@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { hash } from 'node:crypto'
 import type { Envelope } from '../../access/keyring.ts'
-import type { EventService } from '../../contract/delivery.ts'
+import type { DeliveryService } from '../../contract/delivery.ts'
 import { type OwnedConfiguration, ownedConfiguration, type Owner } from '../configuration/configurations.ts'
 import { columns } from '../db/columns.ts'
 import type { Database, OwnerQueries } from '../db/database.ts'
@@ -10,7 +10,7 @@ import type { InboundState, Tables } from '../db/schema.ts'
 /** An event of a vendor as it was received. */
 export type InboundEvent = {
   inboundId: string
-  service: EventService
+  service: DeliveryService
   providerCode: string
   /** The configuration whose address it was sent to. */
   account: string | null

@@ -1,6 +1,6 @@
 import { isUuid, type JsonObject } from '@dispatch/common'
 import type { Envelope, Keyring } from '../../access/keyring.ts'
-import { type EventService, isEventService } from '../../contract/delivery.ts'
+import { type DeliveryService, isDeliveryService } from '../../contract/delivery.ts'
 import { observe } from '../../contract/observations.ts'
 import { within } from '../../contract/spans.ts'
 import type { Log } from '../../host/call/log.ts'
@@ -40,7 +40,7 @@ export function createWebhookReceiver ({ host, webhookVerifier, inbox, keyring, 
 
   function refuse ({ service, provider }: PostedWebhook, reason: string): void {
     // Strangers choose these words. Only known ones get a counter, so that the map stays small.
-    const names = { service: isEventService(service) ? service : 'unknown', provider: host.find(provider)?.code ?? 'unknown', reason }
+    const names = { service: isDeliveryService(service) ? service : 'unknown', provider: host.find(provider)?.code ?? 'unknown', reason }
     const key = Object.values(names).join(' ')
     const times = (refused.get(key) ?? 0) + 1
     refused.set(key, times)
@@ -72,8 +72,8 @@ export function createWebhookReceiver ({ host, webhookVerifier, inbox, keyring, 
   async function receive (posted: PostedWebhook): Promise<string | JsonObject> {
     const { service, delivery } = posted
     const provider = host.find(posted.provider)
-    const webhook = isEventService(service) ? provider?.manifest.webhooks?.[service] : undefined
-    if (provider === undefined || webhook === undefined || !isEventService(service)) refuse(posted, 'unknown_address')
+    const webhook = isDeliveryService(service) ? provider?.manifest.webhooks?.[service] : undefined
+    if (provider === undefined || webhook === undefined || !isDeliveryService(service)) refuse(posted, 'unknown_address')
     else if (delivery === undefined) refuse(posted, 'unreadable')
     else {
       await keep(posted, { provider, service, account: posted.account, delivery, receivedAt: now() }, webhook)
@@ -121,7 +121,7 @@ export function unpark (
   keyring: Keyring,
   { provider, service, account, parked, body, receivedAt }: {
     provider: InstalledProvider
-    service: EventService
+    service: DeliveryService
     account: string | null
     parked: Envelope
     body: Uint8Array

@@ -2,7 +2,7 @@ import { isUuid, type JsonObject, withTimeLimit } from '@dispatch/common'
 import type { Keyring } from '../../access/keyring.ts'
 import { servingIn } from '../../configuration/serving.ts'
 import { vaultOf } from '../../configuration/vault.ts'
-import type { EventService } from '../../contract/delivery.ts'
+import type { DeliveryService } from '../../contract/delivery.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import { openSettings } from '../../host/settings/settings.ts'
 import type { KeySource, KeySources } from '../../host/webhook/keys.ts'
@@ -18,7 +18,7 @@ import { findWebhookAccount, type WebhookAccount } from '../../store/vendor/inbo
 /** An event as it came to the URL of a provider. `account`: the id in the URL, if any. */
 export type IncomingWebhook = {
   provider: InstalledProvider
-  service: EventService
+  service: DeliveryService
   account: string | null
   delivery: WebhookRequest
   receivedAt: Date

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { readCookie } from '../session/cookies.ts'
+import { serviceWords } from '../session/services.ts'
 import { en } from './en.ts'
 import { fr } from './fr.ts'
 
@@ -13,7 +14,10 @@ function spacedIn<Name extends string> (texts: Readonly<Record<Name, string>>): 
   return Object.fromEntries(Object.entries<string>(texts).map(([name, text]) => [name, spacedText(text)])) as Record<Name, string>
 }
 
-export const languages: Readonly<Record<'en' | 'fr', Words>> = { en, fr: spacedIn<keyof Words>(fr) }
+export const languages: Readonly<Record<'en' | 'fr', Words>> = {
+  en: { ...serviceWords('en'), ...en },
+  fr: { ...spacedIn(serviceWords('fr')), ...spacedIn<keyof Words>(fr) }
+}
 
 /** The language that the reader has chosen, else the first of the browser's that the console speaks, else English. */
 export function languageOf (request: FastifyRequest): Words {

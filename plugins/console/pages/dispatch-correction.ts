@@ -6,6 +6,7 @@ import { type FieldSchema, isList, isObject, kindOf, type SettingsForm } from '.
 import { fieldsOf, readSettings } from '../form/settings.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import type { Api, ApiAnswer, DispatchRequestView, DispatchView, ErrorBody } from '../session/api.ts'
+import { messageServices } from '../session/services.ts'
 import { followingForms, serviceForms } from './send-forms.ts'
 
 type RequestStep = DispatchRequestView['steps'][number]
@@ -21,12 +22,9 @@ export function isRetriable ({ status, steps }: DispatchView): boolean {
   return status === 'failed' || status === 'partial' || steps.some(({ deferredState }) => deferredState === 'failed')
 }
 
-/** Services whose messages are shown. */
-const told = ['email', 'sms']
-
 /** What was asked for, or why it cannot be read: it may be no longer kept. Undefined where the page of a dispatch does not need it. */
 export async function readRequest (api: Api, dispatch: DispatchView): Promise<ApiAnswer<DispatchRequestView> | undefined> {
-  if (!isRetriable(dispatch) && !dispatch.steps.some(({ service }) => told.includes(service))) return undefined
+  if (!isRetriable(dispatch) && !dispatch.steps.some(({ service }) => messageServices.includes(service))) return undefined
   return api.send<DispatchRequestView>('GET', `/api/v1/dispatches/${dispatch.dispatchId}/request`)
 }
 

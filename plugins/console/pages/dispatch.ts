@@ -3,6 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { creditsOf, documentTypeName, serviceNames, wordFor, type Words } from '../language/language.ts'
 import { type ApiAnswer, type CallbackView, type ChoicesView, type DispatchView, type EventView, isUnderWay, type ProviderView,
   type Refusal, type VendorCallView } from '../session/api.ts'
+import { revocableServices } from '../session/services.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
 import { choiceTable } from './dispatch-choices.ts'
@@ -195,9 +196,6 @@ ${
 `
 }
 
-/** What no vendor can take back. */
-const final = ['email', 'sms', 'file', 'upload']
-
 /** What can be done with a dispatch in its state; the API decides whether it may be. */
 function actions ({ words, actor }: Visit, dispatch: DispatchView, corrections: readonly Html[]): Html {
   const { dispatchId, status, steps } = dispatch
@@ -205,7 +203,7 @@ function actions ({ words, actor }: Visit, dispatch: DispatchView, corrections: 
   const doubtful = status === 'uncertain' && actor.role === 'admin'
   const retriable = isRetriable(dispatch)
   const cancellable = status === 'queued' || status === 'running' ||
-    (status !== 'cancelled' && steps.some((step) => step.status === 'accepted' && !final.includes(step.service)))
+    (status !== 'cancelled' && steps.some((step) => step.status === 'accepted' && revocableServices.includes(step.service)))
   if (!doubtful && !retriable && !cancellable) return html``
   return html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>
 ${

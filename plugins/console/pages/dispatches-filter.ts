@@ -3,6 +3,7 @@ import { choiceField, textField } from '../form/fields.ts'
 import { type Query, readFilter, textOf } from '../form/filter.ts'
 import { optionsFor, type Words } from '../language/language.ts'
 import { deliveryStatuses, type ProviderView, searchedStepStatuses, withQuery } from '../session/api.ts'
+import { serviceNames } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { folded } from './layout.ts'
 import { choicesOf, type People, readPeople } from './people.ts'
@@ -16,7 +17,6 @@ const fields = [...first, ...more, ...metadata, 'cursor'] as const
 export type Filter = Readonly<Record<typeof fields[number], string>>
 
 const statuses = ['queued', 'running', 'succeeded', 'failed', 'partial', 'uncertain', 'cancelled']
-const services = ['invoicing', 'esign', 'postal', 'sms', 'email', 'file', 'upload']
 const deferred = ['waiting', 'running', 'done', 'failed', 'skipped']
 
 /** The filter in the address of a page. */
@@ -88,7 +88,7 @@ export function filterForm (visit: Visit, filter: Filter, choices: Choices): Htm
   return folded(words, !isView, html`<form action="/console/dispatches"><div class="filters">
 ${textField({ name: 'search', label: words.search, help: words.searchHelp, value: filter.search, type: 'search' })}
 ${choice(words, filter, 'status', words.status, optionsFor(words, 'status', statuses))}
-${choice(words, filter, 'service', words.service, optionsFor(words, 'service', services))}
+${choice(words, filter, 'service', words.service, optionsFor(words, 'service', serviceNames))}
 ${text('from', words.from, 'date')}
 ${text('to', words.before, 'date')}</div>
 <details${isOpen ? html` open` : html``}><summary>${words.moreFilters}</summary><div class="filters">${moreChoices(visit, filter, choices)}

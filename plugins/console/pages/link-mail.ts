@@ -2,6 +2,7 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { ApiRefused, type LinkMailView, type MyConfig } from '../session/api.ts'
+import { mailService } from '../session/services.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page } from './layout.ts'
 import { nameOf, readProviders } from './provider-names.ts'
@@ -45,7 +46,7 @@ async function view (visit: Visit, { told = html``, typed }: { told?: Html, type
     visit.api.read<MyConfig>('/api/v1/my/config'),
     readProviders(visit)
   ])
-  const codes = services['email']?.available ?? []
+  const codes = services[mailService]?.available ?? []
   const broken = current !== null && !available ? notice('warn', html`<p>${words.linkMailBroken}</p>`) : html``
   const form = html`<form method="post" action="${at}" novalidate>${
     choiceField({

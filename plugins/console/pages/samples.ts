@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from '@dispatch/common'
+import { isObject } from '../form/schema.ts'
+import { consoleParts, templatedServices } from '../session/services.ts'
 
 /** The shared template for invoices, with data that it accepts. */
 const template = {
@@ -16,32 +18,17 @@ const template = {
   }
 }
 
-const recipient = { name: 'Ada Lovelace', address: '1 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
-
-const samples: Readonly<Record<string, JsonObject>> = {
-  invoicing: { documentType: 'INVOICE', template },
-  esign: {
-    template,
-    signers: [
-      { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' },
-      { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }
-    ]
-  },
-  postal: { template, postal: { recipient } },
-  sms: { sms: { phoneNumber: '+33612345678', message: 'Hello' } },
-  email: { email: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Hello', body: 'Hello, Ada.' } },
-  file: { template }
-}
-
 /** The services of a provider that can be tried with a request in JSON: an upload needs a file. */
 export function triedOf ({ services = {} }: { services?: object }): string[] {
-  return Object.keys(services).filter((service) => Object.hasOwn(samples, service))
+  return Object.keys(services).filter((service) => consoleParts[service]?.sample !== undefined)
 }
 
-/** A small request of a service, to begin with. An e-mail comes from `sender`. */
+/** A small request of a service, to begin with. A message comes from `sender`. */
 export function sampleOf (service: string, sender?: string): JsonObject {
-  const sample = samples[service] ?? {}
-  return service === 'email' && sender !== undefined ? { email: { ...sample['email'] as JsonObject, from: sender } } : sample
+  const { sample = {}, sender: said } = consoleParts[service] ?? {}
+  const whole: JsonObject = templatedServices.includes(service) ? { template, ...sample } : sample
+  const own = whole[service]
+  return said === undefined || sender === undefined || !isObject(own) ? whole : { ...whole, [service]: { ...own, [said.field]: sender } }
 }
 
 /** Somebody whom the settings of a provider permit to send e-mails: the reader, where they may. */

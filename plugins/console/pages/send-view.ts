@@ -9,6 +9,7 @@ import type { DataForm } from '../form/simple.ts'
 import { longTextField } from '../form/text.ts'
 import { documentTypeName, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
 import { withQuery } from '../session/api.ts'
+import { messageServices } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { copyable, notice, page } from './layout.ts'
 import { type ApiRequest, curlOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
@@ -132,14 +133,11 @@ function isBegun ({ data: values, template: { sample } }: Draft, problems: Fille
 const begunCode = createRemembered<Html>(20)
 const begunFields = memoizeByIdentity<DataForm, Map<Words['code'], Html>>(() => new Map())
 
-/** The services whose templates are no documents. */
-const messages = ['email', 'sms']
-
 /** What the preview of a draft shows, by name. Where the data are wrong there is none. */
 function shows ({ template: { id, service }, data: values }: Draft, { problems = [], accepted = false }: Shown): Html {
   if (typeof values === 'string' || !accepted && problems.some(({ path }) => path.startsWith(data))) return html``
   return html` data-shows="${hash('sha256', JSON.stringify([id, values])).slice(0, 12)}"${
-    messages.includes(service) ? html`` : html` data-pdf`
+    messageServices.includes(service) ? html`` : html` data-pdf`
   }`
 }
 

@@ -4,6 +4,7 @@ import { linesField, onceField, onceIn } from '../form/fields.ts'
 import { objectIn } from '../form/json.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type DryRunView, type MyConfig, type Refusal, withQuery } from '../session/api.ts'
+import { consoleParts } from '../session/services.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, sentences } from './layout.ts'
 import { type Installed, installedIn, readProviders } from './provider-names.ts'
@@ -20,7 +21,9 @@ export const tryPages: FastifyPluginCallback = (app, _options, done) => {
     const offered = triedOf(provider)
     const service = offered.find((name) => name === request.query.service) ?? offered[0] ?? ''
     const { company } = await visit.api.read<MyConfig>('/api/v1/my/config')
-    const permitted = company.providers.find(({ code }) => code === provider.code)?.settings['allowedSenders']
+    const permitted = company.providers.find(({ code }) => code === provider.code)?.settings[
+      consoleParts[service]?.sender?.setting ?? ''
+    ]
     const sample = sampleOf(service, senderAmong(permitted, visit.actor.email))
     return reply.page(view(visit, provider, { service, text: JSON.stringify(sample, null, 2) }))
   })

@@ -3,6 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { radioField, textField } from '../form/fields.ts'
 import { fill, optionsFor, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type MySingleSignOnView, type PasswordLinkView, type UserView } from '../session/api.ts'
+import { serviceNames } from '../session/services.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
 import { notice, page, sentences, time } from './layout.ts'
@@ -13,8 +14,6 @@ import { said, type Typed, wrongOf } from './typed.ts'
 type Posted = { Params: { id: string }, Body: URLSearchParams }
 type Role = Visit['actor']['role']
 type Entered = { role: string, services: readonly string[] }
-
-const services = ['invoicing', 'esign', 'postal', 'sms', 'email', 'file', 'upload']
 
 /** A user of the reader's company: the role, the services, a new password, to disable. */
 export const userPages: FastifyPluginCallback = (app, _options, done) => {
@@ -100,7 +99,7 @@ export function servicesField (words: Words, chosen: readonly string[], { offere
     html`<div class="choice"><input type="checkbox" id="${id}" name="${name}" value="${value}"${
       checked ? html` checked` : html``
     }><label for="${id}">${label}</label></div>`
-  const shown = offered.includes('*') ? services : offered
+  const shown = offered.includes('*') ? serviceNames : offered
   return html`<fieldset class="all-or-some"><legend>${words.services}</legend>${
     help === undefined ? html`` : html`<p class="help">${help}</p>`
   }${box('s-all', 'allServices', 'true', words.allServices, chosen.includes('*'))}${

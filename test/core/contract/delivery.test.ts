@@ -1,6 +1,7 @@
 import t from 'tap'
-import { canTransition, deferringServices, deliveryMarksOf, deliveryServices, deliveryStatusesOf, deliveryTransitions, eventServices,
-  isFinalDeliveryStatus, originsOf } from '../../../core/contract/delivery.ts'
+import { canTransition, deferringServices, deliveryMarksOf, deliveryServices, deliveryStatusesOf, isFinalDeliveryStatus,
+  originsOf } from '../../../core/contract/delivery.ts'
+import { postal } from '../../../core/services/postal/index.ts'
 
 await t.test('the delivery statuses are those of the contract', (t) => {
   t.same(deliveryStatusesOf('esign'), ['started', 'viewed', 'signed', 'declined', 'completed', 'expired', 'cancelled'])
@@ -10,7 +11,7 @@ await t.test('the delivery statuses are those of the contract', (t) => {
   t.same(deliveryStatusesOf('email'), ['delivered', 'bounced', 'failed'])
   t.same(deliveryMarksOf('email'), ['opened', 'clicked', 'complained'])
   for (const service of deliveryServices.filter((name) => name !== 'email')) t.same(deliveryMarksOf(service), [], service)
-  t.same(eventServices, ['esign', 'postal', 'sms', 'email', 'invoicing'])
+  t.same(deliveryServices, ['esign', 'postal', 'sms', 'email', 'invoicing'])
   t.same(deferringServices, ['esign', 'postal'], 'steps are deferred until events of these alone')
   t.end()
 })
@@ -31,7 +32,7 @@ for (const service of deliveryServices) {
 
 await t.test('a letter that was delivered may come back; a signature that ended is the end', (t) => {
   t.ok(canTransition('postal', 'delivered', 'returned'))
-  t.same(Object.entries(deliveryTransitions.postal).filter(([, next]) => next.length === 0).map(([status]) => status), [
+  t.same(Object.entries(postal.delivery.transitions).filter(([, next]) => next.length === 0).map(([status]) => status), [
     'returned',
     'failed',
     'cancelled'

@@ -1,7 +1,7 @@
+import type { DocumentHandle } from '@dispatch/common'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import t from 'tap'
-import type { DocumentHandle } from '../../../core/contract/common.ts'
 import { failureOf } from '../../../core/host/call/failure.ts'
 import { createOwnDocuments } from '../../../core/host/files/own-documents.ts'
 import { bodyOf } from '../../../core/host/http/body.ts'

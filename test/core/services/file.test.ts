@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { file } from '../../../core/services/file.ts'
+import { file } from '../../../core/services/file/index.ts'
 import { cleanFilename } from '../../../core/services/filename.ts'
 import { formatOf } from '../../../core/services/index.ts'
 import { has } from '../../support/matching.ts'

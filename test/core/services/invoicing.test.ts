@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
-import { invoicing, type InvoicingCapabilities, type InvoicingFields } from '../../../core/services/invoicing.ts'
+import { invoicing, type InvoicingCapabilities, type InvoicingFields } from '../../../core/services/invoicing/index.ts'
 import type { CheckInput, Findings } from '../../../core/services/service.ts'
 
 type Asked = {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import type { Json, JsonObject } from '../../../core/packages/common/json.ts'
-import { createRequestReader } from '../../../core/services/request.ts'
+import { createRequestReader } from '../../../core/requests/request.ts'
 
 const read = createRequestReader(['invoicing'])
 const body = (more: object = {}): object => ({ documentType: 'INVOICE', template: { id: 1, data: { number: 'F-1' } }, ...more })

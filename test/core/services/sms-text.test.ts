@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { measureText, transliterated } from '../../../core/services/sms-text.ts'
+import { measureText, transliterated } from '../../../core/services/sms/sms-text.ts'
 import { has } from '../../support/matching.ts'
 
 const rows = [

@@ -1,11 +1,12 @@
 import t from 'tap'
 import { compile } from '../../../core/packages/common/schema.ts'
-import { readUploadFields } from '../../../core/services/upload-fields.ts'
-import { checkFileSize, upload, UploadCapabilities } from '../../../core/services/upload.ts'
+import { createUploadReader } from '../../../core/requests/upload-fields.ts'
+import { checkFileSize, upload, UploadCapabilities } from '../../../core/services/upload/index.ts'
 import { has } from '../../support/matching.ts'
 import { type Judgement, judgeRequest, type World } from '../pipeline/support.ts'
 
-const judgeFields = (fields: Record<string, string>, world?: World): Judgement => judgeRequest(() => readUploadFields(fields), world)
+const judgeFields = (fields: Record<string, string>, world?: World): Judgement =>
+  judgeRequest(() => createUploadReader(['upload'])(fields), world)
 const document = {
   id: '01960000-0000-7000-8000-000000000001',
   filename: 'a.pdf',

@@ -1,5 +1,5 @@
 import { isRecord, type Json, type JsonObject, vocabularies } from '@dispatch/common'
-import { carriedIn, type Manifest } from '@dispatch/core/host'
+import { carriedIn, type Manifest, type ProvidedName } from '@dispatch/core/host'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { sentTexts } from './idempotency.ts'
@@ -30,7 +30,7 @@ export async function carriedCases (subject: ProviderUnderTest, fit: readonly Pr
   return cases.flat()
 }
 
-type Carries = NonNullable<NonNullable<Manifest['services']['invoicing']>['carries']>
+type Carries = NonNullable<NonNullable<Manifest['services'][ProvidedName]>['carries']>
 
 async function triedCases (subject: ProviderUnderTest, usable: readonly Prepared[], carries: Carries): Promise<Case[]> {
   const trials = await inTurn(usable, async (prepared) => {

@@ -1,5 +1,5 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { at, type ProvidedName, providedNames } from '@dispatch/core/host'
+import { at, type ProvidedName, providedNames, services } from '@dispatch/core/host'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'
 import type { ProviderUnderTest } from './subject.ts'
@@ -38,22 +38,17 @@ function sentBy ({ call, result }: Prepared, service: ProvidedName, hasVendor: b
   return [{ request: call.request, tells: (text) => !hasVendor || told.includes(text) }]
 }
 
-/** The lists of words that providers declare, and the field of a request that holds one of them. */
-const lists: Partial<Record<ProvidedName, { declared: string, place: string }>> = {
-  invoicing: { declared: 'documentTypes', place: '/invoicing/documentType' },
-  esign: { declared: 'signatureTypes', place: '/esign/signatureType' },
-  postal: { declared: 'mailTypes', place: '/postal/mailType' }
-}
-
 function claimsOf (service: ProvidedName, capabilities: JsonObject): Claim[] {
-  const { declared = '', place = '' } = lists[service] ?? {}
-  const words = capabilities[declared]
+  const lists = Object.entries(services[service].choices ?? {})
   return [
-    ...(Array.isArray(words) ? words : []).map((word): Claim => ({
-      what: `${declared}: ${String(word)}`,
-      isShownBy: ({ request }) => at(request, place) === word,
-      todo: `write a fixtures/send.….json with it at ${place}`
-    })),
+    ...lists.flatMap(([declared, field]) => {
+      const [words, place] = [capabilities[declared], `/${service}/${field}`]
+      return (Array.isArray(words) ? words : []).map((word): Claim => ({
+        what: `${declared}: ${String(word)}`,
+        isShownBy: ({ request }) => at(request, place) === word,
+        todo: `write a fixtures/send.….json with it at ${place}`
+      }))
+    }),
     ...ofSigners(service).filter(({ what }) => isDeclared(capabilities, what))
   ]
 }
@@ -66,30 +61,30 @@ function undeclared (service: ProvidedName, capabilities: JsonObject): Claim[] {
 }
 
 function ofSigners (service: ProvidedName): readonly Claim[] {
-  return service === 'esign' ? [sharing, phoning] : []
+  return services[service].signers === undefined ? [] : [sharing(service), phoning(service)]
 }
 
 function isDeclared (capabilities: JsonObject, what: string): boolean {
   return (capabilities[what] ?? false) !== false
 }
 
-const signersOf = ({ request }: Sent): JsonObject[] => {
-  const signers = at(request, '/esign/signers')
+function signersOf ({ request }: Sent, service: ProvidedName): JsonObject[] {
+  const signers = at(request, `/${service}/signers`)
   return Array.isArray(signers) ? signers.filter((signer: Json): signer is JsonObject => isRecord(signer)) : []
 }
 
-const sharing: Claim = {
+const sharing = (service: ProvidedName): Claim => ({
   what: 'sameAddress',
-  isShownBy: (sent) => new Set(signersOf(sent).map(({ email }) => email)).size < signersOf(sent).length,
+  isShownBy: (sent) => new Set(signersOf(sent, service).map(({ email }) => email)).size < signersOf(sent, service).length,
   todo: 'write a fixtures/send.….json with two signers of one address'
-}
+})
 
 /** The end of a number: vendors want it in parts, or without its country. */
 const lastDigits = 6
 
-const phoning: Claim = {
+const phoning = (service: ProvidedName): Claim => ({
   what: 'usesPhoneNumber',
   isShownBy: (sent) =>
-    signersOf(sent).some(({ phoneNumber }) => typeof phoneNumber === 'string' && sent.tells(phoneNumber.slice(-lastDigits))),
+    signersOf(sent, service).some(({ phoneNumber }) => typeof phoneNumber === 'string' && sent.tells(phoneNumber.slice(-lastDigits))),
   todo: 'write a fixtures/send.….json in which the vendor gets the number of a signer'
-}
+})

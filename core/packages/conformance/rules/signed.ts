@@ -1,4 +1,4 @@
-import { createKeySources, type EventService, eventServices, isConfigured, type Verifier, verifiersOf, verifyWebhook,
+import { createKeySources, type DeliveryService, deliveryServices, isConfigured, type Verifier, verifiersOf, verifyWebhook,
   type WebhookManifest } from '@dispatch/core/host'
 import type { EventFixture } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
@@ -16,7 +16,7 @@ type SignedEvent = EventFixture & { headers: Record<string, string> }
  * manifest that names another header, encoding or secret than the vendor.
  */
 export async function signedCases ({ installed: { manifest }, fixtures }: ProviderUnderTest): Promise<Case[]> {
-  const cases = await inTurn(eventServices, async (service) => {
+  const cases = await inTurn(deliveryServices, async (service) => {
     const webhook = manifest.webhooks?.[service]
     const events = fixtures.events.filter(({ fixture }) => fixture.service === service)
     if (webhook === undefined || events.length === 0) return []
@@ -48,7 +48,7 @@ async function signedCase (webhook: WebhookManifest, { name, fixture }: Named<Si
 }
 
 /** Each verifier with a signature needs an event that the vendor has signed for it. Basic credentials are the same everywhere. */
-function shownCases (service: EventService, webhook: WebhookManifest, signed: readonly Named<SignedEvent>[]): Case[] {
+function shownCases (service: DeliveryService, webhook: WebhookManifest, signed: readonly Named<SignedEvent>[]): Case[] {
   return verifiersOf(webhook).flatMap((verify, index) => {
     if (verify.kind === 'basic') return []
     const shown = signed.some(({ fixture }) => isFor(verify, fixture))

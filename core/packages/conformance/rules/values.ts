@@ -1,4 +1,5 @@
 import { isRecord } from '@dispatch/common'
+import { services } from '@dispatch/core/host'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import type { CallRun } from '../run/run.ts'
@@ -153,7 +154,7 @@ async function amountFaults (subject: ProviderUnderTest, base: Base): Promise<Fi
 
 /** The dispatch of an invoice with a price; undefined where the fixture has no line with one, or a validation refuses it. */
 async function pricedTrial (subject: ProviderUnderTest, base: Base, one: Priced): Promise<Played & { parts: Part[] } | undefined> {
-  const asked = base.service === 'invoicing' ? pricedAs(base.asked, one) : undefined
+  const asked = services[base.service].vocabulary === 'invoice' ? pricedAs(base.asked, one) : undefined
   if (asked === undefined) return undefined
   const trial = await tried(base, [{ place: whole, value: asked['data'] ?? {} }])
   return trial.changes.length === 0 ? undefined : { parts: amountsOf(one, asked), ...await play(subject, base, trial) }

@@ -1,6 +1,6 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { createKeySources, createVendorSigningKey, type EventService, eventServices, isConfigured, type ReadEvent, readEvent, readFailed,
-  signDelivery, type SignWith, statusOf, type Verifier, verifiersOf, verifyWebhook, type WebhookManifest,
+import { createKeySources, createVendorSigningKey, type DeliveryService, deliveryServices, isConfigured, type ReadEvent, readEvent,
+  readFailed, signDelivery, type SignWith, statusOf, type Verifier, verifiersOf, verifyWebhook, type WebhookManifest,
   type WebhookRequest } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { EventFixture } from '../fixtures/fixture.ts'
@@ -18,7 +18,7 @@ const strange = 'kit-endpoint:another-password'
 /** Tries each webhook with the events of its fixtures, genuine and forged. */
 export async function webhookCases (subject: ProviderUnderTest): Promise<Case[]> {
   const { installed: { manifest }, fixtures } = subject
-  const declared = eventServices.flatMap((service) =>
+  const declared = deliveryServices.flatMap((service) =>
     manifest.webhooks?.[service] === undefined ? [] : [{ service, webhook: manifest.webhooks[service] }]
   )
   const strays = fixtures.events.filter(({ fixture: { service } }) => manifest.webhooks?.[service] === undefined).map(({ name, fixture }) =>
@@ -63,7 +63,7 @@ function waysOf (hook: Hook): { way: Hook, missing: Case[] }[] {
   })
 }
 
-function hookOf (subject: ProviderUnderTest, service: EventService, webhook: WebhookManifest): { hook: Hook, unfit: Case[] } {
+function hookOf (subject: ProviderUnderTest, service: DeliveryService, webhook: WebhookManifest): { hook: Hook, unfit: Case[] } {
   const key = createVendorSigningKey('kit-1')
   const verifiers = verifiersOf(webhook).map((verify) => verify.kind === 'jws' ? { ...verify, jwks: key.jwks } : verify)
   const found = subject.fixtures.events.filter(({ fixture }) => fixture.service === service).map((named) => ({

@@ -21,10 +21,10 @@ export function placesOf (service: ProvidedName, asked: Asked, settings: Setting
   const { [service]: own, data, metadata: pairs, settings: given, document, attachments, inline } = asked
   const found = [
     ...placesIn(own ?? {}, { at: `/${service}`, schema: fieldsOf(service), name: service }),
-    ...service === 'invoicing' ? placesIn(data ?? {}, { at: '/data', schema: invoice, name: 'data' }) : [],
+    ...services[service].vocabulary === 'invoice' ? placesIn(data ?? {}, { at: '/data', schema: invoice, name: 'data' }) : [],
     ...placesIn(pairs ?? {}, { at: '/metadata', schema: metadata, name: 'metadata' }),
     ...placesIn(given ?? {}, { at: '/settings', schema: settings, name: 'settings' }),
-    ...service === 'sms' || service === 'email' ? [] : [filename('/document', document)],
+    ...hasFile(service) ? [filename('/document', document)] : [],
     ...listed(attachments, '/attachments'),
     ...listed(inline, '/inline')
   ]
@@ -36,12 +36,18 @@ type Spot = { at: string, schema: unknown, name: string }
 
 const invoice = vocabularies.find(({ $id }) => $id === 'dispatch:invoice')
 
-/** The schema of a service's own object, as a fixture has it: an e-mail with its texts. */
+/** Whether its providers get a file: what is made, or what came with the request. */
+function hasFile (service: ProvidedName): boolean {
+  const { content } = services[service]
+  return content === 'document' || content === 'upload'
+}
+
+/** The schema of a service's own object, as a fixture has it: a mail with its texts. */
 function fieldsOf (service: ProvidedName): object {
-  const { properties } = services[service].fields
+  const { content, fields: { properties } } = services[service]
   return {
     type: 'object',
-    properties: service === 'email' ? { ...properties, html: { type: 'string' }, text: { type: 'string' } } : properties
+    properties: content === 'message' ? { ...properties, html: { type: 'string' }, text: { type: 'string' } } : properties
   }
 }
 

@@ -64,9 +64,10 @@ export function materialOf (
 ): FixtureRequest {
   const { [service]: own = {}, ...others } = written
   const { html, text, ...fields } = isRecord(own) ? own : {}
-  const message = service === 'email' ? { ...(html !== undefined && { html }), ...(text !== undefined && { text }) } : {}
+  const isMail = services[service].content === 'message'
+  const message = isMail ? { ...(html !== undefined && { html }), ...(text !== undefined && { text }) } : {}
   const besides = fitting(fitBesides(others))
-  fitting(fitOwn[service](service === 'email' ? fields : own, `/${service}`))
+  fitting(fitOwn[service](isMail ? fields : own, `/${service}`))
   const { data = {}, metadata = {}, document = {}, inline = [], attachments = [], signatures = [place] } = besides
   const whole = handleOf(document, 0, content)
   const attached = attachments.map((one, index) => handleOf(one, index + 1, content))
@@ -84,7 +85,7 @@ export function materialOf (
     attachments: attached.map(({ handle }) => handle),
     ...message
   }
-  const request = services[service].request(service === 'email' ? fields : own as JsonObject, made, capabilities) as JsonObject
+  const request = services[service].request(isMail ? fields : own as JsonObject, made, capabilities) as JsonObject
   return {
     request,
     documents: new Map([

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 import { Block, Hex, Name, Prose, TypeSize } from './blocks.ts'
 import { paperSizes } from './paper.ts'
 
@@ -28,8 +28,6 @@ const Style = Type.Object({
 /** The words of a template by language (BCP 47) and name. Expressions read them as `{{ t.name }}` in the language of the document. */
 const Texts = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' }), Type.Record(Name, Prose))
 
-const Service = Type.Enum(['invoicing', 'esign', 'postal', 'sms', 'email', 'file'])
-
 /**
  * The version of the language of templates. It rises when the model or the expressions gain something that an older release cannot read;
  * such a release then goes on with the version of a template before.
@@ -40,13 +38,13 @@ export const templateLanguage = 2
  * The model of template.yaml for every output format. Distances on the page are in millimetres, font sizes and widths of rules in points,
  * widths of columns in shares.
  */
-export const TemplateSource = Type.Object({
+const TemplateModel = Type.Object({
   id: Type.Optional(Type.Integer({ minimum: 1, maximum: 999, description: 'the fixed number of a shared template, 1 to 999' })),
   name: Type.String({ minLength: 1, maxLength: 100 }),
   description: Type.Optional(Type.String({ maxLength: 500 })),
-  service: Service,
+  service: Type.String(),
   alsoFor: Type.Optional(
-    Type.Array(Service, { minItems: 1, uniqueItems: true, description: 'the other services that it is made for, besides `service`' })
+    Type.Array(Type.String(), { minItems: 1, uniqueItems: true, description: 'the other services that it is made for, besides `service`' })
   ),
   documentType: Type.Optional(Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'])),
   vocabulary: Type.Optional(Type.Literal('invoice')),
@@ -70,4 +68,23 @@ export const TemplateSource = Type.Object({
   footer: Type.Optional(Type.Array(Block, { maxItems: 100 })),
   body: Type.Array(Block, { minItems: 1, maxItems: 1000 })
 }, closed)
-export type TemplateSource = Static<typeof TemplateSource>
+export type TemplateSource = Static<typeof TemplateModel>
+
+/** The model of templates for these services. */
+export function templateModel (services: readonly string[]): TUnsafe<TemplateSource> {
+  const key = services.join(' ')
+  const model = models.get(key) ?? modelFor(Type.Enum([...services]))
+  models.set(key, model)
+  return model
+}
+
+/** What checks and explains keeps what it has compiled of a model. */
+const models = new Map<string, TUnsafe<TemplateSource>>()
+
+function modelFor (service: TSchema): TUnsafe<TemplateSource> {
+  const { properties } = TemplateModel
+  return Type.Unsafe<TemplateSource>({
+    ...TemplateModel,
+    properties: { ...properties, service, alsoFor: { ...properties.alsoFor, items: service } }
+  })
+}

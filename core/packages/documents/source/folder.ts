@@ -21,11 +21,11 @@ export type TemplateFolder = TemplateFiles & Pick<TemplateSource, 'name' | 'serv
 
 /**
  * Reads a template's folder and checks it completely: the YAML, the model, the expressions against the schema of the data, the samples
- * against the schema. Throws a TemplateError that lists the faults with file, line and column.
+ * against the schema. `services`: those that it may be made for. Throws a TemplateError that lists the faults with file, line and column.
  */
-export async function readTemplateFolder (path: string): Promise<TemplateFolder> {
+export async function readTemplateFolder (path: string, services: readonly string[]): Promise<TemplateFolder> {
   const { yaml, schema, sample } = await readTemplateFiles(path)
-  const { source: named, place } = readSource(yaml, join(path, 'template.yaml'))
+  const { source: named, place } = readSource(yaml, join(path, 'template.yaml'), services)
   const source = await withAssets(named, path, place)
   checkExpressions(source, schema, place)
   const samples = { sample, ...await readSamples(path) }

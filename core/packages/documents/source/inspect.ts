@@ -5,7 +5,7 @@ import { placeholderImage } from '../data/placeholder-image.ts'
 import { type DataSchema, readDataSchema } from '../model/data-schema.ts'
 import { type Fault, TemplateError } from '../model/errors.ts'
 import { renderLimits } from '../model/limits.ts'
-import { TemplateSource } from '../model/model.ts'
+import { templateModel, type TemplateSource } from '../model/model.ts'
 import { unknownPathFaults } from '../model/schema-paths.ts'
 import type { Schema } from '../model/subschemas.ts'
 import { assetName } from './asset-name.ts'
@@ -20,6 +20,8 @@ export type TemplateDraft = Partial<Record<Fact, string>> & {
   schema: Schema
   sample: Schema
   assets: Readonly<Record<string, string>>
+  /** The services that it may be made for. */
+  services: readonly string[]
 }
 
 /** Facts that may be given beside the YAML as well as in it. */
@@ -58,7 +60,8 @@ function readModel (draft: TemplateDraft, schema: DataSchema): Reading {
   // An alias of YAML can make a list that contains itself. Such a model is not inspected any further.
   const unusable = inspectJson(model, '', renderLimits.yamlDepth)
   if (unusable.length > 0) return { faults: [...problems, ...at(unusable)], warnings: [] }
-  if (!Check(TemplateSource, model)) return { faults: [...problems, ...at(explain(TemplateSource, model))], warnings: [] }
+  const known = templateModel(draft.services)
+  if (!Check(known, model)) return { faults: [...problems, ...at(explain(known, model))], warnings: [] }
   const { id, ...source } = model
   const compiled = examineTemplate({ ...source, ...source.assets === undefined ? {} : { assets: standIns(source.assets) } })
   const wrong = [...compiled.faults, ...assetFaults(source, draft), ...schema.ok ? unknownPathFaults(draft.schema, compiled.reads) : []]

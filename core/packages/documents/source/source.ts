@@ -1,16 +1,17 @@
 import { Check } from 'typebox/value'
 import { compileTemplate } from '../compile/compile.ts'
 import { type Fault, TemplateError } from '../model/errors.ts'
-import { TemplateSource } from '../model/model.ts'
+import { templateModel, type TemplateSource } from '../model/model.ts'
 import { unknownPathFaults } from '../model/schema-paths.ts'
 import { explain } from './explain.ts'
 import { type LocateFault, readYaml } from './yaml.ts'
 
-/** Reads the text of a template.yaml and checks it against the model. The TemplateError names the `file`. */
-export function readSource (yaml: string, file: string): { source: TemplateSource, place: LocateFault } {
+/** Reads the text of a template.yaml and checks it against the model for these services. The TemplateError names the `file`. */
+export function readSource (yaml: string, file: string, services: readonly string[]): { source: TemplateSource, place: LocateFault } {
   const { value, place } = readYaml(yaml, file)
-  if (Check(TemplateSource, value)) return { source: value, place }
-  throw new TemplateError(explain(TemplateSource, value).map(place))
+  const model = templateModel(services)
+  if (Check(model, value)) return { source: value, place }
+  throw new TemplateError(explain(model, value).map(place))
 }
 
 /** Compiles a template once to find the faults of its expressions: those of the words, then those against the schema of the data. */

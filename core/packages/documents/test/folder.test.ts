@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { contains, has } from '../../../../test/support/matching.ts'
 import { TemplateError } from '../model/errors.ts'
-import { readTemplateFolder } from '../source/folder.ts'
+import { readTemplateFolder as readFolder } from '../source/folder.ts'
+
+const readTemplateFolder = (path: string) => readFolder(path, ['sms', 'email', 'file', 'postal', 'invoicing'])
 
 const yaml = 'id: 7\nname: Letter\nservice: postal\nlocale: en\nbody:\n  - paragraph: Dear {{ name }}\n'
 const schema = {

@@ -7,7 +7,7 @@ import { made, pagesOf } from './support.ts'
 const folder = new URL('golden/', import.meta.url)
 const read = async (file: string): Promise<string> => await readFile(new URL(file, folder), 'utf8')
 
-const template = compileTemplate(readSource(await read('blocks.yaml'), 'blocks.yaml').source)
+const template = compileTemplate(readSource(await read('blocks.yaml'), 'blocks.yaml', ['file']).source)
 const data = JSON.parse(await read('blocks.json')) as Record<string, unknown>
 
 /** Every text of a document in this language with its place: page, millimetres from the left and from the top. */

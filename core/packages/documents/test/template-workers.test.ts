@@ -12,7 +12,7 @@ function start (t: Test, options: TemplateWorkersOptions = {}): TemplateWorkers 
 
 const yaml = 'name: Letter\nservice: file\nlocale: en\nbody: [{ paragraph: "Dear {{ name }}" }]\n'
 const schema = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }
-const draft = { yaml, schema, sample: { name: 'Ada' }, assets: {} }
+const draft = { yaml, schema, sample: { name: 'Ada' }, assets: {}, services: ['file'] }
 
 void t.test('a draft that compiles comes back as a model, named by its content', async (t) => {
   const workers = start(t)

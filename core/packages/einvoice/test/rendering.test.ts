@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { shipped } from '../../../../test/templates/shipped.ts'
-import { checkEInvoiceWords, checkInvoice } from '../../../services/invoice.ts'
+import { checkEInvoiceWords, checkInvoice } from '../../../services/invoicing/invoice.ts'
 import type { JsonObject } from '../../common/json.ts'
 import { compileJsonSchema } from '../../common/schema.ts'
 import { RenderError } from '../../documents/model/errors.ts'

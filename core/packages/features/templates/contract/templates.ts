@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { AnyJsonObject, Line, ProblemSchema, Timestamp } from '@dispatch/core'
+import { AnyJsonObject, Line, ProblemSchema, templateServices, Timestamp } from '@dispatch/core'
 import { type Static, type TSchema, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const
@@ -36,7 +36,7 @@ export type VersionQuery = Static<typeof VersionQuery>
 const text = {
   name: Type.Optional(Line(100, { description: 'The name, if the source does not give it.' })),
   service: Type.Optional(
-    Type.Enum(['invoicing', 'esign', 'postal', 'sms', 'email', 'file'], {
+    Type.Enum(templateServices, {
       description: 'The service of the template, if the source does not give it.'
     })
   ),

@@ -1,9 +1,8 @@
+import { otherServices } from '@dispatch/plugins/console'
+
 /** The line of a template's source that lists the other services that it is made for, with the lines of a list below it. */
 const listing = /^alsoFor:.*(?:\n|$)(?:[ ]*- .*(?:\n|$))*/m
 const servicing = /^service:.*(?:\n|$)/m
-
-/** The services that a template may be made for besides its own. */
-export const otherServices = ['invoicing', 'esign', 'postal', 'email', 'sms'] as const
 
 /** Those that the source of a template lists, in our order. */
 export function listedIn (source: string): string[] {

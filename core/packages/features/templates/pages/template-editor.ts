@@ -1,9 +1,9 @@
 import { type ApiAnswer, type ApiFile, ApiRefused, choiceField, editorScript, faultsOf, fill, type Html, html, longTextField, manyField,
-  notice, objectIn, page, type PlacedProblem, placeOf, pretty, problemsOf, type Refusal, sendPreview, sendToScript, sentences, withQuery,
-  wordFor } from '@dispatch/plugins/console'
+  notice, objectIn, otherServices, page, type PlacedProblem, placeOf, pretty, problemsOf, type Refusal, sendPreview, sendToScript,
+  sentences, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { TemplateAnswer, TemplateDetail } from '../contract/templates.ts'
-import { listedIn, otherServices, withListed } from './also-for.ts'
+import { listedIn, withListed } from './also-for.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 type Query = { from?: unknown, version?: unknown }

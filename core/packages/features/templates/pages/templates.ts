@@ -1,10 +1,8 @@
-import { badge, choiceField, documentTypeName, type Html, html, notice, optionsFor, page, table, time, withQuery,
+import { badge, choiceField, documentTypeName, type Html, html, notice, optionsFor, page, table, templateServices, time, withQuery,
   wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { TemplateView } from '../contract/templates.ts'
 import { visitOf, type Words } from './words.ts'
-
-const services = ['invoicing', 'esign', 'postal', 'sms', 'email', 'file']
 
 /** The templates that the reader's company may use: its own and the shared ones. */
 export const templatesPage: FastifyPluginCallback = (app, _options, done) => {
@@ -27,7 +25,7 @@ export const templatesPage: FastifyPluginCallback = (app, _options, done) => {
         label: words.service,
         value: service,
         none: words.any,
-        options: optionsFor(words, 'service', services)
+        options: optionsFor(words, 'service', templateServices)
       })
     }<div class="actions"><button class="second">${words.show}</button></div></form><hr>
 ${data.length === 0 ? html`<p>${words.templatesNone}</p>` : templateTable(words, data)}${

@@ -1,5 +1,5 @@
 import type { Problem } from '@dispatch/common'
-import { type Database, refusal } from '@dispatch/core'
+import { type Database, refusal, templateServices } from '@dispatch/core'
 import { assetName, type TemplateSource, type TemplateWorkers } from '@dispatch/documents'
 import { type TemplateBody, templateTextLimit } from '../contract/templates.ts'
 import { listAssets, mostAssets, readAssets } from '../store/assets.ts'
@@ -25,7 +25,14 @@ export async function inspectTemplate (
     (await listAssets(database, companyId, { limit: mostAssets })).map(({ name, sha256 }) => [name, sha256])
   )
   const { name, service, documentType, source: yaml, schema, sample } = body
-  const inspection = await templateWorkers.inspect(companyId, { yaml, schema, sample, assets, ...given({ name, service, documentType }) })
+  const inspection = await templateWorkers.inspect(companyId, {
+    yaml,
+    schema,
+    sample,
+    assets,
+    services: templateServices,
+    ...given({ name, service, documentType })
+  })
   if (!inspection.ok) throw refusal('validation_failed', inspection.problems)
   const source = await withPictures(database, companyId, inspection.source)
   return { version: { source, digest: inspection.digest, schema, sample, yaml }, warnings: inspection.warnings }

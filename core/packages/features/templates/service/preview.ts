@@ -1,4 +1,4 @@
-import { cleanFilename, services } from '@dispatch/core'
+import { cleanFilename, isServiceName, services } from '@dispatch/core'
 import { type FileFormat, fileFormats, type Format, type Rendered, type RenderJob, standalone,
   type TemplateSource } from '@dispatch/documents'
 import type { PreviewFormat } from '../contract/templates.ts'
@@ -16,7 +16,7 @@ const usual = { document: 'PDF', message: 'HTML', text: 'TEXT', upload: 'PDF' } 
 
 /** The format in which a dispatch renders a template. */
 export function usualFormat ({ service }: Pick<TemplateSource, 'service'>): PreviewFormat {
-  return usual[services[service].content]
+  return usual[isServiceName(service) ? services[service].content : 'document']
 }
 
 /** The renderer's name of a format. */

@@ -1,4 +1,4 @@
-import type { Log } from '@dispatch/core'
+import { type Log, templateServices } from '@dispatch/core'
 import { readTemplateFiles, readTemplateFolder, type TemplateFiles, type TemplateFolder } from '@dispatch/documents'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ async function readTemplates (folder: string, published: readonly TemplateFiles[
 
 async function readUnlessPublished (path: string, published: readonly TemplateFiles[]): Promise<TemplateFolder | undefined> {
   const files = await readTemplateFiles(path)
-  return published.some((known) => isDeepStrictEqual(known, files)) ? undefined : readTemplateFolder(path)
+  return published.some((known) => isDeepStrictEqual(known, files)) ? undefined : readTemplateFolder(path, templateServices)
 }
 
 function sharedOf ({ id, name, digest, source, schema, sample, yaml }: TemplateFolder): SharedTemplate {

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { editorScript } from '../../../../../plugins/console/browser/editor.ts'
-import { languages as ofConsole } from '../../../../../plugins/console/language/language.ts'
+import { languages as ofConsole, wordFor } from '../../../../../plugins/console/language/language.ts'
 import { isAccessible, launchChromium, signInAt } from '../../../../../test/plugins/support/chromium.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { letter, letterYaml } from '../../../../../test/plugins/support/templates.ts'
@@ -91,11 +91,11 @@ async function inBrowser (browser: Browser): Promise<void> {
   for (const [locale, words] of Object.entries(languages)) {
     await t.test(`who ticks a service writes it into the source: ${locale}`, (t) =>
       visit(t, { locale }, async (page) => {
-        await page.getByRole('group', { name: words.templateAlsoFor }).getByLabel(words.service_sms, { exact: true }).check()
+        await page.getByRole('group', { name: words.templateAlsoFor }).getByLabel(wordFor(words, 'service', 'sms'), { exact: true }).check()
         await page.getByRole('button', { name: words.templateCheck }).click()
         await page.waitForSelector('.notice.good')
         contains(t, await page.inputValue('#f-source'), 'alsoFor: [sms]\n')
-        t.ok(await page.getByLabel(words.service_sms, { exact: true }).isChecked())
+        t.ok(await page.getByLabel(wordFor(words, 'service', 'sms'), { exact: true }).isChecked())
         await isAccessible(t, page, 'with a service chosen')
       }))
   }
@@ -202,7 +202,7 @@ async function inBrowser (browser: Browser): Promise<void> {
   }
 }
 
-/** Points at `mark` until `tooltip` is there: the mark is drawn anew when a slow page finds its problems again, under a pointer that rests. */
+/** Points at `mark` until `tooltip` is there: a slow page draws the mark anew under a pointer that rests. */
 async function hoverUntilShown (page: Page, mark: string, tooltip: string): Promise<void> {
   for (let attempt = 0; attempt < 30 && !await page.locator(tooltip).isVisible(); attempt++) {
     await page.mouse.move(0, 0)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { policies } from '../../../../../plugins/console/browser/policies.ts'
-import { languages } from '../../../../../plugins/console/language/language.ts'
+import { languages, wordFor } from '../../../../../plugins/console/language/language.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { letter, letterYaml } from '../../../../../test/plugins/support/templates.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
@@ -107,7 +107,7 @@ await t.test('the services that a template is also made for are a choice, which 
   const saved = await post('/templates/new', [...Object.entries(texts({ source: letterYaml('Also') })), ['alsoFor', 'sms']], cookie)
   const address = (saved.headers.get('location') ?? '').replace('/console', '')
   has(t, (await send('GET', `/api/v1${address.replace(/\?.*/, '')}`)).body, { alsoFor: ['sms'] })
-  contains(t, (await open(address, cookie)).body, `, ${en.service_sms}`)
+  contains(t, (await open(address, cookie)).body, `, ${wordFor(en, 'service', 'sms')}`)
   const french = await (await fetch(`${service.url}/console/templates/new`, { headers: { cookie, 'accept-language': 'fr' } })).text()
   contains(t, french, `<legend>${fr.templateAlsoFor}</legend>`)
 })

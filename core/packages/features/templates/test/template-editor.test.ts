@@ -430,7 +430,7 @@ await t.test('a preview of a text stores nothing and sends nothing', async (t) =
 await t.test('a company that checks too many templates at once is refused, as the OpenAPI document says', async (t) => {
   const { id } = await create({ name: 'Refused' })
   let isBusy = true
-  const job = { yaml: letterYaml('Busy'), schema: letter().schema, sample: letter().sample, assets: {} }
+  const job = { yaml: letterYaml('Busy'), schema: letter().schema, sample: letter().sample, assets: {}, services: ['file'] }
   // Where a job has ended, the next one waits before any request is read.
   const jobs = Array.from({ length: 1 + waiting }, async () => {
     while (isBusy) await templateWorkers.inspect(companyId, job)

@@ -1,0 +1,196 @@
+import { boundedValidator, compile, isRecord, type Json, type JsonObject, type Problem, type Validator,
+  withoutNulls } from '@dispatch/common'
+import { isDeepStrictEqual } from 'node:util'
+import { type TSchema, Type } from 'typebox'
+import { refusal } from '../contract/errors.ts'
+import { at } from '../services/data.ts'
+import { services, takesDocument } from '../services/index.ts'
+import type { ServiceName } from '../services/names.ts'
+import { createMisplacedFieldHint } from './misplaced-fields.ts'
+import { requestSchema } from './request-schema.ts'
+import { createStepLocator, isGiven, pointerTo, type StepLocation, takesTemplate, valueOf } from './step-locations.ts'
+
+/** A dispatch request whose shape is right, with every field in its one place. */
+export type DispatchRequest = {
+  services: readonly ServiceName[]
+  metadata: Readonly<Record<string, string>>
+  callbackUrl?: string
+  /** One for each of its services, in their order. */
+  steps: readonly RequestStep[]
+  /** What is done once an event of the dispatch has come. */
+  deferred: readonly RequestStep[]
+}
+
+/** What the request says of a step. */
+export type RequestStep = {
+  service: ServiceName
+  /** The service's own fields. */
+  fields: JsonObject
+  /** Absent when the request has the content itself, or when the step uses the document of an earlier step. */
+  template?: TemplateReference
+  providerName?: string
+  /** The runtime parameters of the provider. */
+  settings: JsonObject
+  /** What the data of its document say of fields that the request leaves out. It counts where the template states these fields. */
+  stated?: Readonly<Record<string, Stated>>
+  /** The event that it waits for, such as `esign.completed`. */
+  deferredOn?: string
+  /** Where a field of the step stands in the client's body, or belongs: a JSON pointer. */
+  at: (field: string) => string
+}
+
+/** A template by its number, or by its name, and the data for it, which stands at `path` in the client's body. */
+export type TemplateReference = ({ id: number } | { name: string }) & { data: JsonObject, path: string }
+
+/** What the data of a template say of a field, and where: a JSON pointer into the client's body. */
+export type Stated = { value: Json, path: string }
+
+/** Reads a body. Throws a `validation_error` with all problems of its shape, and with those that were `found` before. */
+export type RequestReader = (body: unknown, found?: readonly Problem[]) => DispatchRequest
+
+/** Compiles the reader of the bodies for these services. */
+export function createRequestReader (path: readonly ServiceName[]): RequestReader {
+  const schema = requestSchema(path)
+  const check: Validator<unknown> = boundedValidator(compile(schema))
+  const placesIn = createStepLocator(path)
+  const placed = createMisplacedFieldHint(path, schema)
+  return (given, found = []) => {
+    const fit = check(given)
+    const body = fit.ok ? fit.value : given
+    const { steps, deferred } = isRecord(body) ? placesIn(body) : { steps: [], deferred: [] }
+    const stated = new Map(steps.map((place) => [place, statedFor(place, steps)]))
+    const problems = [
+      ...found,
+      ...(fit.ok ? [] : fit.problems.map(placed)),
+      ...[...steps, ...deferred].flatMap((place) => [...fieldProblems(place, stated.get(place)), ...templateProblems(place)])
+    ]
+    if (problems.length > 0) throw refusal('validation_error', problems)
+    const { metadata = {}, callbackUrl } = body as Pick<DispatchRequest, 'callbackUrl'> & Partial<Pick<DispatchRequest, 'metadata'>>
+    return {
+      services: path,
+      metadata,
+      ...(callbackUrl === undefined ? {} : { callbackUrl }),
+      steps: steps.map((place) => noteStatements(stepIn(place), stated.get(place)?.fields)),
+      deferred: deferred.map((place) => ({ ...stepIn(place), deferredOn: place.inside['on'] as string }))
+    }
+  }
+}
+
+/** What the data of a document say for a step, and what keeps the rest of it from being one of its fields. */
+type Statements = { fields: Readonly<Record<string, Stated>>, problems: readonly Problem[] }
+
+/** What the data say of the fields that a step leaves out: those of its own template, or of the document that it takes. */
+function statedFor (place: StepLocation, [first]: readonly StepLocation[]): Statements | undefined {
+  const left = place.stated.filter((field) => !isGiven(place, field))
+  const { data, path = '' } = (left.length === 0 ? undefined : documentOf(place, first)) ?? {}
+  if (!isRecord(data)) return undefined
+  const [fields, problems]: [Record<string, Stated>, Problem[]] = [{}, []]
+  for (const field of left) {
+    const { place: where = '', read = (stated: Json): Json => stated } = services[place.service].stated?.[field] ?? {}
+    const given = at(data, where)
+    if (given === undefined || given === null) continue
+    const fit = checkOf(place.service, field)(read(given))
+    if (fit.ok) fields[field] = { value: fit.value, path: path + where }
+    else problems.push(...fit.problems.map((problem) => ({ ...problem, path: path + where + problem.path })))
+  }
+  return { fields, problems }
+}
+
+/** The template of the document that a step sends: its own, or that of the first step. */
+function documentOf (place: StepLocation, first: StepLocation | undefined): Pick<TemplateReference, 'data' | 'path'> | undefined {
+  if (takesTemplate(place) && isGiven(place, 'template')) return templateIn(place)
+  const isTaking = place === first || takesDocument(place.service, place.inside as JsonObject)
+  return first !== undefined && isTaking ? templateIn(first) : undefined
+}
+
+function checkOf (service: ServiceName, field: string): Validator<Json> {
+  const key = `${service}/${field}`
+  const known = checks.get(key)
+  if (known !== undefined) return known
+  const schema: TSchema | undefined = services[service].fields.properties[field]
+  if (schema === undefined) throw new Error(`The service "${service}" has no field "${field}".`)
+  const check = boundedValidator(compile(Type.Unsafe<Json>(schema)))
+  checks.set(key, check)
+  return check
+}
+
+const checks = new Map<string, Validator<Json>>()
+
+/** A step with what the data say of fields that it leaves out. Whether that counts is known with its template. */
+function noteStatements (step: RequestStep, stated: Statements['fields'] = {}): RequestStep {
+  return Object.keys(stated).length === 0 ? step : { ...step, stated }
+}
+
+/** Reads a field at the top level or in its service's object. A required field must be in one of them; two different values are wrong. */
+function fieldProblems (place: StepLocation, stated: Statements | undefined): Problem[] {
+  const { service, base, inside, body, lifted } = place
+  const missing = services[service].required.filter((field) => !isGiven(place, field) && stated?.fields[field] === undefined)
+  const contradicting = lifted.filter((field) =>
+    Object.hasOwn(inside, field) && Object.hasOwn(body, field) && !isDeepStrictEqual(inside[field], body[field])
+  )
+  return [
+    ...missing.map((field) => ({
+      path: pointerTo(place, field),
+      code: 'required',
+      message: `The field "${field}" is required${lifted.includes(field) ? ` (here or in "${service}")` : ''}${orInData(place, field)}.`
+    })),
+    ...stated?.problems ?? [],
+    ...contradicting.map((field) => ({
+      path: `${base}/${field}`,
+      code: 'contradiction',
+      message: `It differs from "/${field}"; give it in one place only.`
+    }))
+  ]
+}
+
+/** Where the data of a template may state a field instead, in words. */
+function orInData ({ service, stated }: StepLocation, field: string): string {
+  const place = stated.includes(field) ? services[service].stated?.[field]?.place : undefined
+  return place === undefined ? '' : `, or "${place.slice(1).replaceAll('/', '.')}" in the data of a template that has it`
+}
+
+/** Checks that there is a template (by number or by name) or a field that replaces it, and no combination that is not allowed. */
+function templateProblems (place: StepLocation): Problem[] {
+  const { unless, exclusive = false, byName } = services[place.service].template ?? {}
+  if (!takesTemplate(place)) return []
+  const ways = [
+    ...(unless === undefined ? [] : [{ field: unless, exclusive }]),
+    ...(byName === undefined ? [] : [{ field: byName, exclusive: true }])
+  ].map((way) => ({ ...way, path: pointerTo(place, way.field), given: isGiven(place, way.field) }))
+  if (ways.length === 0) return []
+  if (!isGiven(place, 'template')) {
+    const others = ways.map(({ path }) => `"${path.slice(1)}"`).join(' or ')
+    return ways.some(({ given }) => given)
+      ? []
+      : [{ path: pointerTo(place, 'template'), code: 'required', message: `The field "template" is required, or ${others} instead.` }]
+  }
+  return ways.filter(({ given, exclusive }) => given && exclusive).map(({ path }) => ({
+    path,
+    code: 'contradiction',
+    message: `It replaces "${pointerTo(place, 'template')}"; give one of the two.`
+  }))
+}
+
+/** The step of a body that fits its schema. */
+function stepIn (place: StepLocation): RequestStep {
+  const { service } = place
+  const template = templateIn(place)
+  const providerName = valueOf(place, 'providerName') as string | undefined
+  const own = Object.keys(services[service].fields.properties).filter((field) => isGiven(place, field))
+  return {
+    service,
+    fields: Object.fromEntries(own.map((field) => [field, valueOf(place, field) as Json])),
+    ...(template === undefined ? {} : { template }),
+    ...(providerName === undefined ? {} : { providerName }),
+    settings: withoutNulls(valueOf(place, 'settings') as JsonObject | undefined ?? {}),
+    at: (field) => pointerTo(place, field)
+  }
+}
+
+function templateIn (place: StepLocation): TemplateReference | undefined {
+  const byId = valueOf(place, 'template') as { id: number, data: JsonObject } | undefined
+  if (byId !== undefined) return { ...byId, path: `${pointerTo(place, 'template')}/data` }
+  const { byName = '' } = services[place.service].template ?? {}
+  const named = valueOf(place, byName) as { templateName: string, data: JsonObject } | undefined
+  return named && { name: named.templateName, data: named.data, path: `${pointerTo(place, byName)}/data` }
+}

@@ -1,0 +1,11 @@
+import type { Outline } from '../outline.ts'
+
+export const outline: Outline = {
+  capabilities: [],
+  setting: { name: 'allowedSenders', by: 'AllowedSenders', value: ['@example.com'] },
+  path: '/v1/mails',
+  body: 'json',
+  request: { email: { from: 'billing@example.com', to: 'ada@example.org', subject: 'Your invoice', text: 'Here it is.' } },
+  filled: '{ from: request.email.from, to: request.email.to, subject: request.email.subject, text: request.email.text }',
+  sends: { from: 'billing@example.com', to: ['ada@example.org'], subject: 'Your invoice', text: 'Here it is.' }
+}

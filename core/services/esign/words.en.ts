@@ -1,0 +1,20 @@
+export const en = {
+  service_esign: 'E-signature',
+  field_signers: 'Signers',
+  field_email: 'E-mail address',
+  field_firstName: 'First name',
+  field_lastName: 'Last name',
+  field_signatureType: 'Kind of signature',
+  field_signatureType_SIMPLE: 'Simple',
+  field_signatureType_ADVANCED: 'Advanced',
+  field_signatureType_QUALIFIED: 'Qualified',
+  field_expiresInDays: 'Days to sign',
+  field_locale: 'Language of the signers',
+  help_locale: 'A code such as fr or en-GB.',
+  delivery_started: 'started',
+  delivery_viewed: 'looked at',
+  delivery_signed: 'signed',
+  delivery_declined: 'declined',
+  delivery_completed: 'completed',
+  delivery_expired: 'expired'
+}

@@ -1,0 +1,20 @@
+export const fr = {
+  service_esign: 'Signature électronique',
+  field_signers: 'Signataires',
+  field_email: 'Adresse e-mail',
+  field_firstName: 'Prénom',
+  field_lastName: 'Nom',
+  field_signatureType: 'Type de signature',
+  field_signatureType_SIMPLE: 'Simple',
+  field_signatureType_ADVANCED: 'Avancée',
+  field_signatureType_QUALIFIED: 'Qualifiée',
+  field_expiresInDays: 'Jours pour signer',
+  field_locale: 'Langue des signataires',
+  help_locale: 'Un code tel que fr ou en-GB.',
+  delivery_started: 'commencé',
+  delivery_viewed: 'consulté',
+  delivery_signed: 'signé',
+  delivery_declined: 'refusé',
+  delivery_completed: 'terminé',
+  delivery_expired: 'expiré'
+}

@@ -1,0 +1,21 @@
+import { eInvoiceFormats } from '@dispatch/einvoice'
+import { type ConsolePart, flag, like, text } from '../console.ts'
+import { en } from './words.en.ts'
+import { fr } from './words.fr.ts'
+
+export const console: ConsolePart = {
+  form: {
+    required: ['documentType'],
+    properties: {
+      documentType: { enum: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'] },
+      eInvoiceFormat: { enum: eInvoiceFormats },
+      sendByEmail: flag,
+      dueDate: like('2026-04-13'),
+      paymentTerms: text,
+      customerId: text,
+      reference: text
+    }
+  },
+  sample: { documentType: 'INVOICE' },
+  words: { en, fr }
+}

@@ -1,0 +1,172 @@
+import { CountryCode, type DocumentHandle, Line, Lines, postalCodeCountries, type Problem, readPostalCode } from '@dispatch/common'
+import { type PageSetup, paperSizeOf, paperSizes, usualPaper } from '@dispatch/documents'
+import { type Static, Type } from 'typebox'
+import { checkPlace, checkState } from '../address.ts'
+import { textAt } from '../data.ts'
+import { checkMost, checkOffered, checkSupported } from '../limits.ts'
+import type { CheckInput, ProvidedService } from '../service.ts'
+import { console } from './console.ts'
+import { delivery } from './delivery.ts'
+import { outline } from './outline.ts'
+import { checkNamed, printedRecipient, recipientData, recipientFacts } from './recipient-facts.ts'
+
+const mailTypes = ['SIMPLE', 'REGISTERED'] as const
+export type MailType = typeof mailTypes[number]
+
+const defaults = { mailType: 'SIMPLE', color: false, duplex: false } as const
+
+/** Where a letter goes. The postal code can be left out where addresses have none, or not all of them. */
+const Recipient = Type.Object({
+  name: Line(100, { examples: ['Ada Lovelace'] }),
+  company: Type.Optional(Line(100, { examples: ['Analytical Engines'] })),
+  address: Lines(300, {
+    description: 'the street and the other lines above the city, separated by "\\n"',
+    examples: ['12 rue de la Paix']
+  }),
+  city: Line(100, { examples: ['Paris'] }),
+  state: Type.Optional(
+    Line(50, {
+      description: 'the state, province or region, if addresses of the country have one, such as CA; two letters in the US',
+      examples: ['CA']
+    })
+  ),
+  postalCode: Type.Optional(Line(20, {
+    description: 'in a usual writing of the country; it is sent in its own: SW1A1AA as SW1A 1AA. Some countries have none.',
+    examples: ['75002']
+  })),
+  country: CountryCode
+}, {
+  title: 'PostalRecipient',
+  additionalProperties: false,
+  if: { required: ['country'], properties: { country: { enum: postalCodeCountries } } },
+  then: { required: ['postalCode'] }
+})
+
+/** The fields of the postal service. */
+export const PostalFields = Type.Object({
+  recipient: Recipient,
+  mailType: Type.Optional(Type.Enum(mailTypes, { default: defaults.mailType })),
+  color: Type.Optional(Type.Boolean({ default: defaults.color })),
+  duplex: Type.Optional(Type.Boolean({ default: defaults.duplex }))
+}, { title: 'PostalFields', additionalProperties: false })
+export type PostalFields = Static<typeof PostalFields>
+
+/** What a postal provider declares. */
+export const PostalCapabilities = Type.Object({
+  mailTypes: Type.Array(Type.Enum(mailTypes), { minItems: 1, uniqueItems: true }),
+  countries: Type.Optional(
+    Type.Array(CountryCode, { uniqueItems: true, description: 'The countries to which it delivers; if left out, all.' })
+  ),
+  papers: Type.Optional(
+    Type.Array(Type.Enum(paperSizes), {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'The paper sizes that it prints on, in portrait format; if left out, any.'
+    })
+  ),
+  maxPages: Type.Optional(Type.Integer({ minimum: 1 })),
+  color: Type.Optional(Type.Boolean()),
+  duplex: Type.Optional(Type.Boolean())
+}, { additionalProperties: false })
+export type PostalCapabilities = Static<typeof PostalCapabilities>
+
+/** What a postal provider is asked to dispatch. */
+export type PostalDispatch = {
+  postal: { recipient: Static<typeof Recipient>, mailType: MailType, color: boolean, duplex: boolean }
+  document: DocumentHandle
+  metadata: Readonly<Record<string, string>>
+}
+
+export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities, 'document', PostalDispatch, typeof delivery> = {
+  name: 'postal',
+  summary: 'Sends a letter by post.',
+  fields: PostalFields,
+  topLevelFields: [],
+  required: ['recipient'],
+  template: { channel: 'pages' },
+  content: 'document',
+  shared: recipientFacts,
+  tells: recipientData,
+  stated: { recipient: { place: '/recipient', read: printedRecipient } },
+  checkDocument: ({ recipient }, data) => checkNamed(data, recipient),
+  chain: { produces: 'document', consumes: 'document', formats: ['pdf', 'factur-x'] },
+  capabilities: PostalCapabilities,
+  price: 0,
+  revocable: true,
+  choices: { mailTypes: 'mailType' },
+  console,
+  delivery,
+  outline,
+
+  check (subject) {
+    const { fields: { recipient: { country, state, postalCode } }, at } = subject
+    const place = checkPlace({ country, postalCode }, at('recipient'))
+    return {
+      problems: [...place.problems ?? [], ...checkState({ country, state }, at('recipient')), ...checkProvider(subject)],
+      warnings: place.warnings ?? []
+    }
+  },
+
+  paper: {
+    of ({ recipient: { country } }, provider) {
+      const usual = paperSizeOf(country)
+      const { papers: [first = usual, ...others] = [] } = provider?.capabilities ?? {}
+      return others.includes(usual) ? usual : first
+    },
+    check: checkPage
+  },
+
+  checkContent: (_fields, { pages }, provider) => provider === undefined || pages === undefined ? [] : checkPages(pages, provider),
+
+  request: ({ recipient, ...fields }, { document, metadata }) => ({
+    postal: { ...defaults, ...fields, recipient: deliverable(recipient) },
+    document,
+    metadata
+  }),
+
+  example: {
+    postal: { recipient: { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' } }
+  },
+
+  facts ({ recipient }, data) {
+    return { ...textAt(data, '/number', 'documentNumber'), recipient: recipient.name }
+  }
+}
+
+/** A recipient as the vendor gets it: the postal code that is judged, as it is written in its country. */
+function deliverable (recipient: Static<typeof Recipient>): Static<typeof Recipient> {
+  const { postalCode, country } = recipient
+  const read = postalCode === undefined ? undefined : readPostalCode(postalCode, country)
+  return read === undefined ? recipient : { ...recipient, postalCode: read.code }
+}
+
+/** Whether the provider takes a letter of so many pages. */
+export function checkPages (pages: number, provider: { code: string, capabilities: PostalCapabilities }): Problem[] {
+  return checkMost(provider, '/template', pages, provider.capabilities.maxPages, 'pages')
+}
+
+/** Why the provider cannot print a page, where it cannot. */
+function checkPage (
+  { size = usualPaper, orientation = 'portrait' }: PageSetup,
+  { code, capabilities }: { code: string, capabilities: PostalCapabilities }
+): string | undefined {
+  const { papers: printed } = capabilities
+  if (printed === undefined) return undefined
+  const prints = `The provider "${code}" prints only on ${printed.join(' or ')} in portrait format`
+  if (orientation === 'landscape') return `${prints}, and the pages of this template lie on their side (landscape).`
+  return size === 'auto' || printed.includes(size)
+    ? undefined
+    : `${prints}, and the pages of this template are ${size}: with "page: { size: auto }" they become what is printed.`
+}
+
+function checkProvider ({ fields, provider, at }: CheckInput<PostalFields, PostalCapabilities>): Problem[] {
+  if (provider === undefined) return []
+  const { capabilities } = provider
+  const whole = { ...defaults, ...fields }
+  return [
+    ...checkSupported(provider, at('mailType'), whole.mailType, capabilities.mailTypes),
+    ...checkSupported(provider, `${at('recipient')}/country`, whole.recipient.country, capabilities.countries),
+    ...checkOffered(provider, at('color'), whole.color, capabilities.color, 'print in colour'),
+    ...checkOffered(provider, at('duplex'), whole.duplex, capabilities.duplex, 'print on both sides')
+  ]
+}

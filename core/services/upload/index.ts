@@ -1,0 +1,48 @@
+import type { DocumentHandle, Problem } from '@dispatch/common'
+import { type Static, Type } from 'typebox'
+import { checkMost } from '../limits.ts'
+import type { ProvidedService, ProviderFacts } from '../service.ts'
+import { console } from './console.ts'
+import { outline } from './outline.ts'
+
+/** The upload service has no fields of its own: the file is a part of the request. */
+export const UploadFields = Type.Object({}, { title: 'UploadFields', additionalProperties: false })
+export type UploadFields = Static<typeof UploadFields>
+
+/** What an upload provider declares. */
+export const UploadCapabilities = Type.Object({
+  maxSize: Type.Optional(Type.Integer({ minimum: 1, description: 'The largest file in bytes.' }))
+}, { additionalProperties: false })
+export type UploadCapabilities = Static<typeof UploadCapabilities>
+
+/** What an upload provider is asked to store. */
+export type UploadDispatch = { document: DocumentHandle, metadata: Readonly<Record<string, string>> }
+
+export const upload: ProvidedService<'upload', UploadFields, UploadCapabilities, 'upload', UploadDispatch> = {
+  name: 'upload',
+  summary: 'Stores a file.',
+  fields: UploadFields,
+  topLevelFields: [],
+  required: [],
+  content: 'upload',
+  chain: { consumes: 'document', last: true },
+  capabilities: UploadCapabilities,
+  price: 0,
+  console,
+  outline,
+
+  check: () => ({}),
+
+  checkContent: (_fields, { document }, provider) => provider === undefined ? [] : checkFileSize(document.size, provider),
+
+  request: (_fields, { document, metadata }) => ({ document, metadata }),
+
+  example: {},
+
+  facts: () => ({})
+}
+
+/** Whether the provider takes a file of so many bytes. */
+export function checkFileSize (size: number, provider: ProviderFacts<UploadCapabilities>): Problem[] {
+  return checkMost(provider, '/file', size, provider.capabilities.maxSize, 'bytes a file')
+}

@@ -1,0 +1,3 @@
+export const en = {
+  service_upload: 'Upload'
+}
