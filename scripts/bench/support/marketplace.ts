@@ -1,0 +1,42 @@
+import { smoke } from '@dispatch/conformance/smoke'
+import { type CatalogPlace, createCatalogs, createKeyring, createMarketplace, createNetwork, type Marketplace, openAdapters,
+  openDatabase } from '@dispatch/core'
+import { createLazySandbox } from '@dispatch/sandbox'
+import { join } from 'node:path'
+import { createLogger } from '../../../plugins/hooks/logging.ts'
+import { asked } from './adapter-package.ts'
+
+/** The marketplace on a database and a data directory, as the command line opens it. `load` is what a service does to follow. */
+export type OpenMarketplace = AsyncDisposable & {
+  marketplace: Marketplace
+  /** Takes a package in, and installs it. */
+  install: (bytes: Uint8Array) => Promise<void>
+}
+
+export async function openMarketplace ({ databaseUrl, folder, places = [] }: {
+  databaseUrl: string
+  folder: string
+  places?: readonly CatalogPlace[]
+}): Promise<OpenMarketplace> {
+  const log = createLogger('error', process.stderr)
+  const database = openDatabase({ connectionString: databaseUrl }, { onError: (err) => log.error({ err }) })
+  const sandbox = createLazySandbox({ cache: join(folder, 'sandbox'), log })
+  const network = createNetwork()
+  const adapters = await openAdapters({ folder: join(folder, 'adapters'), database, sandbox: sandbox.open, log })
+  const catalogs = createCatalogs({ database, places, transport: network.transport, now: () => new Date() })
+  const keyring = createKeyring(Buffer.alloc(32, 1))
+  const marketplace = createMarketplace({ database, keyring, log, ...adapters, follow: adapters.load, catalogs, smoke })
+  return {
+    marketplace,
+    async install (bytes) {
+      const { code, version } = await marketplace.add(bytes, stamp())
+      await marketplace.install(code, { version, consent: asked }, stamp())
+    },
+    async [Symbol.asyncDispose] () {
+      await Promise.all([sandbox.close(), network.close()])
+      await database.close()
+    }
+  }
+}
+
+export const stamp = () => ({ author: null, at: new Date() })
