@@ -133,6 +133,14 @@ const parsers = [
   }
 ]
 
+/**
+ * Services are folders, and every list of them is derived from one: what names one elsewhere would be forgotten when another is added. Some
+ * are called by words that mean other things, too; such a word names a service in a list of services, or where it is compared with one.
+ */
+const everyday = ['email', 'file', 'upload']
+/** What is about certain services: providers of them, requests for pictures, and this. */
+const namesServices = /^(providers\/|scripts\/(console-pictures|check-walls)\.ts$)/
+
 const folders = '{core,plugins,providers,scripts}/**/*.{ts,mts,js,mjs}'
 /** Benchmarks measure the libraries themselves, and tests use the internals of what they test. */
 const outside = /(^|\/)node_modules\/|^scripts\/bench\/|^core\/packages\/([^/]+|features\/[^/]+)\/test\//
@@ -175,6 +183,40 @@ function parsedAgain (root: string, file: string): string[] {
       }`
     )
   )
+}
+
+/** Where a file names a service that is not its own. */
+function servicesNamed (root: string, file: string, services: readonly string[]): string[] {
+  if (namesServices.test(file)) return []
+  const names = services.filter((name) => !file.startsWith(`core/services/${name}/`))
+  const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true)
+  const found: string[] = []
+  const visit = (node: ts.Node): void => {
+    const name = nameIn(node)
+    if (name !== undefined && names.includes(name) && (!everyday.includes(name) || isOfService(node, services))) {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart())
+      found.push(`${file}:${line + 1} names the service "${name}": lists of services are derived from core/services/all.ts`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
+}
+
+/** The word of a text, or of a field that is written as one. */
+function nameIn (node: ts.Node): string | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text
+  const isField = ts.isPropertyAssignment(node) || ts.isPropertySignature(node)
+  return isField && ts.isIdentifier(node.name) ? node.name.text : undefined
+}
+
+/** Whether an everyday word stands beside the name of a service, or is compared with one. */
+function isOfService (node: ts.Node, services: readonly string[]): boolean {
+  const around = ts.isLiteralTypeNode(node.parent) ? node.parent.parent : node.parent
+  if (ts.isBinaryExpression(around)) return [around.left, around.right].some((side) => /(^|\.)service$/i.test(side.getText()))
+  if (ts.isElementAccessExpression(around)) return /(^|\.)services$/i.test(around.expression.getText())
+  const list = ts.isArrayLiteralExpression(around) ? around.elements : ts.isUnionTypeNode(around) ? around.types : []
+  return list.length > 1 && list.every((one) => services.includes(nameIn(ts.isLiteralTypeNode(one) ? one.literal : one) ?? ''))
 }
 
 /** A part of the tree, with rules for its imports. */
@@ -288,11 +330,13 @@ const imports = files.flatMap(file => importsOf(root, file))
 const exported = exportsOf(root)
 const pages = ['core/README.md', 'plugins/README.md'].flatMap(path => readPage(root, path) ?? [])
 const breaches = [...imports.flatMap(made => rulesBroken(made).map((rule): Breach => [made, rule])), ...circles(imports, exported)]
+const services = globSync('core/services/*/index.ts', { cwd: root }).map((path) => path.split('/')[2] ?? '')
 const faults = [
   ...breaches.map(([{ file, line, name }, rule]) => `${file}:${line} imports ${name}: ${rule}`),
   ...pages.flatMap(page => foldersBroken(imports, page, exported)),
   ...foldersRound(pages),
   ...files.flatMap(file => parsedAgain(root, file)),
+  ...files.flatMap(file => servicesNamed(root, file, services)),
   ...unnamed(root, imports, pages).map(words => `no page names ${words}`)
 ]
 for (const fault of faults) console.error(fault)

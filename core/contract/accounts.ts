@@ -1,5 +1,6 @@
 import { Line, withoutControls } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
+import { all } from '../services/all.ts'
 import { serviceNames } from '../services/names.ts'
 import { AnyJsonObject, CallbackUrl, Timestamp } from './common.ts'
 import { NumberCursor, PageLimit } from './query.ts'
@@ -35,7 +36,7 @@ export const UsableServices = Type.Array(Type.Enum([...serviceNames, '*']), {
   uniqueItems: true,
   maxItems: 20,
   description: 'The services that the user may use; "*" stands for all.',
-  examples: [['invoicing', 'email']]
+  examples: [[all.invoicing.name, all.email.name]]
 })
 
 /** The e-mail address and the password of a new account. */

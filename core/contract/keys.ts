@@ -1,5 +1,6 @@
 import { Line, Uuid } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
+import { all } from '../services/all.ts'
 import { serviceNames } from '../services/names.ts'
 import { Timestamp } from './common.ts'
 import { keyScopes } from './key-scopes.ts'
@@ -28,7 +29,7 @@ export const NewKeyBody = Type.Object({
       minItems: 1,
       uniqueItems: true,
       description: `${ofServices}; by default all of them.`,
-      examples: [['email', 'file']]
+      examples: [[all.email.name, all.file.name]]
     })
   ),
   expiresAt: Type.Optional(

@@ -1,5 +1,5 @@
 import { type Addresses, capital, chainBeginners, chainFollowers, ChainResponse, chains, documentedChain, documentedRequest, type ErrorWord,
-  isPath, isServiceName, linkToken, longestChain, type Pipeline, type ServiceName, type ServicePath, services, type StoredTemplate,
+  isPath, isServiceName, linkToken, longestChain, type Pipeline, type ServicePath, services, type StoredTemplate,
   type Templates } from '@dispatch/core'
 import type { FastifyPluginAsync, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { Type } from 'typebox'
@@ -16,11 +16,13 @@ export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Ad
   app,
   { pipeline, addresses, templates }
 ) => {
-  const [invoice] = (await templates.listShared()).filter(({ source }) => source.service === 'invoicing').sort(bySample)
+  const [invoice] = (await templates.listShared()).filter(({ source }) => source.service === services.invoicing.name).sort(bySample)
 
   /** Of one chain alone: even the shortest invoice is large. */
   const example = (path: ServicePath): { examples?: object[] } =>
-    invoice === undefined || path.join('/') !== 'invoicing/email' ? {} : { examples: [exampleOf(invoice)] }
+    invoice === undefined || path.join('/') !== `${services.invoicing.name}/${services.email.name}`
+      ? {}
+      : { examples: [exampleOf(invoice)] }
 
   function add (
     url: string,
@@ -102,7 +104,7 @@ function chainOf (request: FastifyRequest): ServicePath {
 }
 
 /** The services of an example. */
-const shown = ['invoicing', 'email', 'sms', 'upload'] as const satisfies ServiceName[]
+const shown = [services.invoicing, services.email, services.sms, services.upload].map(({ name }) => name)
 
 /** Which services may stand where. */
 function ChainParams (names: readonly string[]) {

@@ -408,3 +408,24 @@ void t.test('what stands in comments and strings is no import', t => {
   t.equal(check(t, { 'core/a.ts': '// import \'fastify\'\nexport const text = "import \'pg\'"' }).status, 0)
   t.end()
 })
+
+void t.test('a service is named in its folder alone', t => {
+  const tree = {
+    ...kept,
+    'core/services/sms/index.ts': 'export const sms = { name: \'sms\' }',
+    'core/services/sms/check.ts': 'export const beside = \'email\'',
+    'core/services/email/index.ts': 'export const email = { name: \'email\', field: \'sms\' }'
+  }
+  const named = (file: string, text: string): string[] =>
+    check(t, { ...tree, [file]: text }).lines.filter((line) => line.startsWith(file) && line.includes(' names the service '))
+  t.same(check(t, tree).lines, [
+    'core/services/email/index.ts:1 names the service "sms": lists of services are derived from core/services/all.ts'
+  ])
+  t.same(named('core/a.ts', 'const a = 1\nconst b = \'sms\'').length, 1)
+  t.same(named('plugins/console/a.ts', 'export const forms = { sms: {} }').length, 1)
+  t.same(named('scripts/a.ts', 'export type Messages = \'email\' | \'sms\'').length, 2)
+  t.same(named('core/a.ts', 'export const is = (service: string) => service === \'email\'').length, 1)
+  t.same(named('core/a.ts', 'export const column = \'email\'').length, 0, 'an e-mail address is no service')
+  t.same(named('core/services/sms/more.ts', 'export const own = \'sms\'').length, 0)
+  t.end()
+})

@@ -1,7 +1,7 @@
 import { type Json, readMailbox } from '@dispatch/common'
 
 /** What a value means. Of a postal address, the parts belong together. */
-export type Kind = 'text' | 'mailbox' | 'address' | 'phone' | 'day' | 'filename' | 'postal'
+export type Kind = 'text' | 'mailbox' | 'address' | 'phone' | 'day' | 'filename' | 'location'
 
 /**
  * What a value is made for. `mark`: a text of ASCII that no other value has, by which it is found again; a value may need several. `own`:
@@ -77,7 +77,7 @@ export const awkward: Readonly<Record<Kind, readonly Make[]>> = {
     ({ mark }) => `${mark()} O'Brien, {a} e\u0301.b;c=d.pdf`,
     ({ mark }) => `${mark()} שלום 👩‍👩‍👧 𝒳.pdf`
   ],
-  postal: [
+  location: [
     ({ mark, own }) => ({ ...parts(own), address: mark(1), city: mark(2) }),
     place('GB', 'SW1A 2AA', ' High Street', '-on-Sea'),
     place('JP', '100-0001', ' 1-chome', '-ku'),

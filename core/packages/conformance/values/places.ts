@@ -79,7 +79,7 @@ function placesIn (value: Json, { at, schema, name }: Spot): Found[] {
   const given = Object.entries(value as JsonObject).filter(([field]) => !isPostal || !isAddressField(field))
   const left = Object.keys(properties).filter((field) => mayBeAdded.test(at) && !Object.hasOwn(value, field) && !isAddressField(field))
   return [
-    ...isPostal ? [{ at, kind: 'postal', own: value, fits: () => true, most: usualMost } as const] : [],
+    ...isPostal ? [{ at, kind: 'location', own: value, fits: () => true, most: usualMost } as const] : [],
     ...given.flatMap(([field, inner]) => below(field, inner)),
     ...left.flatMap((field) => below(field, '').filter(({ kind }) => kind === 'text'))
   ]

@@ -69,7 +69,7 @@ function changed (asked: Asked, { place: { at: pointer, kind }, value }: Change)
     inner[name] = made
     return made
   }, whole)
-  holder[last] = kind === 'postal' ? movedTo(holder[last], value) : value
+  holder[last] = kind === 'location' ? movedTo(holder[last], value) : value
   return whole
 }
 
@@ -87,7 +87,7 @@ export function partsOf ({ place, value }: Change, { request, requestSettings }:
   const { at: pointer, kind } = place
   if (kind === 'phone') return [{ at: pointer, kind, expected: textOf(whole, pointer) ?? '' }]
   if (kind === 'day') return [{ at: pointer, kind, expected: textOf(value, '') ?? '' }]
-  if (kind === 'postal') return isRecord(value) ? postalParts(place, value, whole) : []
+  if (kind === 'location') return isRecord(value) ? postalParts(place, value, whole) : []
   if (marked === undefined) return []
   if (kind === 'address') return [{ at: pointer, kind, expected: asciiMailbox(marked), mark }]
   if (kind !== 'mailbox') return [{ at: pointer, kind, expected: marked, mark }]
