@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Keyring } from '../../access/keyring.ts'
 import type { CallbackSecrets, NewCallbackSecret } from '../../contract/callbacks.ts'
+import { addFirstCallbackSecret, type CallbackSecretRow, type NewCallbackSecretRow, readCallbackSecrets,
+  rotateCallbackSecret } from '../../store/callbacks/secrets.ts'
 import type { Database } from '../../store/db/database.ts'
 import type { AuditAuthor } from '../../store/tenants/audit.ts'
-import { addFirstCallbackSecret, type CallbackSecretRow, type NewCallbackSecretRow, readCallbackSecrets,
-  rotateCallbackSecret } from '../../store/tenants/callback-secrets.ts'
 import { overlap, secretLength, secretText, signedHeaders } from './signatures.ts'
 
 /** The secrets that a company's callbacks are signed with. */

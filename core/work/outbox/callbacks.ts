@@ -3,10 +3,10 @@ import { DispatchError } from '../../contract/errors.ts'
 import type { Log } from '../../host/call/log.ts'
 import { postToTenant } from '../../host/http/callback.ts'
 import type { Network } from '../../host/http/network.ts'
+import { type CallbackRecord, claimCallback, type EnqueueCallback, hasDueCallbacks, listCallbacks, listCompaniesDue, listFailedCallbacks,
+  replayCallback, settleCallback } from '../../store/callbacks/callbacks.ts'
 import type { Database } from '../../store/db/database.ts'
 import type { AuditAuthor } from '../../store/tenants/audit.ts'
-import { type CallbackRecord, claimCallback, type EnqueueCallback, hasDueCallbacks, listCallbacks, listCompaniesDue, listFailedCallbacks,
-  replayCallback, settleCallback } from '../../store/vendor/callbacks.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { CallbackSigning } from './callback-secrets.ts'
 import { callbackJob, claimFor, createDelivery, type Delivery } from './delivery.ts'

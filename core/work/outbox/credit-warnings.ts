@@ -1,5 +1,5 @@
+import { listDueCreditWarnings, recordCreditWarning } from '../../store/callbacks/credit-warnings.ts'
 import type { Database } from '../../store/db/database.ts'
-import { listDueCreditWarnings, recordCreditWarning } from '../../store/vendor/credit-warnings.ts'
 import type { Queue } from '../queue/queue.ts'
 import { callbackJob } from './delivery.ts'
 

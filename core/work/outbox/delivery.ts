@@ -3,7 +3,7 @@ import { observe } from '../../contract/observations.ts'
 import { within } from '../../contract/spans.ts'
 import type { Log } from '../../host/call/log.ts'
 import { type ReceiverAnswer, receiverLimit } from '../../host/http/callback.ts'
-import type { AttemptEnd, ClaimedCallback, ClaimLimits } from '../../store/vendor/callbacks.ts'
+import type { AttemptEnd, ClaimedCallback, ClaimLimits } from '../../store/callbacks/callbacks.ts'
 import type { Job, Queue } from '../queue/queue.ts'
 
 /**

@@ -6,10 +6,10 @@ import { postToTenant } from '../../host/http/callback.ts'
 import type { Guard } from '../../host/http/guard.ts'
 import type { Network } from '../../host/http/network.ts'
 import { addressProblems } from '../../host/http/public-address.ts'
+import { changeEndpoint, type EndpointRow, findEndpoint, insertEndpoint, listEndpoints, noteEndpointTest, removeEndpoint,
+  rotateEndpointSecret } from '../../store/callbacks/endpoints.ts'
 import type { Database } from '../../store/db/database.ts'
 import type { AuditAuthor } from '../../store/tenants/audit.ts'
-import { changeEndpoint, type EndpointRow, findEndpoint, insertEndpoint, listEndpoints, noteEndpointTest, removeEndpoint,
-  rotateEndpointSecret } from '../../store/tenants/callback-endpoints.ts'
 import { toldOf } from './delivery.ts'
 import type { EndpointSigning } from './endpoint-signing.ts'
 

@@ -6,9 +6,9 @@ import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
 import type { EndpointSecret, Tables } from '../db/schema.ts'
 import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import type { AuditStamp } from '../tenants/audit.ts'
-import { type EndpointRef, note } from '../tenants/callback-endpoints.ts'
 import { type AttemptEnd, type AttemptRef, type CallbackAttemptRow, type CallbackTables, type ClaimedCallback, type ClaimLimits, makeDue,
   recordAttempt } from './callbacks.ts'
+import { type EndpointRef, note } from './endpoints.ts'
 
 /** The callbacks to endpoints. */
 export const ofEndpoints: CallbackTables = { callbacks: 'endpoint_callbacks', attempts: 'endpoint_attempts' }
