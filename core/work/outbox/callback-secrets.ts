@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import type { Keyring } from '../../access/keyring.ts'
 import type { CallbackSecrets, NewCallbackSecret } from '../../contract/callbacks.ts'
 import { addFirstCallbackSecret, type CallbackSecretRow, type NewCallbackSecretRow, readCallbackSecrets,
   rotateCallbackSecret } from '../../store/callbacks/secrets.ts'
 import type { Database } from '../../store/db/database.ts'
 import type { AuditAuthor } from '../../store/tenants/audit.ts'
-import { overlap, secretLength, secretText, signedHeaders } from './signatures.ts'
+import { makeSigningSecret, overlap, signedHeaders } from './signing.ts'
 
 /** The secrets that a company's callbacks are signed with. */
 export type CallbackSigning = {
@@ -26,9 +25,9 @@ export function createCallbackSigning ({ database, keyring, now, newId }: Option
   function make (
     companyId: number,
     { userId = null, impersonatorId = null }: { userId?: number | null, impersonatorId?: number | null } = {}
-  ): { key: Buffer, stored: NewCallbackSecretRow } {
-    const [key, secretId] = [randomBytes(secretLength), newId()]
-    return { key, stored: { secretId, userId, impersonatorId, sealed: keyring.seal(key, contextOf(companyId, secretId)) } }
+  ): { shown: string, stored: NewCallbackSecretRow } {
+    const { shown, stored: { id: secretId, sealed } } = makeSigningSecret(keyring, { companyId }, newId())
+    return { shown, stored: { secretId, userId, impersonatorId, sealed } }
   }
 
   async function valid (companyId: number): Promise<CallbackSecretRow[]> {
@@ -40,8 +39,8 @@ export function createCallbackSigning ({ database, keyring, now, newId }: Option
 
   return {
     async sign (companyId, { id, body }) {
-      const keys = (await valid(companyId)).map(({ secret_id: secretId, sealed }) => keyring.open(sealed, contextOf(companyId, secretId)))
-      return signedHeaders(keys, { id, body, now: now() })
+      const secrets = (await valid(companyId)).map(({ secret_id: secretId, sealed }) => ({ id: secretId, sealed }))
+      return signedHeaders(keyring, { companyId }, secrets, { id, body, now: now() })
     },
 
     async list (companyId) {
@@ -58,17 +57,13 @@ export function createCallbackSigning ({ database, keyring, now, newId }: Option
       const { companyId, userId, impersonatorId } = author
       const time = now()
       const previousUntil = new Date(time.getTime() + overlap)
-      const { key, stored } = make(companyId, { userId, ...(impersonatorId === undefined ? {} : { impersonatorId }) })
+      const { shown, stored } = make(companyId, { userId, ...(impersonatorId === undefined ? {} : { impersonatorId }) })
       const replaced = await rotateCallbackSecret(database, companyId, stored, { author, at: time, previousUntil })
       return {
-        secret: secretText(key),
+        secret: shown,
         createdAt: time.toISOString(),
         previousUntil: replaced ? previousUntil.toISOString() : null
       }
     }
   }
-}
-
-function contextOf (companyId: number, secretId: string): string {
-  return `callback secret|${companyId}|${secretId}`
 }

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import type { Keyring } from '../../access/keyring.ts'
 import type { EndpointSecret } from '../../store/db/schema.ts'
-import { mostSignatures, overlap, secretLength, secretText, signedHeaders } from './signatures.ts'
+import { makeSigningSecret, mostSignatures, overlap, signedHeaders } from './signing.ts'
 
 /** An endpoint whose secrets sign. */
 type Signing = { companyId: number, endpointId: string, secrets: readonly EndpointSecret[] }
@@ -22,14 +21,12 @@ export function createEndpointSigning ({ keyring, now, newId }: Options): Endpoi
   const isValid = ({ expiresAt }: EndpointSecret): boolean => expiresAt === null || new Date(expiresAt) > now()
   return {
     sign ({ companyId, endpointId, secrets }, message) {
-      const keys = secrets.filter(isValid).map(({ id, sealed }) => keyring.open(sealed, contextOf({ companyId, endpointId }, id)))
-      return signedHeaders(keys, { ...message, now: now() })
+      return signedHeaders(keyring, { companyId, endpointId }, secrets.filter(isValid), { ...message, now: now() })
     },
 
     make (endpoint) {
-      const [key, id] = [randomBytes(secretLength), newId()]
-      const sealed = keyring.seal(key, contextOf(endpoint, id))
-      return { stored: { id, sealed, createdAt: now().toISOString(), expiresAt: null }, shown: secretText(key) }
+      const { stored, shown } = makeSigningSecret(keyring, endpoint, newId())
+      return { stored: { ...stored, createdAt: now().toISOString(), expiresAt: null }, shown }
     },
 
     rotate (present, fresh) {
@@ -38,8 +35,4 @@ export function createEndpointSigning ({ keyring, now, newId }: Options): Endpoi
       return [fresh, ...others].slice(0, mostSignatures)
     }
   }
-}
-
-function contextOf ({ companyId, endpointId }: Omit<Signing, 'secrets'>, secretId: string): string {
-  return `callback endpoint secret|${companyId}|${endpointId}|${secretId}`
 }
