@@ -38,7 +38,6 @@ import { linkMailRoutes } from './routes/link-mail.ts'
 import { linksRoutes } from './routes/links.ts'
 import { authRoutes } from './routes/login.ts'
 import { noticesRoutes } from './routes/notices.ts'
-import { passkeysRoutes } from './routes/passkeys.ts'
 import { platformSearchRoutes } from './routes/platform-search.ts'
 import { providersRoutes } from './routes/providers.ts'
 import { parseQuery } from './routes/query-string.ts'
@@ -101,7 +100,6 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   await server.register(linkMailRoutes, { linkMail: get('linkMail') })
   await server.register(noticesRoutes, { notices: get('notices') })
   await server.register(secondFactorRoutes, { secondFactors: get('secondFactors') })
-  await server.register(passkeysRoutes, { passkeys: get('passkeys') })
   await server.register(keysRoutes, { keys: get('keyAdministration') })
   const dispatch = { pipeline: get('pipeline'), addresses: get('addresses') }
   await server.register(dispatchRoutes, { ...shared, ...dispatch })

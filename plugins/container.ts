@@ -18,7 +18,7 @@ import { people } from './container/people.ts'
 import { providers } from './container/providers.ts'
 import type { BoundFeature, Feature } from './features/feature.ts'
 import { findFeatures, migrationsOf } from './features/find-features.ts'
-import type { Token } from './features/token.ts'
+import type { Resolve, Token } from './features/token.ts'
 import { admissionLimits } from './hooks/admission-control.ts'
 import { transportLimits } from './server/transport-limits.ts'
 
@@ -26,9 +26,9 @@ export type { AppDependencies } from './container/dependencies.ts'
 
 /**
  * The service with all its dependencies and its features, bound to what they need. `close` waits for the running dispatches, then closes
- * everything that was opened.
+ * everything that was opened. `find`: what features provide.
  */
-export type App = { get: Get, features: readonly (Feature & BoundFeature)[], close: () => Promise<void> }
+export type App = { get: Get, find: Resolve, features: readonly BoundFeature[], close: () => Promise<void> }
 
 /**
  * How each dependency is created from others, when it is first requested. tsyringe's decorators inject into constructors of classes, by
@@ -71,6 +71,7 @@ export async function createApp (
 ): Promise<App> {
   const dependencies = container.createChildContainer()
   const get: Get = (name) => dependencies.resolve(name)
+  const find = <Dependency>({ name }: Token<Dependency>): Dependency => dependencies.resolve(name)
   const ofFeatures = new Map<string, string>()
   const requireFree = (name: string): void => {
     const feature = ofFeatures.get(name)
@@ -85,10 +86,7 @@ export async function createApp (
     dependencies.register(name, { useFactory: instanceCachingFactory(() => factories[name]?.(get)) })
   }
   const found = given ?? await findFeatures()
-  const features = found.map((feature) => ({
-    ...feature,
-    ...feature.bind(<Dependency>({ name }: Token<Dependency>) => dependencies.resolve<Dependency>(name))
-  }))
+  const features = found.map((feature): BoundFeature => feature.bind(find))
   for (const { name: feature, provisions } of features) {
     for (const { name, create } of provisions) {
       ofFeatures.set(name, feature)
@@ -149,6 +147,7 @@ export async function createApp (
       passedTrials,
       ...config.sandbox === 'all' ? { loadOutside: (await sandbox.open()).load } : {}
     }))
+    put('verifications', features.flatMap(({ verification }) => verification ?? []))
     put('config', config)
     put('now', now)
     put('log', log)
@@ -206,7 +205,7 @@ export async function createApp (
     })
     throw error
   }
-  return { get, features, close: () => opened.disposeAsync() }
+  return { get, find, features, close: () => opened.disposeAsync() }
 }
 
 const mebibyte = 1024 * 1024

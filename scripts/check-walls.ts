@@ -95,7 +95,7 @@ const homes: Record<string, RegExp> = {
   '@fastify': /^(plugins|core\/packages\/features\/.+\/(routes|pages))\//,
   '@opentelemetry': /^plugins\/(traces\/|hooks\/trace-context\.ts$)/,
   'pg-boss': /^core\/work\/queue\/queue\.ts$/,
-  '@simplewebauthn': /^core\/access\/passkeys\.ts$/,
+  '@simplewebauthn': /^core\/packages\/features\/passkeys\/service\/webauthn\.ts$/,
   otpauth: /^core\/access\/totp\.ts$/,
   qr: /^(core\/packages\/documents\/code|plugins\/console\/pages)\/qr(-code)?\.ts$/,
   'libphonenumber-js': /^core\/services\/phone\.ts$/,

@@ -7,7 +7,7 @@ import { DispatchError, refusal } from '../contract/errors.ts'
 import type { Database } from '../store/db/database.ts'
 import { resetAccess } from '../store/tenants/access.ts'
 import { addOperator } from '../store/tenants/companies.ts'
-import { removeFactors } from '../store/tenants/second-factors.ts'
+import { type FactorStore, removeFactors } from '../store/tenants/second-factors.ts'
 import { findUserByEmail, type UserRef } from '../store/tenants/users.ts'
 import { platform } from './companies.ts'
 
@@ -36,10 +36,11 @@ export async function createOperator (
 
 /**
  * Ends every way in of an operator that somebody else has got into, and sets another password. For the command line. Throws `not_found`,
- * and for the password as `createOperator`.
+ * and for the password as `createOperator`. `factors`: what users have of each kind of verification.
  */
 export async function recoverOperator (
   database: Database,
+  factors: readonly FactorStore[],
   given: { email: string, password: string },
   now: Date
 ): Promise<{ userId: number, keys: number }> {
@@ -48,7 +49,10 @@ export async function recoverOperator (
   const { email, password } = fit.value
   requireGoodPassword(password, email)
   const { companyId, userId } = await findOperator(database, email)
-  const keys = await resetAccess(database, { companyId, userId }, await hashPassword(password), { author: null, at: now })
+  const keys = await resetAccess(database, factors, { companyId, userId, passwordHash: await hashPassword(password) }, {
+    author: null,
+    at: now
+  })
   return { userId, keys }
 }
 
@@ -63,10 +67,15 @@ async function findOperator (database: Database, given: string): Promise<UserRef
  * Removes the second factor of an operator who has lost it. For the command line: there may be nobody left who could use the API. Throws
  * `not_found`, and `conflict` for an operator who has none.
  */
-export async function resetOperator (database: Database, given: string, now: Date): Promise<{ userId: number }> {
+export async function resetOperator (
+  database: Database,
+  factors: readonly FactorStore[],
+  given: string,
+  now: Date
+): Promise<{ userId: number }> {
   const email = normaliseEmail(given)
   const { companyId, userId } = await findOperator(database, email)
-  if (!await removeFactors(database, { companyId, userId }, 'second_factor.reset', { author: null, at: now })) {
+  if (!await removeFactors(database, factors, { companyId, userId }, 'second_factor.reset', { author: null, at: now })) {
     throw new DispatchError('conflict', `The user ${email} has no second factor: the password alone signs them in.`)
   }
   return { userId }

@@ -2,7 +2,6 @@ import type { Account, Accounts, Actor } from '../access/account.ts'
 import type { BruteForceGuard } from '../access/brute-force-guard.ts'
 import type { Credentials } from '../access/credentials.ts'
 import type { Keyring } from '../access/keyring.ts'
-import type { RelyingParty } from '../access/passkeys.ts'
 import { rolesUpTo } from '../access/permissions.ts'
 import { makeRecoveryCodes, recoveryDigest } from '../access/recovery-codes.ts'
 import { isTotpCode, makeTotpSecret, totpStep, totpUri } from '../access/totp.ts'
@@ -13,6 +12,7 @@ import { confirmAuthenticator, readAuthenticator, readFactors, removeFactors, re
   useStep } from '../store/tenants/second-factors.ts'
 import { findUser, type UserRef } from '../store/tenants/users.ts'
 import type { Requester } from './users.ts'
+import { checkOf, type Verification } from './verifications.ts'
 
 /**
  * The second factor of users: an app that makes codes (TOTP), passkeys, and recovery codes. Users set up their own, nobody does it for
@@ -44,13 +44,14 @@ type Options = {
   accounts: Accounts
   credentials: Pick<Credentials, 'verify'>
   keyring: Pick<Keyring, 'seal' | 'open'>
-  /** Undefined: browsers refuse passkeys for the public address. */
-  party: RelyingParty | undefined
+  verifications: readonly Verification[]
   bruteForceGuard?: Pick<BruteForceGuard, 'beginCode'> | undefined
   now: () => Date
 }
 
-export function createSecondFactors ({ database, accounts, credentials, keyring, party, bruteForceGuard, now }: Options): SecondFactors {
+export function createSecondFactors ({ database, accounts, credentials, keyring, verifications, bruteForceGuard, now }:
+  Options): SecondFactors
+{
   async function isRight (ref: UserRef, code: string): Promise<boolean> {
     const digits = code.replaceAll(/\s/g, '')
     if (!isTotpCode(digits)) return useRecoveryCode(database, ref, recoveryDigest(ref.userId, code))
@@ -80,13 +81,14 @@ export function createSecondFactors ({ database, accounts, credentials, keyring,
     prove: requireProof,
 
     async state (actor) {
-      const [{ since, passkeys, ...state }, account] = [await readFactors(database, actor), await accounts.byId(actor.userId)]
+      const [{ since, kinds: { passkey = 0 }, ...state }, account] = [await readFactors(database, verifications, actor),
+        await accounts.byId(actor.userId)]
       return {
         enabled: since !== null,
         required: account?.secondFactorRequired === true,
         since: since?.toISOString() ?? null,
         ...state,
-        passkeys: party === undefined ? null : passkeys
+        passkeys: checkOf(verifications, 'passkey')?.offered === true ? passkey : null
       }
     },
 
@@ -126,7 +128,7 @@ export function createSecondFactors ({ database, accounts, credentials, keyring,
     async remove (by, proof) {
       await requireProof(by, proof)
       const { actor, author } = by
-      if (!await removeFactors(database, keeping(actor), 'second_factor.removed', { author, at: now() })) throw none()
+      if (!await removeFactors(database, verifications, keeping(actor), 'second_factor.removed', { author, at: now() })) throw none()
     },
 
     async reset ({ actor, author }, userId) {
@@ -136,7 +138,7 @@ export function createSecondFactors ({ database, accounts, credentials, keyring,
       if (userId === impersonatorId) {
         throw new DispatchError('forbidden', 'One\'s own second factor is removed with the password or a code.')
       }
-      if (!await removeFactors(database, { companyId, userId }, 'second_factor.reset', { author, at: now() })) throw none()
+      if (!await removeFactors(database, verifications, { companyId, userId }, 'second_factor.reset', { author, at: now() })) throw none()
       return true
     }
   }

@@ -12,9 +12,9 @@ import type { SessionView } from '../contract/sessions.ts'
 import type { Freshness } from '../store/db/freshness.ts'
 import { deleteSession, insertSession, listSessions, noteProof, sessionLimits as limits, type SessionRow, setActing,
   useSession } from '../store/tenants/sessions.ts'
-import type { PasskeyQuestion } from './passkeys.ts'
-import { createSignIns, type SessionClient, type SignInOptions, type SignIns } from './sign-ins.ts'
+import { type Answered, createSignIns, type SessionClient, type SignInOptions, type SignIns } from './sign-ins.ts'
 import type { Requester } from './users.ts'
+import { checkOf, kindsOf, type Question } from './verifications.ts'
 
 /**
  * Sessions of people at the console. A session ends when its user ends it, changes their password or second factor, gets another role or is
@@ -34,14 +34,14 @@ export type Sessions = SignIns & {
    */
   act: (own: Actor, token: string) => Promise<void>
   /**
-   * Notes that the person of a session has proved who they are, and answers when: by their password, a code of their second factor, or a
-   * passkey that has answered `askProof`. Throws `forbidden` for a wrong one, and `rate_limited` after too many.
+   * Notes that the person of a session has proved who they are, and answers when: by their password, a code of their second factor, or the
+   * answer to a question of `askProof`. Throws `forbidden` for a wrong one, and `rate_limited` after too many.
    */
   prove: (by: Requester, proof: SessionProof) => Promise<Date>
   /** With what the person of a session can prove who they are; `provider`: where they sign in who have no password. */
-  waysToProve: (own: Actor) => Promise<{ password: boolean, passkey: boolean, provider?: string }>
-  /** A question for a passkey of the person. Undefined where they have none. */
-  askProof: (own: Actor) => Promise<PasskeyQuestion | undefined>
+  waysToProve: (own: Actor) => Promise<{ password: boolean, kinds: readonly string[], provider?: string }>
+  /** A question of a kind of verification to the person. Undefined where they have none of it. */
+  askProof: (own: Actor, kind: string) => Promise<Question | undefined>
   /** Has the person act as themselves again. */
   stopActing: (own: Actor) => Promise<void>
   /** The actor's sessions, the newest first. */
@@ -56,8 +56,8 @@ export type Sessions = SignIns & {
  */
 export type Visitor = { own: Actor, actor: Actor, acting?: { until: Date, over: boolean } }
 
-/** What a person proves with that they sit at their session; `passkey`: the answer of one, in JSON. */
-export type SessionProof = ProofBody | { passkey: string }
+/** What a person proves with that they sit at their session. */
+export type SessionProof = ProofBody | Answered
 
 /** What the address of a sign-on has added, where the provider is to ask the person to sign in again. */
 const freshSignOn = 'fresh=on'
@@ -77,7 +77,7 @@ type Options = SignInOptions & {
 }
 
 export function createSessions (options: Options): Sessions {
-  const { database, accounts, freshness, tokens, unknownSecrets, secondFactors, singleSignOn, passkeys, now, newId } = options
+  const { database, accounts, freshness, tokens, unknownSecrets, secondFactors, singleSignOn, verifications, now, newId } = options
 
   async function visitorOf (secret: string, address: string): Promise<Visitor | undefined> {
     const session = secretForm.test(secret)
@@ -124,9 +124,9 @@ export function createSessions (options: Options): Sessions {
       const { actor: own } = by
       // What the company does not let people sign in with does not prove who they are either.
       if (await singleSignOn.refusesPassword(own)) throw new DispatchError('forbidden', 'Your company lets its people in: sign in by it.')
-      if (!('passkey' in proof)) await secondFactors.prove(by, proof)
-      else if (await passkeys.answered(proof.passkey, { user: own }) === undefined) {
-        throw new DispatchError('forbidden', 'The passkey is wrong, or has not answered in time.')
+      if (!('kind' in proof)) await secondFactors.prove(by, proof)
+      else if (await checkOf(verifications, proof.kind)?.answered(proof.answer, { user: own }) === undefined) {
+        throw new DispatchError('forbidden', `The ${proof.kind} is wrong, or has not answered in time.`)
       }
       const provedAt = await noteProof(database, own, own.sessionId ?? '')
       if (provedAt === undefined) throw new DispatchError('unauthorized', 'The session has ended: sign in again.')
@@ -138,12 +138,12 @@ export function createSessions (options: Options): Sessions {
       const provider = account && await singleSignOn.insteadOfPassword(account)
       return {
         password: !isRefused,
-        passkey: !isRefused && passkeys.offered && (await passkeys.list(own)).length > 0,
+        kinds: isRefused ? [] : await kindsOf(database, verifications, own),
         ...provider === undefined ? {} : { provider: `${provider}&${freshSignOn}` }
       }
     },
 
-    askProof: (own) => passkeys.ask(own),
+    askProof: async (own, kind) => checkOf(verifications, kind)?.ask(own),
 
     async stopActing (own) {
       await setActing(database, own, own.sessionId ?? '', null)

@@ -7,17 +7,23 @@ import { DispatchError } from '../contract/errors.ts'
 import type { MailLanguage } from '../contract/link-mail.ts'
 import type { Database } from '../store/db/database.ts'
 import { deleteWaiting, findWaiting, insertWaiting } from '../store/tenants/waiting-sign-ins.ts'
-import type { PasskeyQuestion, Passkeys } from './passkeys.ts'
 import type { SecondFactors } from './second-factors.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
+import { checkOf, kindsOf, offeredOf, type Question, type Verification } from './verifications.ts'
 
 /** Where a person signs in from, and the language that they read there, where that is known. */
 export type SessionClient = { address: string, browser: string, language?: MailLanguage }
 
+/** What a browser has answered for a kind of verification. */
+export type Answered = { kind: string, answer: string }
+
 /** The secret of a session that has begun, or of a sign-in that waits for the second factor: known to the browser alone. */
 export type SignedIn = { session: string } | { waiting: string }
 
-/** How a session begins: with the password and, for a user with a second factor, a code or a passkey; with a passkey alone. */
+/**
+ * How a session begins: with the password and, for a user with a second factor, a code or another kind of verification; with such a kind
+ * alone.
+ */
 export type SignIns = {
   /**
    * Begins a session or, for a user with a second factor, a wait of five minutes. Throws as {@link Authentication.checkPassword}, and
@@ -29,16 +35,16 @@ export type SignIns = {
    * proved to it who they are.
    */
   openFor: (userId: number, client: SessionClient, provedAt: Date) => Promise<string>
-  /** What the sign-in that waits under this secret may be ended with; undefined where none waits. */
-  waitingFor: (waiting: string) => Promise<{ passkey: boolean } | undefined>
-  /** People can sign in with a passkey alone. */
-  offersPasskeys: boolean
-  /** A question for the passkey of a sign-in that waits, or of anybody. Undefined where there is nothing to ask for. */
-  ask: (waiting?: string) => Promise<PasskeyQuestion | undefined>
-  /** Begins a session with a passkey alone. Undefined for a wrong answer, or a user who may not sign in from here. */
-  openByPasskey: (answer: string, challenge: string, client: SessionClient) => Promise<string | undefined>
-  /** As `complete`, with the answer of a passkey. Throws `forbidden` for a wrong one. */
-  completeByPasskey: (waiting: string, answer: string, client: SessionClient) => Promise<string | undefined>
+  /** With what kinds, besides a code, the sign-in that waits under this secret may be ended; undefined where none waits. */
+  waitingFor: (waiting: string) => Promise<{ kinds: readonly string[] } | undefined>
+  /** The kinds of verification that people can have. */
+  offered: () => readonly string[]
+  /** A question of a kind for a sign-in that waits, or for anybody. Undefined where there is nothing to ask for. */
+  ask: (kind: string, waiting?: string) => Promise<Question | undefined>
+  /** Begins a session with the answer of a kind alone. Undefined for a wrong one, or a user who may not sign in from here. */
+  openBy: (given: Answered & { challenge: string }, client: SessionClient) => Promise<string | undefined>
+  /** As `complete`, with the answer of a kind. Throws `forbidden` for a wrong one. */
+  completeBy: (waiting: string, given: Answered, client: SessionClient) => Promise<string | undefined>
   /**
    * Begins the session of a sign-in that waits. Undefined where none waits any more. Throws `forbidden` for a wrong code, and
    * `rate_limited` after too many.
@@ -52,12 +58,12 @@ export type SignInOptions = {
   authentication: Pick<Authentication, 'checkPassword'>
   secondFactors: Pick<SecondFactors, 'verify' | 'prove'>
   singleSignOn: Pick<SingleSignOn, 'refusesPassword' | 'insteadOfPassword'>
-  passkeys: Pick<Passkeys, 'offered' | 'list' | 'ask' | 'answered'>
+  verifications: readonly Verification[]
 }
 
 /** `begin` makes a session of an account; it answers its secret. */
 export function createSignIns (
-  { database, accounts, authentication, secondFactors, singleSignOn, passkeys }: SignInOptions,
+  { database, accounts, authentication, secondFactors, singleSignOn, verifications }: SignInOptions,
   begin: (account: Account, client: SessionClient, provedAt?: Date) => Promise<string>
 ): SignIns {
   /** The account of a sign-in that waits, if the password is still the one that was right. */
@@ -97,19 +103,19 @@ export function createSignIns (
 
     async waitingFor (waiting) {
       const account = await waitingAccount(waiting)
-      return account && { passkey: passkeys.offered && (await passkeys.list(account)).length > 0 }
+      return account && { kinds: await kindsOf(database, verifications, account) }
     },
 
-    offersPasskeys: passkeys.offered,
+    offered: () => offeredOf(verifications).map(({ kind }) => kind),
 
-    async ask (waiting) {
-      if (waiting === undefined) return passkeys.ask()
+    async ask (kind, waiting) {
+      if (waiting === undefined) return checkOf(verifications, kind)?.ask()
       const account = await waitingAccount(waiting)
-      return account && passkeys.ask(account)
+      return account && checkOf(verifications, kind)?.ask(account)
     },
 
-    async openByPasskey (answer, challenge, client) {
-      const userId = await passkeys.answered(answer, { challenge })
+    async openBy ({ kind, answer, challenge }, client) {
+      const userId = await checkOf(verifications, kind)?.answered(answer, { challenge })
       const account = userId === undefined ? undefined : await accounts.byId(userId)
       if (account?.disabled !== false || !isAddressAllowed(account.addresses, client.address)) return undefined
       return await singleSignOn.refusesPassword(account) ? undefined : begin(account, client)
@@ -117,7 +123,7 @@ export function createSignIns (
 
     complete: (waiting, code, client) => end(waiting, client, (account) => secondFactors.verify(account, code, client.address)),
 
-    completeByPasskey: (waiting, answer, client) =>
-      end(waiting, client, async (account) => await passkeys.answered(answer, { user: account }) !== undefined)
+    completeBy: (waiting, { kind, answer }, client) =>
+      end(waiting, client, async (user) => await checkOf(verifications, kind)?.answered(answer, { user }) !== undefined)
   }
 }

@@ -8,6 +8,7 @@ import { DispatchError } from '../contract/errors.ts'
 import type { Database } from '../store/db/database.ts'
 import { resetAccess } from '../store/tenants/access.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
+import type { FactorStore } from '../store/tenants/second-factors.ts'
 import { addUser, findUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/tenants/users.ts'
 import { refuseDomainOfOther } from './domains.ts'
 
@@ -38,7 +39,16 @@ export type Users = {
   changePassword: (by: Requester, passwords: { current: string, password: string }) => Promise<void>
 }
 
-export function createUsers ({ database, credentials, now }: { database: Database, credentials: Credentials, now: () => Date }): Users {
+type Options = {
+  database: Database
+  credentials: Credentials
+  /** What users have of each kind of verification. */
+  factors: readonly FactorStore[]
+  now: () => Date
+}
+
+/** Creates the administration of users. What its functions throw is said at {@link Users}. */
+export function createUsers ({ database, credentials, factors, now }: Options): Users {
   async function requireCurrent (
     { userId, email, current }: { userId: number, email: string, current: string },
     { address }: AuditAuthor
@@ -113,7 +123,7 @@ export function createUsers ({ database, credentials, now }: { database: Databas
       if (user === undefined || !rolesUpTo(actor.role).includes(user.role)) return false
       if (userId === impersonatorId) throw new DispatchError('forbidden', 'Another admin, or an operator, ends your own ways in.')
       requireOwned(actor, user.services)
-      await resetAccess(database, { companyId, userId }, unusableHash, { author, at: now() })
+      await resetAccess(database, factors, { companyId, userId, passwordHash: unusableHash }, { author, at: now() })
       return true
     },
 

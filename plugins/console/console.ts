@@ -31,7 +31,6 @@ import { linkMailPages } from './pages/link-mail.ts'
 import { linkPages } from './pages/link.ts'
 import { operationDispatchesPage } from './pages/operation-dispatches.ts'
 import { operationPage } from './pages/operation.ts'
-import { passkeyPages } from './pages/passkeys.ts'
 import { providerPages } from './pages/provider.ts'
 import { providersPage } from './pages/providers.ts'
 import { requestsPage } from './pages/requests.ts'
@@ -45,12 +44,12 @@ import { tryPages } from './pages/try.ts'
 import { userPages } from './pages/user.ts'
 import { actRoutes } from './session/act.ts'
 import { failureOf, type SessionOptions } from './session/failure.ts'
-import { askForProof, proofRoutes } from './session/proof-page.ts'
+import { askForProof } from './session/proof-page.ts'
 import { ProofNeeded } from './session/proof.ts'
 import { signInCodeRoutes } from './session/sign-in-code.ts'
-import { signInPasskeyRoutes } from './session/sign-in-passkey.ts'
 import { signInRoutes } from './session/sign-in.ts'
 import { signOnRoutes } from './session/sign-on.ts'
+import { askForVerifications } from './session/verification.ts'
 import { type ConsoleParts, knownVisit, nameIdentity, requireSessions } from './session/visit.ts'
 
 declare module 'fastify' {
@@ -81,6 +80,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
     return this.headers(headers).header('content-security-policy', policies[policy]).send(nameIdentity(this.request, page.markup))
   })
   requireSessions(app, sessions, parts)
+  askForVerifications(app, sessions)
   app.setErrorHandler<FastifyError | ProofNeeded>((error, request, reply) =>
     error instanceof ProofNeeded ? askForProof(sessions, request, reply, error) : show(failureOf(error, request), request, reply)
   )
@@ -99,11 +99,9 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(signInRoutes, { sessions })
   await app.register(signOnRoutes, { sessions, signingOn })
   await app.register(actRoutes, { sessions })
-  await app.register(proofRoutes, { sessions })
   await app.register(linkPages)
   await app.register(forgottenPages)
   await app.register(signInCodeRoutes, { sessions })
-  await app.register(signInPasskeyRoutes, { sessions })
   app.get('/*', (request, reply) => show({ status: 404, requestId: request.id }, request, reply))
   await app.register(homePage)
   await app.register(creditsPage)
@@ -138,7 +136,6 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(auditPage)
   await app.register(sessionsPages)
   await app.register(secondFactorPages)
-  await app.register(passkeyPages)
   for (const pages of parts.pages) await app.register(pages)
 }
 

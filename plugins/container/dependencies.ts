@@ -2,9 +2,9 @@ import type { Accounts, Adapters, Addresses, ApiKeys, Authentication, Breakers, 
   CallbackSigning, CatalogPlace, Catalogs, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections,
   CredentialCheck, Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Downloads, EndpointCallbacks, EndpointSigning,
   EventSpool, ExchangeLog, FetchJson, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, LinkMail,
-  Links, Log, MailedSecrets, Marketplace, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline,
+  Links, Log, MailedSecrets, Marketplace, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, Pipeline,
   PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SecondFactors,
-  Sessions, SigningKeys, SigningOn, SingleSignOn, State, Templates, Tokens, UnknownSecrets, Users, WebhookReceiver,
+  Sessions, SigningKeys, SigningOn, SingleSignOn, State, Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver,
   WebhookVerifier } from '@dispatch/core'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { FileStore } from '@dispatch/files'
@@ -53,7 +53,8 @@ export type AppDependencies = {
   notices: Notices
   mailedSecrets: MailedSecrets
   secondFactors: SecondFactors
-  passkeys: Passkeys
+  /** The kinds of verification that features bring. */
+  verifications: readonly Verification[]
   /** Undefined where authentication has no rate limit. */
   bruteForceGuard: BruteForceGuard | undefined
   rateLimiters: RateLimiters

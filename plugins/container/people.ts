@@ -1,8 +1,7 @@
 import { type BruteForceGuard, createAccounts, createApiKeys, createAuthentication, createBruteForceGuard, createCompanyAccounts,
   createCompanySettings, createCredentials, createImpersonation, createKeyAdministration, createKnownClients, createLinkMail, createLinks,
-  createMailedSecrets, createMeter, createNotices, createOpenId, createPasskeys, createRateLimiter, createSecondFactors, createSessions,
-  createSigningOn, createSingleSignOn, createTokens, createUnknownSecrets, createUsers, measureHashing, type Meter,
-  relyingPartyOf } from '@dispatch/core'
+  createMailedSecrets, createMeter, createNotices, createOpenId, createRateLimiter, createSecondFactors, createSessions, createSigningOn,
+  createSingleSignOn, createTokens, createUnknownSecrets, createUsers, measureHashing, type Meter } from '@dispatch/core'
 import type { RateLimiters } from '../hooks/rate-limits.ts'
 import type { Factories, Get } from './dependencies.ts'
 
@@ -19,7 +18,13 @@ export const people: Factories = {
       now: get('now')
     }),
   tokens: (get) => createTokens({ keys: get('signingKeys'), now: get('now') }),
-  users: (get) => createUsers({ database: get('database'), credentials: get('credentials'), now: get('now') }),
+  users: (get) =>
+    createUsers({
+      database: get('database'),
+      credentials: get('credentials'),
+      factors: get('verifications'),
+      now: get('now')
+    }),
   keyAdministration: (get) =>
     createKeyAdministration({ database: get('database'), accounts: get('accounts'), now: get('now'), newId: get('newId') }),
   sessions: (get) =>
@@ -32,7 +37,7 @@ export const people: Factories = {
       unknownSecrets: get('unknownSecrets'),
       secondFactors: get('secondFactors'),
       singleSignOn: get('singleSignOn'),
-      passkeys: get('passkeys'),
+      verifications: get('verifications'),
       now: get('now'),
       newId: get('newId')
     }),
@@ -87,21 +92,13 @@ export const people: Factories = {
       newId: get('newId')
     }),
   notices: (get) => createNotices({ database: get('database'), linkMail: get('linkMail'), log: get('log'), newId: get('newId') }),
-  passkeys: (get) =>
-    createPasskeys({
-      database: get('database'),
-      secondFactors: get('secondFactors'),
-      party: relyingPartyOf(get('config').publicUrl),
-      now: get('now'),
-      newId: get('newId')
-    }),
   secondFactors: (get) =>
     createSecondFactors({
       database: get('database'),
       accounts: get('accounts'),
       credentials: get('credentials'),
       keyring: get('keyring'),
-      party: relyingPartyOf(get('config').publicUrl),
+      verifications: get('verifications'),
       bruteForceGuard: get('bruteForceGuard'),
       now: get('now')
     }),

@@ -1,4 +1,4 @@
-import type { Database, Migrations } from '@dispatch/core'
+import type { Check, Database, FactorStore, Migrations, Verification } from '@dispatch/core'
 import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
 import type { ConsoleParts, MenuEntry, ProviderSection, Text } from '../console/session/visit.ts'
 import { give, type Given, type Needs, type Resolve, type Token } from './token.ts'
@@ -50,6 +50,11 @@ export type Definition<Needed extends Needs> = {
   providerSection?: ProviderSection
   /** What it writes into the audit log, by action. */
   audit?: Readonly<Record<string, Text>>
+  /**
+   * A kind of verification: with what, besides the password, people show who they are. Its form at the console is given to
+   * `offerVerification` by `pages`.
+   */
+  verification?: FactorStore & { check: (given: Given<Needed>) => Check }
   /** Work beside requests, in processes that run jobs. What it answers is closed when the service stops; undefined: nothing is to do. */
   work?: (given: Given<Needed>) => AsyncDisposable | undefined
   /** For the tests of the walls between companies: rows of a company in each of its tables of companies. */
@@ -57,23 +62,26 @@ export type Definition<Needed extends Needs> = {
 }
 
 /** A feature with what it needs at hand. */
-export type BoundFeature = {
+export type BoundFeature = Omit<Feature, 'bind' | 'verification'> & {
   provisions: readonly { name: string, create: () => unknown }[]
   /** Undefined where it has no part of the API. */
   routes?: { plugin: Plugin<object>, options: object }
   prepare?: () => Promise<void>
+  verification?: Verification
   work?: () => AsyncDisposable | undefined
 }
 
 /** A feature as the service handles it: nothing is known of what it needs but names. */
-export type Feature = Omit<Definition<Needs>, 'provides' | 'prepare' | 'routes' | 'work'> & {
+export type Feature = Omit<Definition<Needs>, 'provides' | 'prepare' | 'routes' | 'verification' | 'work'> & {
+  /** What users have of its kind of verification. */
+  verification?: FactorStore
   /** The names of what it provides. */
   provided: readonly string[]
   bind: (resolve: Resolve) => BoundFeature
 }
 
 /** What features add to the console. */
-export function consolePartsOf (features: readonly Feature[]): ConsoleParts {
+export function consolePartsOf (features: readonly BoundFeature[]): ConsoleParts {
   return {
     menu: features.flatMap(({ menu = [] }) => menu),
     pages: features.flatMap(({ pages }) => pages ?? []),
@@ -84,19 +92,28 @@ export function consolePartsOf (features: readonly Feature[]): ConsoleParts {
 
 /** Defines a feature: `export default defineFeature({ name: 'notes', needs: service('database', 'now'), … })`. */
 export function defineFeature<const Needed extends Needs> (definition: Definition<Needed>): Feature {
-  const { provides, prepare, routes, work, ...rest } = definition
+  const { provides, prepare, routes, verification, work, ...rest } = definition
   const provisions = provides?.(({ name }, create) => ({ name, create })) ?? []
+  const facts = { ...rest, provided: provisions.map(({ name }) => name) }
   return {
-    ...rest,
-    provided: provisions.map(({ name }) => name),
+    ...facts,
+    ...verification === undefined ? {} : { verification },
     bind (resolve) {
       const given = give(definition.needs, resolve)
       return {
+        ...facts,
         provisions: provisions.map(({ name, create }) => ({ name, create: () => create(given) })),
         ...routes === undefined ? {} : { routes: { plugin: routes as Plugin<object>, options: given } },
         ...prepare === undefined ? {} : { prepare: () => prepare(given) },
+        ...verification === undefined ? {} : { verification: { ...verification, check: once(() => verification.check(given)) } },
         ...work === undefined ? {} : { work: () => work(given) }
       }
     }
   }
+}
+
+/** The same answer each time, made at the first one. */
+function once<Answer extends object> (make: () => Answer): () => Answer {
+  let made: Answer | undefined
+  return () => made ??= make()
 }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import plugin from 'fastify-plugin'
-import type { BoundFeature, Feature, Permission } from './feature.ts'
+import type { BoundFeature, Permission } from './feature.ts'
 
 /** To which feature the routes of a context belong, and who may ask for each of their operations. */
 type Belonging = { name: string, permissions: Readonly<Record<string, Permission>>, before: string | undefined, unsaid: string[] }
@@ -34,7 +34,7 @@ export const featurePermissionsPlugin = plugin((app, _options, done) => {
 }, { name: 'feature-permissions', fastify: '5.x' })
 
 /** The routes of a feature, in a context of their own: its hooks and decorators reach no other route. */
-export function featureRoutes ({ name, permissions = {}, routes, before }: Feature & BoundFeature): FastifyPluginAsync {
+export function featureRoutes ({ name, permissions = {}, routes, before }: BoundFeature): FastifyPluginAsync {
   return plugin(async (app) => {
     if (routes === undefined) return
     const unsaid: string[] = []

@@ -51,9 +51,6 @@ async function founded (name: string): Promise<number> {
   await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
   await send('POST', '/api/v1/company/invitations', { body: { email: 'guest@example.com', role: 'member', services: [] } }, admin)
   await send('POST', '/api/v1/my/second-factor', {}, admin)
-  await sql`insert into passkeys (passkey_id, company_id, user_id, credential, public_key, counter, transports, name, created_at)
-    select gen_random_uuid(), ${companyId}, user_id, ${name}, '', 0, '{}', ${name}, now() from users where email = ${admin.email}`
-    .execute(owner)
   await sql`insert into recovery_codes (user_id, company_id, digest) select user_id, ${companyId}, ${Buffer.from(name)} from users
     where email = ${admin.email}`.execute(owner)
   await sql`insert into single_sign_on (company_id, code, issuer, client_id, client_secret, creates_users, default_role, default_services,
@@ -188,8 +185,8 @@ await t.test('without a company there is nothing', async (t) => {
 await t.test('what belongs to no company cannot be reached', async (t) => {
   const ofFeatures = app.features.flatMap(({ tables = {} }) => Object.keys(tables).filter((name) => tables[name] === 'service'))
   t.same(unreachable.filter((name) => !ofFeatures.includes(name)), ['adapter_packages', 'adapters', 'catalogs', 'change_counter', 'changes',
-    'inbound', 'known_clients', 'kysely_migration', 'kysely_migration_lock', 'limits', 'lineages', 'passkey_challenges', 'provider_pins',
-    'provider_processes', 'provider_reloads', 'provider_trials', 'releases', 'sign_on_answers', 'signing_keys', 'waiting_sign_ins'])
+    'inbound', 'known_clients', 'kysely_migration', 'kysely_migration_lock', 'limits', 'lineages', 'provider_pins', 'provider_processes',
+    'provider_reloads', 'provider_trials', 'releases', 'sign_on_answers', 'signing_keys', 'waiting_sign_ins'])
   await t.rejects(rowsAs(own, sql`select * from pg_shadow`), denied)
   for (const name of [...unreachable, 'pg_catalog.pg_authid']) {
     for (const statement of [sql`select * from ${sql.table(name)}`, sql`delete from ${sql.table(name)}`]) {

@@ -1,5 +1,6 @@
 import { Secret, TOTP } from 'otpauth'
 import t, { type Test } from 'tap'
+import { words as ofPasskeys } from '../../core/packages/features/passkeys/words.en.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { createAuthenticator } from '../support/authenticator.ts'
 import { clockAt } from '../support/clock.ts'
@@ -204,19 +205,19 @@ else {
     await page.waitForURL('**/second-factor')
     clock.advance(301)
     await page.fill('#f-name', 'Laptop')
-    await page.getByRole('button', { name: en.passkeyAdd }).click()
+    await page.getByRole('button', { name: ofPasskeys.passkeyAdd }).click()
     await page.locator('input[name=":proof"]').fill(user.password)
     await page.getByRole('button', { name: en.signOnGo }).click()
     await page.getByText(en.proved).waitFor()
     t.equal(await page.inputValue('#f-name'), 'Laptop')
-    await page.getByRole('button', { name: en.passkeyAdd }).click()
+    await page.getByRole('button', { name: ofPasskeys.passkeyAdd }).click()
     await page.locator('.codes li').first().waitFor()
 
     clock.advance(301)
     await page.goto('/console/developers')
     await page.fill('#f-name', 'Web shop')
     await page.getByRole('button', { name: en.keyMake }).click()
-    await page.getByRole('button', { name: en.passkeyUse }).click()
+    await page.getByRole('button', { name: ofPasskeys.passkeyUse }).click()
     await page.getByText(en.keyMade).waitFor()
     await context.close()
   })

@@ -1,6 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { words as ofPasskeys } from '../../core/packages/features/passkeys/words.en.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { contains, lacks } from '../support/matching.ts'
 import { type Login, startService } from '../support/service.ts'
@@ -167,7 +168,7 @@ else {
     await signInAt(page, '/console/second-factor', user)
     await isAccessible(t, page, 'a page that offers passkeys')
     await page.fill('#f-name', 'Laptop')
-    await page.getByRole('button', { name: en.passkeyAdd }).click()
+    await page.getByRole('button', { name: ofPasskeys.passkeyAdd }).click()
     await page.locator('.codes li').first().waitFor()
     t.equal(await page.locator('.codes li').count(), 10, 'recovery codes come with the first')
     await page.goto('/console/second-factor')
@@ -177,20 +178,20 @@ else {
     await signOut(page)
     await signInAt(page, '/console/sign-in?next=/console/sessions', user)
     await isAccessible(t, page, 'a sign-in that takes a passkey')
-    await page.getByRole('button', { name: en.passkeyUse }).click()
+    await page.getByRole('button', { name: ofPasskeys.passkeyUse }).click()
     await page.waitForURL('**/console/sessions')
 
     await signOut(page)
     await page.goto('/console/sign-in?next=/console/second-factor')
-    await page.getByRole('button', { name: en.passkeyAlone }).click()
+    await page.getByRole('button', { name: ofPasskeys.passkeyAlone }).click()
     await page.waitForURL('**/console/second-factor')
 
     await signOut(page)
     await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
     await page.goto('/console/sign-in')
-    const alone = page.getByRole('button', { name: en.passkeyAlone })
+    const alone = page.getByRole('button', { name: ofPasskeys.passkeyAlone })
     await alone.click()
-    await page.getByText(en.passkeyFailed).waitFor()
+    await page.getByText(ofPasskeys.passkeyFailed).waitFor()
     t.equal(await alone.isEnabled(), true, 'the device has not recognized the person: they may try again')
     await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
     await alone.click()
@@ -215,13 +216,13 @@ else {
     const context = await browser.newContext({ baseURL: publicUrl, locale: 'en', javaScriptEnabled: false })
     const page = await context.newPage()
     await page.goto('/console/sign-in?next=/console/second-factor')
-    t.equal(await page.getByRole('button', { name: en.passkeyAlone }).count(), 0)
+    t.equal(await page.getByRole('button', { name: ofPasskeys.passkeyAlone }).count(), 0)
     await page.fill('#email', user.email)
     await page.fill('#password', user.password)
     await page.click('main button')
     await page.waitForURL('**/second-factor')
     t.equal(await page.locator('noscript p').isVisible(), true)
-    t.equal(await page.getByRole('button', { name: en.passkeyAdd }).count(), 0)
+    t.equal(await page.getByRole('button', { name: ofPasskeys.passkeyAdd }).count(), 0)
     await context.close()
   })
 }

@@ -9,6 +9,7 @@ import { createServer } from '../../plugins/app.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { prepareDatabase } from '../../plugins/config/prepare-database.ts'
 import { type App, type AppDependencies, createApp } from '../../plugins/container.ts'
+import type { Feature } from '../../plugins/features/feature.ts'
 import { admissionLimits } from '../../plugins/hooks/admission-control.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
 import { createErrors } from './documented.ts'
@@ -96,15 +97,21 @@ const hurried: AppDependencies['admissionLimits'] = {
 /** Folders that tests write do no harm; a trial takes a process, and so most of a second. */
 const withoutTrials: PassedTrials = { among: (keys) => Promise.resolve(new Set(keys)), add: () => Promise.resolve() }
 
-type Starting = { databaseUrl?: string, config?: Partial<Config>, replacements?: Partial<AppDependencies>, time?: (() => Date) | undefined }
+type Starting = {
+  databaseUrl?: string
+  config?: Partial<Config>
+  replacements?: Partial<AppDependencies>
+  features?: readonly Feature[]
+  time?: (() => Date) | undefined
+}
 
 /**
  * Starts a service; it is closed when the test ends. `config` and `parts` stand in for the usual ones; a clock among them is the database's
- * too, unless `time` is another.
+ * too, unless `time` is another. `features`: in the place of those of the installation.
  */
 export async function startService (
   t: Test,
-  { databaseUrl, config = {}, replacements = {}, time = replacements.now }: Starting = {}
+  { databaseUrl, config = {}, replacements = {}, features, time = replacements.now }: Starting = {}
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-service-'))
   const log: string[] = []
@@ -115,6 +122,7 @@ export async function startService (
     admissionLimits: hurried,
     passedTrials: withoutTrials,
     time,
+    ...features === undefined ? {} : { features },
     ...replacements
   })
   const server = await createServer(app, logger)

@@ -420,19 +420,6 @@ export type Tables = {
     last_step: Generated<string>
   }
   recovery_codes: { user_id: number, company_id: number, digest: Buffer }
-  passkeys: {
-    passkey_id: string
-    company_id: number
-    user_id: number
-    credential: string
-    public_key: Buffer
-    counter: string
-    transports: string[]
-    name: string
-    created_at: Date
-    used_at: Date | null
-  }
-  passkey_challenges: { digest: Buffer, use: 'registration' | 'sign-in', user_id: number | null, expires_at: Date }
   waiting_sign_ins: { digest: Buffer, user_id: number, password_version: number, expires_at: Date }
   limits: { key: string, points: number, expire: string | null }
   known_clients: { user_id: number, client: string, last_at: Date }

@@ -6,24 +6,92 @@ import { type UserRef, voidSessions } from './users.ts'
 /** The app of a user that makes codes; `confirmed` when one of its codes has proved it. */
 export type AuthenticatorRow = { sealed: Envelope, confirmed: boolean }
 
-/** What a user has: the time of the first factor, whether there is an app, how many passkeys, and how many recovery codes are left. */
-export type FactorState = { since: Date | null, app: boolean, passkeys: number, recoveryCodes: number }
+/** What users have of one kind of verification, which takes the place of a code. All is done within a transaction of their company. */
+export type FactorStore = {
+  /** The name of the kind, such as `passkey`. */
+  kind: string
+  /** How many a user has set up. */
+  count: (queries: CompanyQueries, user: UserRef) => Promise<number>
+  /** Removes all that a user has. */
+  remove: (queries: CompanyQueries, user: UserRef) => Promise<void>
+}
+
+/** What a user has: the time of the first factor, whether there is an app, how many of each kind, and how many recovery codes are left. */
+export type FactorState = { since: Date | null, app: boolean, kinds: Readonly<Record<string, number>>, recoveryCodes: number }
 
 /** A change of a user's second factor: all sessions end, but for the one through which it is made. */
 export type FactorChange = UserRef & { keptSession?: string | undefined }
 
-export async function readFactors (database: Database, { companyId, userId }: UserRef): Promise<FactorState> {
+export async function readFactors (database: Database, stores: readonly FactorStore[], user: UserRef): Promise<FactorState> {
+  const { companyId, userId } = user
   return database.snapshot(companyId, async (queries) => {
-    const user = await queries.selectFrom('users').select('second_factor_at').where('company_id', '=', companyId)
+    const { second_factor_at: since } = await queries.selectFrom('users').select('second_factor_at').where('company_id', '=', companyId)
       .where('user_id', '=', userId).executeTakeFirstOrThrow()
-    const app = await queries.selectFrom('authenticators').select('user_id').where('company_id', '=', companyId)
-      .where('user_id', '=', userId).where('confirmed_at', 'is not', null).executeTakeFirst()
-    const { passkeys } = await queries.selectFrom('passkeys').select(({ fn }) => fn.countAll<string>().as('passkeys'))
-      .where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirstOrThrow()
+    const app = await hasApp(queries, user)
+    const kinds: Record<string, number> = {}
+    for (const { kind, count } of stores) kinds[kind] = await count(queries, user)
     const { left } = await queries.selectFrom('recovery_codes').select(({ fn }) => fn.countAll<string>().as('left'))
       .where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirstOrThrow()
-    return { since: user.second_factor_at, app: app !== undefined, passkeys: Number(passkeys), recoveryCodes: Number(left) }
+    return { since, app, kinds, recoveryCodes: Number(left) }
   })
+}
+
+async function hasApp (queries: CompanyQueries, { companyId, userId }: UserRef): Promise<boolean> {
+  const app = await queries.selectFrom('authenticators').select('user_id').where('company_id', '=', companyId)
+    .where('user_id', '=', userId).where('confirmed_at', 'is not', null).executeTakeFirst()
+  return app !== undefined
+}
+
+/**
+ * Adds a factor of a kind, in one transaction with what follows from it: the recovery codes count where it is the user's first one, and
+ * sessions and tokens end. Undefined where `add` has added nothing; `stale` when the user's ways in have ended since they were let in.
+ */
+export async function addFactor<Row> (
+  database: Database,
+  { passwordVersion, ...change }: FactorChange & { passwordVersion: number | undefined },
+  { digests, add }: { digests: readonly Buffer[], add: (queries: CompanyQueries) => Promise<Row | undefined> },
+  at: Date
+): Promise<{ row: Row, first: boolean } | 'stale' | undefined> {
+  const { companyId, userId } = change
+  return database.company(companyId, async (queries) => {
+    const user = await queries.selectFrom('users').select('second_factor_at').where('company_id', '=', companyId)
+      .where('user_id', '=', userId).where('password_version', '=', passwordVersion ?? -1).forNoKeyUpdate().executeTakeFirst()
+    if (user === undefined) return 'stale'
+    const { second_factor_at: since } = user
+    const row = await add(queries)
+    if (row === undefined) return undefined
+    if (since === null) await writeCodes(queries, change, digests)
+    await endSessions(queries, change, since ?? at)
+    return { row, first: since === null }
+  })
+}
+
+/**
+ * Removes a factor of a kind, in one transaction with what follows from it: with the user's last one the recovery codes go too, and
+ * sessions and tokens end. False where `remove` has found nothing.
+ */
+export async function removeFactor (
+  database: Database,
+  stores: readonly FactorStore[],
+  change: FactorChange,
+  remove: (queries: CompanyQueries) => Promise<boolean>
+): Promise<boolean> {
+  const { companyId, userId } = change
+  return database.company(companyId, async (queries) => {
+    const { second_factor_at: since } = await queries.selectFrom('users').select('second_factor_at').where('company_id', '=', companyId)
+      .where('user_id', '=', userId).forNoKeyUpdate().executeTakeFirstOrThrow()
+    if (!await remove(queries)) return false
+    const hasOther = await hasFactor(queries, stores, change)
+    if (!hasOther) await queries.deleteFrom('recovery_codes').where('company_id', '=', companyId).where('user_id', '=', userId).execute()
+    await endSessions(queries, change, hasOther ? since : null)
+    return true
+  })
+}
+
+async function hasFactor (queries: CompanyQueries, stores: readonly FactorStore[], user: UserRef): Promise<boolean> {
+  if (await hasApp(queries, user)) return true
+  for (const { count } of stores) if (await count(queries, user) > 0) return true
+  return false
 }
 
 export async function readAuthenticator (database: Database, { companyId, userId }: UserRef): Promise<AuthenticatorRow | undefined> {
@@ -102,9 +170,10 @@ export async function replaceRecoveryCodes (
   })
 }
 
-/** Removes all that is the second factor of a user. False where there is none. */
+/** Removes all that is the second factor of a user, of every kind. False where there is none. */
 export async function removeFactors (
   database: Database,
+  stores: readonly FactorStore[],
   change: FactorChange,
   action: 'second_factor.removed' | 'second_factor.reset',
   signature: AuditStamp
@@ -112,16 +181,17 @@ export async function removeFactors (
   const { companyId, userId } = change
   return database.company(companyId, async (queries) => {
     if (!await endSessions(queries, change, null)) return false
-    for (const table of ['authenticators', 'passkeys', 'recovery_codes'] as const) {
+    for (const table of ['authenticators', 'recovery_codes'] as const) {
       await queries.deleteFrom(table).where('company_id', '=', companyId).where('user_id', '=', userId).execute()
     }
+    for (const { remove } of stores) await remove(queries, change)
     await note(queries, change, action, signature)
     return true
   })
 }
 
 /** Replaces the recovery codes of a user. */
-export async function writeCodes (queries: CompanyQueries, { companyId, userId }: UserRef, digests: readonly Buffer[]): Promise<void> {
+async function writeCodes (queries: CompanyQueries, { companyId, userId }: UserRef, digests: readonly Buffer[]): Promise<void> {
   await queries.deleteFrom('recovery_codes').where('company_id', '=', companyId).where('user_id', '=', userId).execute()
   await queries.insertInto('recovery_codes').values(digests.map((digest) => ({ user_id: userId, company_id: companyId, digest }))).execute()
 }
@@ -130,7 +200,7 @@ export async function writeCodes (queries: CompanyQueries, { companyId, userId }
  * Records since when the user has a second factor (null: none any more) and voids sessions and tokens, but the kept session. False where
  * there was none to remove.
  */
-export async function endSessions (
+async function endSessions (
   queries: CompanyQueries,
   { companyId, userId, keptSession }: FactorChange,
   since: Date | null

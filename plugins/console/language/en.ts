@@ -98,7 +98,6 @@ export const en = {
 
   codeTitle: 'Second factor',
   codeIntro: 'The password is right. Now the code that your app shows, or one of your recovery codes.',
-  codeIntroPasskey: 'The password is right. Now a passkey, the code that your app shows, or one of your recovery codes.',
   codeLabel: 'Code',
   codeOfApp: 'Code of the app',
   codeWrong: 'The code is wrong, or was used before. An app shows a new one every 30 seconds.',
@@ -156,20 +155,6 @@ export const en = {
   recoveryMade: 'It is done.',
   recoveryIntro: 'Each signs you in once, if you lose the app. Keep them elsewhere than the password. They are shown this once.',
   recoveryKept: 'I have kept them',
-  passkeys: 'Passkeys',
-  passkeysIntro:
-    'A passkey is in a device or a password manager. It stands for the code and, where the device recognizes you, for the password too.',
-  passkeyAdd: 'Add a passkey',
-  passkeyNameHelp: 'So that you know it again in this list.',
-  passkeyNameUsual: 'This device',
-  passkeyNameFull: 'Rename the passkey {name}',
-  passkeyRemove: 'Remove',
-  passkeyRemoveFull: 'Remove the passkey {name}',
-  passkeyRemoveIntro: 'It signs you in no more. Your other sessions end.',
-  passkeyFailed: 'That did not work: the passkey was not given, or not accepted. Nothing was changed.',
-  passkeyScript: 'Adding a passkey needs a browser with script.',
-  passkeyUse: 'Use a passkey',
-  passkeyAlone: 'Sign in with a passkey',
   factorSince: 'Set up since',
   factorEnd: 'Password alone',
 

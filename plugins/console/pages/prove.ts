@@ -1,19 +1,21 @@
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
 import { fill } from '../language/language.ts'
-import { proofFields, type WaysToProve } from '../session/proof.ts'
+import { answerField, typedField, type WaysToProve } from '../session/proof.ts'
 import type { Visit } from '../session/visit.ts'
 import { notice, page } from './layout.ts'
-import { passkeyForm } from './passkey-form.ts'
+import type { VerificationForms } from './verification-forms.ts'
 
 /**
  * Asks for a proof before what the reader has sent to `path` is done. The page keeps what was sent, and sends it to the same path. Without
  * a password a person signs in again beside it, and sends it then.
  */
-export function proofPage (visit: Visit, { path, sent, ways, refused }: {
+export function proofPage (visit: Visit, { path, sent, ways, forms, refused }: {
   path: string
   sent: readonly (readonly [string, string])[]
   ways: WaysToProve
+  /** Those of the kinds of verification that the person has. */
+  forms: readonly VerificationForms[]
   refused: string | undefined
 }): Html {
   const { words, actor, acting: { own } = { own: actor } } = visit
@@ -25,7 +27,7 @@ export function proofPage (visit: Visit, { path, sent, ways, refused }: {
     ways.password
       ? html`<form method="post" action="${path}" class="stack">${kept}${
         textField({
-          name: proofFields.typed,
+          name: typedField,
           label: words.proof,
           type: 'password',
           autocomplete: 'current-password',
@@ -35,15 +37,16 @@ export function proofPage (visit: Visit, { path, sent, ways, refused }: {
       }<div class="actions"><button>${words.signOnGo}</button><a href="/console">${words.proveNot}</a></div></form>`
       : html``
   }${
-    ways.passkey
-      ? passkeyForm(words, {
+    forms.map(({ kind, form }) =>
+      form(words, {
         action: path,
-        options: '/console/proof/passkey/options',
-        name: proofFields.passkey,
-        label: words.passkeyUse,
-        before: kept
+        options: `/console/proof/${kind}/options`,
+        name: answerField(kind),
+        use: 'second',
+        before: kept,
+        wrong: false
       })
-      : html``
+    )
   }${
     ways.provider === undefined ? html`` : html`<p>${words.proveAtProvider}</p>
 <p><a class="button second" href="${ways.provider}" target="_blank">${words.signOn}</a></p>

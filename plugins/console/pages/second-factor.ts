@@ -1,12 +1,12 @@
-import type { FastifyPluginCallback } from 'fastify'
+import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
-import { ApiRefused, type NewAuthenticatorView, type PasskeyView, type RecoveryCodesView, type SecondFactorView } from '../session/api.ts'
+import { ApiRefused, type NewAuthenticatorView, type RecoveryCodesView, type SecondFactorView } from '../session/api.ts'
 import { proofIn } from '../session/proof.ts'
+import { formsOf } from '../session/verification.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { copied, copyable, notice, page, time } from './layout.ts'
-import { passkeySection } from './passkey-section.ts'
 import { proofForm, refusedProof, statusOf } from './proof.ts'
 import { qrCode } from './qr-code.ts'
 
@@ -19,7 +19,7 @@ const api = '/api/v1/my/second-factor'
 export const secondFactorPages: FastifyPluginCallback = (app, _options, done) => {
   const config = { enrolment: true }
 
-  app.get('/second-factor', { config }, async (request, reply) => reply.page(await view(visitOf(request))))
+  app.get('/second-factor', { config }, async (request, reply) => reply.page(await secondFactorPage(request)))
 
   app.post('/second-factor/app', { config }, async (request, reply) => {
     const visit = visitOf(request)
@@ -41,31 +41,31 @@ export const secondFactorPages: FastifyPluginCallback = (app, _options, done) =>
     const visit = visitOf(request)
     const renewed = await visit.api.send<RecoveryCodesView>('POST', `${api}/recovery-codes`, proofIn(request.body))
     if (renewed.ok) return reply.page(codesPage(visit, renewed.body))
-    return reply.code(statusOf(renewed)).page(await view(visit, { said: refusedProof(visit.words, renewed) }))
+    return reply.code(statusOf(renewed)).page(await secondFactorPage(request, { said: refusedProof(visit.words, renewed) }))
   })
 
   app.post<Form>('/second-factor/remove', { config }, async (request, reply) => {
     const visit = visitOf(request)
     const removed = await visit.api.send('POST', `${api}/remove`, proofIn(request.body))
     if (removed.ok) return reply.redirect(at, 303)
-    return reply.code(statusOf(removed)).page(await view(visit, { said: refusedProof(visit.words, removed) }))
+    return reply.code(statusOf(removed)).page(await secondFactorPage(request, { said: refusedProof(visit.words, removed) }))
   })
   done()
 }
 
-/** The page of what there is; `wrongPasskey`: a new passkey was refused. `passkeyName`: the name that was typed for one. */
-export async function view (
-  visit: Visit,
-  { said = html``, wrongPasskey = false, passkeyName = visit.words.passkeyNameUsual } = {}
+/** The page of what there is. `sections`: in the place of those that the kinds of verification show of themselves. */
+export async function secondFactorPage (
+  request: FastifyRequest,
+  { said = html``, sections = {} }: { said?: Html, sections?: Readonly<Record<string, Html>> } = {}
 ): Promise<Html> {
+  const visit = visitOf(request)
   const { words, actor } = visit
-  const [state, { data }] = [await visit.api.read<SecondFactorView>(api),
-    await visit.api.read<{ data: PasskeyView[] }>('/api/v1/my/passkeys')]
+  const state = await visit.api.read<SecondFactorView>(api)
+  const ofKinds: Html[] = []
+  for (const { kind, section } of formsOf(request)) ofKinds.push(sections[kind] ?? await section(visit))
   const demanded = actor.lacksSecondFactor === true && !state.enabled ? notice('warn', html`<p>${words.factorDemanded}</p>`) : html``
   return sheet(visit,
-    html`${said}${demanded}${appSection(words, state)}${
-      state.passkeys === null ? html`` : passkeySection(words, data, { wrong: wrongPasskey, name: passkeyName })
-    }${state.enabled ? enabledSections(words, state) : html``}`)
+    html`${said}${demanded}${appSection(words, state)}${ofKinds}${state.enabled ? enabledSections(words, state) : html``}`)
 }
 
 function appSection (words: Words, { app }: SecondFactorView): Html {

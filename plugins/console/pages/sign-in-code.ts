@@ -1,17 +1,18 @@
 import { type Html, html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
 import { document, notice } from './layout.ts'
-import { passkeyForm } from './passkey-form.ts'
 import { signInPath } from './sign-in.ts'
+import { answerForms, type OfferedForms } from './verification-forms.ts'
 
 /** The form for the code of the second factor; after a refusal it says why. */
-export function signInCodePage (words: Words, { next, refused, passkeys }: {
+export function signInCodePage (words: Words, { next, refused, verifications }: {
   next: string
   refused?: string
-  passkeys?: { wrong: boolean }
+  /** Those of the kinds of verification that the user has. */
+  verifications: OfferedForms
 }): Html {
   const why = refused === 'rate_limited' ? words.tooManyCodes : words.codeWrong
-  const main = html`<p>${passkeys === undefined ? words.codeIntro : words.codeIntroPasskey}</p>
+  const main = html`<p>${verifications.forms[0]?.wait(words) ?? words.codeIntro}</p>
 ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>`)}
 <form method="post" action="/console/sign-in/code" class="stack">
 <input type="hidden" name="next" value="${next}">
@@ -21,11 +22,10 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
   }></div>
 <div class="actions"><button>${words.signIn}</button><a href="${signInPath(next)}">${words.signInAgain}</a></div>
 </form>${
-    passkeys === undefined ? html`` : passkeyForm(words, {
-      action: '/console/sign-in/code/passkey',
-      label: words.passkeyUse,
-      before: html`<input type="hidden" name="next" value="${next}">`,
-      ...passkeys
+    answerForms(words, verifications, {
+      at: '/console/sign-in/code',
+      use: 'second',
+      before: html`<input type="hidden" name="next" value="${next}">`
     })
   }`
   return document(words, {

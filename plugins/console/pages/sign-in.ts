@@ -2,17 +2,17 @@ import { type Html, html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
 import { withQuery } from '../session/api.ts'
 import { document, notice } from './layout.ts'
-import { passkeyForm } from './passkey-form.ts'
+import { answerForms, type OfferedForms } from './verification-forms.ts'
 
 /** The form to sign in with; after a refusal it says why, and has the e-mail address filled in. */
-export function signInPage (words: Words, { next, email = '', refused, changed = false, passkeys }: {
+export function signInPage (words: Words, { next, email = '', refused, changed = false, verifications }: {
   next: string
   email?: string
   refused?: string
   /** Whether the reader has just changed the password, which has ended the session. */
   changed?: boolean
-  /** Undefined: there are none. `wrong`: the one that was used was refused. */
-  passkeys?: { wrong: boolean } | undefined
+  /** Those of the kinds of verification that sign in alone. */
+  verifications: OfferedForms
 }): Html {
   const why = refused === 'rate_limited' ? words.tooManyAttempts : words.wrongCredentials
   const main = html`<p>${words.signInIntro}</p>${changed ? notice('good', html`<p>${words.passwordChanged}</p>`) : html``}
@@ -25,11 +25,10 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="512"${described(refused)}></div>
 <div class="actions"><button>${words.signIn}</button><a href="/console/forgotten">${words.forgotten}</a></div>
 </form>${
-    passkeys === undefined ? html`` : passkeyForm(words, {
-      action: '/console/sign-in/passkey',
-      label: words.passkeyAlone,
-      before: html`<input type="hidden" name="next" value="${next}">`,
-      ...passkeys
+    answerForms(words, verifications, {
+      at: '/console/sign-in',
+      use: 'alone',
+      before: html`<input type="hidden" name="next" value="${next}">`
     })
   }<hr><form method="post" action="/console/sign-on" class="stack"><input type="hidden" name="next" value="${next}">
 <div class="field"><label for="work-email">${words.signOnByAddress}</label>

@@ -12,8 +12,7 @@ export type { AdapterDetail, AdapterView, AuditView, CallbackSecrets, CallbackVi
   FoundDispatchView, GuideView, HoldView, InvitationView, InvitationWithLink, KeyView, LimitsView, LinkMailView, LinkView, ListedProvider,
   LogCountView, MyConfig, MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView, NoticeView,
   PasswordLinkView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView,
-  SettingsView, SingleSignOnView, StatisticsView, UserView, ValidationResponse, VendorCallView, NewPasskeyView,
-  PasskeyView } from '@dispatch/core'
+  SettingsView, SingleSignOnView, StatisticsView, UserView, ValidationResponse, VendorCallView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

@@ -20,8 +20,11 @@ export class ProofNeeded extends Error {
 /** With what the reader can prove who they are. */
 export type WaysToProve = Awaited<ReturnType<Sessions['waysToProve']>>
 
-/** The fields of such a proof, whose names no other form has. */
-export const proofFields = { typed: ':proof', passkey: ':passkey' } as const
+/** The field of a proof that was typed. No other form has such a name. */
+export const typedField = ':proof'
+
+/** The field with the answer of a kind of verification. */
+export const answerField = (kind: string): string => `:${kind}`
 
 /** What somebody has written to prove who they are: no password is as short as a code. */
 export function proofIn (body: URLSearchParams, field = 'proof'): { code: string } | { password: string } {
@@ -31,12 +34,11 @@ export function proofIn (body: URLSearchParams, field = 'proof'): { code: string
 }
 
 /** Takes the proof out of what was sent; undefined where there is none. */
-export function takeProof ({ body }: FastifyRequest): SessionProof | undefined {
+export function takeProof ({ body }: FastifyRequest, kinds: readonly string[]): SessionProof | undefined {
   if (!(body instanceof URLSearchParams)) return undefined
-  const { typed, passkey } = proofFields
-  const answer = body.get(passkey)
-  const proof = answer !== null ? { passkey: answer } : body.has(typed) ? proofIn(body, typed) : undefined
-  for (const name of [typed, passkey]) body.delete(name)
+  const [answered] = kinds.flatMap((kind) => body.getAll(answerField(kind)).map((answer) => ({ kind, answer })))
+  const proof = answered ?? (body.has(typedField) ? proofIn(body, typedField) : undefined)
+  for (const name of [typedField, ...kinds.map(answerField)]) body.delete(name)
   return proof
 }
 

@@ -4,7 +4,9 @@ import { languageOf } from '../language/language.ts'
 import { signInCodePage } from '../pages/sign-in-code.ts'
 import { clientOf } from './client.ts'
 import { readCookie, setCookie } from './cookies.ts'
-import { ownPath, refusals } from './sign-in.ts'
+import { ownPath } from './paths.ts'
+import { refusals } from './sign-in.ts'
+import { formsOf } from './verification.ts'
 
 type Form = { Body: URLSearchParams, Querystring: { next?: unknown } }
 
@@ -14,7 +16,7 @@ export const signInCodeRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (
     const next = ownPath(request.query.next)
     const waiting = await sessions.waitingFor(readCookie(request, 'waiting') ?? '')
     if (waiting === undefined) return reply.redirect('/console/sign-in', 303)
-    return reply.page(signInCodePage(languageOf(request), { next, ...waiting.passkey ? { passkeys: { wrong: false } } : {} }))
+    return reply.page(signInCodePage(languageOf(request), { next, verifications: { forms: formsOf(request, waiting.kinds) } }))
   })
 
   app.post<Form>('/sign-in/code', { config: { withoutSession: true, limit: 'auth' } }, async (request, reply) => {
@@ -30,8 +32,8 @@ export const signInCodeRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (
       if (!(error instanceof DispatchError) || !refusals.has(error.word)) throw error
       if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
       const waiting = await sessions.waitingFor(readCookie(request, 'waiting') ?? '')
-      const offered = waiting?.passkey === true ? { passkeys: { wrong: false } } : {}
-      return reply.code(error.status).page(signInCodePage(languageOf(request), { next, refused: error.word, ...offered }))
+      const verifications = { forms: formsOf(request, waiting?.kinds ?? []) }
+      return reply.code(error.status).page(signInCodePage(languageOf(request), { next, refused: error.word, verifications }))
     }
   })
   done()

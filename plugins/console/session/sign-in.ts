@@ -5,6 +5,8 @@ import { signInPage } from '../pages/sign-in.ts'
 import { apiFor } from './api.ts'
 import { clientOf } from './client.ts'
 import { readCookie, setCookie } from './cookies.ts'
+import { fiveMinutes, ownPath } from './paths.ts'
+import { formsOf } from './verification.ts'
 import { visitOf } from './visit.ts'
 
 type Form = { Body: URLSearchParams }
@@ -12,13 +14,13 @@ type Form = { Body: URLSearchParams }
 /** Signing in and out, and the language, which a reader chooses before that. */
 export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app, { sessions }, done) => {
   const open = { withoutSession: true }
-  const passkeys = sessions.offersPasskeys ? { wrong: false } : undefined
 
   app.get<{ Querystring: { next?: unknown, changed?: unknown } }>('/sign-in', { config: open }, async (request, reply) => {
     const actor = await sessions.actorOf(readCookie(request, 'session') ?? '', request.ip)
     if (actor !== undefined) return reply.redirect(ownPath(request.query.next), 303)
     const { next, changed } = request.query
-    return reply.page(signInPage(languageOf(request), { next: ownPath(next), changed: changed !== undefined, passkeys }))
+    const verifications = { forms: formsOf(request) }
+    return reply.page(signInPage(languageOf(request), { next: ownPath(next), changed: changed !== undefined, verifications }))
   })
 
   app.post<Form>('/sign-in', { config: { ...open, limit: 'auth' } }, async (request, reply) => {
@@ -34,7 +36,8 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
     } catch (error) {
       if (!(error instanceof DispatchError) || !refusals.has(error.word)) throw error
       if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
-      return reply.code(error.status).page(signInPage(languageOf(request), { next, email, refused: error.word, passkeys }))
+      const verifications = { forms: formsOf(request) }
+      return reply.code(error.status).page(signInPage(languageOf(request), { next, email, refused: error.word, verifications }))
     }
     return reply.redirect(next, 303)
   })
@@ -63,10 +66,4 @@ const forgotten = '"cache", "storage"'
 export const refusals: ReadonlySet<string> = new Set(['forbidden', 'rate_limited'])
 
 /** In seconds. */
-export const fiveMinutes = 300
 const year = 31_536_000
-
-/** A path of the console to go on with; any other address leads to its first page. */
-export function ownPath (path: unknown): string {
-  return typeof path === 'string' && /^\/console(?:[/?][\w/.?=&%+:[\]-]*)?$/.test(path) && !/\/\/|\.\./.test(path) ? path : '/console'
-}

@@ -5,8 +5,9 @@ import { languageOf, type Words } from '../language/language.ts'
 import { leavingPage, linkAccountPage, linkRefused, returnedPage, signOnPage, signOnRefused } from '../pages/sign-on.ts'
 import { clientOf } from './client.ts'
 import { readCookie, setCookie } from './cookies.ts'
+import { ownPath } from './paths.ts'
 import { proofIn } from './proof.ts'
-import { ownPath, refusals } from './sign-in.ts'
+import { refusals } from './sign-in.ts'
 import { OtherIdentity, visitOf } from './visit.ts'
 
 /** `fresh`: the person is to sign in at the provider again, as a proof of who they are. */

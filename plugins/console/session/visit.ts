@@ -64,6 +64,12 @@ export function visitOf (request: FastifyRequest): Visit {
   return visit
 }
 
+/** Who has signed in, as whomever they act. */
+export function ownOf (request: FastifyRequest): Actor {
+  const { actor, acting } = visitOf(request)
+  return acting?.own ?? actor
+}
+
 /** The reader, where there is a session; pages that need none have no visit. */
 export function knownVisit (request: FastifyRequest): Visit | null {
   return request[visiting]
@@ -100,7 +106,7 @@ export function requireSessions (app: FastifyInstance, sessions: Sessions, parts
     request[visiting] = { ...visit, ...acting?.over === false && { acting: { own, until: acting.until } } }
     if (acting?.over === true) await sessions.stopActing(own)
     if (acting?.over === true || !isMadeFor(request)) throw new OtherIdentity()
-    const proof = takeProof(request)
+    const proof = takeProof(request, sessions.offered())
     if (proof !== undefined) request[visiting] = provedAt(request, await prove(sessions, request, own, proof))
   })
 }

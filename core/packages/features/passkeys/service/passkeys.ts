@@ -1,31 +1,19 @@
 import { compile } from '@dispatch/common'
+import { type Actor, type Check, type Database, digestOf, DispatchError, type FactorStore, makeRecoveryCodes, type ProofBody,
+  recoveryDigest, type Requester, revoked, type SecondFactors, type UserRef } from '@dispatch/core'
+import { token } from '@dispatch/plugins/feature'
 import { randomBytes } from 'node:crypto'
-import type { Actor } from '../access/account.ts'
-import { digestOf } from '../access/api-key.ts'
-import { revoked } from '../access/authentication.ts'
-import { challengeIn, type PasskeyCredential, readRegistration, readSignIn, registrationOptions, type RelyingParty,
-  requestOptions } from '../access/passkeys.ts'
-import { makeRecoveryCodes, recoveryDigest } from '../access/recovery-codes.ts'
-import { DispatchError } from '../contract/errors.ts'
 import { type NewPasskeyBody, type NewPasskeyView, PasskeySignIn, type PasskeyView } from '../contract/passkeys.ts'
-import type { ProofBody } from '../contract/second-factor.ts'
-import type { Database } from '../store/db/database.ts'
 import { type ChallengeUse, deletePasskey, findPasskey, insertChallenge, insertPasskey, listPasskeys, notePasskeyUse, type PasskeyRow,
-  renamePasskey, useChallenge } from '../store/tenants/passkeys.ts'
-import type { UserRef } from '../store/tenants/users.ts'
-import type { SecondFactors } from './second-factors.ts'
-import type { Requester } from './users.ts'
-
-/** A question that a browser answers with a passkey: what it takes, and the challenge in it. */
-export type PasskeyQuestion = { options: object, challenge: string }
+  renamePasskey, useChallenge } from '../store/passkeys.ts'
+import { challengeIn, type PasskeyCredential, readRegistration, readSignIn, registrationOptions, type RelyingParty,
+  requestOptions } from './webauthn.ts'
 
 /**
  * Passkeys (WebAuthn): a second factor or, where the device verifies its user, all that a sign-in needs. A challenge counts once, for five
  * minutes. Every change ends the user's other sessions and all their tokens.
  */
-export type Passkeys = {
-  /** Browsers can have them for the public address of the service. */
-  offered: boolean
+export type Passkeys = Check & {
   list: (user: UserRef) => Promise<PasskeyView[]>
   /** What a browser takes to make a passkey. Throws `conflict` where the public address is an IP address, or there are too many. */
   begin: (actor: Actor) => Promise<object>
@@ -35,11 +23,9 @@ export type Passkeys = {
   rename: (by: Requester, passkeyId: string, name: string) => Promise<PasskeyView | undefined>
   /** False when the actor has no such passkey. Throws `forbidden` for a wrong password or code. */
   remove: (by: Requester, passkeyId: string, proof: ProofBody) => Promise<boolean>
-  /** A question for a sign-in: of a user whose password was right, or (without) of anybody. Undefined where there is nothing to ask for. */
-  ask: (user?: UserRef) => Promise<PasskeyQuestion | undefined>
-  /** The user who has answered the question of a user, or one with this challenge, in JSON. Undefined for a wrong answer. */
-  answered: (json: string, question: { user: UserRef } | { challenge: string }) => Promise<number | undefined>
 }
+
+export const passkeys = token<Passkeys>('passkeys')
 
 /** Most passkeys of a user. */
 const most = 20
@@ -47,6 +33,8 @@ const most = 20
 type Options = {
   database: Database
   secondFactors: Pick<SecondFactors, 'prove'>
+  /** What users have of each kind of verification. */
+  factors: readonly FactorStore[]
   /** Undefined: there are no passkeys, because browsers refuse them for an IP address. */
   party: RelyingParty | undefined
   now: () => Date
@@ -55,7 +43,8 @@ type Options = {
 
 const fitSignIn = compile(PasskeySignIn)
 
-export function createPasskeys ({ database, secondFactors, party, now, newId }: Options): Passkeys {
+/** Creates the passkeys of users. What its functions throw is said at {@link Passkeys}. */
+export function createPasskeys ({ database, secondFactors, factors, party, now, newId }: Options): Passkeys {
   async function challengeFor (use: ChallengeUse): Promise<Buffer> {
     const challenge = randomBytes(32)
     await insertChallenge(database, digestOf(challenge.toString('base64url')), use)
@@ -107,7 +96,7 @@ export function createPasskeys ({ database, secondFactors, party, now, newId }: 
     async remove (by, passkeyId, proof) {
       await secondFactors.prove(by, proof)
       const { actor: { companyId, userId, sessionId: keptSession }, author } = by
-      return deletePasskey(database, { companyId, userId, keptSession }, passkeyId, { author, at: now() })
+      return deletePasskey(database, factors, { companyId, userId, keptSession }, { passkeyId, author, at: now() })
     },
 
     async ask (user) {

@@ -1,11 +1,13 @@
-import { createPasskeys, DispatchError, relyingPartyOf } from '@dispatch/core'
+import { DispatchError } from '@dispatch/core'
 import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { hasNoFault, isError } from '../hostile/support.ts'
-import { createAuthenticator } from '../support/authenticator.ts'
-import { has } from '../support/matching.ts'
-import { type Answer, type Login, startService } from '../support/service.ts'
+import { hasNoFault, isError } from '../../../../../test/hostile/support.ts'
+import { createAuthenticator } from '../../../../../test/support/authenticator.ts'
+import { has } from '../../../../../test/support/matching.ts'
+import { type Answer, type Login, startService } from '../../../../../test/support/service.ts'
+import { createPasskeys } from '../service/passkeys.ts'
+import { relyingPartyOf } from '../service/webauthn.ts'
 
 const clock = { now: new Date('2026-03-14T09:00:00Z') }
 const service = await startService(t, { replacements: { now: () => clock.now } })
@@ -50,8 +52,8 @@ const tokenOf = async ({ email, password }: Login, totp: string): Promise<string
   (await send('POST', '/auth', { body: { username: email, password, totp } }, null)).body.data.token as string
 
 async function alone (answer: (question: any) => string): Promise<string | undefined> {
-  const question = (await sessions.ask())!
-  return sessions.openByPasskey(answer(question.options), question.challenge, client)
+  const question = (await sessions.ask('passkey'))!
+  return sessions.openBy({ kind: 'passkey', answer: answer(question.options), challenge: question.challenge }, client)
 }
 
 await t.test('a passkey is made for the public address, and is a second factor: the password alone does not suffice', async (t) => {
@@ -78,7 +80,7 @@ await t.test('what was not asked, from this origin, of this user and just now, m
   isError(t, await add(key.create(await optionsFor(user.login), { party: 'evil.example' })), 'forbidden', 'another party')
   isError(t, await add(key.create({ ...await optionsFor(user.login), challenge: 'AAAA' })), 'forbidden', 'another challenge')
   isError(t, await add(key.create(await optionsFor(other.login))), 'forbidden', 'somebody else\'s challenge')
-  const { options: signIn } = (await sessions.ask())!
+  const { options: signIn } = (await sessions.ask('passkey'))!
   isError(t, await add(key.create({ ...await optionsFor(user.login), ...signIn })), 'forbidden', 'a challenge of a sign-in')
   const old = await optionsFor(user.login)
   later(301)
@@ -109,13 +111,15 @@ await t.test('alone it signs in who has it, where the device has verified them, 
   for (const [name, deviation] of Object.entries(wrong)) t.equal(await alone((options) => key.get(options, deviation)), undefined, name)
   t.equal(await alone((options) => createAuthenticator(origin).get(options)), undefined, 'an unknown passkey')
   for (const garbage of ['', '{}', 'x', JSON.stringify({ id: 'x' })]) t.equal(await alone(() => garbage), undefined, garbage)
-  const question = (await sessions.ask())!
+  const question = (await sessions.ask('passkey'))!
   const answer = key.get(question.options)
-  t.equal(await sessions.openByPasskey(answer, 'another', client), undefined, 'a challenge of another browser')
-  t.equal(await sessions.openByPasskey(answer, question.challenge, client), undefined, 'which has used it up')
-  const twice = (await sessions.ask())!
+  t.equal(await sessions.openBy({ kind: 'passkey', answer, challenge: 'another' }, client), undefined, 'a challenge of another browser')
+  t.equal(await sessions.openBy({ kind: 'passkey', answer, challenge: question.challenge }, client), undefined, 'which has used it up')
+  const twice = (await sessions.ask('passkey'))!
   const answers = [key.get(twice.options), key.get(twice.options)]
-  const opened = await Promise.all(answers.map((one) => sessions.openByPasskey(one, twice.challenge, client)))
+  const opened = await Promise.all(
+    answers.map((one) => sessions.openBy({ kind: 'passkey', answer: one, challenge: twice.challenge }, client))
+  )
   t.equal(opened.filter((one) => one !== undefined).length, 1)
   const { owner } = app.get('database')
   await sql`insert into single_sign_on (company_id, code, issuer, client_id, client_secret, creates_users, default_role, default_services,
@@ -135,15 +139,18 @@ await t.test('after the password it takes the place of the code, for this user a
     return 'waiting' in opened ? opened.waiting : ''
   }
   const waiting = await wait()
-  t.same(await sessions.waitingFor(waiting), { passkey: true })
-  const options = async (): Promise<any> => (await sessions.ask(waiting))!.options
+  t.same(await sessions.waitingFor(waiting), { kinds: ['passkey'] })
+  const options = async (): Promise<any> => (await sessions.ask('passkey', waiting))!.options
   has(t, await options(), { allowCredentials: [{ transports: ['internal'] }], userVerification: 'preferred' })
-  await t.rejects(sessions.completeByPasskey(waiting, other.key.get(await options()), client), DispatchError, 'somebody else\'s')
-  const { options: ofAnybody } = (await sessions.ask())!
-  await t.rejects(sessions.completeByPasskey(waiting, user.key.get(ofAnybody), client), DispatchError, 'a challenge of another use')
-  const session = await sessions.completeByPasskey(waiting, user.key.get(await options(), { verified: false }), client)
+  await t.rejects(sessions.completeBy(waiting, { kind: 'passkey', answer: other.key.get(await options()) }, client), DispatchError,
+    'somebody else\'s')
+  const { options: ofAnybody } = (await sessions.ask('passkey'))!
+  await t.rejects(sessions.completeBy(waiting, { kind: 'passkey', answer: user.key.get(ofAnybody) }, client), DispatchError,
+    'a challenge of another use')
+  const session = await sessions.completeBy(waiting, { kind: 'passkey', answer: user.key.get(await options(), { verified: false }) },
+    client)
   has(t, await sessions.actorOf(session ?? '', client.address), { userId: user.id }, 'the password has said who it is')
-  t.equal(await sessions.ask(waiting), undefined, 'the wait is over')
+  t.equal(await sessions.ask('passkey', waiting), undefined, 'the wait is over')
 })
 
 await t.test('its owner names it, and removes it with the password or a code; with the last one the recovery codes go', async (t) => {
@@ -167,6 +174,7 @@ await t.test('where the public address is an IP address there are none; nothing 
   const none = createPasskeys({
     database: app.get('database'),
     secondFactors: app.get('secondFactors'),
+    factors: [],
     party: undefined,
     now: () => clock.now,
     newId: randomUUID

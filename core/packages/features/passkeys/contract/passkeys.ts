@@ -1,6 +1,6 @@
 import { Line, Uuid } from '@dispatch/common'
+import { AnyJsonObject, Timestamp } from '@dispatch/core'
 import { type Static, Type } from 'typebox'
-import { AnyJsonObject, Timestamp } from './common.ts'
 
 const closed = { additionalProperties: false } as const
 

@@ -1,30 +1,31 @@
-import { type Html, html } from '../../html.ts'
-import { textField } from '../form/fields.ts'
-import { fill, type Words } from '../language/language.ts'
-import type { PasskeyView } from '../session/api.ts'
-import { time } from './layout.ts'
-import { passkeyForm } from './passkey-form.ts'
-import { proofForm } from './proof.ts'
+import { fill, type Html, html, proofForm, textField, time, type Visit } from '@dispatch/plugins/console'
+import type { PasskeyView } from '../contract/passkeys.ts'
+import { passkeyForm } from './form.ts'
+import { wordsOf } from './words.ts'
 
 const at = '/console/second-factor/passkeys'
 
+type AllWords = ReturnType<typeof wordsOf>
+
 /** The passkeys of the reader, and the form that adds one; `wrong`: a new one was refused. `name`: what is in its field. */
-export function passkeySection (words: Words, passkeys: readonly PasskeyView[], { wrong, name }: { wrong: boolean, name: string }): Html {
+export async function passkeySection (visit: Visit, { wrong = false, name }: { wrong?: boolean, name?: string } = {}): Promise<Html> {
+  const words = wordsOf(visit.words)
+  const { data: passkeys } = await visit.api.read<{ data: PasskeyView[] }>('/api/v1/my/passkeys')
   const before = textField({
     name: 'name',
     label: words.name,
     help: words.passkeyNameHelp,
-    value: name,
+    value: name ?? words.passkeyNameUsual,
     required: true
   })
   return html`<section aria-labelledby="passkeys"><h2 id="passkeys">${words.passkeys}</h2><p>${words.passkeysIntro}</p>${
     passkeys.length === 0 ? html`` : html`<ul class="list">${passkeys.map((passkey) => entry(words, passkey))}</ul>`
   }${
-    passkeyForm(words, { action: at, label: words.passkeyAdd, wrong, before })
+    passkeyForm(words, { action: at, options: `${at}/options`, name: 'answer', label: words.passkeyAdd, wrong, before })
   }<noscript><p>${words.passkeyScript}</p></noscript></section>`
 }
 
-function entry (words: Words, { id, name, createdAt, usedAt }: PasskeyView): Html {
+function entry (words: AllWords, { id, name, createdAt, usedAt }: PasskeyView): Html {
   return html`<li><strong>${name}</strong><span class="quiet">${words.created}${words.colon}${
     time(createdAt)
   } · ${words.keyUsed}${words.colon}${usedAt === null ? words.keyUsedNever : time(usedAt)}</span>

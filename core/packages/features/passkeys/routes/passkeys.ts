@@ -1,18 +1,17 @@
-import { NewPasskeyBody, NewPasskeyView, Nothing, page, PasskeyNameBody, PasskeyOptions, type Passkeys, PasskeyView,
-  ProofBody } from '@dispatch/core'
+import { Nothing, page, ProofBody } from '@dispatch/core'
+import { auditAuthorOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { auditAuthorOf } from './audit-author.ts'
-import { resourceNotFound, uuidIn } from './path-parameters.ts'
+import { NewPasskeyBody, NewPasskeyView, PasskeyNameBody, PasskeyOptions, PasskeyView } from '../contract/passkeys.ts'
+import type { Passkeys } from '../service/passkeys.ts'
 
 type Named = { Params: { id: string } }
 
 const tags = ['Second factor']
-const ofPerson = { person: true, enrolment: true } as const
 
 /** The passkeys of the user. */
 export const passkeysRoutes: FastifyPluginCallbackTypebox<{ passkeys: Passkeys }> = (app, { passkeys }, done) => {
   app.get('/api/v1/my/passkeys', {
-    config: { ...ofPerson, errors: [] },
+    config: { errors: [] },
     schema: {
       operationId: 'listMyPasskeys',
       tags,
@@ -22,7 +21,7 @@ export const passkeysRoutes: FastifyPluginCallbackTypebox<{ passkeys: Passkeys }
   }, async ({ actor }) => ({ data: await passkeys.list(actor), nextCursor: null }))
 
   app.post('/api/v1/my/passkeys/options', {
-    config: { freshProof: true, ...ofPerson, errors: ['conflict'] },
+    config: { errors: ['conflict'] },
     schema: {
       operationId: 'beginMyPasskey',
       tags,
@@ -32,7 +31,7 @@ export const passkeysRoutes: FastifyPluginCallbackTypebox<{ passkeys: Passkeys }
   }, async ({ actor }, reply) => reply.header('cache-control', 'no-store').send(await passkeys.begin(actor)))
 
   app.post('/api/v1/my/passkeys', {
-    config: { freshProof: true, ...ofPerson, errors: ['conflict'] },
+    config: { errors: ['conflict'] },
     schema: {
       operationId: 'addMyPasskey',
       tags,
@@ -47,7 +46,7 @@ export const passkeysRoutes: FastifyPluginCallbackTypebox<{ passkeys: Passkeys }
   })
 
   app.put<Named & { Body: PasskeyNameBody }>('/api/v1/my/passkeys/:id', {
-    config: { ...ofPerson, errors: ['not_found'] },
+    config: { errors: ['not_found'] },
     schema: {
       operationId: 'renameMyPasskey',
       tags,
@@ -63,7 +62,7 @@ export const passkeysRoutes: FastifyPluginCallbackTypebox<{ passkeys: Passkeys }
   })
 
   app.post<Named & { Body: ProofBody }>('/api/v1/my/passkeys/:id/remove', {
-    config: { ...ofPerson, errors: ['not_found', 'rate_limited'] },
+    config: { errors: ['not_found', 'rate_limited'] },
     schema: {
       operationId: 'removeMyPasskey',
       tags,

@@ -1,11 +1,10 @@
+import { codesPage, html, notice, offerVerification, proofIn, ProofNeeded, refusedProof, secondFactorPage, sentences, statusOf,
+  visitOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
-import { html } from '../../html.ts'
-import type { NewPasskeyView } from '../session/api.ts'
-import { proofIn, ProofNeeded } from '../session/proof.ts'
-import { visitOf } from '../session/visit.ts'
-import { notice, sentences } from './layout.ts'
-import { refusedProof, statusOf } from './proof.ts'
-import { codesPage, view } from './second-factor.ts'
+import type { NewPasskeyView } from '../contract/passkeys.ts'
+import { passkeyForm } from './form.ts'
+import { passkeySection } from './section.ts'
+import { wordsOf } from './words.ts'
 
 type Posted = { Params: { id: string }, Body: URLSearchParams }
 
@@ -14,6 +13,14 @@ const api = '/api/v1/my/passkeys'
 /** The passkeys of the reader: added by the script of the page, named and removed by forms. */
 export const passkeyPages: FastifyPluginCallback = (app, _options, done) => {
   const config = { enrolment: true }
+
+  offerVerification(app, {
+    kind: 'passkey',
+    form: (words, { use, ...form }) =>
+      passkeyForm(words, { ...form, label: use === 'alone' ? wordsOf(words).passkeyAlone : wordsOf(words).passkeyUse }),
+    wait: (words) => wordsOf(words).passkeyWait,
+    section: (visit) => passkeySection(visit)
+  })
 
   app.post('/second-factor/passkeys/options', { config }, async (request, reply) => {
     try {
@@ -32,10 +39,16 @@ export const passkeyPages: FastifyPluginCallback = (app, _options, done) => {
     if (response === null) {
       // The script has sent the form because the reader had to prove first who they are: now they may press its button again.
       const begun = await visit.api.send('POST', `${api}/options`)
-      if (begun.ok) return reply.page(await view(visit, { said: notice('good', html`<p>${visit.words.proved}</p>`), passkeyName: name }))
+      if (begun.ok) {
+        const said = notice('good', html`<p>${visit.words.proved}</p>`)
+        return reply.page(await secondFactorPage(request, { said, sections: { passkey: await passkeySection(visit, { name }) } }))
+      }
     }
     const added = await visit.api.send<NewPasskeyView>('POST', api, { name, response })
-    if (!added.ok) return reply.code(statusOf(added)).page(await view(visit, { wrongPasskey: true }))
+    if (!added.ok) {
+      const section = await passkeySection(visit, { wrong: true })
+      return reply.code(statusOf(added)).page(await secondFactorPage(request, { sections: { passkey: section } }))
+    }
     return added.body.recoveryCodes.length === 0 ? reply.redirect('/console/second-factor', 303) : reply.page(codesPage(visit, added.body))
   })
 
@@ -44,14 +57,14 @@ export const passkeyPages: FastifyPluginCallback = (app, _options, done) => {
     const named = await visit.api.send('PUT', `${api}/${encodeURIComponent(id)}`, { name: (body.get('name') ?? '').trim() })
     if (named.ok) return reply.redirect('/console/second-factor', 303)
     const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, named.error)}`)
-    return reply.code(statusOf(named)).page(await view(visit, { said }))
+    return reply.code(statusOf(named)).page(await secondFactorPage(request, { said }))
   })
 
   app.post<Posted>('/second-factor/passkeys/:id/remove', { config }, async (request, reply) => {
     const [visit, { params: { id }, body }] = [visitOf(request), request]
     const removed = await visit.api.send('POST', `${api}/${encodeURIComponent(id)}/remove`, proofIn(body))
     if (removed.ok) return reply.redirect('/console/second-factor', 303)
-    return reply.code(statusOf(removed)).page(await view(visit, { said: refusedProof(visit.words, removed) }))
+    return reply.code(statusOf(removed)).page(await secondFactorPage(request, { said: refusedProof(visit.words, removed) }))
   })
   done()
 }

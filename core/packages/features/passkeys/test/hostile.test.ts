@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createAuthenticator } from '../support/authenticator.ts'
-import { lacks } from '../support/matching.ts'
-import { type Answer, type Login, startService } from '../support/service.ts'
-import { dump, hasNoFault } from './support.ts'
+import { dump, hasNoFault } from '../../../../../test/hostile/support.ts'
+import { createAuthenticator } from '../../../../../test/support/authenticator.ts'
+import { lacks } from '../../../../../test/support/matching.ts'
+import { type Answer, type Login, startService } from '../../../../../test/support/service.ts'
 
 // Two people of two companies, each with a passkey. One would be signed in as the other.
 
@@ -34,8 +34,9 @@ const [attacker, victim] = [await person('attacker'), await person('victim')]
 
 /** As whom somebody is signed in who answers a question for a passkey alone. */
 async function alone (answer: (options: any) => string, { browser }: { browser?: string } = {}): Promise<number | undefined> {
-  const question = (await sessions.ask())!
-  const session = await sessions.openByPasskey(answer(question.options), browser ?? question.challenge, client)
+  const question = (await sessions.ask('passkey'))!
+  const session = await sessions.openBy({ kind: 'passkey', answer: answer(question.options), challenge: browser ?? question.challenge },
+    client)
   return session === undefined ? undefined : (await sessions.actorOf(session, client.address))?.userId
 }
 
@@ -44,9 +45,9 @@ async function waiting ({ login: { email, password } }: Person): Promise<string>
   const opened = await sessions.open(email, password, client)
   return 'waiting' in opened ? opened.waiting : ''
 }
-const questionOf = async (waits: string): Promise<any> => (await sessions.ask(waits))!.options
+const questionOf = async (waits: string): Promise<any> => (await sessions.ask('passkey', waits))!.options
 const completed = (waits: string, answer: string): Promise<boolean> =>
-  sessions.completeByPasskey(waits, answer, client).then((session) => session !== undefined, () => false)
+  sessions.completeBy(waits, { kind: 'passkey', answer }, client).then((session) => session !== undefined, () => false)
 
 /** The attacker's answer under the name of the victim's passkey. */
 function renamed (options: unknown, deviation: Deviation = {}): string {
@@ -81,11 +82,11 @@ await t.test('a passkey signs its own user in, and nothing else does', async (t)
 })
 
 await t.test('an answer counts for the question, the browser and the use that it was asked for, and once', async (t) => {
-  const question = (await sessions.ask())!
+  const question = (await sessions.ask('passkey'))!
   const answer = victim.key.get(question.options)
-  const opened = await Promise.all([1, 2, 3].map(() => sessions.openByPasskey(answer, question.challenge, client)))
+  const opened = await Promise.all([1, 2, 3].map(() => sessions.openBy({ kind: 'passkey', answer, challenge: question.challenge }, client)))
   t.equal(opened.filter((session) => session !== undefined).length, 1, 'of several at once')
-  t.equal(await sessions.openByPasskey(answer, question.challenge, client), undefined, 'again')
+  t.equal(await sessions.openBy({ kind: 'passkey', answer, challenge: question.challenge }, client), undefined, 'again')
   t.equal(await alone((options) => victim.key.get(options), { browser: question.challenge }), undefined, 'in another browser')
   t.equal(await alone(() => victim.key.get({ rpId: 'dispatch.example.com', challenge: 'AAAA' })), undefined, 'a challenge of one\'s own')
   const registration = await optionsFor((await service.company('third')).admin)
@@ -93,10 +94,11 @@ await t.test('an answer counts for the question, the browser and the use that it
     'the challenge of a registration')
   const made = createAuthenticator(origin).create({ ...registration, ...question.options, rp: registration.rp, user: registration.user })
   t.equal(await alone(() => JSON.stringify(made)), undefined, 'a new passkey in the place of an answer')
-  const late = (await sessions.ask())!
+  const late = (await sessions.ask('passkey'))!
   const lateAnswer = victim.key.get(late.options)
   clock.now = new Date(clock.now.getTime() + 301_000)
-  t.equal(await sessions.openByPasskey(lateAnswer, late.challenge, client), undefined, 'after five minutes')
+  t.equal(await sessions.openBy({ kind: 'passkey', answer: lateAnswer, challenge: late.challenge }, client), undefined,
+    'after five minutes')
 })
 
 await t.test('after the password of one person the passkey of another ends nothing', async (t) => {
@@ -106,7 +108,7 @@ await t.test('after the password of one person the passkey of another ends nothi
   const own = await waiting(attacker)
   t.notOk(await completed(waits, victim.key.get(await questionOf(own))), 'the question of another wait')
   t.notOk(await completed(own, victim.key.get(await questionOf(waits))), 'the other\'s answer to their own question')
-  t.notOk(await completed(waits, victim.key.get((await sessions.ask())!.options)), 'a question to anybody')
+  t.notOk(await completed(waits, victim.key.get((await sessions.ask('passkey'))!.options)), 'a question to anybody')
   t.ok(await completed(waits, victim.key.get(await questionOf(waits))), 'the right one does')
 })
 
@@ -119,7 +121,7 @@ await t.test('a passkey belongs to one user, who has asked for it', async (t) =>
   }
   const { member } = await service.company('colleague')
   t.equal((await add(member, key.create(options))).status, 403, 'another\'s question')
-  const { options: signIn } = (await sessions.ask())!
+  const { options: signIn } = (await sessions.ask('passkey'))!
   t.equal((await add(admin, key.create({ ...await optionsFor(admin), ...signIn }))).status, 403, 'the question of a sign-in')
   t.equal((await add(admin, attacker.key.create(await optionsFor(admin)))).status, 409, 'a passkey of another user')
   t.equal(
@@ -130,7 +132,7 @@ await t.test('a passkey belongs to one user, who has asked for it', async (t) =>
 })
 
 await t.test('nothing of it was a fault, and no challenge stands in a row or a log', async (t) => {
-  const { challenge } = (await sessions.ask())!
+  const { challenge } = (await sessions.ask('passkey'))!
   const rows = Object.values(await dump(app)).flat().join('\n')
   for (const text of [rows, service.log.join('\n')]) lacks(t, text, challenge)
   hasNoFault(t, service)

@@ -1,0 +1,7 @@
+/** In seconds: for how long a sign-in waits for its second factor, and a challenge for its answer. */
+export const fiveMinutes = 300
+
+/** A path of the console to go on with; any other address leads to its first page. */
+export function ownPath (path: unknown): string {
+  return typeof path === 'string' && /^\/console(?:[/?][\w/.?=&%+:[\]-]*)?$/.test(path) && !/\/\/|\.\./.test(path) ? path : '/console'
+}
