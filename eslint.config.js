@@ -2,7 +2,7 @@ import js from '@eslint/js'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['**/node_modules/**', '.tap/**', 'data/**', 'test/fixtures/clients/**'] },
+  { ignores: ['**/node_modules/**', '.tap/**', 'data/**', 'test/fixtures/clients/**', 'test/fixtures/services/**'] },
   js.configs.recommended,
   {
     rules: {

@@ -21,7 +21,7 @@ import type { ServiceName } from '../../../core/services/names.ts'
 import type { Findings } from '../../../core/services/service.ts'
 
 /** The least that a provider of each service declares. */
-const least = {
+const least: Readonly<Partial<Record<ServiceName, JsonObject>>> = {
   invoicing: { documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'] },
   esign: { signatureTypes: ['SIMPLE'], document: 'theirs' },
   postal: { mailTypes: ['SIMPLE'] },
@@ -29,7 +29,7 @@ const least = {
   email: {},
   upload: {},
   file: {}
-} as const satisfies Record<ServiceName, JsonObject>
+}
 
 export type World = {
   /** What the provider declares beyond the least. */

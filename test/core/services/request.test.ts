@@ -21,6 +21,7 @@ const bodies = {
   file: { template },
   upload: {}
 } as const
+const named = Object.keys(bodies) as (keyof typeof bodies)[]
 /** What of it stands in the object of the service. */
 const fields: Partial<Record<string, object>> = { postal: bodies.postal.postal, sms: bodies.sms.sms }
 
@@ -30,7 +31,7 @@ await t.test('there are seven services, and only a file needs no provider', (t) 
   t.end()
 })
 
-for (const name of serviceNames) {
+for (const name of named) {
   await t.test(`${name}: a body with what it cannot do without is a plan`, (t) => {
     const { plan, problems } = judge(name, bodies[name])
     t.same(problems, [])
