@@ -37,11 +37,26 @@ export type Given<Needed extends Needs> = {
 /** Finds what a token stands for. */
 export type Resolve = <Dependency>(token: Token<Dependency>) => Dependency
 
-/** Each need is looked up when it is first used: what provides it may itself need what comes later. */
+/**
+ * Each need is looked up when it is first used: what provides it may itself need what comes later. Throws where something needs itself, as
+ * a copy of all needs does (`{ ...given }`) in what provides one of them.
+ */
 export function give<Needed extends Needs> (needs: Needed, resolve: Resolve): Given<Needed> {
   const given = {}
+  const sought = new Set<string>()
   for (const [name, needed] of Object.entries(needs)) {
-    Object.defineProperty(given, name, { enumerable: true, get: () => resolve(needed) })
+    const get = (): unknown => {
+      if (sought.has(name)) {
+        throw new Error(`"${name}" needs itself before it is made: its provision may use all other needs, each by name.`)
+      }
+      sought.add(name)
+      try {
+        return resolve(needed)
+      } finally {
+        sought.delete(name)
+      }
+    }
+    Object.defineProperty(given, name, { enumerable: true, get })
   }
   return given as Given<Needed>
 }

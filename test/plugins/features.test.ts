@@ -6,7 +6,7 @@ import { createServer } from '../../plugins/app.ts'
 import { createApp } from '../../plugins/container.ts'
 import { defineFeature, type Feature, service, token } from '../../plugins/features/feature.ts'
 import { findFeatures, inOrder } from '../../plugins/features/find-features.ts'
-import type { Token } from '../../plugins/features/token.ts'
+import type { Resolve, Token } from '../../plugins/features/token.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
 import { contains } from '../support/matching.ts'
 import { seededDatabase, testConfig } from '../support/service.ts'
@@ -54,6 +54,19 @@ await t.test('a feature is given what it has declared, when it first uses it, an
   t.same(provision?.create(), { size: '1970-01-01T00:00:00.000Z' })
   t.same(seen, ['blue'])
   await Promise.resolve()
+})
+
+await t.test('what copies all needs where it provides one of them is told that it needs itself', (t) => {
+  const feature = defineFeature({
+    name: 'inks',
+    needs: { ink },
+    provides: (provide) => [provide(ink, (given) => ({ ...given.ink, ...given }))]
+  })
+  const { provisions: [provision] } = feature.bind((() => provision?.create()) as Resolve)
+  t.throws(() => provision?.create(), {
+    message: '"ink" needs itself before it is made: its provision may use all other needs, each by name.'
+  })
+  t.end()
 })
 
 await t.test('folders are features; what is wrong with one is a sentence with its place', async (t) => {
