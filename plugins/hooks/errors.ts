@@ -83,7 +83,7 @@ function send (error: DispatchError, request: FastifyRequest, reply: FastifyRepl
 
 /** The cause goes into the log only: all that a client can do is to try again. */
 function unavailable (error: DatabaseUnavailable): DispatchError {
-  const message = error.doubtful
+  const message = error.uncertain
     ? 'The service lost its database during the request: check the result before you send it again.'
     : 'The service cannot use its database now; nothing was changed. Try again in a moment.'
   return new DispatchError('service_unavailable', message, { cause: error })

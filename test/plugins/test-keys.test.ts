@@ -177,7 +177,7 @@ await t.test('a test stays one, whoever lets it go on; what is real does not go 
   t.equal(await balance(), before)
 })
 
-await t.test('a doubtful test that turns out accepted costs nothing', async (t) => {
+await t.test('an uncertain test that turns out accepted costs nothing', async (t) => {
   const before = await balance()
   const { body } = await invoice(company.test, 'real', { invoicing: { reference: 'uncertain' } })
   t.equal(body.error, 'outcome_unknown')

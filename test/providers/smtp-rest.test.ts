@@ -203,15 +203,15 @@ await t.test('a rest whose answer is lost is in doubt, and nobody else; a person
     replies.delete('grey')
     next.message = 'cut'
     await after(3)
-    const doubtful = await dispatch(dispatchId)
-    has(t, doubtful, {
+    const uncertain = await dispatch(dispatchId)
+    has(t, uncertain, {
       status: 'succeeded',
       steps: [{
         status: 'accepted',
         providerResponse: { status: 'partially_sent', accepted: ['ok@example.com'], uncertain: [{ address: 'grey@example.com' }] }
       }]
     })
-    t.same(doubtful.steps[0].providerResponse.waiting, [])
+    t.same(uncertain.steps[0].providerResponse.waiting, [])
     t.same(await callbacks(dispatchId), [], 'nothing is over while it is in doubt')
     await after(3600)
     t.same(sentTo(), [['ok@example.com']], 'it is not sent again blindly')

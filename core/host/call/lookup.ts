@@ -42,7 +42,7 @@ function readFound (service: ServiceName, returned: unknown, redact: Redactor): 
 
 /**
  * After how many seconds a look-up that finds nothing proves that nothing was accepted. The seconds count from the end of the call's lease,
- * or from a doubtful answer. By then every request of the call has ended, and its result is visible at the vendor. Infinity where the
+ * or from an uncertain answer. By then every request of the call has ended, and its result is visible at the vendor. Infinity where the
  * provider declares no such time.
  */
 export function missCountsAfter ({ idempotency, timeLimit = usualTimeLimit }: { idempotency: Idempotency, timeLimit?: number }): number {

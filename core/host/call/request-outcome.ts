@@ -3,9 +3,9 @@ import { type Failure, failureError, type ProviderErrorWord } from './failure.ts
 
 /**
  * What the end of a request says about it. `done`: accepted. `refused`: the vendor did nothing and said why. `not done`: certainly not
- * accepted, and safe to send again. `doubtful`: the vendor may have accepted it.
+ * accepted, and safe to send again. `uncertain`: the vendor may have accepted it.
  */
-export type RequestOutcome = 'done' | 'refused' | 'not done' | 'doubtful'
+export type RequestOutcome = 'done' | 'refused' | 'not done' | 'uncertain'
 
 /** The outcome for an HTTP status; the first row that fits counts. `notProcessed` are the statuses that a service declares. */
 const answers: readonly { fits: (status: number, notProcessed: readonly number[]) => boolean, verdict: RequestOutcome }[] = [
@@ -13,12 +13,12 @@ const answers: readonly { fits: (status: number, notProcessed: readonly number[]
   { fits: (status, notProcessed) => status === 429 || notProcessed.includes(status), verdict: 'not done' },
   { fits: (status) => status >= 400 && status < 500, verdict: 'refused' },
   // A redirect is not followed. A 5xx may come from a server behind the one that has accepted the request.
-  { fits: () => true, verdict: 'doubtful' }
+  { fits: () => true, verdict: 'uncertain' }
 ]
 
 /** The outcome for an HTTP status. */
 export function outcomeOfStatus (status: number, notProcessed: readonly number[]): RequestOutcome {
-  return answers.find(({ fits }) => fits(status, notProcessed))?.verdict ?? 'doubtful'
+  return answers.find(({ fits }) => fits(status, notProcessed))?.verdict ?? 'uncertain'
 }
 
 /** The error word of a refusal whose code is not in the provider's map. */
@@ -149,7 +149,7 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
     failed (verdict, request, { refusal, message }) {
       underWay.delete(request)
       const { unsafe } = request
-      if (passed && (accepted || (unsafe && verdict === 'doubtful'))) {
+      if (passed && (accepted || (unsafe && verdict === 'uncertain'))) {
         doubt ??= { word: 'outcome_unknown', message }
         return 'outcome_unknown'
       }

@@ -56,7 +56,7 @@ async function write (bytes: Readable, path: string, limit: number): Promise<{ s
   await pipeline(bytes, async function* (pieces: AsyncIterable<Buffer>) {
     for await (const piece of pieces) {
       size += piece.byteLength
-      if (size > limit) throw new RequestFailure('doubtful', `The document is larger than ${limit} bytes.`)
+      if (size > limit) throw new RequestFailure('uncertain', `The document is larger than ${limit} bytes.`)
       digest.update(piece)
       yield piece
     }

@@ -56,7 +56,7 @@ export function createFiles ({ provider, disk, documents: { read }, progress, en
 }
 
 /** The message leaves out the server's own paths. */
-function unwritten (verdict: 'not done' | 'doubtful', cause: unknown): RequestFailure {
+function unwritten (verdict: 'not done' | 'uncertain', cause: unknown): RequestFailure {
   return new RequestFailure(verdict, `The file could not be written (${codeOf(cause) || 'for an unknown reason'}).`, { cause })
 }
 
@@ -123,7 +123,7 @@ async function commit (draft: string, path: string, folder: string): Promise<voi
     await rename(draft, path)
     await withFile(folder, 'r', (entries) => entries.sync())
   } catch (error) {
-    throw unwritten('doubtful', error)
+    throw unwritten('uncertain', error)
   }
 }
 

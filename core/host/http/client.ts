@@ -181,7 +181,7 @@ async function readFitting<Value> (
   const fit = await fits(replyHeaders === undefined ? body : withHeaders(reply, replyHeaders, body))
   if (fit.ok) return fit.value
   const why = fit.problems.slice(0, 3).map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
-  throw new RequestFailure('doubtful', `The answer of "${host}" cannot be read: ${why}`, { status: reply.status })
+  throw new RequestFailure('uncertain', `The answer of "${host}" cannot be read: ${why}`, { status: reply.status })
 }
 
 async function keep ({ documents, own }: HttpOptions, reply: TransportReply, host: string, filename: string): Promise<DocumentHandle> {
@@ -195,7 +195,7 @@ async function keep ({ documents, own }: HttpOptions, reply: TransportReply, hos
   } catch (cause) {
     throw cause instanceof RequestFailure
       ? cause
-      : new RequestFailure('doubtful', `The document of "${host}" cannot be kept: it ${troubleOf(cause)}.`, { cause })
+      : new RequestFailure('uncertain', `The document of "${host}" cannot be kept: it ${troubleOf(cause)}.`, { cause })
   }
 }
 

@@ -29,7 +29,7 @@ export async function answeredBadly (
       `"${host}" answered 403 with a page for people: a proxy or firewall may stand before the vendor.`, { word: 'provider_error', status })
   }
   // An earlier request under the same key may still be running: draft-ietf-httpapi-idempotency-key-header, "Error Handling".
-  const says = keyed && status === 409 && mapped === undefined ? 'doubtful' : verdict
+  const says = keyed && status === 409 && mapped === undefined ? 'uncertain' : verdict
   const retryAfter = secondsAsked(reply.headers['retry-after'], now())
   return new RequestFailure(says, firstAt(body, errors.message) ?? `"${host}" answered ${status}${wordsIn(body)}.`, {
     word: mapped ?? refusalWord(status),

@@ -83,7 +83,7 @@ export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTranspor
 
 /** Whatever the result of the sign-in: the request that needed it has not been sent. */
 function notYetSent (error: unknown): never {
-  throw error instanceof RequestFailure && error.verdict === 'doubtful'
+  throw error instanceof RequestFailure && error.verdict === 'uncertain'
     ? new RequestFailure('not done', error.message, { cause: error })
     : error
 }

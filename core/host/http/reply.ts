@@ -34,7 +34,7 @@ export async function readReply (host: string, reply: TransportReply, form?: Rep
     return parseXml(text)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new RequestFailure('doubtful', `The answer of "${host}" cannot be read as XML: ${why.slice(0, longestReason)}.`, { cause })
+    throw new RequestFailure('uncertain', `The answer of "${host}" cannot be read as XML: ${why.slice(0, longestReason)}.`, { cause })
   }
 }
 
@@ -48,7 +48,7 @@ async function textOf (host: string, reply: TransportReply): Promise<string> {
     return isShort(reply) ? await reply.body.text() : await read(contentOf(reply), largestReply)
   } catch (error) {
     if (error instanceof RequestFailure) throw error
-    throw new RequestFailure('doubtful', `The answer of "${host}" cannot be read: it ${troubleOf(error)}.`, { cause: error })
+    throw new RequestFailure('uncertain', `The answer of "${host}" cannot be read: it ${troubleOf(error)}.`, { cause: error })
   }
 }
 
@@ -94,7 +94,7 @@ async function read (content: Readable, limit: number): Promise<string> {
   let size = 0
   for await (const piece of content as AsyncIterable<Buffer>) {
     size += piece.byteLength
-    if (size > limit) throw new RequestFailure('doubtful', `The answer is larger than ${limit} bytes.`)
+    if (size > limit) throw new RequestFailure('uncertain', `The answer is larger than ${limit} bytes.`)
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString()

@@ -122,5 +122,5 @@ function failed (host: string, error: unknown): RequestFailure {
   if (neverWhole.has(codeOf(cause))) {
     return new RequestFailure('not done', `The request to "${host}" could not be built: ${cause.message}.`, { cause, ours: true })
   }
-  return new RequestFailure('doubtful', `"${host}" ${troubleOf(cause)}.`, { cause })
+  return new RequestFailure('uncertain', `"${host}" ${troubleOf(cause)}.`, { cause })
 }

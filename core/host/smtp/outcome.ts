@@ -31,13 +31,13 @@ const ends: readonly Row[] = [
   { fits: ({ responseCode }) => within(responseCode, 400), verdict: 'not done' },
   { fits: ({ code }) => code === 'EAUTH' || code === 'ENOAUTH', verdict: 'refused', word: 'authentication_error' },
   { fits: ({ responseCode }) => within(responseCode, 500), verdict: 'refused', word: 'distant_service_error' },
-  { fits: (_error, whole) => whole, verdict: 'doubtful' },
+  { fits: (_error, whole) => whole, verdict: 'uncertain' },
   { fits: () => true, verdict: 'not done' }
 ]
 
 /** The failure for an error of a session. */
 export function smtpFailure (host: string, error: SmtpError, whole: boolean): RequestFailure {
-  const { verdict, word } = ends.find(({ fits }) => fits(error, whole)) ?? { verdict: 'doubtful' as const }
+  const { verdict, word } = ends.find(({ fits }) => fits(error, whole)) ?? { verdict: 'uncertain' as const }
   const { responseCode } = error
   return new RequestFailure(verdict, smtpErrorMessage(host, error), {
     cause: error,

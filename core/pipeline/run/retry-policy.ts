@@ -13,7 +13,7 @@ const retries = [2 * second, 10 * second, minute, 5 * minute, 30 * minute, 2 * h
 const looks = [10 * second, minute, 5 * minute, hour] as const
 
 /** Seconds for which an uncertain step is reconciled and its price stays held. */
-const doubtful = 7 * day
+const uncertain = 7 * day
 
 /** Seconds within which a chain goes on by itself after an uncertain step turned out accepted. */
 export const chainResumeWindow = day
@@ -40,8 +40,8 @@ export const firstReconcileDelay = looks[0]
 
 /** When an uncertain step is reconciled next. After the last time it waits for a person, and its price is released. */
 export function reconcileScheduleOf (step: Step, done = step.state.looks): ReconcileSchedule {
-  if (!isCallable(step) || !canTell(step.by.provider.manifest.services[step.service])) return { after: doubtful, last: doubtful }
-  return { after: looks[done] ?? hour + day * (done - looks.length + 1), last: doubtful }
+  if (!isCallable(step) || !canTell(step.by.provider.manifest.services[step.service])) return { after: uncertain, last: uncertain }
+  return { after: looks[done] ?? hour + day * (done - looks.length + 1), last: uncertain }
 }
 
 /** Whether the outcome of a request can be found: by its idempotency key, by `lookup`, or by a checkpoint that was not reached. */

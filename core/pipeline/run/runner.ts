@@ -98,7 +98,7 @@ async function beginNow (
   const record = { ...planned, ...(attempt === undefined ? {} : { attempt }) }
   return dependencies.leases.withLease(async (lease, hold) => {
     const opened = openDispatch(dependencies.database, record, { lease }).catch(async (error: unknown) => {
-      if (attempt !== undefined && isDoubtful(error)) await keepUnsent(dependencies, record, attempt.stepId, lease.runId)
+      if (attempt !== undefined && isUncertain(error)) await keepUnsent(dependencies, record, attempt.stepId, lease.runId)
       throw error
     })
     return finish(beginRun(record, { runId: lease.runId, createdAt: await untilRecorded(record, opened, begun) }), hold)
@@ -194,14 +194,14 @@ async function untilRecorded<T> (dispatch: Pick<DispatchRef, 'dispatchId'>, open
     begun()
     return done
   } catch (error) {
-    const cause = isDoubtful(error) ? recordingUnknown(dispatch, error) : error
+    const cause = isUncertain(error) ? recordingUnknown(dispatch, error) : error
     if (cause instanceof DispatchError && cause.word === 'recording_unknown') begun()
     throw cause
   }
 }
 
-function isDoubtful (error: unknown): boolean {
-  return error instanceof DatabaseUnavailable && error.doubtful
+function isUncertain (error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && error.uncertain
 }
 
 /** The database commits the statement or rolls it back within seconds; until then nobody can tell. */

@@ -212,7 +212,7 @@ export function openDatabase (
   const flush = createSharedRun(async () => {
     await flushing.execute(flusher).catch((cause: unknown) => {
       // What was committed is known to others; whether a crash would lose it is not.
-      throw new DatabaseUnavailable(cause instanceof DatabaseUnavailable ? cause.reason : 'away', { cause, doubtful: true })
+      throw new DatabaseUnavailable(cause instanceof DatabaseUnavailable ? cause.reason : 'away', { cause, uncertain: true })
     })
   }, { apart: betweenFlushes })
   // Written by hand, without a query builder, because every dispatch sends two of them.

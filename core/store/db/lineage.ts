@@ -123,7 +123,7 @@ const due = `
 
 /**
  * A doubt begins anew, because a lost call may have been made until now. What a person has to say goes on waiting for that. What an
- * earlier restore has marked has been doubtful since then.
+ * earlier restore has marked has been uncertain since then.
  */
 const marked = `
   update steps set restored_to = least(restored_to, uncertain_at, $2::timestamptz),

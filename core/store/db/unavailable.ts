@@ -15,22 +15,22 @@ const sentences: Readonly<Record<Unavailability, string>> = {
 }
 
 /**
- * A statement failed because of the database, not because of the request: a later try may succeed. `doubtful`: no answer came, so the
+ * A statement failed because of the database, not because of the request: a later try may succeed. `uncertain`: no answer came, so the
  * statement may have been executed.
  */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable'
   readonly reason: Unavailability
-  readonly doubtful: boolean
+  readonly uncertain: boolean
   /** The SQLSTATE, or the code of the connection's error. */
   readonly code: string
   /** Why a connection could not be opened, and what helps. For operators: it names the server and its user. */
   readonly why?: string
 
-  constructor (reason: Unavailability, { cause, doubtful = false, why }: { cause?: unknown, doubtful?: boolean, why?: string } = {}) {
+  constructor (reason: Unavailability, { cause, uncertain = false, why }: { cause?: unknown, uncertain?: boolean, why?: string } = {}) {
     super(sentences[reason], { cause })
     this.reason = reason
-    this.doubtful = doubtful
+    this.uncertain = uncertain
     this.code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
     if (why !== undefined) this.why = why
   }
@@ -61,7 +61,7 @@ const states: Readonly<Record<string, Unavailability>> = {
 export function statementError (error: unknown): unknown {
   if (error instanceof DatabaseUnavailable || error instanceof TypeError) return error
   // No answer came: the connection has failed, and the statement may have been executed.
-  if (!(error instanceof pg.DatabaseError)) return new DatabaseUnavailable('away', { cause: error, doubtful: true })
+  if (!(error instanceof pg.DatabaseError)) return new DatabaseUnavailable('away', { cause: error, uncertain: true })
   const { code = '' } = error
   const reason = states[code] ?? states[code.slice(0, 2)]
   return reason === undefined ? error : new DatabaseUnavailable(reason, { cause: error })

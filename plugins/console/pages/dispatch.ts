@@ -200,14 +200,14 @@ ${
 function actions ({ words, actor }: Visit, dispatch: DispatchView, corrections: readonly Html[]): Html {
   const { dispatchId, status, steps } = dispatch
   const at = `/console/dispatches/${dispatchId}`
-  const doubtful = status === 'uncertain' && actor.role === 'admin'
+  const uncertain = status === 'uncertain' && actor.role === 'admin'
   const retriable = isRetriable(dispatch)
   const cancellable = status === 'queued' || status === 'running' ||
     (status !== 'cancelled' && steps.some((step) => step.status === 'accepted' && revocableServices.includes(step.service)))
-  if (!doubtful && !retriable && !cancellable) return html``
+  if (!uncertain && !retriable && !cancellable) return html``
   return html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>
 ${
-    doubtful
+    uncertain
       ? resolveForm(words, `${at}/resolve`, words.resolveIntro)
       : html``
   }${

@@ -124,30 +124,31 @@ await t.test('no limit of time is without an end: a lock, a statement, a transac
   const database = openDatabase({ connectionString: proxy.url }, { connections: 2, limits: quick, onError: (error) => lost.push(error) })
   const asked = async (work: () => Promise<unknown>): Promise<object> => {
     const begun = performance.now()
-    const { reason, doubtful } = await work().then(() => ({ reason: 'done', doubtful: false }),
+    const { reason, uncertain } = await work().then(() => ({ reason: 'done', uncertain: false }),
       (error: unknown) => error as DatabaseUnavailable)
-    return { reason, doubtful, inTime: performance.now() - begun < 5 * quick.answer }
+    return { reason, uncertain, inTime: performance.now() - begun < 5 * quick.answer }
   }
   const company = (statement: RawBuilder<unknown>) => () => database.company(2, (queries) => statement.execute(queries))
   await holding(url, 2, async () => {
-    t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'busy', doubtful: false, inTime: true }, 'a lock')
+    t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'busy', uncertain: false, inTime: true }, 'a lock')
   })
-  t.strictSame(await asked(company(sql`select pg_sleep(20)`)), { reason: 'busy', doubtful: false, inTime: true }, 'a statement')
+  t.strictSame(await asked(company(sql`select pg_sleep(20)`)), { reason: 'busy', uncertain: false, inTime: true }, 'a statement')
   t.strictSame(await asked(() =>
     database.company(2, async (queries) => {
       await sql`select from credits for update`.execute(queries)
       await pause(3 * quick.idle)
       await sql`select 1`.execute(queries)
     })
-  ), { reason: 'away', doubtful: true, inTime: true }, 'a transaction')
-  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', doubtful: false, inTime: true },
+  ), { reason: 'away', uncertain: true, inTime: true }, 'a transaction')
+  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', uncertain: false, inTime: true },
     'has left its lock')
   proxy.silence()
-  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'away', doubtful: true, inTime: true },
+  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'away', uncertain: true, inTime: true },
     'an open connection')
   has(t, await asked(() => database.ping()), { reason: 'away' }, 'and a new one')
   proxy.speak()
-  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', doubtful: false, inTime: true }, 'and works again')
+  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', uncertain: false, inTime: true },
+    'and works again')
   await database.close()
 })
 

@@ -142,11 +142,11 @@ await t.test('a step is settled once, and charged once, whoever tries', async (t
 })
 
 await t.test('only a dispatch that failed is taken up again, by one runner, with its price held anew', async (t) => {
-  const doubtful = await opened()
-  await begin(doubtful)
-  await settle(doubtful, failing('uncertain'), 'uncertain')
-  t.equal(await resume(doubtful), false, 'one in doubt')
-  has(t, await begin(doubtful).catch((error: unknown) => error), conflict)
+  const uncertain = await opened()
+  await begin(uncertain)
+  await settle(uncertain, failing('uncertain'), 'uncertain')
+  t.equal(await resume(uncertain), false, 'one in doubt')
+  has(t, await begin(uncertain).catch((error: unknown) => error), conflict)
   const dispatch = await opened()
   t.equal(await resume(dispatch), false, 'one that runs')
   await begin(dispatch)

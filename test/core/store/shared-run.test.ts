@@ -83,6 +83,6 @@ await t.test('where the disk cannot be waited for, nobody knows whether a change
   const [alone, ...others] = await Promise.allSettled([call(), call(), call()])
   t.equal(alone.status, 'fulfilled')
   for (const other of others) {
-    t.ok(other.status === 'rejected' && other.reason instanceof DatabaseUnavailable && other.reason.doubtful)
+    t.ok(other.status === 'rejected' && other.reason instanceof DatabaseUnavailable && other.reason.uncertain)
   }
 })

@@ -21,7 +21,7 @@ const { app, send } = service
 const { dispatch: read, timeline, events, credits } = readingOf(service)
 const [database, dependencies] = [app.get('database'), app.get('pipelineDependencies')]
 
-const lost = new DatabaseUnavailable('away', { doubtful: true })
+const lost = new DatabaseUnavailable('away', { uncertain: true })
 const { callFunction } = database
 
 /** Sends a text whose record gets no answer from the database. */

@@ -72,14 +72,14 @@ export async function furnished (
     const request = (reference: string): object => invoiceRequest(data, { metadata, invoicing: { reference } })
     note(made.dispatchIds, await dispatch('invoice', text, request('reject')))
     note(made.dispatchIds, await dispatch('vendor', text, { ...request(number), providerName: vendor }))
-    const doubtful = await dispatch('doubtful invoice', text, invoiceRequest({ ...data, number: `${number} ${text}` }, {
+    const uncertain = await dispatch('uncertain invoice', text, invoiceRequest({ ...data, number: `${number} ${text}` }, {
       metadata,
       invoicing: { reference: 'uncertain' }
     }))
-    if (doubtful !== undefined && index % 2 === 0) {
-      await write('reason', text, 'POST', `/api/v1/dispatches/${doubtful}/resolve`, { outcome: 'accepted', reason: text })
+    if (uncertain !== undefined && index % 2 === 0) {
+      await write('reason', text, 'POST', `/api/v1/dispatches/${uncertain}/resolve`, { outcome: 'accepted', reason: text })
     }
-    note(made.dispatchIds, doubtful)
+    note(made.dispatchIds, uncertain)
     await dispatch('text message', text, { sms: { phoneNumber: '+33612345678', message: text }, metadata }, 'sms')
     const mail = { from: `"${text}" <demo@example.com>`, to: [`"${text}" <ada@example.com>`], subject: text, body: text }
     await dispatch('sender', text, { email: mail, metadata }, 'email')

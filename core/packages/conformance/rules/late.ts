@@ -44,7 +44,7 @@ function pointOf ({ installed: { manifest } }: ProviderUnderTest, { prepared, ru
 type Late = { prepared: Prepared, at: number, attack: InjectedFault, offered: Offered, asked: readonly Prepared[] }
 
 /**
- * The outcome is doubtful at first, even if a look-up finds nothing too early. It is accepted when the request is repeated under its key.
+ * The outcome is uncertain at first, even if a look-up finds nothing too early. It is accepted when the request is repeated under its key.
  */
 async function lateFaults (subject: ProviderUnderTest, { prepared, at, attack, offered, asked }: Late): Promise<string[]> {
   const { manifest } = subject.installed

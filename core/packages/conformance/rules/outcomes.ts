@@ -156,7 +156,7 @@ function expectedOf (words: Trial['words']): string {
 /** A request with an unknown outcome must be sent once only, or each time under the same key. */
 function onceCase ({ services }: Manifest, trial: Trial, { requests }: CallRun): Case[] {
   const { prepared: { call: { service, exchange } }, at, position, attack } = trial
-  if (position === 'before' || attack.means !== 'doubtful' || !isUnsafe(exchange[at])) return []
+  if (position === 'before' || attack.means !== 'uncertain' || !isUnsafe(exchange[at])) return []
   const times = requests.filter(({ index }) => index === at).length
   const keyed = services[service]?.idempotency.kind === 'key'
   return [judged('once', nameOf(trial), times > 1 && !keyed ? [`It was sent ${times} times.`] : [])]

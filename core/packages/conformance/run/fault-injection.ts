@@ -6,7 +6,7 @@ type Word = Outcome['outcome']
 
 /** A fault of one request. `means`: the outcome of the request, whatever the provider reports. */
 export type InjectedFault =
-  & { name: string, means: 'refused' | 'not done' | 'doubtful', status?: number }
+  & { name: string, means: 'refused' | 'not done' | 'uncertain', status?: number }
   & (
     | { script: VendorReply }
     /** The connection is refused. */
@@ -30,12 +30,12 @@ const answers = (means: InjectedFault['means'], ...statuses: readonly number[]):
 export const injectedFaults: readonly InjectedFault[] = [
   ...answers('refused', 400, 401, 403, 404, conflict),
   ...answers('not done', 429),
-  ...answers('doubtful', 500, 503),
-  { name: 'answered with what is not JSON', means: 'doubtful', script: { text: '<html>Welcome</html>' } },
-  { name: 'answered with JSON of another shape', means: 'doubtful', script: { json: ['another', 'shape'] } },
-  { name: 'answered with half an answer', means: 'doubtful', script: { cut: 'in-reply' } },
-  { name: 'cut off once it has been sent', means: 'doubtful', script: { cut: 'after-body' } },
-  { name: 'given up for want of an answer', means: 'doubtful', silent: true },
+  ...answers('uncertain', 500, 503),
+  { name: 'answered with what is not JSON', means: 'uncertain', script: { text: '<html>Welcome</html>' } },
+  { name: 'answered with JSON of another shape', means: 'uncertain', script: { json: ['another', 'shape'] } },
+  { name: 'answered with half an answer', means: 'uncertain', script: { cut: 'in-reply' } },
+  { name: 'cut off once it has been sent', means: 'uncertain', script: { cut: 'after-body' } },
+  { name: 'given up for want of an answer', means: 'uncertain', silent: true },
   { name: 'refused a connection', means: 'not done', link: 'refused' },
   { name: 'sent to a name that is not found', means: 'not done', link: 'unknown name' },
   { name: 'sent to a server with another certificate', means: 'not done', link: 'untrusted' }
@@ -71,7 +71,7 @@ type Facts = { notProcessed: readonly number[], keyed: boolean, passed: boolean,
 
 function meaningOf ({ status, means }: InjectedFault, { notProcessed, keyed }: Facts): InjectedFault['means'] {
   if (status !== undefined && notProcessed.includes(status)) return 'not done'
-  return status === conflict && keyed ? 'doubtful' : means
+  return status === conflict && keyed ? 'uncertain' : means
 }
 
 /** The permitted outcomes of a call with one attacked request. `accepted` is right only with the answer of the fixture. */
@@ -81,9 +81,9 @@ export function allowed (attack: InjectedFault, position: Position, facts: Facts
   // What was accepted stays accepted, whether or not the rest was done.
   if (position === 'after') return ['uncertain', 'accepted']
   const unread = 'script' in attack && attack.status === undefined && !('cut' in attack.script) ? ['accepted' as const] : []
-  if (means === 'doubtful' && position === 'at') return ['uncertain', ...unread]
+  if (means === 'uncertain' && position === 'at') return ['uncertain', ...unread]
   // A call that is aborted after its point of no return may have done anything.
-  if (means === 'doubtful') return ['unavailable', ...unread, ...'silent' in attack && passed ? ['uncertain' as const] : []]
+  if (means === 'uncertain') return ['unavailable', ...unread, ...'silent' in attack && passed ? ['uncertain' as const] : []]
   if (means === 'not done') return ['unavailable']
   // A provider may send a query to learn that something does not exist.
   return safe && attack.status === 404 ? ['rejected', 'unavailable', 'accepted'] : ['rejected']

@@ -12,7 +12,7 @@ const postpone = (key: Key, look: { look_after: number, look_last: number } = { 
   call('postpone_reconciliation', { ...key, error: failure, ...look })
 
 /** A dispatch whose first step is in doubt since 30 seconds, under the lease of a run. */
-async function doubtful (more: Parameters<typeof calling>[0] = {}): Promise<Key> {
+async function uncertain (more: Parameters<typeof calling>[0] = {}): Promise<Key> {
   const key = await calling(more)
   await database.owner.updateTable('steps').set({ status: 'uncertain', uncertain_at: later(-30) }).where('step_id', '=', key.step_id)
     .execute()
@@ -20,7 +20,7 @@ async function doubtful (more: Parameters<typeof calling>[0] = {}): Promise<Key>
 }
 
 await t.test('a look that learnt nothing ends its run, and the next one follows', async (t) => {
-  const key = await doubtful()
+  const key = await uncertain()
   t.equal(await postpone(key), true)
   has(t, await dispatch(key), { status: 'running', run_id: null, leased_until: null })
   has(t, await steps(key), [{ status: 'uncertain', looks: 1, error: failure, next_look_at: later(30), uncertain_at: later(-30), held: 3 }])
@@ -38,7 +38,7 @@ await t.test('a call that was repeated and not answered is in doubt again, with 
 await t.test('once the time for looks is over, nothing is held for a step and what would follow it', async (t) => {
   const chain = { steps: [{ price: 1, held: 1 }, { price: 2, held: 2 }, { price: 4, held: 4, deferred_on: 'esign.completed' }] }
   const over = { look_after: 60, look_last: 30 }
-  const key = await doubtful(chain)
+  const key = await uncertain(chain)
   t.equal(await postpone(key, over), true)
   has(t, await steps(key), [{ status: 'uncertain', held: 0, next_look_at: null, looks: 1 }, { held: 0 }, { held: 4 }])
   t.same(await credits(key.company_id), [10, 4])
@@ -52,7 +52,7 @@ await t.test('once the time for looks is over, nothing is held for a step and wh
 })
 
 await t.test('a run that has lost its lease, and another company, postpone nothing', async (t) => {
-  const key = await doubtful()
+  const key = await uncertain()
   const before = await everything(key)
   t.equal(await postpone({ ...key, run_id: randomUUIDv7() }), false)
   t.equal(await postpone({ ...key, company_id: stranger }), false)
@@ -60,7 +60,7 @@ await t.test('a run that has lost its lease, and another company, postpone nothi
 })
 
 await t.test('where the step was settled meanwhile, the run ends and that is all', async (t) => {
-  const key = await doubtful()
+  const key = await uncertain()
   await database.owner.updateTable('steps').set({ status: 'accepted' }).where('step_id', '=', key.step_id).execute()
   t.equal(await postpone(key, { look_after: 60, look_last: 30 }), false)
   has(t, await dispatch(key), { run_id: null })

@@ -31,7 +31,7 @@ const given = (key: Key, more: Partial<Given>): Given => ({
 const settle = (key: Key, more: Partial<Given>): Promise<DatabaseFunctions['settle_step']['answer']> =>
   call('settle_step', given(key, more))
 const failed = (outcome: Given['outcome'], more: Partial<Given> = {}): Partial<Given> => ({ outcome, error: failure, ...more })
-const doubtful = (more: Partial<Given> = {}): Partial<Given> => failed('uncertain', { look_after: 60, look_last: 3600, ...more })
+const uncertain = (more: Partial<Given> = {}): Partial<Given> => failed('uncertain', { look_after: 60, look_last: 3600, ...more })
 const response = { id: 'remote-1', status: 'created' } as const
 const [first, second] = ['simulator', 'other'].map((code) => ({ code, version: '1.0.1', configuredBy: 'company' as const }))
 const list = [first!, second!]
@@ -67,7 +67,7 @@ await t.test('beside the path of its dispatch it keeps the lease too', async (t)
 
 await t.test('a step in doubt has no other provider any more', async (t) => {
   const key = await calling({ steps: [{ providers: list }] })
-  await settle(key, doubtful({ status: 'uncertain' }))
+  await settle(key, uncertain({ status: 'uncertain' }))
   has(t, await steps(key), [{ status: 'uncertain', provider_code: 'simulator', providers: null }])
 })
 
@@ -150,13 +150,13 @@ await t.test('a dispatch that is queued for its next step is due at once', async
 
 await t.test('what is in doubt keeps its price held, and is looked at from the beginning of the doubt on', async (t) => {
   const key = await calling()
-  await settle(key, doubtful({ status: 'uncertain' }))
+  await settle(key, uncertain({ status: 'uncertain' }))
   has(t, await steps(key), [{ status: 'uncertain', held: 3, charged: 0, uncertain_at: moment, next_look_at: later(60), looks: 0 }])
   has(t, await dispatch(key), { status: 'uncertain', finished_at: moment, run_id: null })
 
   const before = await calling()
   await database.owner.updateTable('steps').set({ uncertain_at: later(-30), looks: 4 }).where('step_id', '=', before.step_id).execute()
-  await settle(before, doubtful({ status: 'uncertain' }))
+  await settle(before, uncertain({ status: 'uncertain' }))
   has(t, await steps(before), [{ uncertain_at: later(-30), next_look_at: later(30), looks: 4 }])
 })
 
@@ -170,7 +170,7 @@ await t.test('the next look is a second from now at the earliest, and at the lat
   for (const [look, next] of cases) {
     const key = await calling()
     await database.owner.updateTable('steps').set({ uncertain_at: later(-30) }).where('step_id', '=', key.step_id).execute()
-    await settle(key, doubtful({ status: 'uncertain', ...look }))
+    await settle(key, uncertain({ status: 'uncertain', ...look }))
     t.same((await steps(key))[0]?.next_look_at, next)
   }
 })
@@ -199,7 +199,7 @@ await t.test('where a dispatch ends, what was to follow is held for no longer; a
     t.same(await credits(key.company_id), [10, held], status)
   }
   const key = await calling(chain)
-  await settle(key, doubtful({ status: 'uncertain' }))
+  await settle(key, uncertain({ status: 'uncertain' }))
   t.same(await credits(key.company_id), [10, 7])
 })
 

@@ -86,7 +86,7 @@ async function renew (options: Options, { connect, ref, settings, provider }: Co
   const issued = await refreshTokens(network.transport, connect, settings, earlier).catch(async (error: unknown) => {
     if (error instanceof RequestFailure && error.facts.code === 'invalid_grant') return await ended(database, token, error.message)
     await endRenewal(database, token)
-    throw error instanceof RequestFailure && error.verdict === 'doubtful'
+    throw error instanceof RequestFailure && error.verdict === 'uncertain'
       ? new RequestFailure('not done', error.message, { cause: error })
       : error
   })
