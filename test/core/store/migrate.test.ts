@@ -22,7 +22,7 @@ await t.test('processes that start together migrate once, and later ones not aga
 
 type Column = { name: string, nullable: boolean }
 
-/** The columns that the types of queries write down, by table: those of the core in schema.ts, those of a feature in its store/tables.ts. */
+/** The columns that the types of queries write down, by table: of the core in schema.ts, of a feature in its store/tables.ts. */
 async function written (): Promise<Record<string, Column[]>> {
   const core = new URL('../../../core/', import.meta.url)
   const files = ['store/db/schema.ts', ...globSync('packages/features/*/store/tables.ts', { cwd: core })]
