@@ -83,7 +83,7 @@ void t.test('a master key that is missing, broken or another one', async (t) => 
 void t.test('a shared template that is broken', async (t) => {
   const { url: DATABASE_URL } = await testDatabase(t)
   const [checkout, folder] = [dataDirectory(t), dataDirectory(t)]
-  for (const part of ['package.json', 'scripts', 'plugins', 'templates']) {
+  for (const part of ['package.json', 'scripts', 'plugins', 'core/packages/features', 'templates']) {
     cpSync(join(root, part), join(checkout, part), { recursive: true })
   }
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
