@@ -207,6 +207,7 @@ await t.test('who was let in before is answered before nearly all strangers of 2
     return status
   })
   t.equal(await ask(company), 200)
-  t.ok(answered < 100, String(answered))
+  // Beside each eight connections that are accepted, four requests begin at most.
+  t.ok(answered < 150, String(answered))
   t.same(new Set(await Promise.all(strangers)), new Set([401]))
 })

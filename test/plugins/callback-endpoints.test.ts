@@ -193,9 +193,10 @@ await t.test('what waits for a disabled endpoint is stopped; all that failed sin
 
 await t.test('an endpoint is warned of low credits, like the address for warnings', async (t) => {
   const { companyId, admin } = await service.company('poor')
-  await send('PUT', '/api/v1/company', { body: { lowCredit: 1_000_000 } }, admin)
   const { body: { id } } = await send('POST', path, { body: { name: 'A', url: 'https://poor.acme.test/', types: ['company.credits_low'] } },
     admin)
+  // After the endpoint, which the service's own look, if it comes now, would warn too.
+  await send('PUT', '/api/v1/company', { body: { lowCredit: 1_000_000 } }, admin)
   const [queue, now, newId] = [app.get('queue'), app.get('now'), app.get('newId')]
   await sendCreditWarnings({ database: app.get('database'), queue, now, newId })
   await until('it is warned', () => received('poor.acme.test').length === 1)
