@@ -231,7 +231,9 @@ await t.test('an outcome that cannot be opened is set aside, and so is one that 
   const unknown = `${strange.stepId}-${strange.attempt}.json.unknown`
   await until('the others are set aside', () => readdirSync(spool).every((name) => !name.endsWith('.json')))
   t.strictSame(readdirSync(spool).sort(), ['0-broken.json.unreadable', '0-strange.json.unreadable', unknown].sort())
-  const told = service.log.filter((line) => line.includes(join(spool, unknown)))
+  const linesOfUnknown = (): string[] => service.log.filter((line) => line.includes(join(spool, unknown)))
+  await until('it is told', () => linesOfUnknown().length > 0)
+  const told = linesOfUnknown()
   t.equal(told.length, 1)
   contains(t, told[0], '"level":50')
   contains(t, told[0], strange.dispatchId)
