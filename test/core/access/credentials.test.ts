@@ -3,16 +3,18 @@ import { type Account, ClientGone, createCredentials, createUnknownSecrets, hash
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { createPace } from '../../../core/access/password-semaphore.ts'
+import { createGate, type Gate } from '../../support/gate.ts'
 import { has } from '../../support/matching.ts'
 import { accountWith, createAccounts, createClock, somewhere } from './fixtures/access.ts'
 
 function setUp (...list: Account[]) {
   const clock = createClock()
   const accounts = createAccounts(...list)
-  const checks = { count: 0, running: 0, most: 0 }
+  const checks: { count: number, running: number, most: number, gate?: Gate } = { count: 0, running: 0, most: 0 }
   const matches: typeof passwordMatches = async (hash, password) => {
     checks.count++
     checks.most = Math.max(checks.most, ++checks.running)
+    await checks.gate?.pass()
     return await passwordMatches(hash, password).finally(() => checks.running--)
   }
   const credentials = createCredentials({
@@ -169,6 +171,7 @@ await t.test('who was right from there before waits for no stranger, and strange
 
 await t.test('who has gone is not checked, and whoever came with the same credentials is', async (t) => {
   const { verify, checks } = setUp(accountWith())
+  const gate = checks.gate = createGate()
   const before = verify('bob@example.com', 'any')
   const gone = new AbortController()
   const departed = onBehalfOf({ owner: () => somewhere, gone: () => gone.signal, waits: () => undefined },
@@ -178,6 +181,7 @@ await t.test('who has gone is not checked, and whoever came with the same creden
   await setImmediate()
   gone.abort(new ClientGone())
   await t.rejects(departed, { name: 'ClientGone' })
+  gate.open()
   has(t, await other, { userId: 7 })
   await before
   t.equal(checks.count, 2)

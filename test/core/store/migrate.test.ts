@@ -22,12 +22,12 @@ await t.test('processes that start together migrate once, and later ones not aga
 
 type Column = { name: string, nullable: boolean }
 
-/** The columns that the types of queries write down, by table: of the core in schema.ts, of a feature in its store/tables.ts. */
+/** The columns that the types of queries write down, by table: of the core in schema.ts, of a feature in its store. */
 async function written (): Promise<Record<string, Column[]>> {
   const core = new URL('../../../core/', import.meta.url)
-  const files = ['store/db/schema.ts', ...globSync('packages/features/*/store/tables.ts', { cwd: core })]
+  const files = ['store/db/schema.ts', ...globSync('packages/features/*/store/*.ts', { cwd: core })]
   const sources = await Promise.all(files.map((file) => readFile(new URL(file, core), 'utf8')))
-  const tables = sources.map((source) => /export type \w*Tables = \{\n([\s\S]*?)\n\}/.exec(source)?.[1] ?? '').join('\n')
+  const tables = sources.map((source) => /^(?:export )?type \w*Tables = \{\n([\s\S]*?)\n\}/m.exec(source)?.[1] ?? '').join('\n')
   return Object.fromEntries([...tables.matchAll(/^ {2}(\w+): \{([^{}]*)\}/gm)].map(([, table = '', columns = '']) => [
     table,
     [...columns.matchAll(/(\w+): ((?:<(?:[^<>]|<[^<>]*>)*>|[^,<\n])+)/g)].map(([, name = '', type = '']) => ({
