@@ -24,7 +24,7 @@ const compiled = fileURLToPath(new URL('../node_modules/.cache/compiled', import
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
 
 /** Files of the second tier wait more than they work: four of them keep two processors busy. Those of the first wait for the database. */
-const jobsOf = (files: readonly string[]): number => Math.ceil(availableParallelism() * (files.some(isLong) ? 2 : 1.5))
+const jobsOf = (files: readonly string[]): number => Math.ceil(availableParallelism() * (files.every(isLong) ? 2 : 1.5))
 
 async function runTap (files: readonly string[], server: TestServer): Promise<Outcome> {
   const tap = spawn(process.execPath, [runFiles, String(jobsOf(files)), ...files], {
