@@ -19,5 +19,5 @@ export { type AdapterDetail, type AdapterView, type Api, type ApiAnswer, type Ap
   type ConfigurationView, type MyConfig, type Refusal, withQuery } from './session/api.ts'
 export { proofIn, ProofNeeded } from './session/proof.ts'
 export { offerVerification } from './session/verification.ts'
-export { type Visit, visitOf } from './session/visit.ts'
+export { type Visit, visitOf, visitWith } from './session/visit.ts'
 export { otherServices, templateServices } from './session/services.ts'

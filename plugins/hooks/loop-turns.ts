@@ -92,10 +92,11 @@ export function createLoopTurns (now: () => number = () => performance.now()): L
   function serve (part: Part): void {
     const { newLines, lines } = part
     const of = newLines.size > 0 ? newLines : lines
-    for (const [line, [first, ...rest]] of of) {
+    for (const [line, callers] of of) {
+      const first = callers.shift()
       of.delete(line)
       // To the end of the circle.
-      if (rest.length > 0) lines.set(line, rest)
+      if (callers.length > 0) lines.set(line, callers)
       if (newLines.size === 0 && lines.size === 0) waiting.delete(part)
       begin(part, line)
       first?.()

@@ -40,6 +40,6 @@ export { CountryCode, DocumentHandle, EmailAddress, LanguageCode, LanguageTag, L
 
 // Concurrency: permits, time limits, results that are computed once.
 export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } from './fair-semaphore.ts'
-export { once } from './once.ts'
+export { lazy, once } from './once.ts'
 export { turnLimit, withDeadline, withinTurns, withTimeLimit } from './time-limit.ts'
 export { memoizeByIdentity } from './memoize.ts'

@@ -1,3 +1,4 @@
+import { lazy } from '@dispatch/common'
 import { mayUse } from '../../access/permissions.ts'
 import { DispatchError } from '../../contract/errors.ts'
 import { within } from '../../contract/spans.ts'
@@ -37,19 +38,13 @@ export async function runDeferredAction (
 
 async function actAfterEvent (dependencies: PipelineDependencies, run: Run, step: Step): Promise<void> {
   const refused = await refusalOf(dependencies, run, step)
-  if (refused === undefined) await runStep(dependencies, run, step, once(() => handOnAfterEvent(dependencies, run, step)))
+  if (refused === undefined) await runStep(dependencies, run, step, lazy(() => handOnAfterEvent(dependencies, run, step)))
   else await settle(dependencies, run, step, { settlement: refused, actor: { kind: 'system' } })
 }
 
 /** Sends to the recipients that an accepted step left, with the content that it was called with. */
 async function sendToRemaining (dependencies: PipelineDependencies, run: Run, step: Step): Promise<void> {
   await runStep(dependencies, run, step, () => handOnAgain(dependencies, run, step))
-}
-
-/** Fetches at the first call only. */
-function once<T> (fetch: () => Promise<T>): () => Promise<T> {
-  let fetched: Promise<T> | undefined
-  return () => fetched ??= fetch()
 }
 
 /** Why the step may not be run now: permission and credits are checked again. The configuration is checked by the call. */

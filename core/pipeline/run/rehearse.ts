@@ -1,4 +1,4 @@
-import { type JsonObject, type Problem, withTimeLimit } from '@dispatch/common'
+import { type JsonObject, lazy, type Problem, withTimeLimit } from '@dispatch/common'
 import { areSimple, RenderError, simplePages, simpleSize } from '@dispatch/documents'
 import { refusal } from '../../contract/errors.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
@@ -112,12 +112,10 @@ function stageOf (dependencies: PipelineDependencies): PipelineDependencies {
 
 /** Hands on the document of the first step, which is made when it is first asked for. */
 function handingOn (stage: PipelineDependencies, run: Run): () => Promise<ChainDocument | undefined> {
-  async function make (): Promise<ChainDocument | undefined> {
+  return lazy(async () => {
     const [first] = run.steps
     if (first === undefined || services[first.service].content !== 'document' || first.template === undefined) return undefined
     const { made, document } = await prepareContent(stage, run, first, () => Promise.resolve(undefined))
     return document === undefined || !('signatures' in made) ? undefined : { document, signatures: made.signatures }
-  }
-  let known: Promise<ChainDocument | undefined> | undefined
-  return () => known ??= make()
+  })
 }

@@ -70,6 +70,14 @@ export function ownOf (request: FastifyRequest): Actor {
   return acting?.own ?? actor
 }
 
+/** The same for pages of a feature: `wordsOf` adds its words to those of the console. */
+export function visitWith<OwnWords> (wordsOf: (words: Words) => OwnWords) {
+  return (request: FastifyRequest): Omit<Visit, 'words'> & { words: OwnWords } => {
+    const visit = visitOf(request)
+    return { ...visit, words: wordsOf(visit.words) }
+  }
+}
+
 /** The reader, where there is a session; pages that need none have no visit. */
 export function knownVisit (request: FastifyRequest): Visit | null {
   return request[visiting]

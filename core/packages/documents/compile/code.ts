@@ -1,3 +1,4 @@
+import { lazy } from '@dispatch/common'
 import { code128Modules } from '../code/code128.ts'
 import { ean13Modules } from '../code/ean13.ts'
 import { qrFault, qrModules } from '../code/qr.ts'
@@ -19,7 +20,7 @@ type Draw = (text: string) => Drawing | string
 
 const draw: Readonly<Record<Symbology, Draw>> = {
   // A QR code takes far longer than a barcode, and formats that show its words do not need its modules.
-  qr: (text) => qrFault(text) ?? { modules: once(() => qrModules(text)), width: 30, height: 30 },
+  qr: (text) => qrFault(text) ?? { modules: lazy(() => qrModules(text)), width: 30, height: 30 },
   code128: (text) => barcode(code128Modules(text), 15),
   ean13: (text) => barcode(ean13Modules(text), 22.85)
 }
@@ -27,11 +28,6 @@ const draw: Readonly<Record<Symbology, Draw>> = {
 /** A module of a barcode is 0.33 mm wide. */
 function barcode (modules: Modules | string, height: number): Drawing | string {
   return typeof modules === 'string' ? modules : { modules: () => modules, width: modules.columns * 0.33, height }
-}
-
-function once<T> (make: () => T): () => T {
-  let made: T | undefined
-  return () => made ??= make()
 }
 
 /** Compiles a machine-readable code. Without a value it is left out. A value that it cannot hold is a RenderError. */

@@ -1,5 +1,4 @@
-import { type Visit as VisitOfConsole, visitOf as visitOfConsole, withWords } from '@dispatch/plugins/console'
-import type { FastifyRequest } from 'fastify'
+import { visitWith, withWords } from '@dispatch/plugins/console'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
 
@@ -9,10 +8,7 @@ export const wordsOf = withWords({ en, fr })
 /** The texts of the console and of these pages, in one language. */
 export type Words = ReturnType<typeof wordsOf>
 
-/** What a page knows of its reader. */
-export type Visit = Omit<VisitOfConsole, 'words'> & { words: Words }
+export const visitOf = visitWith(wordsOf)
 
-export function visitOf (request: FastifyRequest): Visit {
-  const visit = visitOfConsole(request)
-  return { ...visit, words: wordsOf(visit.words) }
-}
+/** What a page knows of its reader. */
+export type Visit = ReturnType<typeof visitOf>
