@@ -2,7 +2,10 @@ import js from '@eslint/js'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['**/node_modules/**', '.tap/**', 'data/**', 'test/fixtures/clients/**', 'test/fixtures/services/**'] },
+  {
+    ignores: ['**/node_modules/**', '.tap/**', 'data/**', 'test/fixtures/clients/**', 'test/fixtures/services/**',
+      'test/fixtures/formats/**']
+  },
   js.configs.recommended,
   {
     rules: {

@@ -31,11 +31,11 @@ import { dispatchChangesRoutes } from './routes/dispatch-changes.ts'
 import { dispatchRoutes } from './routes/dispatch.ts'
 import { dispatchesRoutes } from './routes/dispatches.ts'
 import { documentsRoutes } from './routes/documents.ts'
+import { domainsRoutes } from './routes/domains.ts'
 import { healthRoutes } from './routes/health.ts'
 import { impersonationRoutes } from './routes/impersonation.ts'
 import { keysRoutes } from './routes/keys.ts'
 import { linkMailRoutes } from './routes/link-mail.ts'
-import { linksRoutes } from './routes/links.ts'
 import { authRoutes } from './routes/login.ts'
 import { noticesRoutes } from './routes/notices.ts'
 import { platformSearchRoutes } from './routes/platform-search.ts'
@@ -43,11 +43,11 @@ import { providersRoutes } from './routes/providers.ts'
 import { parseQuery } from './routes/query-string.ts'
 import { queueRoutes } from './routes/queue.ts'
 import { requestsRoutes } from './routes/requests.ts'
+import { rootRoute } from './routes/root.ts'
 import { secondFactorRoutes } from './routes/second-factor.ts'
 import { securityRoutes } from './routes/security-text.ts'
 import { sessionsRoutes } from './routes/sessions.ts'
 import { simulatorRoutes } from './routes/simulator.ts'
-import { singleSignOnRoutes } from './routes/single-sign-on.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import { usersRoutes } from './routes/users.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
@@ -95,8 +95,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   await server.register(authRoutes, { authentication: get('authentication') })
   await server.register(impersonationRoutes, { impersonate: get('impersonation') })
   await server.register(sessionsRoutes, { sessions: get('sessions') })
-  await server.register(singleSignOnRoutes, { singleSignOn: get('singleSignOn') })
-  await server.register(linksRoutes, { links: get('links') })
+  await server.register(domainsRoutes, { domains: get('domains') })
   await server.register(linkMailRoutes, { linkMail: get('linkMail') })
   await server.register(noticesRoutes, { notices: get('notices') })
   await server.register(secondFactorRoutes, { secondFactors: get('secondFactors') })
@@ -137,17 +136,18 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
     host: get('selectableProviders')
   })
   await server.register(webhookRoutes, { webhookReceiver: get('webhookReceiver') })
+  await server.register(rootRoute)
   await server.register(healthRoutes, {
     ...shared,
     clockSkew: get('clockSkew'),
-    sandboxState: get('sandboxState'),
+    sandboxState: get('sandbox').state,
     leaving: get('leaving').signal
   })
   await server.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
   for (const feature of features) await server.register(featureRoutes(feature))
   if (get('config').showsConsole) {
     const parts = consolePartsOf(features)
-    await server.register(consolePlugin, { prefix: '/console', sessions: get('sessions'), signingOn: get('signingOn'), parts })
+    await server.register(consolePlugin, { prefix: '/console', sessions: get('sessions'), parts })
   }
   if (get('config').environment === 'development') {
     await server.register(simulatorRoutes, {

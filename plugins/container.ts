@@ -1,9 +1,8 @@
 import 'reflect-metadata'
-import { addLogCounts, checkMasterKeys, createChanges, createExchangeLog, createFreshness, createHost, createKeyStore, createMeter,
+import { addLogCounts, allOf, checkMasterKeys, createChanges, createExchangeLog, createFreshness, createHost, createKeyStore, createMeter,
   createPassedTrials, createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, insertExchanges, insertRequests,
-  type Log, type LogCount, markPlaces, measureSkew, migrate, noRequestLog, openAdapters, openDatabase, openEventSpool, openOutcomeSpool,
-  openQueue, readLinkKey, recordCrash, type ReplicaChange, startOutcomeDrain, startProviderSync, type TimeLimits,
-  waitForDatabase } from '@dispatch/core'
+  type Log, type LogCount, markPlaces, measureSkew, migrate, noRequestLog, openDatabase, openEventSpool, openOutcomeSpool, openQueue,
+  readLinkKey, type ReplicaChange, startOutcomeDrain, startProviderSync, type TimeLimits, waitForDatabase } from '@dispatch/core'
 import { createLazySandbox } from '@dispatch/sandbox'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
@@ -11,13 +10,14 @@ import { container, instanceCachingFactory } from 'tsyringe'
 import { readCatalogPlaces } from './config/catalogs.ts'
 import type { Config } from './config/config.ts'
 import { openKeyring } from './config/master-keys.ts'
-import { type AppDependencies, type Factories, type Get, ports } from './container/dependencies.ts'
+import type { AppDependencies, Factories, Get } from './container/dependencies.ts'
 import { beginWork, dispatches } from './container/dispatches.ts'
 import { documents } from './container/documents.ts'
 import { people } from './container/people.ts'
 import { providers } from './container/providers.ts'
-import type { BoundFeature, Feature } from './features/feature.ts'
+import { accessEndsOf, type BoundFeature, type Feature } from './features/feature.ts'
 import { findFeatures, migrationsOf } from './features/find-features.ts'
+import { ports } from './features/ports.ts'
 import type { Resolve, Token } from './features/token.ts'
 import { admissionLimits } from './hooks/admission-control.ts'
 import { transportLimits } from './server/transport-limits.ts'
@@ -79,7 +79,7 @@ export async function createApp (
   }
   const put = <Name extends keyof AppDependencies>(name: Name, dependency: AppDependencies[Name]): void => {
     requireFree(name)
-    dependencies.registerInstance(name, dependency)
+    if (!Object.hasOwn(replacements, name)) dependencies.registerInstance(name, dependency)
   }
 
   for (const name of Object.keys(factories) as (keyof AppDependencies)[]) {
@@ -94,8 +94,9 @@ export async function createApp (
       dependencies.register(name, { useFactory: instanceCachingFactory(create) })
     }
   }
-  const [lacking] = ports.filter((name) => !ofFeatures.has(name))
+  const [lacking] = Object.keys(ports).filter((name) => !ofFeatures.has(name))
   if (lacking !== undefined) throw new Error(`No feature provides "${lacking}", without which no service is started.`)
+  for (const [name, dependency] of Object.entries(replacements)) dependencies.registerInstance(name, dependency)
   const opened = new AsyncDisposableStack()
   try {
     const database = openDatabase({ connectionString: databaseUrl }, {
@@ -121,45 +122,42 @@ export async function createApp (
     })
     if (unknown.length > 0) log.info({ newest, unknown }, 'the database is of a newer version; this process works beside it')
     opened.adopt(followIndexes(database, log), (following) => following.close())
+    put('config', config)
+    put('now', now)
+    put('log', log)
+    put('keyring', keyring)
+    put('database', database)
+    put('passwordPolicy', allOf(features.flatMap(({ passwordPolicy }) => passwordPolicy ?? [])))
+    put('accessEnds', accessEndsOf(features))
+    put('verifications', features.flatMap(({ verification }) => verification ?? []))
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
     const sandbox = createLazySandbox({
       cache: join(config.dataDirectory, 'sandbox'),
       walls: config.sandboxWalls,
-      log,
-      onCrash: ({ digest: integrity }, why) =>
-        void recordCrash(database, { integrity, why }).catch((err: unknown) => {
-          log.warn({ err }, 'the crash of an adapter could not be recorded')
-        })
+      log
     })
     opened.defer(sandbox.close)
-    put('sandboxState', sandbox.state)
-    const adapters = await openAdapters({ folder: join(config.dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
-    put('adapters', adapters)
+    put('sandbox', sandbox)
     put('catalogPlaces', await readCatalogPlaces(config))
+    const sources = await Promise.all(features.flatMap(({ providers: ask }) => ask === undefined ? [] : [ask()]))
+    put('providerSources', sources)
     const passedTrials = replacements.passedTrials ?? createPassedTrials(database)
     put('host', await createHost({
       directories: config.providerDirectories,
-      others: adapters.load,
+      others: sources.map(({ load }) => load),
       log,
       pins: createPins(database),
       passedTrials,
       ...config.sandbox === 'all' ? { loadOutside: (await sandbox.open()).load } : {}
     }))
-    put('verifications', features.flatMap(({ verification }) => verification ?? []))
-    put('config', config)
-    put('now', now)
-    put('log', log)
-    put('keyring', keyring)
-    put('database', database)
     put('clockSkew', await measureSkew(database, { now, log }))
     await get('files').ready()
     const places = markPlaces({ folder: config.dataDirectory, ...config.storage === undefined ? {} : { bucket: get('files') } })
     opened.adopt(await followRestores({ database, places, log }), (following) => following.close())
     put('eventSpool', await openEventSpool({ folder: join(config.dataDirectory, 'webhooks'), now, newId: get('newId'), log }))
     put('outcomeSpool', await openOutcomeSpool({ folder: join(config.dataDirectory, 'outcomes'), keyring, log }))
-    for (const [name, dependency] of Object.entries(replacements)) dependencies.registerInstance(name, dependency)
     /** What each company may fill of a log in a day. */
     const budgetOf = (name: string) =>
       config.logBudget === 0 ? undefined : {
@@ -186,7 +184,7 @@ export async function createApp (
       get('leases').close()
     })
     opened.defer(() => get('pipeline').drain())
-    opened.defer(() => get('links').drain())
+    for (const { drain } of features) if (drain !== undefined) opened.defer(drain)
     const queue = await openQueue({ databaseUrl: config.databaseDirectUrl ?? databaseUrl, database, log })
     opened.defer(queue.close)
     put('queue', queue)

@@ -1,7 +1,8 @@
 /**
- * `npm run catalog -- keygen <name>` makes the pair of keys for a catalog; `build <folder>` writes the content of a catalog of the tarballs
- * in a folder; `sign <folder> --key <private key>` signs it; `check <folder> --key <public key>` says what is wrong with it, and ends with
- * exit code 1 then. The page of `@dispatch/marketplace` has an example.
+ * `npm run catalog -- keygen <name>` makes the pair of keys for a catalog; `build <folder>` writes the content of a catalog of the
+ * tarballs in a folder, and of packages at a registry of npm, and runs the conformance kit on each; `sign <folder> --key <private key>`
+ * signs it; `check <folder> --key <public key>` says what is wrong with it, and ends with exit code 1 then. The page of
+ * `@dispatch/marketplace` has an example.
  */
 import { mostDays } from '@dispatch/marketplace'
 import { resolve } from 'node:path'
@@ -25,7 +26,7 @@ async function keygen (name: string): Promise<void> {
 
 async function build (folder: string, days: number): Promise<void> {
   if (!Number.isInteger(days) || days < 1 || days > mostDays) throw new Error(`"--days" is a whole number from 1 to ${mostDays}.`)
-  const { serial, expires, adapters } = await buildFolder(resolve(here, folder), { days, now: new Date() })
+  const { serial, expires, adapters } = await buildFolder(resolve(here, folder), { days, now: new Date(), tell: console.log })
   console.log(`Catalog ${serial} has ${adapters.length} adapters and is good until ${expires}. It is to be signed: npm run catalog -- sign`)
 }
 

@@ -7,7 +7,7 @@
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { dirname, join } from 'node:path/posix'
+import { basename, dirname, join } from 'node:path/posix'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import ts from 'typescript'
@@ -21,8 +21,8 @@ const walls = [
   },
   {
     of: /^core\/packages\/features\//,
-    refuses: /^(core\/(?!packages\/features\/)|(plugins|providers|scripts|test)\/)|^@dispatch\/conformance(\/|$)/,
-    rule: 'features know the core, the toolkits of the plugins and packages, by their names'
+    refuses: /^(core\/(?!packages\/features\/)|(plugins|providers|scripts|test)\/)|^@dispatch\/conformance(?!\/smoke$)(\/|$)/,
+    rule: 'features know the core, the toolkits of the plugins and packages by their names, of the kit what an installation runs'
   },
   {
     of: /^core\/packages\/features\/[^/]+\/pages\//,
@@ -49,12 +49,18 @@ const walls = [
     refuses: /^@dispatch\/core\/sandbox$/,
     rule: 'the process of an adapter knows @dispatch/core/sandbox/process and what providers import'
   },
+  {
+    // The demo catalog asks for the marketplace where there is one.
+    of: /^scripts\/(?!demo-catalog\/demo-catalog\.ts$)/,
+    refuses: /^core\/packages\/features\//,
+    rule: 'programs find features, and name none'
+  },
   { of: /^core\/(?!packages\/)|^plugins\//, refuses: /^core\/packages\//, rule: 'packages are reached by their names' },
   { of: /^plugins\//, refuses: /^core\//, rule: 'plugins reach the core through its exports, @dispatch/core' },
   {
     of: /^plugins\//,
-    refuses: /^(providers|scripts|test)\/|^@dispatch\/conformance(?!\/smoke$)(\/|$)/,
-    rule: 'plugins know the core and its packages alone, of the kit what an installation runs'
+    refuses: /^(providers|scripts|test)\/|^@dispatch\/conformance(\/|$)/,
+    rule: 'plugins know the core and its packages alone'
   },
   {
     of: /^plugins\/console\/(?!session\/)/,
@@ -85,19 +91,21 @@ const homes: Record<string, RegExp> = {
   nodemailer: /^core\/host\/smtp\/mailer\.ts$/,
   jose: /^core\/(access|host|packages\/marketplace)\//,
   'openid-client': /^core\/host\/http\/openid\.ts$/,
-  saxes: /^core\/host\/http\/xml\.ts$/,
+  saxes: /^core\/(host\/http|packages\/einvoice\/parse)\/xml\.ts$/,
   tar: /^core\/packages\/marketplace\//,
   '@aws-sdk': /^core\/packages\/files\/s3\.ts$/,
   'smtp-server': /^core\/packages\/conformance\//,
   selfsigned: /^core\/packages\/conformance\//,
-  fastify: /^(plugins|core\/packages\/features\/.+\/(routes|pages))\//,
+  fastify: /^(plugins|core\/packages\/features\/.+\/(routes|pages|session))\//,
   'fastify-plugin': /^plugins\//,
-  '@fastify': /^(plugins|core\/packages\/features\/.+\/(routes|pages))\//,
+  // Vendors' events may be forms, whose parts the host reads.
+  '@fastify': /^(plugins|core\/packages\/features\/.+\/(routes|pages|session))\/|^core\/host\/webhook\/body\.ts$/,
   '@opentelemetry': /^plugins\/(traces\/|hooks\/trace-context\.ts$)/,
   'pg-boss': /^core\/work\/queue\/queue\.ts$/,
   '@simplewebauthn': /^core\/packages\/features\/passkeys\/service\/webauthn\.ts$/,
-  otpauth: /^core\/access\/totp\.ts$/,
-  qr: /^(core\/packages\/documents\/code|plugins\/console\/pages)\/qr(-code)?\.ts$/,
+  'csv-parse': /^core\/packages\/features\/batches\/(contract\/csv|service\/read-csv)\.ts$/,
+  otpauth: /^core\/packages\/features\/authenticators\/service\/totp\.ts$/,
+  qr: /^core\/packages\/(documents\/code|features\/authenticators\/pages)\/qr(-code)?\.ts$/,
   'libphonenumber-js': /^core\/services\/phone\.ts$/,
   'validator/lib/isEmail.js': /^core\/packages\/common\/mailbox\.ts$/,
   'validator/lib/isPostalCode.js': /^core\/packages\/common\/postal-code\.ts$/,
@@ -138,6 +146,9 @@ const parsers = [
  * are called by words that mean other things, too; such a word names a service in a list of services, or where it is compared with one.
  */
 const everyday = ['email', 'file', 'upload']
+/** Formats of documents are folders here, and every list of them is derived from one too. */
+const formatsFolder = 'core/packages/documents/formats/'
+
 /** What is about certain services: providers of them, requests for pictures, and this. */
 const namesServices = /^(providers\/|scripts\/(console-pictures|check-walls)\.ts$)/
 
@@ -189,14 +200,26 @@ function parsedAgain (root: string, file: string): string[] {
 function servicesNamed (root: string, file: string, services: readonly string[]): string[] {
   if (namesServices.test(file)) return []
   const names = services.filter((name) => !file.startsWith(`core/services/${name}/`))
+  return wordsIn(root, file)
+    .filter(({ node, name }) => names.includes(name) && (!everyday.includes(name) || isOfService(node, services)))
+    .map(({ name, line }) => `${file}:${line} names the service "${name}": lists of services are derived from core/services/all.ts`)
+}
+
+/** Where a file names a format of documents, as the API does. A vendor takes certain ones; an e-invoice has a syntax of the same name. */
+function formatsNamed (root: string, file: string, formats: readonly string[]): string[] {
+  if (/^(providers|scripts|core\/packages\/einvoice)\//.test(file) || file.startsWith(formatsFolder)) return []
+  return wordsIn(root, file)
+    .filter(({ name }) => formats.includes(name))
+    .map(({ name, line }) => `${file}:${line} names the format "${name}": lists of formats are derived from ${formatsFolder}all.ts`)
+}
+
+/** The texts of a file, and its fields that are written as texts. */
+function wordsIn (root: string, file: string): { node: ts.Node, name: string, line: number }[] {
   const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true)
-  const found: string[] = []
+  const found: { node: ts.Node, name: string, line: number }[] = []
   const visit = (node: ts.Node): void => {
     const name = nameIn(node)
-    if (name !== undefined && names.includes(name) && (!everyday.includes(name) || isOfService(node, services))) {
-      const { line } = source.getLineAndCharacterOfPosition(node.getStart())
-      found.push(`${file}:${line + 1} names the service "${name}": lists of services are derived from core/services/all.ts`)
-    }
+    if (name !== undefined) found.push({ node, name, line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1 })
     ts.forEachChild(node, visit)
   }
   visit(source)
@@ -330,6 +353,7 @@ const imports = files.flatMap(file => importsOf(root, file))
 const exported = exportsOf(root)
 const pages = ['core/README.md', 'plugins/README.md'].flatMap(path => readPage(root, path) ?? [])
 const breaches = [...imports.flatMap(made => rulesBroken(made).map((rule): Breach => [made, rule])), ...circles(imports, exported)]
+const formats = globSync(`${formatsFolder}*/index.ts`, { cwd: root }).map((path) => basename(dirname(path)).toUpperCase())
 const services = globSync('core/services/*/index.ts', { cwd: root }).map((path) => path.split('/')[2] ?? '')
 const faults = [
   ...breaches.map(([{ file, line, name }, rule]) => `${file}:${line} imports ${name}: ${rule}`),
@@ -337,6 +361,7 @@ const faults = [
   ...foldersRound(pages),
   ...files.flatMap(file => parsedAgain(root, file)),
   ...files.flatMap(file => servicesNamed(root, file, services)),
+  ...files.flatMap(file => formatsNamed(root, file, formats)),
   ...unnamed(root, imports, pages).map(words => `no page names ${words}`)
 ]
 for (const fault of faults) console.error(fault)

@@ -108,7 +108,7 @@ async function serve (config: Config, databaseUrl: string, { opened, end, log, o
   if (config.environment === 'development') {
     output.write(welcome(address, new Date(), config.showsConsole ? `${address}/console` : undefined))
   }
-  if (config.demoCatalog !== undefined) opened.use(buildDemoCatalog(config.demoCatalog, app))
+  if (config.demoCatalog !== undefined) opened.use(await buildDemoCatalog(config.demoCatalog, app))
   // Opened last, so that it comes before everything is closed.
   opened.defer(() => leave(app, config, { end, log }))
 }

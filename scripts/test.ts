@@ -26,10 +26,13 @@ type Outcome = { exitCode: number, passed: number, failed: number, skipped: numb
 /** Files of the second tier wait more than they work: four of them keep two processors busy. Those of the first wait for the database. */
 const jobsOf = (files: readonly string[]): number => Math.ceil(availableParallelism() * (files.every(isLong) ? 2 : 1.5))
 
+/** What a test needs to know of the change: which adapters it reaches. */
+const change = (): Record<string, string> => changed === undefined ? {} : { DISPATCH_TEST_CHANGED: changed.join('\n') }
+
 async function runTap (files: readonly string[], server: TestServer): Promise<Outcome> {
   const tap = spawn(process.execPath, [runFiles, String(jobsOf(files)), ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...shareServer(server) }
+    env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...shareServer(server), ...change() }
   })
   // Ctrl-C also reaches tap itself. This process continues until it has closed the server.
   process.on('SIGINT', () => undefined).on('SIGTERM', () => tap.kill())
@@ -58,15 +61,16 @@ async function runOnServer (files: readonly string[]): Promise<Outcome> {
 
 assertNode()
 const given = process.argv.slice(2)
+/** The files that a change has touched; undefined if that cannot be told, or is not asked for. */
+const changed = given[0] === '--since' ? changedSince(given[1] ?? '', process.cwd()) : undefined
 /** The feature among the fixtures is tested where it is added to a checkout. */
 const all = (): string[] =>
   globSync('{test,core/packages/*/test,core/packages/features/*/test}/**/*.test.ts', { exclude: ['test/fixtures/features/**'] }).sort()
 const longFiles = (files = all()): string[] => files.filter(isLong).sort((a, b) => placeInLongTier(a) - placeInLongTier(b))
 const shortFiles = (files = all()): string[] => files.filter((file) => !isLong(file))
 
-/** Those that a change reaches: undefined if that cannot be told. */
-function reachedSince (base: string): string[] | undefined {
-  const changed = changedSince(base, process.cwd())
+/** Those that the change reaches: undefined if that cannot be told. */
+function reachedByChange (): string[] | undefined {
   const reached = changed === undefined ? undefined : reachedIn(process.cwd(), all())(changed)
   console.log(
     reached === undefined ?
@@ -76,11 +80,11 @@ function reachedSince (base: string): string[] | undefined {
   return reached
 }
 
-function chosen ([first, base = '']: readonly string[]): string[] {
+function chosen ([first]: readonly string[]): string[] {
   if (first === undefined) return shortFiles()
   if (first === '--long') return longFiles()
   if (first !== '--all' && first !== '--since') return given
-  const files = first === '--since' ? reachedSince(base) : undefined
+  const files = first === '--since' ? reachedByChange() : undefined
   return mixed({ long: longFiles(files), short: shortFiles(files) })
 }
 

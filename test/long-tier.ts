@@ -7,6 +7,10 @@ import { basename } from 'node:path/posix'
  * waits for the last one.
  */
 export const longTier: Readonly<Record<string, { why: string, of: readonly string[] }>> = {
+  'core/packages/sandbox/test/conformance.test.ts': {
+    why: 'providers pass the whole kit, each in a process of its own',
+    of: ['sandbox', 'conformance', 'providers']
+  },
   'core/packages/sandbox/test/': { why: 'processes of adapters are started, attacked and ended', of: ['sandbox'] },
   'core/packages/features/marketplace/test/': { why: 'packages are installed, and run outside', of: ['sandbox', 'marketplace'] },
   'test/sandbox/': { why: 'services run the providers of others', of: ['sandbox'] },

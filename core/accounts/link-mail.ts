@@ -4,9 +4,10 @@ import { personOf } from '../access/authentication.ts'
 import { type MailedSecrets, secretMark } from '../access/mailed-secrets.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { LinkMailBody, LinkMailView, MailLanguage } from '../contract/link-mail.ts'
+import type { DispatchStatus } from '../contract/states.ts'
 import { mailService } from '../services/index.ts'
 import type { Database } from '../store/db/database.ts'
-import { type LinkMailRow, readLinkMail, storeLinkMail } from '../store/tenants/link-mail.ts'
+import { type LinkMailRow, readLinkMail, readMailStates, storeLinkMail } from '../store/tenants/link-mail.ts'
 import type { RateLimiter } from '../store/tenants/rate-limiter.ts'
 import { noticeText } from './notice-words.ts'
 import type { Requester } from './users.ts'
@@ -51,6 +52,8 @@ export type LinkMail = {
    * mails links.
    */
   tell: (notice: Omit<Extract<MailContent, { purpose: 'notice' }>, 'purpose'> & { dispatchId: string }) => Promise<void>
+  /** What became of mails, by their dispatches; those of another company than the one that mails now are left out. */
+  statesOf: (dispatchIds: readonly string[]) => Promise<Map<string, DispatchStatus>>
   /** Throws `conflict` where nobody mails links, and `rate_limited` after too many mails of the company. */
   begin: (mail: { to: string, companyId: number }) => Promise<BegunMail>
 }
@@ -171,6 +174,8 @@ export function createLinkMail (options: Options): LinkMail {
       if (sender === undefined) throw noSender()
       await dispatch({ ...commandOf(sender, { ...notice, purpose: 'notice' }), dispatchId })
     },
+
+    statesOf: (dispatchIds) => readMailStates(database, dispatchIds),
 
     async begin ({ to, companyId }) {
       const sender = await findSender()

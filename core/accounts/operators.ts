@@ -5,7 +5,7 @@ import { hashPassword } from '../access/passwords.ts'
 import { NewPasswordAccount } from '../contract/accounts.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { Database } from '../store/db/database.ts'
-import { resetAccess } from '../store/tenants/access.ts'
+import { type AccessEnd, resetAccess } from '../store/tenants/access.ts'
 import { addOperator } from '../store/tenants/companies.ts'
 import { type FactorStore, removeFactors } from '../store/tenants/second-factors.ts'
 import { findUserByEmail, type UserRef } from '../store/tenants/users.ts'
@@ -36,11 +36,11 @@ export async function createOperator (
 
 /**
  * Ends every way in of an operator that somebody else has got into, and sets another password. For the command line. Throws `not_found`,
- * and for the password as `createOperator`. `factors`: what users have of each kind of verification.
+ * and for the password as `createOperator`. `ends`: what ends a way in, of each feature that brings one.
  */
 export async function recoverOperator (
   database: Database,
-  factors: readonly FactorStore[],
+  ends: readonly AccessEnd[],
   given: { email: string, password: string },
   now: Date
 ): Promise<{ userId: number, keys: number }> {
@@ -49,7 +49,7 @@ export async function recoverOperator (
   const { email, password } = fit.value
   requireGoodPassword(password, email)
   const { companyId, userId } = await findOperator(database, email)
-  const keys = await resetAccess(database, factors, { companyId, userId, passwordHash: await hashPassword(password) }, {
+  const keys = await resetAccess(database, ends, { companyId, userId, passwordHash: await hashPassword(password) }, {
     author: null,
     at: now
   })

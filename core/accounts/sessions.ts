@@ -59,9 +59,6 @@ export type Visitor = { own: Actor, actor: Actor, acting?: { until: Date, over: 
 /** What a person proves with that they sit at their session. */
 export type SessionProof = ProofBody | Answered
 
-/** What the address of a sign-on has added, where the provider is to ask the person to sign in again. */
-const freshSignOn = 'fresh=on'
-
 /** Most sessions of one user; a further one ends the oldest. */
 const most = 20
 
@@ -77,7 +74,7 @@ type Options = SignInOptions & {
 }
 
 export function createSessions (options: Options): Sessions {
-  const { database, accounts, freshness, tokens, unknownSecrets, secondFactors, singleSignOn, verifications, now, newId } = options
+  const { database, accounts, freshness, tokens, unknownSecrets, secondFactors, passwordPolicy, verifications, now, newId } = options
 
   async function visitorOf (secret: string, address: string): Promise<Visitor | undefined> {
     const session = secretForm.test(secret)
@@ -123,7 +120,7 @@ export function createSessions (options: Options): Sessions {
     async prove (by, proof) {
       const { actor: own } = by
       // What the company does not let people sign in with does not prove who they are either.
-      if (await singleSignOn.refusesPassword(own)) throw new DispatchError('forbidden', 'Your company lets its people in: sign in by it.')
+      if (await passwordPolicy.refusesPassword(own)) throw new DispatchError('forbidden', 'Your company lets its people in: sign in by it.')
       if (!('kind' in proof)) await secondFactors.prove(by, proof)
       else if (await checkOf(verifications, proof.kind)?.answered(proof.answer, { user: own }) === undefined) {
         throw new DispatchError('forbidden', `The ${proof.kind} is wrong, or has not answered in time.`)
@@ -134,12 +131,12 @@ export function createSessions (options: Options): Sessions {
     },
 
     async waysToProve (own) {
-      const [isRefused, account] = [await singleSignOn.refusesPassword(own), await accounts.byId(own.userId)]
-      const provider = account && await singleSignOn.insteadOfPassword(account)
+      const [isRefused, account] = [await passwordPolicy.refusesPassword(own), await accounts.byId(own.userId)]
+      const provider = account && await passwordPolicy.insteadOfPassword(account, 'proof')
       return {
         password: !isRefused,
         kinds: isRefused ? [] : await kindsOf(database, verifications, own),
-        ...provider === undefined ? {} : { provider: `${provider}&${freshSignOn}` }
+        ...provider === undefined ? {} : { provider }
       }
     },
 

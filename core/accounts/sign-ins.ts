@@ -7,8 +7,8 @@ import { DispatchError } from '../contract/errors.ts'
 import type { MailLanguage } from '../contract/link-mail.ts'
 import type { Database } from '../store/db/database.ts'
 import { deleteWaiting, findWaiting, insertWaiting } from '../store/tenants/waiting-sign-ins.ts'
+import type { PasswordPolicy } from './password-policy.ts'
 import type { SecondFactors } from './second-factors.ts'
-import type { SingleSignOn } from './single-sign-on.ts'
 import { checkOf, kindsOf, offeredOf, type Question, type Verification } from './verifications.ts'
 
 /** Where a person signs in from, and the language that they read there, where that is known. */
@@ -57,13 +57,13 @@ export type SignInOptions = {
   accounts: Accounts
   authentication: Pick<Authentication, 'checkPassword'>
   secondFactors: Pick<SecondFactors, 'verify' | 'prove'>
-  singleSignOn: Pick<SingleSignOn, 'refusesPassword' | 'insteadOfPassword'>
+  passwordPolicy: PasswordPolicy
   verifications: readonly Verification[]
 }
 
 /** `begin` makes a session of an account; it answers its secret. */
 export function createSignIns (
-  { database, accounts, authentication, secondFactors, singleSignOn, verifications }: SignInOptions,
+  { database, accounts, authentication, secondFactors, passwordPolicy, verifications }: SignInOptions,
   begin: (account: Account, client: SessionClient, provedAt?: Date) => Promise<string>
 ): SignIns {
   /** The account of a sign-in that waits, if the password is still the one that was right. */
@@ -88,7 +88,7 @@ export function createSignIns (
   return {
     async open (email, password, client) {
       const account = await authentication.checkPassword(email, password, client.address)
-      if (await singleSignOn.refusesPassword(account)) throw new DispatchError('forbidden', 'Invalid credentials.')
+      if (await passwordPolicy.refusesPassword(account)) throw new DispatchError('forbidden', 'Invalid credentials.')
       if (!account.secondFactor) return { session: await begin(account, client) }
       const waiting = makeSecret()
       await insertWaiting(database, digestOf(waiting), account)
@@ -118,7 +118,7 @@ export function createSignIns (
       const userId = await checkOf(verifications, kind)?.answered(answer, { challenge })
       const account = userId === undefined ? undefined : await accounts.byId(userId)
       if (account?.disabled !== false || !isAddressAllowed(account.addresses, client.address)) return undefined
-      return await singleSignOn.refusesPassword(account) ? undefined : begin(account, client)
+      return await passwordPolicy.refusesPassword(account) ? undefined : begin(account, client)
     },
 
     complete: (waiting, code, client) => end(waiting, client, (account) => secondFactors.verify(account, code, client.address)),

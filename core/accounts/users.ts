@@ -6,9 +6,8 @@ import { coversServices, rolesUpTo } from '../access/permissions.ts'
 import type { NewUserBody, UserChanges, UserView } from '../contract/accounts.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { Database } from '../store/db/database.ts'
-import { resetAccess } from '../store/tenants/access.ts'
+import { type AccessEnd, resetAccess } from '../store/tenants/access.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
-import type { FactorStore } from '../store/tenants/second-factors.ts'
 import { addUser, findUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/tenants/users.ts'
 import { refuseDomainOfOther } from './domains.ts'
 
@@ -42,13 +41,13 @@ export type Users = {
 type Options = {
   database: Database
   credentials: Credentials
-  /** What users have of each kind of verification. */
-  factors: readonly FactorStore[]
+  /** What ends a way in, of each feature that brings one. */
+  accessEnds: readonly AccessEnd[]
   now: () => Date
 }
 
 /** Creates the administration of users. What its functions throw is said at {@link Users}. */
-export function createUsers ({ database, credentials, factors, now }: Options): Users {
+export function createUsers ({ database, credentials, accessEnds, now }: Options): Users {
   async function requireCurrent (
     { userId, email, current }: { userId: number, email: string, current: string },
     { address }: AuditAuthor
@@ -123,7 +122,7 @@ export function createUsers ({ database, credentials, factors, now }: Options): 
       if (user === undefined || !rolesUpTo(actor.role).includes(user.role)) return false
       if (userId === impersonatorId) throw new DispatchError('forbidden', 'Another admin, or an operator, ends your own ways in.')
       requireOwned(actor, user.services)
-      await resetAccess(database, factors, { companyId, userId, passwordHash: unusableHash }, { author, at: now() })
+      await resetAccess(database, accessEnds, { companyId, userId, passwordHash: unusableHash }, { author, at: now() })
       return true
     },
 

@@ -5,8 +5,16 @@ import type { UserRef } from '../store/tenants/users.ts'
 /** What a browser is asked for: the options that its API takes, as JSON, and the challenge in them (base64url). */
 export type Question = { options: object, challenge: string }
 
-/** How a kind of verification is checked. A question counts once. */
-export type Check = {
+/** Of a kind that makes codes, which people type. */
+export type CodeCheck = {
+  /** People of this installation can have it. */
+  offered: boolean
+  /** Whether this is a code of the user, as it was typed. It counts once. */
+  takesCode: (user: UserRef, code: string) => Promise<boolean>
+}
+
+/** Of a kind that a browser is asked for. A question counts once. */
+export type QuestionCheck = {
   /** People of this installation can have it. */
   offered: boolean
   /** A question to a user, or (without) to anybody. Undefined where there is nothing to ask for. */
@@ -14,6 +22,9 @@ export type Check = {
   /** The user who has answered the question of a user, or the one with this challenge. Undefined for a wrong answer, whatever it is. */
   answered: (answer: string, question: { user: UserRef } | { challenge: string }) => Promise<number | undefined>
 }
+
+/** How a kind of verification is checked. */
+export type Check = CodeCheck | QuestionCheck
 
 /**
  * A kind of verification: with what, besides the password, people show who they are. It ends a sign-in after the password, signs in alone,
@@ -24,12 +35,12 @@ export type Verification = FactorStore & {
   check: () => Check
 }
 
-/** The kinds that the people of this installation can have. */
+/** The kinds that a browser is asked for, and the people of this installation can have. */
 export function offeredOf (verifications: readonly Verification[]): Verification[] {
-  return verifications.filter(({ check }) => check().offered)
+  return verifications.filter(({ kind }) => checkOf(verifications, kind)?.offered)
 }
 
-/** The kinds that a user has and can answer now. */
+/** The kinds of them that a user has. */
 export async function kindsOf (database: Database, verifications: readonly Verification[], user: UserRef): Promise<string[]> {
   const offered = offeredOf(verifications)
   if (offered.length === 0) return []
@@ -40,7 +51,17 @@ export async function kindsOf (database: Database, verifications: readonly Verif
   })
 }
 
-/** How the kind of this name is checked; undefined where nobody provides it. */
-export function checkOf (verifications: readonly Verification[], name: string): Check | undefined {
-  return verifications.find(({ kind }) => kind === name)?.check()
+/** How the kind of this name is asked for; undefined where nobody provides it, or it makes codes. */
+export function checkOf (verifications: readonly Verification[], name: string): QuestionCheck | undefined {
+  const check = verifications.find(({ kind }) => kind === name)?.check()
+  return check !== undefined && 'ask' in check ? check : undefined
+}
+
+/** Whether this is a code of the user of any kind. It is used up. */
+export async function takesCode (verifications: readonly Verification[], user: UserRef, code: string): Promise<boolean> {
+  for (const { check: checkOfKind } of verifications) {
+    const check = checkOfKind()
+    if ('takesCode' in check && await check.takesCode(user, code)) return true
+  }
+  return false
 }

@@ -55,7 +55,8 @@ export function chooseListed (
   return providers?.map(({ providerName: code, ...entry }) => ({ ...entry, choice: choose(chooser, actor, service, { code, chosenBy }) }))
 }
 
-type Chosen = { code: string, chosenBy: ChosenBy, providers?: readonly ListedProvider[] }
+/** A stored or requested choice: of a list, its first provider and the whole list. */
+export type Chosen = { code: string, chosenBy: ChosenBy, providers?: readonly ListedProvider[] }
 
 function choose (chooser: ChoiceContext, actor: Pick<Actor, 'userId'>, service: ServiceName, { code, chosenBy }: Chosen): Choice {
   const provider = chooser.host.find(code)

@@ -1,7 +1,9 @@
 import { type JsonObject, pointer, type Problem } from '@dispatch/common'
+import { randomUUID } from 'node:crypto'
 import type { Actor } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
 import { mayUse } from '../access/permissions.ts'
+import { deliveryServices } from '../contract/delivery.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { ListedProvider } from '../contract/provider-list.ts'
 import type { ConfigurationView, MyConfig } from '../contract/response.ts'
@@ -16,15 +18,18 @@ import type { Manifest } from '../host/manifest/manifest.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
 import { changedDestinations, destinationNames } from '../host/settings/settings-schema.ts'
 import { changeSettings, maskSettings, openSettings } from '../host/settings/settings.ts'
+import { webhookUrl } from '../host/webhook/webhook-url.ts'
 import { providedNames } from '../services/index.ts'
 import type { ServiceName } from '../services/names.ts'
-import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
+import { changedMeanwhile, type CompanyConfiguration, type Configurations, type Owner,
+  type StoredConfiguration } from '../store/configuration/configurations.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
-import { type ChoiceContext, choiceOf, chooseProvider, installedCodes, missingResourceOf, whyNotInstalled } from './choose.ts'
+import { type ChoiceContext, choiceOf, chooseProvider, type Chosen, installedCodes, missingResourceOf, whyNotInstalled } from './choose.ts'
 import { connectionProblem, type Connections } from './connections.ts'
 import { mayRead } from './rights.ts'
-import { configurationFor, servingIn } from './serving.ts'
-import { configurationFaults, vaultOf } from './vault.ts'
+import { configurationFor, formOfAnother, type Serving, servingIn } from './serving.ts'
+import type { Registration, Subscribing, ToRegister } from './subscribing.ts'
+import { configurationFaults, openConfiguration, vaultOf } from './vault.ts'
 
 /** Provider choices and configurations, for admins and users. Every change applies to the next request in every process. */
 export type ConfigurationService = {
@@ -43,20 +48,29 @@ export type ConfigurationService = {
     given: { settings: JsonObject, sandbox?: boolean, version?: Version },
     by: { author: AuditAuthor, prove: () => Promise<void> }
   ) => Promise<ConfigurationView>
-  /** Throws `not_found` when there is none. */
-  remove: (owner: Owner, code: string, author: AuditAuthor) => Promise<void>
+  /**
+   * Registers the webhooks of a configuration that has just been connected with an account: it could not do so before. Answers a warning
+   * where the vendor has not registered them: they are when the configuration is saved again.
+   */
+  registerWebhooks: (owner: Owner, code: string, author: AuditAuthor) => Promise<Problem[]>
+  /**
+   * Takes back the webhooks that were registered at the vendor. Throws `not_found` when there is none, and where the vendor cannot be
+   * asked; `force` removes it nevertheless.
+   */
+  remove: (owner: Owner, code: string, author: AuditAuthor, options?: { force?: boolean }) => Promise<void>
 }
 
 /** `publicUrl` is the start of webhook URLs. `disk`: whether the operator lets providers write files. */
-export function createConfigurationService ({ configurations, connections, host, keyring, guard, publicUrl, disk, now }: {
+export function createConfigurationService ({ configurations, connections, host, keyring, guard, publicUrl, disk, now, subscribing }: {
   configurations: Configurations
-  connections: Pick<Connections, 'redirectUri'>
+  connections: Pick<Connections, 'redirectUri' | 'revocation'>
   host: Host
   keyring: Keyring
   guard: Pick<Guard, 'check'>
   publicUrl: string
   disk: boolean
   now: () => Date
+  subscribing: Subscribing
 }): ConfigurationService {
   const view = (companyId: number, stored: StoredConfiguration): ConfigurationView =>
     viewOf({ keyring, connections, publicUrl }, companyId, offeredTo(host, companyId), stored)
@@ -68,7 +82,7 @@ export function createConfigurationService ({ configurations, connections, host,
     return provider
   }
 
-  return {
+  const service: ConfigurationService = {
     async mine (actor) {
       const company = await configurations.latest(actor.companyId)
       const chooser: ChoiceContext = {
@@ -113,7 +127,8 @@ export function createConfigurationService ({ configurations, connections, host,
       const vault = vaultOf(keyring, owner, code)
       let warnings: Problem[] = []
       let isProved = false
-      const change = (): Promise<StoredConfiguration> =>
+      const account = randomUUID()
+      const change = (made?: Made): Promise<StoredConfiguration> =>
         configurations.edit(owner, { code, isAdapter: provider.isAdapter ?? false }, (before) => {
           // Real dispatches begin where somebody says so.
           const sandbox = given ?? before?.sandbox ?? false
@@ -133,23 +148,106 @@ export function createConfigurationService ({ configurations, connections, host,
           warnings = changed.warnings
           const destinations = changedDestinations(manifest.settings, kept?.plain ?? {}, changed.value.plain)
           if (destinations.length > 0 && !isProved) throw new ProofFirst()
-          return { edited: { userId: owner.userId, providerCode: code, settings: changed.value, sandbox, updatedAt: now() }, destinations }
+          const edited = {
+            userId: owner.userId,
+            providerCode: code,
+            settings: changed.value,
+            sandbox,
+            updatedAt: now(),
+            account: before?.account ?? account,
+            ...(before?.connection !== undefined && { connection: before.connection })
+          }
+          const asked = {
+            provider,
+            owner,
+            edited,
+            ...(before !== undefined && { before: { ...before, settings: kept ?? before.settings } })
+          }
+          if (made !== undefined) refuseOtherThan(made, before)
+          else if (subscribing.servicesOf(provider, edited).length > 0) throw new RegisterFirst(asked)
+          const { settings: whole, subscriptions = before?.subscriptions } = made ?? { settings: changed.value }
+          // Where nothing is registered, of two who save the first one at once the last one counts.
+          const { account: name, ...unnamed } = edited
+          const isKept = provider.isAdapter === true && before !== undefined
+          return {
+            edited: {
+              ...unnamed,
+              ...(made !== undefined && { account: name }),
+              settings: whole,
+              ...(subscriptions !== undefined && { subscriptions })
+            },
+            destinations,
+            other: isKept ? formOfAnother(keyring, owner.companyId, provider, before) : undefined
+          }
         }, { author, at: now() })
       // Who it is is looked up outside of the transaction, and only where it matters.
-      const stored = await change().catch(async (error: unknown) => {
-        if (!(error instanceof ProofFirst)) throw error
-        await prove()
-        isProved = true
-        return await change()
+      const proved = (): Promise<StoredConfiguration> =>
+        change().catch(async (error: unknown) => {
+          if (!(error instanceof ProofFirst)) throw error
+          await prove()
+          isProved = true
+          return await change()
+        })
+      // No transaction waits for a vendor.
+      const stored = await proved().catch(async (error: unknown) => {
+        if (!(error instanceof RegisterFirst)) throw error
+        const { asked } = error
+        const made = { ...await subscribing.register(asked), instead: asked.before }
+        const saved = await change(made).catch(async (failure: unknown) => {
+          await made.undo()
+          throw failure
+        })
+        await made.replace()
+        return saved
       })
       return { ...view(owner.companyId, stored), ...(warnings.length === 0 ? {} : { warnings }) }
     },
 
-    async remove (owner, code, author) {
+    async registerWebhooks (owner, code, author) {
+      const { configurations: all } = await configurations.latest(owner.companyId)
+      const stored = all.find(({ providerCode, userId }) => providerCode === code && userId === owner.userId)
+      const provider = offeredTo(host, owner.companyId).find(code)
+      if (stored === undefined || provider === undefined) return []
+      const { settings: { plain: settings } } = configurationFor(keyring, owner.companyId, provider, stored)
+      if (subscribing.servicesOf(provider, stored).length === 0) return []
+      // Nothing goes elsewhere than before: what is saved is what is there.
+      const unchanged = service.configure(owner, code, { settings }, { author, prove: () => Promise.resolve() })
+      return await unchanged.then(({ warnings = [] }) => warnings, (error: unknown) => {
+        if (!(error instanceof DispatchError)) throw error
+        return [{ path: '/connection', code: 'webhook_not_registered', message: `${error.message} Save the settings again.` }]
+      })
+    },
+
+    async remove (owner, code, author, { force = false } = {}) {
+      const { configurations: all } = await configurations.latest(owner.companyId)
+      const stored = all.find(({ providerCode, userId }) => providerCode === code && userId === owner.userId)
+      const provider = offeredTo(host, owner.companyId).find(code)
+      if (stored?.subscriptions !== undefined && provider !== undefined) {
+        const { provider: serving, configuration } = servingIn(keyring, owner.companyId, provider, stored)
+        await subscribing.end(owner, serving, configuration).catch((error: unknown) => {
+          if (!force) throw error
+        })
+      }
+      const revoke = stored?.connection === undefined || provider === undefined
+        ? undefined
+        : await revocationOf(owner, servingIn(keyring, owner.companyId, provider, stored))
       if (!await configurations.remove(owner, code, { author, at: now() })) {
         throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here.`)
       }
+      await revoke?.()
     }
+  }
+  return service
+
+  /** What ends the tokens of a configuration at its vendor. Settings that cannot be opened any more end none. */
+  async function revocationOf ({ companyId }: Owner, { provider, configuration }: Serving): ReturnType<Connections['revocation']> {
+    if (configurationFaults(keyring, companyId, provider, configuration).length > 0) return undefined
+    return await connections.revocation({
+      companyId,
+      provider,
+      configuration,
+      settings: openConfiguration(keyring, companyId, configuration)
+    })
   }
 }
 
@@ -179,6 +277,26 @@ function listFaults (providers: readonly ListedProvider[]): Problem[] {
   return weighted.length > 0 && weighted.every(({ weight }) => weight === 0)
     ? [...twice, { path: '/providers', code: 'no_weight', message: 'One of the weights must be more than 0: no dispatch could begin.' }]
     : twice
+}
+
+/** What was registered, for a configuration that stood so before. */
+type Made = Registration & { instead: StoredConfiguration | undefined }
+
+/** Throws where another change was stored while the vendor was asked. */
+function refuseOtherThan ({ instead }: Made, before: StoredConfiguration | undefined): void {
+  if (instead?.updatedAt.getTime() === before?.updatedAt.getTime()) return
+  throw changedMeanwhile()
+}
+
+/** The vendor is to be asked first, outside of the transaction. */
+class RegisterFirst extends Error {
+  override name = 'RegisterFirst'
+  readonly asked: ToRegister
+
+  constructor (asked: ToRegister) {
+    super('The vendor registers the webhook first.')
+    this.asked = asked
+  }
 }
 
 /** Requests would go elsewhere than before. */
@@ -212,14 +330,24 @@ function listsOf (choices: CompanyConfiguration['choices'], userId: number | nul
   return lists.length === 0 ? {} : { lists: Object.fromEntries(lists) }
 }
 
+/** Why dispatches of a service would be refused: its provider, or those of the list, that cannot be used. */
+function unusable (chooser: ChoiceContext, actor: Actor, service: ServiceName, { code, providers }: Chosen): Problem[] {
+  return (providers ?? [{ providerName: code }]).flatMap(({ providerName }, index) => {
+    const choice = chooseProvider(chooser, actor, service, providerName)
+    return choice.chosen ? [] : [{ ...choice.problem, ...(providers !== undefined && { path: `/providers/${index}/providerName` }) }]
+  })
+}
+
 /** The provider that a service has for an actor, and the providers that could be chosen for it. */
 function holding (chooser: ChoiceContext, actor: Actor, service: ServiceName): MyConfig['services'][string] {
   const choice = choiceOf(chooser.company, actor, service)
   const available = installedCodes(chooser.host).filter((code) => chooseProvider(chooser, actor, service, code).chosen)
+  const problems = choice === undefined ? [] : unusable(chooser, actor, service, choice)
   return {
     providerName: choice?.code ?? null,
     chosenBy: choice === undefined || choice.chosenBy === 'request' ? null : choice.chosenBy,
-    available
+    available,
+    ...(problems.length > 0 && { problems })
   }
 }
 
@@ -248,8 +376,8 @@ function viewOf (
     ...configurationFaults(keyring, companyId, provider, { ...stored, settings }),
     ...unconnected === undefined ? [] : [unconnected]
   ]
-  const urls = Object.keys(provider.manifest.webhooks ?? {}).map((service) =>
-    [service, `${publicUrl}/api/webhooks/${service}/providers/${code}/endpoint.json?account=${stored.account}`] as const
+  const urls = deliveryServices.filter((service) => provider.manifest.webhooks?.[service] !== undefined).map((service) =>
+    [service, webhookUrl(publicUrl, { code, service, account: stored.account })] as const
   )
   const [first] = urls
   return {
@@ -265,6 +393,10 @@ function viewOf (
         ...(stored.connection !== undefined && { connectedAt: stored.connection.connectedAt.toISOString() })
       }
     }),
+    ...(stored.subscriptions !== undefined && {
+      webhooksRegistered: Object.fromEntries(Object.entries(stored.subscriptions).map(([service, { at }]) => [service, at]))
+    }),
+    ...(stored.checked !== undefined && { lastCheck: { result: stored.checked.result, at: stored.checked.at } }),
     ...(first === undefined ? {} : { webhookUrl: first[1], webhookUrls: Object.fromEntries(urls) }),
     ...(problems.length === 0 ? {} : { problems })
   }

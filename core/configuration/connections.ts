@@ -1,7 +1,7 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import type { Connection } from '../host/http/connection.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
-import { connectionFor } from '../host/manifest/connect.ts'
+import { connectionFor, lackingFacts } from '../host/manifest/connect.ts'
 import type { ListConnections, StoredConfiguration } from '../store/configuration/configurations.ts'
 
 /** A configuration that is called: its provider, its settings with their secrets. */
@@ -12,6 +12,11 @@ export type Connections = {
   list: ListConnections
   /** The sign-in for one call; undefined where a configuration signs in with its settings. */
   signIn: (called: Called) => Connection | undefined
+  /**
+   * What ends the tokens of a configuration at its vendor, once the configuration is removed; undefined where there is nothing to end. A
+   * vendor that cannot be asked is told to the operator.
+   */
+  revocation: (called: Called) => Promise<(() => Promise<void>) | undefined>
   /** Where the vendor of a provider sends the browser back to. */
   redirectUri: (code: string) => string
 }
@@ -28,6 +33,10 @@ export function connectionProblem (
   const again = `open the address that GET /api/v1/${userId === null ? 'company' : 'my'}/providers/${code}/connect answers.`
   if (connection?.client !== wanted.client) {
     return { path, code: 'not_connected', message: `It is not connected with an account at the vendor: ${again}` }
+  }
+  const [lacking] = lackingFacts(wanted.connect, connection.facts)
+  if (lacking !== undefined) {
+    return { path, code: 'not_connected', message: `It was connected before "${lacking}" of the account was asked for: ${again}` }
   }
   const { refusal } = connection
   if (refusal === null) return undefined

@@ -14,8 +14,8 @@ export type Serving = { provider: InstalledProvider, configuration: StoredConfig
 type ProblemsOf = (provider: InstalledProvider, configuration: StoredConfiguration) => readonly Problem[]
 
 /**
- * The version of a provider that serves a configuration: the one that runs, or the one before where only that accepts the settings. What a
- * newer version has migrated counts as it was wherever an older one serves. Where nothing fits, the one that runs.
+ * The version of a provider that serves a configuration: the one that runs, or the one before where only that accepts the settings. Each is
+ * served with the settings that were written in its form. Where nothing fits, the one that runs.
  */
 export function servingOf (provider: InstalledProvider, configuration: StoredConfiguration, problemsOf: ProblemsOf): Serving {
   const [first, ...others] = [provider, provider.before].flatMap((version) =>
@@ -26,7 +26,7 @@ export function servingOf (provider: InstalledProvider, configuration: StoredCon
   return others.length === 0 || fits(first) ? first : others.find(fits) ?? first
 }
 
-/** The settings as they are, and as they were before they were migrated. */
+/** The settings as they are, and those in the form of another version. */
 function formsOf (configuration: StoredConfiguration): StoredConfiguration[] {
   return configuration.before === undefined ? [configuration] : [configuration, unmigrated(configuration)]
 }
@@ -36,6 +36,24 @@ const unmigrated = memoizeByIdentity(({ before, ...configuration }: StoredConfig
   ...configuration,
   ...(before !== undefined && { settings: before })
 }))
+
+/**
+ * The settings that are in the form of another version than the one that runs. That one is served with them should it run again, after a
+ * rollback or on the way forward.
+ */
+export function formOfAnother (
+  keyring: Keyring,
+  companyId: number,
+  provider: InstalledProvider,
+  configuration: StoredConfiguration
+): StoredConfiguration['settings'] | undefined {
+  const isAnother = (form: StoredConfiguration): boolean => {
+    const faults = configurationFaults(keyring, companyId, provider, form)
+    // What cannot be opened is of no use to any version.
+    return faults.length > 0 && !faults.some(({ code }) => code === 'unreadable')
+  }
+  return formsOf(configuration).find(isAnother)?.settings
+}
 
 /** The configuration in the form that a version accepts, whatever else runs. */
 export function configurationFor (

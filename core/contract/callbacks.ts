@@ -1,5 +1,6 @@
 import { Uuid } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
+import { BatchView } from './batches.ts'
 import { Timestamp } from './common.ts'
 import { deferringServices, type DeliveryMark, deliveryMarksOf, type DeliveryService, deliveryServices, type DeliveryStatus,
   deliveryStatusesOf, type RecipientsService, recipientsServices } from './delivery.ts'
@@ -10,11 +11,15 @@ import type { Version } from './versions.ts'
 /** The final statuses of a dispatch that cause a callback. */
 export const toldStatuses = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
 
+/** The callbacks of a batch: at each tenth, and at its end. */
+export const batchTypes = ['batch.progress', 'batch.finished', 'batch.cancelled', 'batch.refused'] as const
+
 /**
  * The types of callbacks: the final status of a dispatch, a delivery status of a step, the end of an e-mail whose remaining recipients were
- * retried, the failure of a deferred step, and messages about the company itself.
+ * retried, the failure of a deferred step, how far a batch is, and messages about the company itself.
  */
 export type CallbackType =
+  | typeof batchTypes[number]
   | 'company.credits_low'
   | 'deferred.failed'
   | `${RecipientsService}.${typeof sendStatuses[number]}`
@@ -30,10 +35,11 @@ export const callbackTypes = [
   ...ofVendors.map(({ type }) => type),
   ...recipientsServices.flatMap((service) => sendStatuses.map((status) => `${service}.${status}`)),
   'deferred.failed',
+  ...batchTypes,
   'company.credits_low'
 ] as CallbackType[]
 
-/** The types that only dispatches of version 1.1.0 of the API, or a later one, cause. */
+/** The types that only requests of version 1.1.0 of the API, or a later one, cause. */
 const later = new Set<string>(
   ofVendors.filter(({ service }) => !deferringServices.some((name) => name === service)).map(({ type }) => type)
 )
@@ -53,7 +59,7 @@ const told = {
 
 /** The body of a callback about a dispatch. */
 export const DispatchCallback = Type.Object({
-  type: Type.Enum(callbackTypes.filter((type) => type !== companyType)),
+  type: Type.Enum(callbackTypes.filter((type) => type !== companyType && !isBatchType(type))),
   ...told,
   data: DispatchView
 }, { title: 'DispatchCallback', description: 'The dispatch at the time of the event.' })
@@ -69,6 +75,14 @@ export const CompanyCallback = Type.Object({
     lowCredit: Type.Integer({ description: 'The threshold: fewer credits than this are free.' })
   })
 }, { title: 'CompanyCallback' })
+
+/** The body of a callback about a batch. */
+export const BatchCallback = Type.Object({ type: Type.Enum(batchTypes), ...told, data: BatchView }, { title: 'BatchCallback' })
+
+/** Whether a callback is about a batch. */
+export function isBatchType (type: CallbackType): type is typeof batchTypes[number] {
+  return batchTypes.some((one) => one === type)
+}
 
 /** `failed`: every attempt failed. `stopped`: the receiver answered 410, so no callback is sent to it again. */
 export const callbackStates = ['pending', 'delivered', 'failed', 'stopped'] as const

@@ -1,6 +1,7 @@
 import { all } from '../services/all.ts'
 import type { DeliveryRules } from '../services/delivery.ts'
 import { type DeliveryOf, type ServiceName, serviceNames } from '../services/names.ts'
+import { isSince, type Version } from './versions.ts'
 
 /** The services whose providers report delivery statuses, and whose vendors may send events. */
 export type DeliveryService = { [Name in ServiceName]: DeliveryOf<Name> extends never ? never : Name }[ServiceName]
@@ -34,12 +35,9 @@ export function isDeliveryMark (service: DeliveryService, word: string): word is
 
 type With<Rule> = { [Name in DeliveryService]: DeliveryOf<Name> extends Rule ? Name : never }[DeliveryService]
 
-/** The services whose status can be polled. */
-export type PolledService = Exclude<DeliveryService, With<{ unpolled: true }>>
-export const polledServices = deliveryServices.filter(isPolledService)
-
-export function isPolledService (name: string): name is PolledService {
-  return isDeliveryService(name) && rulesOf(name).unpolled === undefined
+/** Whether answers in a version of the API have the delivery status of the service. */
+export function tellsDelivery (service: DeliveryService, version: Version): boolean {
+  return isSince(rulesOf(service).since, version)
 }
 
 /** The services until whose events steps can be deferred. Companies are called back about them in every version of the API. */

@@ -8,15 +8,6 @@ const closed = { additionalProperties: false } as const
 export const MailLanguage = Type.Enum(['en', 'fr'], { title: 'MailLanguage', description: 'The language of the mail.' })
 export type MailLanguage = Static<typeof MailLanguage>
 
-/** The query of what makes a link. */
-export const LinkQuery = Type.Object({
-  mailIn: Type.Optional(
-    Type.Enum(['en', 'fr'], {
-      description: 'The link is mailed to the person in this language, and not shown; 409 where the service mails no links.'
-    })
-  )
-}, closed)
-
 /** The body with which an operator says who mails links. */
 export const LinkMailBody = Type.Object({ providerName: ProviderCode, from: Line(400, { examples: ['Accounts <accounts@example.com>'] }) },
   { ...closed, title: 'LinkMailChanges' })
@@ -36,15 +27,3 @@ export const LinkMailView = Type.Object({
   })
 }, { title: 'LinkMail' })
 export type LinkMailView = Static<typeof LinkMailView>
-
-/** The body with which somebody who has forgotten the password asks for a link. */
-export const ForgottenBody = Type.Object({
-  email: Type.String({ maxLength: 254, examples: ['grace@example.com'] }),
-  language: Type.Optional(MailLanguage)
-}, { ...closed, title: 'ForgottenPassword' })
-export type ForgottenBody = Static<typeof ForgottenBody>
-
-export const ForgottenView = Type.Object({
-  offered: Type.Boolean({ description: 'Whoever has forgotten the password can have a link mailed.' })
-}, { title: 'PasswordLinks' })
-export type ForgottenView = Static<typeof ForgottenView>

@@ -23,9 +23,6 @@ export type PageQuery = Static<typeof PageQuery>
 export const UuidPageQuery = Type.Object({ limit: PageLimit, cursor: UuidCursor }, closed)
 export type UuidPageQuery = Static<typeof UuidPageQuery>
 
-/** Without a limit all invitations are listed. */
-export const InvitationQuery = Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })), cursor: UuidCursor }, closed)
-
 export const DispatchQuery = Type.Object({
   search: Type.Optional(
     Type.String({

@@ -129,6 +129,7 @@ export const ValidationResponse = Type.Object({
   success: Type.Literal(true),
   result: Type.Enum(['success', 'warning']),
   warnings: Type.Array(ProblemSchema),
+  recipient: Type.Optional(Type.String({ description: 'As the dispatch would show it; since version 1.1.0.' })),
   plan: Type.Array(Type.Object({
     service: Type.String(),
     providerName: Type.Optional(ProviderCode),
@@ -296,6 +297,10 @@ export function page<S extends TSchema & { title?: string }> (item: S) {
     item.title === undefined ? {} : { title: `${item.title}Page` })
 }
 
+const CheckResult = Type.Enum(['ok', 'failed', 'cannot_be_checked'], {
+  description: 'cannot_be_checked: the provider has no check, or no answer came.'
+})
+
 export const ConfigurationView = Type.Object({
   code: ProviderCode,
   settings: Type.Record(Type.String(), AnyJson, { description: 'Secrets read as { "set": true, "updatedAt": … }.' }),
@@ -318,6 +323,14 @@ export const ConfigurationView = Type.Object({
       description: 'The URL for each service of the provider that has events, by the name of the service.'
     })
   ),
+  webhooksRegistered: Type.Optional(
+    Type.Record(Type.String(), Timestamp, {
+      description: 'When the service has last registered these URLs at the vendor by itself: nobody enters them there.'
+    })
+  ),
+  lastCheck: Type.Optional(
+    Type.Object({ result: CheckResult, at: Timestamp }, { description: 'Of the settings as they are; absent: never checked.' })
+  ),
   problems: Type.Optional(Type.Array(ProblemSchema)),
   warnings: Type.Optional(
     Type.Array(ProblemSchema, {
@@ -329,9 +342,7 @@ export type ConfigurationView = Static<typeof ConfigurationView>
 
 /** Whether a provider's credentials work. */
 export const CheckView = Type.Object({
-  result: Type.Enum(['ok', 'failed', 'cannot_be_checked'], {
-    description: 'cannot_be_checked: the provider has no check, or no answer came.'
-  }),
+  result: CheckResult,
   code: Type.Optional(Type.String({ description: 'The vendor\'s own.' })),
   message: Type.Optional(Type.String({ description: 'What the vendor said, or why there is no answer.' }))
 }, { title: 'CredentialCheck' })
@@ -366,7 +377,10 @@ export const MyConfig = Type.Object({
   services: Type.Record(Type.String(), Type.Object({
     providerName: nullable(ProviderCode),
     chosenBy: nullable(Type.Enum(['user', 'company'])),
-    available: Type.Array(ProviderCode)
+    available: Type.Array(ProviderCode),
+    problems: Type.Optional(
+      Type.Array(ProblemSchema, { description: 'Why "providerName", or a provider of the list, cannot be used now.' })
+    )
   }))
 }, { title: 'MyConfiguration' })
 export type MyConfig = Static<typeof MyConfig>
@@ -383,6 +397,9 @@ export const ProviderView = Type.Object({
   version: Type.Optional(Type.String()),
   docs: Type.Optional(Type.String()),
   hosts: Type.Optional(Type.Array(Type.String(), { description: 'The hosts that it may reach, beside those of its settings.' })),
+  sandbox: Type.Optional(Type.Enum(['flag', 'configuration'], {
+    description: 'Its vendor has a test environment: each dispatch may ask for it, or settings of their own lead to it.'
+  })),
   services: Type.Optional(Type.Record(Type.String(), Type.Object({
     capabilities: AnyJsonObject,
     limits: Type.Array(AnyJsonObject, {
@@ -394,7 +411,7 @@ export const ProviderView = Type.Object({
     timeLimit: Type.Optional(Type.Number()),
     verbs: Type.Array(Type.String()),
     webhook: Type.Optional(
-      Type.Array(Type.Enum(['jws', 'basic', 'hmac', 'jwt', 'standard', 'stamped']), {
+      Type.Array(Type.Enum(['jws', 'basic', 'hmac', 'jwt', 'standard', 'stamped', 'signature', 'token', 'secret', 'hint']), {
         description: 'The vendor sends events; the ways in which they are verified.'
       })
     ),

@@ -4,7 +4,7 @@ import { Timestamp } from './common.ts'
 const closed = { additionalProperties: false } as const
 
 /** A code of an app, or a recovery code. */
-const Code = Type.String({
+export const Code = Type.String({
   minLength: 1,
   maxLength: 40,
   description: 'The six digits that the app shows, or a recovery code. Each is accepted once.',
@@ -27,13 +27,6 @@ export const SecondFactorView = Type.Object({
 }, { title: 'SecondFactor' })
 export type SecondFactorView = Static<typeof SecondFactorView>
 
-/** A new secret, which is shown this once. */
-export const NewAuthenticatorView = Type.Object({
-  secret: Type.String({ description: 'In base32.' }),
-  uri: Type.String({ description: 'The same as an `otpauth:` address, for a QR code.' })
-}, { title: 'NewAuthenticator' })
-export type NewAuthenticatorView = Static<typeof NewAuthenticatorView>
-
 /** Recovery codes, which are shown this once. */
 export const RecoveryCodesView = Type.Object({
   recoveryCodes: Type.Array(Type.String({ examples: ['7k3m-9xq2-0fhv-tb4c'] }), {
@@ -41,10 +34,6 @@ export const RecoveryCodesView = Type.Object({
   })
 }, { title: 'RecoveryCodes' })
 export type RecoveryCodesView = Static<typeof RecoveryCodesView>
-
-/** The code that proves a new app. */
-export const CodeBody = Type.Object({ code: Code }, { ...closed, title: 'Code' })
-export type CodeBody = Static<typeof CodeBody>
 
 /** What proves that the user makes a request, and not who has found their session. */
 export const ProofBody = Type.Object({

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Log } from './call/log.ts'
-import { discover, type ProviderEntry } from './load/discover.ts'
+import { discover, type ProviderEntry, type RefusedFolder } from './load/discover.ts'
 import { type InstalledProvider, loadProvider } from './load/load.ts'
 import { createMemoryPins, type Pins } from './load/pins.ts'
 import { createTrials, memoryOfTrials, noTrials, type PassedTrials } from './load/trials.ts'
@@ -17,16 +17,20 @@ export type Host = {
   reload: () => Promise<readonly ProviderEntry[]>
 }
 
+/** An installed provider that comes from elsewhere than the directories. */
+export type InstalledAdapter = InstalledProvider & { isAdapter: true }
+
 /** The providers that come from elsewhere than the directories. What has not changed keeps its object. */
-export type OtherProviders = () => Promise<readonly ProviderEntry[]>
+export type OtherProviders = () => Promise<readonly (InstalledAdapter | RefusedFolder)[]>
 
 /**
  * `loadLimit`: the time limit in seconds for loading one provider. `loadOutside` loads a provider into a process of its own. By default
- * pins and passed trials are kept for as long as the process runs. A code of a directory's provider is refused to `others`.
+ * pins and passed trials are kept for as long as the process runs. A code of a directory's provider is refused to `others`, and one of the
+ * first of them to the later ones.
  */
 export type HostOptions = {
   directories: readonly string[]
-  others?: OtherProviders
+  others?: readonly OtherProviders[]
   log: Log
   loadLimit?: number
   loadOutside?: typeof loadProvider
@@ -37,7 +41,7 @@ export type HostOptions = {
 /** Loads each subfolder of the directories that holds a provider. A refused folder becomes an entry and a log line. */
 export async function createHost ({
   directories,
-  others = () => Promise.resolve([]),
+  others = [],
   log,
   loadLimit = 10,
   loadOutside,
@@ -53,7 +57,9 @@ export async function createHost ({
 
   async function scan (): Promise<readonly ProviderEntry[]> {
     const own = await discover(roots, { serving: installed, pins, trials, load: loadOutside ?? loadProvider, loadLimit })
-    const found = [...own, ...yielding(await others(), own.filter(isInstalled))].sort(byCodeThenFolder)
+    const found: ProviderEntry[] = [...own]
+    for (const load of others) found.push(...yielding(await load(), found.filter(isInstalled)))
+    found.sort(byCodeThenFolder)
     report(log, entries, found)
     entries = found
     installed = new Map(found.filter(isInstalled).map((entry) => [entry.code, entry]))
@@ -96,13 +102,14 @@ function onlyThose (host: Host, isThere: (entry: ProviderEntry) => boolean): Hos
   }
 }
 
-/** What comes from elsewhere, refused where a directory has a provider with the same code. */
+/** What comes from elsewhere, refused where somebody else has a provider with the same code. */
 function yielding (others: readonly ProviderEntry[], own: readonly InstalledProvider[]): ProviderEntry[] {
   return others.map((entry) => {
     const holder = entry.state === 'installed' ? own.find(({ code }) => code === entry.code) : undefined
     if (holder === undefined) return entry
     const { folder, code } = entry
-    const reason = `The code "${code}" belongs to ${holder.folder}, a folder of the providers' directory.`
+    const place = holder.isAdapter === true ? 'another source of providers' : `${holder.folder}, a folder of the providers' directory`
+    const reason = `The code "${code}" belongs to ${place}.`
     return { state: 'refused', folder, ...(code !== undefined && { code }), reason }
   })
 }

@@ -6,8 +6,9 @@ import type { NewDocument } from '../store/dispatch/documents.ts'
 
 /**
  * A request for one or more services, as it came in. The client waits unless the mode says otherwise. `sandbox`: the vendors do it in their
- * test environments. `version`: of the API, the usual one unless given.
- * `traceparent`: of the request's trace (W3C Trace Context), where it is traced.
+ * test environments. `strict`: what would only be warned of is refused. `version`: of the API, the usual one unless given.
+ * `traceparent`: of the request's trace (W3C Trace Context), where it is traced. `inBatch`: it is a row of a batch, which lets go first
+ * whatever is asked for by itself.
  */
 export type DispatchCommand = {
   actor: Actor
@@ -16,9 +17,11 @@ export type DispatchCommand = {
   requestId: string
   mode?: Mode
   sandbox?: true
+  strict?: true
   version?: Version
   traceparent?: string
   idempotencyKey?: string
+  inBatch?: true
   /** The id that the dispatch gets, where the service itself asks for it; any new one unless given. */
   dispatchId?: string
   file?: ReceivedFile

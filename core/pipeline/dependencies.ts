@@ -1,3 +1,4 @@
+import type { JsonObject } from '@dispatch/common'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { FileStore } from '@dispatch/files'
 import type { Accounts } from '../access/account.ts'
@@ -23,6 +24,8 @@ import type { Templates } from './templates.ts'
 /** The jobs of what goes on later: at once, or not before so many seconds have passed. */
 export type PipelineJobs = {
   dispatch: (dispatch: DispatchRef, seconds?: number) => PreparedJobs
+  /** Of a dispatch of a batch: whatever is asked for singly within the next minute goes before it. */
+  batched: (dispatch: DispatchRef) => PreparedJobs
   deferred: (dispatch: DispatchRef, step: Pick<StepRef, 'stepId'>, seconds?: number) => PreparedJobs
 }
 
@@ -30,6 +33,8 @@ export type PipelineJobs = {
 export type Outbox = {
   /** To be called in the transaction that records the event; nothing happens where nobody is to be told. */
   enqueue: (queries: OwnerQueries, dispatch: DispatchRef, type: CallbackType) => Promise<void>
+  /** The same for an event that is about the company and no single dispatch; `url`: who is told besides its endpoints. */
+  tell: (queries: OwnerQueries, companyId: number, event: { type: CallbackType, data: JsonObject, url?: string }) => Promise<void>
 }
 
 /** What the pipeline works with. */
@@ -48,6 +53,8 @@ export type PipelineDependencies = {
   renderer: Renderer
   templateWorkers: TemplateWorkers
   documentUrl: DocumentUrl
+  /** The start of the URLs that vendors know. */
+  publicUrl: string
   mailedSecrets: MailedSecrets
   leases: Leases
   outcomes: OutcomeSpool

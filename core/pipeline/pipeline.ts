@@ -1,8 +1,8 @@
-import { canonicalJson, withTimeLimit } from '@dispatch/common'
+import { canonicalJson, type Problem, withTimeLimit } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { sampleLink } from '../access/document-links.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
-import { DispatchError, presentable } from '../contract/errors.ts'
+import { DispatchError, presentable, refusal } from '../contract/errors.ts'
 import type { DryRunView, ValidationResponse } from '../contract/response.ts'
 import type { DispatchRequest } from '../requests/request.ts'
 import type { Database } from '../store/db/database.ts'
@@ -70,7 +70,13 @@ export function createPipeline (
 async function validate (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<ValidationResponse> {
   const request = planner.read(command)
   const plan = await planInTime(planner.plan(command, request))
-  return validationOf(plan, await rehearse(dependencies, plan, command, { extent: 'everything' }))
+  const answer = validationOf(plan, await rehearse(dependencies, plan, command, { extent: 'everything' }), command.version)
+  refuseIfStrict(command, answer.warnings)
+  return answer
+}
+
+function refuseIfStrict ({ strict }: DispatchCommand, warnings: readonly Problem[]): void {
+  if (strict === true && warnings.length > 0) throw refusal('validation_failed', warnings)
 }
 
 /** The plan of a validation. That it is not there in time says nothing of the request. */
@@ -105,6 +111,7 @@ async function beginOrRepeat (
     const plan = await stages.planner.plan(command, request)
     const found = await rehearse(stages.dependencies, plan, command, { extent: 'what is made later' })
     const warnings = presentable([...plan.warnings, ...found.warnings])
+    refuseIfStrict(command, warnings)
     return { result: { ...await stages.runner.begin(command, plan, { begun, ...keyed }), warnings }, replayed: false }
   }
   const idempotency = idempotencyOf(command)

@@ -36,8 +36,8 @@ export type Step = {
   state: StepState
 }
 
-/** A template and the data for it. */
-export type TemplateContent = { template: StoredTemplate, data: JsonObject }
+/** A template and the data for it, which stand at `path` in the client's body, as long as that is there. */
+export type TemplateContent = { template: StoredTemplate, data: JsonObject, path?: string }
 
 /** `version`: the one that the step was planned or called with. `provider`: as it is installed now, if it still is. */
 export type StepProvider = {

@@ -1,13 +1,13 @@
-import { boundedValidator, compile, isRecord, type Json, type JsonObject, type Problem, type Validator,
+import { boundedValidator, compile, isRecord, type Json, type JsonObject, lazy, pointer, type Problem, type Validator, withoutMembers,
   withoutNulls } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import { type TSchema, Type } from 'typebox'
 import { refusal } from '../contract/errors.ts'
 import { at } from '../services/data.ts'
 import { services, takesDocument } from '../services/index.ts'
-import type { ServiceName } from '../services/names.ts'
+import { type ServiceName, serviceNames } from '../services/names.ts'
 import { createMisplacedFieldHint } from './misplaced-fields.ts'
-import { requestSchema } from './request-schema.ts'
+import { deferredStepSchema, requestSchema } from './request-schema.ts'
 import { createStepLocator, isGiven, pointerTo, type StepLocation, takesTemplate, valueOf } from './step-locations.ts'
 
 /** A dispatch request whose shape is right, with every field in its one place. */
@@ -54,7 +54,8 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
   const check: Validator<unknown> = boundedValidator(compile(schema))
   const placesIn = createStepLocator(path)
   const placed = createMisplacedFieldHint(path, schema)
-  return (given, found = []) => {
+  return (written, found = []) => {
+    const given = withoutUnsetFields(written)
     const fit = check(given)
     const body = fit.ok ? fit.value : given
     const { steps, deferred } = isRecord(body) ? placesIn(body) : { steps: [], deferred: [] }
@@ -74,6 +75,31 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
       deferred: deferred.map((place) => ({ ...stepIn(place), deferredOn: place.inside['on'] as string }))
     }
   }
+}
+
+/** What any request may say at its top level, and in the object of each service. */
+const anyFields = lazy(() => ({
+  top: new Set<string>([...serviceNames, ...serviceNames.flatMap((name) => Object.keys(requestSchema([name]).properties))]),
+  own: serviceNames.map((name) => ({ name, known: new Set(Object.keys(deferredStepSchema(name).own.properties)) }))
+}))
+
+/**
+ * A body without null for what other requests may have: a program that writes all fields of a type writes null for those that it leaves
+ * out. A name that no request has stays a mistake.
+ */
+function withoutUnsetFields (body: unknown): unknown {
+  if (!isRecord(body)) return body
+  const { top, own } = anyFields()
+  return withoutMembers(body, [
+    ...unsetIn(body, top, ''),
+    ...own.flatMap(({ name, known }) => unsetIn(body[name], known, `/${name}`))
+  ])
+}
+
+function unsetIn (object: unknown, known: ReadonlySet<string>, base: string): string[] {
+  return isRecord(object)
+    ? Object.keys(object).filter((field) => object[field] === null && known.has(field)).map((field) => pointer(base, field))
+    : []
 }
 
 /** What the data of a document say for a step, and what keeps the rest of it from being one of its fields. */

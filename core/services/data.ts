@@ -16,6 +16,11 @@ export function textOf (data: Json, pointer: string): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
+/** A text in any spacing, for comparison. */
+export function spaced (text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ')
+}
+
 /** A list as it is, one value as a list of it, nothing as an empty list: XML does not tell a list of one element from an element. */
 export function listOf<Item> (value: Item | readonly Item[] | undefined): readonly Item[] {
   if (value === undefined) return []

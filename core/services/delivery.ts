@@ -13,8 +13,8 @@ export type DeliveryRules = {
   nearlyLast?: readonly string[]
   /** The sentences for clients about the statuses that are refusals. */
   refusals: Readonly<Record<string, string>>
-  /** Nobody asks for the status: vendors tell it. */
-  unpolled?: true
+  /** The version of the API from which on answers have the status. */
+  since?: string
   /** Steps can wait for its statuses. Companies are called back about them in every version of the API. */
   defers?: true
   /** One step has several recipients, and its provider tells of each. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { FileFormat, Format } from '@dispatch/documents'
+import { type FileFormat, type Format, usualFormats } from '@dispatch/documents'
 import { all } from './all.ts'
 import type { ContentKind } from './content.ts'
 import { isLinked } from './link.ts'
@@ -27,10 +27,14 @@ export const jsonServices = serviceNames.filter((name) => services[name].content
 
 /** The format of the document that a service makes of its template. */
 export function formatOf (name: ServiceName, fields: JsonObject): FileFormat {
-  return services[name].format?.of(fields) ?? 'pdf'
+  return services[name].format?.of(fields) ?? usualFormats.document
 }
 
-const messageFormats = { message: 'html', text: 'text', upload: 'pdf' } as const satisfies Partial<Record<ContentKind, Format>>
+const messageFormats = {
+  message: usualFormats.mail,
+  text: usualFormats.message,
+  upload: usualFormats.document
+} as const satisfies Partial<Record<ContentKind, Format>>
 
 /** The format in which a service renders its template: a document, a mail, or a text. */
 export function madeAs (name: ServiceName, fields: JsonObject): Format {

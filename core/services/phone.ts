@@ -31,9 +31,12 @@ const formerly: readonly (readonly [form: RegExp, now: string])[] = [
   [/^\+229(\d{8})$/, '+22901$1']
 ]
 
-/** A number that is dialled, with its country and kind; undefined where no country has numbers of that code and length. */
-function parse (text: string): Library.PhoneNumber | undefined {
-  const parsed = library().parsePhoneNumberFromString(text)
+/**
+ * A number that is dialled, with its country and kind; undefined where no country has numbers of that code and length. `from`: where a
+ * number without the code of a country is dialled.
+ */
+function parse (text: string, from?: Library.CountryCode): Library.PhoneNumber | undefined {
+  const parsed = library().parsePhoneNumberFromString(text, from)
   if (parsed?.isValid() === true) return parsed
   const [form, now] = formerly.find(([old]) => old.test(text)) ?? []
   const changed = form === undefined || now === undefined ? undefined : library().parsePhoneNumberFromString(text.replace(form, now))
@@ -44,6 +47,12 @@ function parse (text: string): Library.PhoneNumber | undefined {
 /** The number that is dialled, in E.164: without the zero that is dialled inside a country only, and by the plan of today. */
 export function dialled (phoneNumber: string): string {
   return parse(phoneNumber)?.number ?? phoneNumber
+}
+
+/** Whether a number, in E.164 or as it is written in the country of the other one, is dialled as that one. */
+export function areOneNumber (written: string, phoneNumber: string): boolean {
+  const number = parse(phoneNumber)
+  return (parse(written, number?.country)?.number ?? written) === (number?.number ?? phoneNumber)
 }
 
 /**

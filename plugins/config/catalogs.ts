@@ -1,4 +1,4 @@
-import { readPublicKey } from '@dispatch/marketplace'
+import { type PublicKey, readPublicKey } from '@dispatch/marketplace'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -6,6 +6,9 @@ import { ConfigError } from './config-error.ts'
 
 /** A catalog of adapters: its directory or address, and the files of the keys whose signatures count. */
 export type CatalogConfig = { address: string, keyFiles: string[] }
+
+/** Where a catalog is, and whose signatures count when it is read for the first time. */
+export type CatalogPlace = { address: string, keys: readonly PublicKey[] }
 
 /** Reads a list such as `https://adapters.example.com/#/etc/dispatch/adapters.public.json`, its parts separated by spaces. */
 export function catalogsOf (text: string): { catalogs?: CatalogConfig[] } {
@@ -31,13 +34,16 @@ export const demoKey = 'demo'
  * The catalogs with their keys: those that are configured, then the demo catalog, once it has its key. Throws a {@link ConfigError} for a
  * key that cannot be read.
  */
-export async function readCatalogPlaces ({ catalogs = [], demoCatalog }: { catalogs?: readonly CatalogConfig[], demoCatalog?: string }) {
+export async function readCatalogPlaces ({ catalogs = [], demoCatalog }: {
+  catalogs?: readonly CatalogConfig[]
+  demoCatalog?: string
+}): Promise<CatalogPlace[]> {
   const demo = demoCatalog === undefined ? [] : [{ address: demoCatalog, keyFiles: [join(demoCatalog, `${demoKey}.public.json`)] }]
   const places = [...catalogs, ...demo.filter(({ keyFiles }) => keyFiles.every((file) => existsSync(file)))]
   return await Promise.all(places.map(async ({ address, keyFiles }) => ({ address, keys: await Promise.all(keyFiles.map(readKey)) })))
 }
 
-async function readKey (file: string) {
+async function readKey (file: string): Promise<PublicKey> {
   try {
     return await readPublicKey(await readFile(file, 'utf8'))
   } catch (cause) {

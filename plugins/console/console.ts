@@ -5,7 +5,7 @@ import { editorScript } from './browser/editor.ts'
 import { policies } from './browser/policies.ts'
 import { script } from './browser/script.ts'
 import { stylesheet } from './browser/stylesheet.ts'
-import { languageOf } from './language/language.ts'
+import { languageOf, type Words } from './language/language.ts'
 import { auditPage } from './pages/audit.ts'
 import { companiesPages } from './pages/companies.ts'
 import { companySetupPages } from './pages/company-setup.ts'
@@ -22,13 +22,10 @@ import { endpointPages } from './pages/endpoint.ts'
 import { endpointsPages } from './pages/endpoints.ts'
 import { errorPage, type Failure } from './pages/errors.ts'
 import { followPages } from './pages/follow.ts'
-import { forgottenPages } from './pages/forgotten.ts'
 import { holdPages } from './pages/hold.ts'
 import { holdsPage } from './pages/holds.ts'
 import { homePage } from './pages/home.ts'
-import { invitationsPages } from './pages/invitations.ts'
 import { linkMailPages } from './pages/link-mail.ts'
-import { linkPages } from './pages/link.ts'
 import { operationDispatchesPage } from './pages/operation-dispatches.ts'
 import { operationPage } from './pages/operation.ts'
 import { providerPages } from './pages/provider.ts'
@@ -37,7 +34,6 @@ import { requestsPage } from './pages/requests.ts'
 import { secondFactorPages } from './pages/second-factor.ts'
 import { sendPages } from './pages/send.ts'
 import { sessionsPages } from './pages/sessions.ts'
-import { singleSignOnPages } from './pages/single-sign-on.ts'
 import { switchListPages } from './pages/switch-list.ts'
 import { switchPages } from './pages/switch.ts'
 import { tryPages } from './pages/try.ts'
@@ -48,7 +44,6 @@ import { askForProof } from './session/proof-page.ts'
 import { ProofNeeded } from './session/proof.ts'
 import { signInCodeRoutes } from './session/sign-in-code.ts'
 import { signInRoutes } from './session/sign-in.ts'
-import { signOnRoutes } from './session/sign-on.ts'
 import { askForVerifications } from './session/verification.ts'
 import { type ConsoleParts, knownVisit, nameIdentity, requireSessions } from './session/visit.ts'
 
@@ -65,7 +60,7 @@ const longestForm = 64 * 1024
 type ConsoleOptions = SessionOptions & { parts: ConsoleParts }
 
 /** The console: pages for people at `/console`, which can do what the API can, and nothing else. */
-export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { sessions, signingOn, parts }) => {
+export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { sessions, parts }) => {
   app.addHook('onRoute', (route) => {
     // People are known by their session, not by credentials.
     route.config = { ...route.config, public: true }
@@ -77,7 +72,11 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
     parsed(null, new URLSearchParams(String(body)))
   })
   app.decorateReply('page', function (page, policy = 'closed') {
-    return this.headers(headers).header('content-security-policy', policies[policy]).send(nameIdentity(this.request, page.markup))
+    const { request, statusCode } = this
+    const markup = nameIdentity(request, page.markup)
+    return this.headers(headers).header('content-security-policy', policies[policy]).send(
+      request.method === 'POST' && statusCode >= 400 ? sayRefused(languageOf(request), markup) : markup
+    )
   })
   requireSessions(app, sessions, parts)
   askForVerifications(app, sessions)
@@ -97,10 +96,8 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
       : show({ status: 404, requestId: request.id }, request, reply)
   })
   await app.register(signInRoutes, { sessions })
-  await app.register(signOnRoutes, { sessions, signingOn })
+  for (const { plugin, options } of parts.sessions) await app.register(plugin, options)
   await app.register(actRoutes, { sessions })
-  await app.register(linkPages)
-  await app.register(forgottenPages)
   await app.register(signInCodeRoutes, { sessions })
   app.get('/*', (request, reply) => show({ status: 404, requestId: request.id }, request, reply))
   await app.register(homePage)
@@ -130,8 +127,6 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(holdPages)
   await app.register(companyPages)
   await app.register(userPages)
-  await app.register(invitationsPages)
-  await app.register(singleSignOnPages)
   await app.register(companyUserPage)
   await app.register(auditPage)
   await app.register(sessionsPages)
@@ -150,6 +145,13 @@ const headers = {
 /** Answers with a file whose address changes when it does. */
 function sendForEver (reply: FastifyReply, bytes: Buffer, type: string): FastifyReply {
   return reply.type(`${type}; charset=utf-8`).header('cache-control', 'public, max-age=31536000, immutable').send(bytes)
+}
+
+/** The title of a page says first that its form was refused; the script leads to why. */
+function sayRefused (words: Words, markup: string): string {
+  return markup.includes('<div class="notice bad"')
+    ? markup.replace('<title>', `<title>${words.refusedTitle}: `).replace('<body>', '<body data-refused>')
+    : markup
 }
 
 function show (failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {

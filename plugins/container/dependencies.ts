@@ -1,14 +1,15 @@
-import type { Accounts, Adapters, Addresses, ApiKeys, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
-  CallbackSigning, CatalogPlace, Catalogs, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections,
-  CredentialCheck, Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Downloads, EndpointCallbacks, EndpointSigning,
-  EventSpool, ExchangeLog, FetchJson, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, LinkMail,
-  Links, Log, MailedSecrets, Marketplace, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, Pipeline,
-  PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SecondFactors,
-  Sessions, SigningKeys, SigningOn, SingleSignOn, State, Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver,
-  WebhookVerifier } from '@dispatch/core'
+import type { AccessEnd, Accounts, Addresses, ApiKeys, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
+  CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
+  Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool,
+  ExchangeLog, FetchJson, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, LinkMail, Log,
+  MailedSecrets, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, PasswordPolicy, Pipeline, PipelineDependencies,
+  PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SecondFactors, Sessions, SigningKeys, State,
+  Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
+import type { ProviderSource } from '@dispatch/core/source'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { FileStore } from '@dispatch/files'
-import type { SandboxState } from '@dispatch/sandbox'
+import type { LazySandbox } from '@dispatch/sandbox'
+import type { CatalogPlace } from '../config/catalogs.ts'
 import type { Config } from '../config/config.ts'
 import type { AdmissionLimits } from '../hooks/admission-control.ts'
 import type { RateLimiters } from '../hooks/rate-limits.ts'
@@ -46,13 +47,14 @@ export type AppDependencies = {
   keyAdministration: KeyAdministration
   sessions: Sessions
   openId: OpenId
-  singleSignOn: SingleSignOn
-  signingOn: SigningOn
-  links: Links
+  domains: Domains
   linkMail: LinkMail
   notices: Notices
   mailedSecrets: MailedSecrets
   secondFactors: SecondFactors
+  passwordPolicy: PasswordPolicy
+  /** What ends a way in, of each feature that brings one. */
+  accessEnds: readonly AccessEnd[]
   /** The kinds of verification that features bring. */
   verifications: readonly Verification[]
   /** Undefined where authentication has no rate limit. */
@@ -73,12 +75,11 @@ export type AppDependencies = {
   downloads: Downloads
   documentUrl: DocumentUrl
   addresses: Addresses
-  adapters: Adapters
   catalogPlaces: readonly CatalogPlace[]
-  catalogs: Catalogs
-  marketplace: Marketplace
-  /** What the processes of the providers do; null: all run in this one. */
-  sandboxState: () => SandboxState | null
+  /** Runs providers in processes of their own. */
+  sandbox: LazySandbox
+  /** From where features bring providers. */
+  providerSources: readonly ProviderSource[]
   host: Host
   /** The folders of providers that need no trial. */
   passedTrials: PassedTrials
@@ -123,9 +124,6 @@ export type AppDependencies = {
   inbox: Inbox
   webhookReceiver: WebhookReceiver
 }
-
-/** Those that a feature provides: without them no service is started. */
-export const ports = ['connections', 'templates'] as const satisfies readonly (keyof AppDependencies)[]
 
 /** Finds a dependency by its name. */
 export type Get = <Name extends keyof AppDependencies>(name: Name) => AppDependencies[Name]

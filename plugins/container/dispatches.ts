@@ -63,6 +63,7 @@ export const dispatches: Factories = {
     renderer: get('renderer'),
     templateWorkers: get('templateWorkers'),
     documentUrl: get('documentUrl'),
+    publicUrl: get('config').publicUrl,
     mailedSecrets: get('mailedSecrets'),
     keyring: get('keyring'),
     log: get('log'),
@@ -102,6 +103,7 @@ export async function beginWork (get: Get): Promise<Worker> {
     configurations: get('configurations'),
     connections: get('connections'),
     network: get('network'),
+    publicUrl: get('config').publicUrl,
     spool: get('documentSpool')
   })
   const following = {
@@ -116,6 +118,8 @@ export async function beginWork (get: Get): Promise<Worker> {
     pipeline: get('pipeline'),
     atOnce: get('config').concurrency,
     webhookVerifier: get('webhookVerifier'),
+    fetchJson: get('fetchJson'),
+    newId: get('newId'),
     inbox: get('inbox'),
     callbacks: get('callbacks'),
     endpointCallbacks: get('endpointCallbacks'),

@@ -1,7 +1,7 @@
 import { type BruteForceGuard, createAccounts, createApiKeys, createAuthentication, createBruteForceGuard, createCompanyAccounts,
-  createCompanySettings, createCredentials, createImpersonation, createKeyAdministration, createKnownClients, createLinkMail, createLinks,
-  createMailedSecrets, createMeter, createNotices, createOpenId, createRateLimiter, createSecondFactors, createSessions, createSigningOn,
-  createSingleSignOn, createTokens, createUnknownSecrets, createUsers, measureHashing, type Meter } from '@dispatch/core'
+  createCompanySettings, createCredentials, createDomains, createImpersonation, createKeyAdministration, createKnownClients, createLinkMail,
+  createMailedSecrets, createMeter, createNotices, createOpenId, createRateLimiter, createSecondFactors, createSessions, createTokens,
+  createUnknownSecrets, createUsers, measureHashing, type Meter } from '@dispatch/core'
 import type { RateLimiters } from '../hooks/rate-limits.ts'
 import type { Factories, Get } from './dependencies.ts'
 
@@ -22,7 +22,7 @@ export const people: Factories = {
     createUsers({
       database: get('database'),
       credentials: get('credentials'),
-      factors: get('verifications'),
+      accessEnds: get('accessEnds'),
       now: get('now')
     }),
   keyAdministration: (get) =>
@@ -36,47 +36,14 @@ export const people: Factories = {
       tokens: get('tokens'),
       unknownSecrets: get('unknownSecrets'),
       secondFactors: get('secondFactors'),
-      singleSignOn: get('singleSignOn'),
+      passwordPolicy: get('passwordPolicy'),
       verifications: get('verifications'),
       now: get('now'),
       newId: get('newId')
     }),
   openId: (get) =>
     createOpenId({ transport: get('network').transport, plainHttp: get('config').environment === 'development', now: get('now') }),
-  singleSignOn: (get) =>
-    createSingleSignOn({
-      database: get('database'),
-      accounts: get('accounts'),
-      keyring: get('keyring'),
-      openId: get('openId'),
-      prove: get('secondFactors').prove,
-      publicUrl: get('config').publicUrl,
-      plainHttp: get('config').environment === 'development',
-      now: get('now')
-    }),
-  signingOn: (get) =>
-    createSigningOn({
-      database: get('database'),
-      accounts: get('accounts'),
-      keyring: get('keyring'),
-      openId: get('openId'),
-      prove: get('secondFactors').prove,
-      publicUrl: get('config').publicUrl,
-      log: get('log'),
-      now: get('now')
-    }),
-  links: (get) =>
-    createLinks({
-      database: get('database'),
-      accounts: get('accounts'),
-      page: get('config').showsConsole ? `${get('config').publicUrl}/console/link` : undefined,
-      linkMail: get('linkMail'),
-      singleSignOn: get('singleSignOn'),
-      limiter: createRateLimiter(get('database'), { name: 'forgotten', quota: 3, window: 60 * minute }),
-      log: get('log'),
-      now: get('now'),
-      newId: get('newId')
-    }),
+  domains: (get) => createDomains({ database: get('database'), now: get('now') }),
   mailedSecrets: (get) => createMailedSecrets(get('linkKey')),
   linkMail: (get) =>
     createLinkMail({
@@ -97,7 +64,6 @@ export const people: Factories = {
       database: get('database'),
       accounts: get('accounts'),
       credentials: get('credentials'),
-      keyring: get('keyring'),
       verifications: get('verifications'),
       bruteForceGuard: get('bruteForceGuard'),
       now: get('now')

@@ -1,6 +1,6 @@
-import { createBreakers, createCatalogs, createConfigurations, createConfigurationService, createCredentialCheck, createFetchJson,
-  createInbox, createKeySources, createMarketplace, createNetwork, createProviderAdministration, createProviderState, createWebhookReceiver,
-  createWebhookVerifier, demo, type InstalledProvider, withoutProvider } from '@dispatch/core'
+import { createBreakers, createConfigurations, createConfigurationService, createCredentialCheck, createFetchJson, createInbox,
+  createKeySources, createNetwork, createProviderAdministration, createProviderState, createSubscribing, createWebhookReceiver,
+  createWebhookVerifier, demo, withoutProvider } from '@dispatch/core'
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { createSimulatedVendor } from '../routes/simulated-vendor.ts'
@@ -8,7 +8,8 @@ import type { Factories } from './dependencies.ts'
 
 /** Creates providers, their configurations, and what vendors send. */
 export const providers: Factories = {
-  configurations: (get) => createConfigurations(get('database'), get('freshness'), get('connections').list),
+  configurations: (get) =>
+    createConfigurations(get('database'), get('freshness'), { listConnections: get('connections').list, sources: get('providerSources') }),
   configurationService: (get) =>
     createConfigurationService({
       configurations: get('configurations'),
@@ -18,7 +19,17 @@ export const providers: Factories = {
       guard: get('network').guard,
       publicUrl: get('config').publicUrl,
       disk: get('config').diskRoot !== undefined,
-      now: get('now')
+      now: get('now'),
+      subscribing: createSubscribing({
+        connections: get('connections'),
+        keyring: get('keyring'),
+        network: get('network'),
+        database: get('database'),
+        publicUrl: get('config').publicUrl,
+        log: get('log'),
+        now: get('now'),
+        newId: get('newId')
+      })
     }),
   credentialCheck: (get) =>
     createCredentialCheck({
@@ -39,18 +50,6 @@ export const providers: Factories = {
       loopback: get('config').environment === 'development' ? 'allowed' : 'refused',
       mailName: mailNameOf(get('config')),
       now: get('now')
-    }),
-  catalogs: (get) =>
-    createCatalogs({ database: get('database'), places: get('catalogPlaces'), transport: get('network').transport, now: get('now') }),
-  marketplace: (get) =>
-    createMarketplace({
-      database: get('database'),
-      keyring: get('keyring'),
-      log: get('log'),
-      ...get('adapters'),
-      follow: get('providerSync').reload,
-      catalogs: get('catalogs'),
-      smoke
     }),
   providerAdministration: (get) => createProviderAdministration({ sync: get('providerSync'), database: get('database'), now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),
@@ -76,16 +75,11 @@ export const providers: Factories = {
       webhookVerifier: get('webhookVerifier'),
       inbox: get('inbox'),
       keyring: get('keyring'),
+      publicUrl: get('config').publicUrl,
       log: get('log'),
       now: get('now'),
       newId: get('newId')
     })
-}
-
-/** Loads the kit when a package is taken in. */
-async function smoke (provider: InstalledProvider, folder: string): Promise<{ replayed: number, faults: string[] }> {
-  const kit = await import('@dispatch/conformance/smoke')
-  return await kit.smoke(provider, folder)
 }
 
 /** The name in EHLO: an IP address is written in brackets (RFC 5321, 4.1.3). */

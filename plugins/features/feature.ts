@@ -1,10 +1,15 @@
-import type { Check, Database, FactorStore, Migrations, Verification } from '@dispatch/core'
+import { lazy } from '@dispatch/common'
+import type { AccessEnd, Check, Database, FactorStore, Migrations, PasswordPolicy, Verification } from '@dispatch/core'
+import type { ProviderSource } from '@dispatch/core/source'
 import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
-import type { ConsoleParts, MenuEntry, ProviderSection, Text } from '../console/session/visit.ts'
+import type { ConsoleParts, MenuEntry, PageParts, ProviderSection, Text } from '../console/session/visit.ts'
+import type { FeatureCommand } from './command.ts'
 import { give, type Given, type Needs, type Resolve, type Token } from './token.ts'
 
 export { companyTable } from '@dispatch/core'
-export { port, service, token } from './token.ts'
+export type { CommandTools, FeatureCommand } from './command.ts'
+export { ports } from './ports.ts'
+export { service, token } from './token.ts'
 
 /** A plugin of fastify that gets what its feature needs. */
 type Plugin<Options extends object> = FastifyPluginAsync<Options> | FastifyPluginCallback<Options>
@@ -37,6 +42,11 @@ export type Definition<Needed extends Needs> = {
   migrations?: Migrations
   /** Brings into the database what the feature has for it, when a service or its tests begin. Several processes may do so at once. */
   prepare?: (given: Given<Needed>) => Promise<void>
+  /**
+   * Providers that come from elsewhere than the directories. It is asked once, before the providers of the service are loaded, when of the
+   * service there are `catalogPlaces`, `config`, `database`, `keyring`, `log`, `now` and `sandbox`.
+   */
+  providers?: (given: Given<Needed>) => Promise<ProviderSource>
   /** Its part of the API. */
   routes?: Plugin<Given<Needed>>
   /** The operation before which its own stand in the OpenAPI document; they are the last unless told. */
@@ -45,9 +55,13 @@ export type Definition<Needed extends Needs> = {
   permissions?: Readonly<Record<string, Permission>>
   /** Its part of the console, below `/console`. Pages reach data through the API alone. */
   pages?: FastifyPluginAsync | FastifyPluginCallback
+  /** Routes of the console that begin sessions, also below `/console`. Their plugin gets the needs, and reaches more than the API. */
+  session?: Plugin<Given<Needed>>
   menu?: readonly MenuEntry[]
   /** A part of the page of a provider whose configuration is stored, for admins. */
   providerSection?: ProviderSection
+  /** Parts of other pages, by their places. */
+  parts?: PageParts
   /** What it writes into the audit log, by action. */
   audit?: Readonly<Record<string, Text>>
   /**
@@ -55,44 +69,70 @@ export type Definition<Needed extends Needs> = {
    * `offerVerification` by `pages`.
    */
   verification?: FactorStore & { check: (given: Given<Needed>) => Check }
+  /** What it says of the passwords of users: those of a company may have to sign in otherwise. */
+  passwordPolicy?: (given: Given<Needed>) => PasswordPolicy
+  /** Ends the ways in of a user that it brings, besides those of its verification: for one whom somebody else has got into. */
+  endAccess?: AccessEnd
+  /** Resolves when nothing that a request has begun is under way: asked when the service stops, while all that it needs is there. */
+  drain?: (given: Given<Needed>) => Promise<void>
   /** Work beside requests, in processes that run jobs. What it answers is closed when the service stops; undefined: nothing is to do. */
   work?: (given: Given<Needed>) => AsyncDisposable | undefined
+  command?: FeatureCommand
   /** For the tests of the walls between companies: rows of a company in each of its tables of companies. */
   isolation?: (queries: Database['owner'], companyId: number) => Promise<void>
 }
 
+/** A plugin with what it is given. */
+type Routes = { plugin: Plugin<object>, options: object }
+
 /** A feature with what it needs at hand. */
 export type BoundFeature = Omit<Feature, 'bind' | 'verification'> & {
+  drain?: () => Promise<void>
   provisions: readonly { name: string, create: () => unknown }[]
   /** Undefined where it has no part of the API. */
-  routes?: { plugin: Plugin<object>, options: object }
+  routes?: Routes
+  session?: Routes
+  passwordPolicy?: () => PasswordPolicy
   prepare?: () => Promise<void>
+  providers?: () => Promise<ProviderSource>
   verification?: Verification
   work?: () => AsyncDisposable | undefined
 }
 
 /** A feature as the service handles it: nothing is known of what it needs but names. */
-export type Feature = Omit<Definition<Needs>, 'provides' | 'prepare' | 'routes' | 'verification' | 'work'> & {
-  /** What users have of its kind of verification. */
-  verification?: FactorStore
-  /** The names of what it provides. */
-  provided: readonly string[]
-  bind: (resolve: Resolve) => BoundFeature
+export type Feature =
+  & Omit<
+    Definition<Needs>,
+    'provides' | 'prepare' | 'providers' | 'routes' | 'verification' | 'work' | 'drain' | 'session' | 'passwordPolicy'
+  >
+  & {
+    /** What users have of its kind of verification. */
+    verification?: FactorStore
+    /** The names of what it provides. */
+    provided: readonly string[]
+    bind: (resolve: Resolve) => BoundFeature
+  }
+
+/** What ends a way in of a user, of each feature that brings one. */
+export function accessEndsOf (features: readonly Pick<Feature, 'verification' | 'endAccess'>[]): AccessEnd[] {
+  return features.flatMap(({ verification, endAccess }) => [verification?.remove, endAccess].filter((end) => end !== undefined))
 }
 
 /** What features add to the console. */
 export function consolePartsOf (features: readonly BoundFeature[]): ConsoleParts {
   return {
     menu: features.flatMap(({ menu = [] }) => menu),
+    sessions: features.flatMap(({ session }) => session ?? []),
     pages: features.flatMap(({ pages }) => pages ?? []),
     providerSections: features.flatMap(({ providerSection }) => providerSection ?? []),
+    pageParts: features.flatMap(({ parts }) => parts ?? []),
     audit: Object.assign({}, ...features.map(({ audit }) => audit)) as Record<string, Text>
   }
 }
 
 /** Defines a feature: `export default defineFeature({ name: 'notes', needs: service('database', 'now'), … })`. */
 export function defineFeature<const Needed extends Needs> (definition: Definition<Needed>): Feature {
-  const { provides, prepare, routes, verification, work, ...rest } = definition
+  const { provides, prepare, providers, routes, verification, work, drain, session, passwordPolicy, ...rest } = definition
   const provisions = provides?.(({ name }, create) => ({ name, create })) ?? []
   const facts = { ...rest, provided: provisions.map(({ name }) => name) }
   return {
@@ -105,15 +145,13 @@ export function defineFeature<const Needed extends Needs> (definition: Definitio
         provisions: provisions.map(({ name, create }) => ({ name, create: () => create(given) })),
         ...routes === undefined ? {} : { routes: { plugin: routes as Plugin<object>, options: given } },
         ...prepare === undefined ? {} : { prepare: () => prepare(given) },
-        ...verification === undefined ? {} : { verification: { ...verification, check: once(() => verification.check(given)) } },
-        ...work === undefined ? {} : { work: () => work(given) }
+        ...providers === undefined ? {} : { providers: () => providers(given) },
+        ...verification === undefined ? {} : { verification: { ...verification, check: lazy(() => verification.check(given)) } },
+        ...work === undefined ? {} : { work: () => work(given) },
+        ...session === undefined ? {} : { session: { plugin: session as Plugin<object>, options: given } },
+        ...passwordPolicy === undefined ? {} : { passwordPolicy: lazy(() => passwordPolicy(given)) },
+        ...drain === undefined ? {} : { drain: () => drain(given) }
       }
     }
   }
-}
-
-/** The same answer each time, made at the first one. */
-function once<Answer extends object> (make: () => Answer): () => Answer {
-  let made: Answer | undefined
-  return () => made ??= make()
 }

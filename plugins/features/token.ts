@@ -1,4 +1,4 @@
-import type { AppDependencies, ports } from '../container/dependencies.ts'
+import type { AppDependencies } from '../container/dependencies.ts'
 
 declare const type: unique symbol
 
@@ -12,11 +12,6 @@ export type Token<Dependency> = {
 
 /** What a feature provides, for whoever needs it: `export const notes = token<Notes>('notes')`. */
 export function token<Dependency> (name: string): Token<Dependency> {
-  return { name, by: 'feature' }
-}
-
-/** What the service needs of a feature, by its name: `provides: (provide) => [provide(port('templates'), …)]`. */
-export function port<Name extends typeof ports[number]> (name: Name): Token<AppDependencies[Name]> {
   return { name, by: 'feature' }
 }
 

@@ -6,12 +6,15 @@ import { createAbortableDelay } from './abortable-delay.ts'
 import { knownActor } from './authentication.ts'
 import { goneSignal } from './gone-signal.ts'
 import { createLoopTurns } from './loop-turns.ts'
+import { createOthersLately } from './others-lately.ts'
 import type { TarpitLimits } from './tarpit.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Anonymous clients are not queued on this route: the request costs nothing, or must be accepted at once. */
     withoutAdmissionControl?: boolean
+    /** Its handler reads the body bit by bit, in turns of its own: however large, it keeps no other large body waiting. */
+    readsBitByBit?: true
   }
   interface FastifyRequest {
     /** Releases the permit of an anonymous request. */
@@ -46,6 +49,10 @@ export type AdmissionLimits = {
    * database, the company has half at most.
    */
   concurrentRequests: number
+  /** Those that run at once while another company works, too: more would make that one wait, and are hardly faster in all. */
+  concurrentRequestsBesideOthers: number
+  /** For how long a company works that has begun a request. */
+  othersWork: number
   /** Requests of one company that may wait. */
   queueLength: number
   /** A request that runs for longer than this waits for something else (a vendor, a thread), so its permit is released. */
@@ -69,6 +76,8 @@ const kibibyte = 1024
 /** With these limits a company sends at most 2 MiB/s of large bodies in the long run, which costs a few percent of the process's time. */
 export const admissionLimits: AdmissionLimits = {
   concurrentRequests: 16,
+  concurrentRequestsBesideOthers: 4,
+  othersWork: 1000,
   queueLength: 500,
   holdTime: 250,
   largeBodyBytes: 64 * kibibyte,
@@ -87,7 +96,12 @@ export const admissionLimits: AdmissionLimits = {
  * password waits to be checked. Whose session is known is none of them. Who has gone leaves the queue.
  */
 export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'tarpit'> }>((app, { limits }, done) => {
-  const requests = createFairSemaphore({ waiting: limits.queueLength, perOwner: limits.concurrentRequests })
+  const others = createOthersLately(limits.othersWork)
+  const mostBesideOthers = Math.min(limits.concurrentRequests, limits.concurrentRequestsBesideOthers)
+  const requests = createFairSemaphore({
+    waiting: limits.queueLength,
+    perOwner: (company) => others.besides(company) ? mostBesideOthers : limits.concurrentRequests
+  })
   const bodies = createFairSemaphore({ waiting: limits.queueLength, perOwner: limits.concurrentLargeBodies })
   const pause = createAbortableDelay(app)
   /** Those that have a permit go on one by one too: otherwise a company's sixteen would take each step at the same time. */
@@ -114,6 +128,7 @@ export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'ta
   app.addHook('onRequest', async (request, reply) => {
     const actor = knownActor(request)
     if (actor === null) return
+    others.begin(actor.companyId)
     releaseInTime(reply, await acquire(requests, actor.companyId, request, reply))
     await turns.next(actor.companyId)
   })
@@ -172,7 +187,8 @@ function whenOver ({ raw, request: { socket } }: FastifyReply, work: () => void)
  * A body of unknown length, or one that is compressed, counts as large. The files of forms are never large: they are neither buffered in
  * memory nor parsed.
  */
-function isLarge ({ headers }: FastifyRequest, least: number): boolean {
+function isLarge ({ headers, routeOptions: { config } }: FastifyRequest, least: number): boolean {
+  if (config.readsBitByBit === true) return false
   if (headers['content-type']?.startsWith('multipart/') === true) return false
   return headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined ||
     Number(headers['content-length'] ?? 0) >= least

@@ -1,6 +1,8 @@
 import { DispatchError, refusal } from '@dispatch/core'
+import { pipeline, Readable, type Transform } from 'node:stream'
 import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate, inflateRaw, type InputType, type ZlibOptions, zstdDecompress } from 'node:zlib'
+import { brotliDecompress, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress, gunzip, inflate, inflateRaw,
+  type InputType, type ZlibOptions, zstdDecompress } from 'node:zlib'
 
 type Decode = (bytes: Buffer, options: Pick<ZlibOptions, 'maxOutputLength'>) => Promise<Buffer>
 
@@ -30,16 +32,50 @@ export const acceptedEncodings = 'gzip, deflate, br, zstd'
 export async function decoded (body: Buffer, encoding: string | undefined, most: number): Promise<Buffer> {
   const name = encoding?.trim().toLowerCase() ?? 'identity'
   if (name === 'identity' || name === '' || body.length === 0) return body
-  if (!Object.hasOwn(codings, name)) {
-    throw new DispatchError('unsupported_media_type',
-      `The body is encoded in a way that is not known here: send it as it is, or as one of ${acceptedEncodings}.`)
-  }
+  if (!Object.hasOwn(codings, name)) throw unknownCoding()
   try {
     return await codings[name]?.(body, { maxOutputLength: most }) ?? body
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE') {
       throw new DispatchError('payload_too_large', `The body is larger than the limit of ${most / 1024} KiB once it is decoded.`, { cause })
     }
-    throw refusal('validation_error', [{ path: '', code: 'unreadable', message: `The body is no ${name}, as its Content-Encoding says.` }])
+    throw miscoded(name)
   }
+}
+
+/** The codings of bodies that are read bit by bit. */
+const streams: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress
+}
+
+/** The same for a body that is read bit by bit; who reads it bounds its size. */
+export async function* decodedBits (body: Readable, encoding: string | undefined): AsyncGenerator<Buffer, void> {
+  const name = encoding?.trim().toLowerCase() ?? 'identity'
+  if (name !== 'identity' && name !== '' && !Object.hasOwn(streams, name)) throw unknownCoding()
+  // Whoever stops reading can still answer: the request goes on.
+  const bits = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+  const decoder = streams[name]?.()
+  if (decoder === undefined) {
+    yield* bits
+    return
+  }
+  try {
+    // What fails is thrown where it is read.
+    yield* pipeline(Readable.from(bits), decoder, () => undefined) as AsyncIterable<Buffer>
+  } catch (error) {
+    throw body.errored === null ? miscoded(name) : error
+  }
+}
+
+function unknownCoding (): DispatchError {
+  return new DispatchError('unsupported_media_type',
+    `The body is encoded in a way that is not known here: send it as it is, or as one of ${acceptedEncodings}.`)
+}
+
+function miscoded (name: string): DispatchError {
+  return refusal('validation_error', [{ path: '', code: 'unreadable', message: `The body is no ${name}, as its Content-Encoding says.` }])
 }

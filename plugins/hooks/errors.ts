@@ -129,6 +129,10 @@ function byStatus (status: number): { word: ErrorWord, message: string } {
 /** The error for a path without a route. It names the unknown part of the path. */
 export function routeNotFound ({ method, url }: FastifyRequest): DispatchError {
   const path = url.split('?', 1)[0] ?? ''
+  if (path.length > 1 && path.endsWith('/')) {
+    const meant = path.slice(0, 200).replace(/\/+$/, '')
+    return new DispatchError('not_found', `There is no ${method} ${path.slice(0, 200)}: paths end without a slash, as ${meant}.`)
+  }
   const [, api, first = '', ...rest] = path.split('/')
   if (method !== 'POST' || api !== 'api' || first === 'v1' || first === 'webhooks') return nothingThere(method, path)
   const services = [first, ...rest].filter((name) => name !== 'validate')

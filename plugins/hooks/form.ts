@@ -119,8 +119,11 @@ async function* partsOf (
 }
 
 function partOf (header: Header, bytes: Readable): Part | undefined {
-  const { type: disposition, parameters: { name = '', filename } } = parse(headerText(header, 'content-disposition'), { multipart: true })
+  const given = headerText(header, 'content-disposition')
+  const { type: disposition, parameters: { name = '', ...parameters } } = parse(given, { multipart: true })
   if (disposition !== 'form-data') return undefined
+  // A part whose name cannot be read is a file all the same.
+  const filename = parameters['filename'] ?? (/;\s*filename\*/i.test(given) ? '' : undefined)
   const { type, parameters: { charset = 'utf-8' } } = parse(headerText(header, 'content-type'))
   return { name, ...(filename !== undefined && { filename }), type: type === '' ? 'text/plain' : type, charset, bytes }
 }

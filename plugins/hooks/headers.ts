@@ -1,4 +1,3 @@
-import { didYouMean } from '@dispatch/common'
 import { DispatchError, usualVersion, type Version, versionOf, versions } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
@@ -103,6 +102,5 @@ export function deprecationWarning ({ since, sunset, instead }: Deprecation): st
 
 function unsupported (asked: string): DispatchError {
   const known = Object.keys(versions)
-  return new DispatchError('unsupported_version',
-    `X-API-Version "${asked.slice(0, 20)}" does not exist${didYouMean(asked, known)}; there are ${known.join(' and ')}.`)
+  return new DispatchError('unsupported_version', `X-API-Version "${asked.slice(0, 20)}" does not exist; there are ${known.join(' and ')}.`)
 }

@@ -13,13 +13,17 @@ export type LoopTurns = {
 
 type Lines = Map<string, (() => void)[]>
 /** `begun`: how many requests have begun lately. `newLines`: of those that have begun none lately. */
-type Part = { begun: number, newLines: Lines, lines: Lines }
+type Part = { begun: number, isQueue: boolean, newLines: Lines, lines: Lines }
+
+type Kind = 'companies' | 'lines'
+/** How many of each kind may begin in a turn. */
+type Open = Record<Kind, number>
 
 /** In this many milliseconds half of what has begun is forgotten. */
 const halfLife = 1_000
 
-/** Who has begun so many requests fewer than another one has begun less; who has begun less than half of what is left, far less. */
-const few = 8
+/** Who has begun so many requests fewer than another one has begun less; who has begun a fifth less than what is left, far less. */
+const [few, farLess] = [8, 1.25]
 
 /** How many milliseconds a turn should take while somebody has begun far less, and how many requests begin in it at most. */
 const [longestTurn, mostBegun] = [1, 4]
@@ -27,14 +31,21 @@ const [longestTurn, mostBegun] = [1, 4]
 /** For how many turns in a row connections come first. */
 const mostPassed = 7
 
+/** The most of its time that the loop works while lines begin beside a company, and while companies begin beside one with far less. */
+const mostUsed = { lines: 1 / 3, companies: 2 / 3 }
+/** Milliseconds after which one of them begins nevertheless, and those until it is looked again. */
+const [longestPause, pause] = [25, 1]
+
 /**
  * The turns of the event loop in which requests begin. Each step of a request waits for a turn of the loop, and the loop accepts one
  * connection in a turn, of whomever it is. So what begins in one turn decides how long all others wait at every step. Who has lately begun
  * less than the one with the most begins at once. While there is one that has begun far less, or connections come, the others begin in
- * turns, who has begun least first: as few in each as keep turns short, and after the connections. Otherwise, where all are alike or one
- * is alone, nobody waits. `now`: milliseconds of a clock that only counts.
+ * turns, who has begun least first: as few in each as keep turns short, after the connections, and only as fast as leaves the loop idle for
+ * a third of the time. Those who stand in lines leave it idle for two thirds, for each of their connections costs before it has a turn.
+ * Otherwise, where all are alike or one is alone, nobody waits. `now`: milliseconds of a clock that only counts. `measure`: begins to
+ * measure; what it answers tells which share of the time since then the loop has worked.
  */
-export function createLoopTurns (now: () => number = () => performance.now()): LoopTurns {
+export function createLoopTurns (now: () => number = () => performance.now(), measure: () => () => number = measureLoop): LoopTurns {
   const parts = new Map<Owner, Part>()
   const waiting = new Set<Part>()
   /** The lines that have begun something in this half-life, and in the one before. */
@@ -43,6 +54,12 @@ export function createLoopTurns (now: () => number = () => performance.now()): L
   /** The most that one has begun; how many begin in a turn; for how many turns in a row connections came first. */
   let [most, batch, passed] = [0, 1, 0]
   let begunAt: number | undefined
+  /** Until when lines are paced: somebody who is none of them has begun lately. */
+  let besideUntil = -Infinity
+  /** When the last one of each kind began in a turn. */
+  const last: Record<Kind, number> = { companies: -Infinity, lines: -Infinity }
+  /** Which share of the time since the last one of any kind began the loop has worked. */
+  let used = (): number => 0
   let [isComing, hasAccepted] = [false, false]
 
   function age (time: number): void {
@@ -58,8 +75,9 @@ export function createLoopTurns (now: () => number = () => performance.now()): L
     }
   }
 
-  function begin (part: Part, line: string): void {
+  function begin (part: Part, line: string, time: number): void {
     part.begun++
+    if (!part.isQueue) besideUntil = time + halfLife
     most = Math.max(most, part.begun)
     recent.add(line)
   }
@@ -71,25 +89,57 @@ export function createLoopTurns (now: () => number = () => performance.now()): L
     setImmediate(turn)
   }
 
+  /** Until then the loop is idle, where nothing else is ready. */
+  function comeLater (): void {
+    isComing = true
+    setTimeout(turn, pause)
+  }
+
   function turn (): void {
     isComing = false
     const time = now()
     if (begunAt !== undefined) batch = time - begunAt > longestTurn ? Math.ceil(batch / 2) : Math.min(batch + 1, mostBegun)
     begunAt = undefined
-    const isCrowded = hasAccepted || time < sharedUntil
+    const open = openIn(time)
     const waits = hasAccepted && passed < mostPassed
     hasAccepted = false
     passed = waits ? passed + 1 : 0
     if (waiting.size === 0) return
-    if (!waits) {
-      const count = isCrowded ? batch : Infinity
-      for (let begun = 0; begun < count && waiting.size > 0; begun++) serve(leastOf(waiting))
-      begunAt = time
-    }
-    come()
+    if (waits || beginSome(time, open)) come()
+    else comeLater()
   }
 
-  function serve (part: Part): void {
+  /** How many may begin in a turn now. */
+  function openIn (time: number): Open {
+    const isShared = time < sharedUntil
+    const isPaced = hasAccepted || isShared || time < besideUntil
+    return {
+      companies: !isShared || isIdle('companies', time) ? mostBegun : 0,
+      lines: isPaced ? Number(isIdle('lines', time)) : mostBegun
+    }
+  }
+
+  /** Whether the loop has been idle for as much of the time since one began as those of this kind leave it. */
+  function isIdle (kind: Kind, time: number): boolean {
+    return time - last[kind] >= longestPause || used() <= mostUsed[kind]
+  }
+
+  /** Begins what belongs in a turn; answers whether there was anything. */
+  function beginSome (time: number, open: Open): boolean {
+    for (let begun = 0; begun < batch; begun++) {
+      const part = leastOf(waiting, open)
+      if (part === undefined) break
+      const kind = kindOf(part)
+      open[kind]--
+      serve(part, time)
+      last[kind] = time
+      used = measure()
+      begunAt = time
+    }
+    return begunAt !== undefined
+  }
+
+  function serve (part: Part, time: number): void {
     const { newLines, lines } = part
     const of = newLines.size > 0 ? newLines : lines
     for (const [line, callers] of of) {
@@ -98,7 +148,7 @@ export function createLoopTurns (now: () => number = () => performance.now()): L
       // To the end of the circle.
       if (callers.length > 0) lines.set(line, callers)
       if (newLines.size === 0 && lines.size === 0) waiting.delete(part)
-      begin(part, line)
+      begin(part, line, time)
       first?.()
       return
     }
@@ -112,11 +162,11 @@ export function createLoopTurns (now: () => number = () => performance.now()): L
     next (owner, line = '') {
       const time = now()
       age(time)
-      const part = parts.getOrInsertComputed(owner, () => ({ begun: 0, newLines: new Map(), lines: new Map() }))
+      const part = parts.getOrInsertComputed(owner, () => ({ begun: 0, isQueue: line !== '', newLines: new Map(), lines: new Map() }))
       const hasLess = part.begun + few <= most
-      if (part.begun * 2 + few <= most) sharedUntil = time + 2 * halfLife
+      if (part.begun * farLess + few <= most) sharedUntil = time + 2 * halfLife
       if (hasLess || time >= sharedUntil && !hasAccepted && waiting.size === 0) {
-        begin(part, line)
+        begin(part, line, time)
         return undefined
       }
       const { promise, resolve }: PromiseWithResolvers<void> = Promise.withResolvers()
@@ -129,6 +179,18 @@ export function createLoopTurns (now: () => number = () => performance.now()): L
   }
 }
 
-function leastOf (waiting: ReadonlySet<Part>): Part {
-  return [...waiting].reduce((least, part) => part.begun < least.begun ? part : least)
+/** The one that has begun least, of those that may begin. */
+function leastOf (waiting: ReadonlySet<Part>, open: Open): Part | undefined {
+  let least: Part | undefined
+  for (const part of waiting) if (open[kindOf(part)] > 0 && (least === undefined || part.begun < least.begun)) least = part
+  return least
+}
+
+function kindOf ({ isQueue }: Part): Kind {
+  return isQueue ? 'lines' : 'companies'
+}
+
+function measureLoop (): () => number {
+  const begun = performance.eventLoopUtilization()
+  return () => performance.eventLoopUtilization(begun).utilization
 }

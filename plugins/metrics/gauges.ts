@@ -111,7 +111,7 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
     if (tls !== undefined) set(new X509Certificate(await readFile(tls.cert)).validToDate.getTime() / 1000)
   })
   gauge('adapter_processes', 'Processes of adapters that this process has started and that run.', [], (set) => {
-    set(get('sandboxState')()?.processes ?? 0)
+    set(get('sandbox').state()?.processes ?? 0)
   })
   gauge('clock_skew_seconds', 'How far the clock of this machine is ahead of the database, measured at the start.', [], (set) => {
     set(-get('clockSkew'))

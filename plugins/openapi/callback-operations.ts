@@ -1,6 +1,7 @@
-import { type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf, deliveryServices, deliveryStatusesOf, DispatchCallback,
-  isSince, sinceOf, TestCallback, testType, toldStatuses, type Version } from '@dispatch/core'
+import { BatchCallback, type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf, deliveryServices, deliveryStatusesOf,
+  DispatchCallback, isBatchType, isSince, sinceOf, TestCallback, testType, toldStatuses, type Version } from '@dispatch/core'
 import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
+import { withExamples } from './examples.ts'
 
 /** The types of callbacks that dispatches of a version of the API have. */
 export function callbackNamesIn (version: Version): string[] {
@@ -15,9 +16,13 @@ export function callbackOperations (components: Components): Record<string, Open
   const body = (name: string, schema: object): OpenApiObject =>
     addComponent(components, 'requestBodies', name, {
       required: true,
-      content: { 'application/json': { schema: nameSchemas(schema, components) } }
+      content: withExamples({ 'application/json': { schema: nameSchemas(schema, components) } }, components.schemas, 'answer')
     })
-  const [ofDispatch, ofCompany] = [body('DispatchCallback', DispatchCallback), body('CompanyCallback', CompanyCallback)]
+  const ofDispatch = body('DispatchCallback', DispatchCallback)
+  const ofCompany = body('CompanyCallback', CompanyCallback)
+  const ofBatch = body('BatchCallback', BatchCallback)
+  const bodyOf = (type: CallbackType): OpenApiObject =>
+    type === CompanyCallback.properties.type.const ? ofCompany : isBatchType(type) ? ofBatch : ofDispatch
   const responses = Object.fromEntries(
     Object.entries(answers).map(([status, { name, description }]) => [status, addComponent(components, 'responses', name, { description })])
   )
@@ -28,6 +33,7 @@ export function callbackOperations (components: Components): Record<string, Open
         operationId: `on${type.split(/[._]/).map(capital).join('')}`,
         tags: ['Callbacks'],
         summary,
+        description: type === testType ? 'Once, to that endpoint.' : 'To the endpoints that take it.',
         security: [],
         parameters,
         requestBody,
@@ -37,8 +43,7 @@ export function callbackOperations (components: Components): Record<string, Open
   ]
   return Object.fromEntries([
     ...callbackTypes.map((type) =>
-      operation(type, `${summaries[type]}${sinceOf(type) === undefined ? '' : ` From version ${sinceOf(type) ?? ''} on.`}`,
-        type === CompanyCallback.properties.type.const ? ofCompany : ofDispatch)
+      operation(type, `${summaries[type]}${sinceOf(type) === undefined ? '' : ` From version ${sinceOf(type) ?? ''} on.`}`, bodyOf(type))
     ),
     operation(testType, 'A test of an endpoint that an admin has asked for: sent once.', body('TestCallback', TestCallback))
   ])
@@ -85,5 +90,9 @@ const summaries = {
   'email.sent': 'All recipients of an e-mail have it, including those who were refused temporarily.',
   'email.partially_sent': 'Some recipients of an e-mail do not have it, and there are no further retries.',
   'deferred.failed': 'A deferred action has failed and is not tried again by itself.',
+  'batch.progress': 'Another tenth of the rows of a batch has ended.',
+  'batch.finished': 'All rows of a batch have ended.',
+  'batch.cancelled': 'A batch was cancelled.',
+  'batch.refused': 'A batch was refused: nothing of it is sent.',
   'company.credits_low': 'The free credits of the company are below its threshold.'
 } as Record<CallbackType, string>

@@ -5,12 +5,12 @@ import { isDeepStrictEqual } from 'node:util'
 /** A part of an OpenAPI document: plain data. */
 export type OpenApiObject = Readonly<Record<string, unknown>>
 
-export type Kind = 'schemas' | 'responses' | 'headers' | 'parameters' | 'requestBodies'
+export type Kind = 'schemas' | 'responses' | 'headers' | 'parameters' | 'requestBodies' | 'examples'
 /** What the document has once, by its name. */
 export type Components = Record<Kind, Record<string, OpenApiObject>>
 
 export function emptyComponents (): Components {
-  return { schemas: {}, responses: {}, headers: {}, parameters: {}, requestBodies: {} }
+  return { schemas: {}, responses: {}, headers: {}, parameters: {}, requestBodies: {}, examples: {} }
 }
 
 /** Adds a component and answers the reference to it. Throws where another one has its name. */
@@ -23,12 +23,15 @@ export function addComponent (components: Components, kind: Kind, name: string, 
 /** The words of a schema and of its surroundings whose values are data, not schemas. */
 const data = new Set(['example', 'examples', 'default', 'const', 'enum', 'value'])
 
+/** What depends on a value of another field its description says: generated types cannot, and linters take it for a mistake. */
+const conditions = new Set(['if', 'then', 'else'])
+
 /** The part with a reference in the place of each schema that has a title: it becomes a component of that name. */
 export function nameSchemas (part: unknown, components: Components): unknown {
   if (Array.isArray(part)) return part.map((item: unknown) => nameSchemas(item, components))
   if (!isRecord(part)) return part
   const { title, ...schema } = Object.fromEntries(
-    Object.entries(part).map(
+    Object.entries(part).filter(([key]) => !conditions.has(key)).map(
       ([key, value]) => [key, data.has(key) ? value : key === 'properties' ? nameEach(value, components) : nameSchemas(value, components)]
     )
   )

@@ -1,7 +1,7 @@
-import { errorRow, type ErrorWord } from '@dispatch/core'
+import { type ErrorBody, errorRow, type ErrorWord } from '@dispatch/core'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
-import { STATUS_CODES } from 'node:http'
 import { addComponent, type Components, type OpenApiObject } from './components.ts'
+import { withExamples } from './examples.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -48,8 +48,9 @@ export function documentResponses (
   components: Components
 ): Record<string, OpenApiObject> {
   const statusOf = (word: ErrorWord): number => errorRow(word).status
-  const besides = common.filter((word) => !own.includes(word) && own.some((other) => statusOf(other) === statusOf(word)))
-  const byStatus = Object.groupBy([...own, ...besides], statusOf)
+  const further = own.filter((word) => !common.includes(word))
+  const besides = common.filter((word) => further.some((other) => statusOf(other) === statusOf(word)))
+  const byStatus = Object.groupBy([...further, ...besides], statusOf)
   const errors = Object.entries(byStatus).map(([status, words = []]) =>
     [
       status,
@@ -60,7 +61,14 @@ export function documentResponses (
   const others = addComponent(components, 'responses', named('CommonError', config),
     errorResponse(common, config, components, (word) => `\`${word}\` (${statusOf(word)}): ${errorRow(word).when}`))
   const successes = Object.entries(answers).map(([status, answer]) =>
-    [status, { ...answer, description: described(answer, status), headers: headersOf(config, components) }] as const
+    [status, {
+      ...answer,
+      description: described(answer),
+      ...answer['content'] === undefined
+        ? {}
+        : { content: withExamples(answer['content'] as OpenApiObject, components.schemas, 'answer') },
+      ...headersOf(config, components)
+    }] as const
   )
   return Object.fromEntries([...errors, ...successes, ['default', others] as const])
 }
@@ -73,14 +81,23 @@ function errorResponse (
 ): OpenApiObject {
   return {
     description: words.map(told).join('\n\n'),
-    headers: headersOf(config, components, words),
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+    ...headersOf(config, components, words),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        examples: Object.fromEntries(words.map((word) => [word, addComponent(components, 'examples', word, { value: errorExample(word) })]))
+      }
+    }
   }
 }
 
-/** What the framework writes where the schema says nothing. */
-function described ({ description }: OpenApiObject, status: string): unknown {
-  return description === 'Default Response' ? STATUS_CODES[status] : description
+function errorExample (error: ErrorWord): ErrorBody {
+  return { error, message: errorRow(error).when, requestId: '8fd5f189-aaf0-4182-aeba-7bbaa0ea7d9b' }
+}
+
+/** The same for each status where the schema says nothing: what is answered so is there once. */
+function described ({ description }: OpenApiObject): unknown {
+  return description === 'Default Response' ? 'Done.' : description
 }
 
 /**
@@ -102,25 +119,26 @@ function pascal (word: string): string {
   return word.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** The headers of a success, or of the errors with these words. */
+/**
+ * The headers of a success, or of the errors with these words, beside those that every answer has. The default of an operation tells
+ * these, once: in every answer they took a tenth of the document.
+ */
 function headersOf (
-  { public: isPublic, limit, replayable, deprecated }: FastifyContextConfig,
+  { replayable, deprecated }: FastifyContextConfig,
   components: Components,
   words?: readonly ErrorWord[]
-): OpenApiObject {
+): { headers?: OpenApiObject } {
   const names = [
-    'X-Request-ID',
-    'X-API-Version',
-    'X-API-Released',
-    ...(words === undefined ? limit !== undefined || isPublic !== true : words.includes('rate_limited'))
-      ? ['RateLimit-Policy', 'RateLimit'] as const
-      : [],
+    ...words === common ? everyAnswer : [],
     ...words?.some(comesBack) === true ? ['Retry-After'] as const : [],
     ...words === undefined && replayable === true ? ['Idempotency-Replayed'] as const : [],
     ...deprecated === undefined ? [] : ['X-Deprecation-Warning'] as const
   ] as const
-  return Object.fromEntries(names.map((name) => [name, addComponent(components, 'headers', name, headers[name])]))
+  if (names.length === 0) return {}
+  return { headers: Object.fromEntries(names.map((name) => [name, addComponent(components, 'headers', name, headers[name])])) }
 }
+
+const everyAnswer = ['X-Request-ID', 'X-API-Version', 'X-API-Released', 'RateLimit-Policy', 'RateLimit'] as const
 
 /** Whether its answers say when to come again. */
 function comesBack (word: ErrorWord): boolean {

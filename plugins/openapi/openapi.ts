@@ -8,7 +8,9 @@ import { deprecationWarning } from '../hooks/headers.ts'
 import { permissionsPolicies } from '../permissions-policy.ts'
 import { callbackNamesIn, callbackOperations } from './callback-operations.ts'
 import { type Components, emptyComponents, nameSchemas, type OpenApiObject } from './components.ts'
+import { withExamples } from './examples.ts'
 import { documentResponses, type RouteResponses, routeResponsesOf } from './openapi-responses.ts'
+import { whoMayAsk } from './permissions.ts'
 import { type PrecompressedJson, precompressJson, sendPrecompressedJson } from './precompressed-json.ts'
 import { shareFields, shareParameters, shareParts } from './sharing.ts'
 
@@ -27,7 +29,9 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
         version: usualVersion,
         description: 'Takes a template and its data, generates the document and dispatches it through a provider.\n\n' +
           `A request without \`X-API-Version\` is served by version ${usualVersion}. Each version has its own document: ` +
-          `${versionNames.map((version) => `\`/openapi/${version}.json\``).join(', ')}.`,
+          `${versionNames.map((version) => `\`/openapi/${version}.json\``).join(', ')}.\n\n` +
+          'The answer `default` of an operation tells the headers that every answer has.',
+        contact: { name: 'Whoever runs this service', url: `${publicUrl}/.well-known/security.txt` },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
       },
       externalDocs: { url: `${publicUrl}/docs/providers`, description: 'What each provider supports' },
@@ -108,6 +112,8 @@ function withoutLater (part: unknown, later: ReadonlySet<unknown>): unknown {
 const tags = {
   Authentication: 'Logging in, and acting for others.',
   Dispatch: 'Dispatch through one or several services, and validate.',
+  Batches: 'Many dispatches in one file.',
+  Drafts: 'Requests that are not finished.',
   Dispatches: 'The state of dispatches, and the actions of people on them.',
   Documents: 'The documents that were made.',
   Callbacks: 'The messages that the service sends by itself, and the secret that signs them.',
@@ -185,8 +191,10 @@ const finish: SwaggerTransformObject = (document) => {
  */
 function completed ({ [answers]: noted, parameters = [], ...operation }: OpenApiObject, components: Components): OpenApiObject {
   const named = nameSchemas({ ...operation, parameters: (parameters as OpenApiObject[]).map(asDeepObject) }, components) as OpenApiObject
+  const body = named['requestBody'] as { content: OpenApiObject } | undefined
   return {
     ...named,
+    ...body === undefined ? {} : { requestBody: { ...body, content: withExamples(body.content, components.schemas, 'body') } },
     responses: documentResponses(named['responses'] as Record<string, OpenApiObject>, noted as RouteResponses, components)
   }
 }
@@ -213,12 +221,9 @@ function documented (schema: FastifySchema | undefined, config: FastifyContextCo
   const { deprecated, before: next } = config
   const route = {
     ...schema,
-    ...(deprecated === undefined
-      ? {}
-      : {
-        deprecated: true,
-        description: [schema?.description, deprecationWarning(deprecated)].filter((text) => text !== undefined).join('\n\n')
-      }),
+    ...(deprecated === undefined ? {} : { deprecated: true }),
+    description: [schema?.description, deprecated === undefined ? undefined : deprecationWarning(deprecated), whoMayAsk(config)]
+      .filter((text) => text !== undefined).join('\n\n'),
     headers: { type: 'object', properties: { ...(schema?.headers as TObject | undefined)?.properties, ...requestHeaders } },
     ...(config.public === true ? { security: [] } : {})
   }

@@ -1,11 +1,21 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Actor, AnyJsonObject, CheckView, ChoiceBody, ConfigurationBody, type ConfigurationService, ConfigurationView,
-  type CredentialCheck, DispatchError, DryRunView, type Host, isServiceName, type ListedProvider, MyConfig, Nothing, offeredTo, type Owner,
-  type Pipeline, providedNames, refusal, requireConfigurable, requireService, type Role, type ServiceName, services } from '@dispatch/core'
+  type CredentialCheck, DispatchError, DryRunView, type ErrorWord, type Host, isServiceName, type ListedProvider, MyConfig, Nothing,
+  offeredTo, type Owner, type Pipeline, providedNames, refusal, requireConfigurable, requireService, type Role, type ServiceName,
+  services } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { codeIn } from './path-parameters.ts'
+
+const Removal = Type.Object({
+  force: Type.Optional(Type.Boolean({ description: 'Removes it also where the vendor cannot be asked to end what is registered there.' }))
+})
+
+/** The errors of a request during which a vendor may be asked. */
+function registering (words: readonly ErrorWord[]): ErrorWord[] {
+  return [...words, 'conflict', 'authentication_error', 'provider_error', 'provider_unavailable', 'outcome_unknown']
+}
 
 /** Choosing and configuring providers: for oneself, or as an admin for the company. */
 export const configurationRoutes: FastifyPluginCallbackTypebox<{
@@ -45,7 +55,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
     })
 
     app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
-      config: { scopes: ['configuration'], ...permitted, freshProof: 'in part', errors: ['not_found', 'validation_failed'] },
+      config: { scopes: ['configuration'], ...permitted, freshProof: 'in part', errors: registering(['not_found', 'validation_failed']) },
       schema: {
         operationId: `configure${of}Provider`,
         tags: ['Configuration'],
@@ -64,19 +74,20 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
       })
     })
 
-    app.delete<{ Params: { code: string } }>(`${provider}/:code`, {
-      config: { scopes: ['configuration'], ...permitted, errors: ['not_found'] },
+    app.delete<{ Params: { code: string }, Querystring: Static<typeof Removal> }>(`${provider}/:code`, {
+      config: { scopes: ['configuration'], ...permitted, errors: registering(['not_found']) },
       schema: {
         operationId: `delete${of}ProviderConfiguration`,
         tags: ['Configuration'],
-        summary: `Removes a provider's configuration of ${whose}.`,
+        summary: `Removes a provider's configuration of ${whose}, and what is registered at the vendor for its events.`,
+        querystring: Removal,
         response: { 204: Nothing }
       }
     }, async (request, reply) => {
-      const { actor, params } = request
+      const { actor, params, query: { force = false } } = request
       const [owner, code] = [ownerOf(actor), codeIn(params.code)]
       requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
-      await configurationService.remove(owner, code, auditAuthorOf(request))
+      await configurationService.remove(owner, code, auditAuthorOf(request), { force })
       return reply.code(204).send()
     })
   }

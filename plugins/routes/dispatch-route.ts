@@ -54,6 +54,12 @@ const WayQuery = Type.Object({
       description: 'true: the vendors do it in their test environments, and nothing is charged; 422 where one has none, or its ' +
         'configuration cannot reach it.'
     })
+  ),
+  strict: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'true: warnings are refused (422); so they are with the header `Prefer: handling=strict` (RFC 7240).'
+    })
   )
 }, { additionalProperties: false })
 
@@ -107,21 +113,27 @@ export function bySample (one: StoredTemplate, other: StoredTemplate): number {
 
 /** The caller and the options of a dispatch. */
 export function callerOf (request: FastifyRequest):
-  & Pick<DispatchCommand, 'actor' | 'requestId' | 'mode' | 'sandbox' | 'version' | 'traceparent'>
+  & Pick<DispatchCommand, 'actor' | 'requestId' | 'mode' | 'sandbox' | 'strict' | 'version' | 'traceparent'>
   & {
     mode: Mode
   }
 {
-  const { async = false, sandbox = false } = request.query as Static<typeof WayQuery>
+  const { async = false, sandbox = false, strict = false } = request.query as Static<typeof WayQuery>
   const parent = traceparent()
   return {
     actor: request.actor,
     requestId: request.id,
     mode: async ? 'asynchronous' : 'synchronous',
     ...(sandbox ? { sandbox } : {}),
+    ...(strict || prefersStrict(request) ? { strict: true } : {}),
     version: request.apiVersion,
     ...(parent === undefined ? {} : { traceparent: parent })
   }
+}
+
+/** Several preferences are separated by commas, and their parameters by semicolons. */
+function prefersStrict ({ headers: { prefer = [] } }: FastifyRequest): boolean {
+  return [prefer].flat().join(',').split(/[,;]/).some((preference) => /^\s*handling\s*=\s*"?strict"?\s*$/i.test(preference))
 }
 
 /** Runs a dispatch and sends its result. A header marks the replay of an earlier request. */

@@ -29,12 +29,12 @@ export const dispatchRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses:
   }
 }
 
-/** A request for each shared template that was made for the service, with its own sample, or else for the smallest that could be. */
+/** Requests for the shared templates with the shortest samples that were made for the service, or else for the shortest that could be. */
 function examplesOf (service: ServiceName, shared: readonly StoredTemplate[]): object[] {
   const { example, fields, content } = services[service]
   const own = shared.filter(({ source }) => source.service === service)
   const fitting = own.length > 0
-    ? own
+    ? own.toSorted(bySample).slice(0, 2)
     : shared.filter(({ source }) => isServiceName(source.service) && services[source.service].content === content).sort(bySample).slice(0,
       1)
   return fitting.map(({ id, sample, source: { documentType } }) => ({

@@ -132,7 +132,7 @@ function viewOf (entry: ProviderEntry, { failing, isOperator, version: asked, sc
         : { state: 'refused', reason: notice }
     }
   }
-  const { code, name, version, docs, hosts, settings, requestSettings } = entry.manifest
+  const { code, name, version, docs, hosts, sandbox, settings, requestSettings } = entry.manifest
   return {
     state: 'installed',
     folder,
@@ -141,6 +141,7 @@ function viewOf (entry: ProviderEntry, { failing, isOperator, version: asked, sc
     version,
     ...(docs === undefined ? {} : { docs }),
     hosts,
+    ...(sandbox === undefined ? {} : { sandbox: sandbox.kind }),
     services: servicesOf(entry.manifest),
     ...(schemas ? { settings: settingsSchemaIn(settings, asked), requestSettings: settingsSchemaIn(requestSettings, asked) } : {}),
     health: healthOf(failing.get(code))

@@ -1,4 +1,4 @@
-import { CodeBody, NewAuthenticatorView, Nothing, ProofBody, RecoveryCodesView, type SecondFactors, SecondFactorView } from '@dispatch/core'
+import { Nothing, ProofBody, RecoveryCodesView, type SecondFactors, SecondFactorView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { integerIn, resourceNotFound } from './path-parameters.ts'
@@ -17,34 +17,6 @@ export const secondFactorRoutes: FastifyPluginCallbackTypebox<{ secondFactors: S
       response: { 200: SecondFactorView }
     }
   }, ({ actor }) => secondFactors.state(actor))
-
-  app.post('/api/v1/my/second-factor', {
-    config: { freshProof: true, ...ofPerson, errors: ['conflict'] },
-    schema: {
-      operationId: 'beginMySecondFactor',
-      tags,
-      summary: 'Makes a secret for an app that makes codes (RFC 6238). It counts once a code has confirmed it.',
-      response: { 201: NewAuthenticatorView }
-    }
-  }, async (request, reply) => {
-    const begun = await secondFactors.begin({ actor: request.actor, author: auditAuthorOf(request) })
-    return reply.code(201).header('cache-control', 'no-store').send(begun)
-  })
-
-  app.post('/api/v1/my/second-factor/confirm', {
-    config: { freshProof: true, ...ofPerson, errors: ['conflict'] },
-    schema: {
-      operationId: 'confirmMySecondFactor',
-      tags,
-      summary: 'Confirms the app with a code, and answers the recovery codes.',
-      description: 'From now on the password alone does not sign the user in. All tokens and other sessions end. A wrong code: 403.',
-      body: CodeBody,
-      response: { 200: RecoveryCodesView }
-    }
-  }, async (request, reply) => {
-    const codes = await secondFactors.confirm({ actor: request.actor, author: auditAuthorOf(request) }, request.body.code)
-    return reply.header('cache-control', 'no-store').send(codes)
-  })
 
   app.post('/api/v1/my/second-factor/recovery-codes', {
     config: { ...ofPerson, errors: ['conflict', 'rate_limited'] },

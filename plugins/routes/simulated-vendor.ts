@@ -13,7 +13,7 @@ export type SimulatedVendor = {
   /** The credentials and keys of vendors' webhooks, with those of the simulator. */
   endpoints: { endpointAuth: EndpointAuth, endpointKeys: EndpointKeys }
   /** The headers of an event. `settings` are those of the receiving configuration. */
-  sign: (webhook: Webhook, event: Buffer, settings: JsonObject) => Readonly<Record<string, string | undefined>>
+  sign: (webhook: Webhook, event: Buffer, settings: JsonObject) => Promise<Readonly<Record<string, string | undefined>>>
 }
 
 /** `endpointAuth` are the credentials of the server's configuration: where the simulator has some, it uses these. */
@@ -26,9 +26,9 @@ export function createSimulatedVendor ({ endpointAuth, now }: { endpointAuth: En
       endpointAuth: { ...endpointAuth, SIMULATOR: endpoint },
       endpointKeys: (code) => code === demo.provider ? key?.jwks : undefined
     },
-    sign (webhook, event, settings) {
+    async sign (webhook, event, settings) {
       key ??= createVendorKey(randomUUID())
-      return signDelivery(verifiersOf(webhook), event, { key, settings, endpoint }, now()).headers
+      return (await signDelivery(verifiersOf(webhook), event, { key, settings, endpoint }, now())).headers
     }
   }
 }

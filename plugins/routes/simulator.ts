@@ -105,7 +105,7 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
       method: 'POST',
       url,
       payload,
-      headers: { 'content-type': 'application/json', ...vendor.sign(webhook, payload, settings) }
+      headers: { 'content-type': 'application/json', ...await vendor.sign(webhook, payload, settings) }
     })
     return { url, event }
   })

@@ -1,9 +1,13 @@
 /**
  * `@dispatch/plugins/routes`: what the routes of a feature are made of.
  */
+export { compileValidator } from '../hooks/body-parsing.ts'
+export { decodedBits } from '../hooks/content-encoding.ts'
+export { boundaryOf, readForm } from '../hooks/form.ts'
 export { type Html, html } from '../html.ts'
 export { permissionsPolicies } from '../permissions-policy.ts'
 export { auditAuthorOf } from './audit-author.ts'
+export { idempotencyKeyOf } from './dispatch-route.ts'
 export { contentDisposition } from './documents.ts'
 export { pageOf } from './paging.ts'
 export { codeIn, integerIn, largestId, resourceNotFound, uuidIn } from './path-parameters.ts'

@@ -1,17 +1,19 @@
-import { DispatchError, type WebhookReceiver } from '@dispatch/core'
+import { DispatchError, type WebhookAnswer, type WebhookReceiver } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
 
 const mebibyte = 1024 * 1024
 const bytes = 'application/octet-stream'
+const path = '/api/webhooks/:service/providers/:provider/endpoint.json'
 
 type Address = { Params: { service: string, provider: string }, Querystring: Record<string, unknown> }
 
 /**
- * Vendors post their events here. Every post over HTTPS gets 200 within a second, also a refused one: so an anonymous client learns
- * nothing, and a vendor does not repeat an event that will never be accepted. Plain HTTP is refused here too.
+ * Vendors send their events here. Every request over HTTPS gets 200 within a second, also a refused one: so an anonymous client learns
+ * nothing, and a vendor does not repeat an event that will never be accepted. A vendor that tries whether a wrong signature is noticed gets
+ * 401, where its provider declares that. Plain HTTP is refused here too.
  */
 export const webhookRoutes: FastifyPluginCallbackTypebox<{ webhookReceiver: WebhookReceiver }> = (app, { webhookReceiver }, done) => {
   app.removeAllContentTypeParsers()
@@ -29,19 +31,29 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ webhookReceiver: Webh
     return acknowledge(reply, await webhookReceiver.receive({ service, provider, account: null, delivery: undefined }))
   })
 
-  app.post<Address>('/api/webhooks/:service/providers/:provider/endpoint.json', {
+  const config = { public: true, quiet: true, withoutAdmissionControl: true, errors: [] } as const
+  const response = { 200: Type.Unknown({ description: '{}, or what the provider declares as its acknowledgement.' }) }
+
+  async function receive ({ method, params, query, headers, body, raw: { url = '' } }: FastifyRequest<Address>, reply: FastifyReply) {
+    const [, asked = ''] = /\?(.*)$/s.exec(url) ?? []
+    const content = body instanceof Uint8Array ? body : new Uint8Array()
+    const delivery = { method, query: asked, headers: singleHeaders(headers), body: content }
+    return acknowledge(reply, await webhookReceiver.receive({ ...params, account: accountIn(query['account']), delivery }))
+  }
+
+  app.post<Address>(path, {
     bodyLimit: mebibyte,
-    config: { public: true, quiet: true, withoutAdmissionControl: true, errors: [] },
+    config,
     schema: {
       operationId: 'receiveWebhook',
       tags: ['Webhooks'],
       summary: 'Receives an event of a vendor. The answer is always 200, also for a refused event.',
-      response: { 200: Type.Unknown({ description: '{}, or what the provider declares as its acknowledgement.' }) }
+      response
     }
-  }, async ({ params, query, headers, body }, reply) => {
-    const delivery = { headers: singleHeaders(headers), body: body instanceof Uint8Array ? body : new Uint8Array() }
-    return acknowledge(reply, await webhookReceiver.receive({ ...params, account: accountIn(query['account']), delivery }))
-  })
+  }, receive)
+
+  // A vendor tries the address, or sends its events in the query. No client of the API does.
+  app.get<Address>(path, { config, schema: { hide: true, response } }, receive)
   done()
 }
 
@@ -55,10 +67,10 @@ function singleHeaders (headers: IncomingHttpHeaders): Record<string, string | u
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]))
 }
 
-/** The acknowledgement that the vendor expects: JSON, or plain text. */
-function acknowledge (reply: FastifyReply, answer: Awaited<ReturnType<WebhookReceiver['receive']>>): FastifyReply {
-  reply.code(200).header('cache-control', 'no-store')
-  return typeof answer === 'string'
-    ? reply.type('text/plain; charset=utf-8').send(answer)
-    : reply.type('application/json; charset=utf-8').send(answer)
+/** What the vendor expects: JSON, or plain text. What it has sent itself is never taken for a page. */
+function acknowledge (reply: FastifyReply, { status, headers, body }: WebhookAnswer): FastifyReply {
+  reply.code(status).headers({ ...headers, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+  return typeof body === 'string'
+    ? reply.type('text/plain; charset=utf-8').send(body)
+    : reply.type('application/json; charset=utf-8').send(body)
 }

@@ -34,6 +34,8 @@ export default defineProvider({
       sameAddress: true,
       usesPhoneNumber: 'phoneAuthentication',
       locales,
+      // A tab has the size of the signature that is put there.
+      ignores: [{ at: ['/signatures/*/width', '/signatures/*/height'] }],
       check ({ esign: { signers } }, { settings: { baseHost }, sandbox }) {
         checkEnvironment({ sandbox, baseHost })
         checkSigners(signers)

@@ -12,7 +12,8 @@ const Detail = Type.Object({
 const Acknowledgement = Type.Object({ status: Type.String({ minLength: 1 }), details: Type.Optional(Type.Array(Detail)) })
 type Acknowledgement = Static<typeof Acknowledgement>
 
-export const Received = Type.Object({ flowId: Type.String({ minLength: 1 }) })
+/** An answer with an error in it has received nothing, and nothing is called by zeros. */
+export const Received = Type.Object({ flowId: Type.String({ pattern: '[^0-]' }), errorCode: Type.Optional(Type.Null()) })
 export const Flow = Type.Object({ flowId: Type.String({ minLength: 1 }), acknowledgement: Type.Optional(Acknowledgement) })
 export const Flows = Type.Object({ results: Type.Array(Flow) })
 type Flow = Static<typeof Flow>
@@ -29,7 +30,7 @@ export function ask (
   path: string,
   body: HttpCall = {}
 ): [url: string, call: HttpCall] {
-  const { clientId, clientSecret, organizationId, version = '1.2' } = settings
+  const { clientId, clientSecret, organizationId, version = '1.2', tokenSignIn = 'body' } = settings
   const { url, tokenUrl } = sandbox ? testEnvironment(settings) : settings
   const headers = {
     [version === '1.1' ? 'X-Request-Id' : 'Request-Id']: reference,
@@ -37,7 +38,17 @@ export function ask (
   }
   return [
     `${url}/v1/${path}`,
-    { oauth2: { grant: 'client_credentials', tokenUrl, clientId, clientSecret, clientAuth: 'body' }, headers, ...body }
+    {
+      oauth2: {
+        grant: 'client_credentials',
+        tokenUrl,
+        clientId,
+        clientSecret,
+        ...(tokenSignIn === 'body' && { clientAuth: 'body' as const })
+      },
+      headers,
+      ...body
+    }
   ]
 }
 

@@ -1,9 +1,20 @@
-import { defineProvider, shortened, Type } from '@dispatch/core/provider'
+import { defineProvider, refused, shortened, Type } from '@dispatch/core/provider'
 import { answer, ask, Flow, Flows, foundAmong, Received, statuses } from './api.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
 /** The syntax of a file for each format of the e-invoice. */
 const syntaxes = { FACTUR_X: 'Factur-X', UBL: 'UBL', CII: 'CII' } as const
+
+/** The platforms' words for profiles; EXTENDED of Factur-X has none. */
+const flowProfiles: Readonly<Record<string, string>> = {
+  MINIMUM: 'Basic',
+  BASIC_WL: 'Basic',
+  BASIC: 'Basic',
+  EN16931: 'CIUS',
+  PEPPOL: 'CIUS',
+  XRECHNUNG: 'CIUS',
+  EXTENDED_CTC_FR: 'Extended-CTC-FR'
+}
 
 /** The most characters of a file's name. */
 const longestName = 255
@@ -23,6 +34,11 @@ export default defineProvider({
     invoicing: {
       documentTypes: ['E_INVOICE'],
       eInvoiceFormats: ['FACTUR_X', 'UBL', 'CII'],
+      eInvoiceRules: 'FRANCE',
+      ignores: [{
+        at: ['/invoicing/customerId', '/invoicing/reference'],
+        because: 'The platform reads the e-invoice, which names its customer and its references itself.'
+      }],
       // A received file may not be found by a search at once.
       idempotency: { kind: 'lookup', visibleAfter: 10 * minute },
       timeLimit: 100,
@@ -31,9 +47,14 @@ export default defineProvider({
       statuses,
       poll: { after: 5 * minute, every: 30 * minute, until: 10 * day },
 
-      async dispatch ({ invoicing: { eInvoiceFormat = 'FACTUR_X' }, document }, call) {
+      async dispatch ({ invoicing: { eInvoiceFormat = 'FACTUR_X', eInvoiceProfile = '' }, document }, call) {
         const { settings, requestSettings, reference: trackingId, http } = call
-        const { version = '1.2', processingRule, flowProfile } = { ...settings, ...requestSettings }
+        const made = flowProfiles[eInvoiceProfile]
+        const { version = '1.2', processingRule, flowProfile = made } = { ...settings, ...requestSettings }
+        if (made !== undefined && flowProfile !== made) {
+          throw refused('other_profile',
+            `The e-invoice follows ${eInvoiceProfile}, which is "${made}": set "flowProfile" to that, or leave it out.`)
+        }
         const flowInfo = {
           flowSyntax: syntaxes[eInvoiceFormat],
           trackingId,

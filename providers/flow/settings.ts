@@ -84,11 +84,22 @@ export const Settings = Type.Object({
       description: 'of the interface that the platform offers; 1.2 unless set'
     })
   ),
+  tokenSignIn: Type.Optional(
+    Type.Union([
+      Type.Literal('body', { title: 'In the body', ...inFrench('Dans le corps') }),
+      Type.Literal('basic', { title: 'By HTTP Basic', ...inFrench('Par HTTP Basic') })
+    ], {
+      title: 'Client at the token address',
+      'x-since': '1.1.0',
+      ...inFrench('Client à l’adresse des jetons', 'comment l’identifiant et le secret y sont donnés ; dans le corps par défaut'),
+      description: 'how its id and secret are given there; in the body unless set'
+    })
+  ),
   processingRule: processingRule(
     'Said with every invoice; the platform works it out unless set.',
     'Indiquée avec chaque facture ; par défaut, la plateforme la déduit.'
   ),
-  flowProfile: flowProfile('Said with every invoice; not said unless set.', 'Indiqué avec chaque facture ; par défaut, non indiqué.')
+  flowProfile: flowProfile('That of the file unless set; another one is refused.', 'Celui du fichier par défaut ; un autre est refusé.')
 })
 
 export const RequestSettings = Type.Object({

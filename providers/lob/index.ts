@@ -1,6 +1,6 @@
-import { defineProvider, type HttpCall, refused, type ServiceContracts, Type } from '@dispatch/core/provider'
+import { defineProvider, type HttpCall, refused, type ServiceContracts } from '@dispatch/core/provider'
 import { type Address, addressOf, countries, returnAddressOf } from './address.ts'
-import { answer, Deleted, facts, FailureReason, Letter, Letters, reasonOf } from './letter.ts'
+import { answer, Deleted, Event, facts, Letter, Letters, reasonOf } from './letter.ts'
 import { type Call, RequestSettings, Settings } from './settings.ts'
 import { events, statuses, wordOf } from './tracking.ts'
 
@@ -44,6 +44,11 @@ export default defineProvider({
       maxPages: 58,
       idempotency: { kind: 'key', ttl: 24 * 3600 },
       statuses,
+      ignores: [{
+        at: ['/settings/perforatedPage'],
+        when: { '/settings/returnEnvelope': false },
+        because: 'Lob perforates a page for a return envelope alone.'
+      }],
 
       check ({ postal: { recipient, mailType } }, { requestSettings }) {
         extraService(mailType, addressOf(recipient), requestSettings)
@@ -100,12 +105,7 @@ export default defineProvider({
         secret: 'webhookSecret',
         timestamp: { header: 'Lob-Signature-Timestamp', unit: 'milliseconds' }
       },
-      body: Type.Object({
-        id: Type.String(),
-        reference_id: Type.String(),
-        event_type: Type.Object({ id: Type.String() }),
-        body: Type.Optional(Type.Object({ failure_reason: FailureReason }))
-      }),
+      body: Event,
       read: ({ id, reference_id: remoteId, event_type: { id: type }, body: letter }) => ({
         eventId: id,
         remoteId,

@@ -15,6 +15,14 @@ export const Letter = Type.Object({
 export const Letters = Type.Object({ data: Type.Array(Letter) })
 export const Deleted = Type.Object({ deleted: Type.Optional(Type.Boolean()) })
 
+/** What an event says: https://docs.lob.com/#tag/Events */
+export const Event = Type.Object({
+  id: Type.String(),
+  reference_id: Type.String(),
+  event_type: Type.Object({ id: Type.String() }),
+  body: Type.Optional(Type.Object({ failure_reason: FailureReason }))
+})
+
 type Facts = { expectedDeliveryDate?: string, trackingNumber?: string, reason?: string }
 
 /** The answer to an accepted request. */

@@ -10,6 +10,7 @@ export const signing = {
   completed: 'completed',
   declined: 'declined',
   expired: 'expired',
+  failed: 'failed',
   cancelled: 'cancelled'
 } as const
 export const mailing = {
@@ -24,24 +25,30 @@ export const mailing = {
 } as const
 
 export const texting = { queued: 'queued', sent: 'sent', delivered: 'delivered', failed: 'failed' } as const
-/** What becomes of an e-mail: only events tell it. */
+export const emailing = { delivered: 'delivered', bounced: 'bounced', failed: 'failed' } as const
+/** What only events tell of an e-mail is no status. */
 export const mailbox = {
-  delivered: 'delivered',
-  bounced: 'bounced',
-  failed: 'failed',
+  ...emailing,
   opened: 'opened',
   clicked: 'clicked',
   complained: 'complained'
 } as const
 export const paying = {
   received: 'received',
+  made_available: 'made_available',
+  taken_charge_of: 'taken_charge_of',
   open: 'open',
+  suspended: 'suspended',
+  disputed: 'disputed',
+  partly_accepted: 'partly_accepted',
   accepted: 'accepted',
   rejected: 'rejected',
   uncollectible: 'uncollectible',
+  partly_paid: 'partly_paid',
   paid: 'paid',
   void: 'void'
 } as const
+export const storing = { processing: 'processing', available: 'available', failed: 'failed', deleted: 'deleted' } as const
 
 /**
  * The statuses in which a cancellation is possible: not everybody has signed, or the letter is not yet in the post. A second cancellation

@@ -1,5 +1,5 @@
 import { at, defineProvider } from '@dispatch/core/provider'
-import { cancel, Event, mailbox, mailing, paying, read, signedCopy, signing, status, texting } from './deliveries.ts'
+import { cancel, emailing, Event, mailbox, mailing, paying, read, signedCopy, signing, status, storing, texting } from './deliveries.ts'
 import { claimNumber, invoiceAnswer } from './invoicing.ts'
 import { magicNumber, magicWord } from './magic.ts'
 import { lookup, send } from './send.ts'
@@ -8,7 +8,7 @@ import { RequestSettings, Settings } from './settings.ts'
 /** Every accepted dispatch can be found at once by our reference. */
 const findable = { idempotency: { kind: 'lookup', visibleAfter: 0 }, lookup } as const
 
-/** Seconds: services without events are polled for a day. */
+/** Seconds: services whose events nobody sends are polled for a day. */
 const asked = { until: 24 * 3600 }
 
 export default defineProvider({
@@ -79,6 +79,9 @@ export default defineProvider({
       maxReplyTo: 10,
       internationalAddresses: true,
       ...findable,
+      statuses: emailing,
+      status,
+      poll: asked,
       dispatch ({ email, inline, attachments, metadata }, call) {
         return send({ service: 'email', email, inline, attachments, metadata }, magicWord(...email.to), call, () => ({ status: 'sent' }))
       }
@@ -86,6 +89,9 @@ export default defineProvider({
 
     upload: {
       ...findable,
+      statuses: storing,
+      status,
+      poll: asked,
       dispatch ({ document, metadata }, call) {
         return send({ service: 'upload', document, metadata }, magicWord(document.filename.replace(/\.\w+$/, '')), call,
           (id) => ({ status: 'stored', url: `https://simulator.invalid/files/${id}` }))

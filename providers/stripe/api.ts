@@ -3,11 +3,14 @@ import type { Call } from './settings.ts'
 
 const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 const Amount = Type.Optional(Type.Integer())
+/** An answer with an error in it is none, whatever its status. */
+const error = Type.Optional(Type.Null())
 const Metadata = Type.Optional(Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]))
 
 /** The fields that are read of an invoice, a quote or a credit note; each has some of them. */
 export const Paper = Type.Object({
-  id: Type.String(),
+  error,
+  id: Type.String({ minLength: 1 }),
   status: Type.String(),
   number: Text,
   metadata: Metadata,
@@ -21,7 +24,7 @@ export const Paper = Type.Object({
 })
 export type Paper = Static<typeof Paper>
 export const Papers = Type.Object({ data: Type.Array(Paper) })
-export const Created = Type.Object({ id: Type.String() })
+export const Created = Type.Object({ error, id: Type.String({ minLength: 1 }) })
 
 const Name = Type.String({ minLength: 1, maxLength: 200 })
 export const Event = Type.Object({ id: Name, type: Name, data: Type.Object({ object: Type.Object({ id: Name }) }) })

@@ -1,11 +1,12 @@
-import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
+import { defineProvider, draftFirst, invoiceOf, refused, Type } from '@dispatch/core/provider'
 import { answer, ask, creditedBy, Event, find, Paper, pathOf, read, send, withdraw } from './api.ts'
 import { carries } from './carries.ts'
 import { issueCredit } from './credit.ts'
-import { limits } from './limits.ts'
+import { ignores, limits } from './limits.ts'
 import { planOf } from './plan.ts'
 import { prepare } from './prepare.ts'
 import { RequestSettings, Settings } from './settings.ts'
+import { checkIssued } from './totals.ts'
 
 export default defineProvider({
   code: 'stripe',
@@ -40,6 +41,7 @@ export default defineProvider({
       requires: ['/number', '/currency', '/customer/name', '/customer/email', '/lines/0/quantity', '/lines/0/unitPrice', '/total'],
       limits,
       carries,
+      ignores,
       // An object can be read by its id at once. A request that was cut off may still run for its whole time limit.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
       timeLimit: 100,
@@ -67,10 +69,13 @@ export default defineProvider({
         find,
         async issue (draft, request, call) {
           const invoice = creditedBy(draft)
-          if (invoice !== undefined) return answer(await issueCredit(invoice, request, call), call)
           // Sending a draft also finalizes it.
           const last = request.invoicing.sendByEmail === true ? 'send' : 'finalize'
-          return answer(await call.http.post(...send(call, last, `${pathOf(draft)}/${last}`), Paper), call)
+          const issued = invoice === undefined
+            ? await call.http.post(...send(call, last, `${pathOf(draft)}/${last}`), Paper)
+            : await issueCredit(invoice, request, call)
+          checkIssued(issued, invoiceOf(request.data))
+          return answer(issued, call)
         },
         withdraw: async (draft, _request, call, http) => creditedBy(draft) === undefined ? await withdraw(draft, call, http) : undefined
       }),

@@ -1,4 +1,4 @@
-import { type Limit, Type } from '@dispatch/core/provider'
+import { type Ignored, type Limit, Type } from '@dispatch/core/provider'
 
 const invoices = { '/invoicing/documentType': Type.Literal('INVOICE') }
 const quotes = { '/invoicing/documentType': Type.Literal('QUOTE') }
@@ -20,4 +20,26 @@ export const limits: readonly Limit[] = [
   { at: '/data/lines', when: invoices, fits: Type.Array(Type.Unknown(), { maxItems: 250 }) },
   { at: '/settings/includePaymentCollectionLink', when: others, fits: Type.Literal(false), because: noPage },
   { at: '/settings/paymentCollectionLabel', when: others, fits: false, because: noPage }
+]
+
+const credits = { '/invoicing/documentType': Type.Literal('CREDIT') }
+const notAnId = Type.Unsafe<string>({ type: 'string', not: { pattern: '^in_' } })
+
+/** What Stripe does nothing with. */
+export const ignores: readonly Ignored[] = [
+  {
+    at: ['/invoicing/reference'],
+    when: { '/invoicing/documentType': Type.Enum(['INVOICE', 'QUOTE']) },
+    because: 'Stripe prints the "reference" of the data.'
+  },
+  {
+    at: ['/invoicing/dueDate', '/invoicing/paymentTerms', '/invoicing/customerId'],
+    when: credits,
+    because: 'A credit note has those of its invoice.'
+  },
+  {
+    at: ['/invoicing/reference'],
+    when: { ...credits, '/data/invoiceNumber': Type.String(), '/invoicing/reference': notAnId },
+    because: 'The credited invoice is the "invoiceNumber" of the data.'
+  }
 ]

@@ -1,4 +1,4 @@
-import { type Context, inFrench, Secret, type ServiceContracts, type Static, Type } from '@dispatch/core/provider'
+import { type Context, inFrench, PaymentCollection, Secret, type ServiceContracts, type Static, Type } from '@dispatch/core/provider'
 
 const TaxRate = Type.Object({
   percent: Type.Number({
@@ -64,38 +64,10 @@ export const Settings = Type.Object({
   )
 })
 
-/** This version of the API added the collection of payments. */
-const since = { 'x-since': '1.0.1' }
-
-export const RequestSettings = Type.Object({
-  includePaymentCollectionLink: Type.Optional(
-    Type.Boolean({
-      ...since,
-      title: 'Payment link',
-      ...inFrench('Lien de paiement', 'ajoute la page où la facture peut être payée (« paymentUrl »)'),
-      description: 'adds the page where the invoice can be paid, as "paymentUrl"'
-    })
-  ),
-  paymentCollectionLabel: Type.Optional(
-    Type.String({
-      ...since,
-      title: 'Label',
-      ...inFrench('Libellé', 'ce qui est payé : le mémo de la facture'),
-      description: 'what is paid for: the memo of the invoice',
-      minLength: 1,
-      maxLength: 140
-    })
-  ),
-  // Stripe has no field for it. No value fits, so it is refused with the reason before anything is made.
-  paymentCollectionBeneficiaryName: Type.Optional(
-    Type.String({
-      ...since,
-      title: 'Beneficiary',
-      ...inFrench('Bénéficiaire', 'aucun : Stripe nomme l’entreprise du compte'),
-      description: 'none: Stripe names the business of the account',
-      pattern: '^(?!)'
-    })
-  )
+export const RequestSettings = PaymentCollection({
+  link: ['adds the page where the invoice can be paid, as "paymentUrl"', 'ajoute la page où la facture peut être payée (« paymentUrl »)'],
+  label: ['what is paid for: the memo of the invoice', 'ce qui est payé : le mémo de la facture'],
+  noBeneficiary: ['none: Stripe names the business of the account', 'aucun : Stripe nomme l’entreprise du compte']
 })
 
 export type Call = Context<Static<typeof Settings>, Static<typeof RequestSettings>>

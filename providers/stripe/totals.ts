@@ -1,4 +1,5 @@
-import { type Invoice, minorUnits, Money, refused, taxesOf } from '@dispatch/core/provider'
+import { type Invoice, minorUnits, Money, outcomeUnknown, refused, taxesOf } from '@dispatch/core/provider'
+import type { Paper } from './api.ts'
 import { type Amount, decimals, type Item, minor, one, sumOf, zero } from './data.ts'
 
 /** How many of Stripe's minor units are one of ISO 4217: Stripe counts some currencies in hundredths that have none. */
@@ -66,4 +67,11 @@ export function checkSum (total: number | undefined, { due }: { due: number }): 
   if (total === due) return
   throw refused('total_differs',
     `Stripe makes ${total ?? 'no'} minor units of the lines and their taxes, and the data says ${due}: nothing was issued.`)
+}
+
+/** What is issued cannot be taken back: a person looks at one whose total is not that of the data. */
+export function checkIssued ({ total, amount_total: whole = total }: Pick<Paper, 'total' | 'amount_total'>, invoice: Invoice): void {
+  const due = minor(invoice.due, invoice).toNumber()
+  if (whole === undefined || whole === due) return
+  throw outcomeUnknown(`Stripe has issued it over ${whole} minor units, and the data says ${due}: look at it there.`)
 }

@@ -1,4 +1,5 @@
 import { defineProvider, type HttpCall, refused, type Static, Type, unavailable } from '@dispatch/core/provider'
+import { Event, eventOf, statuses } from './events.ts'
 import { type Call, limits, messagingService, RequestSettings, Settings } from './settings.ts'
 
 const Message = Type.Object({
@@ -9,20 +10,6 @@ const Message = Type.Object({
 })
 
 const Account = Type.Object({ sid: Type.String() })
-
-/** https://www.twilio.com/docs/messaging/api/message-resource#message-status-values */
-const statuses = {
-  accepted: 'queued',
-  scheduled: 'queued',
-  queued: 'queued',
-  sending: 'queued',
-  sent: 'sent',
-  delivered: 'delivered',
-  read: 'delivered',
-  failed: 'failed',
-  undelivered: 'failed',
-  canceled: 'failed'
-} as const
 
 /** The sender that test credentials may use: https://www.twilio.com/docs/iam/test-credentials. */
 const testSender = '+15005550006'
@@ -70,8 +57,10 @@ export default defineProvider({
         const { settings, requestSettings, sandbox } = call
         const { validityPeriod: ValidityPeriod } = { ...settings, ...requestSettings }
         const from = sandbox ? { From: testSender } : fromOf(sender, requestSettings.messagingService, settings.from)
+        // Test credentials send nothing, so there is nothing to tell.
+        const told = sandbox ? {} : { StatusCallback: call.webhookUrl }
         const made = await call.http.post(
-          ...ask(call, '/Messages.json', { form: { To: phoneNumber, ...from, ValidityPeriod, Body: message } }),
+          ...ask(call, '/Messages.json', { form: { To: phoneNumber, ...from, ValidityPeriod, ...told, Body: message } }),
           Message
         )
         // Twilio may already have given up on a message when it answers that it was created.
@@ -90,6 +79,23 @@ export default defineProvider({
         )
         return { status, ...(typeof code === 'number' && { errorCode: code }), ...(typeof text === 'string' && { errorMessage: text }) }
       }
+    }
+  },
+  webhooks: {
+    sms: {
+      // https://www.twilio.com/docs/usage/security#validating-requests
+      form: 'form',
+      verify: {
+        kind: 'signature',
+        signed: ['address', { named: 'sorted' }],
+        at: { header: 'X-Twilio-Signature' },
+        algorithm: 'hmac-sha1',
+        encoding: 'base64',
+        key: { secret: 'authToken' }
+      },
+      body: Event,
+      read: eventOf,
+      events: statuses
     }
   }
 })

@@ -30,6 +30,12 @@ export default defineProvider({
         fits: Type.Integer({ maximum: 60 }),
         because: 'A transaction of Universign lives for 60 days at most.'
       }],
+      // A field has the size of the signature that is put there.
+      ignores: [{ at: ['/signatures/*/width', '/signatures/*/height'] }, {
+        at: ['/settings/qualifiedCertificate'],
+        when: { '/esign/signatureType': Type.Enum(['SIMPLE', 'QUALIFIED']) },
+        because: 'It is about advanced signatures.'
+      }],
       locales: ['bg', 'ca', 'de', 'en', 'es', 'fr', 'it', 'nl', 'pl', 'pt', 'ro'],
       // A transaction can be read by its id at once. A start that was cut off may still run for its whole time limit.
       idempotency: { kind: 'lookup', visibleAfter: 60 },

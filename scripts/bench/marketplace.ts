@@ -2,11 +2,11 @@
  * What 200 installed adapters cost a start of the service, how long an installation of 1 MB takes, whether a switch of the version fails a
  * request at 50 dispatches a second, and how long a list with a search over 1,000 adapters takes.
  */
-import { adapterViewsOf } from '@dispatch/core'
 import { buildCatalog, catalogFile, makeKeys, signCatalog } from '@dispatch/marketplace'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { viewsOf } from '../../core/packages/features/marketplace/service/views.ts'
 import { packageOf } from './support/adapter-package.ts'
 import { type Child, startChild } from './support/child.ts'
 import { withBenchDatabase } from './support/database.ts'
@@ -69,7 +69,7 @@ async function measureInstalls (place: Place): Promise<number> {
 async function measureSwitch (place: Place): Promise<{ failed: number, answered: Record<string, number> }> {
   await using open = await openMarketplace(place)
   await open.install(packageOf('switched', '1.0.0'))
-  await open.marketplace.add(packageOf('switched', '1.1.0'), stamp())
+  await open.marketplace.add(packageOf('switched', '1.1.0'), {}, stamp())
   const { ready: { url, bearer: authorization }, stop } = await serviceOf(place)
   const headers = { authorization, 'content-type': 'application/json' }
   await fetch(`${url}/api/v1/my/providers/switched`, { method: 'PUT', headers, body: JSON.stringify({ settings: {} }) })
@@ -99,7 +99,7 @@ async function measureLists ({ databaseUrl, folder }: Place): Promise<number> {
   const { privateKey, publicKey } = await makeKeys()
   const address = join(folder, 'catalog')
   mkdirSync(address)
-  const payload = buildCatalog([{ place: 'listed.tgz', bytes: packageOf('listed', '1.0.0') }], { now: new Date(), days: 90 })
+  const payload = await buildCatalog([{ place: 'listed.tgz', bytes: packageOf('listed', '1.0.0') }], { now: new Date(), days: 90 })
   const [one] = payload.adapters
   if (one === undefined) throw new TypeError('The catalog lists its package.')
   const many = Array.from({ length: listed }, (_, nth) => ({ ...one, code: `listed-${nth}` }))
@@ -109,7 +109,7 @@ async function measureLists ({ databaseUrl, folder }: Place): Promise<number> {
   const found: number[] = []
   for (let nth = 0; nth < lists; nth++) {
     found.push(await timed(async () => {
-      const views = adapterViewsOf(await open.marketplace.list(), { companyId: 0, isOperator: true }, { q: `listed ${nth % listed}` })
+      const views = viewsOf(await open.marketplace.list(), { companyId: 0, isOperator: true }, { q: `listed ${nth % listed}` })
       if (views.length === 0) throw new Error('Nothing was found.')
     }))
   }

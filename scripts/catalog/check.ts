@@ -26,7 +26,8 @@ export async function checkFolder (folder: string, keyFile: string, now: Date): 
 async function checkVersion (catalog: Catalog, source: Source, { code, version }: Named): Promise<void> {
   if (withdrawalOf(catalog, code, version) !== undefined) return
   const listed = chooseVersion({ ...catalog, isExpired: false }, { code, version })
-  await takePackage(listed, await source.readPackage(listed.version))
+  const { bytes } = await source.readPackage(listed.version, catalog.registry)
+  await takePackage(listed, bytes)
 }
 
 type Named = { code: string, version: string }

@@ -1,6 +1,7 @@
-import { createOperator, type FactorStore, recoverOperator, resetOperator, seedDemo } from '@dispatch/core'
+import { createOperator, recoverOperator, resetOperator, seedDemo } from '@dispatch/core'
 import { parseArgs } from 'node:util'
 import { type Config, readConfig } from '../../plugins/config/config.ts'
+import { accessEndsOf } from '../../plugins/features/feature.ts'
 import { findFeatures } from '../../plugins/features/find-features.ts'
 import type { Command } from './command.ts'
 import { isDemo, withDatabase } from './database.ts'
@@ -32,21 +33,17 @@ export const operator: Command = {
 
 async function reset (config: Config, email: string): Promise<void> {
   await withDatabase(config, async (database) => {
-    const { userId } = await resetOperator(database, await factorsOfFeatures(), email, new Date())
+    const factors = (await findFeatures()).flatMap(({ verification }) => verification ?? [])
+    const { userId } = await resetOperator(database, factors, email, new Date())
     console.log(`The password alone signs ${email} in again, user ${userId} of the platform.`)
   })
 }
 
 async function recover (config: Config, given: { email: string, password: string }): Promise<void> {
   await withDatabase(config, async (database) => {
-    const { userId, keys } = await recoverOperator(database, await factorsOfFeatures(), given, new Date())
+    const { userId, keys } = await recoverOperator(database, accessEndsOf(await findFeatures()), given, new Date())
     console.log(`The new password alone lets ${given.email} in, user ${userId} of the platform; API keys revoked: ${keys}.`)
   })
-}
-
-/** What operators have of each kind of verification. */
-async function factorsOfFeatures (): Promise<FactorStore[]> {
-  return (await findFeatures()).flatMap(({ verification }) => verification ?? [])
 }
 
 const actions = ['create', 'reset', 'recover'] as const

@@ -30,15 +30,20 @@ export async function prepareDemoCatalog (folder: string, now: Date): Promise<vo
   const catalog = join(folder, catalogFile)
   if (existsSync(catalog)) return
   const privateKey = await readPrivateKey(await readFile(`${key}.private.json`, 'utf8'))
-  await writeFile(catalog, await signCatalog(buildCatalog([], { days: demoDays, now }), privateKey))
+  await writeFile(catalog, await signCatalog(await buildCatalog([], { days: demoDays, now }), privateKey))
 }
 
 /**
  * Packs the adapters of `providers/community` into the demo catalog, in a process of the lowest priority, and reads the catalog each time
- * that one more is in it. What is packed already is not packed again.
+ * that one more is in it. What is packed already is not packed again. Undefined where the service has no marketplace.
  */
-export function buildDemoCatalog (folder: string, { get }: Pick<App, 'get'>): Disposable {
-  const [log, marketplace, now] = [get('log'), get('marketplace'), get('now')]
+export async function buildDemoCatalog (
+  folder: string,
+  { get, find, features }: Pick<App, 'get' | 'find' | 'features'>
+): Promise<Disposable | undefined> {
+  if (features.every(({ name }) => name !== 'marketplace')) return undefined
+  const tokens = await import('../../core/packages/features/marketplace/service/tokens.ts')
+  const [log, marketplace, now] = [get('log'), find(tokens.marketplace), get('now')]
   const child = spawn(process.execPath, [fileURLToPath(new URL('build.ts', import.meta.url)), folder], {
     stdio: ['ignore', 'pipe', 'pipe']
   })

@@ -3,9 +3,8 @@ import { countOf, formatReport, runConformanceInChild } from '@dispatch/conforma
 import { folderDigest, type InstalledProvider, loadProvider, type Package, readPackage } from '@dispatch/core/host'
 import { type PackageManifest, readPrivateKey, signPackage, writePackage } from '@dispatch/marketplace'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import core from '../../core/package.json' with { type: 'json' }
@@ -13,9 +12,13 @@ import kit from '../../core/packages/conformance/package.json' with { type: 'jso
 import { bundleProvider } from './bundle.ts'
 import { licencesOf } from './licences.ts'
 import { typeFaults } from './types.ts'
+import { withUnpacked } from './unpacked.ts'
 
-/** `out`: the directory of the tarball. `unchecked`: without the kit. `key`: the file with the publisher's private key. */
-export type Packing = { out: string, unchecked?: boolean | undefined, key?: string | undefined }
+/**
+ * `out`: the directory of the tarball. `unchecked`: without the kit. `typed`: its types were checked before. `key`: the file with the
+ * publisher's private key.
+ */
+export type Packing = { out: string, unchecked?: boolean | undefined, typed?: true, key?: string | undefined }
 
 /** What was written: the tarball, and how far it was checked. */
 export type Packed = { path: string, size: number, integrity: string, conformance: PackageManifest['conformance'] }
@@ -40,10 +43,10 @@ const fitPackage = compile(PackageJson)
  * Packs a provider: checks its types, bundles it, runs the kit on what was bundled, and writes the tarball. Throws an Error for whoever
  * calls, and writes nothing, where one of these fails.
  */
-export async function packProvider (folder: string, { out, unchecked = false, key }: Packing): Promise<Packed> {
+export async function packProvider (folder: string, { out, unchecked = false, typed, key }: Packing): Promise<Packed> {
   const real = await realpath(folder)
   const { entry, publisher } = await readPackage(real)
-  const faults = typeFaults(real, entry)
+  const faults = typed === true ? [] : typeFaults(real, entry)
   if (faults.length > 0) throw new Error(`Its types do not fit:\n${faults.join('\n')}`)
   const { code, foreign } = await bundleProvider(real, entry)
   const files = new Map<string, Uint8Array>([['index.js', code], ...await filesBeside(real)])
@@ -87,18 +90,11 @@ async function load (folder: string): Promise<InstalledProvider> {
 
 /** Unpacks a package into a folder of its own, and tries it as it will be installed. */
 async function tryPackage ({ manifest, files }: Written, { unchecked }: { unchecked: boolean }): Promise<Conformance> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'dispatch-pack-')))
-  try {
-    for (const [path, content] of files) {
-      await mkdir(dirname(join(folder, path)), { recursive: true })
-      await writeFile(join(folder, path), content)
-    }
+  return await withUnpacked(files, async (folder) => {
     const { manifest: bundled } = await load(folder)
     if (!isDeepStrictEqual(bundled, manifest.provider)) throw new Error('Once it is bundled, its manifest is another one.')
     return unchecked ? { status: 'not_run' } : await runKit(folder)
-  } finally {
-    await rm(folder, { recursive: true })
-  }
+  })
 }
 
 async function runKit (folder: string): Promise<Conformance> {

@@ -1,4 +1,4 @@
-import { deliveryStatusesOf, isPolledService, type ProvidedName, services } from '@dispatch/core'
+import { deliveryStatusesOf, isDeliveryService, type ProvidedName, services } from '@dispatch/core'
 
 /** What a page is about; `entry` is the file of the definition. */
 type Subject = { code: string, service: ProvidedName, entry: string }
@@ -34,7 +34,7 @@ The guide is \`providers/README.md\` of Document Dispatch.
 
 /** Services without an event in their outline whose status can be polled. The kit passes without it, but then it is never known. */
 function followUp (service: ProvidedName): string {
-  return isPolledService(service) && services[service].outline.events === undefined
+  return isDeliveryService(service) && services[service].outline.events === undefined
     ? ` Write \`statuses\` and the verb \`status\` too: without them no delivery status is ever known (${
       deliveryStatusesOf(service).join(', ')
     }).`

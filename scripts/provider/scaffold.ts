@@ -70,12 +70,14 @@ function filesOf (code: string, service: ProvidedName, entry: Entry): Record<str
 }
 
 function definitionOf (code: string, service: ProvidedName): string {
-  const { capabilities, path, body, events, setting } = services[service].outline
+  const { vocabulary, outline: { capabilities, path, body, events, setting } } = services[service]
   const host = `api.${code}.example.com`
   return `import { ${setting === undefined ? '' : `${setting.by}, `}defineProvider, Secret, Type } from '@dispatch/core/provider'
 
 /** The read part of the vendor's answer to an accepted request. */
-const Sent = Type.Object({ id: Type.String(), status: Type.String() })
+const Sent = Type.Object({ id: Type.String(), status: Type.String()${
+    // An answer with an error in it has issued nothing.
+    vocabulary === 'invoice' ? ', error: Type.Optional(Type.Null())' : ''} })
 ${
     events === undefined ? '' : `
 /** The vendor's later event. */

@@ -11,6 +11,9 @@ import { contains } from '../support/matching.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
+/** The client is made before it is run: its own tests run its examples. */
+const others = ['client']
+
 /** What the example of each package finds in its folder, and what it prints and leaves behind. */
 const examples: Record<string, { given?: (folder: string) => void, prints: RegExp, leaves?: [file: string, begins: RegExp] }> = {
   common: { prints: /path: '\/total',\s+code: 'required'[^]*0\.30\n$/ },
@@ -52,7 +55,8 @@ const examples: Record<string, { given?: (folder: string) => void, prints: RegEx
 }
 
 void t.test('every package has a page with an example', (t) => {
-  t.same(globSync('core/packages/*/package.json', { cwd: root }).map((path) => path.split('/')[2]).sort(), Object.keys(examples).sort())
+  t.same(globSync('core/packages/*/package.json', { cwd: root }).map((path) => path.split('/')[2]).sort(),
+    [...others, ...Object.keys(examples)].sort())
   t.end()
 })
 

@@ -6,10 +6,16 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import ts from 'typescript'
-import { deliveryServices, deliveryStatusesOf, isPolledService } from '../../core/contract/delivery.ts'
+import { deliveryServices, deliveryStatusesOf } from '../../core/contract/delivery.ts'
 import { loadProvider } from '../../core/host/load/load.ts'
+import { deriveManifest } from '../../core/host/manifest/derive.ts'
+import { createKeySources } from '../../core/host/webhook/keys.ts'
+import type { Verifier } from '../../core/host/webhook/language.ts'
+import { createVendorSigningKey, signDelivery, withKeysOf } from '../../core/host/webhook/sign.ts'
+import { verifyWebhook } from '../../core/host/webhook/verify.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { contains } from '../support/matching.ts'
 
@@ -70,7 +76,7 @@ await t.test('the whole example of the guide passes the kit, with nothing left o
   t.equal(provider, 'pigeon-post')
   t.strictSame(cases.filter(({ status }) => status === 'failed'), [])
   t.strictSame(new Set(cases.filter(({ status }) => status === 'skipped').map(({ rule }) => rule)),
-    new Set(['sandbox', 'blind', 'checked', 'forged']))
+    new Set(['sandbox', 'blind', 'checked', 'forged', 'subscribed']))
   t.ok(cases.length > 100)
 })
 
@@ -132,7 +138,7 @@ await t.test('what the guide shows of a service alone is taken as a part of one'
     const [, name] = /of=(\S+)/.exec(info) ?? []
     return name === undefined ? [] : [{ name, text: text.trimEnd() }]
   })
-  t.same(parts.map(({ name }) => name), ['postal', 'invoicing'])
+  t.same(parts.map(({ name }) => name), ['postal', 'postal', 'invoicing'])
   const declared: Readonly<Record<string, string>> = {
     postal: 'mailTypes: [\'SIMPLE\', \'REGISTERED\']',
     invoicing: 'documentTypes: [\'INVOICE\']'
@@ -147,13 +153,15 @@ await t.test('what the guide shows of a service alone is taken as a part of one'
         `${name}: { ${own} } } })\n`
     })
     const { manifest } = await loadProvider(folder, '', 10)
-    const { limits, carries } = { ...manifest.services.postal, ...manifest.services.invoicing }
-    t.equal((limits ?? carries)?.length, name === 'postal' ? 2 : 3)
+    const { limits, ignores, carries } = { ...manifest.services.postal, ...manifest.services.invoicing }
+    t.equal((limits ?? ignores ?? carries)?.length, name === 'postal' ? 2 : 3)
   }
 })
 
 await t.test('every block of the guide is run, and every name of the contract stands in it', (t) => {
-  for (const { info } of blocks) t.ok(info === 'sh run' || /^(json|js|ts) (file|fill|of)=/.test(info) || info === '', info)
+  for (const { info } of blocks) {
+    t.ok(info === 'sh run' || /^(json|js|ts) ((file|fill|of)=|verifier|errors$)/.test(info) || info === '', info)
+  }
   t.equal(blocks.filter(({ info }) => info === '').length, 1, 'but for the picture of a folder')
   for (const name of Object.keys(contract)) t.ok(named(name), name)
   for (const [file, type] of described) for (const name of fieldsOf(file, type)) t.ok(named(name), `${type}: ${name}`)
@@ -168,7 +176,7 @@ await t.test('the guide lists the delivery statuses of each service, and how the
   ])
   const expected = deliveryServices.map((service) => [
     service,
-    { statuses: deliveryStatusesOf(service), by: isPolledService(service) ? 'events and polling' : 'events' }
+    { statuses: deliveryStatusesOf(service), by: 'events and polling' }
   ])
   t.strictSame(Object.fromEntries(rows), Object.fromEntries(expected))
   t.end()
@@ -182,4 +190,55 @@ await t.test('the guide names every rule of the kit', (t) => {
   )
   t.strictSame(named, { ...conformanceRules })
   t.end()
+})
+
+await t.test('the errors of the guide can be declared', (t) => {
+  const [example, ...others] = blocks.filter(({ info }) => info === 'ts errors')
+  t.same(others, [])
+  const errors: unknown = runInNewContext(`(${example?.text ?? ''})`, { Type: contract.Type })
+  const fit = deriveManifest({
+    code: 'acme',
+    name: 'Acme',
+    settings: contract.Type.Object({}),
+    errors,
+    services: { upload: { idempotency: { kind: 'none' }, dispatch: () => ({ id: '1', status: 'stored' }) } }
+  }, '1.0.0')
+  t.strictSame(fit.ok ? fit.value.errors.refusals?.length : fit.problems, 2)
+  t.end()
+})
+
+await t.test('each verifier of the guide can be declared, and what the kit signs by it is verified', async (t) => {
+  const examples = blocks.filter(({ info }) => info.startsWith('ts verifier'))
+  t.equal(examples.length, 5)
+  const key = createVendorSigningKey('kit')
+  const settings = { signingKey: 'a secret', verificationKey: '', region: 'eu-west-3' }
+  const now = new Date('2026-03-14T09:30:00Z')
+  for (const { info, text } of examples) {
+    const form = info.endsWith(' form') ? 'form' as const : 'json' as const
+    // The page is ours.
+    const verify = runInNewContext(`(${text})`) as Verifier
+    const dispatch = (): Promise<contract.Accepted> => Promise.resolve({ id: '1', status: 'sent' })
+    const fit = deriveManifest({
+      code: 'acme',
+      name: 'Acme',
+      settings: contract.Type.Object({
+        signingKey: contract.Secret(),
+        verificationKey: contract.Type.String(),
+        region: contract.Host({ title: 'Region' })
+      }),
+      services: { sms: { idempotency: { kind: 'none' }, dispatch } },
+      webhooks: { sms: { form, verify: JSON.parse(JSON.stringify(verify)), body: contract.Type.Object({}), read: () => ({}), events: {} } }
+    }, '1.0.0')
+    t.strictSame(fit.ok ? [] : fit.problems, [], text)
+    const known = withKeysOf(key, verify)
+    const content = Buffer.from(form === 'form' ? 'b=2&a=1' : JSON.stringify({ Type: 'Notification', Message: 'm' }))
+    const request = await signDelivery([known], content, { key, settings, endpoint: '' }, now, { form })
+    const keys = createKeySources({
+      fetchJson: () => Promise.reject(new Error('Nothing is fetched.')),
+      now: () => now,
+      onError: () => undefined
+    })
+    const { verdict } = await verifyWebhook([known], request, { settings: () => settings, keys, reading: { form } }, now)
+    t.equal(verdict, 'verified', text)
+  }
 })

@@ -3,18 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { contains } from '../support/matching.ts'
-import { testDatabase } from '../support/postgres.ts'
-import { operator, shippedProviders } from '../support/service.ts'
+import { operator, seededEnvironment, shippedProviders } from '../support/service.ts'
 import { dataDirectory, send, startProcess, startReady } from './support/process.ts'
 
 type ProcessEntry = { pid: number, converged: boolean, providers: { code: string, version: string, digest: string }[] }
 
 await t.test('a reload reaches every process, or tells which has not converged', async (t) => {
   const folders = await directory(t)
-  const { url: DATABASE_URL } = await testDatabase(t)
   const starting = {
     dataDirectory: dataDirectory(t),
-    env: { DATABASE_URL, DISPATCH_PROVIDERS_DIR: [shippedProviders, folders].join(delimiter), DISPATCH_METRICS_PORT: '0' }
+    env: { ...await seededEnvironment(t), DISPATCH_PROVIDERS_DIR: [shippedProviders, folders].join(delimiter), DISPATCH_METRICS_PORT: '0' }
   }
   const service = await startReady(t, starting)
   const worker = startProcess(t, { ...starting, command: [process.execPath, 'scripts/worker.ts'] })

@@ -1,12 +1,11 @@
 import t from 'tap'
 import { has } from '../support/matching.ts'
-import { testDatabase } from '../support/postgres.ts'
-import { invoiceRequest } from '../support/service.ts'
+import { invoiceRequest, seededEnvironment } from '../support/service.ts'
 import { dataDirectory, send, startReady } from './support/process.ts'
 
 void t.test('the log tells of each request who, what and how long, and never a secret or a body', async (t) => {
-  const { url: DATABASE_URL } = await testDatabase(t)
-  const service = await startReady(t, { dataDirectory: dataDirectory(t), env: { DATABASE_URL, DISPATCH_LOG_LEVEL: 'trace' } })
+  const env = await seededEnvironment(t)
+  const service = await startReady(t, { dataDirectory: dataDirectory(t), env: { ...env, DISPATCH_LOG_LEVEL: 'trace' } })
   const url = service.url()
   const personal = { customer: { name: 'Grace Hopper', email: 'grace@navy.example.com', city: 'Arlington', country: 'US' } }
   const done = await send(url, 'POST', '/api/invoicing', invoiceRequest(personal, { metadata: { caller: 'confidential-metadata' } }))
@@ -71,15 +70,14 @@ void t.test('the log tells of each request who, what and how long, and never a s
     'confidential-metadata',
     'Consulting',
     link.split('/').at(-1),
-    DATABASE_URL
+    ...Object.values(env)
   ]
   t.same(secrets.filter((secret) => json.includes(secret)), [])
   t.equal(service.stderr(), '')
 })
 
 void t.test('a log that nobody reads any more stops neither the service nor its end', async (t) => {
-  const folder = dataDirectory(t)
-  const service = await startReady(t, { dataDirectory: folder })
+  const service = await startReady(t, { dataDirectory: dataDirectory(t), env: await seededEnvironment(t) })
   service.closeOutput()
   has(t, await send(service.url(), 'POST', '/api/invoicing', invoiceRequest()), { status: 200 })
   process.kill(service.pid, 'SIGTERM')

@@ -8,9 +8,9 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { openAdapters } from '../../core/marketplace/open-adapters.ts'
-import { editAdapter } from '../../core/store/vendor/adapter-changes.ts'
-import { listAdapters } from '../../core/store/vendor/adapters.ts'
+import { createAdapters } from '../../core/packages/features/marketplace/service/adapters.ts'
+import { editAdapter } from '../../core/packages/features/marketplace/store/adapter-changes.ts'
+import { listAdapters } from '../../core/packages/features/marketplace/store/adapters.ts'
 import { memoryLog } from '../fixtures/providers/call.ts'
 import { directory } from '../fixtures/providers/folders.ts'
 import { packed } from '../support/adapters.ts'
@@ -32,7 +32,7 @@ await mkdir(catalog)
 await mkdir(folder, { recursive: true })
 const bytes = packed({ code: 'killed', version: '1.0.0', conforms: 1 })
 await writeFile(join(catalog, 'killed-1.0.0.tgz'), bytes)
-const payload = buildCatalog([{ place: 'killed-1.0.0.tgz', bytes }], { now: new Date(), days: 90 })
+const payload = await buildCatalog([{ place: 'killed-1.0.0.tgz', bytes }], { now: new Date(), days: 90 })
 await writeFile(join(catalog, catalogFile), await signCatalog(payload, privateKey))
 await writeFile(keyFile, JSON.stringify(publicKey))
 
@@ -51,7 +51,8 @@ async function install (killAt: number): Promise<{ steps: string[], signal: Node
 /** A start of the service: it sweeps, and loads what the database wants. */
 async function start (): Promise<string[]> {
   const sandbox = () => Promise.reject(new Error('Nothing runs.'))
-  const { load } = await openAdapters({ folder, database, log: memoryLog(), sandbox })
+  const { load, sweep } = createAdapters({ folder, database, log: memoryLog(), sandbox })
+  await sweep()
   const swept = await readdir(folder).catch(() => [])
   await load()
   return swept

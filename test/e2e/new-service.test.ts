@@ -1,28 +1,36 @@
 import { spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { contains, has, lacks, matches } from '../support/matching.ts'
-import { testDatabase } from '../support/postgres.ts'
-import { admin } from '../support/service.ts'
+import { admin, seededEnvironment } from '../support/service.ts'
 import { copyOfThis } from './support/checkouts.ts'
 import { dataDirectory, root, send, type ServiceProcess, startReady, stop } from './support/process.ts'
 
-// A service that nothing else knows: one folder, its name in the one list, and a provider that does it.
-const source = join(root, 'test/fixtures/services')
+// A service that nothing else knows: one folder, its name in the one list, and a provider that does it. And a format, in the same way. The
+// feature of new-feature.test.ts comes for the check of types and walls, which are dear.
+const source = join(root, 'test/fixtures')
 const checkout = copyOfThis(t)
-const [folder, list, provider] = ['core/services/fax', 'core/services/all.ts', 'providers/faxer'].map((path) => join(checkout, path)) as [
-  string,
-  string,
-  string
-]
-const without = readFileSync(list, 'utf8')
-const { url: databaseUrl } = await testDatabase(t)
+const paths = {
+  fax: join(checkout, 'core/services/fax'),
+  faxer: join(checkout, 'providers/faxer'),
+  pigeon: join(checkout, 'providers/pigeon'),
+  csv: join(checkout, 'core/packages/documents/formats/csv'),
+  notes: join(checkout, 'core/packages/features/notes')
+}
+
+/** Changes the list beside one of these folders. */
+function edit (folder: string, from: string, to: string): void {
+  const list = join(folder, '../all.ts')
+  const text = readFileSync(list, 'utf8')
+  if (!text.includes(from)) throw new Error(`${list} does not contain: ${from}`)
+  writeFileSync(list, text.replace(from, to))
+}
 const starting = {
   dataDirectory: dataDirectory(t),
   cwd: checkout,
-  env: { DATABASE_URL: databaseUrl, DISPATCH_MASTER_KEY: randomBytes(32).toString('base64'), DISPATCH_SANDBOX_REQUIRED: 'off' }
+  env: { ...await seededEnvironment(t), DISPATCH_SANDBOX_REQUIRED: 'off' }
 }
 
 /** Without the environment of this test. */
@@ -58,11 +66,12 @@ const letter = {
 }
 
 await t.test('a folder and its name in the list: routes, validation, OpenAPI, chains, prices, statuses and the console', async (t) => {
-  cpSync(join(source, 'fax'), folder, { recursive: true })
-  cpSync(join(source, 'faxer'), provider, { recursive: true })
-  writeFileSync(list,
-    without.replace('import { file }', 'import { fax } from \'./fax/index.ts\'\nimport { file }').replace('email, file,',
-      'email, fax, file,'))
+  for (const name of ['fax', 'faxer'] as const) cpSync(join(source, 'services', name), paths[name], { recursive: true })
+  cpSync(join(source, 'formats/csv'), paths.csv, { recursive: true })
+  edit(paths.fax, 'import { file }', 'import { fax } from \'./fax/index.ts\'\nimport { file }')
+  edit(paths.fax, 'email, file,', 'email, fax, file,')
+  edit(paths.csv, 'import { docx }', 'import { csv } from \'./csv/index.ts\'\nimport { docx }')
+  edit(paths.csv, 'xlsx, ', 'xlsx, csv, ')
   const service = await startReady(t, starting)
   const ask = (method: string, path: string, body?: object) => send(service.url(), method, path, body)
 
@@ -100,7 +109,7 @@ await t.test('a folder and its name in the list: routes, validation, OpenAPI, ch
 
   await t.test('the console offers it, in its words, and takes the right to it from nobody', async (t) => {
     const page = await signedIn(service)
-    const sending = await (await page(`/console/send?template=${template.id}`)).text()
+    const sending = await (await page(`/console/send?template=${template.id}&draft=${randomUUID()}`)).text()
     for (const word of ['Télécopie', 'Numéro de télécopie', 'Résolution']) contains(t, sending, word)
     contains(t, await (await page('/console/dispatches')).text(), 'Télécopie')
     const { body: user } = await ask('POST', '/api/v1/users', {
@@ -116,13 +125,43 @@ await t.test('a folder and its name in the list: routes, validation, OpenAPI, ch
     await page(`${at}/rights`, [['email', 'faxes@example.com'], ['role', 'member'], ...names])
     t.same((await ask('GET', `/api/v1/users/${user.id}`)).body.services, ['fax'], 'who saves the form as it is changes nothing')
   })
+  await t.test('a format: validation, dispatch, OpenAPI, preview and the console', async (t) => {
+    const table = {
+      name: 'Rows',
+      source: 'name: Rows\nservice: file\nlocale: en\nbody:\n  - table:\n      each: items\n      as: item\n      columns:\n' +
+        '        - { header: Name, value: item.name }\n        - { header: Said, value: item.said }\n',
+      schema: {
+        type: 'object',
+        properties: {
+          items: { type: 'array', items: { type: 'object', properties: { name: { type: 'string' }, said: { type: 'string' } } } }
+        }
+      },
+      sample: { items: [{ name: 'Ada', said: 'a, "b"' }] }
+    }
+    const { body: rows } = await ask('POST', '/api/v1/templates', table)
+    await ask('POST', `/api/v1/templates/${rows.id}/publish`, { version: 1 })
+    const file = { template: { id: rows.id, data: table.sample }, file: { outputFormat: 'CSV' } }
+    t.equal((await ask('POST', '/api/file/validate', file)).status, 200)
+    const { body: { generatedDocument } } = await ask('POST', '/api/file', file)
+    const download = await fetch(generatedDocument.url)
+    t.equal(download.headers.get('content-type'), 'text/csv')
+    t.equal(await download.text(), 'Name,Said\r\nAda,"a, ""b"""\r\n')
+    const document = await (await fetch(`${service.url()}/openapi/1.1.0.json`)).text()
+    contains(t, document, '"enum":["PDF","DOCX","XLSX","CSV"]')
+    const page = await signedIn(service)
+    contains(t, await (await page(`/console/templates/${rows.id}`)).text(), 'format=CSV')
+    const preview = await page(`/console/templates/${rows.id}/preview?format=CSV&version=1`)
+    t.equal(preview.headers.get('content-disposition'), 'attachment; filename="Rows.csv"; filename*=UTF-8\'\'Rows.csv')
+    contains(t, await (await page(`/console/send?template=${rows.id}&draft=${randomUUID()}`)).text(), '>CSV<')
+  })
   await stop(service)
 })
 
-await t.test('its types, walls, scaffold and kit', (t) => {
+await t.test('its scaffold and kit; types and walls, also with the folder of a feature', (t) => {
+  cpSync(join(source, 'features/notes'), paths.notes, { recursive: true })
   const made = run('scripts/provider.ts', 'new', 'pigeon', '--service', 'fax')
   t.equal(made.status, 0, made.said)
-  const kit = run('scripts/provider.ts', 'test', join(checkout, 'providers/pigeon'))
+  const kit = run('scripts/provider.ts', 'test', paths.pigeon)
   // All that is left to write is what its outline says that the vendor gets.
   contains(t, kit.said, 'The parts are none; expected to, file.')
   matches(t, kit.said, /\d+ passed, 1 failed/)
@@ -133,10 +172,12 @@ await t.test('its types, walls, scaffold and kit', (t) => {
   t.end()
 })
 
-await t.test('without the folder the service is as it was', async (t) => {
-  rmSync(folder, { recursive: true })
-  for (const name of ['faxer', 'pigeon']) rmSync(join(checkout, 'providers', name), { recursive: true })
-  writeFileSync(list, without)
+await t.test('without the folders the service is as it was', async (t) => {
+  for (const path of Object.values(paths)) rmSync(path, { recursive: true })
+  edit(paths.fax, 'import { fax } from \'./fax/index.ts\'\n', '')
+  edit(paths.fax, 'fax, ', '')
+  edit(paths.csv, 'import { csv } from \'./csv/index.ts\'\n', '')
+  edit(paths.csv, 'csv, ', '')
   const service = await startReady(t, starting)
   t.equal((await send(service.url(), 'POST', '/api/fax', {})).status, 404)
   t.equal((await send(service.url(), 'GET', '/api/v1/credits')).status, 200)

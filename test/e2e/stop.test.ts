@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { has, lacks } from '../support/matching.ts'
-import { invoiceRequest } from '../support/service.ts'
+import { invoiceRequest, seededEnvironment } from '../support/service.ts'
 import { databasePid, dataDirectory, gone, send, servicePid, type ServiceProcess, startProcess, startReady } from './support/process.ts'
 
 const npmStart: [string, string] = ['npm', 'start']
@@ -47,7 +47,8 @@ void t.test('running requests are finished while new ones are refused, and no pr
 })
 
 void t.test('load balancers see that a process stops before it refuses anything', async (t) => {
-  const service = await startReady(t, { dataDirectory: dataDirectory(t), env: { DISPATCH_DRAIN_DELAY: '3' } })
+  const env = { ...await seededEnvironment(t), DISPATCH_DRAIN_DELAY: '3' }
+  const service = await startReady(t, { dataDirectory: dataDirectory(t), env })
   const ready = async (): Promise<number> => (await fetch(`${service.url()}/readyz`)).status
   t.equal(await ready(), 204)
   const begun = performance.now()

@@ -3,8 +3,7 @@ import { delimiter } from 'node:path'
 import t, { type Test } from 'tap'
 import { directory, provide, source } from '../fixtures/providers/folders.ts'
 import { has } from '../support/matching.ts'
-import { testDatabase } from '../support/postgres.ts'
-import { invoiceRequest, operator, shippedProviders } from '../support/service.ts'
+import { invoiceRequest, operator, seededEnvironment, shippedProviders } from '../support/service.ts'
 import { dataDirectory, send, type ServiceProcess, startReady } from './support/process.ts'
 
 /** What a careless provider leaves behind during a dispatch, and what the log says of it. */
@@ -26,10 +25,9 @@ const answer = 'return { id: "1", status: "sent" }'
 async function startWith (t: Test, sources: Record<string, string>): Promise<ServiceProcess> {
   const folders = await directory(t)
   for (const [code, text] of Object.entries(sources)) await provide(folders, code, { 'index.js': text })
-  const { url: DATABASE_URL } = await testDatabase(t)
   return startReady(t, {
     dataDirectory: dataDirectory(t),
-    env: { DATABASE_URL, DISPATCH_PROVIDERS_DIR: [shippedProviders, folders].join(delimiter) }
+    env: { ...await seededEnvironment(t), DISPATCH_PROVIDERS_DIR: [shippedProviders, folders].join(delimiter) }
   })
 }
 

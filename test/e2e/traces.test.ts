@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { startCollector } from '../plugins/support/collector.ts'
+import { seededEnvironment } from '../support/service.ts'
 import { dataDirectory, send, startReady } from './support/process.ts'
 
 await t.test('the last traces of a process reach their collector, and one that is silent does not hold it up', async (t) => {
@@ -14,8 +15,9 @@ await t.test('the last traces of a process reach their collector, and one that i
     silent.closeAllConnections()
   })
   const { port } = silent.address() as AddressInfo
+  const env = await seededEnvironment(t)
   for (const url of [collector.url, `http://127.0.0.1:${port}`]) {
-    const service = await startReady(t, { dataDirectory: dataDirectory(t), env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url } })
+    const service = await startReady(t, { dataDirectory: dataDirectory(t), env: { ...env, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url } })
     await send(service.url(), 'POST', '/api/sms', { sms: { phoneNumber: '+33612345678', message: 'Hello.' } })
     const begun = performance.now()
     process.kill(service.pid, 'SIGTERM')

@@ -59,6 +59,23 @@ await t.test('requests of a company wait for each other, a bounded number of the
   t.equal((await read()).status, 200, 'later there is room again')
 })
 
+await t.test('while another company works, fewer requests of one run at once', async (t) => {
+  const { gate, dispatch, read, company, begun } = await open(t, {
+    concurrentRequests: 3,
+    concurrentRequestsBesideOthers: 1,
+    othersWork: hour
+  })
+  const first = [dispatch(), dispatch()]
+  await until(() => begun() === 2)
+  const { admin: other } = await company('other')
+  t.equal((await read(other)).status, 200)
+  const late = [dispatch(), read()]
+  await read(other)
+  t.equal(await Promise.race([...late, pause(100, 'waits')]), 'waits')
+  gate.open()
+  t.same(await statuses([...first, ...late]), [200, 200, 200, 200])
+})
+
 await t.test('what is long under way waits for something else, and gives up its turn', async (t) => {
   const { gate, dispatch, begun } = await open(t, { concurrentRequests: 1, holdTime: 20 })
   const both = [dispatch(), dispatch()]

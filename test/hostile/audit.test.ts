@@ -21,6 +21,9 @@ await provide(folder, 'sample')
 const books = `connect: { authorizationUrl: 'https://books.test/authorize', tokenUrl: 'https://books.test/token', clientId: 'region' },
   hosts: ['books.test'], services`
 await provide(folder, 'books', { 'index.js': source('books').replace('services', books) })
+await provide(folder, 'common', {
+  'index.js': source('common').replace('services', books.replace('clientId: \'region\'', 'client: \'operator\''))
+})
 const { vendor, network } = await vendorOf(t)
 const issuer = 'https://login.acme.test'
 vendor.on('GET /.well-known/openid-configuration', {
@@ -142,6 +145,13 @@ async function connect (scope: string, by: Login): Promise<Answer> {
   return await send('POST', `${address}/connect`, { body: { confirmation } }, by)
 }
 
+/** A batch of one text message, which nobody works on. */
+async function batched (by: Login): Promise<string> {
+  const body = Buffer.from(`${JSON.stringify({ sms: { phoneNumber: '+33612345678', message: 'Hello' } })}\n`)
+  return (await send('POST', '/api/v1/batches?service=sms', { body, headers: { 'content-type': 'application/x-ndjson' } }, by)).body.batchId
+}
+const onBatch = (id: string, action: string, by: Login): Promise<Answer> => send('POST', `/api/v1/batches/${id}/${action}`, {}, by)
+
 /** Every operation that changes something. */
 const changes: Record<string, Change> = {
   'POST /api/v1/dispatches/{id}/retry': {
@@ -169,6 +179,25 @@ const changes: Record<string, Change> = {
       return send('POST', `/api/v1/queue/holds/${stepId}/resolve`, { body: { outcome: 'accepted', reason: 'Seen there.' } }, by)
     },
     action: 'dispatch.resolved'
+  },
+  'POST /api/v1/batches/{id}/pause': { send: async (by) => onBatch(await batched(by), 'pause', by), action: 'batch.paused' },
+  'POST /api/v1/batches/{id}/resume': {
+    async send (by) {
+      const id = await batched(by)
+      await onBatch(id, 'pause', by)
+      return onBatch(id, 'resume', by)
+    },
+    action: 'batch.resumed'
+  },
+  'POST /api/v1/batches/{id}/cancel': { send: async (by) => onBatch(await batched(by), 'cancel', by), action: 'batch.cancelled' },
+  'POST /api/v1/batches/{id}/retry': {
+    async send (by) {
+      const id = await batched(by)
+      await sql`update batches set status = 'finished', unchecked = 0, failed = 1 where batch_id = ${id}`.execute(owner)
+      await sql`update batch_rows set state = 'failed' where batch_id = ${id}`.execute(owner)
+      return onBatch(id, 'retry', by)
+    },
+    action: 'batch.retried'
   },
   'POST /api/v1/queue/release': {
     async send (by) {
@@ -431,6 +460,16 @@ const changes: Record<string, Change> = {
     action: 'providers.reloaded',
     company: 1
   },
+  'PUT /api/v1/oauth-apps/{code}': {
+    ...byOperator,
+    send: (by) => send('PUT', '/api/v1/oauth-apps/common', { body: { clientId: 'x', clientSecret: canary } }, by),
+    action: 'oauth-app.changed'
+  },
+  'DELETE /api/v1/oauth-apps/{code}': {
+    ...byOperator,
+    send: (by) => send('DELETE', '/api/v1/oauth-apps/common', {}, by),
+    action: 'oauth-app.removed'
+  },
   'POST /api/v1/marketplace/packages': { ...byOperator, send: (by) => take('1.0.0', by), action: 'adapter.package_added' },
   'POST /api/v1/marketplace/{code}/install': {
     ...byOperator,
@@ -473,6 +512,10 @@ const exceptions: Record<string, string> = {
   'POST /auth': 'Reads the account, and leaves nothing.',
   'POST /api/webhooks/{service}/providers/{provider}/endpoint.json':
     'A vendor speaks: what it says stands in the timeline of the dispatch.',
+  'POST /api/v1/batches': 'Takes in dispatches, which stand in the list of batches with who has sent them.',
+  'POST /api/v1/drafts': 'Keeps what somebody writes, for themselves: nobody is sent anything.',
+  'PUT /api/v1/drafts/{id}': 'The same, again and again while they type.',
+  'DELETE /api/v1/drafts/{id}': 'Takes their own draft away, of which the log has never told.',
   'POST /api/v1/simulator/events': 'Development only: makes the simulator speak as a vendor.'
 }
 /** A dispatch is its own record, with who asked for it and a timeline; a validation changes nothing. */
@@ -499,7 +542,7 @@ const lastEntry = async (): Promise<string> =>
 const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked', 'callback-endpoint.tested']
 /** What leaves no other row than its entry, because it takes one away. */
 const removing = ['single-sign-on.removed', 'link-mail.removed', 'invitation.withdrawn', 'asset.deleted', 'session.ended',
-  'adapter.removed', 'connection.removed']
+  'adapter.removed', 'connection.removed', 'oauth-app.removed']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {

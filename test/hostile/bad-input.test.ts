@@ -92,7 +92,7 @@ const bodies: Record<string, [ErrorWord, Sending]> = {
   'a provider that is not there': ['configuration_missing', { body: invoiceRequest({}, { providerName: 'constructor' }) }],
   'metadata inside metadata': ['validation_error', { body: invoiceRequest({}, { metadata: { a: { b: 'c' } } }) }],
   'a leap second': ['validation_failed', { body: data({ date: '2016-12-31T23:59:60Z' }) }],
-  'an offset without minutes': ['validation_error', { body: invoiceRequest({}, { invoicing: { dueDate: '2026-03-14T09:30:00+05' } }) }],
+  'an offset that is none': ['validation_error', { body: invoiceRequest({}, { invoicing: { dueDate: '2026-03-14T09:30:00+25' } }) }],
   'a day that is none': ['validation_failed', { body: data({ date: '2026-02-30' }) }],
   'a year of six digits': ['validation_failed', { body: data({ date: '+275760-09-13' }) }],
   '__proto__ in the metadata': ['validation_error', { body: withField('"metadata":{"__proto__":"a"}') }],

@@ -38,6 +38,7 @@ type Things = {
   sessionId: string
   passkeyId: string
   invitationId: string
+  draftId: string
 }
 type Company = Awaited<ReturnType<typeof service.company>> & Things
 
@@ -85,8 +86,11 @@ async function founded (name: string, templateId: number): Promise<Company> {
     values (${passkeyId}, ${company.companyId}, ${memberId}, ${name}, '', 0, '{}', ${name}, now())`.execute(owner)
   const guest = { email: `guest@${name}.example.com`, role: 'member', services: [] }
   const { body: { id: invitationId } } = await send('POST', '/api/v1/company/invitations', { body: guest }, company.admin)
+  const draft = { service: 'file', request: { note: name }, shared: true }
+  const { body: { id: draftId } } = await send('POST', '/api/v1/drafts', { body: draft }, company.admin)
   return {
     ...company,
+    draftId,
     sessionId,
     passkeyId,
     invitationId,
@@ -405,6 +409,13 @@ const matrix: Record<string, Row> = {
     roles: ['operator'],
     request: at('/api/v1/providers/sample/publisher', { packageName: 'sample' })
   },
+  'GET /api/v1/oauth-apps': { roles: ['operator'], request: at('/api/v1/oauth-apps') },
+  'PUT /api/v1/oauth-apps/:code': {
+    roles: ['operator'],
+    request: at('/api/v1/oauth-apps/nobody', { clientId: 'client' }),
+    ok: [404]
+  },
+  'DELETE /api/v1/oauth-apps/:code': { roles: ['operator'], request: at('/api/v1/oauth-apps/nobody'), ok: [404] },
   'GET /api/v1/marketplace': { roles: ['operator', 'admin'], request: at('/api/v1/marketplace') },
   'GET /api/v1/marketplace/:code': { roles: ['operator', 'admin'], request: at('/api/v1/marketplace/nobody'), ok: [404] },
   'POST /api/v1/marketplace/packages': {
@@ -521,6 +532,25 @@ const matrix: Record<string, Row> = {
     roles: ['operator', 'admin'],
     request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}/second-factor` }),
     ok: [409],
+    foreign: 'not_found'
+  },
+  'GET /api/v1/drafts': { roles: everyone, request: at('/api/v1/drafts') },
+  'POST /api/v1/drafts': { roles: everyone, request: at('/api/v1/drafts', { service: 'file', request: {} }), ok: [201] },
+  'GET /api/v1/drafts/:id': {
+    roles: everyone,
+    request: ({ draftId }) => ({ path: `/api/v1/drafts/${draftId}` }),
+    foreign: 'not_found'
+  },
+  'PUT /api/v1/drafts/:id': {
+    roles: everyone,
+    // Of a colleague, and of another company, whose draft of this number is another one.
+    request: ({ draftId }) => ({ path: `/api/v1/drafts/${draftId}`, sending: { body: { service: 'file', request: {} } } }),
+    ok: [200, 404]
+  },
+  'DELETE /api/v1/drafts/:id': {
+    roles: everyone,
+    request: () => ({ path: `/api/v1/drafts/${randomUUID()}` }),
+    ok: [404],
     foreign: 'not_found'
   },
   'GET /api/v1/my/passkeys': { roles: everyone, request: at('/api/v1/my/passkeys') },
@@ -675,8 +705,8 @@ const matrix: Record<string, Row> = {
  */
 const open = ['POST /auth', 'POST /auth/links/read', 'POST /auth/links/use', 'GET /auth/password-links', 'POST /auth/password-links',
   'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /openapi/1.0.0.json', 'GET /openapi/1.0.1.json',
-  'GET /openapi/1.1.0.json', 'GET /livez', 'GET /readyz', 'GET /.well-known/security.txt', 'GET /api/connect/:code/callback',
-  'POST /api/webhooks/:service/providers/:provider/endpoint.json']
+  'GET /openapi/1.1.0.json', 'GET /', 'GET /livez', 'GET /readyz', 'GET /.well-known/security.txt', 'GET /api/connect/:code/callback',
+  'POST /api/webhooks/:service/providers/:provider/endpoint.json', 'GET /api/webhooks/:service/providers/:provider/endpoint.json']
 
 function fromTemplate (id: number): Record<string, unknown> {
   const request = invoiceRequest() as { template: object }

@@ -7,7 +7,7 @@ import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
 import { type ConsolePage, pagesOf, unlisted } from '../plugins/support/console-pages.ts'
 import { openConsole } from '../plugins/support/console.ts'
 import { furnished } from '../plugins/support/furnished.ts'
-import { has, lacks } from '../support/matching.ts'
+import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { operator, startService } from '../support/service.ts'
 
@@ -68,6 +68,30 @@ await t.test('a session that somebody else has chosen is no session, before the 
     t.equal((await open('/company', given)).status, 200)
     lacks(t, (await open('/sessions', chosen)).body, other.admin.email, 'the chosen one is not signed in as them')
   }
+})
+
+/** What a page says itself: without what is marked as English, what is code, and the names of things that were made. */
+function ownText (page: string): string {
+  const empty = /^(?:area|base|br|col|hr|img|input|link|meta|source|wbr)$/
+  const foreign = /^<(?:code|pre|textarea|script|style|option|datalist|title|footer)\b|\slang="en"/
+  const said: string[] = []
+  let depth = 0
+  for (const [, tag = '', name = '', content = ''] of page.matchAll(/(<\/?(\w*)[^>]*>)([^<]*)/g)) {
+    if (tag.startsWith('</')) depth = Math.max(0, depth - 1)
+    else if (!empty.test(name) && (depth > 0 || foreign.test(tag))) depth++
+    if (depth === 0) said.push(content)
+  }
+  return said.join(' ')
+}
+
+await t.test('a French page says nothing in English, and no words of the API, but what is marked as such', async (t) => {
+  const english = /\b(?:the|of|and|is|are|with|which|this|that|was|must|expected|required|your)\b|\b(?:GET|POST|PUT|DELETE) \//i
+  for (const page of pages) {
+    const text = ownText((await see(page, 'fr')).body as string)
+    t.notOk(english.test(text), `${page.path}: ${english.exec(text)?.[0] ?? ''}`)
+  }
+  contains(t, (await open('/dispatches?status=nonsense', cookies.admin, { 'accept-language': 'fr' })).body,
+    'Choisissez parmi\u00a0: queued, ')
 })
 
 /** Has lists that are longer than a page, each row as long as it may be. */

@@ -49,17 +49,10 @@ async function founded (name: string): Promise<number> {
   await sql`insert into log_counts (company_id, log, hour, subject, result, count)
     values (${companyId}, 'requests', now(), ${name}, '404', 1)`.execute(owner)
   await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
-  await send('POST', '/api/v1/company/invitations', { body: { email: 'guest@example.com', role: 'member', services: [] } }, admin)
-  await send('POST', '/api/v1/my/second-factor', {}, admin)
   await sql`insert into recovery_codes (user_id, company_id, digest) select user_id, ${companyId}, ${Buffer.from(name)} from users
     where email = ${admin.email}`.execute(owner)
-  await sql`insert into single_sign_on (company_id, code, issuer, client_id, client_secret, creates_users, default_role, default_services,
-    links_by_email, required, updated_at) values (${companyId}, ${name}, '', '', '{}', false, 'member', '{}', false, false, now())`
-    .execute(owner)
   await sql`insert into company_domains (domain, company_id) values (${name}, ${companyId})`.execute(owner)
   await sql`insert into link_mail (company_id, user_id, provider, sender, set_at)
-    select ${companyId}, user_id, '', '', now() from users where email = ${admin.email}`.execute(owner)
-  await sql`insert into user_identities (company_id, user_id, issuer, subject, linked_at)
     select ${companyId}, user_id, '', '', now() from users where email = ${admin.email}`.execute(owner)
   await app.get('sessions').open(admin.email, admin.password, { address: '192.0.2.1', browser: name })
   for (const { isolation } of app.features) await isolation?.(owner, companyId)
@@ -184,9 +177,9 @@ await t.test('without a company there is nothing', async (t) => {
 
 await t.test('what belongs to no company cannot be reached', async (t) => {
   const ofFeatures = app.features.flatMap(({ tables = {} }) => Object.keys(tables).filter((name) => tables[name] === 'service'))
-  t.same(unreachable.filter((name) => !ofFeatures.includes(name)), ['adapter_packages', 'adapters', 'catalogs', 'change_counter', 'changes',
-    'inbound', 'known_clients', 'kysely_migration', 'kysely_migration_lock', 'limits', 'lineages', 'provider_pins', 'provider_processes',
-    'provider_reloads', 'provider_trials', 'releases', 'sign_on_answers', 'signing_keys', 'waiting_sign_ins'])
+  t.same(unreachable.filter((name) => !ofFeatures.includes(name)), ['change_counter', 'changes', 'inbound', 'known_clients',
+    'kysely_migration', 'kysely_migration_lock', 'limits', 'lineages', 'provider_pins', 'provider_processes', 'provider_reloads',
+    'provider_trials', 'releases', 'signing_keys', 'waiting_sign_ins'])
   await t.rejects(rowsAs(own, sql`select * from pg_shadow`), denied)
   for (const name of [...unreachable, 'pg_catalog.pg_authid']) {
     for (const statement of [sql`select * from ${sql.table(name)}`, sql`delete from ${sql.table(name)}`]) {

@@ -35,3 +35,18 @@ await t.test('validation warns of what our page would show, and the vendor\'s ow
     'a customer at Stripe has an address there')
   t.same(await asked({ providerName: 'simulator' }), [], 'a provider that says nothing of it')
 })
+
+await t.test('validation warns of a field with which the provider does nothing, as it has declared', async (t) => {
+  const asked = async (invoicing: Record<string, unknown>, providerName = 'stripe') => {
+    const { status, body } = await send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { providerName, invoicing }) })
+    t.equal(status, 200, JSON.stringify(body))
+    return (body.warnings as Warning[]).filter(({ path }) => path.startsWith('/invoicing'))
+  }
+  t.same(await asked({ reference: 'PO-9' }), [{
+    path: '/invoicing/reference',
+    code: 'unused_field',
+    message: 'The provider "stripe" does nothing with it. Stripe prints the "reference" of the data.'
+  }])
+  t.same(await asked({ customerId: 'cus_1' }), [], 'what it uses')
+  t.same(await asked({ reference: 'PO-9' }, 'simulator'), [], 'a provider that ignores nothing')
+})

@@ -1,4 +1,5 @@
-import { delimiter, resolve } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { ConfigError, readConfig } from '../../plugins/config/config.ts'
@@ -46,9 +47,11 @@ void t.test('a catalog is a directory or an address, and the keys that sign it',
 })
 
 void t.test('an empty variable counts as absent', (t) => {
-  const names = ['NODE_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'DISPATCH_PUBLIC_URL', 'DISPATCH_DATA_DIR', 'DISPATCH_PROVIDERS_DIR',
-    'DISPATCH_MASTER_KEY', 'DISPATCH_PRICES', 'DISPATCH_RETENTION_DAYS', 'DISPATCH_FORGET_MONTHS', 'DISPATCH_WORKER',
-    'DISPATCH_CONCURRENCY', 'DISPATCH_LOG_LEVEL', 'DISPATCH_METRICS_PORT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
+  const code = globSync('plugins/config/*.{ts,mjs}', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8')).join('\n')
+  const names = [
+    ...new Set([...code.matchAll(/\b(?:NODE_ENV|HOST|PORT|DATABASE_URL|(?:DISPATCH|OTEL)_[A-Z\d_]*[A-Z\d])\b/g)].map(([name]) => name))
+  ]
+  t.ok(names.length >= 50, names.join(' '))
   t.same(readConfig(Object.fromEntries(names.map((name) => [name, '']))), readConfig({}))
   t.end()
 })

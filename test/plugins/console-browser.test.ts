@@ -52,7 +52,7 @@ const { privateKey, publicKey } = await makeKeys()
 const keyFile = join(await directory(t), 'key.json')
 await writeFile(keyFile, JSON.stringify(publicKey))
 vendor.on(`GET /${catalogFile}`, {
-  text: await signCatalog(buildCatalog([{ place: 'wares-1.0.0.tgz', bytes }], { now: new Date(), days: 90 }), privateKey)
+  text: await signCatalog(await buildCatalog([{ place: 'wares-1.0.0.tgz', bytes }], { now: new Date(), days: 90 }), privateKey)
 })
 const service = await startService(t, {
   config: {

@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
+import { failureNotice } from '../../plugins/console/pages/dispatch-failure.ts'
+import { durationOf } from '../../plugins/console/pages/dispatch-timeline.ts'
 import { until } from '../core/work/support.ts'
+import { chainBody } from '../support/chains.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { openConsole } from './support/console.ts'
@@ -61,6 +64,64 @@ await t.test('pages name services, documents and providers, and tell what has ha
   contains(t, (await open('/dispatches', cookie)).body, '<td><span title="simulator">Simulator</span></td>')
 })
 
+await t.test('a failed dispatch says why in words for people, and leads to the one thing that helps', async (t) => {
+  const failed = async (body: object): Promise<{ at: string, page: string }> => {
+    const answer = await send('POST', '/api/invoicing', { body }, acme.admin)
+    const at = `/dispatches/${String(answer.body.dispatchId)}`
+    return { at, page: (await open(at, cookie)).body }
+  }
+  const taken = invoiceRequest()
+  await send('POST', '/api/invoicing', { body: taken }, acme.admin)
+  const twice = await failed(taken)
+  contains(t, twice.page, /<strong>Simulator has a document with the number F-[\d-]+ already\.<\/strong>/)
+  contains(t, twice.page, `<a class="button second" href="#anew">${en.wayAnotherNumber}</a>`)
+  contains(t, twice.page, /id="anew">[^]*?<input type="hidden" name="field" value="number">/)
+  const anew = await post(`${twice.at}/duplicate`, { field: 'number' }, cookie)
+  contains(t, anew.headers.get('location'), /^\/console\/send\?draft=[\w-]+#f-data\.number$/)
+  contains(t, (await post(`${twice.at}/duplicate`, { field: '"><b>' }, cookie)).headers.get('location'), /draft=[\w-]+$/)
+  const refused = await failed(invoiceRequest({}, { invoicing: { reference: 'reject' } }))
+  contains(t, refused.page, '<strong>Simulator refused it.</strong>')
+  contains(t, refused.page, `<a class="button second" href="#correct-invoicing">${en.wayCorrect}</a>`)
+  contains(t, refused.page, '<details id="correct-invoicing">')
+  contains(t, (await open(refused.at, cookie, { 'accept-language': 'fr' })).body, '<strong>Simulator l’a refusé.</strong>')
+})
+
+await t.test('credentials that are not accepted lead an admin to the settings, and a doubt to the vendor', (t) => {
+  const said = (role: 'admin' | 'member', error: 'authentication_error' | 'outcome_unknown'): string =>
+    failureNotice({ words: en, isAdmin: role === 'admin' }, {
+      step: { service: 'invoicing', providerName: 'stripe', error: { error, message: 'Said.' } },
+      dispatch: {},
+      providers: []
+    }, { retriable: true, uncertain: error === 'outcome_unknown', duplicable: true, correctable: [] }).markup
+  contains(t, said('admin', 'authentication_error'), `href="/console/providers/stripe">${en.waySettings}</a>`)
+  lacks(t, said('member', 'authentication_error'), 'href=')
+  contains(t, said('admin', 'outcome_unknown'), `href="#resolve">${en.wayAsk}</a>`)
+  t.end()
+})
+
+await t.test('the page of a dispatch has its template, its data and request, and the time between the lines of its timeline', async (t) => {
+  const at = `/dispatches/${String(invoice.dispatchId)}`
+  const page = (await open(at, cookie)).body
+  contains(t, page, `<dt>${en.sendTemplate}</dt><dd><a href="/console/templates/1">number 1, version 1</a></dd>`)
+  contains(t, page, /<h2 id="request">Request<\/h2><details><summary>Data of the document<\/summary><pre>\{[^<]*&quot;number&quot;/)
+  contains(t, page, /<\/svg> \+[\d.]+ (?:ms|s)<\/span>/)
+  const spans = [[0, '0 ms'], [999, '999 ms'], [1_500, '1.5 s'], [12_345, '12 s'], [90_000, '1.5 min'], [7_200_000, '2 h'], [259_200_000,
+    '3 days']] as const
+  for (const [milliseconds, text] of spans) t.equal(durationOf(en, milliseconds), text)
+  t.equal(durationOf(languages.fr, 1_500), '1,5 s')
+})
+
+await t.test('what was cancelled says so, and offers no second cancellation', async (t) => {
+  const asDemo = await signIn(admin)
+  const { body } = await send('POST', '/api/esign', { body: chainBody(['esign'], invoiceRequest()['template']) })
+  const at = `/dispatches/${String(body.dispatchId)}`
+  contains(t, (await open(at, asDemo)).body, en.cancelIntro)
+  t.equal((await post(`${at}/cancel`, {}, asDemo)).status, 303)
+  const page = (await open(at, asDemo)).body
+  contains(t, page, new RegExp(`<dt>${en.cancellation}</dt><dd>${en.event_cancelled} <time`))
+  lacks(t, page, en.cancelIntro)
+})
+
 await t.test('a document is shown in a frame of the page of its dispatch, and in no other', async (t) => {
   const at = `/dispatches/${String(invoice.dispatchId)}`
   const page = await open(at, cookie)
@@ -71,7 +132,7 @@ await t.test('a document is shown in a frame of the page of its dispatch, and in
   t.equal(status, 200)
   has(t, Object.fromEntries(headers), {
     'content-type': 'application/pdf',
-    'content-disposition': 'inline',
+    'content-disposition': /^inline; filename="Invoice-/,
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store'
   })
@@ -265,9 +326,7 @@ await t.test('an admin lets go on what waits for a provider, of the own company 
   const { body: { dispatchId } } = await send('POST', '/api/invoicing?async=true', {
     body: invoiceRequest({}, { invoicing: { reference: 'unavailable' } })
   }, acme.admin)
-  await until('it waits', async () =>
-    (await open(path, cookie)).status === 200 &&
-    (await send('GET', `/api/v1/dispatches/${String(dispatchId)}`, {}, acme.admin)).body.nextTryAt !== undefined)
+  await until('it waits', async () => (await open(path, cookie)).body.includes(String(dispatchId)))
   const form = { stepStatus: 'unavailable', providerName: 'simulator' }
   contains(t, (await open('/dispatches?stepStatus=unavailable', cookie)).body, en.releaseAny)
   lacks(t, (await open('/dispatches?stepStatus=unavailable', await signIn(acme.member))).body, en.releaseAny)
@@ -345,7 +404,7 @@ await t.test('a step that failed is corrected in a form, in which what it does n
   const fields = { service: 'email', 'email.from': email.from, 'email.subject': 'Bonjour', 'email.body': 'Dear Ada' }
   const refused = await post(`${at}/correct`, { ...fields, 'email.to': 'nobody' }, asDemo)
   t.equal(refused.status, 400)
-  contains(t, refused.body, '<details open>')
+  contains(t, refused.body, '<details id="correct-email" open>')
   contains(t, refused.body, /id="f-email\.to"[^>]* aria-invalid="true"/)
   const good = { ...fields, 'email.to': 'ada@example.com\r\n' }
   t.equal((await post(`${at}/correct`, good, theirs)).status, 404, 'not by another company')

@@ -1,6 +1,8 @@
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { wordsOf as withApps } from '../../core/packages/features/authenticators/pages/words.ts'
+import { wordsOf as withLinks } from '../../core/packages/features/links/pages/words.ts'
 import { wordsOf as withMarketplace } from '../../core/packages/features/marketplace/pages/words.ts'
 import { wordsOf as withTemplates } from '../../core/packages/features/templates/pages/words.ts'
 import { languages, wordFor, type Words } from '../../plugins/console/language/language.ts'
@@ -11,7 +13,7 @@ import { contains, has, lacks } from '../support/matching.ts'
 import { invoiceRequest, operator, shippedProviders, startService, type TestService } from '../support/service.ts'
 import { isRight, launchChromium, signInAt, watchFaults } from './support/chromium.ts'
 
-const wordsOf = (words: Words) => ({ ...withTemplates(words), ...withMarketplace(words) })
+const wordsOf = (words: Words) => ({ ...withApps(words), ...withLinks(words), ...withTemplates(words), ...withMarketplace(words) })
 
 type Company = Awaited<ReturnType<TestService['company']>>
 
@@ -60,6 +62,9 @@ async function inBrowser (browser: Browser): Promise<void> {
     await page.selectOption('#f-template', '1')
     await press(page, words.sendOpen)
     if (providerName !== undefined) await page.selectOption('#f-provider', providerName)
+    await page.uncheck('[id="f-:sandbox"]')
+    const real = { 'number': 'F-2026-7', 'customer.name': 'Grace Hopper', 'customer.email': 'grace@example.com' }
+    for (const [name, value] of Object.entries(real)) await page.fill(`[id="f-data.${name}"]`, value)
   }
 
   const journeys: Record<string, (person: Person) => Promise<void>> = {
@@ -141,6 +146,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       await theirs.locator(`button[name=":remove"][value="data.lines.${String(lines)}"]`).click()
       await line.waitFor({ state: 'detached' })
       await theirs.fill('[id="f-data.lines.0.description"]', 'By hand')
+      await theirs.uncheck('[id="f-:sandbox"]')
       const [shown] = await Promise.all([theirs.waitForResponse('**/console/send/preview'), press(theirs, words.sendPreview)])
       t.equal(shown.headers()['content-type'], 'application/pdf')
       t.equal(await theirs.inputValue('[id="f-data.lines.0.description"]'), 'By hand', 'the page stays beside the document')

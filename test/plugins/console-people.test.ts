@@ -1,11 +1,12 @@
 import t from 'tap'
+import { wordsOf } from '../../core/packages/features/links/pages/words.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Login, operator, startService } from '../support/service.ts'
 import { openConsole } from './support/console.ts'
 
-const { en, fr } = languages
+const [en, fr] = [wordsOf(languages.en), wordsOf(languages.fr)]
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { app, send } = service
 const { open, post, signIn } = openConsole(service)

@@ -1,6 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import t, { type Test } from 'tap'
 import { words as ofPasskeys } from '../../core/packages/features/passkeys/words.en.ts'
+import { tablesIn as signOnTables } from '../../core/packages/features/single-sign-on/store/tables.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { createAuthenticator } from '../support/authenticator.ts'
 import { clockAt } from '../support/clock.ts'
@@ -125,7 +126,7 @@ await t.test('whom the company lets in by its own provider signs in there again,
   const other = await service.company('signed-on')
   const cookie = await signIn(other.member)
   const { id } = (await send('GET', '/api/v1/users', {}, other.admin)).body.data.find(({ email }: Login) => email === other.admin.email)
-  await service.app.get('database').owner.insertInto('single_sign_on').values({
+  await signOnTables(service.app.get('database').owner).insertInto('single_sign_on').values({
     company_id: other.companyId,
     code: 'abcdefghjkmn',
     issuer: 'https://issuer.test',

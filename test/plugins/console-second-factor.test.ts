@@ -1,6 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { words as ofApps } from '../../core/packages/features/authenticators/words.en.ts'
 import { words as ofPasskeys } from '../../core/packages/features/passkeys/words.en.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { contains, lacks } from '../support/matching.ts'
@@ -110,7 +111,7 @@ await t.test('the page sets up, renews and removes; what was sent wrongly says s
   }
   contains(t, (await post('/second-factor/recovery-codes', { proof: user.password }, cookie)).body, /<code>[\w-]{19}<\/code>/)
   t.equal((await post('/second-factor/remove', { proof: codeOf(secret) }, cookie)).status, 303)
-  contains(t, (await open('/second-factor', cookie)).body, en.factorBegin)
+  contains(t, (await open('/second-factor', cookie)).body, ofApps.factorBegin)
   t.not(await signIn(user), '')
 })
 
@@ -206,7 +207,7 @@ else {
     await page.locator('form[action*="/passkeys/"] input[name=proof]').fill(user.password)
     await page.locator('form[action*="/passkeys/"][action$="/remove"] button').click()
     await page.locator('.list strong').waitFor({ state: 'detached' })
-    t.equal(await page.getByRole('button', { name: en.factorBegin }).count(), 1, 'the password alone suffices again')
+    t.equal(await page.getByRole('button', { name: ofApps.factorBegin }).count(), 1, 'the password alone suffices again')
     t.same(faults, [], 'the content security policy permits all of it')
     await context.close()
   })

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { languages, wordFor } from '../../plugins/console/language/language.ts'
@@ -82,6 +83,8 @@ async function whileTyping (): Promise<void> {
       t.equal(await page.inputValue(field), 'Grace')
       t.equal(await page.evaluate('document.activeElement.selectionStart'), 5, 'the caret stays')
       contains(t, await page.locator('pre').first().textContent() ?? '', 'Grace', 'the code follows')
+      await page.locator(`${told} table`).waitFor()
+      await isAccessible(t, page, 'a form beside which stands what it will do')
     }))
 
   await t.test('the document beside the form follows, and stays while the data are wrong; the way back does not lead through it', (t) =>
@@ -115,6 +118,29 @@ async function whileTyping (): Promise<void> {
       while (made.length === 0) await page.waitForTimeout(50)
     }))
 
+  await t.test('a refused form says so in its title, and leads to what is wrong', (t) =>
+    typed(t, async (page) => {
+      const focused = (): Promise<string> => page.evaluate('document.activeElement.id || document.activeElement.className')
+      await page.fill(field, '')
+      await page.getByRole('button', { name: en.sendDo }).click()
+      await page.waitForFunction('document.title.startsWith("Problem: ")')
+      t.equal(await focused(), 'notice bad')
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      t.equal(await focused(), 'f-data.sender')
+    }))
+
+  await t.test('the focus begins in the first field of the sign-in, and stays in the one that was wrong', async (t) => {
+    const page = await browser!.newPage({ baseURL: url, locale: 'en' })
+    const focused = (): Promise<string> => page.evaluate('document.activeElement.id')
+    await page.goto('/console/sign-in')
+    t.equal(await focused(), 'email')
+    await signInAt(page, '/console/sign-in', { ...admin, password: 'wrong' })
+    await page.waitForFunction('document.title.startsWith("Problem: ")')
+    t.equal(await focused(), 'password')
+    await page.close()
+  })
+
   await t.test('the last answer counts', (t) =>
     typed(t, async (page) => {
       const held: (() => Promise<void>)[] = []
@@ -147,4 +173,54 @@ async function whileTyping (): Promise<void> {
       t.equal(await page.inputValue(field), 'Grace')
       lacks(t, await page.textContent('main') ?? '', 'Away')
     }))
+
+  await t.test('Back, F5, a second tab, a double press and a cut answer send a form once', async () => {
+    const acts = ['send', 'press twice', 'back', 'reload', 'second tab', 'cut'] as const
+    const count = async (): Promise<number> => (await send('GET', '/api/v1/dispatches?service=sms&limit=100')).body.data.length
+    const context = await browser!.newContext({ baseURL: url, locale: 'en' })
+    let page = await context.newPage()
+    await signInAt(page, '/console/sessions', admin)
+    context.setDefaultTimeout(10_000)
+    const press = async (...times: number[]): Promise<void> => {
+      const button = page.getByRole('button', { name: en.sendDo, exact: true })
+      if (await button.count() === 0) return
+      // A navigation that is cut ends the wait for it, too.
+      await Promise.allSettled([
+        page.waitForResponse('**/console/send/dispatch').then((answer) => answer.finished()),
+        button.click({ clickCount: times.length })
+      ])
+      await page.waitForLoadState()
+    }
+    const another = async (address: string): Promise<Page> => {
+      const opened = await context.newPage()
+      await opened.goto(address)
+      return opened
+    }
+    await fc.assert(fc.asyncProperty(fc.array(fc.constantFrom(...acts), { minLength: 1, maxLength: 6 }), async (chosen) => {
+      const before = await count()
+      page = await another('/console/send?template=20')
+      const form = page.url()
+      for (const act of ['send', ...chosen] as const) {
+        if (act === 'send') await press(1)
+        else if (act === 'press twice') await press(1, 2)
+        else if (act === 'back') await page.goBack().catch(() => null)
+        else if (act === 'reload') await page.reload().catch(() => null)
+        else if (act === 'second tab') page = await another(form)
+        else {
+          page = await another(form)
+          const { promise, resolve } = Promise.withResolvers<undefined>()
+          await page.route('**/console/send/dispatch', async (route) => {
+            await route.fetch({ maxRedirects: 0 })
+            await route.abort()
+            resolve(undefined)
+          }, { times: 1 })
+          await page.getByRole('button', { name: en.sendDo, exact: true }).click({ noWaitAfter: true })
+          await promise
+          page = await another(form)
+        }
+      }
+      return await count() === before + 1
+    }), { numRuns: 8, endOnFailure: true })
+    await context.close()
+  })
 }

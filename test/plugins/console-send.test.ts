@@ -7,7 +7,7 @@ import { dataForm, fits } from '../../plugins/console/form/simple.ts'
 import { fieldWords, languages } from '../../plugins/console/language/language.ts'
 import { followingForms, serviceForms } from '../../plugins/console/pages/send-forms.ts'
 import { until } from '../core/work/support.ts'
-import { contains, has, lacks } from '../support/matching.ts'
+import { contains, has, lacks, matches } from '../support/matching.ts'
 import { startService } from '../support/service.ts'
 import { openConsole } from './support/console.ts'
 import { letter } from './support/templates.ts'
@@ -15,7 +15,7 @@ import { letter } from './support/templates.ts'
 const { en } = languages
 const service = await startService(t)
 const { send } = service
-const { open, post, signIn } = openConsole(service)
+const { open, follow, post, signIn } = openConsole(service)
 const cookie = await signIn()
 const markup = '"><img src=x onerror=alert(1)>'
 
@@ -62,7 +62,7 @@ function formIn (page: string): Fields {
 }
 
 const letterForm = async (changes: Fields = {}): Promise<Fields> => ({
-  ...formIn((await open(`/send?template=${String(id)}`, cookie)).body),
+  ...formIn((await follow(`/send?template=${String(id)}`, cookie)).body),
   ...changes
 })
 const dispatches = async (): Promise<{ dispatchId: string }[]> => (await send('GET', '/api/v1/dispatches')).body.data
@@ -76,7 +76,7 @@ await t.test('the fields of every service have their words in each language', as
     t.ok(names.length >= Object.keys(form.properties ?? {}).length, of)
     for (const words of Object.values(languages)) for (const name of names) t.ok(fieldWords(words, name).title, `${of} ${name}`)
   }
-  const page = (await open('/send?template=1&service=postal', cookie, { 'accept-language': 'fr' })).body
+  const page = (await follow('/send?template=1&service=postal', cookie, { 'accept-language': 'fr' })).body
   contains(t, page, />Type de lettre\b/)
   contains(t, page, '<option value="REGISTERED">Recommandée</option>')
   contains(t, page, fieldWords(languages.fr, 'state').description ?? '')
@@ -98,7 +98,7 @@ await t.test('the form of every shared template, sent as it begins, is a request
   const chosen = (await open('/send', cookie)).body
   for (const { id: template, name } of data) {
     contains(t, chosen, `<option value="${String(template)}">${name}`)
-    const { status, headers, body } = await open(`/send?template=${String(template)}`, cookie)
+    const { status, headers, body } = await follow(`/send?template=${String(template)}`, cookie)
     t.equal(status, 200)
     t.equal(headers.get('content-security-policy'), policies.framing)
     t.ok(body.length < 100_000, `${name}: ${String(body.length)} characters`)
@@ -195,7 +195,7 @@ await t.test('while somebody types, the page says what the service would, and se
 })
 
 await t.test('the document is shown in the frame of the page', async (t) => {
-  contains(t, (await open(`/send?template=${String(id)}`, cookie)).body, '<iframe name="document"')
+  contains(t, (await follow(`/send?template=${String(id)}`, cookie)).body, '<iframe name="document"')
   const made = await post('/send/preview', await letterForm(), cookie)
   t.same([made.status, made.headers.get('content-type'), made.headers.get('x-frame-options')], [200, 'application/pdf', 'SAMEORIGIN'])
   const refused = await post('/send/preview', await letterForm({ 'data.name': '' }), cookie)
@@ -214,18 +214,46 @@ await t.test('a form that is sent twice is one dispatch; the page of the dispatc
   t.equal((await dispatches()).length, 2, 'another form is another dispatch')
 })
 
+await t.test('what is still a sample is named beside the form, and is not sent for real; a new company begins with tests', async (t) => {
+  const { admin } = await service.company('samples')
+  const theirs = await signIn(admin)
+  const settings = { accountSid: `AC${'1'.repeat(32)}`, authToken: 'a'.repeat(32), from: '+15005550100' }
+  const tests = { testAccountSid: `AC${'2'.repeat(32)}`, testAuthToken: 'b'.repeat(32) }
+  t.equal((await send('PUT', '/api/v1/company/providers/twilio', { body: { settings } }, admin)).status, 200)
+  const begun = (await follow('/send?template=20', theirs)).body
+  const inTest = /name=":sandbox" value="true" checked/
+  contains(t, begun, inTest)
+  lacks(t, (await follow('/send?template=20', cookie)).body, inTest, 'who has sent for real goes on so')
+  const form = { ...formIn(begun), provider: 'twilio' }
+  const refused = await post('/send/dispatch', form, theirs)
+  t.equal(refused.status, 422)
+  contains(t, refused.body, en.samplesRefused)
+  contains(t, refused.body, /<li><a href="#f-request\.phoneNumber">[^<]+<\/a> \+33612345678<\/li>/)
+  t.same((await send('GET', '/api/v1/dispatches', {}, admin)).body.data, [])
+  const shown = (await post('/send/check', form, theirs)).body
+  contains(t, shown, `<dt>${en.recipient}</dt><dd>+33612345678</dd>`)
+  contains(t, shown,
+    new RegExp(`Twilio <span class="quiet">${en.chosen_request}</span></td><td>\\d+ credits?</td><td><span class="badge warn">real<`))
+  contains(t, shown, en.reviewSamples)
+  const test = { ...form, ':sandbox': 'true' }
+  contains(t, (await post('/send/check', test, theirs)).body, /id="f-provider-wrong">[^<]*no test environment/)
+  await send('PUT', '/api/v1/company/providers/twilio', { body: { settings: { ...settings, ...tests } } }, admin)
+  contains(t, (await post('/send/check', test, theirs)).body, '<td>0 credits</td><td><span class="badge calm">test<')
+  t.equal((await post('/send/dispatch', { ...test, provider: 'simulator' }, theirs)).status, 303)
+})
+
 await t.test('a dispatch that the vendor refuses leads to its page; one in the test environment is a test', async (t) => {
   const sent = async (fields: Fields): Promise<unknown> => {
     const { status, headers } = await post('/send/dispatch', { ...fields, provider: 'simulator' }, cookie)
     t.equal(status, 303)
     return (await send('GET', (headers.get('location') ?? '').replace('/console', '/api/v1'))).body
   }
-  const invoice = formIn((await open('/send?template=1', cookie)).body)
+  const invoice = formIn((await follow('/send?template=1', cookie)).body)
   has(t, await sent({ ...invoice, 'request.reference': 'reject' }), {
     status: 'failed',
     steps: [{ service: 'invoicing', status: 'rejected' }]
   })
-  const sms = formIn((await open('/send?template=20', cookie)).body)
+  const sms = formIn((await follow('/send?template=20', cookie)).body)
   has(t, await sent({ ...sms, ':sandbox': 'true' }), { status: 'succeeded', steps: [{ service: 'sms', sandbox: true }] })
 })
 
@@ -248,7 +276,7 @@ await t.test('a long request is a file that the code reads', async (t) => {
 })
 
 await t.test('a chain has the fields of each of its services, and is one dispatch', async (t) => {
-  const form = (await open('/send?template=1&then1=email&then2=nothing', cookie)).body
+  const form = (await follow('/send?template=1&then1=email&then2=nothing', cookie)).body
   const fields = formIn(form)
   has(t, fields, { then: 'email', 'then.email.subject': 'Hello' })
   lacks(t, form, 'name="provider"')
@@ -259,8 +287,27 @@ await t.test('a chain has the fields of each of its services, and is one dispatc
   t.equal(status, 303)
   const { body } = await send('GET', (headers.get('location') ?? '').replace('/console', '/api/v1'))
   has(t, body, { status: 'succeeded', services: ['invoicing', 'email'] })
-  t.equal((await post('/send/validate', formIn((await open('/send?template=20&then1=email', cookie)).body), cookie)).status, 404,
-    'no chain')
+  const offered = (page: string): string[] => [...page.matchAll(/name=":then" value="(\w+)"/g)].map(([, name = '']) => name)
+  t.same(offered(form), ['esign', 'postal', 'sms', 'upload'], 'what may follow an invoice and its e-mail')
+  const longer = (await post('/send', { ...fields, ':then': 'upload' }, cookie)).body
+  t.same([...longer.matchAll(/name="then" value="(\w+)"/g)].map(([, name]) => name), ['email', 'upload'])
+  t.same(offered(longer), [], 'nothing follows an upload')
+  t.equal((await post('/send/validate', { ...formIn(longer), then: 'upload' }, cookie)).status, 200)
+  t.same(offered((await post('/send', { ...fields, ':without': 'email' }, cookie)).body), ['esign', 'postal', 'sms', 'email', 'upload'])
+  const text = (await follow('/send?template=20&then1=email', cookie)).body
+  t.same([offered(text), formIn(text)['then']], [[], undefined], 'a text message makes no document that something could follow')
+})
+
+await t.test('a provider without settings is marked; a test environment is offered where the vendor has one', async (t) => {
+  const { data } = (await send('GET', '/api/v1/providers?schemas=false')).body as { data: { code: string, sandbox?: string }[] }
+  const sandboxOf = (code: string): string | undefined => data.find((one) => one.code === code)?.sandbox
+  t.same(['simulator', 'stripe', 'smtp'].map(sandboxOf), ['flag', 'configuration', undefined])
+  const form = (await follow('/send?template=1', cookie)).body
+  contains(t, form, `<option value="qonto">Qonto (${en.notConfigured})</option>`)
+  contains(t, form, '<option value="simulator">Simulator</option>')
+  contains(t, form, 'name=":sandbox"')
+  contains(t, (await open('/providers/stripe', cookie)).body, 'name=":sandbox"')
+  lacks(t, (await open('/providers/smtp', cookie)).body, 'name=":sandbox"')
 })
 
 await t.test('metadata and the address of callbacks go with the request; what is wrong stands beside them', async (t) => {
@@ -304,12 +351,12 @@ await t.test('only from the console, only with templates of one\'s own, and only
   const fields = await letterForm()
   const others = await service.company('texting', { services: ['sms'] })
   const other = await signIn(others.member)
-  t.equal((await open(`/send?template=${String(id)}`, other)).status, 404)
+  t.equal((await follow(`/send?template=${String(id)}`, other)).status, 404)
   for (const path of ['/send', '/send/validate', '/send/check', '/send/request', '/send/preview', '/send/dispatch']) {
     t.equal((await post(path, fields, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403, path)
     t.equal((await post(path, fields, other)).status, 404, path)
   }
-  const forbidden = await post('/send/dispatch', formIn((await open('/send?template=1', other)).body), other)
+  const forbidden = await post('/send/dispatch', formIn((await follow('/send?template=1', other)).body), other)
   t.equal(forbidden.status, 403)
   contains(t, forbidden.body, en.sendRefused)
 })
@@ -333,4 +380,81 @@ await t.test('a schema that a form cannot follow has none', (t) => {
     leftOut: ['period']
   })
   t.end()
+})
+
+await t.test('a form has one number: sent again after Back it is the first dispatch; changed, it is a new one only if asked', async (t) => {
+  const { headers } = await open('/send?template=20', cookie)
+  const at = headers.get('location')!.slice('/console'.length)
+  matches(t, at, /^\/send\?template=20&draft=[\w-]{36}$/)
+  const typed = { ...formIn((await open(at, cookie)).body), 'request.phoneNumber': '+33612345678' }
+  const sent = await post('/send/dispatch', typed, cookie)
+  matches(t, sent.headers.get('location')!, /^\/console\/dispatches\/[\w-]{36}$/)
+  const count = (await dispatches()).length
+  const back = (await open(at, cookie)).body
+  contains(t, back, en.sendWasSent)
+  const again = formIn(back)
+  t.equal(again['request.phoneNumber'], '+33612345678', 'what was typed')
+  t.equal((await post('/send/dispatch', again, cookie)).headers.get('location'), sent.headers.get('location'))
+  const changed = await post('/send/dispatch', { ...again, 'request.phoneNumber': '+33698765432' }, cookie)
+  t.equal(changed.status, 422)
+  contains(t, changed.body, en.sendWasSent)
+  contains(t, changed.body, `href="${sent.headers.get('location')!}"`)
+  t.equal((await dispatches()).length, count, 'nothing was sent twice')
+  const anew = await post('/send/copy', formIn(changed.body), cookie)
+  const other = formIn((await open(anew.headers.get('location')!.slice('/console'.length), cookie)).body)
+  t.equal(other['request.phoneNumber'], '+33698765432')
+  t.not((await post('/send/dispatch', other, cookie)).headers.get('location'), sent.headers.get('location'))
+  t.equal((await dispatches()).length, count + 1)
+})
+
+await t.test('what was typed is there again: after F5, by the list of drafts, and after the session has ended', async (t) => {
+  const at = (await open('/send?template=1&then1=email', cookie)).headers.get('location')!.slice('/console'.length)
+  const typed: Fields = {
+    ...formIn((await open(at, cookie)).body),
+    'data.number': 'F-TYPED',
+    'then.email.subject': 'Typed',
+    ':metadata': 'order=17',
+    ':sandbox': 'true'
+  }
+  await post('/send/check', typed, cookie)
+  for (const path of [at, `/send?draft=${typed[':once']!}`]) {
+    const { body } = await open(path, cookie)
+    has(t, formIn(body), { 'data.number': 'F-TYPED', 'then.email.subject': 'Typed', ':metadata': 'order=17' })
+    contains(t, body, 'name=":sandbox" value="true" checked')
+  }
+  contains(t, (await open('/drafts', cookie)).body, `href="/console/send?draft=${typed[':once']!}"`)
+  const ended = await post('/send/dispatch', typed, '')
+  const next = new URL(ended.headers.get('location')!, service.url).searchParams.get('next') ?? ''
+  contains(t, next, typed[':once']!)
+  t.equal(formIn((await open(next.slice('/console'.length), cookie)).body)['data.number'], 'F-TYPED')
+  const raw = await post('/send', { ...typed, ':show': 'json', ':written': 'json', json: '{ not yet' }, cookie)
+  contains(t, raw.body, '{ not yet')
+  t.equal(formIn((await open(at, cookie)).body)['json'], '{ not yet')
+})
+
+await t.test('a dispatch is written anew from its page: with its data and its fields, as another request', async (t) => {
+  const typed = {
+    ...formIn((await follow('/send?template=20', cookie)).body),
+    'request.phoneNumber': '+33644444444',
+    ':metadata': 'order=18'
+  }
+  const page = (await post('/send/dispatch', typed, cookie)).headers.get('location')!.slice('/console'.length)
+  contains(t, (await open(page, cookie)).body, `action="/console${page}/duplicate"`)
+  const anew = await post(`${page}/duplicate`, {}, cookie)
+  const form = formIn((await open(anew.headers.get('location')!.slice('/console'.length), cookie)).body)
+  has(t, form, { 'request.phoneNumber': '+33644444444', ':metadata': 'order=18' })
+  const second = await post('/send/dispatch', form, cookie)
+  matches(t, second.headers.get('location')!, /^\/console\/dispatches\/[\w-]{36}$/)
+  t.not(second.headers.get('location'), `/console${page}`)
+})
+
+await t.test('a draft that a colleague shares is written on as a copy', async (t) => {
+  const colleague = { email: 'drafting@example.com', password: 'a long enough password' }
+  await send('POST', '/api/v1/users', { body: { ...colleague, role: 'member', services: ['*'] } })
+  const request = { template: { id: 20, data: {} }, sms: { phoneNumber: '+33622222222' } }
+  const { body: { id: draft } } = await send('POST', '/api/v1/drafts', { body: { service: 'sms', request, shared: true } })
+  const theirs = await signIn(colleague)
+  const led = await open(`/send?draft=${draft}`, theirs)
+  lacks(t, led.headers.get('location') ?? '', draft)
+  has(t, formIn((await follow(`/send?draft=${draft}`, theirs)).body), { 'request.phoneNumber': '+33622222222' })
 })

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { errorTable } from '../../core/contract/errors.ts'
 import { script } from '../../plugins/console/browser/script.ts'
 import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
+import { sentenceOf } from '../../plugins/console/form/sentence.ts'
 import { settingsFields } from '../../plugins/console/form/settings.ts'
 import { creditsOf, documentTypeName, languages, serviceNames } from '../../plugins/console/language/language.ts'
+import { french, type Told } from '../../plugins/console/language/problems.ts'
 import { sentences } from '../../plugins/console/pages/layout.ts'
 import { hasNoFault } from '../hostile/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -72,6 +75,26 @@ await t.test('a sentence of the API is said once', (t) => {
     sentences(languages.en, { message: `${one.path}: ${one.message} And 1 more: see the details.`, details: [one, other] }).markup
   for (const problem of both) contains(t, first, problem)
   lacks(t, first, 'see the details', 'a page has all of them')
+  t.end()
+})
+
+await t.test('what the API says of a mistake has words for people, in both languages; what is quoted is marked as English', (t) => {
+  const said = (told: Told): string[] => [languages.en, languages.fr].map((words) => sentenceOf(words, told).markup)
+  t.same(said({ code: 'type', message: 'Expected integer, got string.' }), ['This must be a whole number.', 'Il faut un nombre entier.'])
+  t.same(said({ code: 'required', message: 'The field "number" is required.' }), ['Fill this in.', 'À remplir.'])
+  t.same(said({ code: 'enum', message: 'Expected one of "a", "b" (did you mean "b"?).' }), ['Choose one of: a, b. Did you mean “b”?',
+    'Choisissez parmi\u00a0: a, b. Vouliez-vous dire «\u00a0b\u00a0»\u00a0?'])
+  t.same(said({
+    error: 'configuration_missing',
+    message:
+      'The provider "acme" has no configuration: set one with PUT /api/v1/company/providers/acme, or for yourself alone with PUT /api.'
+  }), ['The provider “acme” has no settings yet.', 'Le fournisseur «\u00a0acme\u00a0» n’a pas encore de réglages.'])
+  t.same(said({ error: 'not_found', message: 'There is no step "x": GET /api/v1/queue/holds lists them.' }), [
+    'There is no step &quot;x&quot;.',
+    'Cet objet n’existe pas. <span lang="en">There is no step &quot;x&quot;.</span>'
+  ])
+  t.same(said({ code: 'vendor_4711', message: 'Nope' }), ['Nope', '<span lang="en">Nope</span>'], 'a code of a vendor')
+  t.same(Object.keys(errorTable).filter((word) => !Object.hasOwn(french, word)), [], 'each word of an error has a French sentence')
   t.end()
 })
 
@@ -309,7 +332,7 @@ await t.test('a field that the API refuses says so in place, with what was writt
     cookie)
   t.equal(answer.status, 422)
   contains(t, answer.body, /id="f-port-help"[^]*value="99999"[^>]* aria-invalid="true"[^>]*aria-describedby="f-port-help f-port-wrong"/)
-  contains(t, answer.body, /id="f-allowedSenders-wrong" lang="en">[^<]/)
+  contains(t, answer.body, /id="f-allowedSenders-wrong">[^<]/)
   lacks(t, answer.body, 'canary')
   contains(t, answer.body, languages.en.secretSet, 'the stored one is still set')
 })
@@ -321,6 +344,44 @@ await t.test('the form of a provider is in the language of the reader, where its
   contains(t, french.body, '<label for="f-host">Serveur de messagerie</label>')
   contains(t, french.body, 'Le nom du serveur qui achemine vos e-mails')
   contains(t, (await open('/providers/lob', cookie, { 'accept-language': 'fr' })).body, '<label for="f-senderZip">Code postal</label>')
+})
+
+await t.test('settings are ready when the vendor has said so, and until then nobody has checked them', async (t) => {
+  const cookie = await signIn()
+  const badge = /<h2 id="settings">Settings <span class="badge \w+">([^<]*)</
+  await post('/providers/smtp', { host: 'localhost', port: '1', allowedSenders: 'demo@example.com' }, cookie)
+  t.equal(badge.exec((await open('/providers/smtp', cookie)).body)?.[1], languages.en.neverChecked)
+  const checked = await post('/providers/smtp/check', {}, cookie)
+  t.equal(badge.exec(checked.body)?.[1], languages.en.notCheckable, 'the page of the answer knows it')
+  contains(t, checked.body, new RegExp(`${languages.en.checkedLast} <time datetime="`))
+  contains(t, (await open('/providers', cookie)).body,
+    new RegExp(`${languages.en.notCheckable}</span>[^]*?${languages.en.checkedLast} <time`))
+  lacks(t, (await open('/providers', cookie)).body, `>${languages.en.ready}<`)
+})
+
+await t.test('a default whose settings are removed is marked where it stands, on Home and by the API', async (t) => {
+  const { admin } = await service.company('unready')
+  const cookie = await signIn(admin)
+  await post('/providers/smtp', { host: 'smtp.example.com', allowedSenders: 'demo@example.com' }, cookie)
+  lacks(t, (await open('/providers/smtp', cookie)).body, 'It is the provider of')
+  await post('/services/email', { to: 'smtp' }, cookie)
+  contains(t, (await open('/providers/smtp', cookie)).body, 'It is the provider of: E-mail.')
+  const email = async (): Promise<any> => (await send('GET', '/api/v1/my/config', {}, admin)).body.services.email
+  t.equal((await email()).problems, undefined)
+  const home =
+    /<a href="\/console\/providers\/smtp">E-mail: the chosen provider, SMTP, cannot be used<\/a> <span class="quiet">no settings yet/
+  lacks(t, (await open('', cookie)).body, home)
+  const { headers } = await post('/providers/smtp/remove', {}, cookie)
+  t.equal(headers.get('location'), '/console/providers?removed=smtp')
+  const page = await open('/providers?removed=smtp', cookie)
+  contains(t, page.body, 'These services have it as their provider: E-mail.')
+  contains(t, page.body, /SMTP <span class="badge warn">cannot be used<\/span> <a href="\/console\/providers\/smtp">no settings yet<\/a>/)
+  contains(t, (await open('', cookie)).body, home)
+  has(t, await email(), { providerName: 'smtp', problems: [{ path: '/providerName', code: 'configuration_missing' }] })
+  const list = { providers: [{ providerName: 'simulator' }, { providerName: 'smtp' }] }
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } }, admin)
+  await send('PUT', '/api/v1/company/defaults/email', { body: list }, admin)
+  has(t, await email(), { problems: [{ path: '/providers/1/providerName' }] })
 })
 
 await t.test('a check tells one of its three answers', async (t) => {
@@ -430,7 +491,7 @@ await t.test('the list is filtered as the API filters, and says what it does not
   lacks(t, body, fine)
   const refused = await open('/dispatches?status=nonsense', cookie)
   t.equal(refused.status, 400)
-  t.equal(refused.body.split('Expected one of').length - 1, 1, 'its sentence stands there once')
+  t.equal(refused.body.split('Choose one of: ').length - 1, 1, 'its sentence stands there once')
   t.equal((await open(`/dispatches?id=${fine}`, cookie)).headers.get('location'), `/console/dispatches/${fine}`)
 })
 
@@ -465,7 +526,7 @@ await t.test('a page is in the language of the reader', async (t) => {
 await t.test('pages run the script of the console alone and allow no frame, load nothing from elsewhere, and are small', async (t) => {
   const cookie = await signIn()
   for (const path of ['/sign-in', '', '/dispatches', '/providers', '/providers/smtp', '/templates', '/templates/1', '/templates/new',
-    '/send', '/send?template=1', '/sessions', '/nothing'])
+    '/send', '/send?template=1&draft=00000000-0000-4000-8000-000000000000', '/drafts', '/sessions', '/nothing'])
   {
     const { headers, body } = await open(path, path === '/sign-in' ? '' : cookie)
     const policy = headers.get('content-security-policy') ?? ''

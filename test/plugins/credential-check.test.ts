@@ -56,6 +56,15 @@ await t.test('credentials that work, that fail, and that cannot be checked are t
     message: 'The provider "broken" failed unexpectedly, before anything was sent.'
   })
   lacks(t, service.log.join('\n'), new RegExp(secret))
+  const stored = async (): Promise<unknown> =>
+    (await service.send('GET', '/api/v1/my/config', {}, admin)).body.company.providers.find(({ code }: { code: string }) =>
+      code === 'vendor'
+    ).lastCheck
+  vendor.on('GET /me', { json: { id: '7' } })
+  await check('vendor', admin)
+  has(t, await stored(), { result: 'ok', at: /^\d{4}-/ }, 'the last answer is kept')
+  await configure('vendor', admin)
+  t.equal(await stored(), undefined, 'other settings were never checked')
   const { body: { data } } = await service.send('GET', '/api/v1/audit?action=configuration.checked', {}, admin)
   t.same(data.map(({ object, facts }: { object: unknown, facts: unknown }) => ({ object, facts })).at(-1), {
     object: { kind: 'configuration', id: 'vendor' },

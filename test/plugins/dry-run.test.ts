@@ -136,6 +136,7 @@ await t.test('what a validation refuses is refused, and only admins ask', async 
   has(t, await dryRun('nobody'), { status: 404, body: { error: 'not_found' } })
   has(t, await dryRun('unset'), { status: 422, body: { error: 'configuration_missing' } })
   has(t, await dryRun('posts', invoiceRequest({ total: 1 })), { status: 422, body: { error: 'validation_failed' } })
+  has(t, await dryRun('posts', invoiceRequest({ number: '王' })), { status: 422, body: { details: [{ code: 'unsupported_characters' }] } })
   const several = await dryRun('simulator')
   has(t, several, { status: 400, body: { error: 'validation_error', details: [{ path: '/query/service', code: 'required' }] } })
   contains(t, several.body.details[0].message, 'invoicing, esign')

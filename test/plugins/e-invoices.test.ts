@@ -14,9 +14,12 @@ await providers.add('platform', { service: electronic('') }, async (request, con
   given.push(request)
   return await accepts(request, context)
 })
+await providers.add('french', { service: electronic('eInvoiceRules: \'FRANCE\', ') }, accepts)
 await providers.add('peppol', { service: electronic('eInvoiceFormats: [\'UBL\'], ') }, accepts)
 const service = await startService(t, { config: { providerDirectories: providers.directories } })
-for (const code of ['platform', 'peppol']) await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+for (const code of ['platform', 'peppol', 'french']) {
+  await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+}
 const { outbox } = readingOf(service)
 
 const sample = JSON.parse(await readFile(new URL('../../templates/e-invoice/sample.json', import.meta.url), 'utf8')) as Record<
@@ -53,6 +56,48 @@ await t.test('an e-invoice is dispatched as the file of its format, a Factur-X u
     if (format === 'FACTUR_X') contains(t, text, /^%PDF-1\.7/)
     else t.equal(readXml(text).name, format === 'UBL' ? 'Invoice' : 'CrossIndustryInvoice')
   }
+})
+
+await t.test('an e-invoice follows the profile that is asked for, in its XML and in the PDF around it', async (t) => {
+  const xml = async (fields: Record<string, unknown>, data: Record<string, unknown> = sample): Promise<string> => {
+    const answer = await send(body({ invoicing: fields }, { ...data, number: crypto.randomUUID() }))
+    t.equal(answer.status, 200, JSON.stringify(answer.body))
+    return await download(answer.body.generatedDocument.id)
+  }
+  contains(t, await xml({ eInvoiceFormat: 'UBL', eInvoiceProfile: 'EN16931' }),
+    '<cbc:CustomizationID>urn:cen.eu:en16931:2017</cbc:CustomizationID>')
+  contains(t, await xml({ eInvoiceFormat: 'UBL' }), 'urn:fdc:peppol.eu:2017:poacc:billing:3.0</cbc:CustomizationID>')
+  contains(t, await xml({ eInvoiceFormat: 'CII' }, { ...sample, eInvoiceProfile: 'EXTENDED' }), 'urn:factur-x.eu:1p0:extended</ram:ID>')
+  contains(t, await xml({ eInvoiceProfile: 'BASIC_WL' }), '<fx:ConformanceLevel>BASIC WL</fx:ConformanceLevel>')
+
+  const refusals = async (request: Record<string, unknown>): Promise<unknown> =>
+    (await send(body(request), 'invoicing/validate')).body.details.map(({ path, code }: Record<string, string>) => `${path} ${code}`)
+  t.strictSame(await refusals({ invoicing: { eInvoiceFormat: 'CII', eInvoiceProfile: 'PEPPOL' } }), [
+    '/invoicing/eInvoiceProfile not_supported'
+  ])
+  t.strictSame(await refusals({ documentType: 'INVOICE', invoicing: { eInvoiceProfile: 'BASIC' } }), [
+    '/invoicing/eInvoiceProfile not_supported'
+  ])
+  t.strictSame(
+    await refusals({ invoicing: { eInvoiceProfile: 'BASIC' }, template: { id: 4, data: { ...sample, eInvoiceProfile: 'EXTENDED' } } }),
+    [
+      '/invoicing/eInvoiceProfile contradiction',
+      '/template/data/eInvoiceProfile contradiction'
+    ]
+  )
+})
+
+await t.test('what a French platform refuses is refused before a credit is spent, and warned about elsewhere', async (t) => {
+  const { businessProcess: _, operationNature: __, ...unsaid } = sample
+  const party = (of: unknown, id: string): unknown => ({ ...of as object, country: 'FR', registration: { id, scheme: '0002' } })
+  const data = { ...unsaid, seller: party(sample['seller'], '732829320'), customer: party(sample['customer'], '404833048') }
+  const told = async (providerName: string): Promise<{ problems: unknown[], warnings: unknown[] }> => {
+    const { body: { details = [], warnings = [] } } = await send(body({ providerName }, data), 'invoicing/validate')
+    const french = (list: { code: string }[]): unknown[] => list.map(({ code }) => code).filter((code) => code === 'BR-FR-08')
+    return { problems: french(details), warnings: french(warnings) }
+  }
+  t.strictSame(await told('platform'), { problems: [], warnings: ['BR-FR-08'] })
+  t.strictSame(await told('french'), { problems: ['BR-FR-08'], warnings: [] })
 })
 
 await t.test('one that was refused is put right and tried again; what is still wrong is told as of a request', async (t) => {

@@ -242,8 +242,9 @@ await t.test('a dispatch tells why its provider was chosen, and why each other o
   const first = await why(dispatchId)
   has(t, first, { settingsChangedAt: null, steps: [{ service: 'invoicing', chosenBy: 'company' }] })
   t.strictSame(first.steps[0].providers.map(({ providerName, outcome }: any) => [providerName, outcome]), [['alpha', 'tried'], ['beta',
-    'chosen'], ['gamma', 'not_needed'], ['quotes', 'unsupported'], ['flow', 'unusable'], ['sealed', 'unusable'], ['simulator', 'unusable'],
-    ['stripe', 'unusable']])
+    'chosen'], ['gamma', 'not_needed'], ['quotes', 'unsupported'], ['flow', 'unusable'], ['ipaidthat', 'unusable'], ['pennylane',
+    'unusable'], ['qonto', 'unusable'], ['sealed', 'unusable'], ['simulator', 'unusable'], ['stripe', 'unusable'], ['superpdp',
+    'unusable']])
   has(t, first.steps[0].providers.slice(0, 5), [
     { reason: /"provider_unavailable".*"beta" was tried next/ },
     { reason: /follows "alpha" in the list that is the default of the company/, after: ['provider_error'] },

@@ -32,6 +32,14 @@ await t.test('/livez and /readyz need none and say nothing', async (t) => {
   for (const path of ['/livez', '/readyz']) has(t, await service.send('GET', path, {}, null), { status: 204, body: '' })
 })
 
+await t.test('/ leads a browser to the console, and tells a program where everything is', async (t) => {
+  const at = (accept: string): Promise<Response> => fetch(service.url, { redirect: 'manual', headers: { accept } })
+  const led = await at('text/html,application/xhtml+xml,*/*;q=0.8')
+  t.same([led.status, led.headers.get('location')], [302, '/console'])
+  const told = await at('*/*')
+  t.same([told.status, await told.json()], [200, { console: '/console', documentation: '/docs', openapi: '/openapi.json' }])
+})
+
 await t.test('while the database is away the service lives but is not ready, and is again when it is back', async (t) => {
   const outage = outageOf(databaseUrl)
   await outage.begin()

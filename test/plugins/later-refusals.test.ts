@@ -63,7 +63,7 @@ async function post (provider: string, name: 'esign' | 'postal', fixture: string
   const webhook = app.get('host').find(provider)?.manifest.webhooks?.[name]
   if (webhook === undefined || answer.status !== 200) throw new Error(JSON.stringify(answer.body))
   const payload = Buffer.from(JSON.stringify(body).replaceAll(...instead).replaceAll(expect.eventId, randomUUID()))
-  const { headers } = signDelivery(verifiersOf(webhook), payload, { key, settings, endpoint }, new Date())
+  const { headers } = await signDelivery(verifiersOf(webhook), payload, { key, settings, endpoint }, new Date())
   // What the server has the credentials for has an address of its own.
   const search = provider === 'maileva' ? '' : new URL(answer.body.webhookUrl).search
   await fetch(`${url}/api/webhooks/${name}/providers/${provider}/endpoint.json${search}`, {

@@ -5,27 +5,20 @@ import t from 'tap'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { startService } from '../support/service.ts'
 
-const service = await startService(t, { replacements: { renderer: quickRenderer } })
+// Redocly takes example.com for a forgotten one.
+const service = await startService(t, { config: { publicUrl: 'https://dispatch.acme.test' }, replacements: { renderer: quickRenderer } })
 const { body: document } = await service.send('GET', '/openapi.json', {}, null)
 
-await t.test('Redocly finds no error in the OpenAPI document, and two things that it would do otherwise', async (t) => {
+await t.test('Redocly finds nothing in the OpenAPI document', async (t) => {
   const config = await createConfig({ extends: ['recommended'] })
   const found = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config })
-  t.same(
-    found.filter(({ severity }) => severity === 'error').map(({ ruleId, message, location }) =>
-      `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`
-    ),
-    []
-  )
-  // The tests run at example.com; a postal code is required by another part of its schema than the one that describes it.
-  t.strictSame(found.map(({ ruleId }) => ruleId).sort(), ['no-required-schema-properties-undefined', 'no-server-example.com'])
+  t.same(found.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`), [])
 })
 
 await t.test('nor does Spectral', async (t) => {
   const linter = new spectral.Spectral()
-  linter.setRuleset({ extends: [rulesets.oas] })
+  // Redocly has looked at the examples in a tenth of the time.
+  linter.setRuleset({ extends: [rulesets.oas], rules: { 'oas3-valid-media-example': 'off' } })
   const found = await linter.run(document)
-  t.same(found.filter(({ severity }) => severity === 0).map(({ code, message, path }) => `${code}: ${message} ${path.join('/')}`), [])
-  // Whom to ask is the operator's to say; what a summary says needs no description.
-  t.strictSame([...new Set(found.map(({ code }) => code))].sort(), ['info-contact', 'operation-description'])
+  t.same(found.map(({ code, message, path }) => `${code}: ${message} ${path.join('/')}`), [])
 })

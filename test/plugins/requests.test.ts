@@ -54,6 +54,11 @@ await t.test('a validation is answered with exactly the fields of the contract',
   })
 })
 
+await t.test('since version 1.1.0 a validation tells the recipient', async (t) => {
+  const sending = { body: invoiceRequest(), headers: { 'x-api-version': '1.1.0' } }
+  t.equal((await service.send('POST', '/api/invoicing/validate', sending)).body.recipient, 'Ada Lovelace')
+})
+
 await t.test('metadata that was not given is echoed as empty', async (t) => {
   t.strictSame((await validate(invoiceRequest())).body.metadata, {})
   t.strictSame((await dispatch(invoiceRequest())).body.metadata, {})

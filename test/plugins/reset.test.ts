@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import t from 'tap'
 import { passkeys } from '../../core/packages/features/passkeys/service/passkeys.ts'
+import { tablesIn as signOnTables } from '../../core/packages/features/single-sign-on/store/tables.ts'
 import { isError } from '../hostile/support.ts'
 import { createAuthenticator } from '../support/authenticator.ts'
 import { contains, has } from '../support/matching.ts'
@@ -37,7 +38,7 @@ async function taken (victim: Login & { id: number }) {
   const authenticator = createAuthenticator(publicUrl)
   const { body: options } = await send('POST', '/api/v1/my/passkeys/options', {}, victim)
   const added = await send('POST', '/api/v1/my/passkeys', { body: { name: 'x', response: authenticator.create(options) } }, victim)
-  await owner.insertInto('user_identities').values({
+  await signOnTables(owner).insertInto('user_identities').values({
     company_id: acme.companyId,
     user_id: victim.id,
     issuer: 'https://issuer.test',

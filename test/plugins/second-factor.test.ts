@@ -1,6 +1,7 @@
 import { DispatchError } from '@dispatch/core'
 import { Secret, TOTP } from 'otpauth'
 import t, { type Test } from 'tap'
+import { authenticators } from '../../core/packages/features/authenticators/service/authenticators.ts'
 import { hasNoFault, isError } from '../hostile/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { type Answer, type Login, type Sending, startService } from '../support/service.ts'
@@ -113,13 +114,13 @@ await t.test('a change ends all tokens and sessions, but for the session that ma
   const [own, other, token] = [await open(), await open(), await tokenOf(login)]
   const actor = (await sessions.actorOf(own, client.address))!
   const by = { actor, author: { userId: actor.userId, companyId: actor.companyId, address: client.address, requestId: 'test' } }
-  const factors = app.get('secondFactors')
-  const { secret } = await factors.begin(by)
-  await factors.confirm(by, codeOf(secret))
+  const apps = app.find(authenticators)
+  const { secret } = await apps.begin(by)
+  await apps.confirm(by, codeOf(secret))
   t.ok(await sessions.actorOf(own, client.address))
   t.equal(await sessions.actorOf(other, client.address), undefined)
   t.equal((await asToken(token, 'GET', '/healthz')).status, 401)
-  await factors.remove(by, { password: login.password })
+  await app.get('secondFactors').remove(by, { password: login.password })
   t.ok(await sessions.actorOf(own, client.address))
   t.equal((await send('GET', '/healthz', {}, login)).status, 200)
 })

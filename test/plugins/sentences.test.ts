@@ -163,3 +163,34 @@ await t.test('an empty body with a JSON content type is none: only where one is 
   t.equal((await service.send('POST', '/api/v1/company/callback-secret', empty)).status, 200)
   t.equal((await service.send('POST', '/api/sms', empty)).status, 400)
 })
+
+await t.test('what is strict refuses what would only be a warning, before anything is done', async (t) => {
+  const misspelt = (): object => invoiceRequest({ custmer: 'Ada' })
+  const warned = await service.send('POST', '/api/invoicing', { body: misspelt() })
+  t.equal(warned.status, 200)
+  contains(t, told(warned).join(), '/template/data/custmer')
+  const { body: { data: before } } = await service.send('GET', '/api/v1/dispatches')
+  const prefer = { prefer: 'respond-async, handling=strict' }
+  for (const [path, headers] of [['invoicing?strict=true', {}], ['invoicing', prefer], ['invoicing/validate?strict=true', {}], [
+    'invoicing?async=true&strict=true',
+    {}
+  ]] as const) {
+    const refused = await service.send('POST', `/api/${path}`, { body: misspelt(), headers })
+    t.equal(refused.status, 422, path)
+    t.equal(refused.body.error, 'validation_failed')
+    t.same(told(refused), told(warned))
+  }
+  t.equal((await service.send('GET', '/api/v1/dispatches')).body.data.length, before.length)
+  t.equal((await service.send('POST', '/api/invoicing/validate?strict=true', { body: invoiceRequest() })).status, 200)
+})
+
+await t.test('a capital in the query, and a slash at the end of a path, are told', async (t) => {
+  const { status, body } = await service.send('POST', '/api/invoicing?async=True', { body: invoiceRequest() })
+  t.equal(status, 400)
+  t.equal(body.details[0].message, 'Expected true or false, got string. Write it in small letters: true.')
+  for (const path of ['/api/invoicing/', '/api/v1/templates/']) {
+    const answer = await service.send('POST', path, { body: invoiceRequest() })
+    t.equal(answer.status, 404)
+    contains(t, answer.body.message, `There is no POST ${path}: paths end without a slash, as ${path.slice(0, -1)}.`)
+  }
+})

@@ -274,12 +274,12 @@ await t.test('what is forged is refused', async (t) => {
   const before = webhookRefusals(service.log)
 
   const completed = JSON.stringify({ id: 'forged', type: 'completed', transaction: contract.id })
-  const signed = (kid: string): Record<string, string> =>
-    signDelivery([jws], Buffer.from(completed), { key: createVendorKey(kid), settings: {}, endpoint: '' }, new Date()).headers as Record<
-      string,
-      string
-    >
-  for (const headers of [signed('another'), signed(known?.['kid'] as string), {}]) {
+  const signed = async (kid: string): Promise<Record<string, string>> => {
+    const { headers } = await signDelivery([jws], Buffer.from(completed), { key: createVendorKey(kid), settings: {}, endpoint: '' },
+      new Date())
+    return headers as Record<string, string>
+  }
+  for (const headers of [await signed('another'), await signed(known?.['kid'] as string), {}]) {
     await service.send('POST', endpoint('esign'), { body: completed, headers }, null)
   }
   const mailed = JSON.stringify({ id: 'forged', type: 'mailed', transaction: letter.id })
@@ -354,7 +354,7 @@ await t.test('what has no event is told why', async (t) => {
       details: [{
         path: '/status',
         code: 'not_of_service',
-        message: '"mailed" is no status of esign, which has started, viewed, signed, declined, completed, expired, cancelled.'
+        message: '"mailed" is no status of esign, which has started, viewed, signed, declined, completed, expired, failed, cancelled.'
       }]
     }
   })
@@ -395,7 +395,7 @@ await t.test('in production the routes are not there, and no event of the simula
   t.equal((await production.send('POST', '/api/v1/simulator/events', { body: { dispatchId, status: 'signed' } })).status, 404)
   const event = JSON.stringify({ id: '1', type: 'signed', transaction: id })
   for (const [name, verify] of [['esign', jws], ['postal', { kind: 'basic' }]] as const) {
-    const headers = service.app.get('simulatedVendor').sign({ verify }, Buffer.from(event), {}) as Record<string, string>
+    const headers = await service.app.get('simulatedVendor').sign({ verify }, Buffer.from(event), {}) as Record<string, string>
     await production.send('POST', endpoint(name), { body: event, headers }, null)
   }
   t.same(webhookRefusals(production.log), { 'esign simulator unknown_key': 1, 'postal simulator no_secret': 1 })

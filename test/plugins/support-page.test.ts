@@ -25,6 +25,9 @@ function rowOf (page: string, name: string, code: string): Record<string, string
 
 const text = (cell = ''): string => cell.replaceAll(/<[^>]*>/g, '')
 
+/** The values in a cell. The page folds a long list behind how many they are. */
+const values = (cell = ''): string => text(cell.replace(/<summary>\d+<\/summary>/, ''))
+
 await t.test('a page under /docs has a table for each service of what every provider supports', async (t) => {
   const page = await read()
   const shown = (name: string, code: string): object =>
@@ -89,7 +92,7 @@ await t.test('the table shows what the list of providers shows', async (t) => {
       if (isDeliveryService(name)) t.equal(text(row?.['webhook']), webhook?.join(', ') ?? 'no', `${code} ${name}`)
       t.equal(row !== undefined && 'delivery tracking' in row, statuses !== undefined, `${code} ${name}`)
       if (statuses !== undefined) {
-        t.equal(text(row?.['delivery tracking']), statuses.length === 0 ? 'no' : statuses.join(', '), `${code} ${name}`)
+        t.equal(values(row?.['delivery tracking']), statuses.length === 0 ? 'no' : statuses.join(', '), `${code} ${name}`)
       }
     }
   }

@@ -41,7 +41,7 @@ await t.test('what a provider has sent and its vendor answered is read by admins
       method: 'POST',
       url: `https://api.twilio.com/2010-04-01/Accounts/${settings.accountSid}/Messages.json`,
       headers: { authorization: 'Basic [redacted]', 'content-type': 'application/x-www-form-urlencoded' },
-      body: 'To=%2B33612345678&From=%2B15005550006&Body=Hello',
+      body: /^To=%2B33612345678&From=%2B15005550006&StatusCallback=https%3A%2F%2F[^&]+&Body=Hello$/,
       status: 201,
       answer: '{"sid":"SM1","status":"queued"}',
       milliseconds: Number

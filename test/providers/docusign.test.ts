@@ -306,7 +306,7 @@ await t.test('an event that Connect has signed with several keys is its own, whi
   const verdictOf = async (headers: Record<string, string>, more: Record<string, string> = {}): Promise<string> => {
     const judged = await verifyWebhook(verifiersOf(manifest.webhooks!.esign!), { headers, body }, {
       settings: () => ({ webhookSecret: 'the new key', ...more }),
-      keys: { of: () => t.fail('No keys are read.') as never }
+      keys: { of: () => t.fail('No keys are read.') as never, certificateAt: () => t.fail('No keys are read.') as never }
     }, new Date())
     return judged.verdict
   }

@@ -47,6 +47,25 @@ for (const [eInvoiceFormat, flowSyntax] of syntaxes) {
   })
 }
 
+await t.test('the profile of a flow is that of the file; another one is refused before anything is sent', async (t) => {
+  for (const [eInvoiceProfile, flowProfile] of [['BASIC', 'Basic'], ['XRECHNUNG', 'CIUS'], ['EXTENDED_CTC_FR',
+    'Extended-CTC-FR']] as const)
+  {
+    const stage = await flow(t)
+    has(t, await stage.dispatch('invoicing', eInvoice({ eInvoiceProfile })), { outcome: 'accepted' })
+    has(t, infoOf(stage), { flowProfile })
+  }
+  const stage = await flow(t)
+  const asked = { settings: { ...settings, flowProfile: 'CIUS' } }
+  has(t, await stage.dispatch('invoicing', eInvoice({ eInvoiceProfile: 'EXTENDED_CTC_FR' }), asked), {
+    outcome: 'rejected',
+    error: { code: 'other_profile' }
+  })
+  t.strictSame(stage.vendor.requests, [])
+  has(t, await stage.dispatch('invoicing', eInvoice({ eInvoiceProfile: 'EXTENDED' }), asked), { outcome: 'accepted' })
+  has(t, infoOf(stage), { flowProfile: 'CIUS' }, 'it has no word for EXTENDED')
+})
+
 await t.test('a long name of a file is cut to what the interface takes', async (t) => {
   const stage = await flow(t)
   await stage.dispatch('invoicing', eInvoice({}, { filename: `${'F'.repeat(300)}.pdf` }))
@@ -83,4 +102,22 @@ await t.test('addresses are plain ones, and a changed one drops the secret', asy
   const { url, tokenUrl, clientId } = settings
   t.same(Object.keys(mergeSettings(form, stored, { url: 'https://api.other.example', tokenUrl, clientId }).kept), [])
   t.same(Object.keys(mergeSettings(form, stored, { url, tokenUrl, clientId }).kept), ['clientSecret'])
+})
+
+await t.test('Super PDP offers the same interface, and takes the client by HTTP Basic', async (t) => {
+  const address = 'api.superpdp.tech'
+  const platform = { url: `https://${address}/afnor-flow`, tokenUrl: `https://${address}/oauth2/token`, tokenSignIn: 'basic' }
+  const stage = await stageOf(t, 'flow', { ...settings, ...platform })
+  t.strictSame(checkSettings(stage.provider.manifest.settings, { ...settings, ...platform }), [])
+  stage.vendor.on('POST /oauth2/token', { json: { access_token: 'a-token-of-the-platform', token_type: 'bearer', expires_in: 1799 } })
+  stage.vendor.on('POST /afnor-flow/v1/flows', { status: 202, json: { flowId: '1234' } })
+  t.strictSame(await stage.dispatch('invoicing', eInvoice({ eInvoiceFormat: 'UBL' })), {
+    outcome: 'accepted',
+    response: { id: '1234', status: 'Pending' }
+  })
+  const [token, sent] = stage.vendor.requests
+  has(t, token, { host: address, body: Buffer.from('grant_type=client_credentials') })
+  has(t, token?.headers, { authorization: `Basic ${Buffer.from('a-client:a-client-secret').toString('base64')}` })
+  t.equal(`${sent?.host ?? ''}${sent?.path ?? ''}`, `${address}/afnor-flow/v1/flows`)
+  has(t, infoOf(stage), { flowSyntax: 'UBL', trackingId: 'step-1', name: 'F-1.pdf' })
 })

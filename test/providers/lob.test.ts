@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { checkSettings } from '../../core/host/settings/settings.ts'
+import { createKeySources } from '../../core/host/webhook/keys.ts'
 import { readEvent, statusOf } from '../../core/host/webhook/read.ts'
-import { verifyHmac } from '../../core/host/webhook/signature.ts'
+import { verifyWebhook } from '../../core/host/webhook/verify.ts'
 import { verifiersOf } from '../../core/host/webhook/webhook.ts'
 import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
 import type { PostalDispatch } from '../../core/services/postal/index.ts'
@@ -452,7 +453,7 @@ await t.test('its events', async (t) => {
     has(t, await readEvent(provider, 'postal', Buffer.from('{"id":"evt_1"}')), { ok: false })
   })
 
-  await t.test('are signed over time and body with the secret of the configuration', (t) => {
+  await t.test('are signed over time and body with the secret of the configuration', async (t) => {
     const [verify] = webhook === undefined ? [] : verifiersOf(webhook)
     if (verify?.kind !== 'hmac') throw new Error('Lob signs with HMAC.')
     const at = new Date('2026-03-14T09:30:00Z')
@@ -460,13 +461,17 @@ await t.test('its events', async (t) => {
       'lob-signature': createHmac('sha256', secret).update(`${time}.`).update(body('letter.mailed')).digest('hex'),
       'lob-signature-timestamp': String(time)
     })
-    const verdict = (headers: Record<string, string>): string =>
-      verifyHmac(verify, settings.webhookSecret, { headers, body: body('letter.mailed') }, at)
+    const keys = createKeySources({
+      fetchJson: () => Promise.reject(new Error('Nothing is fetched.')),
+      now: () => at,
+      onError: () => undefined
+    })
+    const verdict = async (headers: Record<string, string>): Promise<string> =>
+      (await verifyWebhook([verify], { headers, body: body('letter.mailed') }, { settings: () => settings, keys }, at)).verdict
     t.equal(verify.secret, 'webhookSecret')
-    t.equal(verdict(sign(settings.webhookSecret, at.getTime())), 'verified')
-    t.equal(verdict(sign('another', at.getTime())), 'wrong_signature')
-    t.equal(verdict(sign(settings.webhookSecret, at.getTime() - 301_000)), 'wrong_time')
-    t.end()
+    t.equal(await verdict(sign(settings.webhookSecret, at.getTime())), 'verified')
+    t.equal(await verdict(sign('another', at.getTime())), 'wrong_signature')
+    t.equal(await verdict(sign(settings.webhookSecret, at.getTime() - 301_000)), 'wrong_time')
   })
 })
 

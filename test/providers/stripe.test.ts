@@ -88,19 +88,36 @@ const answers: Record<string, VendorReply> = {
   'POST /v1/invoiceitems': { json: { id: 'ii_1', object: 'invoiceitem' } },
   'GET /v1/invoices/in_1': { json: draft },
   'POST /v1/invoices/in_1/finalize': { json: open },
-  'POST /v1/invoices/in_1/send': { json: open },
   'POST /v1/quotes': { json: quote },
-  'GET /v1/quotes/qt_1': { json: quote },
   'POST /v1/quotes/qt_1/finalize': { json: { ...quote, status: 'open', number: 'QT-1' } },
+  'GET /v1/quotes/qt_1': { json: quote },
   'GET /v1/invoices/search': { json: { object: 'search_result', data: [open] } },
   'GET /v1/credit_notes/preview': { json: { object: 'credit_note', total: 285840 } },
   'POST /v1/credit_notes': { json: note },
   'GET /v1/credit_notes': { json: { object: 'list', data: [{ ...note, id: 'cn_0', metadata: {} }, note] } }
 }
 
-async function stripe (t: Test, changes: Record<string, VendorReply | [VendorReply, ...VendorReply[]]> = {}): Promise<Stage> {
+type Changes = Record<string, VendorReply | [VendorReply, ...VendorReply[]]>
+
+/** What is issued comes to what its draft, or its preview, has come to. */
+function issuedAs (changes: Changes): Changes {
+  const comesTo = (what: string): JsonObject => {
+    const reply = [changes[what] ?? []].flat().at(-1)
+    const { total, amount_total: whole } = reply !== undefined && 'json' in reply ? reply.json as JsonObject : {}
+    return { ...(total !== undefined && { total }), ...(whole !== undefined && { amount_total: whole }) }
+  }
+  const issued = (answer: JsonObject, draftOf: string): VendorReply => ({ json: { ...answer, ...comesTo(draftOf) } })
+  return {
+    'POST /v1/invoices/in_1/finalize': issued(open, 'GET /v1/invoices/in_1'),
+    'POST /v1/invoices/in_1/send': issued(open, 'GET /v1/invoices/in_1'),
+    'POST /v1/quotes/qt_1/finalize': issued({ ...quote, status: 'open', number: 'QT-1' }, 'POST /v1/quotes'),
+    'POST /v1/credit_notes': issued(note, 'GET /v1/credit_notes/preview')
+  }
+}
+
+async function stripe (t: Test, changes: Changes = {}): Promise<Stage> {
   const stage = await stageOf(t, 'stripe', settings)
-  for (const [what, answer] of Object.entries({ ...answers, ...changes })) stage.vendor.on(what, answer)
+  for (const [what, answer] of Object.entries({ ...answers, ...issuedAs(changes), ...changes })) stage.vendor.on(what, answer)
   return stage
 }
 

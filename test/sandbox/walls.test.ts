@@ -2,10 +2,9 @@ import t from 'tap'
 import { dataDirectory, send, type ServiceProcess, startReady, stop } from '../e2e/support/process.ts'
 import { packed } from '../support/adapters.ts'
 import { contains, has } from '../support/matching.ts'
-import { testDatabase } from '../support/postgres.ts'
-import { invoiceRequest, operator } from '../support/service.ts'
+import { invoiceRequest, operator, seededEnvironment } from '../support/service.ts'
 
-const { url: DATABASE_URL } = await testDatabase(t)
+const seeded = await seededEnvironment(t)
 const folder = dataDirectory(t)
 const gaps = ['files', 'signals', 'memory', 'connections', 'programs']
 const consent = { hosts: ['api.acme.test'], services: ['invoicing'] }
@@ -14,7 +13,7 @@ const consent = { hosts: ['api.acme.test'], services: ['invoicing'] }
 const startBare = (env: Record<string, string> = {}): Promise<ServiceProcess> =>
   startReady(t, {
     dataDirectory: folder,
-    env: { DATABASE_URL, ...env },
+    env: { ...seeded, ...env },
     command: [process.execPath, '--no-experimental-ffi', 'scripts/serve.ts']
   })
 const market = (service: ServiceProcess, method: string, path: string, body?: unknown): ReturnType<typeof send> =>

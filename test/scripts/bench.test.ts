@@ -42,7 +42,7 @@ void t.test('a name that is none of theirs is refused, and theirs are told', t =
   const { status, stderr } = spawnSync(process.execPath, [path('run.ts'), 'nothing', '--smoke'], { encoding: 'utf8' })
   t.equal(status, 1)
   t.equal(stderr, 'There is no benchmark "nothing"; there are '
-    + 'console, dispatch, e-invoice, floor, formats, growth, hostile, intake, marketplace, pdf, profile, queue, sandbox, search, '
+    + 'batches, console, dispatch, e-invoice, floor, formats, growth, hostile, intake, marketplace, pdf, profile, queue, sandbox, search, '
     + 'start, statements, validation, webhooks.\n')
   t.end()
 })

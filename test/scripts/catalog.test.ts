@@ -34,7 +34,8 @@ async function desk (t: Test, ...versions: string[]): Promise<Desk> {
 }
 
 async function add (folder: string, version: string, code = 'export default {}\n'): Promise<void> {
-  const { bytes } = writePackage(manifestOf({}, { version }), new Map([['index.js', Buffer.from(code)]]))
+  const { bytes } = writePackage(manifestOf({ conformance: { status: 'not_run' } }, { version }),
+    new Map([['index.js', Buffer.from(code)]]))
   await writeFile(join(folder, `adapters/acme-${version}.tgz`), bytes)
 }
 
@@ -88,6 +89,18 @@ await t.test('the check names each fault, and ends with exit code 1', async (t) 
   await catalog('keygen', 'others')
   has(t, await catalog('check', 'adapters', 'others.public.json'), { code: 1, stderr: /^key_unknown: catalog: / })
   has(t, await catalog('build', 'adapters'), { code: 2, stderr: /^acme-1\.0\.0\.tgz: version 1\.0\.0 was listed before with other bytes/ })
+})
+
+await t.test('the kit is run on each package: one that fails it gets no statement, and of a known publisher no place', async (t) => {
+  const { folder, catalog } = await desk(t)
+  const { bytes } = writePackage(manifestOf(), new Map([['index.js', Buffer.from('export default {}\n')]]))
+  await writeFile(join(folder, 'adapters/acme.tgz'), bytes)
+  has(t, await catalog('build', 'adapters'), {
+    code: 0,
+    stdout: /^acme\.tgz: nothing is said of conformance, because it failed 1 cases of the kit\.\n/
+  })
+  await writeFile(join(folder, 'adapters/catalog.config.json'), JSON.stringify({ publishers: [{ id: 'Acme Ltd', tier: 'verified' }] }))
+  has(t, await catalog('build', 'adapters'), { code: 2, stderr: /^acme\.tgz: it has not passed the conformance kit here/ })
 })
 
 await t.test('the next catalog has the next serial, and the keys that the plan names', async (t) => {

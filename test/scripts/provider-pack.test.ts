@@ -168,7 +168,7 @@ await t.test('a signature of the publisher lies beside the tarball, and a catalo
   const placed = { place: 'acme.tgz', bytes: await readFile(path), signature: await readFile(`${path}.jws`, 'utf8') }
   const now = new Date()
   const publishers = [{ id: 'Acme Ltd', tier: 'private' as const, keys: [publisher.publicKey] }]
-  const jws = await signCatalog(buildCatalog([placed], { now, days: 1, publishers }), keeper.privateKey)
+  const jws = await signCatalog(await buildCatalog([placed], { now, days: 1, publishers }), keeper.privateKey)
   const catalog = await openCatalog(jws, { keys: [keeper.publicKey], now })
   t.equal((await takePackage(chooseVersion(catalog, { code: 'acme' }), placed.bytes)).manifest.provider.code, 'acme')
 })

@@ -8,6 +8,7 @@ import { changedSince } from '../../scripts/test/change.ts'
 import { readImports } from '../../scripts/test/imports.ts'
 import { reachedIn } from '../../scripts/test/reached.ts'
 import { isLong, isLongFor, longTier } from '../long-tier.ts'
+import { foldersToTry } from '../support/folders-to-try.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const tests = globSync('{test,core/packages/*/test,core/packages/features/*/test}/**/*.test.ts', {
@@ -73,6 +74,17 @@ void t.test('a changed test runs, and one that reads a changed page or provider'
   runs(t, reached('providers/stripe/index.ts'), 'test/providers/stripe.test.ts', 'test/conformance.test.ts')
   runs(t, reached('templates/invoice/template.yaml'), 'test/templates/templates.test.ts')
   t.same(reached('core/a-file-that-was-removed.ts'), [journey])
+  t.end()
+})
+
+void t.test('an adapter that is touched passes the kit outside; of the others a sample does, and all with CI_ALL=1', (t) => {
+  runs(t, reached('providers/community/xero/limits.ts'), 'core/packages/sandbox/test/conformance.test.ts')
+  const one = () => ({ 'package.json': '{}' })
+  const tree = t.testdir({ disk: one(), pigeon: one(), 'pigeon-post': one(), community: { xero: one(), sparrow: one() } })
+  t.same(foldersToTry(tree, {}), ['community/xero', 'disk'])
+  t.same(foldersToTry(tree, { DISPATCH_TEST_CHANGED: 'README.md\nproviders/pigeon/index.ts\nproviders/community/sparrow/fixtures/a.json' }),
+    ['community/sparrow', 'community/xero', 'disk', 'pigeon'])
+  t.same(foldersToTry(tree, { CI_ALL: '1' }), ['community/sparrow', 'community/xero', 'disk', 'pigeon', 'pigeon-post'])
   t.end()
 })
 

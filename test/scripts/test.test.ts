@@ -71,6 +71,25 @@ void t.test('one failing file among several is shown alone, and the others run',
   t.equal(lines.filter((line) => line.includes('not ok') && line.includes('sums')).length, 1)
 })
 
+void t.test('an error that nobody could catch fails the test in which it was thrown, and no other', async t => {
+  const stray = (name: string, stray: string) =>
+    `void t.test('${name}', { buffered: true }, async (t) => { t.pass(); ${stray}; await new Promise((end) => setTimeout(end, 100)) })`
+  const { status, lines } = await run(t, {
+    'a.test.ts': [
+      passing,
+      't.jobs = 3',
+      stray('in a timer', 'setTimeout(() => { throw new Error("from a timer") }, 20)'),
+      stray('in a promise', 'void Promise.reject(new Error("from a promise"))'),
+      stray('beside them', '')
+    ].join('\n')
+  })
+  t.not(status, 0)
+  t.equal(lines.at(-1), '5 passed, 2 failed')
+  const failed = lines.flatMap((line) => /^ {4}not ok \d+ - ([^#]*[^# ])/.exec(line)?.[1] ?? [])
+  t.same(failed, ['in a timer', 'in a promise'])
+  for (const told of ['not ok 2 - from a timer', 'not ok 2 - from a promise']) t.ok(lines.some((line) => line.endsWith(told)), told)
+})
+
 const failures: [what: string, source: string, closing: string][] = [
   ['a file that throws', 'throw new Error(\'no\')', '0 passed, 1 failed'],
   ['a file that ends early', `${passing}\nprocess.exit(7)`, '2 passed, 1 failed'],

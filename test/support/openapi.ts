@@ -36,8 +36,8 @@ export function schemasOf (document: Document): (schema: unknown) => Validator<u
   return (schema) => checkWith(ajv.compile(asJsonSchema(schema) as object))
 }
 
-/** References lead to the one document; what a discriminator means Ajv sees by itself. */
+/** References lead to the one document; what a discriminator means Ajv sees by itself, and bytes are a text. */
 function asJsonSchema (schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"openapi:document#/$defs/'),
-    (key, value: unknown) => key === 'mapping' ? undefined : value)
+    (key, value: unknown) => key === 'mapping' || (key === 'format' && (value === 'byte' || value === 'binary')) ? undefined : value)
 }

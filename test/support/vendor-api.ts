@@ -124,6 +124,8 @@ function bodyProblems (
   const schema = requestBody?.content[type]?.schema
   if (schema === undefined) return [`${operationId} takes no body of the type "${type}".`]
   if (request.json !== undefined) return check(typed, schema, request.json, 'body')
+  // Bytes as they are, such as those of a file.
+  if (request.pairs === undefined && request.parts === undefined) return check(texts, schema, request.body.toString('latin1'), 'body')
   const pairs = request.pairs ?? (request.parts ?? []).map(({ name, body }): [string, string] => [name, body.toString()])
   return check(texts, schema, nested(pairs), 'body')
 }

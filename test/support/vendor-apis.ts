@@ -6,7 +6,12 @@ export const described: Readonly<Record<string, { place: string, hosts?: readonl
   docusign: { place: 'docusign', hosts: ['eu.docusign.net'] },
   resend: { place: 'community/resend' },
   brevo: { place: 'community/brevo' },
-  xero: { place: 'community/xero' }
+  xero: { place: 'community/xero' },
+  sendgrid: { place: 'community/sendgrid', hosts: ['api.eu.sendgrid.com'] },
+  'amazon-ses': { place: 'community/ses' },
+  'amazon-sns': { place: 'community/sns' },
+  dropbox: { place: 'community/dropbox' },
+  'dropbox-sign': { place: 'community/dropbox-sign' }
 }
 
 const text = (maxLength: number): object => ({ type: 'string', maxLength })

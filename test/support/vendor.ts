@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import type { Log } from '../../core/host/call/log.ts'
+import { createRedactor } from '../../core/host/call/redact.ts'
 import { createProgress } from '../../core/host/call/request-outcome.ts'
 import { createOwnDocuments } from '../../core/host/files/own-documents.ts'
 import type { Http } from '../../core/host/http/call.ts'
@@ -40,7 +41,7 @@ export function httpOf (
     holds: () => true,
     limit: 10_000,
     log,
-    conceal: () => undefined,
+    redact: createRedactor([]),
     now: () => new Date('2026-03-14T09:30:00.000Z'),
     ...more
   })

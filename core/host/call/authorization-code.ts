@@ -1,26 +1,30 @@
+import type { Json } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { usableFor } from '../http/oauth.ts'
-import { askForToken, clientSignIn } from '../http/token-endpoint.ts'
+import { askForToken, clientSignIn, type OAuthClient, revokeToken } from '../http/token-endpoint.ts'
 import type { HttpTransport } from '../http/transport.ts'
-import { clientOf, type Connect } from '../manifest/connect.ts'
+import { addressOf, type ConnectOf } from '../manifest/connect.ts'
+import type { Facts } from '../manifest/facts.ts'
 
-/** The settings of a configuration. */
-type Settings = Readonly<Record<string, unknown>>
+/** A client at its vendor, and what is known of the account. */
+export type ConnectedClient = { connect: ConnectOf, client: OAuthClient, facts?: Facts }
 
-/** Tokens that a vendor has issued. `usableFor`: the seconds for which the access token is used. */
-export type VendorTokens = { access: string, refresh?: string, usableFor: number }
+/** Tokens that a vendor has issued, and its whole answer. `usableFor`: the seconds for which the access token is used. */
+export type VendorTokens = { access: string, refresh?: string, usableFor: number, answer: Json }
 
-/** The address of the vendor's page, which sends the browser back with a code (RFC 6749, 4.1.1; PKCE: RFC 7636, 4.3). */
+/**
+ * The address of the vendor's page, which sends the browser back with a code (RFC 6749, 4.1.1; PKCE: RFC 7636, 4.3). Throws a
+ * RequestFailure.
+ */
 export function authorizationUrl (
-  connect: Connect,
-  settings: Settings,
+  { connect, client }: ConnectedClient,
   { redirectUri, state, verifier }: { redirectUri: string, state: string, verifier: string }
 ): string {
-  const url = new URL(connect.authorizationUrl)
+  const url = addressOf(connect, connect.authorizationUrl)
   url.search = String(new URLSearchParams({
     ...connect.parameters,
     response_type: 'code',
-    client_id: clientOf(connect, settings).clientId,
+    client_id: client.clientId,
     redirect_uri: redirectUri,
     ...(connect.scope !== undefined && { scope: connect.scope }),
     state,
@@ -33,30 +37,45 @@ export function authorizationUrl (
 /** Exchanges the code for tokens (RFC 6749, 4.1.3). Throws a RequestFailure. */
 export function exchangeCode (
   wire: Pick<HttpTransport, 'send'>,
-  connect: Connect,
-  settings: Settings,
+  of: ConnectedClient,
   { code, redirectUri, verifier }: { code: string, redirectUri: string, verifier: string }
 ): Promise<VendorTokens> {
-  return ask(wire, connect, settings, { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier })
+  return ask(wire, of, of.connect.tokenUrl, {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: verifier
+  })
 }
 
 /** Renews the access token (RFC 6749, 6). Throws a RequestFailure. */
-export function refreshTokens (
+export function refreshTokens (wire: Pick<HttpTransport, 'send'>, of: ConnectedClient, refresh: string): Promise<VendorTokens> {
+  const { refreshUrl, tokenUrl } = of.connect
+  return ask(wire, of, refreshUrl ?? tokenUrl, { grant_type: 'refresh_token', refresh_token: refresh })
+}
+
+/**
+ * Ends tokens at the vendor (RFC 7009), where it has an address for that: the one that renews, with which the other ends, or the only one.
+ * Throws a RequestFailure.
+ */
+export async function revokeTokens (
   wire: Pick<HttpTransport, 'send'>,
-  connect: Connect,
-  settings: Settings,
-  refresh: string
-): Promise<VendorTokens> {
-  return ask(wire, connect, settings, { grant_type: 'refresh_token', refresh_token: refresh })
+  { connect, client, facts }: ConnectedClient,
+  { access, refresh }: { access: string, refresh?: string }
+): Promise<void> {
+  if (connect.revocationUrl === undefined) return
+  const fields = refresh === undefined
+    ? { token: access, token_type_hint: 'access_token' }
+    : { token: refresh, token_type_hint: 'refresh_token' }
+  await revokeToken(wire, addressOf(connect, connect.revocationUrl, facts), clientSignIn(client, fields))
 }
 
 async function ask (
   wire: Pick<HttpTransport, 'send'>,
-  connect: Connect,
-  settings: Settings,
+  { connect, client, facts }: ConnectedClient,
+  url: string,
   form: Record<string, string>
 ): Promise<VendorTokens> {
-  const { value, lifetime, refreshToken } = await askForToken(wire, new URL(connect.tokenUrl),
-    clientSignIn(clientOf(connect, settings), form))
-  return { access: value, usableFor: usableFor(lifetime), ...(refreshToken !== undefined && { refresh: refreshToken }) }
+  const { value, lifetime, refreshToken, answer } = await askForToken(wire, addressOf(connect, url, facts), clientSignIn(client, form))
+  return { access: value, usableFor: usableFor(lifetime), answer, ...(refreshToken !== undefined && { refresh: refreshToken }) }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import type { ServiceName } from '../../services/names.ts'
+import { createDocuments } from '../files/call-documents.ts'
 import { type CompanyDisk, createFiles } from '../files/files.ts'
 import type { OwnDocuments } from '../files/own-documents.ts'
 import type { ReadDocument } from '../http/body.ts'
@@ -14,6 +15,7 @@ import type { Context } from './context.ts'
 import type { Notebook } from './exchanges.ts'
 import { failureError } from './failure.ts'
 import type { Log } from './log.ts'
+import type { Redactor } from './redact.ts'
 import type { CallProgress } from './request-outcome.ts'
 import { runAsHost } from './stray-errors.ts'
 
@@ -45,23 +47,25 @@ export type VerbCall = {
   limit: number
   log: Log
   notebook?: Notebook
-  conceal: (secret: string) => void
+  redact: Pick<Redactor, 'text' | 'json' | 'conceal'>
   now: () => Date
 }
 
 /** The functions of one call that reach the network and the disk. */
-export type CallApis = Pick<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed'>
+export type CallApis = Pick<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'documents' | 'files' | 'checkpoint' | 'checkpointed'>
 
 /** Makes the functions of one call. They end with it. */
 export function createCallApis (call: VerbCall): CallApis {
   const { manifest, settings, resources } = call
   const { holds = () => true } = resources
   const { network: { transport: wire, accessTokens: tokens, mailers }, checkpoint: { id } } = resources
-  const targets = allowedHosts(manifest, settings)
+  const targets = allowedHosts(manifest, { ...resources.connection?.facts, ...settings })
   const { notProcessed = [], idempotency } = offered(call) ?? {}
+  const { documents, read } = createDocuments({ ...call, ...resources })
   const options: HttpOptions = {
     ...call,
     ...resources,
+    documents: { ...resources.documents, read },
     holds,
     transport: wire,
     accessTokens: tokens,
@@ -72,8 +76,9 @@ export function createCallApis (call: VerbCall): CallApis {
   }
   return {
     http: createHttp(options),
-    smtp: createSmtp({ ...options, mailers }),
-    files: createFiles({ ...call, ...resources, holds, provider: manifest.code }),
+    smtp: createSmtp({ ...options, mailers, conceal: call.redact.conceal }),
+    documents,
+    files: createFiles({ ...call, ...resources, documents: options.documents, holds, provider: manifest.code }),
     checkpoint: checkpointOf(call),
     ...(id !== undefined && { checkpointed: id })
   }

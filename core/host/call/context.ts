@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@dispatch/common'
+import type { Documents } from '../files/call-documents.ts'
 import type { Files } from '../files/files.ts'
 import type { Http } from '../http/call.ts'
 import type { Smtp } from '../smtp/message.ts'
@@ -20,11 +21,13 @@ export type State = {
 export type TakeBack = (http: Http) => Promise<unknown>
 
 /** What a verb may use besides its request. */
-export type Context<Settings, RequestSettings> = {
+export type Context<Settings, RequestSettings, Fact extends string = string> = {
   /** The complete configuration with its secrets, as a copy for this call. */
   settings: Settings
   /** The client's `settings` of this request. */
   requestSettings: RequestSettings
+  /** What the vendor has said of the account with which the configuration is connected: the `facts` of `connect`. */
+  facts: Readonly<Record<Fact, string>>
   /** Whether the call must stay in the vendor's test environment, so that nothing real happens. */
   sandbox: boolean
   /** Our reference of this step: the same in each of its attempts, and different from that of every other step. */
@@ -36,6 +39,11 @@ export type Context<Settings, RequestSettings> = {
    * accepted the request.
    */
   repeated?: true
+  /**
+   * The address of the events of this configuration, for vendors that are given it with each request. Absent where the provider has no
+   * webhook for the service, or where this service has no address that a vendor can reach.
+   */
+  webhookUrl?: string
   /** A log that replaces the secrets of the settings, and what has signed in a request of the call, before it writes a line. */
   log: Log
   state: State
@@ -43,6 +51,8 @@ export type Context<Settings, RequestSettings> = {
   http: Http
   /** The tenant's mail servers. */
   smtp: Smtp
+  /** Messages, hashes and bytes of the documents of the call. */
+  documents: Documents
   /** The operator's disk, below the company's own folder. */
   files: Files
   /**
@@ -65,13 +75,12 @@ export type Context<Settings, RequestSettings> = {
 }
 
 /** What a check of the credentials may use: it asks, and changes nothing. */
-export type CheckContext<Settings> =
-  & Pick<Context<Settings, object>, 'settings' | 'sandbox' | 'reference' | 'log' | 'now' | 'wait'>
+export type CheckContext<Settings, Fact extends string = string> =
+  & Pick<Context<Settings, object, Fact>, 'settings' | 'facts' | 'sandbox' | 'reference' | 'log' | 'now' | 'wait'>
   & { http: Pick<Http, 'get'>, smtp: Pick<Smtp, 'verify'> }
 
 /** The part of a context that a check gets. */
-export function checkContextOf<
-  Settings
-> ({ settings, sandbox, reference, log, now, wait, http: { get }, smtp: { verify } }: Context<Settings, object>): CheckContext<Settings> {
-  return { settings, sandbox, reference, log, now, wait, http: { get }, smtp: { verify } }
+export function checkContextOf<Settings> (context: Context<Settings, object>): CheckContext<Settings> {
+  const { settings, facts, sandbox, reference, log, now, wait, http: { get }, smtp: { verify } } = context
+  return { settings, facts, sandbox, reference, log, now, wait, http: { get }, smtp: { verify } }
 }

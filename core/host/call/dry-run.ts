@@ -3,8 +3,9 @@ import { type Readable, Readable as Stream } from 'node:stream'
 import type { DryRunView } from '../../contract/response.ts'
 import type { ServiceName } from '../../services/names.ts'
 import { askOf, type FitToReply, httpOf } from '../http/ask.ts'
+import { basicHeader } from '../http/basic-auth.ts'
 import type { Http } from '../http/call.ts'
-import type { Connection } from '../http/connection.ts'
+import type { Tokens } from '../http/connection.ts'
 import { isCredentialField } from '../http/credentials.ts'
 import { formPairs } from '../http/form.ts'
 import { signJwt } from '../http/jwt.ts'
@@ -93,7 +94,7 @@ function createRecorder ({ manifest }: InstalledProvider, service: ServiceName, 
 
   const resources = {
     ...context.resources,
-    ...(manifest.connect !== undefined && { connection: madeUp }),
+    ...(manifest.connect !== undefined && { connection: { ...madeUp, facts: context.resources.connection?.facts ?? {} } }),
     network: recording(context.resources.network, send, note, context.now),
     checkpoint: {
       save: () => {
@@ -111,7 +112,7 @@ const nothingSent = 'Nothing is sent in a dry run.'
 type Note = (request: Omit<Shown, 'counts'>, counts: boolean) => void
 
 /** A sign-in that renews no token of the vendor's. */
-const madeUp: Connection = { token: () => Promise.resolve({ value: 'a token', cached: false }), drop: () => Promise.resolve() }
+const madeUp: Tokens = { token: () => Promise.resolve({ value: 'a token', cached: false }), drop: () => Promise.resolve() }
 
 function recording (network: Network, send: Network['transport']['send'], note: Note, now: () => Date): Network {
   const accessTokens: AccessTokenCache = {
@@ -125,6 +126,15 @@ function recording (network: Network, send: Network['transport']['send'], note: 
         body: String(new URLSearchParams(pairs))
       }, false)
       return { value: 'a token', cached: false }
+    },
+    open (_account, { json, form, basic }, url) {
+      note({
+        method: 'POST',
+        url: url.href,
+        headers: basic === undefined ? {} : { authorization: basicHeader(...basic) },
+        body: json === undefined ? String(new URLSearchParams(formPairs(form ?? {}))) : JSON.stringify(json)
+      }, false)
+      return Promise.resolve({ value: 'a token', cached: false })
     },
     sign: (_account, jwt) => signJwt(jwt, now()),
     drop: () => undefined

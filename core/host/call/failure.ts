@@ -1,3 +1,5 @@
+import type { Json } from '@dispatch/common'
+import type { TSchema } from 'typebox'
 import type { ErrorWord } from '../../contract/errors.ts'
 
 /** The error words of a provider, and what each means for the request. */
@@ -20,7 +22,8 @@ export function clientWord (word: ProviderErrorWord): ErrorWord {
 /**
  * A failure. `code` is the vendor's own code, and `status` the HTTP status, if there was an answer. Without a `word`, the provider's
  * `errors.map` gives the word for the code. `at`: the place in the request that is refused, as a JSON pointer into the provider's request.
- * `retryAfter`: seconds that the vendor asks to wait. `ours`: the fault is in this service and not at the vendor.
+ * `retryAfter`: seconds that the vendor asks to wait. `body`: the body of the vendor's answer, without secrets; of one with more than 8,192
+ * characters their beginning, as a text. `ours`: the fault is in this service and not at the vendor.
  */
 export type Failure = {
   message: string
@@ -29,17 +32,29 @@ export type Failure = {
   status?: number
   at?: string
   retryAfter?: number
+  body?: Json
   ours?: true
 }
 
+/** Where an error tells its code: a JSON pointer into its body, or a header. */
+export type ErrorPlace = string | { header: string }
+
 /**
- * Where a vendor's error body holds its code (`at`) and its message (`message`): JSON pointers; of several, the first that exists counts.
- * `map` translates the vendor's codes into error words of this service.
+ * An answer which proves that the vendor did nothing, although its status does not: of 500 to 599, or of the one that `status` names. The
+ * values at these JSON pointers into its body fit. With `false`, none stands there.
+ */
+export type Refusal = { status?: number, when: Readonly<Record<string, TSchema | false>> }
+
+/**
+ * Where a vendor's error holds its code (`at`) and its message (`message`, JSON pointers in which `*` stands for every item and field); of
+ * several places, the first with a text or a number counts. `map` translates the vendor's codes into error words of this service.
+ * `refusals`: answers that prove that nothing was done.
  */
 export type ErrorReading = {
-  at?: string | readonly string[]
+  at?: ErrorPlace | readonly ErrorPlace[]
   message?: string | readonly string[]
   map: Readonly<Record<string, ProviderErrorWord>>
+  refusals?: readonly Refusal[]
 }
 
 /** A symbol of the whole process, so that the host also recognizes errors of a provider that carries its own copy of this module. */

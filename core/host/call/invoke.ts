@@ -24,7 +24,10 @@ import { runAs } from './stray-errors.ts'
  * secrets of `settings`, and those of the request.
  */
 export type CallContext =
-  & Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed' | 'onRefusal' | 'wait'>
+  & Omit<
+    Context<JsonObject, JsonObject>,
+    'http' | 'smtp' | 'documents' | 'files' | 'checkpoint' | 'checkpointed' | 'facts' | 'onRefusal' | 'wait'
+  >
   & { resources: CallResources, secrets?: readonly string[], noted?: (exchanges: readonly Exchange[]) => void }
 
 /** `limit` is in milliseconds. The shorter one of `limit` and the provider's own time limit applies. `signal` aborts the call. */
@@ -48,7 +51,7 @@ const longestCode = 100
 const longestMessage = 1000
 
 /** Verbs that change something at the vendor. All other verbs may be called again at any time. */
-const unsafeVerbs: ReadonlySet<VerbName> = new Set(['dispatch', 'cancel'])
+const unsafeVerbs: ReadonlySet<VerbName> = new Set(['dispatch', 'cancel', 'subscribe', 'unsubscribe'])
 
 /**
  * Calls one verb of a provider within its time limit. The provider gets copies, and its own functions for requests. Whatever it throws
@@ -120,7 +123,7 @@ export async function invokeFunction (
       service,
       own,
       log,
-      conceal: redact.conceal,
+      redact,
       ...(notebook !== undefined && { notebook })
     })
   try {
@@ -182,14 +185,16 @@ export function failedCall (word: ProviderErrorWord, message: string, more: Omit
 
 /** What the provider gets. The fields are listed one by one, so that nothing else reaches it. */
 function ownContext (
-  { settings, requestSettings, sandbox, reference, idempotencyKey, repeated, rest, log, state, now }: CallContext,
+  { settings, requestSettings, sandbox, reference, idempotencyKey, repeated, rest, webhookUrl, log, state, now, resources }: CallContext,
   ended: AbortSignal
-): Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'onRefusal'> {
+): Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'documents' | 'files' | 'checkpoint' | 'onRefusal'> {
   const copies = {
     settings: copyOf(settings),
     requestSettings: copyOf(requestSettings),
+    facts: copyOf(resources.connection?.facts ?? {}),
     ...(repeated === undefined ? {} : { repeated }),
-    ...(rest === undefined ? {} : { rest: copyOf(rest) })
+    ...(rest === undefined ? {} : { rest: copyOf(rest) }),
+    ...(webhookUrl === undefined ? {} : { webhookUrl })
   }
   return { ...copies, sandbox, reference, idempotencyKey, log, state, now, wait: (seconds) => wait(seconds, ended) }
 }

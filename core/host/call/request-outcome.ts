@@ -1,3 +1,4 @@
+import type { Json } from '@dispatch/common'
 import { ForbiddenAddress } from '../http/guard.ts'
 import { type Failure, failureError, type ProviderErrorWord } from './failure.ts'
 
@@ -28,9 +29,9 @@ export function refusalWord (status: number): ProviderErrorWord {
 
 /**
  * Further facts about a failed request. `word`: the error word if the request is refused, or put off for its recipient. `retryAfter`:
- * seconds that the vendor asks to wait. `ours`: the fault is in this service and not at the vendor.
+ * seconds that the vendor asks to wait. `body` is that of the answer. `ours`: the fault is in this service and not at the vendor.
  */
-export type FailureFacts = { word?: ProviderErrorWord, code?: string, status?: number, retryAfter?: number, ours?: true }
+export type FailureFacts = { word?: ProviderErrorWord, code?: string, status?: number, retryAfter?: number, body?: Json, ours?: true }
 
 /** A failed request, before the progress of its call is taken into account. */
 export class RequestFailure extends Error {

@@ -1,9 +1,10 @@
-import type { DocumentHandle } from '@dispatch/common'
+import type { DocumentHandle, Json } from '@dispatch/common'
 import type { Readable } from 'node:stream'
 import { observe, secondsSince } from '../../contract/observations.ts'
 import type { Line, Notebook } from '../call/exchanges.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
+import type { Redactor } from '../call/redact.ts'
 import { type Asking, type CallProgress, letOut, outcomeOfStatus, providerErrorOf, RequestFailure,
   troubleOf } from '../call/request-outcome.ts'
 import type { OwnDocuments } from '../files/own-documents.ts'
@@ -16,9 +17,11 @@ import { credentialsOf } from './credentials.ts'
 import { answeredBadly } from './error-answer.ts'
 import { formPairs } from './form.ts'
 import type { Jwt } from './jwt.ts'
+import { createNamedAddresses, type NamedAddresses } from './named-addresses.ts'
 import type { AccessTokenCache, OAuth2 } from './oauth.ts'
 import { requireTexts } from './places.ts'
 import { contentOf, readReply, type ReplyForm, withHeaders } from './reply.ts'
+import type { SessionSignIn } from './session.ts'
 import { signIn } from './sign-in.ts'
 import { type AllowedHosts, targetOf } from './target.ts'
 import { tokensOf } from './tokens.ts'
@@ -50,27 +53,35 @@ export type HttpOptions = {
   log: Log
   /** Where the exchanges of the call are noted. */
   notebook?: Notebook
-  /** Reports a secret that appeared during the call. It must not be shown either. */
-  conceal: (secret: string) => void
+  /** `conceal` reports a secret that appeared during the call. It must not be shown either. */
+  redact: Pick<Redactor, 'text' | 'json' | 'conceal'>
   now: () => Date
 }
 
 type Method = TransportRequest['method']
-type Read<Result> = (reply: TransportReply, host: string, line: Line | undefined) => Promise<Result>
+type Read<Result> = (reply: TransportReply, target: URL, line: Line | undefined) => Promise<Result>
+type Options = HttpOptions & { named: NamedAddresses }
 
 /** The `http` of one call of a provider's verb. */
-export function createHttp (options: HttpOptions): Http {
+export function createHttp (given: HttpOptions): Http {
+  const named = createNamedAddresses(given.targets, given.redact)
+  const options = { ...given, named }
   return httpOf(
-    (method, url, call, fits) => perform(options, method, url, call, (reply, host, line) => readFitting({ reply, host, line }, call, fits)),
+    (method, url, call, fits) =>
+      perform(options, method, url, call, async (reply, target, line) => {
+        const { value, body } = await readFitting({ reply, host: target.host, line }, call, fits)
+        named.note(target.hostname, body, reply.headers['location'] ?? null, withHeaders(reply, call.replyHeaders ?? [], null))
+        return value
+      }),
     (url, { filename, ...call }) =>
-      perform(options, 'GET', url, { ...call, headers: { accept: '*/*', ...call.headers } }, (reply, host) =>
+      perform(options, 'GET', url, { ...call, headers: { accept: '*/*', ...call.headers } }, (reply, { host }) =>
         keep(options, reply, host, filename))
   )
 }
 
 /** Sends a request, decides its outcome, and reads the body of a good answer. */
-async function perform<Result> (options: HttpOptions, method: Method, url: string, call: HttpCall, read: Read<Result>): Promise<Result> {
-  const { ended, log, progress, targets } = options
+async function perform<Result> (options: Options, method: Method, url: string, call: HttpCall, read: Read<Result>): Promise<Result> {
+  const { ended, log, named, progress, targets } = options
   const request = { unsafe: method !== 'GET' }
   const begun = performance.now()
   const facts: { method: Method, host?: string, path?: string, status?: number } = { method }
@@ -80,7 +91,9 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
       throw new RequestFailure('not done', `The provider "${targets.provider}" sent a request after its call had ended.`, { ours: true })
     }
     requireTexts(url, call, options.own)
-    const target = withQuery(targetOf(url, targets), call)
+    const address = targetOf(url, targets, named.has)
+    if (named.has(address)) named.take(address, call)
+    const target = withQuery(address, call)
     facts.host = target.host
     facts.path = target.pathname
     if (line !== undefined) line.url = target.href
@@ -89,7 +102,7 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
     if (line !== undefined) line.status = reply.status
     const verdict = outcomeOfStatus(reply.status, options.notProcessed)
     if (verdict !== 'done') throw await answeredBadly({ ...options, ...request, line }, verdict, reply, target.host)
-    const result = await read(reply, target.host, line)
+    const result = await read(reply, target, line)
     progress.done(request)
     return result
   } catch (error) {
@@ -116,7 +129,7 @@ async function exchange (
     account,
     documents: { read },
     own,
-    conceal,
+    redact: { conceal },
     ended: signal,
     holds,
     limit: answerWithin,
@@ -126,11 +139,12 @@ async function exchange (
   } = options
   // What a provider has signed or fetched by itself is no setting. A short text is none of these, and may stand anywhere.
   for (const { value } of credentialsOf(call)) if (value.length >= shortestToken) conceal(value)
-  const body = bodyOf(call, { read, own }, holds)
+  const unmeasured = bodyOf(call, { read, own }, holds)
+  const body = unmeasured.measure === undefined ? unmeasured : { ...unmeasured, length: await unmeasured.measure() }
   const headers = headersOf(call, body)
   let kept: string | undefined
-  const token = async (oauth2: OAuth2): Promise<string> => {
-    const { value, cached } = await tokensOf(options, oauth2).token()
+  const token = async (of: OAuth2 | SessionSignIn): Promise<string> => {
+    const { value, cached } = await tokensOf(options, of).token()
     conceal(value)
     kept = cached ? value : undefined
     return value
@@ -157,9 +171,10 @@ async function exchange (
     })
   }
   const reply = await attempt()
-  if (reply.status !== 401 || call.oauth2 === undefined || kept === undefined) return reply
+  const renewable = call.oauth2 ?? call.session
+  if (reply.status !== 401 || renewable === undefined || kept === undefined) return reply
   await reply.body.dump()
-  await tokensOf(options, call.oauth2).drop(kept)
+  await tokensOf(options, renewable).drop(kept)
   return await attempt()
 }
 
@@ -175,11 +190,11 @@ async function readFitting<Value> (
   { reply, host, line }: { reply: TransportReply, host: string, line: Line | undefined },
   { replyAs, replyHeaders }: HttpCall,
   fits: FitToReply<Value>
-): Promise<Value> {
+): Promise<{ value: Value, body: Json }> {
   const body = await readReply(host, reply, replyAs)
   if (line !== undefined) line.answer = body
   const fit = await fits(replyHeaders === undefined ? body : withHeaders(reply, replyHeaders, body))
-  if (fit.ok) return fit.value
+  if (fit.ok) return { value: fit.value, body }
   const why = fit.problems.slice(0, 3).map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
   throw new RequestFailure('uncertain', `The answer of "${host}" cannot be read: ${why}`, { status: reply.status })
 }
@@ -207,11 +222,12 @@ function withQuery (url: URL, { query = {}, arrays }: HttpCall): URL {
 const accepted: Readonly<Record<ReplyForm, string>> = { text: 'text/plain, */*;q=0.5', xml: 'application/xml, text/xml' }
 
 /** The headers that a signature covers. The provider's own headers win over them. */
-function headersOf ({ headers = {}, replyAs }: HttpCall, { contentType }: Body): Record<string, string> {
+function headersOf ({ headers = {}, replyAs }: HttpCall, { contentType, headers: ofContent }: Body): Record<string, string> {
   return {
     accept: replyAs === undefined ? 'application/json' : accepted[replyAs],
     'user-agent': 'document-dispatch',
     ...(contentType !== undefined && { 'content-type': contentType }),
+    ...ofContent,
     ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   }
 }

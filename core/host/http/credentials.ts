@@ -1,6 +1,8 @@
+import { isRecord } from '@dispatch/common'
 import type { HttpCall } from './call.ts'
 import { formPairs } from './form.ts'
 import type { OAuth2 } from './oauth.ts'
+import type { SessionSignIn } from './session.ts'
 
 /**
  * A value that proves who sends a request, and how it is sent: `as "bearer"`. User names, account numbers and the ids of keys prove
@@ -30,7 +32,7 @@ export function credentialsOf ({ headers = {}, query = {}, ...call }: HttpCall):
   return [...declared(call), ...own, ...asked].filter(({ value }) => typeof value === 'string' && value !== '')
 }
 
-function declared ({ basic, bearer, apiKey, jwt, oauth2, sigv4 }: HttpCall): Credential[] {
+function declared ({ basic, bearer, apiKey, jwt, oauth1, oauth2, session, sigv4 }: HttpCall): Credential[] {
   const found: Record<string, string | undefined> = {
     // Some vendors take a key as the user, without a password.
     basic: basic?.[1] === '' ? basic[0] : basic?.[1],
@@ -38,10 +40,19 @@ function declared ({ basic, bearer, apiKey, jwt, oauth2, sigv4 }: HttpCall): Cre
     apiKey: apiKey?.value,
     'jwt.key': jwt?.key,
     ...(oauth2 !== undefined && ofOAuth2(oauth2)),
+    ...(session !== undefined && ofSession(session)),
+    'oauth1.consumerSecret': oauth1?.consumerSecret,
+    'oauth1.tokenSecret': oauth1?.tokenSecret,
     'sigv4.secretAccessKey': sigv4?.secretAccessKey,
     'sigv4.sessionToken': sigv4?.sessionToken
   }
   return Object.entries(found).flatMap(([name, value]) => value === undefined ? [] : [{ sent: `as "${name}"`, value }])
+}
+
+function ofSession ({ json = null, form = {}, basic }: SessionSignIn): Record<string, string | undefined> {
+  const fields: [string, unknown][] = [...formPairs(form), ...isRecord(json) ? Object.entries(json) : []]
+  const proofs = fields.filter(([name, value]) => isCredentialField(name) && typeof value === 'string') as [string, string][]
+  return { 'session.basic': basic?.[1], ...Object.fromEntries(proofs.map(([name, value]) => [`session.${name}`, value])) }
 }
 
 function ofOAuth2 (oauth2: OAuth2): Record<string, string | undefined> {

@@ -1,18 +1,28 @@
-import type { Json } from '@dispatch/common'
+import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import { at } from '../../services/data.ts'
 import type { Line } from '../call/exchanges.ts'
-import type { ErrorReading } from '../call/failure.ts'
+import type { ErrorPlace, ErrorReading } from '../call/failure.ts'
+import type { Redactor } from '../call/redact.ts'
 import { refusalWord, RequestFailure, type RequestOutcome } from '../call/request-outcome.ts'
+import { provesRefusal } from '../manifest/errors.ts'
+import { placesAt } from '../manifest/limits.ts'
 import { readErrorReply } from './reply.ts'
 import { secondsAsked } from './retry-after.ts'
 import type { TransportReply } from './transport.ts'
 
 /** `unsafe`: the request changes something at the vendor. */
-type Asked = { errors: ErrorReading, keyed: boolean, line?: Line | undefined, now: () => Date, unsafe: boolean }
+type Asked = {
+  errors: ErrorReading
+  keyed: boolean
+  line?: Line | undefined
+  now: () => Date
+  redact: Pick<Redactor, 'text' | 'json'>
+  unsafe: boolean
+}
 
 /** The failure of a request whose answer is no success: its code and message, read where the provider says. */
 export async function answeredBadly (
-  { errors, keyed, line, now, unsafe }: Asked,
+  { errors, keyed, line, now, redact, unsafe }: Asked,
   verdict: Exclude<RequestOutcome, 'done'>,
   reply: TransportReply,
   host: string
@@ -20,7 +30,7 @@ export async function answeredBadly (
   const { status } = reply
   const body = await readErrorReply(reply)
   if (line !== undefined && body !== null) line.answer = body
-  const code = firstAt(body, errors.at)
+  const code = codeOf(reply, body, errors.at)
   const named = code ?? String(status)
   const mapped = Object.hasOwn(errors.map, named) ? errors.map[named] : undefined
   if (status === 403 && code === undefined && mapped === undefined && isPage(body)) {
@@ -29,13 +39,15 @@ export async function answeredBadly (
       `"${host}" answered 403 with a page for people: a proxy or firewall may stand before the vendor.`, { word: 'provider_error', status })
   }
   // An earlier request under the same key may still be running: draft-ietf-httpapi-idempotency-key-header, "Error Handling".
-  const says = keyed && status === 409 && mapped === undefined ? 'uncertain' : verdict
+  const said = keyed && status === 409 && mapped === undefined ? 'uncertain' : verdict
+  const says = said === 'uncertain' && provesRefusal(errors.refusals ?? [], status, body) ? 'refused' : said
   const retryAfter = secondsAsked(reply.headers['retry-after'], now())
-  return new RequestFailure(says, firstAt(body, errors.message) ?? `"${host}" answered ${status}${wordsIn(body)}.`, {
+  return new RequestFailure(says, messageOf(body, errors.message) ?? `"${host}" answered ${status}${wordsIn(body)}.`, {
     word: mapped ?? refusalWord(status),
     status,
     ...(retryAfter !== undefined && { retryAfter }),
-    ...(code !== undefined && { code })
+    ...(code !== undefined && { code }),
+    ...(body !== null && { body: shown(body, redact) })
   })
 }
 
@@ -52,9 +64,39 @@ function isPage (body: Json): boolean {
   return typeof body === 'string' && body.trimStart().startsWith('<')
 }
 
-function firstAt (body: Json, pointers: string | readonly string[] = []): string | undefined {
-  const found = [pointers].flat().map((pointer) => at(body, pointer)).find((value) =>
-    typeof value === 'string' || typeof value === 'number'
+/** The most characters of an error's body that a provider gets. */
+const longestBody = 8_192
+
+/** The body of an error without secrets: as it is, or the beginning of its text. */
+function shown (body: Json, { text, json }: Pick<Redactor, 'text' | 'json'>): Json {
+  const whole = typeof body === 'string' ? body : JSON.stringify(body)
+  return whole.length <= longestBody ? json(body) : text(whole).slice(0, longestBody)
+}
+
+function codeOf ({ headers }: TransportReply, body: Json, places: ErrorPlace | readonly ErrorPlace[] = []): string | undefined {
+  const found = [places].flat().map((place) => typeof place === 'string' ? at(body, place) : headers[place.header.toLowerCase()])
+  return found.map(wordOf).find((code) => code !== undefined)
+}
+
+/** What a vendor says: the first text that stands at a pointer, or all that stand where it has a `*`. */
+function messageOf (body: Json, pointers: string | readonly string[] = []): string | undefined {
+  return [pointers].flat().map((pointer) => pointer.includes('*') ? allAt(body, pointer) : wordOf(at(body, pointer))).find((words) =>
+    words !== undefined
   )
-  return found === undefined ? undefined : String(found)
+}
+
+/** All texts at a pointer with a `*`, each after the name of its field. */
+function allAt (body: Json, pointer: string): string | undefined {
+  if (!isRecord(body) && !Array.isArray(body)) return undefined
+  const tokens = pointer.split('/')
+  const words = placesAt(body as JsonObject, pointer).flatMap(({ path, value }) => {
+    const name = path.split('/').findLast((token, index) => tokens[index] === '*' && !/^\d+$/.test(token))
+    const said = [value].flat().map(wordOf).filter((word) => word !== undefined).join(' ')
+    return said === '' ? [] : [name === undefined ? said : `${name}: ${said}`]
+  })
+  return words.length === 0 ? undefined : words.join(' ')
+}
+
+function wordOf (value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }

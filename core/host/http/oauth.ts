@@ -1,7 +1,9 @@
+import { lazy } from '@dispatch/common'
 import { LRUCache } from 'lru-cache'
 import { hash } from 'node:crypto'
 import { RequestFailure } from '../call/request-outcome.ts'
 import { type Jwt, signJwt, usualLifetime } from './jwt.ts'
+import { openSession, type Session } from './session.ts'
 import { askForToken, clientSignIn, type OAuthClient, type TokenForm } from './token-endpoint.ts'
 import type { HttpTransport } from './transport.ts'
 
@@ -17,8 +19,11 @@ export type CredentialGrant =
     | { grant: 'jwt_bearer', assertion: Assertion }
   )
 
-/** An OAuth 2 sign-in; with an authorization code, that of the person who has connected the configuration (`connect` of the provider). */
-export type OAuth2 = CredentialGrant | { grant: 'authorization_code' }
+/**
+ * An OAuth 2 sign-in; with an authorization code, that of the person who has connected the configuration (`connect` of the provider).
+ * `scheme` stands before the token in the header, for vendors that expect another than `Bearer`.
+ */
+export type OAuth2 = (CredentialGrant | { grant: 'authorization_code' }) & { scheme?: string }
 
 /** The access tokens of this process, and the tokens that it signs itself. */
 export type AccessTokenCache = {
@@ -27,10 +32,12 @@ export type AccessTokenCache = {
    * callers share one request to the token endpoint. `cached` tells whether it came from the cache. Throws a {@link RequestFailure}.
    */
   get: (account: string, oauth2: CredentialGrant, tokenUrl: URL) => Promise<{ value: string, cached: boolean }>
+  /** The token of a vendor's session, cached in the same way. Throws a {@link RequestFailure}. */
+  open: (account: string, session: Session, url: URL) => Promise<{ value: string, cached: boolean }>
   /** A token that is signed here, cached in the same way. Throws a {@link RequestFailure}. */
   sign: (account: string, jwt: Jwt) => Promise<string>
   /** Removes a token that the vendor refused from the cache. */
-  drop: (account: string, oauth2: CredentialGrant, value: string) => void
+  drop: (account: string, credentials: CredentialGrant | Session, value: string) => void
 }
 
 type Token = { value: string, usableUntil: number }
@@ -46,22 +53,22 @@ export function usableFor (lifetime: number): number {
 }
 
 export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTransport, 'send'>, now: () => Date }): AccessTokenCache {
-  const cache = new LRUCache<string, Kept>({ max: mostTokens })
+  const cache = lazy(() => new LRUCache<string, Kept>({ max: mostTokens }))
 
   function make (key: string, making: Promise<Token>): Promise<Token> {
     const token = making.catch(notYetSent)
     const kept: Kept = { token }
-    cache.set(key, kept)
+    cache().set(key, kept)
     token.then((settled) => {
       kept.settled = settled
     }, () => {
-      if (cache.peek(key) === kept) cache.delete(key)
+      if (cache().peek(key) === kept) cache().delete(key)
     })
     return token
   }
 
   async function keptOr (key: string, begin: () => Promise<Token>): Promise<{ value: string, cached: boolean }> {
-    const kept = cache.get(key)
+    const kept = cache().get(key)
     const usable = kept !== undefined && (kept.settled === undefined || now().getTime() < kept.settled.usableUntil)
     const { value } = await (usable ? kept.token : make(key, begin()))
     return { value, cached: usable }
@@ -69,14 +76,16 @@ export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTranspor
 
   return {
     get: (account, oauth2, tokenUrl) => keptOr(keyOf(account, oauth2), () => requestToken(wire, oauth2, tokenUrl, now())),
+    open: (account, session, url) =>
+      keptOr(keyOf(account, session), async () => tokenFor(await openSession(wire, url, session), session.lifetime, now())),
     async sign (account, jwt) {
       const { value } = await keptOr(keyOf(account, jwt),
         async () => tokenFor(await signJwt(jwt, now()), jwt.lifetime ?? usualLifetime, now()))
       return value
     },
-    drop (account, oauth2, value) {
-      const key = keyOf(account, oauth2)
-      if (cache.peek(key)?.settled?.value === value) cache.delete(key)
+    drop (account, credentials, value) {
+      const key = keyOf(account, credentials)
+      if (cache().peek(key)?.settled?.value === value) cache().delete(key)
     }
   }
 }
@@ -89,7 +98,7 @@ function notYetSent (error: unknown): never {
 }
 
 /** The credentials are part of the cache key, so that changed settings never use an old token. */
-function keyOf (account: string, credentials: CredentialGrant | Jwt): string {
+function keyOf (account: string, credentials: CredentialGrant | Jwt | Session): string {
   return hash('sha256', JSON.stringify([account, credentials]))
 }
 

@@ -3,17 +3,34 @@ import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { OwnDocuments } from '../files/own-documents.ts'
 
-/** A part of a body: bytes, or a document that is streamed as it is or in base64 (RFC 4648, 4). */
-export type Piece = Buffer | DocumentHandle | { base64: DocumentHandle }
+/**
+ * A part of a body: bytes, or a document that is streamed as it is, in base64 (RFC 4648, 4), in base64 as a form writes it, or from one
+ * byte to before another one.
+ */
+export type Piece =
+  | Buffer
+  | DocumentHandle
+  | { base64: DocumentHandle }
+  | { form: DocumentHandle }
+  | { part: DocumentHandle, from: number, to: number }
 
-/** How many bytes the pieces have together. */
+/** How many bytes the pieces have together; of a document in a form at least. */
 export function lengthOf (pieces: readonly Piece[]): number {
   return pieces.reduce((sum, piece) => sum + lengthOfOne(piece), 0)
 }
 
 function lengthOfOne (piece: Piece): number {
   if (Buffer.isBuffer(piece)) return piece.byteLength
-  return 'base64' in piece ? Math.ceil(piece.base64.size / 3) * 4 : piece.size
+  if ('part' in piece) return piece.to - piece.from
+  const encoded = 'base64' in piece ? piece.base64 : 'form' in piece ? piece.form : undefined
+  return encoded === undefined ? (piece as DocumentHandle).size : Math.ceil(encoded.size / 3) * 4
+}
+
+/** The bytes of pieces whose length depends on what the documents are: they are read once more for that. */
+export async function measure (pieces: readonly Piece[], read: (document: DocumentHandle) => Promise<Readable>): Promise<number> {
+  let length = 0
+  for await (const piece of readPieces(pieces, read)) length += piece.byteLength
+  return length
 }
 
 /**
@@ -26,6 +43,8 @@ export async function* readPieces (
   for (const piece of pieces) {
     if (Buffer.isBuffer(piece)) yield piece
     else if ('base64' in piece) yield* inBase64(exactly(piece.base64, await read(piece.base64)))
+    else if ('form' in piece) yield* forForm(inBase64(exactly(piece.form, await read(piece.form))))
+    else if ('part' in piece) yield* within(piece, await read(piece.part))
     else yield* exactly(piece, await read(piece))
   }
 }
@@ -38,6 +57,29 @@ async function* exactly ({ id, size }: DocumentHandle, content: AsyncIterable<Bu
     yield piece
   }
   if (left !== 0) throw new Error(`The document ${id} is not ${size} bytes long.`)
+}
+
+/** The bytes of a part. What comes before it is read, too, and what comes after is not. */
+async function* within (
+  { part: { id, size }, from, to }: { part: DocumentHandle, from: number, to: number },
+  content: AsyncIterable<Buffer>
+): AsyncGenerator<Buffer> {
+  let at = 0
+  for await (const piece of content) {
+    const wanted = piece.subarray(Math.max(0, from - at), Math.max(0, to - at))
+    at += piece.byteLength
+    if (wanted.byteLength > 0) yield wanted
+    if (at >= to) return
+  }
+  throw new Error(`The document ${id} is not ${size} bytes long.`)
+}
+
+const signs: Readonly<Record<string, string>> = { '+': '%2B', '/': '%2F', '=': '%3D' }
+
+async function* forForm (content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const piece of content) {
+    yield Buffer.from(piece.toString('latin1').replaceAll(/[+/=]/g, (sign) => signs[sign] ?? sign), 'latin1')
+  }
 }
 
 /** Three bytes become four characters: what is left of a piece waits for the next one. */

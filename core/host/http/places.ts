@@ -10,7 +10,7 @@ const objectAsText = /\[object Object\]|%5Bobject%20Object%5D/i
  * Refuses a request with a document or another object in a place for texts: there it would be sent as the fields of its handle, or as
  * "[object Object]". Throws a {@link RequestFailure}.
  */
-export function requireTexts (url: string, { query, headers, form, xml }: HttpCall, own: OwnDocuments): void {
+export function requireTexts (url: string, { query, headers, xml }: HttpCall, own: OwnDocuments): void {
   const [path = ''] = url.split('?')
   if (objectAsText.test(path)) throw misplaced('An object', 'the path')
   for (const [name, value] of Object.entries<unknown>(headers ?? {})) {
@@ -19,7 +19,6 @@ export function requireTexts (url: string, { query, headers, form, xml }: HttpCa
     }
   }
   requireNoDocument(query, own, 'the query')
-  requireNoDocument(form, own, 'the form')
   requireNoDocument(xml, own, 'the XML')
 }
 
@@ -30,6 +29,7 @@ function requireNoDocument (value: unknown, own: OwnDocuments, place: string): v
 }
 
 function misplaced (what: string, place: string): RequestFailure {
-  const message = `${what} stands in ${place}, which takes texts only: the bytes of a document go into "json", "multipart" or "document".`
+  const message =
+    `${what} stands in ${place}, which takes texts only: the bytes of a document go into "json", "form", "multipart" or "document".`
   return new RequestFailure('not done', message, { ours: true })
 }

@@ -1,27 +1,39 @@
 import { RequestFailure } from '../call/request-outcome.ts'
-import { hostsOf, isDeclared, settingsInHosts } from '../manifest/hosts.ts'
+import { hostsOf, isDeclared, isForNaming, namedHosts, settingsInHosts } from '../manifest/hosts.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import { destinationNames } from '../settings/settings-schema.ts'
 import { canonicalHost } from './guard.ts'
 
-/** The hosts that a provider may call: those of its manifest, and those of the configuration's `Host()` settings. */
-export type AllowedHosts = { provider: string, declared: readonly string[], chosen: readonly string[] }
+/**
+ * The hosts that a provider may call: those of its manifest, and those of the configuration's `Host()` settings. `named`: patterns of those
+ * that count where the vendor names them.
+ */
+export type AllowedHosts = { provider: string, declared: readonly string[], chosen: readonly string[], named?: readonly string[] }
 
-/** The hosts that a provider may call for one configuration. A setting that is a part of a host in the manifest is none by itself. */
+/**
+ * The hosts that a provider may call for one configuration: `settings` are also the facts of its account. A setting that is a part of a
+ * host in the manifest is none by itself.
+ */
 export function allowedHosts (
   { code, hosts, settings: form }: Pick<Manifest, 'code' | 'hosts' | 'settings'>,
   settings: Readonly<Record<string, unknown>>
 ): AllowedHosts {
   const parts = settingsInHosts(hosts)
   const whole = destinationNames(form).filter((name) => !parts.includes(name))
-  return { provider: code, declared: hostsOf(hosts, settings), chosen: chosenHosts(whole.map((name) => settings[name])) }
+  const own = hostsOf(hosts, settings)
+  return {
+    provider: code,
+    declared: own.filter((host) => !isForNaming(host)),
+    chosen: chosenHosts(whole.map((name) => settings[name])),
+    named: namedHosts(own)
+  }
 }
 
 /**
  * The URL of a request. Throws a {@link RequestFailure} for a text that is not a plain https URL, and for a host that the provider may not
- * call.
+ * call. `named` says whether the vendor has named a URL.
  */
-export function targetOf (url: string, targets: AllowedHosts): URL {
+export function targetOf (url: string, targets: AllowedHosts, named: (url: URL) => boolean = () => false): URL {
   const target = URL.parse(url)
   const { provider } = targets
   if (target === null) {
@@ -38,8 +50,8 @@ export function targetOf (url: string, targets: AllowedHosts): URL {
     throw new RequestFailure('not done',
       `The provider "${provider}" wanted to call "${target.host}" with a user name in the URL; sign in with "basic".`, { ours: true })
   }
-  checkHost(target.hostname, targets)
   target.hash = ''
+  if (!named(target)) checkHost(target.hostname, targets)
   return target
 }
 

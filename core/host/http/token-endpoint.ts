@@ -1,4 +1,4 @@
-import { withDeadline } from '@dispatch/common'
+import { type Json, withDeadline } from '@dispatch/common'
 import { Type } from 'typebox'
 import { textAt } from '../../services/data.ts'
 import { outcomeOfStatus, RequestFailure } from '../call/request-outcome.ts'
@@ -13,8 +13,8 @@ export type OAuthClient = { clientId: string, clientSecret?: string, clientAuth?
 /** A request to a token endpoint: the fields of its form, and its headers. */
 export type TokenForm = { fields: Record<string, string | undefined>, headers: Record<string, string> }
 
-/** The answer of a token endpoint: the access token, its lifetime in seconds, and what renews it. */
-export type IssuedToken = { value: string, lifetime: number, refreshToken?: string }
+/** The answer of a token endpoint: the access token, its lifetime in seconds, what renews it, and all that the vendor said. */
+export type IssuedToken = { value: string, lifetime: number, refreshToken?: string, answer: Json }
 
 /** The time limit in milliseconds for an answer of the token endpoint. */
 const answerWithin = 15_000
@@ -35,14 +35,41 @@ function formEncoded (text: string): string {
 }
 
 /** Asks a token endpoint for a token. Throws a {@link RequestFailure}; the `code` of a refusal is the one of RFC 6749, 5.2. */
-export async function askForToken (wire: Pick<HttpTransport, 'send'>, url: URL, { fields, headers }: TokenForm): Promise<IssuedToken> {
-  const body = Buffer.from(new URLSearchParams(formPairs(fields)).toString())
+export async function askForToken (wire: Pick<HttpTransport, 'send'>, url: URL, form: TokenForm): Promise<IssuedToken> {
+  return await askForSignIn(wire, url, contentOf(form), (reply) => tokenOf(url.host, reply))
+}
+
+/**
+ * Ends a token (RFC 7009, 2.1). A token that the vendor does not know has ended. Throws a {@link RequestFailure} where it is not known to
+ * have ended.
+ */
+export async function revokeToken (wire: Pick<HttpTransport, 'send'>, url: URL, form: TokenForm): Promise<void> {
+  await askForSignIn(wire, url, contentOf(form), async (reply) => {
+    if (outcomeOfStatus(reply.status, []) === 'done') await reply.body.dump()
+    else await refuseSignIn(url.host, reply)
+  })
+}
+
+function contentOf ({ fields, headers }: TokenForm): { headers: Record<string, string>, body: Buffer } {
+  return {
+    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+    body: Buffer.from(String(new URLSearchParams(formPairs(fields))))
+  }
+}
+
+/** A POST that signs in, with a time limit of its own. Throws a {@link RequestFailure}. */
+export async function askForSignIn<Answer> (
+  wire: Pick<HttpTransport, 'send'>,
+  url: URL,
+  { headers, body }: { headers: Record<string, string>, body: Buffer },
+  read: (reply: TransportReply) => Promise<Answer>
+): Promise<Answer> {
   const late = new RequestFailure('not done', `"${url.host}" did not answer to the sign-in within ${answerWithin / 1000} seconds.`)
   return withDeadline(answerWithin, async (signal) =>
-    tokenOf(url.host, await wire.send({
+    read(await wire.send({
       method: 'POST',
       url,
-      headers: { ...headers, accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+      headers: { ...headers, accept: 'application/json' },
       body,
       signal,
       answerWithin
@@ -57,8 +84,17 @@ const TokenReply = Type.Object({
 
 /** Reads the token endpoint's answer. Throws a {@link RequestFailure} when there is no token in it. */
 async function tokenOf (host: string, reply: TransportReply): Promise<IssuedToken> {
-  const verdict = outcomeOfStatus(reply.status, [])
-  if (verdict === 'refused') {
+  if (outcomeOfStatus(reply.status, []) !== 'done') return await refuseSignIn(host, reply)
+  const answer = await readReply(host, reply)
+  const fit = fitReply(TokenReply, answer)
+  if (!fit.ok) throw new RequestFailure('not done', `"${host}" answered to the sign-in without a token.`)
+  const { access_token: value, expires_in: lifetime = unknownLifetime, refresh_token: refreshToken } = fit.value
+  return { value, lifetime: Number(lifetime), answer, ...typeof refreshToken === 'string' && refreshToken !== '' && { refreshToken } }
+}
+
+/** Throws what a vendor says to a sign-in in place of what it was asked for. */
+export async function refuseSignIn (host: string, reply: TransportReply): Promise<never> {
+  if (outcomeOfStatus(reply.status, []) === 'refused') {
     const error = await readErrorReply(reply)
     const { code = String(reply.status), words = code } = {
       ...textAt(error, '/error', 'code'),
@@ -70,12 +106,6 @@ async function tokenOf (host: string, reply: TransportReply): Promise<IssuedToke
       status: reply.status
     })
   }
-  if (verdict !== 'done') {
-    await reply.body.dump()
-    throw new RequestFailure('not done', `"${host}" answered ${reply.status} to the sign-in.`)
-  }
-  const fit = fitReply(TokenReply, await readReply(host, reply))
-  if (!fit.ok) throw new RequestFailure('not done', `"${host}" answered to the sign-in without a token.`)
-  const { access_token: value, expires_in: lifetime = unknownLifetime, refresh_token: refreshToken } = fit.value
-  return { value, lifetime: Number(lifetime), ...typeof refreshToken === 'string' && refreshToken !== '' && { refreshToken } }
+  await reply.body.dump()
+  throw new RequestFailure('not done', `"${host}" answered ${reply.status} to the sign-in.`)
 }

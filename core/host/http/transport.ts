@@ -1,4 +1,6 @@
+import { memoizeByIdentity } from '@dispatch/common'
 import type { Readable } from 'node:stream'
+import { createSecureContext } from 'node:tls'
 import { Agent, buildConnector, DecoratorHandler, type Dispatcher, request } from 'undici'
 import { codeOf, RequestFailure, troubleOf, unconnected } from '../call/request-outcome.ts'
 import { type LeaseCheck, requireLease } from '../manifest/lease-check.ts'
@@ -44,8 +46,12 @@ const connectionsPerHost = 128
 /** The request was not sent completely: it was malformed, or its body could not be read. */
 const neverWhole = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'])
 
+/** To read the authorities takes as long as a handshake, so no connection reads them again. */
+const contextOf = memoizeByIdentity((ca: readonly string[]) => createSecureContext({ ca: [...ca] }))
+
 export function createHttpTransport ({ guard, ca, route = () => undefined }: HttpTransportOptions): HttpTransport {
-  const open = buildConnector({ allowH2: false, timeout: connectWithin, lookup: guard.lookup, ...(ca !== undefined && { ca: [...ca] }) })
+  const secureContext = ca === undefined ? createSecureContext() : contextOf(ca)
+  const open = buildConnector({ allowH2: false, timeout: connectWithin, lookup: guard.lookup, secureContext })
   const connect: buildConnector.connector = (options, callback) => {
     const { hostname, port } = options
     const to = route(hostname, Number(port === '' ? 443 : port))

@@ -25,7 +25,7 @@ export type InstalledProvider = Readonly<{
   /** The SHA-256 of the folder. */
   digest: string
   publisher: Publisher
-  /** An operator has installed it from the marketplace, and can remove it. */
+  /** It comes from elsewhere than the directories, and an operator can remove it while the service runs. */
   isAdapter?: true
   /** The companies that it is offered to; all unless given. */
   companies?: readonly number[]

@@ -8,6 +8,9 @@ import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
 import { isInFolder } from './folder.ts'
 import type { Publisher } from './pins.ts'
 
+/** The version of what providers import. */
+export const sdkVersion = core.version
+
 /** A name, or a name with an e-mail address (npm's "people fields"). */
 const Person = Type.Union([Type.String(), Type.Object({ name: Type.String(), email: Type.Optional(Type.String()) })])
 

@@ -75,7 +75,8 @@ export function uncarriedFields (carries: ManifestCarries, asked: JsonObject, un
   }
 }
 
-function isGiven (value: Json): boolean {
+/** Whether a value says something. */
+export function isGiven (value: Json): boolean {
   return value !== null && value !== '' && value !== false && !(typeof value === 'object' && Object.values(value).length === 0)
 }
 

@@ -1,6 +1,6 @@
 import type { DocumentHandle, JsonObject } from '@dispatch/common'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { DeliveryService, DeliveryStatus, PolledService, RecipientsService } from '../../contract/delivery.ts'
+import type { DeliveryService, DeliveryStatus, RecipientsService } from '../../contract/delivery.ts'
 import type { ServiceName } from '../../services/names.ts'
 import type { ServiceContracts } from '../../services/names.ts'
 import type { CheckContext, Context } from '../call/context.ts'
@@ -9,6 +9,7 @@ import type { NoFields } from '../settings/fields.ts'
 import type { Webhooks } from '../webhook/webhook.ts'
 import type { Carried } from './carries.ts'
 import type { Connect } from './connect.ts'
+import type { Ignored } from './ignores.ts'
 import type { Limit } from './limits.ts'
 import type { ProviderCheck } from './provider-check.ts'
 
@@ -71,11 +72,29 @@ export type FetchDocument<Call> = (query: { id: string }, context: Call) => Prom
  */
 export type Cancel<Call> = (query: { id: string }, context: Call) => Promise<Reported>
 
+/** What a vendor has registered: its id, and secrets by the names of the `Secret()` settings that keep them. */
+export type Subscription = { readonly id: string, readonly secrets?: Readonly<Record<string, string>> }
+
+/**
+ * Registers the address of a configuration's events at the vendor, each time the configuration is saved. `secret` is new each time, for
+ * vendors that are given one. `id`: what was registered the last time. It must not register twice: after an answer that was lost, or what
+ * is there already, it finds or changes that.
+ */
+export type Subscribe<Call> = (query: { url: string, secret: string, id?: string }, context: Call) => Promise<Subscription>
+
+/** Takes a registration back, before its configuration is removed. What is not there any more is a refusal of the vendor, as in a verb. */
+export type Unsubscribe<Call> = (query: { url: string, id: string }, context: Call) => Promise<unknown>
+
+/** Both, or neither; of a service that has a webhook. */
+type Subscribed<Name extends ServiceName, Call> = Name extends DeliveryService
+  ? { subscribe: Subscribe<Call>, unsubscribe: Unsubscribe<Call> } | { subscribe?: never, unsubscribe?: never }
+  : unknown
+
 /** When to poll the status of a step without events, in seconds since its acceptance: the first time, the interval, and the end. */
 export type Poll = { after?: number, every?: number, until?: number }
 
 /** A service whose provider reports delivery statuses. `statuses` maps the vendor's words of the verb `status` to delivery statuses. */
-type Followed<Name extends ServiceName, Call> = Name extends PolledService
+type Followed<Name extends ServiceName, Call> = Name extends DeliveryService
   ? { status: Status<Call>, statuses: Readonly<Record<string, DeliveryStatus<Name>>>, poll?: Poll } | {
     status?: never
     statuses?: never
@@ -91,6 +110,7 @@ export type ServiceDefinition<Name extends ServiceName, Call> =
   & Written<ServiceContracts[Name]['capabilities']>
   & Lookups<Call>
   & Followed<Name, Call>
+  & Subscribed<Name, Call>
   & {
     /** Further limits of the vendor. A request outside of them is refused before anything is made. */
     limits?: readonly Limit[]
@@ -99,6 +119,8 @@ export type ServiceDefinition<Name extends ServiceName, Call> =
      * a warning.
      */
     carries?: readonly Carried[]
+    /** Fields of a request with which the vendor does nothing. Where one is given, a validation warns. */
+    ignores?: readonly Ignored[]
     /** A check of what limits cannot express. */
     check?: Call extends Context<infer Settings, infer RequestSettings> ? ProviderCheck<Name, Settings, RequestSettings> : never
     /** The time limit for the vendor's answer in seconds, by default 60. */
@@ -108,6 +130,8 @@ export type ServiceDefinition<Name extends ServiceName, Call> =
      * repeated.
      */
     checkpoint?: true
+    /** The vendor keeps drafts that were never issued, and nobody can delete them: a refused dispatch leaves its own. */
+    draftsStay?: true
     /**
      * The provider lists temporarily refused recipients in `waiting` of its answer. When `context.rest` names recipients, it sends to them
      * only.
@@ -124,7 +148,8 @@ export type ServiceDefinition<Name extends ServiceName, Call> =
 export type ProviderDefinition<
   Settings extends TObject,
   RequestSettings extends TObject,
-  Bodies extends Partial<Record<DeliveryService, TSchema>> = Partial<Record<DeliveryService, TSchema>>
+  Bodies extends Partial<Record<DeliveryService, TSchema>> = Partial<Record<DeliveryService, TSchema>>,
+  Fact extends string = string
 > = {
   code: string
   name: string
@@ -144,7 +169,7 @@ export type ProviderDefinition<
    * request in with it; its tokens stay in the host. Several ways are each for other settings (`when`); where none is, the configuration
    * signs in with its settings.
    */
-  connect?: Connect<keyof Static<Settings> & string> | readonly Connect<keyof Static<Settings> & string>[]
+  connect?: Connect<keyof Static<Settings> & string, Fact> | readonly Connect<keyof Static<Settings> & string, Fact>[]
   /** Absent where the vendor has no test environment. Tests then use the simulator. */
   sandbox?: Sandbox<keyof Static<Settings> & string>
   /** The API version that added the provider. Requests of older versions cannot name it. */
@@ -157,13 +182,13 @@ export type ProviderDefinition<
    * Asks the vendor whether the credentials work, by a request that needs them and changes nothing. It resolves if they do. The vendor's
    * refusal is an error, as in a verb.
    */
-  check?: (call: CheckContext<Static<Settings>>) => Promise<unknown>
+  check?: (call: CheckContext<Static<Settings>, Fact>) => Promise<unknown>
   /**
    * Makes the settings of this version of those that an older one was configured with, at an upgrade. A secret is a text that stands for
    * it, and may move to another secret field. Without a result that fits, the older version goes on with the configuration.
    */
   migrateSettings?: (older: { version: string, settings: JsonObject }) => JsonObject | undefined
-  services: { [Name in ServiceName]?: ServiceDefinition<Name, Context<Static<Settings>, Static<RequestSettings>>> }
+  services: { [Name in ServiceName]?: ServiceDefinition<Name, Context<Static<Settings>, Static<RequestSettings>, Fact>> }
   /** The events that the vendor sends. */
   webhooks?: Webhooks<keyof Static<Settings> & string, Bodies>
 }
@@ -172,7 +197,8 @@ export type ProviderDefinition<
 export function defineProvider<
   Settings extends TObject,
   RequestSettings extends TObject = typeof NoFields,
-  Bodies extends Partial<Record<DeliveryService, TSchema>> = Partial<Record<DeliveryService, TSchema>>
-> (definition: ProviderDefinition<Settings, RequestSettings, Bodies>): ProviderDefinition<Settings, RequestSettings, Bodies> {
+  Bodies extends Partial<Record<DeliveryService, TSchema>> = Partial<Record<DeliveryService, TSchema>>,
+  Fact extends string = never
+> (definition: ProviderDefinition<Settings, RequestSettings, Bodies, Fact>): ProviderDefinition<Settings, RequestSettings, Bodies, Fact> {
   return definition
 }

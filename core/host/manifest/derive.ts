@@ -42,15 +42,18 @@ function closeForm (schema: unknown): unknown {
  */
 function serviceData (service: unknown, name: string): unknown {
   if (!isRecord(service)) return service
-  const { idempotency, timeLimit, checkpoint, rest, notProcessed, statuses, poll, limits, carries, ...others } = service
+  const { idempotency, timeLimit, checkpoint, rest, notProcessed, statuses, poll, limits, carries, ignores, draftsStay, ...others } =
+    service
   const fields = Object.entries(others).filter(([field, value]) => field !== 'check' || !isVerb(value))
   return {
     capabilities: { ...Object.fromEntries(fields.filter(([, value]) => !isVerb(value))), ...whoseDocument(name, service) },
     limits,
     carries,
+    ignores,
     idempotency,
     timeLimit,
     checkpoint,
+    draftsStay,
     rest,
     notProcessed,
     statuses,

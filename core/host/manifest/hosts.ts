@@ -8,8 +8,10 @@ import { destinationNames, type SettingsSchema } from '../settings/settings-sche
  */
 export function hostProblems (hosts: readonly string[]): Problem[] {
   return hosts.flatMap((host, index) => {
-    const domain = host.replace(/^\*\./, '')
-    if (domain === host || getPublicSuffix(domain, { allowPrivateDomains: true }) !== domain) return []
+    const pattern = patternIn(host)
+    const domain = pattern.replace(/^\*\./, '')
+    // Below the suffix of a company, such as s3.amazonaws.com, the vendor says whose host it is; below that of a country nobody does.
+    if (domain === pattern || getPublicSuffix(domain, { allowPrivateDomains: pattern === host }) !== domain) return []
     return [{
       path: `/hosts/${index}`,
       code: 'public_suffix',
@@ -21,6 +23,23 @@ export function hostProblems (hosts: readonly string[]): Problem[] {
 
 /** What stands for a setting in place of a label of a host. */
 const placeholder = /\{([^{}]+)\}/g
+
+/** Before a pattern of hosts that count only where one of the other hosts has named them in an answer. */
+const named = 'named '
+
+/** Whether a host of a manifest is a pattern for what the vendor names. */
+export function isForNaming (host: string): boolean {
+  return host.startsWith(named)
+}
+
+function patternIn (host: string): string {
+  return isForNaming(host) ? host.slice(named.length) : host
+}
+
+/** The patterns of hosts that count only where the vendor names them. */
+export function namedHosts (hosts: readonly string[]): string[] {
+  return hosts.filter(isForNaming).map(patternIn)
+}
 
 /** One label of a host name. */
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
@@ -35,7 +54,10 @@ export function isLabel (value: unknown): value is string {
   return typeof value === 'string' && label.test(value)
 }
 
-/** The hosts of one configuration: settings stand in their places. One whose settings are not all there, or are no label, is none. */
+/**
+ * The hosts of one configuration: settings, and facts of its account, stand in their places. One of which not all are there, or are no
+ * label, is none.
+ */
 export function hostsOf (hosts: readonly string[], settings: Readonly<Record<string, unknown>>): string[] {
   return hosts.flatMap((host) => {
     const named = settingsInHosts([host])
@@ -44,11 +66,11 @@ export function hostsOf (hosts: readonly string[], settings: Readonly<Record<str
   })
 }
 
-/** The problems of settings in hosts: each leads requests somewhere, and is in no secret. */
-export function hostSettingProblems (hosts: readonly string[], form: SettingsSchema): Problem[] {
-  const destinations = destinationNames(form)
+/** The problems of settings in hosts: each leads requests somewhere, and is in no secret. A fact of an account may stand there, too. */
+export function hostSettingProblems (hosts: readonly string[], form: SettingsSchema, facts: readonly string[] = []): Problem[] {
+  const known = [...destinationNames(form), ...facts]
   return hosts.flatMap((host, index) =>
-    settingsInHosts([host]).filter((name) => !destinations.includes(name)).map((name) => ({
+    settingsInHosts([host]).filter((name) => !known.includes(name)).map((name) => ({
       path: `/hosts/${index}`,
       code: 'unknown_setting',
       message: `There is no setting "${name}" of the type Host(), whose change deletes the secrets that were given for another host.`
@@ -58,6 +80,10 @@ export function hostSettingProblems (hosts: readonly string[], form: SettingsSch
 
 /** How wide a wildcard is, or what settings make of a host, in a sentence; undefined of a plain host. */
 export function widthInWords (pattern: string): string | undefined {
+  if (isForNaming(pattern)) {
+    return `"${pattern}" are addresses that the vendor names in its answers, such as one for an upload: each is for one request, without a ` +
+      'sign-in.'
+  }
   if (!pattern.startsWith('*.')) {
     const named = settingsInHosts([pattern]).map((name) => `"${name}"`).join(' and ')
     return named === ''

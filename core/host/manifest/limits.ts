@@ -38,7 +38,7 @@ export function schemaFaults (when: Readonly<Record<string, Json>>, base: string
 }
 
 /** The reasons why a value is not a JSON Schema. */
-export function invalidSchemaProblems (schema: Json, path: string): Problem[] {
+function invalidSchemaProblems (schema: Json, path: string): Problem[] {
   try {
     compileJsonSchema(schemaOf(schema))
     return []
@@ -72,7 +72,7 @@ export function isMeant ({ when = {} }: { when?: Readonly<Record<string, Json>> 
 type Place = { path: string, value: Json }
 
 /** The values at a pointer, in which `*` stands for every item and every field. */
-function placesAt (asked: JsonObject, at: string): Place[] {
+export function placesAt (asked: JsonObject, at: string): Place[] {
   return at.split('/').slice(1).reduce<Place[]>((places, token) =>
     places.flatMap(({ path, value }) => {
       if (typeof value !== 'object' || value === null) return []

@@ -1,23 +1,26 @@
 import { compile, type Fit, ownField, type Problem } from '@dispatch/common'
 import { type TProperties, Type } from 'typebox'
 import { ProviderCode } from '../../contract/common.ts'
-import { type DeliveryService, deliveryServices, type DeliveryStatus, deliveryStatusesOf, hasRecipients, isDeliveryService,
-  isPolledService } from '../../contract/delivery.ts'
+import { type DeliveryService, deliveryServices, type DeliveryStatus, deliveryStatusesOf, hasRecipients,
+  isDeliveryService } from '../../contract/delivery.ts'
 import { ApiVersion } from '../../contract/versions.ts'
 import { senderProblems } from '../../services/email/senders.ts'
 import { providedNames, services } from '../../services/index.ts'
 import { isServiceName, type ServiceName, serviceNames } from '../../services/names.ts'
 import type { ProvidedName } from '../../services/names.ts'
 import type { ServiceContracts } from '../../services/names.ts'
-import { type ErrorReading, providerErrors } from '../call/failure.ts'
+import type { ErrorReading } from '../call/failure.ts'
 import { requestSettingsSchemaProblems, SettingsSchema, settingsSchemaProblems } from '../settings/settings-schema.ts'
 import { WebhookManifests, webhookProblems } from '../webhook/webhook.ts'
 import { byService } from './by-service.ts'
 import { carriesFaults, ManifestCarries } from './carries.ts'
-import { type Connect, connectProblems, ConnectSchema } from './connect.ts'
+import { type Connect, connectProblems, ConnectSchema, factNames } from './connect.ts'
 import type { Idempotency, Poll, Sandbox } from './definition.ts'
-import { hostProblems, hostSettingProblems, isDeclared } from './hosts.ts'
-import { invalidSchemaProblems, limitFaults, ManifestLimits } from './limits.ts'
+import { ErrorsSchema, refusalFaults } from './errors.ts'
+import { hostProblems, hostSettingProblems } from './hosts.ts'
+import { ignoresFaults, ManifestIgnores } from './ignores.ts'
+import { limitFaults, ManifestLimits } from './limits.ts'
+import { patternFault } from './patterns.ts'
 import { type VerbName, verbNames } from './verbs.ts'
 
 /** One service in a manifest: its capabilities and limits. `timeLimit` is in seconds. */
@@ -27,9 +30,13 @@ export type ServiceManifest<Name extends ServiceName> = {
   limits?: ManifestLimits
   /** What the vendor's own document has of the data. */
   carries?: ManifestCarries
+  /** Fields of a request with which the vendor does nothing. */
+  ignores?: ManifestIgnores
   idempotency: Idempotency
   timeLimit?: number
   checkpoint?: true
+  /** The vendor keeps drafts that were never issued. */
+  draftsStay?: true
   /** For e-mail: the provider can send again to temporarily refused recipients only. */
   rest?: true
   notProcessed?: number[]
@@ -104,7 +111,7 @@ const PollSchema = Type.Object({
 
 /** The fields of a service whose steps' status is polled. */
 function followed (service: ProvidedName): TProperties {
-  if (!isPolledService(service)) return {}
+  if (!isDeliveryService(service)) return {}
   return {
     statuses: Type.Optional(Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)]))),
     poll: Type.Optional(PollSchema)
@@ -115,9 +122,11 @@ function followed (service: ProvidedName): TProperties {
 const sameFields = {
   limits: Type.Optional(ManifestLimits),
   carries: Type.Optional(ManifestCarries),
+  ignores: Type.Optional(ManifestIgnores),
   idempotency: IdempotencySchema,
   timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
   checkpoint: Type.Optional(Type.Unsafe<true>({ const: true })),
+  draftsStay: Type.Optional(Type.Unsafe<true>({ const: true })),
   notProcessed: Type.Optional(Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { uniqueItems: true })),
   verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
 }
@@ -142,17 +151,9 @@ const hostLabel = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
  * permitted.
  */
 const HostPattern = Type.String({
-  pattern: `^(\\*\\.)?((${hostLabel}|\\{[A-Za-z][A-Za-z0-9]*\\})\\.)*${hostLabel}\\.[a-z][a-z0-9-]*$`,
-  description: 'a host name such as "api.example.com", "*.example.com" for every name below, or "{account}.example.com" with a setting'
-})
-
-const pointer = { pattern: '^/', description: 'a JSON pointer such as "/error/code"' }
-/** One JSON pointer, or several. */
-const Pointers = Type.Unsafe<string | string[]>({
-  type: ['string', 'array'],
-  ...pointer,
-  minItems: 1,
-  items: { type: 'string', ...pointer }
+  pattern: `^(named )?(\\*\\.)?((${hostLabel}|\\{[A-Za-z][A-Za-z0-9]*\\})\\.)*${hostLabel}\\.[a-z][a-z0-9-]*$`,
+  description: 'a host name such as "api.example.com", "*.example.com" for every name below, "{account}.example.com" with a setting, or ' +
+    '"named *.example.com" for those that the vendor names'
 })
 
 const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
@@ -167,11 +168,7 @@ const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
   sandbox: Type.Optional(SandboxSchema),
   needs: Type.Optional(Type.Array(Type.Literal('disk'), { uniqueItems: true })),
   since: Type.Optional(ApiVersion),
-  errors: Type.Object({
-    at: Type.Optional(Pointers),
-    message: Type.Optional(Pointers),
-    map: Type.Record(Type.String(), Type.Enum(Object.keys(providerErrors)))
-  }, closed),
+  errors: ErrorsSchema,
   services: ServicesSchema,
   webhooks: Type.Optional(WebhookManifests)
 }, closed))
@@ -187,13 +184,16 @@ export function readManifest (json: unknown): Fit<Manifest> {
     ...settingsSchemaProblems(settings, '/settings'),
     ...requestSettingsSchemaProblems(requestSettings, '/requestSettings'),
     ...hostProblems(hosts),
-    ...hostSettingProblems(hosts, settings),
-    ...connectProblems(fit.value, (host) => isDeclared(host, hosts)),
+    ...hostSettingProblems(hosts, settings, factNames(fit.value)),
+    ...refusalFaults(fit.value.errors.refusals ?? []),
+    ...connectProblems(fit.value),
     ...sandboxProblems(fit.value),
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),
     ...switchProblems(fit.value),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
+    ...serviceNames.flatMap((name) => subscribeProblems(fit.value, name)),
     ...serviceNames.flatMap((name) => limitFaults(fit.value.services[name]?.limits ?? [], `/services/${name}/limits`)),
+    ...serviceNames.flatMap((name) => ignoresFaults(fit.value.services[name]?.ignores ?? [], `/services/${name}/ignores`)),
     ...serviceNames.flatMap((name) => carriesFaults(fit.value.services[name]?.carries ?? [], `/services/${name}/carries`)),
     ...deliveryServices.flatMap((service) => webhooksOf(fit.value, service))
   ]
@@ -213,6 +213,19 @@ function webhooksOf ({ webhooks, services, settings }: Manifest, service: Delive
   ]
 }
 
+/** Who registers a webhook has one, and takes it back. */
+function subscribeProblems ({ services, webhooks }: Manifest, name: ServiceName): Problem[] {
+  const { verbs = [] } = services[name] ?? {}
+  const path = `/services/${name}/verbs`
+  const pair = (['subscribe', 'unsubscribe'] as const).filter((verb) => verbs.includes(verb))
+  if (pair.length === 0) return []
+  const hasWebhook = isDeliveryService(name) && webhooks?.[name] !== undefined
+  return [
+    ...pair.length === 2 ? [] : [{ path, code: 'required', message: 'The verbs "subscribe" and "unsubscribe" need each other.' }],
+    ...hasWebhook ? [] : [{ path, code: 'required', message: `The verb "${pair[0] ?? ''}" needs a webhook of "${name}" in "webhooks".` }]
+  ]
+}
+
 function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
   const needs = sandbox?.kind === 'flag' ? sandbox.needs ?? [] : sandbox?.key === undefined ? [] : [sandbox.key.setting]
   const unknown = needs.filter((name) => !Object.hasOwn(settings.properties, name)).map((name) => ({
@@ -220,12 +233,8 @@ function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
     code: 'unknown_setting',
     message: `There is no setting "${name}".`
   }))
-  return [
-    ...unknown,
-    ...sandbox?.kind === 'configuration' && sandbox.key !== undefined
-      ? invalidSchemaProblems({ pattern: sandbox.key.test }, '/sandbox/key/test')
-      : []
-  ]
+  const fault = sandbox?.kind === 'configuration' && sandbox.key !== undefined ? patternFault(sandbox.key.test) : undefined
+  return [...unknown, ...fault === undefined ? [] : [{ path: '/sandbox/key/test', code: 'schema', message: fault }]]
 }
 
 /** A setting that turns something on must be there, and be a yes or no. */

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import nodemailer, { type MailMessage, type SendMailOptions, type SMTPPoolOptions, type SMTPSentMessageInfo } from 'nodemailer'
 import DKIM from 'nodemailer/lib/dkim'
+import MailComposer from 'nodemailer/lib/mail-composer'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { RequestFailure } from '../call/request-outcome.ts'
 import { type LeaseCheck, piecesUnderLease } from '../manifest/lease-check.ts'
@@ -64,6 +65,13 @@ export function createMailers (options: MailersOptions): Mailers {
     },
     close: () => mailers.clear()
   }
+}
+
+/** The bytes of a message that no mail server is given; its Bcc stands in it. */
+export function writeMessage (message: Composed): Readable {
+  const mail = new MailComposer({ ...message, disableFileAccess: true, disableUrlAccess: true }).compile()
+  mail.keepBcc = true
+  return Readable.from(mail.createReadStream() as AsyncIterable<Buffer>, { objectMode: false })
 }
 
 function createMailer (options: MailersOptions, access: MailAccess, host: string): Mailer {

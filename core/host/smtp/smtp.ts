@@ -1,7 +1,4 @@
-import { type DocumentHandle, hasAsciiLocalPart, readMailbox } from '@dispatch/common'
-import { hash, randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
-import { domainToASCII } from 'node:url'
+import { hasAsciiLocalPart } from '@dispatch/common'
 import type { TurnedAway } from '../../contract/recipients.ts'
 import type { Line, Notebook } from '../call/exchanges.ts'
 import type { Log } from '../call/log.ts'
@@ -9,12 +6,12 @@ import { letOut, providerErrorOf, RequestFailure } from '../call/request-outcome
 import type { ReadDocument } from '../http/body.ts'
 import { canonicalHost } from '../http/guard.ts'
 import type { Network } from '../http/network.ts'
-import { readPieces } from '../http/pieces.ts'
 import { checkHost } from '../http/target.ts'
 import { tokensOf, type TokenSource } from '../http/tokens.ts'
 import type { LeaseCheck } from '../manifest/lease-check.ts'
+import { letterOf } from './compose.ts'
 import { checkHeaders } from './headers.ts'
-import type { Composed, Mailer } from './mailer.ts'
+import type { Mailer } from './mailer.ts'
 import type { Smtp, SmtpMessage, SmtpReceipt, SmtpTransport } from './message.ts'
 import { type SmtpError, smtpErrorMessage } from './outcome.ts'
 
@@ -117,69 +114,18 @@ function envelopeOf ({ from, to, cc = [], bcc = [], subject }: SmtpMessage): Rec
 type Delivery = { host: string, ended: AbortSignal, holds: LeaseCheck, message: SmtpMessage, read: ReadDocument }
 
 async function deliver (mailer: Mailer, { host, ended, holds, message, read }: Delivery): Promise<SmtpReceipt> {
-  const { from, replyTo, ...recipients } = addressesOf(message)
-  const beyondAscii = [from, ...recipients.to, ...recipients.cc, ...recipients.bcc, ...replyTo].find(({ address }) =>
-    !hasAsciiLocalPart(address)
-  )
+  const { messageId, date, everybody, compose } = letterOf(message, { read, ended })
+  const beyondAscii = everybody.find(({ address }) => !hasAsciiLocalPart(address))
   if (beyondAscii !== undefined && !await mailer.takesUtf8()) {
     throw new RequestFailure('refused', `"${host}" accepts ASCII addresses only, not ${beyondAscii.address}: it does not offer SMTPUTF8.`, {
       code: 'smtputf8',
       word: 'distant_service_error'
     })
   }
-  const messageId = `<${message.id ?? randomUUID()}@${domainToASCII(from.address.replace(/^.*@/, ''))}>`
-  const date = message.date ?? new Date().toISOString()
-  const compose = (): Composed => ({
-    messageId,
-    date: new Date(date),
-    // The boundary between the parts would otherwise be random, and so different in each attempt.
-    baseBoundary: hash('sha256', messageId).slice(0, 32),
-    from,
-    ...recipients,
-    replyTo,
-    subject: message.subject,
-    html: message.html,
-    text: message.text,
-    headers: { ...message.headers },
-    ...(message.only === undefined ? {} : { envelope: { from: from.address, to: [...message.only] } }),
-    attachments: [
-      ...(message.inline ?? []).map(({ contentId, ...document }) => ({
-        ...attachment(document, read),
-        cid: contentId,
-        contentDisposition: 'inline' as const
-      })),
-      ...(message.attachments ?? []).map((document) => attachment(document, read))
-    ],
-    signal: ended
-  })
   const sent = await mailer.send(compose, holds)
   const { rejected = [], waiting = [] } = Object.groupBy((sent.rejectedErrors ?? []).map((error) => turnedAway(host, error)),
     ({ code }) => code !== undefined && code < 500 ? 'waiting' : 'rejected')
   return { messageId, date, response: sent.response, accepted: sent.accepted, rejected, waiting }
-}
-
-type Address = { name: string, address: string }
-
-function addressesOf ({ from, to, cc = [], bcc = [], replyTo = [] }: SmtpMessage):
-  & { from: Address }
-  & Record<'to' | 'cc' | 'bcc' | 'replyTo', Address[]>
-{
-  return {
-    from: mailbox(from),
-    to: to.map(mailbox),
-    cc: cc.map(mailbox),
-    bcc: bcc.map(mailbox),
-    replyTo: [replyTo].flat().map(mailbox)
-  }
-}
-
-/** One address as a name and an address. It is not parsed again, so that one text never becomes two recipients. */
-function mailbox (text: string): Address {
-  const read = readMailbox(text)
-  if (read === undefined) {
-    throw new RequestFailure('refused', `"${text}" is not one e-mail address such as ada@example.com.`, { code: 'address' })
-  }
-  return { name: '', ...read }
 }
 
 /** The most characters of a server's answer about one recipient: a response with 150 recipients must stay below its limit. */
@@ -191,13 +137,5 @@ function turnedAway (host: string, { recipient = '', responseCode, ...error }: S
     address: recipient,
     ...(responseCode !== undefined && { code: responseCode }),
     message: smtpErrorMessage(host, error).slice(0, longestWords)
-  }
-}
-
-function attachment (document: DocumentHandle, read: ReadDocument): { filename: string, contentType: string, content: Readable } {
-  return {
-    filename: document.filename,
-    contentType: document.contentType,
-    content: Readable.from(readPieces([document], read), { objectMode: false })
   }
 }

@@ -1,14 +1,20 @@
-import { memoizeByIdentity } from '@dispatch/common'
+import { type JsonObject, memoizeByIdentity } from '@dispatch/common'
 import { createLocalJWKSet, errors, type FlattenedVerifyGetKey, type JSONWebKeySet } from 'jose'
-import type { KeySet } from './webhook.ts'
+import type { KeyObject } from 'node:crypto'
+import { publicKeysIn } from './public-keys.ts'
 
-/** Fetches JSON over HTTPS. It rejects for any answer but a readable 200. */
+/** A JSON Web Key Set (RFC 7517) of public keys. */
+export type KeySet = { readonly keys: readonly JsonObject[] }
+
+/** Fetches JSON, or a text, over HTTPS. It rejects for any answer but a readable 200. */
 export type FetchJson = (url: string) => Promise<unknown>
 
 /** The public keys of one vendor. */
 export type KeySource = {
   /** Finds the key for a signature among the known keys. Throws jose's JWKSNoMatchingKey. */
   find: FlattenedVerifyGetKey
+  /** All known keys, for signatures that name none. A certificate that is not valid at `at` has none. */
+  all: (at: Date) => readonly KeyObject[]
   /**
    * Fetches the keys again, at most once a minute. It resolves after the fetch, whether that succeeded or not, or at once when none is due.
    */
@@ -19,12 +25,19 @@ export type KeySource = {
   nextRead: () => Date | null
 }
 
-export type KeySources = { of: (jwks: string | KeySet) => KeySource }
+export type KeySources = {
+  /** The keys at a URL that a provider declares (a JWKS, or a PEM), or the keys themselves. */
+  of: (keys: string | KeySet) => KeySource
+  /** The key of a certificate, whose URL an event has named: it is at a host that the provider declares. */
+  certificateAt: (url: string) => KeySource
+}
 
 /** The least time in milliseconds between two fetches of the same URL, successful or not. */
 const pause = 60_000
 /** Known keys are fetched again after this time in milliseconds, because a vendor may have withdrawn one. */
 const staleAfter = 3_600_000
+/** The most certificates that are remembered: anybody can name further ones at the host of a vendor. */
+const mostCertificates = 50
 
 /**
  * The keys of all vendors. Each URL is fetched when its keys are first needed, and the keys are kept in memory. jose's `createRemoteJWKSet`
@@ -37,19 +50,45 @@ export function createKeySources ({ fetchJson, now, onError }: {
   onError: (error: unknown, url: string) => void
 }): KeySources {
   const remote = new Map<string, KeySource>()
+  const certificates = new Map<string, KeySource>()
   const inline = memoizeByIdentity(inlineSource)
+  const sourceAt = (url: string): KeySource => remoteSource({ fetch: () => fetchJson(url), now, onError: (error) => onError(error, url) })
   return {
-    of (jwks) {
-      if (typeof jwks !== 'string') return inline(jwks)
-      const source = remote.get(jwks) ?? remoteSource({ fetch: () => fetchJson(jwks), now, onError: (error) => onError(error, jwks) })
-      remote.set(jwks, source)
+    of (keys) {
+      if (typeof keys !== 'string') return inline(keys)
+      const source = remote.get(keys) ?? sourceAt(keys)
+      remote.set(keys, source)
+      return source
+    },
+    certificateAt (url) {
+      const source = certificates.get(url) ?? sourceAt(url)
+      // The one that was asked for last is forgotten last.
+      certificates.delete(url)
+      certificates.set(url, source)
+      const [oldest] = certificates.keys()
+      if (certificates.size > mostCertificates && oldest !== undefined) certificates.delete(oldest)
       return source
     }
   }
 }
 
 function inlineSource (keys: KeySet): KeySource {
-  return { find: localKeys(keys), refresh: () => Promise.resolve(), readAt: () => null, nextRead: () => null }
+  return {
+    find: localKeys(keys),
+    all: publicKeysIn(keys),
+    refresh: () => Promise.resolve(),
+    readAt: () => null,
+    nextRead: () => null
+  }
+}
+
+type Known = Pick<KeySource, 'find' | 'all'>
+
+const nothingKnown: Known = {
+  find: () => {
+    throw new errors.JWKSNoMatchingKey()
+  },
+  all: () => []
 }
 
 function remoteSource ({ fetch, now, onError }: {
@@ -57,9 +96,7 @@ function remoteSource ({ fetch, now, onError }: {
   now: () => Date
   onError: (error: unknown) => void
 }): KeySource {
-  let find: FlattenedVerifyGetKey = () => {
-    throw new errors.JWKSNoMatchingKey()
-  }
+  let known = nothingKnown
   let readAt: Date | null = null
   let triedAt = -Infinity
   let reading: Promise<void> | undefined
@@ -68,7 +105,7 @@ function remoteSource ({ fetch, now, onError }: {
     const asked = now()
     triedAt = asked.getTime()
     try {
-      find = localKeys(await fetch())
+      known = keysIn(await fetch())
       readAt = asked
     } catch (error) {
       onError(error)
@@ -84,15 +121,24 @@ function remoteSource ({ fetch, now, onError }: {
     return reading ?? Promise.resolve()
   }
 
+  function current (): Known {
+    if (readAt !== null && now().getTime() - readAt.getTime() > staleAfter) void refresh()
+    return known
+  }
+
   return {
-    find: (header, token) => {
-      if (readAt !== null && now().getTime() - readAt.getTime() > staleAfter) void refresh()
-      return find(header, token)
-    },
+    find: (header, token) => current().find(header, token),
+    all: (at) => current().all(at),
     refresh,
     readAt: () => readAt,
     nextRead: () => new Date(triedAt === -Infinity ? 0 : triedAt + pause)
   }
+}
+
+function keysIn (fetched: unknown): Known {
+  return typeof fetched === 'string'
+    ? { ...nothingKnown, all: publicKeysIn(fetched) }
+    : { find: localKeys(fetched), all: publicKeysIn(fetched) }
 }
 
 /** jose checks the shape of the set, imports each key once, and accepts only public RSA keys of at least 2048 bits for PS256. */

@@ -1,5 +1,4 @@
-import { compile, compileJsonSchema, inspectJson, memoizeByIdentity, type Validator, withinTurns } from '@dispatch/common'
-import { isUtf8 } from 'node:buffer'
+import { compile, compileJsonSchema, memoizeByIdentity, type Validator, withinTurns } from '@dispatch/common'
 import { Type } from 'typebox'
 import type { DeliveryService } from '../../contract/delivery.ts'
 import { failureError, failureOf } from '../call/failure.ts'
@@ -9,16 +8,22 @@ import { withPlainReason } from '../call/reason.ts'
 import { nothingToHide, type OfConfiguration, type Redactor } from '../call/redact.ts'
 import { runAs } from '../call/stray-errors.ts'
 import type { InstalledProvider } from '../load/load.ts'
+import { type BodyReading, parseBody } from './body.ts'
 import type { EventReading } from './webhook.ts'
 
 /** How the reason begins where `read` of a provider throws. */
 export const readFailed = 'The provider could not read the event:'
 
 /**
- * The content of a verified event, or one sentence that says why it cannot be read. `again`: not now, which says nothing about the event:
- * it is to be tried again.
+ * The content of a verified event, or one sentence that says why it cannot be read. `others`: the events that came in the same body.
+ * `again`: not now, which says nothing about the event: it is to be tried again.
  */
-export type ReadEvent = { ok: true, reading: EventReading } | { ok: false, reason: string, again?: true }
+export type ReadEvent =
+  | { ok: true, reading: EventReading, others?: readonly EventReading[] }
+  | { ok: false, reason: string, again?: true }
+
+/** The most events of one body. */
+const mostEvents = 5_000
 
 const fitReading = compile(Type.Unsafe<EventReading>(Type.Object({
   remoteId: Type.String({ minLength: 1, maxLength: 500 }),
@@ -45,11 +50,11 @@ export async function readEvent (
   const webhook = manifest.webhooks?.[service]
   const read = readers[service]
   if (webhook === undefined || read === undefined) return { ok: false, reason: `The provider "${code}" has no webhook for "${service}".` }
-  const event = parse(body, checkOf(webhook.body))
+  const event = await parse(webhook, body)
   if (!event.ok) return event
   try {
     const reading = runAs({ provider: code }, () => read(event.value, account))
-    return redacted(readingOf(reading instanceof Promise ? await withinTurns(readLimit, reading, waits()) : reading), redactor())
+    return redacted(readingsOf(reading instanceof Promise ? await withinTurns(readLimit, reading, waits()) : reading), redactor())
   } catch (error) {
     const reason = `${readFailed} ${redactor().text(errorMessageOf(error))}`
     return { ok: false, reason, ...(isPassing(error) ? { again: true } : {}) }
@@ -59,16 +64,14 @@ export async function readEvent (
 /** What identifies the event and its dispatch is treated as the id was that the dispatch has kept. */
 function redacted (read: ReadEvent, redact: Redactor): ReadEvent {
   if (!read.ok) return { ok: false, reason: redact.text(read.reason) }
-  const { remoteId, type, eventId, ...others } = read.reading
-  return {
-    ok: true,
-    reading: {
-      ...redact.json(others),
-      remoteId: redact.id(remoteId),
-      type: redact.id(type),
-      ...(eventId !== undefined && { eventId: redact.id(eventId) })
-    }
-  }
+  const withoutSecrets = ({ remoteId, type, eventId, ...facts }: EventReading): EventReading => ({
+    ...redact.json(facts),
+    remoteId: redact.id(remoteId),
+    type: redact.id(type),
+    ...(eventId !== undefined && { eventId: redact.id(eventId) })
+  })
+  const { reading, others } = read
+  return { ok: true, reading: withoutSecrets(reading), ...(others !== undefined && { others: others.map(withoutSecrets) }) }
 }
 
 function waits (): Error {
@@ -85,16 +88,32 @@ export function statusOf<Meaning extends string> (words: Readonly<Record<string,
   return Object.hasOwn(words, word) ? words[word] ?? null : null
 }
 
-function parse (body: Uint8Array, check: Validator<unknown>): { ok: true, value: unknown } | { ok: false, reason: string } {
-  if (!isUtf8(body)) return { ok: false, reason: 'The body is not UTF-8.' }
-  try {
-    const value: unknown = JSON.parse(Buffer.from(body).toString())
-    const fit = check(value)
-    const [problem] = [...inspectJson(value), ...(fit.ok ? [] : fit.problems)]
-    return problem === undefined ? { ok: true, value } : { ok: false, reason: `The body does not fit: ${problem.path} ${problem.message}` }
-  } catch {
-    return { ok: false, reason: 'The body is not JSON.' }
+async function parse (
+  webhook: BodyReading & { body: object },
+  bytes: Uint8Array
+): Promise<{ ok: true, value: unknown } | { ok: false, reason: string }> {
+  const parsed = await parseBody(webhook, bytes)
+  if (!parsed.ok) return parsed
+  const fit = checkOf(webhook.body)(parsed.value)
+  const [problem] = fit.ok ? [] : fit.problems
+  return problem === undefined ? parsed : { ok: false, reason: `The body does not fit: ${problem.path} ${problem.message}` }
+}
+
+/** One reading, or those of a list. Each must be plain, whole and bounded. */
+function readingsOf (returned: unknown): ReadEvent {
+  if (!Array.isArray(returned)) return readingOf(returned)
+  if (returned.length === 0) return { ok: false, reason: 'There is no event in the body.' }
+  if (returned.length > mostEvents) return { ok: false, reason: `There are more than ${mostEvents} events in the body.` }
+  const readings: EventReading[] = []
+  for (const one of returned as unknown[]) {
+    const read = readingOf(one)
+    if (!read.ok) return read
+    readings.push(read.reading)
   }
+  const [reading, ...others] = readings
+  return reading === undefined
+    ? { ok: false, reason: 'There is no event in the body.' }
+    : { ok: true, reading, ...(others.length > 0 && { others }) }
 }
 
 function readingOf (returned: unknown): ReadEvent {

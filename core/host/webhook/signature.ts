@@ -1,140 +1,64 @@
-import { isRecord } from '@dispatch/common'
-import { compactVerify, decodeProtectedHeader, errors, flattenedVerify, type FlattenedVerifyGetKey } from 'jose'
-import { createHmac, hash } from 'node:crypto'
-import { isNear, isSame, usualTolerance } from './compare.ts'
-import type { Verifier } from './webhook.ts'
-
-/** A received event: header names in lower case, the body as its bytes. */
-export type WebhookRequest = { headers: Readonly<Record<string, string | undefined>>, body: Uint8Array }
-
-/** Why an event is not accepted as the vendor's. */
-export type SignatureFault =
-  | 'no_signature'
-  | 'malformed_signature'
-  | 'forbidden_header'
-  | 'wrong_algorithm'
-  | 'wrong_signature'
-  | 'no_secret'
-  | 'wrong_time'
-
-/** `unknown_key`: the signature's key is not among the known keys, so it cannot be verified yet. */
-export type VerificationStatus = 'verified' | 'unknown_key' | SignatureFault
-
-type Jws = Extract<Verifier, { kind: 'jws' }>
-type Hmac = Extract<Verifier, { kind: 'hmac' }>
-type Jwt = Extract<Verifier, { kind: 'jwt' }>
+import { isSignedBy, macOf, secretBytes } from './algorithms.ts'
+import { isNear, isSame } from './compare.ts'
+import type { EventRequest } from './event-request.ts'
+import type { KeySource } from './keys.ts'
+import { coversBody, isMac, type KeySignature, type Signature } from './language.ts'
+import { textIn, vendorKeys, type VerifyWith } from './vendor-keys.ts'
+import type { VerificationStatus } from './verdict.ts'
 
 /**
- * A compact JWS over the raw body, which takes the place of the payload (RFC 7515, appendix F). Only PS256 is accepted. `keys` finds the
- * key by its `kid`. The header may not contain or name a key in another way, and may not change what is signed.
+ * What a verifier says of an event. `proof`: what is proved, where that is not the raw body. `source`: where a key may be found that is not
+ * known yet.
  */
-export async function verifyJws (
-  { header }: Jws,
-  keys: FlattenedVerifyGetKey,
-  { headers, body }: WebhookRequest
-): Promise<VerificationStatus> {
-  const compact = headers[header.toLowerCase()]
-  if (compact === undefined || compact === '') return 'no_signature'
-  const [head, payload, signature, ...rest] = compact.split('.')
-  if (head === undefined || payload !== '' || signature === undefined || signature === '' || rest.length > 0) return 'malformed_signature'
-  const fault = headerFault(head, 'PS256') ?? (hasKeyId(head) ? undefined : 'malformed_signature')
-  if (fault !== undefined) return fault
-  try {
-    await flattenedVerify({ protected: head, payload: Buffer.from(body).toString('base64url'), signature }, keys, { algorithms: ['PS256'] })
-    return 'verified'
-  } catch (error) {
-    return error instanceof errors.JWKSNoMatchingKey ? 'unknown_key' : 'wrong_signature'
-  }
-}
+export type Judged = { verdict: VerificationStatus, proof?: Uint8Array, source?: KeySource }
 
-const forbidden = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64']
-
-function headerFault (head: string, algorithm: 'PS256' | 'HS256'): SignatureFault | undefined {
-  try {
-    const header = decodeProtectedHeader({ protected: head })
-    if (forbidden.some((name) => Object.hasOwn(header, name))) return 'forbidden_header'
-    return header.alg === algorithm ? undefined : 'wrong_algorithm'
-  } catch {
-    return 'malformed_signature'
-  }
-}
-
-/** A readable header names its key. */
-function hasKeyId (head: string): boolean {
-  const { kid } = decodeProtectedHeader({ protected: head })
-  return typeof kid === 'string' && kid !== ''
-}
-
-/** The header of a JSON Web Token where its verifier names none. */
-export const bearerHeader = 'authorization'
+/** The most signatures of one event that are tried. */
+const mostSignatures = 100
 
 /**
- * A JSON Web Token of HS256 that names the hash of the raw body. No other algorithm is accepted, whatever its header says. jose compares in
- * constant time.
+ * A signature of the pieces that the verifier names. One valid signature is enough, because a vendor that changes its key signs with both.
  */
-export async function verifyJwt (verify: Jwt, secret: string | undefined, delivery: WebhookRequest, at: Date): Promise<VerificationStatus> {
-  if (secret === undefined || secret === '') return 'no_secret'
-  const token = delivery.headers[(verify.header ?? bearerHeader).toLowerCase()]?.replace(/^bearer +/i, '') ?? ''
-  if (token === '') return 'no_signature'
-  const [head = '', ...rest] = token.split('.')
-  const fault = rest.length === 2 ? headerFault(head, verify.algorithm) : 'malformed_signature'
-  if (fault !== undefined) return fault
-  try {
-    const { payload } = await compactVerify(token, Buffer.from(secret), { algorithms: [verify.algorithm] })
-    return claimsFault(verify, JSON.parse(Buffer.from(payload).toString()), delivery, at) ?? 'verified'
-  } catch {
-    return 'wrong_signature'
+export async function verifySignature (verify: Signature, event: EventRequest, by: VerifyWith, at: Date): Promise<Judged> {
+  const { settings } = by
+  const secret = isMac(verify) ? secretBytes(textIn(settings, verify.key.secret), verify.key) : undefined
+  if (isMac(verify) && secret === undefined) return { verdict: 'no_secret' }
+  const given = await event.textsAt(verify.at)
+  if (given === undefined) return { verdict: 'no_signature' }
+  const { prefix = '', encoding } = verify
+  const signatures = given.filter((text) => text.startsWith(prefix)).map((text) => Buffer.from(text.slice(prefix.length), encoding))
+  if (signatures.length === 0 || signatures.length > mostSignatures) return { verdict: 'malformed_signature' }
+  const time = verify.time === undefined ? undefined : await timeOf(verify.time, event, at)
+  if (time?.fault !== undefined) return { verdict: time.fault }
+  const signed = await event.bytesOf(verify.signed, { time: time?.text, settings, own: verify.at })
+  if (signed === undefined) return { verdict: 'malformed_signature' }
+  const proof = coversBody(verify.signed) ? {} : { proof: signed }
+  if (isMac(verify)) {
+    const expected = macOf(verify.algorithm, secret ?? Buffer.alloc(0), signed)
+    // All signatures are compared, so that the time does not show which one was valid.
+    return signatures.map((one) => isSame(one, expected)).includes(true)
+      ? { verdict: 'verified', ...proof }
+      : { verdict: 'wrong_signature' }
   }
+  return await byPublicKey(verify, { event, signed, signatures, proof }, by, at)
 }
 
-function claimsFault (
-  { claim = 'payload_hash', encoding = 'hex', issuer, tolerance = usualTolerance }: Jwt,
-  claims: unknown,
-  { body }: WebhookRequest,
+type Given = { event: EventRequest, signed: Uint8Array, signatures: readonly Uint8Array[], proof: Pick<Judged, 'proof'> }
+
+async function byPublicKey (verify: KeySignature, { event, signed, signatures, proof }: Given, by: VerifyWith, at: Date): Promise<Judged> {
+  const { algorithm } = verify
+  const found = await vendorKeys(verify.key, event, by, at)
+  if (!found.ok) return { verdict: found.verdict }
+  if (signatures.some((one) => isSignedBy(algorithm, found.keys, signed, one))) return { verdict: 'verified', ...proof }
+  return found.source === undefined ? { verdict: 'wrong_signature' } : { verdict: 'unknown_key', source: found.source }
+}
+
+async function timeOf (
+  { at: place, ...near }: NonNullable<Signature['time']>,
+  { textsAt }: EventRequest,
   at: Date
-): SignatureFault | undefined {
-  if (!isRecord(claims)) return 'malformed_signature'
-  const { iat, exp, iss, [claim]: given } = claims
-  const now = at.getTime() / 1000
-  const near = typeof iat === 'number' && Math.abs(now - iat) <= tolerance
-  const past = exp !== undefined && !(typeof exp === 'number' && now <= exp)
-  if (!near || past) return 'wrong_time'
-  if (issuer !== undefined && iss !== issuer) return 'wrong_signature'
-  const right = typeof given === 'string' && isSame(Buffer.from(given, encoding), hash('sha256', body, 'buffer'))
-  return right ? undefined : 'wrong_signature'
-}
-
-/** Basic credentials (RFC 7617), compared as bytes. `expected` is `user:password`. If user or password is missing, nothing is accepted. */
-export function verifyBasic (expected: string | undefined, { headers }: WebhookRequest): VerificationStatus {
-  if (expected === undefined || !/^[^:]+:./s.test(expected)) return 'no_secret'
-  const [, encoded] = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(headers['authorization'] ?? '') ?? []
-  if (encoded === undefined) return 'no_signature'
-  return isSame(Buffer.from(encoded, 'base64'), Buffer.from(expected)) ? 'verified' : 'wrong_signature'
-}
-
-/** HMAC-SHA256 over the raw body, or over `<time>.<body>`. One valid signature header is enough. `at`: when the event was received. */
-export function verifyHmac (verify: Hmac, secret: string | undefined, { headers, body }: WebhookRequest, at: Date): VerificationStatus {
-  if (secret === undefined || secret === '') return 'no_secret'
-  const given = headerNames(verify.header).flatMap((name) => headers[name.toLowerCase()] ?? [])
-  if (given.length === 0) return 'no_signature'
-  const time = verify.timestamp === undefined ? undefined : headers[verify.timestamp.header.toLowerCase()]
-  if (verify.timestamp !== undefined && !isNear(time, verify.timestamp, at)) return 'wrong_time'
-  const mac = createHmac('sha256', secret)
-  if (time !== undefined) mac.update(`${time}.`)
-  const expected = mac.update(body).digest()
-  // All signatures are compared, so that the time does not show which one was valid.
-  const right = given.map((text) => isSame(decoded(text, verify), expected)).includes(true)
-  return right ? 'verified' : 'wrong_signature'
-}
-
-/** The most numbered headers that a vendor sends: Docusign signs with up to a hundred keys. */
-const mostNumbered = 100
-
-/** The headers that a name stands for, as the declaration wrote it. */
-export function headerNames (header: string): string[] {
-  return header.endsWith('*') ? Array.from({ length: mostNumbered }, (_, index) => `${header.slice(0, -1)}${index + 1}`) : [header]
-}
-
-function decoded (text: string, { prefix = '', encoding }: Hmac): Buffer {
-  return text.startsWith(prefix) ? Buffer.from(text.slice(prefix.length), encoding) : Buffer.alloc(0)
+): Promise<{ text: string, fault?: undefined } | { fault: VerificationStatus }> {
+  const [text, ...others] = await textsAt(place) ?? []
+  const isPart = 'header' in place && place.part !== undefined
+  if (others.length > 0 || (text === undefined && isPart)) return { fault: 'malformed_signature' }
+  return text !== undefined && isNear(text, near, at) ? { text } : { fault: 'wrong_time' }
 }

@@ -1,9 +1,9 @@
-/**
- * `YYYY-MM-DD`, alone or before a time (RFC 3339; the seconds and the offset may be left out, as .NET and Java do), an offset (XML Schema),
- * and the name of a time zone (RFC 9557).
- */
-const form =
-  /^(\d{4}-\d{2}-\d{2})(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?(?:\[[\w+\-/]{1,50}\])?$/i
+/** RFC 3339; the seconds may be left out, as .NET and Java do. */
+const time = /[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?/
+/** In hours alone as PostgreSQL writes it, after a space as Ruby does. */
+const offset = / ?(?:Z|UTC|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)/
+/** `YYYY-MM-DD`, alone or before a time, an offset (XML Schema), and the name of a time zone (RFC 9557). */
+const form = new RegExp(String.raw`^(\d{4}-\d{2}-\d{2})(?:${time.source})?(?:${offset.source})?(?:\[[\w+\-/]{1,50}\])?$`, 'i')
 
 /**
  * The day (`YYYY-MM-DD`) that a date or a time is written as; undefined for anything else, such as 30 February. A time says of a day only

@@ -37,17 +37,18 @@ export type FairSemaphore = {
 
 /**
  * `total`: the number of places; unlimited unless told. `most`: how many permits there may be, with those that are parked; as many as
- * places unless told. `mostInAll`: up to how many an owner that holds none gets one all the same; no more unless told. `perOwner`: how many
- * of them one owner may hold; 1 unless told. `kept`: how many places are kept for owners that hold no permit; 1 unless told, and none where
- * there is one place alone. `waiting` and `waitingInAll`: how many callers of one owner and of all owners may wait. Where all are too many,
- * one is refused, who may be the one that comes: of the owner with the most, of several the one whose turn is last, of equals by lot, drawn
- * with `random`. `timeLimit`: for how many milliseconds each of them waits. `full` makes the error of a job that got no permit.
+ * places unless told. `mostInAll`: up to how many an owner that holds none gets one all the same; no more unless told. `perOwner`: how
+ * many of them one owner may hold, which a function tells at each turn; 1 unless told. `kept`: how many places are kept for owners that
+ * hold no permit; 1 unless told, and none where there is one place alone. `waiting` and `waitingInAll`: how many callers of one owner and
+ * of all owners may wait. Where all are too many, one is refused, who may be the one that comes: of the owner with the most, of several
+ * the one whose turn is last, of equals by lot, drawn with `random`. `timeLimit`: for how many milliseconds each of them waits. `full`
+ * makes the error of a job that got no permit.
  */
 export type FairSemaphoreOptions = {
   waiting: number
   waitingInAll?: number | (() => number)
   timeLimit?: number
-  perOwner?: number
+  perOwner?: number | ((owner: Owner) => number)
   total?: number
   most?: number
   mostInAll?: number
@@ -116,9 +117,13 @@ export function createFairSemaphore ({
     costs = new Map(left.slice(0, mostRemembered / 2))
   }
 
+  function shareOf ({ owner }: Line): number {
+    return typeof perOwner === 'number' ? perOwner : perOwner(owner)
+  }
+
   function mayTake (line: Line): boolean {
     if (line.held === 0) return taken < total && held < mostInAll
-    return line.held < perOwner && taken + kept < total && held + kept < most
+    return line.held < shareOf(line) && taken + kept < total && held + kept < most
   }
 
   function grant (line: Line): Permit {
@@ -239,7 +244,7 @@ export function createFairSemaphore ({
     },
     demand () {
       let wanted = 0
-      for (const line of queue) wanted += Math.min(line.callers.size, Math.max(perOwner - line.held, 0))
+      for (const line of queue) wanted += Math.min(line.callers.size, Math.max(shareOf(line) - line.held, 0))
       return wanted
     },
     hasRoom: () => !closed && taken < total && held < mostInAll,

@@ -11,12 +11,12 @@ export type Mailbox = { name?: string, address: string }
  * a second address. Neither may contain control characters. No part of the pattern can match in two ways, so that the time is proportional
  * to the length; the length is checked only later.
  */
-const named = /^(?:"(?<quoted>(?:[^"\\\p{Cc}]|\\["\\])*)" *|(?<words>[^"()<>[\]:;@\\,\p{Cc}]*))<(?<address>[^<>]+)>$/u
+const named = /^(?:"(?<quoted>(?:[^"\\\p{Cc}]|\\\P{Cc})*)" *|(?<words>[^"()<>[\]:;@\\,\p{Cc}]*))<(?<address>[^<>]+)>$/u
 
 /** Reads `ada@example.com` or `Ada Lovelace <ada@example.com>`; undefined when a text is not exactly one of these forms. */
 export function readMailbox (text: string): Mailbox | undefined {
   const { quoted, words, address = text } = named.exec(text)?.groups ?? {}
-  const name = (quoted?.replaceAll(/\\(.)/g, '$1') ?? words ?? '').trim()
+  const name = (quoted?.replaceAll(/\\(.)/gu, '$1') ?? words ?? '').trim()
   if (!isAddress(address)) return undefined
   return name === '' ? { address } : { name, address }
 }

@@ -7,15 +7,15 @@ export type PostalCode = { code: string, isKnown: boolean }
 
 /**
  * Reads a postal code in any of its usual writings: `sw1a1aa` is `SW1A 1AA`, `〒1000001` is `100-0001`, `AZ1000` is `AZ 1000`, `75 008` is
- * `75008`. Undefined for what is no code of the country. A code with more digits after it, and one that another list of forms has or cannot
- * judge, may exist: it stays as it is written.
+ * `75008`, `C.P. 06000` is `06000`. Undefined for what is no code of the country. A code with more digits after it, and one that another
+ * list of forms has or cannot judge, may exist: it stays as it is written.
  */
 export function readPostalCode (given: string, country: string): PostalCode | undefined {
   const { code: { form } = {} } = addressFormOf(country)
   const written = given.trim()
   if (form === undefined) return { code: written, isKnown: false }
   if (plainLengths(country).has(written.length) && patternOf(form).test(written)) return { code: written, isKnown: true }
-  const plain = normalForm(written, 'NFKC').toUpperCase().replace(/^〒\s*/, '')
+  const plain = normalForm(written, 'NFKC').toUpperCase().replace(/^(?:〒|C\.?P\.?(?= ?\d))\s*/, '')
   const [body, service] = splitSorting(plain, country)
   const code = spelled(body, country)
   if (code !== undefined) return { code: service === undefined ? code : `${code} ${service}`, isKnown: true }
@@ -57,6 +57,7 @@ const roadSigns: Readonly<Record<string, string>> = {
   FR: 'F',
   HU: 'H',
   IT: 'I',
+  LI: 'FL',
   LU: 'L',
   NO: 'N',
   PT: 'P',
@@ -92,8 +93,9 @@ function inForm (text: string, country: string): string | undefined {
   return pattern.test(letters) ? letters : undefined
 }
 
+/** Without spaces and dashes; for a dash, Japanese keyboards also give a minus, or the sign of a long vowel. */
 function lettersOf (text: string): string {
-  return text.replaceAll(/[\s.\p{Pd}]/gu, '')
+  return text.replaceAll(/[\s.\p{Pd}\u2212ー]/gu, '')
 }
 
 /** Puts the spaces and dashes of an example between as many letters. */
@@ -127,5 +129,5 @@ function patternOf (form: string): RegExp {
 /** A code is refused only where two lists of forms agree that it is none. */
 function isOfOtherList (code: string, country: string): boolean {
   const known = locales.find((name) => name === country)
-  return known === undefined || isPostalCode.default(code, known)
+  return known === undefined || [code, lettersOf(code)].some((written) => isPostalCode.default(written, known))
 }

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { closest, distance } from 'fastest-levenshtein'
+import { distance } from 'fastest-levenshtein'
 import { pointer, type Problem } from './json.ts'
 import { isRecord } from './records.ts'
 
@@ -80,7 +80,7 @@ const sentences: Record<string, (error: ErrorObject) => Reading> = {
   }),
   additionalProperties: (error) => unknownField(error, text(error.params, 'additionalProperty')),
   unevaluatedProperties: (error) => unknownField(error, text(error.params, 'unevaluatedProperty')),
-  type: ({ params, data }) => ({ code: 'type', message: `Expected ${words(params['type'])}, got ${kindOf(data)}.` }),
+  type: ({ params, data }) => ({ code: 'type', message: `Expected ${words(params['type'])}, got ${kindOf(data)}.${capitalsIn(data)}` }),
   enum: ({ params, data }) => oneOfThem(params['allowedValues'], data),
   const: ({ params }) => ({ code: 'const', message: `Expected ${JSON.stringify(params['allowedValue'])}.` }),
   format: ({ params, data }) => ({
@@ -89,7 +89,9 @@ const sentences: Record<string, (error: ErrorObject) => Reading> = {
   }),
   pattern: ({ params, parentSchema, data }) => ({
     code: 'pattern',
-    message: `${helpOf(parentSchema) ?? `Does not match the pattern ${text(params, 'pattern')}.`}${commaIn(data)}`
+    message: `${helpOf(parentSchema) ?? `Does not match the pattern ${text(params, 'pattern')}.`}${commaIn(data)}${
+      numberIn(data, parentSchema)
+    }`
   }),
   not: ({ schema, parentSchema }) => ({
     code: isRecord(schema) && 'pattern' in schema ? 'pattern' : 'not',
@@ -149,9 +151,22 @@ const formatNames: Record<string, string> = {
   uuid: 'UUID'
 }
 
+/** `True` and `False`, as Python and C# write them. */
+function capitalsIn (data: unknown): string {
+  const word = typeof data === 'string' ? data.toLowerCase() : ''
+  return data !== word && ['true', 'false'].includes(word) ? ` Write it in small letters: ${word}.` : ''
+}
+
 /** A number in the notation of many countries: `12,50`, `1.234,50`. */
 function commaIn (data: unknown): string {
   return typeof data === 'string' && /^-?\d[\d.' ]*,\d+$/.test(data) ? ' Its decimals follow a point, not a comma.' : ''
+}
+
+/** A phone number as people write it: with spaces, brackets or strokes, or with 00 for the plus. */
+function numberIn (data: unknown, schema: unknown): string {
+  if (typeof data !== 'string' || !isRecord(schema) || schema['title'] !== 'PhoneNumber') return ''
+  const meant = data.replace('(0)', '').replaceAll(/[\s().\p{Pd}/]/gu, '').replace(/^00|^＋/, '+')
+  return /^\+[1-9]\d{6,14}$/.test(meant) ? ` Did you mean ${meant}?` : ''
 }
 
 /** Several e-mail addresses in one text. */
@@ -172,15 +187,27 @@ function unknownField ({ parentSchema }: ErrorObject, name: string): Reading {
   return { code: 'unknown_field', at: name, message: `Unknown field "${name.slice(0, 50)}"${didYouMean(name, known)}.` }
 }
 
+/** A word of more slips than that (letters added, left out or wrong) is another word. */
+const mostSlips = 2
+
+/** From this many letters on, a word may be the beginning of the one that is meant: `provider` of `providerName`. */
+const leastBeginning = 5
+
 /** ` (did you mean "x"?)` with the nearest known word, or an empty text when no word is near. */
 export function didYouMean (word: string, known: readonly string[]): string {
-  if (known.length === 0 || word.length > 50) return ''
-  const nearest = closest(word.toLowerCase(), known.map((name) => name.toLowerCase()))
-  const name = known.find((candidate) => candidate.toLowerCase() === nearest)
-  const steps = distance(word.toLowerCase(), nearest)
+  if (word.length > 50) return ''
+  const slips = (name: string): number => {
+    const [given, meant] = [word.toLowerCase(), name.toLowerCase()]
+    const whole = distance(given, meant)
+    return word.length < leastBeginning ? whole : Math.min(whole, distance(given, meant.slice(0, given.length)))
+  }
+  const nearest = known.map((name) => ({ name, slips: slips(name) })).reduce<{ name: string, slips: number } | undefined>(
+    (best, one) => best === undefined || one.slips < best.slips ? one : best,
+    undefined
+  )
   // A word that shares no letter with the text is not a typing mistake.
-  if (name === undefined || steps > Math.max(2, name.length / 2) || (steps > 0 && steps >= word.length)) return ''
-  return ` (did you mean "${name}"?)`
+  const isNear = nearest !== undefined && nearest.slips <= mostSlips && (nearest.slips === 0 || nearest.slips < word.length)
+  return isNear ? ` (did you mean "${nearest.name}"?)` : ''
 }
 
 function nearestOf (data: unknown, allowed: unknown): string {

@@ -10,18 +10,25 @@ import { checkedCases } from './rules/checked.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
 import { containedCases } from './rules/contained.ts'
 import { foreseenCases } from './rules/foreseen.ts'
+import { freshCases } from './rules/fresh.ts'
 import { idempotencyCases } from './rules/idempotency.ts'
 import { lateCases } from './rules/late.ts'
 import { mailCases } from './rules/mails.ts'
 import { outcomeCases } from './rules/outcomes.ts'
+import { provedCases } from './rules/proved.ts'
+import { refusalCases } from './rules/refusals.ts'
 import { blindCases, fixtureCases, questionCases, replayCases } from './rules/replay.ts'
+import { sandboxedCases } from './rules/sandboxed.ts'
 import { settingsCases } from './rules/settings.ts'
 import { shownCases } from './rules/shown.ts'
 import { signedCases } from './rules/signed.ts'
 import { createSubject, type ProviderUnderTest, ready } from './rules/subject.ts'
+import { subscribedCases } from './rules/subscribed.ts'
 import { tenantCases } from './rules/tenants.ts'
 import { valueCases } from './rules/values.ts'
+import { variedCases } from './rules/varied.ts'
 import { webhookCases } from './rules/webhooks.ts'
+import { withdrawnCases } from './rules/withdrawn.ts'
 import { statusWordCases } from './rules/words.ts'
 import { type KitStep, type Progress, progressTo } from './run/progress.ts'
 import { errorWithStack } from './run/trace.ts'
@@ -69,7 +76,9 @@ export async function runConformance (
     const fixtures = await readFixtures(loaded.folder)
     const stages = await Promise.all([createVendorDouble(), createVendorDouble()])
     try {
-      const subject = createSubject(progress.follow(loaded), fixtures, stages, { limit, endLimit: Math.min(limit, longestEnd) })
+      const limits = { limit, endLimit: Math.min(limit, longestEnd) }
+      const loadAnew = async (): Promise<InstalledProvider> => progress.follow(await loadWith(real, loaded.digest, loadLimit))
+      const subject = createSubject(progress.follow(loaded), fixtures, stages, limits, loadAnew)
       const cases = [
         judged('manifest', 'the folder', []),
         quiet,
@@ -115,13 +124,20 @@ async function casesOf (
     await when(['question'], () => questionCases(subject, questions)),
     await when(['blind'], () => blindCases(subject, questions)),
     await when(['outcome', 'once', 'checkpoint', 'mapped', 'ends', 'secrets'], () => outcomeCases(subject, replayed.fit)),
+    await when(['refusals'], () => Promise.resolve(refusalCases(subject, [...fit, ...questions]))),
     await when(['outcome', 'ends', 'secrets'], () => mailCases(subject, fit)),
     await when(['key', 'found'], () => idempotencyCases(subject, fit)),
     await when(['late'], () => lateCases(subject, replayed.fit, questions)),
     await when(['cancel'], () => cancelCases(subject, { questions, fit })),
+    await when(['subscribed'], () => subscribedCases(subject, questions)),
     await when(['checked'], () => checkedCases(subject)),
     await when(['carried'], () => carriedCases(subject, fit)),
     await when(['values'], () => valueCases(subject, fit)),
+    await when(['varied'], () => variedCases(subject, fit)),
+    await when(['fresh'], () => freshCases(subject, fit)),
+    await when(['sandboxed'], () => sandboxedCases(subject, fit, questions)),
+    await when(['withdrawn'], () => withdrawnCases(subject, replayed.fit)),
+    await when(['proved'], () => provedCases(subject, replayed.fit)),
     await when(['tenants'], () => tenantCases(subject, fit)),
     await when(['documents'], () => documentCases(subject, fit)),
     await when(['words'], () => statusWordCases(subject, questions)),

@@ -10,7 +10,7 @@ export { readTemplateFiles, type TemplateFiles } from './source/files.ts'
 export { readTemplateFolder } from './source/read-folder.ts'
 export type { TemplateFolder } from './source/folder.ts'
 export { compileTemplate, type CompiledTemplate } from './compile/compile.ts'
-export type { Format, RenderJob, Rendered } from './render/job.ts'
+export type { RenderJob, Rendered } from './render/job.ts'
 export { standalone, type HtmlMessage } from './render/html.ts'
 
 // Documents in threads with limits of time and memory.
@@ -19,13 +19,16 @@ export { TemplateWorkersBusy, createTemplateWorkers, type TemplateWorkers } from
 
 // Checks of data and of templates.
 export { dataCheck, type DataCheck, type DataFindings } from './data/data-check.ts'
-export { areSimple, simplePages, simpleSize } from './data/simple-data.ts'
+export { areShort, areSimple, simplePages, simpleSize } from './data/simple-data.ts'
 export { needsSigners, tooFewSigners } from './data/signers.ts'
 export { isKnownField, requiredFields } from './model/schema-paths.ts'
 export { unreadFields } from './source/field-usage.ts'
 
 // Facts about templates: formats, paper, languages, pictures.
-export { eInvoiceFileFormats, fileFormats, templateFormats, type FileFormat } from './model/file-formats.ts'
+export type { FormatFacts } from './formats/format.ts'
+export { apiFileFormats, apiFormats, apiNameOf, eInvoiceFileFormats, fileFormats, formatFacts, isFileFormat, printedFormats, signedFormats,
+  templateFormats, usualApiFormat, usualFormats, type ApiFileFormat, type ApiFormat, type FileFormat,
+  type Format } from './model/file-formats.ts'
 export { paperSizeOf, paperSizes, usualPaper, type PageSetup, type PaperSize } from './model/paper.ts'
 export { languagesOf } from './model/language.ts'
 export { assetName } from './source/asset-name.ts'

@@ -1,13 +1,21 @@
-/** `@dispatch/einvoice`: checks the data of an invoice against the rules of EN 16931 and writes them as UBL or CII. */
+/**
+ * `@dispatch/einvoice`: checks the data of an invoice against the rules of EN 16931, writes them as UBL or CII, and reads them from files.
+ */
 
 // The check.
 export { checkEInvoice } from './rules/check.ts'
-export type { Reading } from './read/read.ts'
+export { profileOf, type Reading } from './read/read.ts'
 
 // The result: XML, and the data for the page.
 export { currencyOf, eInvoiceOf, pageDataOf } from './write/write.ts'
 export { plainPageDataOf } from './write/page.ts'
 
-// Facts: formats, countries.
-export { eInvoiceFormats, type EInvoiceFormat } from './model/model.ts'
+// From data to XML and from a file to data, for use alone.
+export { BrokenInvoice, checkInvoice, writeInvoice } from './write/invoice.ts'
+export { type InvoiceFile, largestInvoice, type LostPart, type PlacedProblem, readInvoice,
+  type RecomputedTotals } from './parse/invoice-file.ts'
+export { UnreadableInvoice } from './parse/unreadable.ts'
+
+// Facts: formats, profiles, countries.
+export { type EInvoiceFormat, eInvoiceFormats, type EInvoiceProfile, eInvoiceProfiles } from './model/profiles.ts'
 export { countryCodes } from './model/codes.ts'

@@ -9,11 +9,15 @@ export { writeTarball } from './package/tarball.ts'
 export { offerOf, type PackageManifest } from './package/manifest.ts'
 
 // Catalogs.
+export { buildingFile, buildingInWords } from './catalog/building.ts'
 export { buildCatalog, type PlacedPackage } from './catalog/build.ts'
 export { chooseVersion, takePackage, withdrawalOf } from './catalog/choose.ts'
 export { makeKeys, PublicKey, readPrivateKey, readPublicKey } from './catalog/keys.ts'
 export { signPackage } from './catalog/listing.ts'
 export { mostDays, openCatalog, signCatalog, type Catalog } from './catalog/open.ts'
-export { CatalogPayload, Publisher, Withdrawal } from './catalog/payload.ts'
+export { Attestation, CatalogPayload, Publisher, Withdrawal } from './catalog/payload.ts'
 export type { Fetch } from './catalog/fetch.ts'
-export { catalogFile, openSource } from './catalog/source.ts'
+export { catalogFile, openSource, type ReadPackage } from './catalog/source.ts'
+
+// Registries of npm.
+export { type NpmVersion, npmVersionIn, publicRegistry, readFromRegistry, type RegistryFacts } from './catalog/registry.ts'

@@ -16,7 +16,8 @@ export function checked<T> (value: unknown, check: Validator<T>, { what, code }:
   return fit.value
 }
 
-function parsed (text: string, { what, code }: Reading): unknown {
+/** The value of a JSON text, whose form is not checked. */
+export function parsed (text: string, { what, code }: Reading): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {

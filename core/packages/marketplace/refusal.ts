@@ -30,7 +30,7 @@ export const refusalCodes = {
   version_changed: 'A version that was listed before has other bytes now.',
   version_revoked: 'The version was revoked: it is not installed, and does not go on running.',
   code_taken: 'Two publishers have a package for one code.',
-  not_conformant: 'The conformance kit was not run.',
+  not_conformant: 'It has not passed the conformance kit where the catalog was built.',
   source_invalid: 'A source of catalogs is neither a directory nor an https:// address, or a place in it leads elsewhere.',
   source_unavailable: 'The source could not be read, or answered with an error.',
   source_timeout: 'The source did not answer in full within the time limit.',

@@ -7,12 +7,13 @@ import type { Walls } from './walls.ts'
  */
 export type Adapter = {
   code: string
-  digest: string
   folder: string
   entry: string
   launch: () => Promise<Launch>
   loadLimit?: number
   verify?: () => Promise<void>
+  /** Told why, where a process has ended otherwise than it was asked to. */
+  onCrash?: (why: string) => void
   /** Rejects what is told of the walls of a process that are too few for this adapter, before anything of it is loaded. */
   admit: (walls: Walls) => void
 }

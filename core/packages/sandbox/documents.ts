@@ -4,10 +4,12 @@ import type { OwnDocuments } from '@dispatch/core/sandbox'
 
 /** A request whose documents are the call's own. */
 export function withOwnDocuments<Fields extends HttpCall> (fields: Fields, documents: OwnDocuments): Fields {
-  const { document, multipart } = fields
+  const { base64, document, multipart, part } = fields
   return {
     ...fields,
     ...(document !== undefined && { document: documents.find(document) }),
+    ...(base64 !== undefined && { base64: documents.find(base64) }),
+    ...(part !== undefined && { part: { ...part, document: documents.find(part.document) } }),
     ...(multipart !== undefined && {
       multipart: Object.fromEntries(Object.entries(multipart).map(([name, part]) => [name, partOf(part, documents)]))
     })

@@ -33,7 +33,7 @@ export function errorFrom (data: unknown): Error {
 
 /** What comes from outside is a failure only if `failureOf` reads it. */
 function knownFailure (data: Readonly<Record<string, unknown>>): Error {
-  const { message, word, code, status, at, retryAfter, ours } = data as Failure
+  const { message, word, code, status, at, retryAfter, body, ours } = data as Failure
   const error = failureError({
     message,
     ...(word !== undefined && { word }),
@@ -41,6 +41,7 @@ function knownFailure (data: Readonly<Record<string, unknown>>): Error {
     ...(status !== undefined && { status }),
     ...(at !== undefined && { at }),
     ...(retryAfter !== undefined && { retryAfter }),
+    ...(body !== undefined && { body }),
     ...(ours !== undefined && { ours })
   })
   return failureOf(error) === undefined ? new Error('It reported a failure that cannot be read.') : error

@@ -32,11 +32,9 @@ export type Pool = {
  * `maxProcesses` are at work at once, and as many more only wait for somebody else. Work waits for a place for `waitLimit` milliseconds.
  * Each process is ended after `idle` milliseconds unused, or beyond `memory` bytes. One that has nothing to do is ended too
  * once it holds more than `resting` bytes of its own, or has been used `uses` times: another one takes its place when it is needed.
- * `onCrash` is told of each that ended otherwise than it was asked to.
  */
 export type PoolOptions = {
   log: Log
-  onCrash?: (crashed: Pick<Adapter, 'digest'>, why: string) => void
   maxProcesses?: number
   waitLimit?: number
   idle?: number
@@ -56,7 +54,6 @@ const answerWithin = 1_000
 
 export function createPool ({
   log,
-  onCrash,
   maxProcesses = 16,
   waitLimit = 10_000,
   idle = 600_000,
@@ -70,9 +67,9 @@ export function createPool ({
   const crashes = createCrashes(log)
   const members = createMembers({
     ...{ log, maxProcesses, idle, memory, resting, uses, startLimit, now },
-    onCrash (key, { code, digest }, why) {
+    onCrash (key, { code, onCrash }, why) {
       crashes.note(key, code)
-      onCrash?.({ digest }, why)
+      onCrash?.(why)
     }
   })
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { DocumentHandle, HttpCall, Known, SmtpMessage, SmtpReceipt, SmtpTransport } from '@dispatch/core/provider'
+import type { Digest, DocumentHandle, HttpCall, Known, SmtpMessage, SmtpReceipt, SmtpTransport } from '@dispatch/core/provider'
 import type { DeliveryService, ServiceName, VerbName } from '@dispatch/core/sandbox'
 import type { Walls } from './walls.ts'
 
@@ -7,12 +7,14 @@ import type { Walls } from './walls.ts'
 export type CallData = {
   settings: JsonObject
   requestSettings: JsonObject
+  facts: Readonly<Record<string, string>>
   sandbox: boolean
   reference: string
   idempotencyKey: string
   repeated?: true
   checkpointed?: string
   rest?: { answer: JsonObject, recipients: string[] }
+  webhookUrl?: string
   now: number
 }
 
@@ -53,6 +55,9 @@ export type OutsideCalls = {
   download: (args: { call: number, url: string, fields: HttpCall & { filename: string } }) => DocumentHandle
   send: (args: { call: number, message: SmtpMessage, transport: SmtpTransport }) => SmtpReceipt
   verify: (args: { call: number, transport: SmtpTransport }) => null
+  compose: (args: { call: number, message: SmtpMessage }) => DocumentHandle
+  digest: (args: { call: number, document: DocumentHandle, how: Digest }) => { digest: string }
+  bytes: (args: { call: number, document: DocumentHandle, from: number, to: number }) => { base64: string }
   put: (args: { call: number, path: string, document: DocumentHandle }) => null
   state: (args: { call: number, word: typeof stateWords[number], key: string, value?: unknown }) => { value?: unknown }
   checkpoint: (args: { call: number, id: string }) => null

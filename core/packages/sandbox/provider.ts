@@ -41,12 +41,13 @@ export type Sandbox = {
 export type SandboxState = Walls & Omit<ReturnType<Pool['state']>, 'walls'>
 
 /**
- * Where the code of a provider lies, and whose it is. `verify` runs before each start of a process. `isTrusted`: it may run where walls are
- * missing, as providers do that are part of the service.
+ * Where the code of a provider lies, and whose it is. `verify` runs before each start of a process, `onCrash` after each that has ended
+ * otherwise than it was asked to. `isTrusted`: it may run where walls are missing, as providers do that are part of the service.
  */
 export type ProviderFiles = Pick<InstalledProvider, 'folder' | 'digest' | 'version' | 'publisher'> & {
   entry: string
   verify?: () => Promise<void>
+  onCrash?: (why: string) => void
   isTrusted?: true
 }
 
@@ -80,7 +81,7 @@ export async function createSandbox ({ cache, walls: wanted = 'required', bwrap,
     return `The code of others is not run here. ${gapsInWords(gaps)} ${howToClose} DISPATCH_SANDBOX_REQUIRED=off runs it nevertheless.`
   }
 
-  function adapterOf ({ folder, digest, entry, verify, isTrusted }: ProviderFiles): Adapter {
+  function adapterOf ({ folder, digest, entry, verify, onCrash, isTrusted }: ProviderFiles): Adapter {
     const launch = (): Promise<Launch> => launcher.launch({ runtime, entry, folder })
     const admit = (walls: Walls): void => {
       const obstacle = obstacleOf(walls)
@@ -88,7 +89,11 @@ export async function createSandbox ({ cache, walls: wanted = 'required', bwrap,
       log.error({ folder, ...walls }, `a process of an adapter has fewer walls than it needs: ${obstacle}`)
       throw failureError({ word: 'provider_unavailable', message: 'The provider cannot be started here.', ours: true })
     }
-    return { code: digest, digest, folder, entry, launch, admit, ...(verify !== undefined && { verify }) }
+    return {
+      ...{ code: digest, folder, entry, launch, admit },
+      ...(verify !== undefined && { verify }),
+      ...(onCrash !== undefined && { onCrash })
+    }
   }
 
   async function describe (files: ProviderFiles, limit: number): Promise<string> {
@@ -266,18 +271,20 @@ function valueOf ({ value, unplain }: Given): unknown {
   return unplain === true ? valueOf : value
 }
 
-function dataOf ({ requestSettings, sandbox, reference, idempotencyKey, repeated, checkpointed, rest, now }: Context<
+function dataOf ({ requestSettings, facts, sandbox, reference, idempotencyKey, repeated, checkpointed, rest, webhookUrl, now }: Context<
   JsonObject,
   JsonObject
 >): Omit<CallData, 'settings'> {
   return {
     requestSettings,
+    facts,
     sandbox,
     reference,
     idempotencyKey,
     now: now().getTime(),
     ...(repeated !== undefined && { repeated }),
     ...(checkpointed !== undefined && { checkpointed }),
-    ...(rest !== undefined && { rest })
+    ...(rest !== undefined && { rest }),
+    ...(webhookUrl !== undefined && { webhookUrl })
   }
 }

@@ -116,6 +116,22 @@ function otherHandlers (calls: OpenCalls): Handlers {
       await calls.contextOf(call).smtp.verify(transport)
       return null
     },
+    async compose (args) {
+      const { call, message } = readRequest('compose', args)
+      const { documents } = calls.get(call)
+      const document = await calls.contextOf(call).documents.compose(mailWithOwnDocuments(message, documents))
+      documents.add(document)
+      return document
+    },
+    async digest (args) {
+      const { call, document, how } = readRequest('digest', args)
+      return { digest: await calls.contextOf(call).documents.digest(calls.get(call).documents.find(document), how) }
+    },
+    async bytes (args) {
+      const { call, document, from, to } = readRequest('bytes', args)
+      const bytes = await calls.contextOf(call).documents.bytes(calls.get(call).documents.find(document), from, to)
+      return { base64: Buffer.from(bytes).toString('base64') }
+    },
     async put (args) {
       const { call, path, document } = readRequest('put', args)
       await calls.contextOf(call).files.put(path, calls.get(call).documents.find(document))

@@ -20,9 +20,10 @@ const jwt = {
   claims: fields
 }
 
-const Connected = Type.Object({ grant: Type.Literal('authorization_code') })
+const Connected = Type.Object({ grant: Type.Literal('authorization_code'), scheme: text })
 const CredentialGrant = Type.Object({
   tokenUrl: Type.String(),
+  scheme: text,
   scope: text,
   audience: text,
   parameters: texts,
@@ -35,6 +36,17 @@ const CredentialGrant = Type.Object({
   assertion: Type.Optional(Type.Object({ ...jwt, issuer: Type.String(), audience: Type.String() }))
 })
 
+const Session = Type.Object({
+  url: Type.String(),
+  json: Type.Optional(Type.Unknown()),
+  form: fields,
+  basic: Type.Optional(Type.Array(Type.String(), { minItems: 2, maxItems: 2 })),
+  token: Type.String(),
+  lifetime: Type.Number({ exclusiveMinimum: 0 }),
+  header: text,
+  scheme: text
+})
+
 const OAuth2 = Type.Union([Connected, CredentialGrant])
 
 const SigV4 = Type.Object({
@@ -45,6 +57,15 @@ const SigV4 = Type.Object({
   service: Type.String()
 })
 
+const OAuth1 = Type.Object({
+  consumerKey: Type.String(),
+  consumerSecret: Type.String(),
+  token: text,
+  tokenSecret: text,
+  realm: text,
+  algorithm: Type.Optional(Type.Enum(['HMAC-SHA1', 'HMAC-SHA256']))
+})
+
 const request = {
   query: fields,
   headers: texts,
@@ -53,12 +74,16 @@ const request = {
   apiKey: Type.Optional(Type.Object({ header: Type.String(), value: Type.String() })),
   jwt: Type.Optional(Type.Object(jwt)),
   oauth2: Type.Optional(OAuth2),
+  session: Type.Optional(Session),
   sigv4: Type.Optional(SigV4),
   form: fields,
   xml: fields,
   text,
   multipart: fields,
   document: Type.Optional(Type.Object({})),
+  base64: Type.Optional(Type.Object({})),
+  part: Type.Optional(Type.Object({ document: Type.Object({}), from: Type.Integer(), to: Type.Integer() })),
+  oauth1: Type.Optional(OAuth1),
   arrays: Type.Optional(Type.Enum(['repeated', 'brackets', 'indexed'])),
   replyAs: Type.Optional(Type.Enum(['text', 'xml'])),
   replyHeaders: Type.Optional(Type.Array(Type.String(), { maxItems: 50 }))
@@ -97,6 +122,17 @@ const schemas = {
   download: Type.Object({ call, url: Type.String(), fields: Type.Object({ ...request, filename: Type.String({ maxLength: 1000 }) }) }),
   send: Type.Object({ call, message: Message, transport: Transport }),
   verify: Type.Object({ call, transport: Transport }),
+  compose: Type.Object({ call, message: Message }),
+  digest: Type.Object({
+    call,
+    document: Type.Object({}),
+    how: Type.Object({
+      algorithm: Type.Enum(['md5', 'sha1', 'sha256', 'sha512']),
+      encoding: Type.Optional(Type.Enum(['hex', 'base64'])),
+      of: Type.Optional(Type.Enum(['bytes', 'base64']))
+    })
+  }),
+  bytes: Type.Object({ call, document: Type.Object({}), from: Type.Integer(), to: Type.Integer() }),
   put: Type.Object({ call, path: Type.String(), document: Type.Object({}) }),
   state: Type.Object({ call, word: Type.Enum([...stateWords]), key: Type.String(), value: Type.Optional(Type.Unknown()) }),
   checkpoint: Type.Object({ call, id: Type.String() }),

@@ -8,7 +8,9 @@ import { usualVersion, type Version } from '../../contract/versions.ts'
 import { problemsForeseen } from '../../host/call/foresee.ts'
 import type { Guard } from '../../host/http/guard.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
-import { uncarriedFields } from '../../host/manifest/carries.ts'
+import { isGiven, uncarriedFields } from '../../host/manifest/carries.ts'
+import { ignoredIn } from '../../host/manifest/ignores.ts'
+import { placesAt } from '../../host/manifest/limits.ts'
 import { checkSettings as settingsProblems } from '../../host/settings/settings.ts'
 import { clientPointerOf, providerRequestOf } from '../../requests/provider-request.ts'
 import type { DispatchRequest } from '../../requests/request.ts'
@@ -103,6 +105,7 @@ function findingsOf (
         withoutRead(own(checkTemplate(step, { templateFindings, today, signing })), all),
         own(foreseen.get(step) ?? {}),
         own(checkCarried(step, { templateFindings, signing, metadata: request.metadata })),
+        own(checkIgnored(step)),
         own(checkStep(step, templateFindings, {
           today,
           otherServices: request.services.filter((name) => name !== step.service),
@@ -129,6 +132,23 @@ function checkCarried (
       code: 'not_carried',
       message: `The document is made by the provider "${choice.provider?.code ?? ''}", which does not get this field.`
     }))
+  }
+}
+
+/** Warns of what the request says and the provider's vendor does nothing with. */
+function checkIgnored ({ service, fields, settings, choice, template, at }: ResolvedStep): Findings {
+  const ignores = choice?.provider?.manifest.services[service]?.ignores
+  if (choice?.provider === undefined || ignores === undefined) return {}
+  const said = { [service]: fields, settings, data: template?.data ?? {} }
+  const { code } = choice.provider
+  return {
+    warnings: ignoredIn(ignores, said).flatMap(({ at: place, because }) =>
+      placesAt(said, place).filter(({ value }) => isGiven(value)).map(({ path }) => ({
+        path: clientPointerOf(service, path, at),
+        code: 'unused_field',
+        message: `The provider "${code}" does nothing with it.${because === undefined ? '' : ` ${because}`}`
+      }))
+    )
   }
 }
 
@@ -226,9 +246,14 @@ function checkTemplate ({ template: content, ...step }: ResolvedStep, { template
   // An e-invoice contains every field of the vocabulary, even one that its page does not show.
   const carriesAll = isElectronic || template.source.documentType === 'E_INVOICE'
   return {
-    problems: [...found.problems, ...checkSigners(found, signing), ...problems],
+    problems: [...found.problems, ...checkSigners(found, signing), ...problems.filter(({ path }) => !isAmong(found.problems, path))],
     warnings: [...warnings, ...found.warnings.filter(({ path }) => !carriesAll || !isWord(path.slice(usualPlace.length)))]
   }
+}
+
+/** Whether one of the problems is about a place: what the schema refuses needs no second sentence. */
+function isAmong (problems: readonly Problem[], place: string): boolean {
+  return problems.some(({ path }) => path === place)
 }
 
 /** Refuses a template that has places for more signers than the request names. */

@@ -4,7 +4,7 @@ import { reachesSandbox } from '../../configuration/sandbox.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
 import { refusal } from '../../contract/errors.ts'
 import type { ValidationResponse } from '../../contract/response.ts'
-import { usualVersion } from '../../contract/versions.ts'
+import { isSince, usualVersion, type Version } from '../../contract/versions.ts'
 import { type Host, offeredTo } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import type { ServicePath } from '../../requests/chains.ts'
@@ -123,7 +123,7 @@ export function planOf (
       fields,
       requestSettings,
       price,
-      ...(template === undefined ? {} : { template: { template: template.template, data: template.data } }),
+      ...(template === undefined ? {} : { template: { template: template.template, data: template.data, path: template.path } }),
       ...(by === undefined ? {} : { by }),
       ...(deferredOn === undefined ? {} : { deferredOn }),
       content: {},
@@ -187,14 +187,19 @@ function doneInTest (step: ResolvedStep, standIn: InstalledProvider | undefined)
 /** What making the content of a plan has shown beforehand: warnings, and the texts by the id of their step. */
 export type Rehearsal = { warnings: readonly Problem[], texts: ReadonlyMap<string, string> }
 
-/** The plan as the answer to a validation shows it. */
-export function validationOf (plan: DispatchPlan, { warnings: found, texts }: Rehearsal): ValidationResponse {
-  const { request, steps, deferred } = plan
+/** The plan as the answer to a validation shows it in a version of the API. */
+export function validationOf (
+  plan: DispatchPlan,
+  { warnings: found, texts }: Rehearsal,
+  version: Version = usualVersion
+): ValidationResponse {
+  const { request, steps, deferred, facts: { recipient } } = plan
   const warnings = [...plan.warnings, ...found]
   return {
     success: true,
     result: warnings.length === 0 ? 'success' : 'warning',
     warnings,
+    ...(recipient !== undefined && isSince('1.1.0', version) && { recipient }),
     plan: [...steps, ...deferred].map((step) => plannedView(step, texts.get(step.stepId))),
     metadata: request.metadata
   }

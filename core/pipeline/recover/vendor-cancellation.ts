@@ -113,7 +113,7 @@ async function takeBack (
 }
 
 async function contextOf (dependencies: PipelineDependencies, { step, provider }: CancellableStep, runId: string): Promise<CallContext> {
-  const { companyId, userId, dispatchId, stepId, configuredBy, sandbox } = step
+  const { companyId, userId, dispatchId, stepId, service, configuredBy, sandbox } = step
   const configuration = configurationUsed(await dependencies.configurations.latest(companyId), {
     providerCode: provider.code,
     configuredBy,
@@ -123,7 +123,8 @@ async function contextOf (dependencies: PipelineDependencies, { step, provider }
     const message = `The configuration of the provider "${provider.code}" has been removed: nobody can be asked.`
     throw new DispatchError('configuration_missing', message, { dispatchId })
   }
-  const subject = { companyId, dispatchId, provider, sandbox, requestSettings: {}, reference: stepId, idempotencyKey: `cancel:${stepId}` }
+  const of = { companyId, dispatchId, provider, service, sandbox }
+  const subject = { ...of, requestSettings: {}, reference: stepId, idempotencyKey: `cancel:${stepId}` }
   return callContextOf(dependencies, subject, configuration, {
     holds: () => dependencies.leases.isHeld(runId),
     documents: { read: () => Promise.reject(new TypeError('A cancellation has no document.')), keep: dependencies.spool.keep },

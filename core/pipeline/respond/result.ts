@@ -1,9 +1,9 @@
 import type { Problem } from '@dispatch/common'
-import { isDeliveryService, isPolledService, refusalOf } from '../../contract/delivery.ts'
+import { isDeliveryService, refusalOf, tellsDelivery } from '../../contract/delivery.ts'
 import type { DispatchRequestView, DispatchView, EventView, GeneratedDocument, StepResult,
   VendorCallView } from '../../contract/response.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
-import { isSince, type Version } from '../../contract/versions.ts'
+import { type Version } from '../../contract/versions.ts'
 import { services } from '../../services/index.ts'
 import type { ServiceName } from '../../services/names.ts'
 import type { StepError } from '../../store/db/schema.ts'
@@ -97,7 +97,7 @@ function deliveryOf ({ service, delivery_status: status, delivery_reason: reason
   DispatchView['steps'][number],
   'deliveryStatus' | 'deliveryMessage' | 'deliveryReason'
 > {
-  return isDeliveryService(service) && (isPolledService(service) || isSince('1.1.0', version))
+  return isDeliveryService(service) && tellsDelivery(service, version)
     ? {
       deliveryStatus: status,
       ...optional('deliveryMessage', status === null ? undefined : refusalOf(service, status)),

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { configurationFor } from '../../configuration/serving.ts'
 import { openConfiguration, scopeOf } from '../../configuration/vault.ts'
+import { isDeliveryService } from '../../contract/delivery.ts'
 import { DispatchError } from '../../contract/errors.ts'
 import { observe, secondsSince } from '../../contract/observations.ts'
 import { within } from '../../contract/spans.ts'
@@ -15,8 +16,11 @@ import { logWith } from '../../host/call/log.ts'
 import { runAs } from '../../host/call/stray-errors.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
+import type { Manifest } from '../../host/manifest/manifest.ts'
+import { webhookUrl } from '../../host/webhook/webhook-url.ts'
 import type { StepContent } from '../../services/content.ts'
 import { needsProvider, services } from '../../services/index.ts'
+import type { ServiceName } from '../../services/names.ts'
 import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
 import { findDocument } from '../../store/dispatch/dispatch-views.ts'
 import { adapterState, createProviderState, keepForRun } from '../../store/vendor/provider-state.ts'
@@ -116,6 +120,7 @@ export async function contextOf (dependencies: PipelineDependencies, run: Run, s
     companyId,
     dispatchId,
     provider,
+    service: step.service,
     sandbox,
     requestSettings,
     reference: rest?.of ?? stepId,
@@ -143,25 +148,27 @@ async function configurationOf (
 
 /** The step of a dispatch that a call is about. */
 type CallSubject =
-  & { companyId: number, dispatchId: string, provider: InstalledProvider }
+  & { companyId: number, dispatchId: string, provider: InstalledProvider, service: ServiceName }
   & Pick<CallContext, 'sandbox' | 'reference' | 'idempotencyKey' | 'repeated' | 'requestSettings' | 'rest'>
 
 /** The context of a call: the provider's settings as they are now, and the resources that it may use. */
 export function callContextOf (
-  { connections, keyring, database, network, log, now }: Pick<
+  { connections, keyring, database, network, publicUrl, log, now }: Pick<
     PipelineDependencies,
-    'connections' | 'keyring' | 'database' | 'network' | 'log' | 'now'
+    'connections' | 'keyring' | 'database' | 'network' | 'publicUrl' | 'log' | 'now'
   >,
-  { companyId, dispatchId, provider, ...subject }: CallSubject,
+  { companyId, dispatchId, provider, service, ...subject }: CallSubject,
   configuration: StoredConfiguration,
   resources: Omit<CallResources, 'network' | 'account' | 'connection'>
 ): CallContext {
   const fitting = configurationFor(keyring, companyId, provider, configuration)
   const settings = openConfiguration(keyring, companyId, fitting)
   const connection = connections.signIn({ companyId, provider, configuration: fitting, settings })
+  const address = webhookUrlOf(publicUrl, provider.manifest, service, configuration.account)
   return {
     ...subject,
     settings,
+    ...(address !== undefined && { webhookUrl: address }),
     log: logWith(log, { companyId, dispatchId, provider: provider.code }),
     state: adapterState(database, { companyId, userId: configuration.userId }, provider),
     now,
@@ -172,6 +179,12 @@ export function callContextOf (
       ...(connection !== undefined && { connection })
     }
   }
+}
+
+/** Vendors reach a public address over https alone. */
+function webhookUrlOf (publicUrl: string, { code, webhooks }: Manifest, service: ServiceName, account: string): string | undefined {
+  if (!publicUrl.startsWith('https://') || !isDeliveryService(service) || webhooks?.[service] === undefined) return undefined
+  return webhookUrl(publicUrl, { code, service, account })
 }
 
 /** The resources beside the network that the provider of a step may use. */

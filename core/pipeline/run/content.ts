@@ -148,7 +148,7 @@ async function render<F extends Format> (
   const { companyId, steps } = run
   if (content === undefined) throw new Error('There is no template to render.')
   const { template: { id, version, digest, source, companyId: author } } = content
-  const signers = steps.map(({ service, fields }) => services[service].signers?.(fields)).find((names) => names !== undefined)
+  const signers = signersOf(steps)
   const paper = paperFor(run)
   const job = {
     template: { id, version, digest, source },
@@ -167,6 +167,11 @@ async function render<F extends Format> (
   } finally {
     observe('rendering', { format, outcome, seconds: secondsSince(begun) })
   }
+}
+
+/** The names of those who sign, of the step that has some. */
+export function signersOf (steps: readonly Pick<Step, 'service' | 'fields'>[]): readonly string[] | undefined {
+  return steps.map(({ service, fields }) => services[service].signers?.(fields)).find((names) => names !== undefined)
 }
 
 /** The paper size of the step that posts the document, on the path or deferred. */

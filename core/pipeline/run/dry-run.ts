@@ -10,6 +10,7 @@ import type { Planner } from '../plan/plan.ts'
 import { isCallable } from '../step.ts'
 import { contextOf } from './call.ts'
 import { prepareContent } from './content.ts'
+import { rehearse } from './rehearse.ts'
 import { beginRun, plannedDispatch } from './run.ts'
 
 /**
@@ -19,6 +20,7 @@ import { beginRun, plannedDispatch } from './run.ts'
 export async function dryRunOf (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<DryRunView> {
   const { newId, now, files } = dependencies
   const plan = await planner.plan(command, planner.read(command))
+  await rehearse(dependencies, plan, command, { extent: 'everything' })
   const run = beginRun(plannedDispatch(plan, command, { dispatchId: newId() }), { runId: newId(), createdAt: now() })
   const [step] = run.steps
   if (step === undefined || !isCallable(step) || !needsProvider(step.service)) {

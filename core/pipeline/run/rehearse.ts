@@ -1,13 +1,14 @@
-import { type JsonObject, lazy, type Problem, withTimeLimit } from '@dispatch/common'
-import { areSimple, RenderError, simplePages, simpleSize } from '@dispatch/documents'
+import { type JsonObject, type Problem, withTimeLimit } from '@dispatch/common'
+import { areShort, areSimple, RenderError, simplePages, simpleSize } from '@dispatch/documents'
 import { refusal } from '../../contract/errors.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { madeAs, services, takesDocument } from '../../services/index.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { shownData } from '../facts.ts'
 import type { DispatchPlan, Rehearsal } from '../plan/plan.ts'
 import type { Step } from '../step.ts'
-import { type ChainDocument, prepareContent } from './content.ts'
+import { type HandOn, prepareContent, type PreparedContent, signersOf } from './content.ts'
 import { beginRun, plannedDispatch, type Run } from './run.ts'
 import { settlementOfFailure } from './settle.ts'
 
@@ -32,26 +33,29 @@ export function rehearse (
   const all = [...plan.steps, ...plan.deferred]
   const [first] = plan.steps
   const atOnce = extent === 'everything' || command.mode === 'asynchronous' ? undefined : first
-  const steps = all.filter((step) => step !== atOnce && isUncertain(step, first, extent))
+  const steps = all.filter((step) => step !== atOnce && isUncertain(step, plan.steps, extent))
   return steps.length === 0 ? nothing : rehearseSteps(dependencies, plan, command, { steps, limit })
 }
 
 /** Whether the content of a step may not be made, or be too large for its provider, although the step has passed the checks. */
-function isUncertain (step: Step, first: Step | undefined, extent: Extent): boolean {
+function isUncertain (step: Step, path: readonly Step[], extent: Extent): boolean {
   const { service, fields, template, by } = step
+  const [first] = path
   const limits = capabilitiesOf(by?.provider, service)?.capabilities ?? {}
   const taken = first !== undefined && first !== step && takesDocument(service, fields) ? [first] : []
   // How long a text becomes is known only when it is made, which takes no longer than to find out whether it has to be.
   return (template !== undefined && services[service].content === 'text') ||
-    [step, ...taken].some((source) => hasHardData(source, limits, extent))
+    [step, ...taken].some((source) => hasHardContent(source, path, limits, extent))
 }
 
-/** `limits`: of the provider that gets what is made. A company's own template is tried with its samples only. */
-function hasHardData ({ service, fields, template }: Step, limits: JsonObject, extent: Extent): boolean {
+/** `limits`: of the provider that gets what is made. A company's own template is tried with its samples only: a header may overflow. */
+function hasHardContent ({ template, ...step }: Step, path: readonly Step[], limits: JsonObject, extent: Extent): boolean {
   if (template === undefined) return false
   const { maxPages = Infinity, maxSize = Infinity } = limits as { maxPages?: number, maxSize?: number }
-  return !areSimple(template.data, madeAs(service, fields)) || maxPages <= simplePages || maxSize <= simpleSize ||
-    (extent === 'everything' && template.template.companyId !== null)
+  const format = madeAs(step.service, step.fields)
+  const shown = [shownData({ ...step, template }, path), { names: signersOf(path) ?? [] }]
+  return !shown.every((data) => areSimple(data, format)) || maxPages <= simplePages || maxSize <= simpleSize ||
+    (template.template.companyId !== null && (extent === 'everything' || !shown.every(areShort)))
 }
 
 async function rehearseSteps (
@@ -62,38 +66,38 @@ async function rehearseSteps (
 ): Promise<Rehearsal> {
   const { newId, now } = dependencies
   const run = beginRun(plannedDispatch(plan, command, { dispatchId: newId() }), { runId: newId(), createdAt: now() })
-  const stage = stageOf(dependencies)
-  const hand = handingOn(stage, run)
+  const { make, sourceOf } = makingOf(stageOf(dependencies), run, plan.steps)
   const texts = new Map<string, string>()
   const warnings: Problem[] = []
-  const problems: Problem[] = []
+  const problems = new Map<unknown, readonly Problem[]>()
   for (const step of steps) {
-    const place = step === plan.steps[0] ? '' : `/${step.service}`
     try {
-      const { made } = await withTimeLimit(limit, prepareContent(stage, run, step, hand), () => new NotInTime())
+      const { made } = await withTimeLimit(limit, make(step), () => new NotInTime())
       if ('text' in made) texts.set(step.stepId, made.text)
     } catch (error) {
-      const found = problemsIn(error, place)
-      if (found === undefined) warnings.push(notChecked(step.service, place))
-      else problems.push(...found)
+      const source = sourceOf(error) ?? step
+      const place = source === plan.steps[0] ? '' : `/${source.service}`
+      const found = problemsIn(error, place, source)
+      if (found === undefined) warnings.push(notChecked(source, place))
+      else problems.set(error, found)
     }
   }
-  if (problems.length > 0) throw refusal('validation_failed', problems)
+  if (problems.size > 0) throw refusal('validation_failed', [...problems.values()].flat())
   return { warnings, texts }
 }
 
 class NotInTime extends Error {}
 
 /** What the data are refused for; undefined where it is nothing of theirs that kept the content from being made. */
-function problemsIn (error: unknown, place: string): readonly Problem[] | undefined {
+function problemsIn (error: unknown, place: string, { template }: Step): readonly Problem[] | undefined {
   if (error instanceof RenderError && error.problems.some(({ code }) => code === 'too_slow')) return undefined
-  const settlement = settlementOfFailure(error, place)
+  const settlement = settlementOfFailure(error, place, template)
   return settlement.outcome === 'rejected' ? settlement.error.details ?? [] : undefined
 }
 
-function notChecked (service: string, place: string): Problem {
+function notChecked ({ service, template }: Step, place: string): Problem {
   return {
-    path: `${place}/template/data`,
+    path: template?.path ?? `${place}/template/data`,
     code: 'not_checked',
     message:
       `Whether the content of "${service}" can be made of these data was not checked, because that takes too long now: the dispatch finds out.`
@@ -110,12 +114,25 @@ function stageOf (dependencies: PipelineDependencies): PipelineDependencies {
   }
 }
 
-/** Hands on the document of the first step, which is made when it is first asked for. */
-function handingOn (stage: PipelineDependencies, run: Run): () => Promise<ChainDocument | undefined> {
-  return lazy(async () => {
-    const [first] = run.steps
+const nothingToHand: HandOn = () => Promise.resolve(undefined)
+
+type Making = { make: (step: Step) => Promise<PreparedContent>, sourceOf: (error: unknown) => Step | undefined }
+
+/** Makes the content of each step once. What fails belongs to the step that it is made for first: a document may go to several. */
+function makingOf (stage: PipelineDependencies, run: Run, [first]: readonly Step[]): Making {
+  const [made, sources] = [new Map<Step, Promise<PreparedContent>>(), new Map<unknown, Step>()]
+  const make = (step: Step): Promise<PreparedContent> => {
+    const making = made.get(step) ?? prepareContent(stage, run, step, step === first ? nothingToHand : hand).catch((error: unknown) => {
+      if (!sources.has(error)) sources.set(error, step)
+      throw error
+    })
+    made.set(step, making)
+    return making
+  }
+  const hand: HandOn = async () => {
     if (first === undefined || services[first.service].content !== 'document' || first.template === undefined) return undefined
-    const { made, document } = await prepareContent(stage, run, first, () => Promise.resolve(undefined))
-    return document === undefined || !('signatures' in made) ? undefined : { document, signatures: made.signatures }
-  })
+    const { made: content, document } = await make(first)
+    return document === undefined || !('signatures' in content) ? undefined : { document, signatures: content.signatures }
+  }
+  return { make, sourceOf: (error) => sources.get(error) }
 }

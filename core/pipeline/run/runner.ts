@@ -80,7 +80,8 @@ async function beginQueued (
   { begun, ...idempotency }: Opening
 ): Promise<RunResult> {
   const record = plannedDispatch(plan, command, { dispatchId: command.dispatchId ?? dependencies.newId(), ...idempotency })
-  const opened = openDispatch(dependencies.database, record, { jobs: [dependencies.jobs.dispatch(record)] })
+  const job = command.inBatch === true ? dependencies.jobs.batched(record) : dependencies.jobs.dispatch(record)
+  const opened = openDispatch(dependencies.database, record, { jobs: [job] })
   const createdAt = await untilRecorded(record, withTimeLimit(intakeLimit, opened, () => recordingUnknown(record)), begun)
   const { dispatchId, test, metadata } = record
   return { dispatchId, status: 'queued', test, metadata, steps: plan.steps, createdAt, finishedAt: null }

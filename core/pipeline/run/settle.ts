@@ -15,7 +15,7 @@ import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { type Settlement, type SettlementFollowUp, settleStep } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
-import { isAcceptedByProvider, isOffPath, type Step } from '../step.ts'
+import { isAcceptedByProvider, isOffPath, type Step, type TemplateContent } from '../step.ts'
 import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
 import { reconcileScheduleOf, retryDelayOf } from './retry-policy.ts'
 import type { Run } from './run.ts'
@@ -204,9 +204,9 @@ export function settlementOf (outcome: Outcome): Settlement {
 
 /**
  * The outcome of a failure before the provider was called, so nothing was sent. Wrong data are refused for good; a failure of the service
- * may be tried again. `place`: the JSON pointer of the step in the request.
+ * may be tried again. `place`: the JSON pointer of the step in the request; `template`: whose data were at fault.
  */
-export function settlementOfFailure (error: unknown, place = ''): Settlement {
+export function settlementOfFailure (error: unknown, place = '', template?: Pick<TemplateContent, 'path'>): Settlement {
   if (error instanceof RendererBusy || error instanceof TemplateWorkersBusy) {
     return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
   }
@@ -230,7 +230,7 @@ export function settlementOfFailure (error: unknown, place = ''): Settlement {
       error: { word: 'internal_error', message: 'The dispatch failed before the provider was called; nothing was sent.' }
     }
   }
-  return refused(error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` })), place)
+  return refused(error.problems, template?.path ?? `${place}/template/data`)
 }
 
 function refused (problems: readonly Problem[], place: string): Settlement {

@@ -191,7 +191,7 @@ async function makeReady (dependencies: PipelineDependencies, run: Run, step: St
   } catch (error) {
     if (error instanceof DispatchError && error.word === 'conflict') throw error
     dependencies.log.warn({ err: error, companyId, dispatchId }, 'the provider was not called')
-    const failed = settlementOfFailure(error, run.steps[0]?.stepId === stepId ? '' : `/${step.service}`)
+    const failed = settlementOfFailure(error, run.steps[0]?.stepId === stepId ? '' : `/${step.service}`, step.template)
     const cannot = isFollowing(step) && error instanceof DispatchError && error.word === 'validation_failed'
     const ofProvider = ready.attempt > 0 || cannot || (by !== undefined && by.provider === undefined)
     return { ...ready, failed: cannot ? leftOut(step, failed) : failed, ofProvider }

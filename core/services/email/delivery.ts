@@ -14,6 +14,6 @@ export const delivery = {
     bounced: `A mail server has sent the e-mail back. ${staysPaid}`,
     failed: `The vendor has not sent the e-mail after its acceptance. ${staysPaid}`
   },
-  unpolled: true,
+  since: '1.1.0',
   recipients: true
 } as const satisfies DeliveryRules

@@ -3,7 +3,7 @@ import { asciiMailbox, comparable, type DocumentHandle, EmailAddress, hasAsciiLo
 import { textOfHtml } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import type { Content, InlinePicture, StepContent } from '../content.ts'
-import { textOf } from '../data.ts'
+import { spaced, textOf } from '../data.ts'
 import { checkMost, checkOffered } from '../limits.ts'
 import { checkLink, withLink } from '../link.ts'
 import type { CheckInput, Findings, ProvidedService, ProviderFacts, SharedFact } from '../service.ts'
@@ -130,10 +130,6 @@ const addressFact: SharedFact<EmailFields> = {
 /** Of several recipients none is the one to whom the text speaks. */
 function addressTold ([first, ...others]: readonly string[]): JsonObject {
   return first === undefined || others.length > 0 ? {} : { recipient: { email: readMailbox(first)?.address ?? first } }
-}
-
-function spaced (text: string): string {
-  return text.trim().replaceAll(/\s+/g, ' ')
 }
 
 export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'message', EmailDispatch, typeof delivery> = {

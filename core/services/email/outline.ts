@@ -6,6 +6,15 @@ export const outline: Outline = {
   path: '/v1/mails',
   body: 'json',
   request: { email: { from: 'billing@example.com', to: 'ada@example.org', subject: 'Your invoice', text: 'Here it is.' } },
-  filled: '{ from: request.email.from, to: request.email.to, subject: request.email.subject, text: request.email.text }',
-  sends: { from: 'billing@example.com', to: ['ada@example.org'], subject: 'Your invoice', text: 'Here it is.' }
+  filled: '{ ...request.email, attachments: request.attachments, inline: request.inline }',
+  sends: {
+    from: 'billing@example.com',
+    to: ['ada@example.org'],
+    cc: [],
+    bcc: [],
+    subject: 'Your invoice',
+    text: 'Here it is.',
+    attachments: [],
+    inline: []
+  }
 }

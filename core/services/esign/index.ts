@@ -1,10 +1,12 @@
 import { asciiDomain, canonicalLanguage, comparable, type DocumentHandle, isRecord, type Json, type JsonObject, LanguageCode, LanguageTag,
   Line, lookupLanguage, normalForm, type Problem } from '@dispatch/common'
+import { signedFormats } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import type { SignaturePlace } from '../content.ts'
 import { at, textAt, textOf } from '../data.ts'
 import { checkMost, checkSupported } from '../limits.ts'
-import { checkPhoneNumber, dialled, PhoneNumber } from '../phone.ts'
+import { areOneNumber, checkPhoneNumber, dialled, PhoneNumber } from '../phone.ts'
+import { areNamed } from '../same-name.ts'
 import type { CheckInput, Findings, ProvidedService, SharedFact } from '../service.ts'
 import { console } from './console.ts'
 import { delivery } from './delivery.ts'
@@ -76,18 +78,24 @@ export type EsignDispatch = {
   metadata: Readonly<Record<string, string>>
 }
 
-/** Those who sign, where the document lists them with their addresses. */
+/** Those who sign, where the document lists them with their addresses: by address, name and number. */
 const signersFact: SharedFact<EsignFields> = {
   field: '/signers',
   data: '/signers',
   differ ({ signers }, data) {
     const listed: Json | undefined = at(data, '/signers')
-    const stated = Array.isArray(listed) ? listed.flatMap((signer: Json) => textOf(signer, '/email') ?? []) : []
-    const addresses = signers.map(({ email }) => comparable(email).toLowerCase())
-    return stated.length > 0 &&
-      (stated.length > addresses.length || !stated.every((email) => addresses.includes(comparable(email).toLowerCase())))
+    const stated = Array.isArray(listed) ? listed.filter((signer: Json) => textOf(signer, '/email') !== undefined) : []
+    return stated.length > signers.length || !stated.every((one: Json) => signers.some((signer) => isListedAs(signer, one)))
   },
   isRecipient: true
+}
+
+/** Whether a list means a signer, by all that it says of them. */
+function isListedAs (signer: Signer, listed: Json): boolean {
+  const said = (field: string): string => textOf(listed, `/${field}`) ?? ''
+  const [name, phoneNumber] = [`${said('firstName')} ${said('lastName')}`, said('phoneNumber')]
+  return comparable(said('email')).toLowerCase() === comparable(signer.email).toLowerCase() && areNamed(name, nameOf(signer)) &&
+    (phoneNumber === '' || signer.phoneNumber === undefined || areOneNumber(phoneNumber, signer.phoneNumber))
 }
 
 /** What a list of those who sign says of each of them, without what else the document shows. */
@@ -110,7 +118,7 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   content: 'document',
   shared: [signersFact],
   stated: { signers: { place: '/signers', read: listedSigners } },
-  chain: { produces: 'document', consumes: 'document', formats: ['pdf'] },
+  chain: { produces: 'document', consumes: 'document', formats: signedFormats },
   capabilities: EsignCapabilities,
   price: 0,
   revocable: true,

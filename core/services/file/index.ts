@@ -1,19 +1,13 @@
-import type { FileFormat } from '@dispatch/documents'
+import { type ApiFileFormat, apiFileFormats, usualApiFormat, usualFormats } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import { textAt } from '../data.ts'
 import type { Service } from '../service.ts'
 import { console } from './console.ts'
 
-/** The formats that a request may ask for, with the renderer's names. */
-const outputFormats = { PDF: 'pdf', DOCX: 'docx', XLSX: 'xlsx' } as const satisfies Record<string, FileFormat>
-type OutputFormat = keyof typeof outputFormats
-
-const defaults = { outputFormat: 'PDF' } as const
-
 /** The fields of the file service. */
 export const FileFields = Type.Object({
   outputFormat: Type.Optional(
-    Type.Enum(Object.keys(outputFormats) as [OutputFormat, ...OutputFormat[]], { default: defaults.outputFormat })
+    Type.Enum(Object.keys(apiFileFormats) as [ApiFileFormat, ...ApiFileFormat[]], { default: usualApiFormat })
   ),
   filename: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'The file name of the download; a missing extension is added.' })
@@ -35,7 +29,10 @@ export const file: Service<'file', FileFields, never, 'document'> = {
 
   check: () => ({}),
 
-  format: { field: 'outputFormat', of: ({ outputFormat = defaults.outputFormat }) => outputFormats[outputFormat] },
+  format: {
+    field: 'outputFormat',
+    of: ({ outputFormat }) => outputFormat === undefined ? usualFormats.document : apiFileFormats[outputFormat]
+  },
 
   filename: ({ filename }) => filename,
 

@@ -1,4 +1,4 @@
-import { eInvoiceFormats } from '@dispatch/einvoice'
+import { eInvoiceFormats, eInvoiceProfiles } from '@dispatch/einvoice'
 import { type ConsolePart, flag, like, text } from '../console.ts'
 import { en } from './words.en.ts'
 import { fr } from './words.fr.ts'
@@ -9,6 +9,7 @@ export const console: ConsolePart = {
     properties: {
       documentType: { enum: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'] },
       eInvoiceFormat: { enum: eInvoiceFormats },
+      eInvoiceProfile: { enum: eInvoiceProfiles },
       sendByEmail: flag,
       dueDate: like('2026-04-13'),
       paymentTerms: text,

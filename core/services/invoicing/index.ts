@@ -1,8 +1,8 @@
 import { dayOf, DocumentHandle, type JsonObject, type Problem } from '@dispatch/common'
-import type { FileFormat } from '@dispatch/documents'
-import { checkEInvoice, currencyOf, type EInvoiceFormat, eInvoiceFormats } from '@dispatch/einvoice'
+import { eInvoiceFileFormats, type FileFormat, usualFormats } from '@dispatch/documents'
+import { checkEInvoice, currencyOf, type EInvoiceFormat, eInvoiceFormats, eInvoiceProfiles, profileOf } from '@dispatch/einvoice'
 import { type Static, Type } from 'typebox'
-import { at, textAt, textOf } from '../data.ts'
+import { at, spaced, textAt, textOf } from '../data.ts'
 import { checkOffered, checkSupported } from '../limits.ts'
 import type { CheckInput, Findings, ProvidedService, SharedFact } from '../service.ts'
 import { console } from './console.ts'
@@ -28,7 +28,12 @@ export const InvoicingFields = Type.Object({
   eInvoiceFormat: Type.Optional(
     Type.Enum(eInvoiceFormats, {
       default: 'FACTUR_X',
-      description: 'For E_INVOICE: a PDF/A-3 with the CII inside (FACTUR_X), UBL for Peppol, or CII.'
+      description: 'For E_INVOICE: a PDF/A-3 with the CII inside (FACTUR_X), UBL, or CII.'
+    })
+  ),
+  eInvoiceProfile: Type.Optional(
+    Type.Enum(eInvoiceProfiles, {
+      description: 'For E_INVOICE: the specification that it follows. Left out, PEPPOL for UBL, otherwise EN16931.'
     })
   )
 }, { title: 'InvoicingFields', additionalProperties: false })
@@ -50,6 +55,11 @@ export const InvoicingCapabilities = Type.Object({
       description: 'The formats of e-invoices that it accepts; if left out, all.'
     })
   ),
+  eInvoiceRules: Type.Optional(
+    Type.Literal('FRANCE', {
+      description: 'It refuses e-invoices between French parties that break the rules of French platforms (BR-FR-*): validation does too.'
+    })
+  ),
   document: Type.Optional(
     Type.Literal('theirs', { description: 'The provider makes the document itself. That one is attached and archived, not one of ours.' })
   )
@@ -65,15 +75,19 @@ export type InvoicingDispatch = {
 }
 
 /** The file of each format of e-invoices. */
-const files = { FACTUR_X: 'factur-x', UBL: 'ubl', CII: 'cii' } as const satisfies Record<EInvoiceFormat, FileFormat>
+const files = Object.fromEntries(Object.entries(eInvoiceFileFormats).map(([file, format]) => [format, file])) as Record<
+  EInvoiceFormat,
+  FileFormat
+>
 
 /** What the document says of the terms, which a provider is told too. */
 const terms: readonly SharedFact<InvoicingFields>[] = [
   { ...termOf('dueDate'), differ: ({ dueDate }, data) => areDifferent(dayOf(dueDate), dayOf(at(data, '/dueDate'))) },
-  { ...termOf('paymentTerms'), differ: ({ paymentTerms }, data) => areDifferent(paymentTerms, textOf(data, '/paymentTerms')) }
+  { ...termOf('paymentTerms'), differ: ({ paymentTerms }, data) => areDifferent(paymentTerms, textOf(data, '/paymentTerms')) },
+  { ...termOf('eInvoiceProfile'), differ: ({ eInvoiceProfile }, data) => areDifferent(eInvoiceProfile, textOf(data, '/eInvoiceProfile')) }
 ]
 
-function termOf (name: 'dueDate' | 'paymentTerms'): Pick<SharedFact<InvoicingFields>, 'field' | 'data' | 'vocabulary'> {
+function termOf (name: 'dueDate' | 'paymentTerms' | 'eInvoiceProfile'): Pick<SharedFact<InvoicingFields>, 'field' | 'data' | 'vocabulary'> {
   return { field: `/${name}`, data: `/${name}`, vocabulary: 'invoice' }
 }
 
@@ -115,7 +129,7 @@ export const invoicing: ProvidedService<
     field: 'eInvoiceFormat',
     of (fields) {
       const format = formatOf(fields)
-      return format === undefined ? 'pdf' : files[format]
+      return format === undefined ? usualFormats.document : files[format]
     }
   },
 
@@ -128,7 +142,9 @@ export const invoicing: ProvidedService<
       invoicing: {
         ...invoicing,
         ...(dueDate === undefined ? {} : { dueDate }),
-        ...(eInvoiceFormat === undefined ? {} : { eInvoiceFormat })
+        ...(eInvoiceFormat === undefined
+          ? {}
+          : { eInvoiceFormat, eInvoiceProfile: profileOf({ ...termsTold(invoicing), ...data }, eInvoiceFormat) })
       },
       data,
       document,
@@ -144,12 +160,16 @@ export const invoicing: ProvidedService<
 }
 
 function areDifferent (one: string | undefined, other: string | undefined): boolean {
-  return one !== undefined && other !== undefined && one.trim() !== other.trim()
+  return one !== undefined && other !== undefined && spaced(one) !== spaced(other)
 }
 
-function termsTold ({ dueDate, paymentTerms }: InvoicingFields): JsonObject {
+function termsTold ({ dueDate, paymentTerms, eInvoiceProfile }: InvoicingFields): JsonObject {
   const due = dayOf(dueDate)
-  return { ...(due === undefined ? {} : { dueDate: due }), ...(paymentTerms === undefined ? {} : { paymentTerms }) }
+  return {
+    ...(due === undefined ? {} : { dueDate: due }),
+    ...(paymentTerms === undefined ? {} : { paymentTerms }),
+    ...(eInvoiceProfile === undefined ? {} : { eInvoiceProfile })
+  }
 }
 
 type InvoicingSubject = CheckInput<InvoicingFields, InvoicingCapabilities>
@@ -179,20 +199,20 @@ function formatOf ({ documentType, eInvoiceFormat = 'FACTUR_X' }: InvoicingField
 
 type Found = Required<Pick<Findings, 'problems' | 'warnings'>>
 
-function checkPlain ({ fields: { documentType, eInvoiceFormat }, at }: InvoicingSubject): Found {
-  if (eInvoiceFormat === undefined) return { problems: [], warnings: [] }
+function checkPlain ({ fields: { documentType, ...fields }, at }: InvoicingSubject): Found {
+  const given = ([['eInvoiceFormat', 'format'], ['eInvoiceProfile', 'profile']] as const).filter(([name]) => fields[name] !== undefined)
   return {
-    problems: [{
-      path: at('eInvoiceFormat'),
+    problems: given.map(([name, meaning]) => ({
+      path: at(name),
       code: 'not_supported',
-      message: `Only documents of type E_INVOICE have an e-invoice format; this is ${documentType}.`
-    }],
+      message: `Only documents of type E_INVOICE have an e-invoice ${meaning}; this is ${documentType}.`
+    })),
     warnings: []
   }
 }
 
 /** The rules of e-invoices, on data that use the words of an invoice. */
-function checkElectronic ({ fields, data, template, at }: InvoicingSubject): Found {
+function checkElectronic ({ fields, data, template, provider, at }: InvoicingSubject): Found {
   const format = formatOf(fields)
   if (format === undefined) return { problems: [], warnings: [] }
   if (template.vocabulary !== 'invoice') {
@@ -205,7 +225,16 @@ function checkElectronic ({ fields, data, template, at }: InvoicingSubject): Fou
       warnings: []
     }
   }
-  return checkEInvoice({ ...termsTold(fields), ...data }, { format, currency: currencyOf(template.currency) }, '/template/data')
+  const told = checkEInvoice({ ...termsTold(fields), ...data }, {
+    format,
+    currency: currencyOf(template.currency),
+    rules: provider?.capabilities.eInvoiceRules
+  }, '/template/data')
+  if (fields.eInvoiceProfile === undefined) return told
+  // What the request says itself is put right where it says so.
+  const placed = (problem: Problem): Problem =>
+    problem.path === '/template/data/eInvoiceProfile' ? { ...problem, path: at('eInvoiceProfile') } : problem
+  return { problems: told.problems.map(placed), warnings: told.warnings }
 }
 
 function checkTemplateType ({ fields, template, at }: InvoicingSubject): Problem[] {

@@ -19,9 +19,10 @@ export function checkInvoice (invoice: Invoice): Findings {
   const rates = ratesOf(amounts)
   const [due, words] = [checkOwnDueDate(invoice), checkWords(data, rates)]
   const exemption = template.documentType === 'QUOTE' ? [] : checkExemption(data, rates)
+  const mentions = ['INVOICE', 'CREDIT'].includes(template.documentType ?? '') ? checkFrenchMentions(data) : []
   const sums = checkSums(amounts, { currency: code, digits })
   return {
-    warnings: [...due.warnings ?? [], ...words.warnings, ...exemption, ...sums.warnings],
+    warnings: [...due.warnings ?? [], ...words.warnings, ...exemption, ...mentions, ...sums.warnings],
     problems: [
       ...due.problems ?? [],
       ...words.problems,
@@ -79,6 +80,27 @@ function checkExemption (data: JsonObject, [whole, ...lines]: readonly PlacedRat
     code: 'exemption_reason_missing',
     message: 'An invoice with a tax rate of 0 says why no VAT is due, such as a reverse charge or an exemption: give taxExemptionReason.'
   }]
+}
+
+/** Warns about what French law wants on an invoice between companies, which have VAT numbers (CGI, annexe II, article 242 nonies A). */
+function checkFrenchMentions (data: JsonObject): Problem[] {
+  const isFrench = ['seller', 'customer'].every((party) =>
+    at(data, `/${party}/country`) === 'FR' && at(data, `/${party}/vatId`) !== undefined
+  )
+  if (!isFrench) return []
+  const mentions = [
+    { place: '/customer/registration', isSaid: at(data, '/customer/registration') !== undefined, message: 'the SIREN of its customer' },
+    {
+      place: '/operationNature',
+      isSaid: (at(data, '/operationNature') ?? at(data, '/businessProcess')) !== undefined,
+      message: 'whether it is about goods, services or both'
+    }
+  ]
+  return mentions.filter(({ isSaid }) => !isSaid).map(({ place, message }) => ({
+    path: `/template/data${place}`,
+    code: 'mention_missing',
+    message: `An invoice between French companies says ${message}.`
+  }))
 }
 
 /** Warns about an invalid account number, to which nobody can pay. The document still shows it. */

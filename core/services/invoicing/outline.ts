@@ -5,6 +5,6 @@ export const outline: Outline = {
   path: '/v1/invoices',
   body: 'multipart',
   request: { invoicing: { documentType: 'INVOICE' }, data: { number: 'F-1' } },
-  filled: '{ number: String(request.data[\'number\']), file: request.document }',
-  sends: { number: 'F-1', file: { document: '/document' } }
+  filled: '{ asked: { json: request.invoicing }, number: String(request.data[\'number\']), file: request.document }',
+  sends: { asked: { json: { documentType: 'INVOICE' } }, number: 'F-1', file: { document: '/document' } }
 }

@@ -1,5 +1,5 @@
 import { CountryCode, type DocumentHandle, Line, Lines, postalCodeCountries, type Problem, readPostalCode } from '@dispatch/common'
-import { type PageSetup, paperSizeOf, paperSizes, usualPaper } from '@dispatch/documents'
+import { type PageSetup, paperSizeOf, paperSizes, printedFormats, usualPaper } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import { checkPlace, checkState } from '../address.ts'
 import { textAt } from '../data.ts'
@@ -31,7 +31,7 @@ const Recipient = Type.Object({
     })
   ),
   postalCode: Type.Optional(Line(20, {
-    description: 'in a usual writing of the country; it is sent in its own: SW1A1AA as SW1A 1AA. Some countries have none.',
+    description: 'in a usual writing of the country; it is sent in its own: SW1A1AA as SW1A 1AA. Needed where the country has them.',
     examples: ['75002']
   })),
   country: CountryCode
@@ -89,7 +89,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   tells: recipientData,
   stated: { recipient: { place: '/recipient', read: printedRecipient } },
   checkDocument: ({ recipient }, data) => checkNamed(data, recipient),
-  chain: { produces: 'document', consumes: 'document', formats: ['pdf', 'factur-x'] },
+  chain: { produces: 'document', consumes: 'document', formats: printedFormats },
   capabilities: PostalCapabilities,
   price: 0,
   revocable: true,

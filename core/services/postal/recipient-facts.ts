@@ -1,5 +1,6 @@
-import { comparablePostalCode, isRecord, type Json, type JsonObject, normalForm, type Problem } from '@dispatch/common'
+import { comparablePostalCode, isRecord, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import { textOf } from '../data.ts'
+import { areNamed, wordsOf } from '../same-name.ts'
 import type { SharedFact } from '../service.ts'
 
 /** The recipient of a letter, as the fields of the service have it. */
@@ -47,7 +48,7 @@ export const recipientFacts: readonly SharedFact<Fields>[] = [
     const there = countryOf(printed('country')) ?? country
     return comparablePostalCode(postalCode, country) !== comparablePostalCode(printed('postalCode'), there)
   }),
-  fact('country', ({ country }, printed) => (countryOf(printed('country')) ?? country) !== country)
+  fact('country', ({ country }, printed) => (countryOf(printed('country')) ?? country) !== (countryOf(country) ?? country))
 ]
 
 /** `printed`: a field of the recipient in the data; '' where there is none. Only what both say can differ. */
@@ -66,26 +67,10 @@ function fact (
   }
 }
 
-/** The words of a text: neither case nor accents, and no signs between them, tell two names or streets apart. */
-function wordsOf (text: string): string[] {
-  return normalForm(text, 'NFKD').toUpperCase().replaceAll(/\p{M}/gu, '').match(/[\p{L}\p{N}]+/gu) ?? []
-}
-
-/** Whether all words of a name are in another text; a letter may stand for a word. */
-function areNamed (name: string, text: string): boolean {
-  const known = wordsOf(text)
-  const isKnown = (word: string): boolean => known.some((other) => word === other || isInitial(word, other) || isInitial(other, word))
-  return wordsOf(name).every(isKnown)
-}
-
 /** A code and a name are not compared: no two of a kind are one. */
 function isOtherState (one: string, other: string): boolean {
   const isCode = (text: string): boolean => wordsOf(text).join('').length <= 3
   return isCode(one) === isCode(other) && !areNamed(one, other) && !areNamed(other, one)
-}
-
-function isInitial (letter: string, word: string): boolean {
-  return letter.length === 1 && word.startsWith(letter)
 }
 
 /** Whether two streets have other numbers, or no word in common: "1 Main St" and "1 Main Street" may be one. */

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { textOf } from '../data.ts'
 import { checkMost, checkOffered } from '../limits.ts'
 import { checkLink, isLinked, withLink } from '../link.ts'
-import { checkPhoneNumber, checkTakesTexts, dialled, PhoneNumber } from '../phone.ts'
+import { areOneNumber, checkPhoneNumber, checkTakesTexts, dialled, PhoneNumber } from '../phone.ts'
 import type { CheckInput, Findings, ProvidedService, ProviderFacts, SharedFact } from '../service.ts'
 import { console } from './console.ts'
 import { delivery } from './delivery.ts'
@@ -70,7 +70,7 @@ const numberFact: SharedFact<SmsFields> = {
   data: '/recipient/phoneNumber',
   differ ({ phoneNumber }, data) {
     const stated = textOf(data, '/recipient/phoneNumber')
-    return stated !== undefined && dialled(stated) !== dialled(phoneNumber)
+    return stated !== undefined && !areOneNumber(stated, phoneNumber)
   },
   isRecipient: true
 }

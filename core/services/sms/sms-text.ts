@@ -125,6 +125,8 @@ export function transliterated (text: string): string {
 
 function nearOf (character: string): string {
   if (/\p{Zs}/u.test(character)) return ' '
-  const plain = near.get(character) ?? normalForm(character, 'NFD').replaceAll(/\p{M}/gu, '')
+  // Of letters also the forms of typesetting: ligatures, Roman numbers, letters in full width or above the line.
+  const form = /\p{Script=Latin}/u.test(character) ? 'NFKD' : 'NFD'
+  const plain = near.get(character) ?? normalForm(character, form).replaceAll(/\p{M}/gu, '')
   return Array.from(plain).every(isInAlphabet) ? plain : character
 }

@@ -3,5 +3,6 @@ import { en } from './words.en.ts'
 import { fr } from './words.fr.ts'
 
 export const console: ConsolePart = {
+  following: { properties: {} },
   words: { en, fr }
 }

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { checkMost } from '../limits.ts'
 import type { ProvidedService, ProviderFacts } from '../service.ts'
 import { console } from './console.ts'
+import { delivery } from './delivery.ts'
 import { outline } from './outline.ts'
 
 /** The upload service has no fields of its own: the file is a part of the request. */
@@ -18,7 +19,7 @@ export type UploadCapabilities = Static<typeof UploadCapabilities>
 /** What an upload provider is asked to store. */
 export type UploadDispatch = { document: DocumentHandle, metadata: Readonly<Record<string, string>> }
 
-export const upload: ProvidedService<'upload', UploadFields, UploadCapabilities, 'upload', UploadDispatch> = {
+export const upload: ProvidedService<'upload', UploadFields, UploadCapabilities, 'upload', UploadDispatch, typeof delivery> = {
   name: 'upload',
   summary: 'Stores a file.',
   fields: UploadFields,
@@ -30,6 +31,7 @@ export const upload: ProvidedService<'upload', UploadFields, UploadCapabilities,
   price: 0,
   console,
   outline,
+  delivery,
 
   check: () => ({}),
 

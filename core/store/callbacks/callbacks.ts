@@ -35,6 +35,15 @@ export async function noteCallback (queries: Transaction<Tables>, callback: NewC
   return insertCallback(queries, { ...callback, sequence }, enqueue)
 }
 
+/** The same for a callback about the company itself, whose number is known. */
+export async function noteCompanyCallback (
+  queries: Transaction<Tables>,
+  callback: Omit<NewCallback, 'dispatchId'> & { sequence: number },
+  enqueue: EnqueueCallback
+): Promise<void> {
+  await insertCallback(queries, { ...callback, dispatchId: null }, enqueue)
+}
+
 type Numbered = Omit<NewCallback, 'dispatchId'> & { dispatchId: string | null, sequence: number }
 
 async function insertCallback (queries: Transaction<Tables>, callback: Numbered, enqueue: EnqueueCallback): Promise<string> {

@@ -42,6 +42,30 @@ export async function noteEndpointCallbacks (
   return rows.map(({ callbackId }) => callbackId)
 }
 
+/**
+ * Records a callback about the company itself for each of its endpoints that wants it, in the transaction that records the event. Answers
+ * its number among those of the company.
+ */
+export async function noteCompanyEvent (
+  queries: OwnerQueries,
+  { companyId, type, ...event }: Omit<EndpointEvent, 'dispatchId'>
+): Promise<{ sequence: number, callbackIds: string[] }> {
+  const { warnings: sequence } = await queries.updateTable('credits').set((row) => ({ warnings: sql`${row.ref('warnings')} + 1` }))
+    .where('company_id', '=', companyId).returning('warnings').executeTakeFirstOrThrow()
+  const endpoints = await queries.selectFrom('callback_endpoints').select('endpoint_id').where('company_id', '=', companyId)
+    .where('enabled', '=', true).where('removed_at', 'is', null)
+    .where((where) => where.or([where('types', 'is', null), sql<boolean>`${type} = any (types)`])).execute()
+  const statement = insertFor(endpoints.map((row) => row.endpoint_id), {
+    ...event,
+    companyId,
+    type,
+    dispatchId: null,
+    sequence: sql<number>`${sequence}::integer`
+  }, sql`true`)
+  const { rows } = await statement.execute(queries)
+  return { sequence, callbackIds: rows.map(({ callbackId }) => callbackId) }
+}
+
 /** A statement that inserts a callback for each of these endpoints, where `condition` holds. An endpoint cannot be disabled meanwhile. */
 export function insertFor (
   endpointIds: readonly string[],

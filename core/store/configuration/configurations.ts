@@ -1,15 +1,16 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Selectable } from 'kysely'
 import { isDeepStrictEqual } from 'node:util'
+import { DispatchError } from '../../contract/errors.ts'
 import type { ListedProvider } from '../../contract/provider-list.ts'
 import type { StoredSettings } from '../../host/settings/settings.ts'
 import { columns } from '../db/columns.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
-import type { Tables } from '../db/schema.ts'
+import type { StoredCheck, Subscriptions, Tables } from '../db/schema.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
-import { needAdapters } from '../vendor/adapter-lock.ts'
+import { needAdapters, type ProviderSource } from '../vendor/provider-sources.ts'
 
 /** The owner of a choice or a configuration: the company, or one of its users. */
 export type Owner = { companyId: number, userId: number | null }
@@ -17,8 +18,11 @@ export type Owner = { companyId: number, userId: number | null }
 /** `providers`: the whole list, where there are several; `providerCode` is its first. */
 export type StoredChoice = { userId: number | null, service: string, providerCode: string, providers?: readonly ListedProvider[] }
 
-/** What is known of a connection with an account at the vendor. `client`: the digest of whom its tokens were issued to. */
-export type ConnectionState = { client: string, refusal: string | null, connectedAt: Date }
+/**
+ * What is known of a connection with an account at the vendor. `client`: the digest of whom its tokens were issued to. `facts`: what the
+ * vendor has said of the account.
+ */
+export type ConnectionState = { client: string, facts: Readonly<Record<string, string>>, refusal: string | null, connectedAt: Date }
 
 /** The connections of a company by the opaque names of their configurations. */
 export type ListConnections = (queries: CompanyQueries, companyId: number) => Promise<ReadonlyMap<string, ConnectionState>>
@@ -28,18 +32,22 @@ export type StoredConfiguration = {
   userId: number | null
   providerCode: string
   settings: StoredSettings
-  /** What a newer version of the provider has migrated, as it was before. */
+  /** The settings in the form of another version of the provider: what a newer one has migrated, or what was written under it. */
   before?: StoredSettings
   sandbox: boolean
   updatedAt: Date
   /** Its opaque name in the address of its webhooks. */
   account: string
+  /** Present where its webhooks were registered at the vendor. */
+  subscriptions?: Subscriptions
+  /** What the vendor answered when these settings were checked last. */
+  checked?: StoredCheck
   /** Present where a person has connected it. */
   connection?: ConnectionState
 }
 
-/** A configuration to store. The database gives it its opaque name. */
-export type NewConfiguration = Omit<StoredConfiguration, 'account' | 'before' | 'connection'>
+/** A configuration to store. Of a new one, the database makes an opaque name where it has none. */
+export type NewConfiguration = Omit<StoredConfiguration, 'account' | 'before' | 'checked' | 'connection'> & { account?: string }
 
 export type CompanyConfiguration = { choices: readonly StoredChoice[], configurations: readonly StoredConfiguration[] }
 
@@ -59,23 +67,37 @@ export type Configurations = {
   ) => Promise<void>
   /**
    * Replaces a configuration by what `edit` makes of the stored one. Nobody can change it in between. `destinations`: the settings by which
-   * requests go elsewhere than before.
+   * requests go elsewhere than before. `other`: settings in the form of another version of the provider, which are kept beside it.
    */
   edit: (
     owner: Owner,
     provider: { code: string, isAdapter: boolean },
-    edit: (stored: StoredConfiguration | undefined) => { edited: NewConfiguration, destinations: readonly string[] },
+    edit: (stored: StoredConfiguration | undefined) => {
+      edited: NewConfiguration
+      destinations: readonly string[]
+      other?: StoredSettings | undefined
+    },
     signature: AuditStamp
   ) => Promise<StoredConfiguration>
+  /** Keeps the answer to a check. It holds for these settings alone, of which the check is. */
+  keepCheck: (
+    owner: Owner,
+    stored: Pick<StoredConfiguration, 'providerCode' | 'updatedAt'>,
+    result: StoredCheck['result'],
+    signature: AuditStamp
+  ) => Promise<void>
   /** Removes a configuration. Answers whether there was one. */
   remove: (owner: Owner, providerCode: string, signature: AuditStamp) => Promise<boolean>
 }
 
-export function createConfigurations (database: Database, freshness: Freshness, listConnections: ListConnections): Configurations {
+/** `sources`: where adapters come from, of which none is removed while a company stores that it needs it. */
+type Parts = { listConnections: ListConnections, sources: readonly Pick<ProviderSource, 'present'>[] }
+
+export function createConfigurations (database: Database, freshness: Freshness, { listConnections, sources }: Parts): Configurations {
   const cache = createFreshCache<number, CompanyConfiguration>(freshness, (companyId) => companyId)
   const of: Configurations['of'] = (companyId) => cache.get(companyId, () => read(database, companyId, listConnections))
-  const storing = <T>(companyId: number, adapters: readonly string[], store: (queries: CompanyQueries) => Promise<T>): Promise<T> =>
-    database.company(companyId, (queries) => needAdapters(queries, adapters, () => store(queries)))
+  const storing = <T>(companyId: number, codes: readonly string[], store: (queries: CompanyQueries) => Promise<T>): Promise<T> =>
+    database.company(companyId, (queries) => needAdapters(queries, { codes, sources }, () => store(queries)))
   return {
     of,
 
@@ -108,13 +130,17 @@ export function createConfigurations (database: Database, freshness: Freshness, 
       storing(companyId, isAdapter ? [providerCode] : [], async (queries) => {
         const row = await queries.selectFrom('configurations').select(columns.configurations).where('company_id', '=', companyId)
           .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).forUpdate().executeTakeFirst()
-        const before = row && configurationOf(row)
-        const { edited, destinations } = edit(before)
+        // Whether it is connected decides what is registered at its vendor.
+        const connections = await listConnections(queries, companyId)
+        const before = row && withConnection(configurationOf(row), connections.get(row.account))
+        const { edited, destinations, other } = edit(before)
         const values = {
           settings: JSON.stringify(edited.settings.plain),
           secrets: JSON.stringify(edited.settings.secrets),
-          settings_before: null,
-          secrets_before: null,
+          settings_before: other === undefined ? null : JSON.stringify(other.plain),
+          secrets_before: other === undefined ? null : JSON.stringify(other.secrets),
+          subscriptions: edited.subscriptions === undefined ? null : JSON.stringify(edited.subscriptions),
+          checked: null,
           sandbox: edited.sandbox,
           updated_at: edited.updatedAt
         }
@@ -122,18 +148,29 @@ export function createConfigurations (database: Database, freshness: Freshness, 
           company_id: companyId,
           user_id: userId,
           provider_code: providerCode,
+          ...(edited.account !== undefined && { account: edited.account }),
           ...values
         })
           .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'provider_code']).doUpdateSet(values)).returning('account')
           .executeTakeFirstOrThrow()
+        // Somebody else has stored the first one meanwhile, and it has another name than the one that was registered.
+        if (edited.account !== undefined && edited.account !== account) throw changedMeanwhile()
         const facts = {
           fields: changedSettings(before?.settings ?? { plain: {}, secrets: {} }, edited.settings),
           sandbox: edited.sandbox,
           ...destinations.length > 0 && { destinations: [...destinations] }
         }
         await note(queries, { companyId, userId }, 'configuration.changed', { kind: 'configuration', id: providerCode }, facts, signature)
-        const connections = await listConnections(queries, companyId)
-        return withConnection({ ...edited, account }, connections.get(account))
+        return withConnection({ ...edited, ...(other !== undefined && { before: other }), account }, connections.get(account))
+      }),
+
+    keepCheck: ({ companyId, userId }, { providerCode, updatedAt }, result, signature) =>
+      database.company(companyId, async (queries) => {
+        const checked: StoredCheck = { result, at: signature.at.toISOString(), of: updatedAt.toISOString() }
+        await queries.updateTable('configurations').set({ checked: JSON.stringify(checked) }).where('company_id', '=', companyId)
+          .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).execute()
+        const object = { kind: 'configuration', id: providerCode }
+        await noteAudit(queries, { companyId, action: 'configuration.checked', object, facts: { result }, ...signature })
       }),
 
     remove: ({ companyId, userId }, providerCode, signature) =>
@@ -146,6 +183,11 @@ export function createConfigurations (database: Database, freshness: Freshness, 
         return true
       })
   }
+}
+
+/** Another change was stored while the vendor was asked about this one. */
+export function changedMeanwhile (): DispatchError {
+  return new DispatchError('conflict', 'Somebody else has changed this configuration meanwhile: look at it, and save again.')
 }
 
 /** A condition for the rows of one owner: of the company, or of one user. */
@@ -219,6 +261,9 @@ function configurationOf (row: Selectable<Tables['configurations']>): StoredConf
       { before: { plain: row.settings_before, secrets: row.secrets_before } }),
     sandbox: row.sandbox,
     updatedAt: row.updated_at,
-    account: row.account
+    account: row.account,
+    ...(row.subscriptions !== null && { subscriptions: row.subscriptions }),
+    // An older process, which saves settings during an upgrade, leaves the check of those before.
+    ...(row.checked?.of === row.updated_at.toISOString() && { checked: row.checked })
   }
 }

@@ -15,6 +15,8 @@ export const columns = {
     'secrets',
     'settings_before',
     'secrets_before',
+    'subscriptions',
+    'checked',
     'sandbox',
     'updated_at',
     'account'
@@ -115,6 +117,7 @@ export const columns = {
     'parked',
     'digest',
     'body',
+    'reading',
     'received_at',
     'state',
     'event_id',
@@ -200,8 +203,7 @@ export const columns = {
     'at'
   ],
   provider_pins: ['code', 'package_name', 'author', 'folder', 'at'],
-  provider_processes: ['process_id', 'machine', 'pid', 'number', 'providers', 'seen_at'],
-  adapters: ['code', 'integrity', 'previous', 'enabled', 'companies', 'hosts', 'services', 'changed_at']
+  provider_processes: ['process_id', 'machine', 'pid', 'number', 'providers', 'seen_at']
 } as const satisfies { readonly [Table in keyof Tables]?: readonly (keyof Tables[Table])[] }
 
 /** The same in a statement of our own, after the name that the table has there. */

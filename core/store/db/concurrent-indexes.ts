@@ -25,6 +25,12 @@ export const concurrentIndexes: readonly ConcurrentIndex[] = [
   },
   // Most steps are accepted: they have an index of their own, for those who look for them and for something that few dispatches have.
   { name: 'steps_accepted', on: 'steps (company_id, dispatch_id desc) where status = \'accepted\'' },
+  {
+    name: 'steps_followed_all',
+    on: 'steps (provider_code, service, step_id) where status = \'accepted\' and ' +
+      'service in (\'esign\', \'postal\', \'sms\', \'email\', \'upload\', \'invoicing\') and not delivery_settled',
+    instead: 'steps_followed'
+  },
   { name: 'steps_delivery', on: 'steps (company_id, delivery_status, dispatch_id desc) where delivery_status is not null' },
   {
     name: 'dispatches_counted',

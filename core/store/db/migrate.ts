@@ -63,7 +63,10 @@ const migrations: Migrations = {
   '069-marking': () => import('../migrations/069-marking.ts'),
   '071-notice-mails': () => import('../migrations/071-notice-mails.ts'),
   '077-delivery-reasons': () => import('../migrations/077-delivery-reasons.ts'),
-  '078-state-sizes': () => import('../migrations/078-state-sizes.ts')
+  '078-state-sizes': () => import('../migrations/078-state-sizes.ts'),
+  '080-many-events': () => import('../migrations/080-many-events.ts'),
+  '081-subscriptions': () => import('../migrations/081-subscriptions.ts'),
+  '089-checks': () => import('../migrations/089-checks.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

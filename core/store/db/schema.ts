@@ -1,5 +1,4 @@
 import type { Json, JsonObject, Problem } from '@dispatch/common'
-import type { PackageManifest, PublicKey } from '@dispatch/marketplace'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { KeyMode, Role } from '../../access/account.ts'
 import type { Envelope } from '../../access/keyring.ts'
@@ -17,6 +16,15 @@ import type { StoredSecrets } from '../../host/settings/settings.ts'
 
 /** A secret of an endpoint. Times are ISO 8601; `expiresAt` null: the current one. */
 export type EndpointSecret = { id: string, sealed: Envelope, createdAt: string, expiresAt: string | null }
+
+/** What is registered at the vendor for the events of a service. `at`: when it was registered last. */
+export type Registered = { id: string, url: string, at: string }
+
+/** The answer to a check of a configuration. `of`: when the settings were stored that were checked. Times are ISO 8601. */
+export type StoredCheck = { result: 'ok' | 'failed' | 'cannot_be_checked', at: string, of: string }
+
+/** By the name of the service. */
+export type Subscriptions = Readonly<Record<string, Registered>>
 
 /** The tables as the types of queries. The migrations define them; the tests of the store compare the two. */
 export type Tables = {
@@ -60,6 +68,8 @@ export type Tables = {
     secrets: Plain<StoredSecrets>
     settings_before: Plain<JsonObject> | null
     secrets_before: Plain<StoredSecrets> | null
+    subscriptions: Plain<Subscriptions> | null
+    checked: Plain<StoredCheck> | null
     sandbox: boolean
     updated_at: Date
     account: Generated<string>
@@ -184,6 +194,8 @@ export type Tables = {
     parked: Plain<Envelope> | null
     digest: string | null
     body: Buffer
+    /** What was read of it, of one of several events of a body; null where it is read of the body. */
+    reading: Plain<JsonObject> | null
     received_at: Date
     state: InboundState
     event_id: string | null
@@ -377,48 +389,8 @@ export type Tables = {
     mail_id: string | null
     recorded_at: Date | null
   }
-  single_sign_on: {
-    company_id: number
-    code: string
-    issuer: string
-    client_id: string
-    client_secret: Plain<Envelope>
-    creates_users: boolean
-    default_role: 'member' | 'admin'
-    default_services: string[]
-    links_by_email: boolean
-    required: boolean
-    way_in: number | null
-    shared_until: Generated<Date | null>
-    trusts_email: Generated<boolean>
-    updated_at: Date
-  }
-  sign_on_answers: { digest: Buffer, expires_at: Date }
-  user_identities: { company_id: number, user_id: number, issuer: string, subject: string, linked_at: Date }
-  one_time_links: {
-    link_id: string
-    company_id: number
-    purpose: 'invitation' | 'password'
-    digest: Buffer
-    email: string | null
-    role: Role | null
-    services: string[] | null
-    user_id: number | null
-    password_version: number | null
-    made_by: number
-    made_at: Date
-    expires_at: Date
-    dispatch_id: string | null
-  }
   company_domains: { domain: string, company_id: number }
   link_mail: { company_id: number, user_id: number, provider: string, sender: string, set_at: Date }
-  authenticators: {
-    user_id: number
-    company_id: number
-    sealed: Plain<Envelope>
-    confirmed_at: Date | null
-    last_step: Generated<string>
-  }
   recovery_codes: { user_id: number, company_id: number, digest: Buffer }
   waiting_sign_ins: { digest: Buffer, user_id: number, password_version: number, expires_at: Date }
   limits: { key: string, points: number, expire: string | null }
@@ -433,42 +405,6 @@ export type Tables = {
     number: ColumnType<string, number, number>
     providers: Plain<RunningProvider[]>
     seen_at: Date
-  }
-  adapter_packages: {
-    integrity: string
-    code: string
-    version: string
-    package_name: string
-    author: string | null
-    manifest: Plain<PackageManifest>
-    definition: string
-    files: Plain<FileDigests>
-    bytes: Buffer
-    at: Date
-    revoked: string | null
-    source: string | null
-    replayed: number | null
-    crashes: Generated<number>
-    crashed_at: Date | null
-    crash: string | null
-  }
-  catalogs: {
-    source: string
-    configured: string
-    keys: Plain<readonly PublicKey[]>
-    serial: ColumnType<string, number, number>
-    jws: string
-    fetched_at: Date
-  }
-  adapters: {
-    code: string
-    integrity: string
-    previous: string | null
-    enabled: boolean
-    companies: number[] | null
-    hosts: string[]
-    services: string[]
-    changed_at: Date
   }
   releases: { only_row: Generated<boolean>, newest: string, needs: string }
   lineages: {
@@ -487,9 +423,6 @@ export type Tables = {
 
 /** A provider that a process runs. */
 export type RunningProvider = { code: string, version: string, digest: string }
-
-/** The SHA-256 of each file of a package, in hexadecimal, by its path. */
-export type FileDigests = Readonly<Record<string, string>>
 
 /** A jsonb column: read as a value, written as JSON text. */
 type Plain<T> = ColumnType<T, string, string>

@@ -13,6 +13,7 @@ const columns = [
   { table: 'configurations', row: 'account', column: 'secrets_before' },
   { table: 'connections', row: 'account', column: 'tokens' },
   { table: 'connection_requests', row: 'account', column: 'sealed' },
+  { table: 'oauth_apps', row: 'app_id', column: 'client_secret' },
   { table: 'authenticators', row: 'user_id', column: 'sealed' },
   { table: 'single_sign_on', row: 'company_id', column: 'client_secret' }
 ] as const satisfies readonly Column[]

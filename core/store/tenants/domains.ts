@@ -46,3 +46,9 @@ class DomainTaken extends Error {
     this.domain = domain
   }
 }
+
+/** The company to which an operator has given a domain. It is read as the owner: it may be another one. */
+export async function domainHolder ({ owner }: Pick<Database, 'owner'>, domain: string): Promise<number | undefined> {
+  const holder = await owner.selectFrom('company_domains').select('company_id').where('domain', '=', domain).executeTakeFirst()
+  return holder?.company_id
+}

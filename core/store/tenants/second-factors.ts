@@ -1,10 +1,6 @@
-import type { Envelope } from '../../access/keyring.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { type AuditStamp, noteAudit } from './audit.ts'
 import { type UserRef, voidSessions } from './users.ts'
-
-/** The app of a user that makes codes; `confirmed` when one of its codes has proved it. */
-export type AuthenticatorRow = { sealed: Envelope, confirmed: boolean }
 
 /** What users have of one kind of verification, which takes the place of a code. All is done within a transaction of their company. */
 export type FactorStore = {
@@ -16,8 +12,8 @@ export type FactorStore = {
   remove: (queries: CompanyQueries, user: UserRef) => Promise<void>
 }
 
-/** What a user has: the time of the first factor, whether there is an app, how many of each kind, and how many recovery codes are left. */
-export type FactorState = { since: Date | null, app: boolean, kinds: Readonly<Record<string, number>>, recoveryCodes: number }
+/** What a user has: the time of the first factor, how many of each kind, and how many recovery codes are left. */
+export type FactorState = { since: Date | null, kinds: Readonly<Record<string, number>>, recoveryCodes: number }
 
 /** A change of a user's second factor: all sessions end, but for the one through which it is made. */
 export type FactorChange = UserRef & { keptSession?: string | undefined }
@@ -27,29 +23,23 @@ export async function readFactors (database: Database, stores: readonly FactorSt
   return database.snapshot(companyId, async (queries) => {
     const { second_factor_at: since } = await queries.selectFrom('users').select('second_factor_at').where('company_id', '=', companyId)
       .where('user_id', '=', userId).executeTakeFirstOrThrow()
-    const app = await hasApp(queries, user)
     const kinds: Record<string, number> = {}
     for (const { kind, count } of stores) kinds[kind] = await count(queries, user)
     const { left } = await queries.selectFrom('recovery_codes').select(({ fn }) => fn.countAll<string>().as('left'))
       .where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirstOrThrow()
-    return { since, app, kinds, recoveryCodes: Number(left) }
+    return { since, kinds, recoveryCodes: Number(left) }
   })
 }
 
-async function hasApp (queries: CompanyQueries, { companyId, userId }: UserRef): Promise<boolean> {
-  const app = await queries.selectFrom('authenticators').select('user_id').where('company_id', '=', companyId)
-    .where('user_id', '=', userId).where('confirmed_at', 'is not', null).executeTakeFirst()
-  return app !== undefined
-}
-
 /**
- * Adds a factor of a kind, in one transaction with what follows from it: the recovery codes count where it is the user's first one, and
- * sessions and tokens end. Undefined where `add` has added nothing; `stale` when the user's ways in have ended since they were let in.
+ * Adds a factor of a kind, in one transaction with what follows from it: the recovery codes count where it is the user's first one (with
+ * `count` in any case), and sessions and tokens end. Undefined where `add` has added nothing; `stale` when the user's ways in have ended
+ * since they were let in.
  */
 export async function addFactor<Row> (
   database: Database,
   { passwordVersion, ...change }: FactorChange & { passwordVersion: number | undefined },
-  { digests, add }: { digests: readonly Buffer[], add: (queries: CompanyQueries) => Promise<Row | undefined> },
+  { digests, count, add }: { digests: readonly Buffer[], count?: 'always', add: (queries: CompanyQueries) => Promise<Row | undefined> },
   at: Date
 ): Promise<{ row: Row, first: boolean } | 'stale' | undefined> {
   const { companyId, userId } = change
@@ -60,7 +50,7 @@ export async function addFactor<Row> (
     const { second_factor_at: since } = user
     const row = await add(queries)
     if (row === undefined) return undefined
-    if (since === null) await writeCodes(queries, change, digests)
+    if (since === null || count === 'always') await writeCodes(queries, change, digests)
     await endSessions(queries, change, since ?? at)
     return { row, first: since === null }
   })
@@ -89,58 +79,8 @@ export async function removeFactor (
 }
 
 async function hasFactor (queries: CompanyQueries, stores: readonly FactorStore[], user: UserRef): Promise<boolean> {
-  if (await hasApp(queries, user)) return true
   for (const { count } of stores) if (await count(queries, user) > 0) return true
   return false
-}
-
-export async function readAuthenticator (database: Database, { companyId, userId }: UserRef): Promise<AuthenticatorRow | undefined> {
-  const row = await database.company(companyId,
-    (queries) =>
-      queries.selectFrom('authenticators').select(['sealed', 'confirmed_at']).where('company_id', '=', companyId)
-        .where('user_id', '=', userId).executeTakeFirst())
-  return row && { sealed: row.sealed, confirmed: row.confirmed_at !== null }
-}
-
-/** Stores an app that is not confirmed yet, in place of an earlier one of its kind. False where the user has a confirmed one. */
-export async function storeAuthenticator (database: Database, { companyId, userId }: UserRef, sealed: Envelope): Promise<boolean> {
-  const row = { user_id: userId, company_id: companyId, sealed: JSON.stringify(sealed) }
-  const { numInsertedOrUpdatedRows } = await database.company(companyId,
-    (queries) =>
-      queries.insertInto('authenticators').values(row).onConflict((conflict) =>
-        conflict.column('user_id').doUpdateSet({ sealed: row.sealed }).where('authenticators.confirmed_at', 'is', null)
-      ).executeTakeFirstOrThrow())
-  return numInsertedOrUpdatedRows === 1n
-}
-
-/** Confirms the app with this secret by a code of this step. False where it has been confirmed or replaced since it was read. */
-export async function confirmAuthenticator (
-  database: Database,
-  change: FactorChange,
-  { sealed, step, digests }: { sealed: Envelope, step: number, digests: readonly Buffer[] },
-  signature: AuditStamp
-): Promise<boolean> {
-  const { companyId, userId } = change
-  return database.company(companyId, async (queries) => {
-    const { numUpdatedRows } = await queries.updateTable('authenticators').set({ confirmed_at: signature.at, last_step: String(step) })
-      .where('company_id', '=', companyId).where('user_id', '=', userId).where('confirmed_at', 'is', null)
-      .where('sealed', '=', sealed).executeTakeFirstOrThrow()
-    if (numUpdatedRows === 0n) return false
-    await writeCodes(queries, change, digests)
-    await endSessions(queries, change, signature.at)
-    await note(queries, change, 'second_factor.set', signature)
-    return true
-  })
-}
-
-/** Accepts a code of the confirmed app once: in one statement, so that no two processes accept it. */
-export async function useStep (database: Database, { companyId, userId }: UserRef, step: number): Promise<boolean> {
-  const { numUpdatedRows } = await database.company(companyId,
-    (queries) =>
-      queries.updateTable('authenticators').set({ last_step: String(step) }).where('company_id', '=', companyId)
-        .where('user_id', '=', userId).where('confirmed_at', 'is not', null).where('last_step', '<', String(step))
-        .executeTakeFirstOrThrow())
-  return numUpdatedRows === 1n
 }
 
 /** Uses up a recovery code. False where the user has no such code. */
@@ -181,9 +121,7 @@ export async function removeFactors (
   const { companyId, userId } = change
   return database.company(companyId, async (queries) => {
     if (!await endSessions(queries, change, null)) return false
-    for (const table of ['authenticators', 'recovery_codes'] as const) {
-      await queries.deleteFrom(table).where('company_id', '=', companyId).where('user_id', '=', userId).execute()
-    }
+    await queries.deleteFrom('recovery_codes').where('company_id', '=', companyId).where('user_id', '=', userId).execute()
     for (const { remove } of stores) await remove(queries, change)
     await note(queries, change, action, signature)
     return true

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Kysely, sql } from 'kysely'
 import { canTransition, type DeliveryMark, type DeliveryService, deliveryServices, type DeliveryStatus, isFinalDeliveryStatus, originsOf,
-  polledServices, refusalOf } from '../../contract/delivery.ts'
+  refusalOf } from '../../contract/delivery.ts'
 import type { ConfiguredBy, EventKind } from '../../contract/states.ts'
 import type { Reported } from '../../host/manifest/definition.ts'
 import type { Owner } from '../configuration/configurations.ts'
@@ -133,6 +133,13 @@ export async function applyPoll (
   await owner.transaction().execute((queries) => noteReport(queries, step, report, { moved, now }))
 }
 
+/** Whether the vendor has been asked about a step since then. */
+export async function wasPolledSince ({ owner }: Database, stepId: string, since: Date): Promise<boolean> {
+  const step = await owner.selectFrom('steps').select('step_id').where('step_id', '=', stepId).where('polled_at', '>=', since)
+    .executeTakeFirst()
+  return step !== undefined
+}
+
 /**
  * Notes that the vendor was asked about a step. Its word and what it says beside stand in the step's response from then on, and in the
  * timeline where the word is a new one or moves the step.
@@ -234,7 +241,7 @@ export type PollWindow = { service: DeliveryService, providerCode: string, since
 export type DuePoll = { stepId: string, polledAt: Date | null }
 
 /** As literals: the index of followed steps has those of the services that it was made for. */
-const polled = sql.join(polledServices.map((service) => sql.lit(service)))
+const polled = sql.join(deliveryServices.map((service) => sql.lit(service)))
 
 /** The steps of a provider whose poll is due, the longest waiting first. */
 export async function listDuePolls ({ owner }: Database, { service, providerCode, since, again, until }: PollWindow): Promise<DuePoll[]> {

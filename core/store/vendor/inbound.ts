@@ -1,3 +1,4 @@
+import type { JsonObject } from '@dispatch/common'
 import { type Selectable, sql } from 'kysely'
 import { hash } from 'node:crypto'
 import type { Envelope } from '../../access/keyring.ts'
@@ -21,6 +22,8 @@ export type InboundEvent = {
   /** What the check of its signature needs, sealed; null where the signature was checked. */
   parked: Envelope | null
   body: Uint8Array
+  /** What it is known by when it comes again, SHA-256 in hexadecimal: by default that of the body. */
+  digest?: string
   receivedAt: Date
 }
 
@@ -56,7 +59,7 @@ export async function recordInbound ({ owner }: Database, arrivals: readonly Inb
 }
 
 function rowOf (
-  { inboundId, service, providerCode, account, scope, sandbox, parked, body, receivedAt }: InboundEvent,
+  { inboundId, service, providerCode, account, scope, sandbox, parked, body, digest = digestOf(body), receivedAt }: InboundEvent,
   rank: number
 ): Record<string, unknown> {
   return {
@@ -68,7 +71,7 @@ function rowOf (
     user_id: scope?.userId,
     sandbox,
     parked: parked ?? undefined,
-    digest: parked === null ? digestOf(body) : undefined,
+    digest: parked === null ? digest : undefined,
     body: Buffer.from(body).toString('base64'),
     received_at: receivedAt,
     rank
@@ -85,13 +88,12 @@ export async function findOpenInbound ({ owner }: Database, inboundId: string): 
     .executeTakeFirst()
 }
 
-/** Marks a parked event as verified. Deletes it and answers false where a verified event with the same body exists. */
+/** Marks a parked event as verified. Deletes it and answers false where the same event has been verified before. */
 export async function admitParked (
   { owner }: Database,
   { inbound_id: inboundId, body, service, provider_code: providerCode, account }: InboundRow,
-  { scope, sandbox }: Pick<InboundEvent, 'scope' | 'sandbox'>
+  { scope, sandbox, digest = digestOf(body) }: Pick<InboundEvent, 'scope' | 'sandbox' | 'digest'>
 ): Promise<boolean> {
-  const digest = digestOf(body)
   return owner.transaction().execute(async (queries) => {
     // Two events with the same body may be verified at once: the lock makes the second one see the first.
     await sql`select pg_advisory_xact_lock(hashtextextended(${digest}, 0))`.execute(queries)
@@ -118,12 +120,42 @@ export async function forgetParked ({ owner }: Database, inboundId: string): Pro
 export async function closeInbound (
   { owner, now }: Database,
   inboundId: string,
-  { state, note }: { state: Exclude<InboundState, 'waiting' | 'held' | 'applied'>, note: string }
+  { state, note }: { state: Exclude<InboundState, 'waiting' | 'held'>, note?: string }
 ): Promise<void> {
-  await owner.updateTable('inbound').set({ state, note, handled_at: now }).where('inbound_id', '=', inboundId).where('state', 'in', [
+  await owner.updateTable('inbound').set({ state, note: note ?? null, handled_at: now }).where('inbound_id', '=', inboundId).where('state',
+    'in', [
     'waiting',
     'held'
   ]).execute()
+}
+
+/**
+ * Takes a body with several events apart: each becomes an event of its own, with its reading and its job, all in one transaction. They are
+ * known by their place in the body.
+ */
+export async function splitInbound (
+  { owner, now }: Database,
+  { inbound_id: inboundId }: Pick<InboundRow, 'inbound_id'>,
+  parts: readonly { inboundId: string, reading: JsonObject }[],
+  enqueue: EnqueueInbound
+): Promise<void> {
+  const rows = JSON.stringify(
+    parts.map((part, index) => ({ inbound_id: part.inboundId, reading: part.reading, digest: hash('sha256', `${inboundId} ${index}`) }))
+  )
+  await owner.transaction().execute(async (queries) => {
+    const { rows: made } = await sql<{ inbound_id: string }>`
+      with whole as (
+        update inbound set state = 'applied', note = ${`${parts.length} events`}, handled_at = ${now}
+        where inbound_id = ${inboundId} and state in ('waiting', 'held')
+        returning service, provider_code, account, company_id, user_id, sandbox, received_at
+      )
+      insert into inbound (inbound_id, service, provider_code, account, company_id, user_id, sandbox, digest, body, reading, received_at, state)
+      select part.inbound_id, service, provider_code, account, company_id, user_id, sandbox, part.digest, '', part.reading, received_at,
+        'waiting'
+      from whole, jsonb_to_recordset(${rows}) as part (inbound_id uuid, reading jsonb, digest text)
+      on conflict do nothing returning inbound_id`.execute(queries)
+    if (made.length > 0) await enqueue(queries, made.map((row) => row.inbound_id))
+  })
 }
 
 /** Records that an event is tried again, and why, together with its job. */

@@ -60,7 +60,7 @@ export function createProviderState (
   }
 }
 
-/** What a provider remembers for the owner of a configuration: what operators have installed from the marketplace has a quota. */
+/** What a provider remembers for the owner of a configuration: that of an adapter has a quota. */
 export function adapterState (
   database: Database,
   { companyId, userId }: Owner,

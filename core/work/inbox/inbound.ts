@@ -3,21 +3,27 @@ import type { Keyring } from '../../access/keyring.ts'
 import { servingIn } from '../../configuration/serving.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
 import { type DeliveryMark, type DeliveryStatus, isDeliveryMark } from '../../contract/delivery.ts'
+import { errorMessageOf } from '../../host/call/load-error.ts'
 import type { Log } from '../../host/call/log.ts'
 import { nothingToHide, type Redactor } from '../../host/call/redact.ts'
 import type { Host } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
-import { readEvent, statusOf } from '../../host/webhook/read.ts'
-import { type EventReading, isConfirmed, type WebhookManifest } from '../../host/webhook/webhook.ts'
+import { declaredUrl } from '../../host/webhook/declared-url.ts'
+import { readRequest } from '../../host/webhook/event-request.ts'
+import { type Handshake, handshakeIn } from '../../host/webhook/handshake.ts'
+import type { FetchJson } from '../../host/webhook/keys.ts'
+import { type ReadEvent, readEvent, statusOf } from '../../host/webhook/read.ts'
+import { type EventReading, isConfirmed, isHinted, type WebhookManifest } from '../../host/webhook/webhook.ts'
 import type { Configurations, Owner } from '../../store/configuration/configurations.ts'
 import type { Database } from '../../store/db/database.ts'
-import { applyInbound, matchSteps, type OnStatusChange, type TrackedStep } from '../../store/vendor/deliveries.ts'
-import { admitParked, closeInbound, findOpenInbound, findWebhookAccount, forgetParked, holdInbound,
-  type InboundRow } from '../../store/vendor/inbound.ts'
+import { applyInbound, applyPoll, matchSteps, type OnStatusChange, type TrackedStep,
+  wasPolledSince } from '../../store/vendor/deliveries.ts'
+import { admitParked, closeInbound, findOpenInbound, findWebhookAccount, forgetParked, holdInbound, type InboundRow,
+  splitInbound } from '../../store/vendor/inbound.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { StatusQuery } from '../status/status-query.ts'
 import { enqueueInbound } from './inbox.ts'
-import { unpark } from './webhook-receiver.ts'
+import { digestFor, unpark } from './webhook-receiver.ts'
 import type { WebhookVerifier } from './webhook-verifier.ts'
 
 /** The result of a try to handle an event: done, or why it must be tried again. `until`: not before then. */
@@ -32,6 +38,9 @@ type Options = {
   keyring: Keyring
   statusQuery: StatusQuery
   onStatusChange: OnStatusChange
+  /** Fetches what a vendor asks to be fetched. */
+  fetchJson: FetchJson
+  newId: () => string
   log: Log
   now: () => Date
 }
@@ -105,7 +114,13 @@ async function admit (
   if (verification.outcome === 'waits') {
     return { done: false as const, why: 'The keys of the vendor could not be read yet.', until: verification.until }
   }
-  if (verification.outcome === 'verified') return await admitParked(database, event, verification) ? verification : done
+  if (verification.outcome === 'verified') {
+    const { scope, sandbox } = verification
+    const digest = provider.manifest.webhooks?.[service] === undefined
+      ? {}
+      : digestFor(provider.manifest.webhooks[service], verification, inboundId)
+    return await admitParked(database, event, { scope, sandbox, ...digest }) ? verification : done
+  }
   log.warn({ service, provider: provider.code, reason: verification.reason }, 'webhook refused')
   await forgetParked(database, inboundId)
   return done
@@ -119,16 +134,16 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
   const { database, log } = options
   const { inbound_id: inboundId, service, provider_code: providerCode } = event
   const scope = event.company_id === null ? null : { companyId: event.company_id, userId: event.user_id }
-  const read = await readEvent(provider, service, event.body, {
-    ...(event.account !== null && { account: event.account }),
-    ...(scope !== null && { redactor: await redactorFor(options, providerCode, scope) })
-  })
+  const shake = event.reading === null ? await askedBy(webhook, event.body) : undefined
+  if (shake !== undefined) return visit(options, event, provider, { webhook, shake })
+  const read = await readingOf(options, event, provider, scope)
   if (!read.ok && read.again === true) return { done: false, why: read.reason }
   if (!read.ok) {
     log.warn({ inboundId, service, provider: providerCode, reason: read.reason }, 'an event cannot be read')
     await closeInbound(database, inboundId, { state: 'kept', note: read.reason })
     return done
   }
+  if (read.others !== undefined) return split(options, event, [read.reading, ...read.others])
   const { remoteId } = read.reading
   const steps = await matchSteps(database, { service, providerCode, remoteId, scope, sandbox: event.sandbox })
   const [first] = steps
@@ -137,6 +152,7 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
     await closeInbound(database, inboundId, { state: 'kept', note: 'Dispatches of several companies have the vendor\'s id.' })
     return done
   }
+  if (isHinted(webhook)) return ask(options, event, provider, steps)
   const own = event.account === null
     ? await readEvent(provider, service, event.body, {
       account: `company ${first.companyId}`,
@@ -159,6 +175,83 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
     actor: { kind: 'provider' as const, code: providerCode }
   }
   await applyInbound(database, { inboundId, steps, delivery, moved: options.onStatusChange, ...(eventId === undefined ? {} : { eventId }) })
+  return done
+}
+
+/** What an event says: read once, where it came with others in one body. */
+async function readingOf (options: Options, event: InboundRow, provider: InstalledProvider, scope: Owner | null): Promise<ReadEvent> {
+  // Only `readEvent` makes these, each checked.
+  if (event.reading !== null) return { ok: true, reading: event.reading as EventReading }
+  return await readEvent(provider, event.service, event.body, {
+    ...(event.account !== null && { account: event.account }),
+    ...(scope !== null && { redactor: await redactorFor(options, event.provider_code, scope) })
+  })
+}
+
+/**
+ * Takes a body with several events apart. At the address that companies share, whose process would have to read it again is not known
+ * before each event's dispatch is: there it is kept.
+ */
+async function split ({ database, queue, log, newId }: Options, event: InboundRow, readings: readonly EventReading[]): Promise<Progress> {
+  const { inbound_id: inboundId, service, provider_code: provider, account } = event
+  if (account === null) {
+    const note = 'Several events in one body are taken at the address of a configuration (?account=) only.'
+    log.warn({ inboundId, service, provider, events: readings.length }, note)
+    await closeInbound(database, inboundId, { state: 'kept', note })
+  } else {
+    await splitInbound(database, event, readings.map((reading) => ({ inboundId: newId(), reading })), enqueueInbound(queue))
+  }
+  return done
+}
+
+/** Asks the vendor about each step that has not been asked after since the event came: all that an unsigned event can do. */
+async function ask (
+  { database, statusQuery, onStatusChange }: Options,
+  { inbound_id: inboundId, received_at: receivedAt }: InboundRow,
+  provider: InstalledProvider,
+  steps: readonly TrackedStep[]
+): Promise<Progress> {
+  for (const step of steps) {
+    if (await wasPolledSince(database, step.stepId, receivedAt)) continue
+    const answer = await statusQuery(provider, step)
+    if (!answer.ok) return { done: false, why: `The vendor did not confirm it: ${answer.why}` }
+    await applyPoll(database, step, answer, onStatusChange)
+  }
+  await closeInbound(database, inboundId, { state: 'applied' })
+  return done
+}
+
+type Visit = Extract<Handshake, { visit: string }>
+
+/** The handshake that a verified request asks for. */
+async function askedBy ({ handshakes = [], ...reading }: WebhookManifest, body: Uint8Array): Promise<Visit | undefined> {
+  const visits = handshakes.filter((one): one is Visit => 'visit' in one)
+  if (visits.length === 0) return undefined
+  const found = await handshakeIn(visits, readRequest({ headers: {}, body }, reading))
+  return found !== undefined && 'visit' in found ? found : undefined
+}
+
+/** Confirms an address to the vendor, by a GET of the URL that its request names. */
+async function visit (
+  { database, webhookVerifier, fetchJson, log }: Options,
+  { inbound_id: inboundId, service, account, body }: InboundRow,
+  provider: InstalledProvider,
+  { webhook, shake }: { webhook: WebhookManifest, shake: Visit }
+): Promise<Progress> {
+  const [address = ''] = await readRequest({ headers: {}, body }, webhook).textsAt({ body: shake.visit }) ?? []
+  const url = declaredUrl(address, shake.hosts, await webhookVerifier.settingsFor({ provider, account }))
+  if (url === undefined) {
+    const note = `What is to be visited is at no host of the provider's handshake: ${shake.hosts.join(', ')}.`
+    log.warn({ inboundId, service, provider: provider.code }, note)
+    await closeInbound(database, inboundId, { state: 'dropped', note })
+    return done
+  }
+  try {
+    await fetchJson(url.href)
+  } catch (error) {
+    return { done: false, why: `The address could not be confirmed to the vendor: ${errorMessageOf(error)}` }
+  }
+  await closeInbound(database, inboundId, { state: 'applied', note: 'The address was confirmed to the vendor.' })
   return done
 }
 

@@ -1,4 +1,5 @@
 import { isUuid, type JsonObject } from '@dispatch/common'
+import { hash } from 'node:crypto'
 import type { Envelope, Keyring } from '../../access/keyring.ts'
 import { type DeliveryService, isDeliveryService } from '../../contract/delivery.ts'
 import { observe } from '../../contract/observations.ts'
@@ -6,9 +7,11 @@ import { within } from '../../contract/spans.ts'
 import type { Log } from '../../host/call/log.ts'
 import type { Host } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
-import { signatureHeaders } from '../../host/webhook/signature-headers.ts'
-import type { WebhookRequest } from '../../host/webhook/signature.ts'
-import { verifiersOf, type WebhookManifest } from '../../host/webhook/webhook.ts'
+import { readRequest, type WebhookRequest } from '../../host/webhook/event-request.ts'
+import { type Echo, handshakeIn } from '../../host/webhook/handshake.ts'
+import { contentOf, keptRequest } from '../../host/webhook/kept-request.ts'
+import { webhookUrl } from '../../host/webhook/webhook-url.ts'
+import { isHinted, verifiersOf, type WebhookManifest } from '../../host/webhook/webhook.ts'
 import type { InboundEvent } from '../../store/vendor/inbound.ts'
 import type { Inbox } from './inbox.ts'
 import type { IncomingWebhook, Verification, WebhookVerifier } from './webhook-verifier.ts'
@@ -16,25 +19,28 @@ import type { IncomingWebhook, Verification, WebhookVerifier } from './webhook-v
 /** An unchecked request to the URL of a webhook. `delivery`: undefined when it could not be read. */
 export type PostedWebhook = { service: string, provider: string, account: string | null, delivery: WebhookRequest | undefined }
 
+/** The answer to a vendor: 200, but where it tries whether a wrong signature is noticed. */
+export type WebhookAnswer = { status: 200 | 401, headers: Readonly<Record<string, string>>, body: string | JsonObject }
+
 export type WebhookReceiver = {
   /** Verifies an event and keeps it. Resolves within a second, in every case, to the answer that the vendor expects. */
-  receive: (posted: PostedWebhook) => Promise<string | JsonObject>
+  receive: (posted: PostedWebhook) => Promise<WebhookAnswer>
 }
-
-const nothing: JsonObject = {}
 
 type Options = {
   host: Host
   webhookVerifier: WebhookVerifier
   inbox: Inbox
   keyring: Keyring
+  /** The start of the URLs that vendors know. */
+  publicUrl: string
   log: Log
   now: () => Date
   newId: () => string
 }
 
 /** Every event of a vendor comes in here. */
-export function createWebhookReceiver ({ host, webhookVerifier, inbox, keyring, log, now, newId }: Options): WebhookReceiver {
+export function createWebhookReceiver ({ host, webhookVerifier, inbox, keyring, publicUrl, log, now, newId }: Options): WebhookReceiver {
   /** How many events were refused since the process began, by `service provider reason`. */
   const refused = new Map<string, number>()
 
@@ -63,25 +69,58 @@ export function createWebhookReceiver ({ host, webhookVerifier, inbox, keyring, 
       refuse(posted, verification.reason)
       return
     }
-    const parked = verification.outcome === 'waits' ? seal(keyring, webhook, incoming.delivery) : null
-    const taken = await inbox.put(arrivalOf(incoming, newId(), parked, verification))
-    if (taken) observe('webhook', { service: incoming.service, provider: incoming.provider.code, verdict: 'kept' })
+    const content = await contentOf(webhook.form, verifiersOf(webhook), incoming.delivery)
+    const parked = verification.outcome === 'waits' ? seal(keyring, webhook, incoming.delivery, content) : null
+    const inboundId = newId()
+    const digest = digestFor(webhook, verification, inboundId)
+    const taken = await inbox.put({ ...arrivalOf(incoming, inboundId, parked, verification), ...digest, body: content })
+    if (taken) count(incoming, 'kept')
     else refuse(posted, 'too_many_waiting')
   }
 
-  async function receive (posted: PostedWebhook): Promise<string | JsonObject> {
-    const { service, delivery } = posted
+  function count ({ service, provider }: IncomingWebhook, verdict: string): void {
+    observe('webhook', { service, provider: provider.code, verdict })
+  }
+
+  /** Whether a request is verified, of a vendor that tries that: it is no event. */
+  async function prove (posted: PostedWebhook, incoming: IncomingWebhook): Promise<boolean> {
+    const verification = await verify(incoming)
+    if (verification.outcome === 'verified') count(incoming, 'handshake')
+    else refuse(posted, verification.outcome === 'refused' ? verification.reason : 'unknown_key')
+    return verification.outcome === 'verified'
+  }
+
+  async function take (posted: PostedWebhook, incoming: IncomingWebhook, webhook: WebhookManifest): Promise<WebhookAnswer> {
+    const usual = answer(webhook.acknowledge ?? {})
+    const { delivery } = incoming
+    const shake = await handshakeIn(webhook.handshakes ?? [], readRequest(delivery, webhook))
+    if (shake !== undefined && 'proof' in shake) return await prove(posted, incoming) ? usual : { ...usual, status: 401 }
+    const echo = shake !== undefined && 'text' in shake ? shake : undefined
+    if (echo !== undefined && !echo.event) {
+      count(incoming, 'handshake')
+      return echoing(echo, usual)
+    }
+    if (delivery.method === (webhook.form === 'query' ? 'GET' : 'POST')) await keep(posted, incoming, webhook)
+    else if (delivery.method !== 'HEAD') refuse(posted, 'wrong_method')
+    return echo === undefined ? usual : echoing(echo, usual)
+  }
+
+  async function receive (posted: PostedWebhook): Promise<WebhookAnswer> {
+    const { service, delivery, account } = posted
     const provider = host.find(posted.provider)
     const webhook = isDeliveryService(service) ? provider?.manifest.webhooks?.[service] : undefined
     if (provider === undefined || webhook === undefined || !isDeliveryService(service)) refuse(posted, 'unknown_address')
     else if (delivery === undefined) refuse(posted, 'unreadable')
     else {
-      await keep(posted, { provider, service, account: posted.account, delivery, receivedAt: now() }, webhook)
-        .catch((error: unknown) =>
-          log.error({ err: error, service, provider: provider.code }, 'an event could be kept neither in the database nor on the disk')
-        )
+      const address = webhookUrl(publicUrl, { code: provider.code, service })
+      const incoming = { provider, service, account, delivery: { method: 'POST', ...delivery, address }, receivedAt: now() }
+      try {
+        return await take(posted, incoming, webhook)
+      } catch (error) {
+        log.error({ err: error, service, provider: provider.code }, 'an event could be kept neither in the database nor on the disk')
+      }
     }
-    return webhook?.acknowledge ?? nothing
+    return answer(webhook?.acknowledge ?? {})
   }
 
   return {
@@ -109,11 +148,39 @@ function arrivalOf (
   }
 }
 
+function answer (body: string | JsonObject): WebhookAnswer {
+  return { status: 200, headers: {}, body }
+}
+
+/** The answer with a text of the request, in the form that the vendor expects. */
+function echoing ({ text, as }: Echo, usual: WebhookAnswer): WebhookAnswer {
+  if (as === 'text') return { ...usual, body: text }
+  return 'member' in as
+    ? { ...usual, body: { [as.member]: text } }
+    : { ...usual, headers: { ...usual.headers, [as.header.toLowerCase()]: text } }
+}
+
+/**
+ * What an event is known by when it comes again. Where the raw body is not what is proved, it is what is: of an altered body with an old
+ * signature that is the same. A hint proves nothing, and each one counts.
+ */
+export function digestFor (webhook: WebhookManifest, verification: Verification, inboundId: string): { digest?: string } {
+  if (isHinted(webhook)) return { digest: hash('sha256', inboundId) }
+  return verification.outcome === 'verified' && verification.proof !== undefined ? { digest: hash('sha256', verification.proof) } : {}
+}
+
 const context = 'webhook headers'
 
-/** Encrypts the headers by which an event is verified later: a Basic header is a secret. */
-function seal (keyring: Keyring, webhook: WebhookManifest, delivery: WebhookRequest): Envelope {
-  return keyring.seal(JSON.stringify(signatureHeaders(verifiersOf(webhook), delivery)), context)
+/** Parts of a request beside its headers, under names that no header can have. */
+const beside = ['method', 'address', 'query'] as const
+const rawBody = ':body'
+
+/** Encrypts that by which an event is verified later: a Basic header is a secret. */
+function seal (keyring: Keyring, webhook: WebhookManifest, delivery: WebhookRequest, content: Uint8Array): Envelope {
+  const { headers, ...kept } = keptRequest(verifiersOf(webhook), delivery)
+  const parts = beside.flatMap((name) => kept[name] === undefined ? [] : [[`:${name}`, kept[name]]])
+  const body = content === delivery.body ? [] : [[rawBody, Buffer.from(delivery.body).toString('base64')]]
+  return keyring.seal(JSON.stringify({ ...headers, ...Object.fromEntries([...parts, ...body]) }), context)
 }
 
 /** The parked event as it came in. */
@@ -128,6 +195,13 @@ export function unpark (
     receivedAt: Date
   }
 ): IncomingWebhook {
-  const headers = JSON.parse(keyring.open(parked, context).toString()) as Record<string, string>
-  return { provider, service, account, delivery: { headers, body }, receivedAt }
+  const { [rawBody]: raw, ...headers } = JSON.parse(keyring.open(parked, context).toString()) as Record<string, string>
+  const kept = Object.fromEntries(beside.flatMap((name) => headers[`:${name}`] === undefined ? [] : [[name, headers[`:${name}`]]]))
+  return {
+    provider,
+    service,
+    account,
+    delivery: { ...kept, headers, body: raw === undefined ? body : Buffer.from(raw, 'base64') },
+    receivedAt
+  }
 }

@@ -5,10 +5,12 @@ import { vaultOf } from '../../configuration/vault.ts'
 import type { DeliveryService } from '../../contract/delivery.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import { openSettings } from '../../host/settings/settings.ts'
-import type { KeySource, KeySources } from '../../host/webhook/keys.ts'
-import type { SignatureFault, WebhookRequest } from '../../host/webhook/signature.ts'
+import type { WebhookRequest } from '../../host/webhook/event-request.ts'
+import type { KeySet, KeySource, KeySources } from '../../host/webhook/keys.ts'
+import type { Verifier } from '../../host/webhook/language.ts'
+import type { SignatureFault } from '../../host/webhook/verdict.ts'
 import { verifyWebhook, type WebhookVerification } from '../../host/webhook/verify.ts'
-import { type KeySet, type Verifier, verifiersOf } from '../../host/webhook/webhook.ts'
+import { verifiersOf, type WebhookManifest } from '../../host/webhook/webhook.ts'
 import type { Owner } from '../../store/configuration/configurations.ts'
 import type { Database } from '../../store/db/database.ts'
 import { createFreshCache } from '../../store/db/fresh-cache.ts'
@@ -26,10 +28,11 @@ export type IncomingWebhook = {
 
 /**
  * Whether an event comes from the vendor. `scope`: the owner whose dispatches it may change; null: those of every company. `sandbox`: only
- * dispatches in the vendor's test environment (true) or in its real one (false); null: both. `until`: when to try again.
+ * dispatches in the vendor's test environment (true) or in its real one (false); null: both. `proof`: what is proved, where that is not the
+ * raw body. `until`: when to try again.
  */
 export type Verification =
-  | { outcome: 'verified', scope: Owner | null, sandbox: boolean | null }
+  | { outcome: 'verified', scope: Owner | null, sandbox: boolean | null, proof?: Uint8Array }
   | { outcome: 'refused', reason: SignatureFault | 'unknown_account' | 'unknown_key' }
   | { outcome: 'waits', until: Date }
 
@@ -38,6 +41,8 @@ export type WebhookVerifier = {
   verify: (incoming: IncomingWebhook) => Promise<Verification>
   /** As `verify`, but reads the vendor's keys first where they are needed and may be read again. */
   verifyWithFreshKeys: (incoming: IncomingWebhook) => Promise<Verification>
+  /** The settings of the configuration whose address it came to; none where it came to that of the provider. */
+  settingsFor: (incoming: Pick<IncomingWebhook, 'provider' | 'account'>) => Promise<JsonObject>
 }
 
 /** Credentials of the server's configuration, `user:password`, by the provider's code in capitals, `_` for `-`. */
@@ -62,16 +67,21 @@ const readingLimit = 250
 export function createWebhookVerifier ({ database, freshness, keyring, keys, endpointAuth, endpointKeys }: Options): WebhookVerifier {
   const accounts = createFreshCache<string, WebhookAccount | undefined>(freshness, (_, account) => account?.companyId ?? 0)
 
-  function verifiersFor ({ provider, service }: IncomingWebhook): readonly Verifier[] {
+  function webhookOf ({ provider, service }: IncomingWebhook): WebhookManifest {
     const webhook = provider.manifest.webhooks?.[service]
     if (webhook === undefined) throw new TypeError(`The provider "${provider.code}" has no webhook for "${service}".`)
-    return verifiersOf(webhook).map((verify) =>
+    return webhook
+  }
+
+  function verifiersFor (incoming: IncomingWebhook): readonly Verifier[] {
+    const { provider } = incoming
+    return verifiersOf(webhookOf(incoming)).map((verify) =>
       verify.kind === 'jws' ? { ...verify, jwks: endpointKeys?.(provider.code) ?? verify.jwks } : verify
     )
   }
 
   /** The configuration that the URL names. Undefined when there is none, or when it is another provider's. */
-  async function accountOf ({ provider, account }: IncomingWebhook): Promise<WebhookAccount | undefined> {
+  async function accountOf ({ provider, account }: Pick<IncomingWebhook, 'provider' | 'account'>): Promise<WebhookAccount | undefined> {
     if (account === null || !isUuid(account)) return undefined
     const found = await withTimeLimit(readingLimit,
       freshness.check().then(() => accounts.get(account, () => findWebhookAccount(database, account))))
@@ -79,7 +89,10 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
   }
 
   /** The version of the provider that serves the configuration, and its settings in the form that this one knows. */
-  function servedBy (asked: IncomingWebhook, named: WebhookAccount): { incoming: IncomingWebhook, account: WebhookAccount } {
+  function servedBy<Asked extends Pick<IncomingWebhook, 'provider'>> (
+    asked: Asked,
+    named: WebhookAccount
+  ): { incoming: Asked, account: WebhookAccount } {
     const { provider, configuration: { settings } } = servingIn(keyring, named.companyId, asked.provider, named)
     return { incoming: { ...asked, provider }, account: { ...named, settings } }
   }
@@ -89,42 +102,42 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
   }
 
   async function judge (
-    { provider, delivery, receivedAt }: IncomingWebhook,
+    incoming: IncomingWebhook,
     verifiers: readonly Verifier[],
     account: WebhookAccount | undefined
   ): Promise<WebhookVerification> {
+    const { provider, delivery, receivedAt } = incoming
     const own = account === undefined ? {} : { settings: () => settingsOf(account) }
-    return verifyWebhook(verifiers, delivery, { ...own, endpoint: endpointAuth[variableOf(provider.code)], keys }, receivedAt)
+    const by = { ...own, endpoint: endpointAuth[variableOf(provider.code)], keys, reading: webhookOf(incoming) }
+    return verifyWebhook(verifiers, delivery, by, receivedAt)
   }
 
-  async function now (asked: IncomingWebhook): Promise<Verification> {
+  async function now (asked: IncomingWebhook): Promise<Tried> {
     const named = await accountOf(asked)
     if (asked.account !== null && named === undefined) return { outcome: 'refused', reason: 'unknown_account' }
     const { incoming, account } = named === undefined ? { incoming: asked, account: undefined } : servedBy(asked, named)
     const verifiers = verifiersFor(incoming).filter((verify) => isOf(incoming.provider, verify, account))
     const judged = await judge(incoming, verifiers, account)
-    if (judged.verdict === 'unknown_key') return unknownKey(verifiers, incoming.receivedAt)
+    if (judged.verdict === 'unknown_key') return unknownKey(judged.sources, incoming.receivedAt)
     if (judged.verdict !== 'verified') return { outcome: 'refused', reason: judged.verdict }
+    const { sandbox, proof } = judged
     return {
       outcome: 'verified',
       scope: account === undefined ? null : { companyId: account.companyId, userId: account.userId },
-      sandbox: judged.sandbox
+      sandbox,
+      ...(proof !== undefined && { proof })
     }
   }
 
-  function sourcesOf (verifiers: readonly Verifier[]): KeySource[] {
-    return verifiers.flatMap((verify) => verify.kind === 'jws' ? [keys.of(verify.jwks)] : [])
-  }
-
   /** An unknown key is refused once all keys were read after the event came. Until then the event waits for the next read. */
-  function unknownKey (verifiers: readonly Verifier[], receivedAt: Date): Verification {
-    const waiting = sourcesOf(verifiers).flatMap((source) => {
+  function unknownKey (sources: readonly KeySource[], receivedAt: Date): Tried {
+    const waiting = sources.flatMap((source) => {
       const [readAt, next] = [source.readAt(), source.nextRead()]
       return next === null || (readAt !== null && readAt >= receivedAt) ? [] : [{ source, next }]
     })
     if (waiting.length === 0) return { outcome: 'refused', reason: 'unknown_key' }
-    for (const { source } of waiting) void source.refresh()
-    return { outcome: 'waits', until: new Date(Math.max(...waiting.map(({ next }) => next.getTime()))) }
+    const reading = Promise.all(waiting.map(({ source }) => source.refresh()))
+    return { outcome: 'waits', until: new Date(Math.max(...waiting.map(({ next }) => next.getTime()))), reading }
   }
 
   return {
@@ -132,18 +145,23 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
     async verifyWithFreshKeys (incoming) {
       const first = await now(incoming)
       if (first.outcome !== 'waits') return first
-      await Promise.all(sourcesOf(verifiersFor(incoming)).map((source) => source.refresh()))
+      await first.reading
       return now(incoming)
+    },
+    async settingsFor (asked) {
+      const named = await accountOf(asked)
+      return named === undefined ? {} : settingsOf(servedBy(asked, named).account)
     }
   }
 }
 
+/** `reading`: the keys are being read. */
+type Tried = Exclude<Verification, { outcome: 'waits' }> | (Extract<Verification, { outcome: 'waits' }> & { reading: Promise<unknown> })
+
 /** Where each environment of the vendor has its own configuration, only the keys of that environment count. */
 function isOf ({ manifest }: InstalledProvider, verify: Verifier, account: WebhookAccount | undefined): boolean {
-  if (verify.kind !== 'jws' || verify.sandbox === undefined || account === undefined || manifest.sandbox?.kind !== 'configuration') {
-    return true
-  }
-  return verify.sandbox === account.sandbox
+  const of = 'sandbox' in verify ? verify.sandbox : undefined
+  return of === undefined || account === undefined || manifest.sandbox?.kind !== 'configuration' || of === account.sandbox
 }
 
 /** The provider's part of the name of a setting of the server. */

@@ -2,8 +2,8 @@ import { type CallbackType, sinceOf } from '../../contract/callbacks.ts'
 import { isSince, usualVersion } from '../../contract/versions.ts'
 import type { Outbox } from '../../pipeline/dependencies.ts'
 import { type DocumentUrl, viewOf } from '../../pipeline/respond/result.ts'
-import { noteCallback } from '../../store/callbacks/callbacks.ts'
-import { noteEndpointCallbacks } from '../../store/callbacks/endpoint-callbacks.ts'
+import { noteCallback, noteCompanyCallback } from '../../store/callbacks/callbacks.ts'
+import { noteCompanyEvent, noteEndpointCallbacks } from '../../store/callbacks/endpoint-callbacks.ts'
 import type { Database, OwnerQueries } from '../../store/db/database.ts'
 import { readToldDispatch, type ToldDispatch } from '../../store/dispatch/dispatch-views.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -36,6 +36,13 @@ export function createOutbox ({ database, queue, documentUrl, newId, now }: {
     async enqueue (queries, { companyId, dispatchId }, type) {
       const told = await readToldDispatch(queries, companyId, dispatchId, type)
       if (told !== undefined) await tell(queries, type, told)
+    },
+
+    async tell (queries, companyId, { type, data, url }) {
+      const event = { companyId, type, data, now: now(), due: database.now, newId }
+      const { sequence, callbackIds } = await noteCompanyEvent(queries, event)
+      if (url !== undefined) await noteCompanyCallback(queries, { ...event, sequence, url }, enqueue)
+      await queue.send('callback', callbackIds.map((callbackId) => callbackJob(companyId, callbackId, 'endpoints')), queries)
     }
   }
 }

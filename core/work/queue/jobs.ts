@@ -8,6 +8,9 @@ const turnInterval = 10
 const grain = 100
 const epoch = Date.parse('2026-01-01T00:00:00Z')
 
+/** Milliseconds by which a dispatch of a batch stands behind one that is asked for by itself. It takes no turn of its company. */
+const batchesLater = 60_000
+
 /** The most companies whose last turn is remembered; a forgotten company begins again with now. */
 const mostCompanies = 100_000
 
@@ -41,6 +44,8 @@ export function createJobs ({ queue, now }: { queue: Pick<Queue, 'jobs'>, now: (
         priority: priorityOf(companyId, seconds),
         ...wait(seconds)
       }]),
+    batched: ({ companyId, dispatchId }) =>
+      queue.jobs('dispatch', [{ data: { companyId, dispatchId }, key: dispatchId, priority: rank(now().getTime() + batchesLater) }]),
     deferred: ({ companyId, dispatchId }, { stepId }, seconds = 0) =>
       queue.jobs('deferred', [{ data: { companyId, dispatchId, stepId }, key: stepId, ...wait(seconds) }])
   }

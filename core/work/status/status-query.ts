@@ -30,7 +30,7 @@ export function createStatusQuery (options: Options): StatusQuery {
     const { provider, configuration } = servingIn(options.keyring, companyId, installed, used)
     const statuses = provider.manifest.services[service]?.statuses
     if (statuses === undefined) return { ok: false, why: `The provider "${provider.code}" cannot tell the status of "${service}".` }
-    const subject = { companyId, dispatchId, provider, sandbox, requestSettings: {}, reference: stepId, idempotencyKey: stepId }
+    const subject = { companyId, dispatchId, provider, service, sandbox, requestSettings: {}, reference: stepId, idempotencyKey: stepId }
     const context = callContextOf(options, subject, configuration, {
       documents: { read: () => Promise.reject(new TypeError('There is no document in a question about a status.')), keep: spool.keep },
       checkpoint: { save: () => Promise.reject(new TypeError('A question about a status has no checkpoint.')) }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../../html.ts'
 
-/** What every field of a form has. `wrong` are the API's sentences about its value. */
+/** What every field of a form has. `wrong` is what is said of its value: see `sentenceOf`. */
 export type Field = {
   name: string
   label: string
@@ -9,7 +9,7 @@ export type Field = {
   help?: string | undefined
   /** Stands after the label: that the field may be left out, or that a secret is set. */
   note?: string | undefined
-  wrong?: readonly string[] | undefined
+  wrong?: readonly Html[] | undefined
   /** The console's own sentence about its value, in the language of the reader. */
   refused?: string | undefined
   required?: true | undefined
@@ -109,7 +109,12 @@ function help (field: Field): Html {
 function wrong (field: Field): Html {
   const { wrong: sentences = [], refused } = field
   if (refused !== undefined) return html`<p class="wrong" id="${idOf(field)}-wrong">${refused}</p>`
-  return sentences.length === 0 ? html`` : html`<p class="wrong" id="${idOf(field)}-wrong" lang="en">${sentences.join(' ')}</p>`
+  return sentences.length === 0 ? html`` : html`<p class="wrong" id="${idOf(field)}-wrong">${spaced(sentences)}</p>`
+}
+
+/** Sentences one behind the other. */
+export function spaced (sentences: readonly Html[]): Html {
+  return html`${sentences.map((sentence, index) => html`${index === 0 ? '' : ' '}${sentence}`)}`
 }
 
 function described (field: Field): Html {

@@ -1,11 +1,13 @@
 import { type Json, type JsonObject, memoizeByIdentity } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { fieldWords, fill, wordFor, type Words } from '../language/language.ts'
-import { checkField, choiceField, type Field, linesField, textField } from './fields.ts'
+import type { Told } from '../language/problems.ts'
+import { checkField, choiceField, type Field, linesField, spaced, textField } from './fields.ts'
 import { choicesOf, type FieldSchema, isList, isObject, type Kind, kindOf, type SettingsForm } from './schema.ts'
+import { sentenceOf } from './sentence.ts'
 
 /** What the fields of a form hold: stored values, or what a person has just sent; and the API's sentences about them. */
-export type Filled = { values: JsonObject, problems: readonly { path: string, message: string }[] }
+export type Filled = { values: JsonObject, problems: readonly (Told & { path: string })[] }
 
 /** The fields of a form: those of the schema in its order, the required ones first. */
 export function settingsFields (words: Words, form: SettingsForm, filled: Filled): Html {
@@ -36,7 +38,7 @@ export function fieldsOf (
         help,
         placeholder,
         ...isRequired(name) ? {} : { note: words.optional },
-        wrong: own.map(({ message }) => message)
+        wrong: own.map((problem) => sentenceOf(words, problem))
       }
       return fieldOf(words, schema, field, values[name], { isRequired: isRequired(name), path, problems })
     })
@@ -53,14 +55,14 @@ const saidIn = memoizeByIdentity((words: Words) =>
 )
 
 /** What a schema says of itself, in the language of the reader where it has one. */
-function textsOf (words: Words, schema: FieldSchema): Told {
+function textsOf (words: Words, schema: FieldSchema): OwnTexts {
   const { description, 'x-texts': texts = {}, 'x-words': name, 'x-data': data } = schema
   if (name !== undefined) return fieldWords(words, name)
   const title = schema.title ?? (data === undefined ? undefined : wordFor(words, 'data', data))
   return { ...title === undefined ? {} : { title }, ...description === undefined ? {} : { description }, ...texts[words.code] }
 }
 
-type Told = { title?: string, description?: string }
+type OwnTexts = { title?: string, description?: string }
 
 function helpOf (words: Words, schema: FieldSchema): string | undefined {
   const form = { texts: words.onePerLine, json: words.asJson }[kindOf(schema) as 'texts' | 'json'] as string | undefined
@@ -96,7 +98,7 @@ function fieldOf (words: Words, schema: FieldSchema, field: Field, value: Json |
   if (kind === 'secret') return secretField(words, schema, field, value)
   if (kind === 'group') {
     const values = isObject(value) ? value : {}
-    return html`<fieldset><legend>${field.label}</legend>${helpAndFaults(field, { path, problems })}${
+    return html`<fieldset><legend>${field.label}</legend>${helpAndFaults(words, field, { path, problems })}${
       fieldsOf(words, schema, { values, problems }, { name: `${field.name}.`, path })
     }</fieldset>`
   }
@@ -122,10 +124,10 @@ function fieldOf (words: Words, schema: FieldSchema, field: Field, value: Json |
 }
 
 /** What belongs to a fieldset as a whole. */
-function helpAndFaults ({ help }: Field, { path, problems }: Pick<Rest, 'path' | 'problems'>): Html {
+function helpAndFaults (words: Words, { help }: Field, { path, problems }: Pick<Rest, 'path' | 'problems'>): Html {
   const own = problems.filter((problem) => problem.path === path)
   return html`${help === undefined ? html`` : html`<p class="help">${help}</p>`}${
-    own.length === 0 ? html`` : html`<p class="wrong" lang="en">${own.map(({ message }) => message).join(' ')}</p>`
+    own.length === 0 ? html`` : html`<p class="wrong">${spaced(own.map((problem) => sentenceOf(words, problem)))}</p>`
   }`
 }
 
@@ -139,12 +141,12 @@ function rowsField (
 ): Html {
   const { name, label } = field
   const rows = isList(value) ? value : []
-  return html`<fieldset><legend>${label}</legend>${helpAndFaults(field, { path, problems })}
+  return html`<fieldset><legend>${label}</legend>${helpAndFaults(words, field, { path, problems })}
 <input type="hidden" name="${name}:rows" value="${String(rows.length)}">${
     rows.map((row, index) => {
       const at = { name: `${name}.${String(index)}.`, path: `${path}/${String(index)}` }
       return html`<fieldset class="line"><legend>${fill(words.line, { n: index + 1 })}</legend>${
-        helpAndFaults({ name, label }, { path: at.path, problems })
+        helpAndFaults(words, { name, label }, { path: at.path, problems })
       }<div class="filters">${fieldsOf(words, items, { values: isObject(row) ? row : {}, problems }, at)}
 <div class="actions"><button class="second" name=":remove" value="${name}.${String(index)}" aria-label="${
         fill(words.lineRemoveFull, { name: label, n: index + 1 })

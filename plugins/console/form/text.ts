@@ -1,9 +1,11 @@
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
+import type { Told } from '../language/problems.ts'
 import { faultIn } from './json.ts'
+import { sentenceOf } from './sentence.ts'
 
 /** What the API says of a text, with the place where the text has lines. */
-export type PlacedProblem = { path: string, message: string, line?: number, column?: number }
+export type PlacedProblem = Told & { path: string, line?: number, column?: number }
 
 export type LongText = {
   name: string
@@ -51,9 +53,9 @@ export function problemsOf (problems: readonly PlacedProblem[], name: string): P
 const longestExcerpt = 120
 
 function said (words: Words, problem: PlacedProblem, value: string): Html {
-  const { message, line, column = 1 } = problem
+  const { line, column = 1 } = problem
   const place = placeOf(words, problem)
-  const sentence = html`<span lang="en">${message}</span>`
+  const sentence = sentenceOf(words, problem)
   if (line === undefined) return html`<li>${place === '' ? html`` : html`<code>${place}</code> `}${sentence}</li>`
   const excerpt = (value.split('\n')[line - 1] ?? '').trim().slice(0, longestExcerpt)
   return html`<li data-line="${String(line)}" data-column="${String(column)}">${place} ${sentence} <code>${excerpt}</code></li>`

@@ -52,6 +52,11 @@ export function creditsOf (words: Words, n: number): string {
   return fill(text, { n: numbers.format(n) })
 }
 
+/** A number as the language writes it. */
+export function numberOf ({ code }: Words, n: number): string {
+  return countingIn(code).numbers.format(n)
+}
+
 type Counting = { plurals: Intl.PluralRules, numbers: Intl.NumberFormat }
 
 /** By language: to make them takes many times as long as to use them. */
@@ -74,6 +79,8 @@ type Kind =
   | 'state'
   | 'conformance'
   | 'event'
+  | 'cause'
+  | 'earnest'
   | 'role'
   | 'scope'
   | 'rights'
@@ -82,9 +89,7 @@ type Kind =
   | 'health'
   | 'version'
   | 'mode'
-  | 'mail'
   | 'choice'
-  | 'signOnRefused'
   | 'service'
   | 'field_documentType'
   | 'data'

@@ -98,7 +98,13 @@ async function list (visit: Visit, cursor: string, typed?: Typed): Promise<Html>
 
 function newSection (words: Words, typed: Typed | undefined): Html {
   const field = (name: string, label: string, path: string, more: { type?: string, help?: string } = {}): Html =>
-    textField({ name, label, ...more, value: more.type === 'password' ? '' : typed?.body.get(name) ?? '', wrong: wrongOf(typed, path) })
+    textField({
+      name,
+      label,
+      ...more,
+      value: more.type === 'password' ? '' : typed?.body.get(name) ?? '',
+      wrong: wrongOf(words, typed, path)
+    })
   return html`<section aria-labelledby="new"><h2 id="new">${words.companyNew}</h2><p>${words.companyNewIntro}</p><form method="post" action="/console/companies" novalidate>
 ${field('name', words.name, '/name')}${field('credits', words.creditsFirst, '/credits')}
 ${field('email', words.adminEmail, '/admin/email', { type: 'email' })}${
@@ -137,7 +143,7 @@ async function view (
       label: words.domains,
       help: words.domainsHelp,
       value: typed?.body.get('domains') ?? domains.join('\n'),
-      wrong: wrongOf(typed, '/domains')
+      wrong: wrongOf(words, typed, '/domains')
     })
   }<div class="actions"><button class="second">${words.save}</button></div></form></section>`
   return page({ ...visit, path: `/console/companies/${String(company.id)}` }, { title: company.name, section: 'companies', main })
@@ -160,7 +166,7 @@ function users (words: Words, { id }: CompanyView, { data, nextCursor }: Page<Us
 /** Gives or takes credits, once however often it is sent. */
 export function creditsForm (words: Words, action: string, typed: Typed | undefined): Html {
   const field = (name: string, label: string, help: string): Html =>
-    textField({ name, label, help, value: typed?.body.get(name) ?? '', wrong: wrongOf(typed, `/${name}`) })
+    textField({ name, label, help, value: typed?.body.get(name) ?? '', wrong: wrongOf(words, typed, `/${name}`) })
   return html`<form method="post" action="${action}" novalidate>${onceField()}
 ${field('amount', words.amount, words.amountHelp)}${field('reason', words.reason, words.reasonHelp)}
 <div class="actions"><button>${words.creditsDo}</button></div></form>`
@@ -172,7 +178,7 @@ function sections (words: Words, { id, name, disabled }: CompanyView, typed: Typ
     creditsForm(words, `${at}/credits`, typed)
   }</section>
 <section aria-labelledby="rename"><h2 id="rename">${words.rename}</h2><form method="post" action="${at}/name" novalidate>
-${textField({ name: 'name', label: words.name, value: typed?.body.get('name') ?? name, wrong: wrongOf(typed, '/name') })}
+${textField({ name: 'name', label: words.name, value: typed?.body.get('name') ?? name, wrong: wrongOf(words, typed, '/name') })}
 <div class="actions"><button class="second">${words.save}</button></div></form></section>
 <section aria-labelledby="disable"><h2 id="disable">${disabled ? words.companyEnable : words.companyDisable}</h2>
 <p>${disabled ? words.companyEnableIntro : words.companyDisableIntro}</p>

@@ -2,8 +2,7 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { onceIn } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
-import { type AdapterView, ApiRefused, type AuditView, type CompanyView, type ProviderView, type Refusal, type UserView,
-  withQuery } from '../session/api.ts'
+import { ApiRefused, type AuditView, type CompanyView, type ProviderView, type Refusal, type UserView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
 import { creditsForm, numberIn } from './companies.ts'
@@ -14,6 +13,8 @@ import { said, type Typed } from './typed.ts'
 type Named = { Params: { id: string } }
 type Posted = Named & { Body: URLSearchParams }
 type Page<Item> = { data: Item[] }
+/** What the marketplace says of an adapter. */
+type Adapter = { code: string, name: string, enabled?: boolean, offer?: 'all' | number[] }
 
 /** What a new company needs until it can send a test, for operators: each step is a form, and ticks itself off. */
 export const companySetupPages: FastifyPluginCallback = (app, _options, done) => {
@@ -53,9 +54,11 @@ function pathOf (id: string): string {
   return `/api/v1/companies/${encodeURIComponent(id)}`
 }
 
-async function offered ({ api }: Visit): Promise<AdapterView[]> {
-  const { data } = await api.read<Page<AdapterView>>('/api/v1/marketplace?limit=100')
-  return data.filter(({ enabled, offer }) => enabled !== undefined && offer !== undefined)
+/** What is installed; nothing where the service has no marketplace. */
+async function offered ({ api }: Visit): Promise<Adapter[]> {
+  const answer = await api.send<Page<Adapter>>('GET', '/api/v1/marketplace?limit=100')
+  if (!answer.ok && answer.status !== 404) throw new ApiRefused(answer)
+  return !answer.ok ? [] : answer.body.data.filter(({ enabled, offer }) => enabled !== undefined && offer !== undefined)
 }
 
 async function refused (visit: Visit, id: string, refusal: Refusal, body: URLSearchParams): Promise<Html> {
@@ -99,7 +102,7 @@ function step (words: Words, name: string, done: boolean, title: string, content
 `
 }
 
-function isFor (offer: AdapterView['offer'], companyId: number): boolean {
+function isFor (offer: Adapter['offer'], companyId: number): boolean {
   return offer === 'all' || offer?.includes(companyId) === true
 }
 
@@ -108,7 +111,7 @@ function creditsStep (words: Words, { id, balance, held }: CompanyView, typed: T
 ${creditsForm(words, `/console/companies/${String(id)}/setup/credits`, typed)}`
 }
 
-type Providers = { adapters: readonly AdapterView[], free: readonly ProviderView[] }
+type Providers = { adapters: readonly Adapter[], free: readonly ProviderView[] }
 
 /** What is offered to chosen companies can be offered to this one; everything else is for all. */
 function providersForm (words: Words, { id }: CompanyView, { adapters, free }: Providers): Html {

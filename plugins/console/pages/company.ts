@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { checkField, linesField, textField } from '../form/fields.ts'
 import { allowedServices, wordFor, type Words } from '../language/language.ts'
 import { type LimitsView, type SettingsView, type UserView, withQuery } from '../session/api.ts'
-import { type Visit, visitOf } from '../session/visit.ts'
+import { partsAt, type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, table, time } from './layout.ts'
 import { errorOf, said, type Typed, wrongOf } from './typed.ts'
 import { roleAndServices, userIn } from './user.ts'
@@ -63,7 +63,7 @@ function settingsIn (body: URLSearchParams): object {
 }
 
 async function view (visit: Visit, { said = html``, user, settings, cursor = '' }: Shown): Promise<Html> {
-  const { words, api } = visit
+  const { words, api, parts } = visit
   const [{ data, nextCursor }, stored, limits] = await Promise.all([
     api.read<{ data: UserView[], nextCursor: string | null }>(withQuery('/api/v1/users', { limit: '50', cursor })),
     api.read<SettingsView>('/api/v1/company'),
@@ -73,11 +73,9 @@ async function view (visit: Visit, { said = html``, user, settings, cursor = '' 
     nextCursor === null
       ? html``
       : html`<hr><p><a href="${withQuery('/console/company', { cursor: nextCursor })}" rel="next">${words.more}</a></p>`
-  }<hr><p><a href="/console/company/invitations">${words.invitationNew}</a></p></section>${newUser(visit, user)}${
-    settingsSection(words, stored, settings)
-  }${limitsSection(words, limits)}
-<section aria-labelledby="sign-on"><h2 id="sign-on">${words.signOn}</h2><p>${words.signOnAbout}</p>
-<p><a href="/console/company/single-sign-on">${words.signOnSettings}</a></p></section>
+  }${partsAt(parts, 'users').map((part) => part(words))}</section>${newUser(visit, user)}${settingsSection(words, stored, settings)}${
+    limitsSection(words, limits)
+  }${partsAt(parts, 'company').map((part) => part(words))}
 <section aria-labelledby="audit"><h2 id="audit">${words.audit}</h2><p>${words.auditIntro}</p>
 <p><a href="/console/audit">${words.auditShow}</a></p></section>`
   return page({ ...visit, path: '/console/company' }, { title: stored.name, section: 'company', main })
@@ -97,7 +95,15 @@ function userTable (words: Words, users: readonly UserView[]): Html {
 function newUser ({ words, actor: { role } }: Visit, typed: Typed | undefined): Html {
   return html`<section aria-labelledby="new"><h2 id="new">${words.userNew}</h2>${said(words, typed, 'email', 'password')}
 <form method="post" action="/console/company/users#new" novalidate>
-${textField({ name: 'email', label: words.email, type: 'email', value: typed?.body.get('email') ?? '', wrong: wrongOf(typed, '/email') })}
+${
+    textField({
+      name: 'email',
+      label: words.email,
+      type: 'email',
+      value: typed?.body.get('email') ?? '',
+      wrong: wrongOf(words, typed, '/email')
+    })
+  }
 ${
     textField({
       name: 'password',
@@ -105,7 +111,7 @@ ${
       type: 'password',
       autocomplete: 'new-password',
       help: words.passwordHelp,
-      wrong: wrongOf(typed, '/password')
+      wrong: wrongOf(words, typed, '/password')
     })
   }${roleAndServices(words, role, typed === undefined ? { role: 'member', services: ['*'] } : userIn(typed.body))}
 <div class="actions"><button>${words.userCreate}</button></div></form></section>`
@@ -127,7 +133,7 @@ ${
       label: words.addresses,
       help: words.addressesHelp,
       value: valueOf('addresses', addresses.join('\n')),
-      wrong: wrongOf(typed, '/addresses')
+      wrong: wrongOf(words, typed, '/addresses')
     })
   }${
     typed === undefined ? html`` : checkField({ name: 'force', label: words.addressesForce, checked: typed.body.get('force') === 'true' })
@@ -138,7 +144,7 @@ ${
       help: words.lowCreditHelp,
       note: words.optional,
       value: valueOf('lowCredit', lowCredit === null ? '' : String(lowCredit)),
-      wrong: wrongOf(typed, '/lowCredit')
+      wrong: wrongOf(words, typed, '/lowCredit')
     })
   }${
     textField({
@@ -147,7 +153,7 @@ ${
       note: words.optional,
       type: 'url',
       value: valueOf('notifyUrl', notifyUrl ?? ''),
-      wrong: wrongOf(typed, '/notifyUrl')
+      wrong: wrongOf(words, typed, '/notifyUrl')
     })
   }${
     checkField({

@@ -6,7 +6,7 @@ import { type FieldSchema, isList, isObject, kindOf, type SettingsForm } from '.
 import { fieldsOf, readSettings } from '../form/settings.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import type { Api, ApiAnswer, DispatchRequestView, DispatchView, ErrorBody } from '../session/api.ts'
-import { messageServices } from '../session/services.ts'
+import { places } from './places.ts'
 import { followingForms, serviceForms } from './send-forms.ts'
 
 type RequestStep = DispatchRequestView['steps'][number]
@@ -22,10 +22,9 @@ export function isRetriable ({ status, steps }: DispatchView): boolean {
   return status === 'failed' || status === 'partial' || steps.some(({ deferredState }) => deferredState === 'failed')
 }
 
-/** What was asked for, or why it cannot be read: it may be no longer kept. Undefined where the page of a dispatch does not need it. */
-export async function readRequest (api: Api, dispatch: DispatchView): Promise<ApiAnswer<DispatchRequestView> | undefined> {
-  if (!isRetriable(dispatch) && !dispatch.steps.some(({ service }) => messageServices.includes(service))) return undefined
-  return api.send<DispatchRequestView>('GET', `/api/v1/dispatches/${dispatch.dispatchId}/request`)
+/** What was asked for, or why it cannot be read: it may be no longer kept. */
+export function readRequest (api: Api, id: string): Promise<ApiAnswer<DispatchRequestView>> {
+  return api.send<DispatchRequestView>('GET', `/api/v1/dispatches/${encodeURIComponent(id)}/request`)
 }
 
 /** The steps that can be corrected: on the path the first that was not done, and of the deferred ones those that failed. */
@@ -55,7 +54,7 @@ export function correctionForms (
     const values = own?.fields ?? fields
     const filled = { values, problems: own?.error?.details ?? [] }
     const form = formOf(correctable, dispatch.template === null ? undefined : dispatch)
-    return html`<details${own === undefined ? html`` : html` open`}><summary>${
+    return html`<details id="${places.correct(service)}"${own === undefined ? html`` : html` open`}><summary>${
       fill(words.correctStep, { service: wordFor(words, 'service', service) })
     }</summary>
 <form method="post" action="${path}/correct" novalidate><input type="hidden" name="service" value="${service}">

@@ -1,6 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
+import { textOfSaid } from '../language/problems.ts'
 import type { DispatchView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { previewFrame, sendNoPreview, sendPreview } from './preview.ts'
@@ -34,7 +35,7 @@ export const dispatchDocumentPages: FastifyPluginCallback = (app, _options, done
     )
     if (found === undefined) return sendNoPreview(reply, 404, [words.notFoundText])
     const file = await api.file(`/api/v1/documents/${found.id}`)
-    if (!file.ok) return sendNoPreview(reply, file.status, [file.error.message])
+    if (!file.ok) return sendNoPreview(reply, file.status, [textOfSaid(words, file.error)])
     const contentType = shownType(found)
     return sendPreview(reply, {
       ...file.body,

@@ -2,19 +2,23 @@ import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { creditsOf, documentTypeName, serviceNames, wordFor, type Words } from '../language/language.ts'
 import { type ApiAnswer, type CallbackView, type ChoicesView, type DispatchView, type EventView, isUnderWay, type ProviderView,
-  type Refusal, type VendorCallView } from '../session/api.ts'
-import { revocableServices } from '../session/services.ts'
+  type Refusal, type VendorCallView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
+import { cancellationIn, isCancellable } from './dispatch-cancellation.ts'
 import { choiceTable } from './dispatch-choices.ts'
 import { correctableOf, type Correction, correctionForms, isRetriable, readCorrection, readRequest,
   writtenCorrection } from './dispatch-correction.ts'
 import { documentSections, shownOf } from './dispatch-document.ts'
+import { canBeDuplicated, duplicate } from './dispatch-duplicate.ts'
+import { failureNotice, fieldToChange, type Ways } from './dispatch-failure.ts'
 import { hasFramedMessage, messageSections } from './dispatch-message.ts'
+import { requestSection, templateLink } from './dispatch-request.ts'
 import { timeline } from './dispatch-timeline.ts'
 import { following } from './follow.ts'
 import { badge, facts, notice, page, requestNumber, sentences, time } from './layout.ts'
 import { nameIn, type People, readPeople } from './people.ts'
+import { places } from './places.ts'
 import { providerTitle, readProviders } from './provider-names.ts'
 import { readFinding, resolveForm } from './resolve-form.ts'
 import { shownCalls, vendorCallsSection } from './vendor-calls.ts'
@@ -29,6 +33,16 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named>('/dispatches/:id', (request, reply) => show(visitOf(request), request.params.id, reply))
 
   app.post<Posted>('/dispatches/:id/cancel', (request, reply) => act(visitOf(request), request.params.id, reply, 'cancel'))
+
+  app.post<Posted>('/dispatches/:id/duplicate', async (request, reply) => {
+    const { params: { id }, body } = request
+    const visit = visitOf(request)
+    const made = await duplicate(visit, id)
+    if (!made.ok) return settle(visit, id, reply, made)
+    const field = body.get('field') ?? ''
+    const place = /^[\w-]{1,60}$/.test(field) ? `#f-data.${field}` : ''
+    return reply.redirect(`${withQuery('/console/send', { draft: made.body.id })}${place}`, 303)
+  })
 
   app.post<Posted>('/dispatches/:id/resolve',
     (request, reply) => act(visitOf(request), request.params.id, reply, 'resolve', readFinding(request.body)))
@@ -77,9 +91,9 @@ function pathOf (id: string): string {
 /** Retries a dispatch with what was corrected. Lines that come and go only show the form again. */
 async function correct (visit: Visit, id: string, reply: FastifyReply, body: URLSearchParams): Promise<FastifyReply> {
   const dispatch = await visit.api.read<DispatchView>(pathOf(id))
-  const asked = await readRequest(visit.api, dispatch)
-  if (asked?.ok === false) return show(visit, id, reply.code(asked.status), { refused: refusedBy(visit.words, asked) })
-  const correction = readCorrection(dispatch, correctableOf(dispatch, asked?.body), body)
+  const asked = await readRequest(visit.api, id)
+  if (!asked.ok) return show(visit, id, reply.code(asked.status), { refused: refusedBy(visit.words, asked) })
+  const correction = readCorrection(dispatch, correctableOf(dispatch, asked.body), body)
   // It has gone on since the page was shown.
   if (correction === undefined) return show(visit, id, reply.code(409), { refused: html`<p>${visit.words.correctionTooLate}</p>` })
   if (body.has(':add') || body.has(':remove')) return show(visit, id, reply, { typed: correction })
@@ -99,28 +113,44 @@ type Shown = { refused?: Html, typed?: Correction }
 
 async function show (visit: Visit, id: string, reply: FastifyReply, { refused, typed }: Shown = {}): Promise<FastifyReply> {
   const { words, api } = visit
-  const [dispatch, events, callbacks, choices, people, calls, providers] = await Promise.all([
+  const [dispatch, events, callbacks, choices, people, calls, providers, request] = await Promise.all([
     api.read<DispatchView>(pathOf(id)),
     api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
     api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`),
     api.send<ChoicesView>('GET', `${pathOf(id)}/choices`),
     readPeople(visit),
     readCalls(visit, id),
-    readProviders(visit)
+    readProviders(visit),
+    readRequest(api, id)
   ])
-  const request = await readRequest(api, dispatch)
-  const asked = request?.ok === true ? request.body : undefined
+  const asked = request.ok ? request.body : undefined
   const at = `/console/dispatches/${encodeURIComponent(id)}`
   const documents = shownOf(dispatch)
+  const correctable = correctableOf(dispatch, asked)
+  const ways = {
+    retriable: isRetriable(dispatch),
+    uncertain: dispatch.status === 'uncertain' && visit.actor.role === 'admin',
+    duplicable: canBeDuplicated(dispatch),
+    correctable
+  }
   const main = html`${refused === undefined ? html`` : notice('bad', refused)}${
     isUnderWay(dispatch) ? following(words, { changes: `${at}/changes`, page: at }) : html``
   }
 ${testNotice(words, dispatch)}<section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${
-    factsOf(words, dispatch, people)
+    factsOf(words, { dispatch, events: events.data, people })
   }</section>
-${dispatch.steps.map((step, index) => stepSection(words, step, { index, choices, providers }))}
-${actions(visit, dispatch, correctionForms(words, at, { dispatch, steps: correctableOf(dispatch, asked), typed }))}
-${documentSections(words, at, documents)}${messageSections(words, at, asked)}
+${
+    dispatch.steps.map((step, index) =>
+      stepSection(words, step, {
+        index,
+        choices,
+        providers,
+        failure: failureNotice({ words, isAdmin: visit.actor.role === 'admin' }, { step, dispatch, providers }, ways)
+      })
+    )
+  }
+${actions(words, { dispatch, events: events.data, ways }, correctionForms(words, at, { dispatch, steps: correctable, typed }))}
+${documentSections(words, at, documents)}${messageSections(words, at, asked)}${requestSection(words, request)}
 ${vendorCallsSection(words, calls, providers)}<section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${
     timeline(words, events, providers)
   }</section>
@@ -145,15 +175,19 @@ function testNotice (words: Words, { test, steps }: DispatchView): Html {
   return html`<div class="notice warn"><p>${test === true ? words.testNotice : words.sandboxNotice}</p></div>`
 }
 
-function factsOf (words: Words, dispatch: DispatchView, people: People): Html {
+type Shows = { dispatch: DispatchView, events: readonly EventView[], people: People }
+
+function factsOf (words: Words, { dispatch, events, people }: Shows): Html {
   const metadata = Object.entries(dispatch.metadata).map(([name, value]) => html`<code>${name}</code> ${value}<br>`)
   return facts([
     [words.status,
       html`<span role="status">${badge(words, 'status', dispatch.status)}</span>${
         dispatch.test === true ? html` <span class="badge">${words.testData}</span>` : html``
       }`],
+    [words.cancellation, cancellationIn(words, events)],
     [words.recipient, dispatch.recipient],
     [words.documentType, dispatch.documentType === undefined ? undefined : documentTypeName(words, dispatch.documentType)],
+    [words.sendTemplate, dispatch.template === null ? undefined : templateLink(words, dispatch.template)],
     [words.created, time(dispatch.createdAt)],
     [words.sender, nameIn(words, people, dispatch.userId)],
     [words.finished, dispatch.finishedAt === null ? null : time(dispatch.finishedAt)],
@@ -164,17 +198,18 @@ function factsOf (words: Words, dispatch: DispatchView, people: People): Html {
   ])
 }
 
-type StepPlace = { index: number, choices: ApiAnswer<ChoicesView>, providers: readonly ProviderView[] }
+type StepPlace = { index: number, choices: ApiAnswer<ChoicesView>, providers: readonly ProviderView[], failure: Html }
 
-function stepSection (words: Words, step: Step, { index, choices, providers }: StepPlace): Html {
-  const { error, generatedDocument: made, providerResponse: answer, providerName, providerVersion, chosenBy, deliveryStatus = null } = step
+function stepSection (words: Words, step: Step, { index, choices, providers, failure }: StepPlace): Html {
+  const { generatedDocument: made, providerResponse: answer, providerName, providerVersion, chosenBy, deliveryStatus = null } = step
   const id = `step-${String(index)}`
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${wordFor(words, 'service', step.service)} ${
     badge(words, 'status', step.status)
   }</h2>
-${error === undefined ? html`` : notice('bad', sentences(words, error))}
+${failure}
 ${
     facts([
+      [words.sendTemplate, step.template === undefined ? undefined : templateLink(words, step.template)],
       [words.provider, providerName === null ?
         words.noProvider :
         html`${providerTitle(providers, providerName)}${providerVersion === null ? '' : ` ${providerVersion}`}${
@@ -197,27 +232,35 @@ ${
 }
 
 /** What can be done with a dispatch in its state; the API decides whether it may be. */
-function actions ({ words, actor }: Visit, dispatch: DispatchView, corrections: readonly Html[]): Html {
-  const { dispatchId, status, steps } = dispatch
-  const at = `/console/dispatches/${dispatchId}`
-  const uncertain = status === 'uncertain' && actor.role === 'admin'
-  const retriable = isRetriable(dispatch)
-  const cancellable = status === 'queued' || status === 'running' ||
-    (status !== 'cancelled' && steps.some((step) => step.status === 'accepted' && revocableServices.includes(step.service)))
-  if (!uncertain && !retriable && !cancellable) return html``
+function actions (
+  words: Words,
+  { dispatch, events, ways }: { dispatch: DispatchView, events: readonly EventView[], ways: Ways },
+  corrections: readonly Html[]
+): Html {
+  const at = `/console/dispatches/${dispatch.dispatchId}`
+  const { uncertain, retriable, duplicable } = ways
+  const cancellable = isCancellable(dispatch, events)
+  const field = fieldToChange(dispatch)
+  if (!uncertain && !retriable && !cancellable && !duplicable) return html``
   return html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>
 ${
     uncertain
-      ? resolveForm(words, `${at}/resolve`, words.resolveIntro)
+      ? html`<div id="${places.resolve}">${resolveForm(words, `${at}/resolve`, words.resolveIntro)}</div>`
       : html``
   }${
     retriable
-      ? html`<form method="post" action="${at}/retry"><p>${words.retryIntro}</p>
+      ? html`<form method="post" action="${at}/retry" id="${places.retry}"><p>${words.retryIntro}</p>
 <div class="actions"><button>${words.retry}</button></div></form>${corrections}`
       : html``
   }${
     cancellable
       ? html`<form method="post" action="${at}/cancel"><p>${words.cancelIntro}</p><div class="actions"><button class="danger">${words.cancel}</button></div></form>`
+      : html``
+  }${
+    duplicable
+      ? html`<form method="post" action="${at}/duplicate" id="${places.anew}"><p>${words.sendAnewIntro}</p>${
+        field === undefined ? html`` : html`<input type="hidden" name="field" value="${field}">`
+      }<div class="actions"><button class="second">${words.sendAnew}</button></div></form>`
       : html``
   }</section>`
 }

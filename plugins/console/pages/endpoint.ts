@@ -1,6 +1,7 @@
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
+import { sentenceOf } from '../form/sentence.ts'
 import { fill, optionsFor, type Words } from '../language/language.ts'
 import { ApiRefused, type CallbackView, type EndpointTest, type EndpointView, type NewCallbackSecret, type Resent,
   withQuery } from '../session/api.ts'
@@ -68,8 +69,8 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
     if (resent.ok) {
       return reply.redirect(`${at(request)}?queued=${String(resent.body.queued)}${resent.body.more ? '&more=1' : ''}`, 303)
     }
-    const { message } = errorOf(resent)
-    return reply.code(resent.status).page(await view(visit, request.params.id, { told: notice('bad', html`<p lang="en">${message}</p>`) }))
+    const told = notice('bad', html`<p>${sentenceOf(visit.words, errorOf(resent))}</p>`)
+    return reply.code(resent.status).page(await view(visit, request.params.id, { told }))
   })
 
   app.post<{ Params: { id: string, callback: string } }>('/developers/endpoints/:id/callbacks/:callback', async (request, reply) => {

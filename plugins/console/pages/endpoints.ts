@@ -54,8 +54,10 @@ export function endpointFields (
     html`<div class="choice"><input type="checkbox" id="${id}" name="${field}" value="${value}"${
       checked ? html` checked` : html``
     }><label for="${id}">${label}</label></div>`
-  const isRefused = wrongOf(typed, '/types').length > 0
-  return html`${textField({ name: 'name', label: words.name, help: words.endpointNameHelp, value: name, wrong: wrongOf(typed, '/name') })}
+  const isRefused = wrongOf(words, typed, '/types').length > 0
+  return html`${
+    textField({ name: 'name', label: words.name, help: words.endpointNameHelp, value: name, wrong: wrongOf(words, typed, '/name') })
+  }
 ${
     textField({
       name: 'url',
@@ -63,7 +65,7 @@ ${
       help: words.endpointAddressHelp,
       type: 'url',
       value: url,
-      wrong: wrongOf(typed, '/url')
+      wrong: wrongOf(words, typed, '/url')
     })
   }
 <fieldset class="all-or-some"><legend>${words.endpointTypes}</legend>${

@@ -7,13 +7,14 @@ import { type Visit, visitOf } from '../session/visit.ts'
 import { dispatchChart } from './chart.ts'
 import { badge, notice, page, time } from './layout.ts'
 import { nameOf, readProviders } from './provider-names.ts'
+import { unusableDefaults } from './settings-state.ts'
 
 /** The first page: credits, the last day, what needs a person, and the first steps of a new company. */
 export const homePage: FastifyPluginCallback = (app, _options, done) => {
   app.get('/', async (request, reply) => {
     const visit = visitOf(request)
-    const { words, api } = visit
-    const [facts, troubles] = await Promise.all([read(api), readTroubles(visit)])
+    const { words } = visit
+    const [facts, troubles] = await Promise.all([read(visit), readTroubles(visit)])
     const isIdlePlatform = visit.actor.role === 'operator' && facts.any.length === 0
     const main = html`${isIdlePlatform ? html`` : firstSteps(words, facts)}
 <section aria-labelledby="needs"><h2 id="needs">${words.needsPerson}</h2>${needs(words, facts, troubles)}</section>
@@ -37,7 +38,7 @@ const shown = '5'
 /** In milliseconds: a week. */
 const recently = 604_800_000
 
-async function read (api: Api) {
+async function read ({ words, api }: Visit) {
   const from = new Date(Date.now() - recently).toISOString()
   const dispatches = (fields: Record<string, string>) =>
     api.read<List<DispatchView>>(withQuery('/api/v1/dispatches', { limit: shown, ...fields }))
@@ -54,7 +55,8 @@ async function read (api: Api) {
   const invalid = [
     ...new Set([...config.company.providers, ...config.user.providers].filter(({ valid }) => !valid).map(({ code }) => code))
   ]
-  const providers = invalid.length === 0 ? [] : await readProviders({ api })
+  const isUnready = Object.values(config.services).some(({ problems = [] }) => problems.length > 0)
+  const providers = invalid.length === 0 && !isUnready ? [] : await readProviders({ api })
   return {
     credits,
     statistics,
@@ -62,6 +64,7 @@ async function read (api: Api) {
     keys: keys.data,
     any: any.data,
     needing: needing.flatMap(({ data }) => data),
+    unusable: isUnready ? unusableDefaults(words, config, providers) : [],
     invalid: invalid.map((code) => ({ code, name: nameOf(providers, code) }))
   }
 }
@@ -114,11 +117,16 @@ ${held > 0 ? html`<p>${fill(words.creditsHeld, { held })}</p>` : html``}
 ${free <= 0 ? notice('warn', html`<p>${words.creditsNone}</p>`) : html``}<p><a href="/console/credits">${words.ledger}</a></p>`
 }
 
-function needs (words: Words, { needing, invalid }: Facts, troubles: readonly Html[]): Html {
-  if (needing.length + invalid.length + troubles.length === 0) return html`<p>${words.needsNobody}</p>`
+function needs (words: Words, { needing, unusable, invalid }: Facts, troubles: readonly Html[]): Html {
+  const others = invalid.filter(({ code }) => !unusable.some((one) => one.code === code))
+  if (needing.length + unusable.length + others.length + troubles.length === 0) return html`<p>${words.needsNobody}</p>`
   return html`<ul class="list">
 ${troubles}${
-    invalid.map(({ code, name }) => html`<li><a href="/console/providers/${code}">${fill(words.configurationNeeds, { name })}</a></li>\n`)
+    unusable.map(({ service, name, why, path }) =>
+      html`<li><a href="${path}">${fill(words.defaultUnusable, { service, name })}</a> <span class="quiet">${why}</span></li>\n`
+    )
+  }${
+    others.map(({ code, name }) => html`<li><a href="/console/providers/${code}">${fill(words.configurationNeeds, { name })}</a></li>\n`)
   }${
     needing.map((dispatch) =>
       html`<li>${badge(words, 'status', dispatch.status)} ${linkTo(words, dispatch)} ${time(dispatch.createdAt)}</li>\n`

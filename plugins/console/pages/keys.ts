@@ -60,7 +60,7 @@ export function keyForm ({ words, actor }: Visit, newest: string, users: readonl
     said(words, typed, 'name', 'scopes', 'userId', 'expiresAt')
   }
 <form method="post" action="/console/developers/keys#new" novalidate><input type="hidden" name="newest" value="${newest}">
-${textField({ name: 'name', label: words.name, help: words.keyNameHelp, value: valueOf('name'), wrong: wrongOf(typed, '/name') })}
+${textField({ name: 'name', label: words.name, help: words.keyNameHelp, value: valueOf('name'), wrong: wrongOf(words, typed, '/name') })}
 ${
     radioField({
       name: 'mode',
@@ -75,7 +75,7 @@ ${
       value: valueOf('userId'),
       none: words.keyUserSelf,
       options: others.map(({ id, email }) => ({ value: String(id), label: email })),
-      wrong: wrongOf(typed, '/userId')
+      wrong: wrongOf(words, typed, '/userId')
     })
   }${
     manyField({
@@ -84,7 +84,7 @@ ${
       help: words.keyScopesHelp,
       values: typed === undefined ? ['send', 'read_own'] : typed.body.getAll('scope'),
       options: optionsFor(words, 'scope', scopesWithin({ role: actor.role, mode: 'live' })),
-      wrong: wrongOf(typed, '/scopes')
+      wrong: wrongOf(words, typed, '/scopes')
     })
   }${servicesField(words, typed === undefined ? ['*'] : servicesIn(typed.body), { offered: actor.services, help: words.keyServicesHelp })}${
     textField({
@@ -94,7 +94,7 @@ ${
       type: 'date',
       help: words.keyExpiresHelp,
       value: valueOf('expiresAt'),
-      wrong: wrongOf(typed, '/expiresAt')
+      wrong: wrongOf(words, typed, '/expiresAt')
     })
   }<div class="actions"><button>${words.keyMake}</button></div></form></section>`
 }

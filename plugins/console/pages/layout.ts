@@ -1,7 +1,9 @@
 import { type Html, html } from '../../html.ts'
 import { script } from '../browser/script.ts'
 import { stylesheet } from '../browser/stylesheet.ts'
+import { sentenceOf } from '../form/sentence.ts'
 import { fill, textIn, wordFor, type Words } from '../language/language.ts'
+import type { Told } from '../language/problems.ts'
 import type { Visit } from '../session/visit.ts'
 
 export type Content = {
@@ -104,12 +106,16 @@ const tones: Readonly<Record<string, string>> = {
   succeeded: 'good',
   accepted: 'good',
   delivered: 'good',
+  available: 'good',
+  // Of an adapter: it may be installed.
+  'state available': 'calm',
   ok: 'good',
   failed: 'bad',
   rejected: 'bad',
   stopped: 'bad',
   refused: 'bad',
   returned: 'bad',
+  deleted: 'warn',
   bounced: 'bad',
   declined: 'bad',
   completed: 'good',
@@ -124,12 +130,13 @@ const tones: Readonly<Record<string, string>> = {
   degraded: 'warn',
   cannot_be_checked: 'warn',
   published: 'good',
-  draft: 'warn'
+  draft: 'warn',
+  real: 'warn'
 }
 
 /** A status as a coloured word. */
 export function badge (words: Words, kind: Parameters<typeof wordFor>[1], status: string): Html {
-  return html`<span class="badge ${tones[status] ?? 'calm'}">${wordFor(words, kind, status)}</span>`
+  return html`<span class="badge ${tones[`${kind} ${status}`] ?? tones[status] ?? 'calm'}">${wordFor(words, kind, status)}</span>`
 }
 
 /** A table that scrolls by itself where the screen is narrow. */
@@ -161,14 +168,16 @@ export function folded (words: Words, isOpen: boolean, form: Html): Html {
   return html`<details class="fold"${isOpen ? html` open` : none}><summary>${words.filter}</summary>${form}</details>`
 }
 
-/** The API's own sentences, each with where its problem is. They are English in every language. */
-export function sentences (words: Words, { message, details = [] }: Told): Html {
+/** What is said of an error of the API and of its problems, each with where it is. */
+export function sentences (words: Words, { error, message, details = [] }: Refused): Html {
   const [first] = details
-  const problems = details.map(({ path = '', message }) => html`${message}${path === '' ? none : html` <code>${path}</code>`}`)
+  const problems = details.map(({ path = '', ...told }) =>
+    html`${sentenceOf(words, told)}${path === '' ? none : html` <code>${path}</code>`}`
+  )
   // The message of problems is that of the first one, with how many more there are.
-  const own = first === undefined || !message.includes(first.message) ? html`<p>${message}</p>` : none
+  const own = first === undefined || !message.includes(first.message) ? html`<p>${sentenceOf(words, { error, message })}</p>` : none
   const [only = none] = problems
-  return html`<div${words.code === 'en' ? none : html` lang="en"`}>${own}${
+  return html`<div>${own}${
     problems.length === 0
       ? none
       : own === none && problems.length === 1
@@ -178,7 +187,7 @@ export function sentences (words: Words, { message, details = [] }: Told): Html 
 }
 
 /** What the API says of an error, and of each problem. */
-type Told = { message: string, details?: readonly { message: string, path?: string }[] | undefined }
+type Refused = { error?: string, message: string, details?: readonly (Told & { path?: string })[] | undefined }
 
 export function requestNumber (words: Words, id: string): Html {
   return html`<p class="quiet">${fill(words.requestNumber, { id })}</p>`

@@ -54,7 +54,7 @@ async function view (visit: Visit, { told = html``, typed }: { told?: Html, type
       label: words.provider,
       value: typed?.body.get('provider') ?? current?.providerName ?? '',
       options: codes.map((code) => ({ value: code, label: nameOf(providers, code) })),
-      wrong: wrongOf(typed, '/providerName')
+      wrong: wrongOf(words, typed, '/providerName')
     })
   }${
     textField({
@@ -62,7 +62,7 @@ async function view (visit: Visit, { told = html``, typed }: { told?: Html, type
       label: words.linkMailFrom,
       type: 'email',
       value: typed?.body.get('from') ?? current?.from ?? '',
-      wrong: wrongOf(typed, '/from')
+      wrong: wrongOf(words, typed, '/from')
     })
   }<div class="actions"><button>${words.save}</button></div></form>`
   const removal =

@@ -1,6 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
+import { sentenceOf } from '../form/sentence.ts'
 import { wordFor, type Words } from '../language/language.ts'
 import { type FoundDispatchView, type ProviderView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
@@ -67,6 +68,6 @@ function stepLine (
   return html`<p>${wordFor(words, 'service', service)}${
     providerName === null ? html`` : html` · ${providerTitle(providers, providerName)}`
   } ${badge(words, 'status', status)}${deliveryStatus === null ? html`` : html` ${badge(words, 'delivery', deliveryStatus)}`}${
-    error === null ? html`` : html`<br><code>${error.error}</code> <span lang="en">${error.message}</span>`
+    error === null ? html`` : html`<br><code>${error.error}</code> ${sentenceOf(words, error)}`
   }${nextTryAt === null ? html`` : html`<br>${words.nextTry} ${time(nextTryAt)}`}</p>`
 }

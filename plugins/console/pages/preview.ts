@@ -9,21 +9,18 @@ const sandboxed = 'sandbox; default-src \'none\'; img-src data:; style-src \'uns
 /** A browser's own viewer shows a PDF in no sandbox. */
 const viewed = 'default-src \'none\'; object-src \'self\'; style-src \'unsafe-inline\'; frame-ancestors \'self\''
 
-const extensions: Readonly<Record<string, string>> = { DOCX: 'docx', XLSX: 'xlsx' }
-
-/** Formats that no browser shows, but saves. */
-export const savedFormats = Object.keys(extensions)
+/** The types of what browsers show; everything else they save. */
+const shown = /^(application\/pdf|text\/(html|plain))\b/
 
 /** Answers with a preview, for a frame of the console or a window of its own. */
 export function sendPreview (reply: FastifyReply, file: ApiFile): FastifyReply {
   return send(reply, file.contentType === 'application/pdf' ? viewed : sandboxed, file)
 }
 
-function send (reply: FastifyReply, policy: string, { bytes, contentType }: ApiFile): FastifyReply {
-  const extension = Object.values(extensions).find((name) => contentType.includes(officeNames[name] ?? '/'))
+function send (reply: FastifyReply, policy: string, { bytes, contentType, filename }: ApiFile): FastifyReply {
   return reply.headers({
     'content-type': contentType,
-    'content-disposition': extension === undefined ? 'inline' : `attachment; filename="preview.${extension}"`,
+    'content-disposition': `${shown.test(contentType) ? 'inline' : 'attachment'}${filename === undefined ? '' : `; ${filename}`}`,
     'content-security-policy': policy,
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'SAMEORIGIN',
@@ -31,9 +28,6 @@ function send (reply: FastifyReply, policy: string, { bytes, contentType }: ApiF
     'cache-control': 'no-store'
   }).send(bytes)
 }
-
-/** What is in the content types of office files, by their extensions. */
-const officeNames: Readonly<Record<string, string>> = { docx: 'wordprocessingml', xlsx: 'spreadsheetml' }
 
 /** Answers a frame whose preview cannot be made, with the API's sentences. */
 export function sendNoPreview (reply: FastifyReply, status: number, lines: readonly string[]): FastifyReply {

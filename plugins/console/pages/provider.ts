@@ -9,9 +9,10 @@ import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, typ
   withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { guideSection, readGuide } from './guide.ts'
-import { copyable, notice, page, sentences } from './layout.ts'
+import { copyable, notice, page, sentences, time } from './layout.ts'
 import { type Installed, installedIn, readWholeProviders } from './provider-names.ts'
 import { triedOf } from './samples.ts'
+import { checkedAt, servicesWith, stateBadge } from './settings-state.ts'
 
 type Named = { Params: { code: string } }
 type Posted = Named & { Body: URLSearchParams }
@@ -28,23 +29,25 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<Posted>('/providers/:code/check', async (request, reply) => {
     const visit = visitOf(request)
-    const found = await find(visit, request.params.code)
-    const checked = await visit.api.send<CheckView>('POST', `${pathOf(found.provider)}/check`)
+    const { code } = request.params
+    const { provider } = await find(visit, code)
+    const checked = await visit.api.send<CheckView>('POST', `${pathOf(provider)}/check`)
     if (!checked.ok) throw new ApiRefused(checked)
-    return reply.page(await view(visit, found, found.provider.code, { said: checkSaid(visit.words, checked.body) }))
+    return reply.page(await view(visit, find(visit, code), code, { said: checkSaid(visit.words, checked.body) }))
   })
 
   app.post<Posted>('/providers/:code/remove', async (request, reply) => {
     const visit = visitOf(request)
-    const removed = await visit.api.send('DELETE', pathOf((await find(visit, request.params.code)).provider))
+    const { provider } = await find(visit, request.params.code)
+    const removed = await visit.api.send('DELETE', pathOf(provider))
     if (!removed.ok) throw new ApiRefused(removed)
-    return reply.redirect('/console/providers?removed=1', 303)
+    return reply.redirect(withQuery('/console/providers', { removed: provider.code }), 303)
   })
   done()
 }
 
-/** `open`: the services of the provider for which the company has chosen nobody yet. */
-type Found = { provider: Installed, stored: ConfigurationView | undefined, open: string[] }
+/** `open`: the services of the provider for which the company has chosen nobody yet; `used`: those that are done by it. */
+type Found = { provider: Installed, stored: ConfigurationView | undefined, open: string[], used: string[] }
 
 async function find ({ api }: Visit, code: string): Promise<Found> {
   const [providers, { company, services }] = await Promise.all([
@@ -56,7 +59,8 @@ async function find ({ api }: Visit, code: string): Promise<Found> {
     throw new ApiRefused({ ok: false, status: 404, error: { error: 'not_found', message: 'There is no such provider.', requestId: '' } })
   }
   const stored = company.providers.find((configuration) => configuration.code === code)
-  return { provider, stored, open: Object.keys(services).filter((name) => isOpen(services[name], code)) }
+  const used = servicesWith({ company }, code)
+  return { provider, stored, used, open: Object.keys(services).filter((name) => isOpen(services[name], code)) }
 }
 
 function isOpen (service: MyConfig['services'][string] | undefined, code: string): boolean {
@@ -114,26 +118,38 @@ async function view (visit: Visit, asked: Found | Promise<Found>, code: string, 
   })
 }
 
-function settingsSection (words: Words, { provider, stored }: Found, typed: Typed | undefined): Html {
+function settingsSection (words: Words, { provider, stored, used }: Found, typed: Typed | undefined): Html {
   const form = formOf(provider)
   const filled = filledOf(form, stored, typed)
   const at = `/console/providers/${provider.code}`
   const noFields = Object.keys(form.properties ?? {}).length === 0
-  return html`<section aria-labelledby="settings"><h2 id="settings">${words.settings} ${stateOf(words, stored)}</h2>
+  return html`<section aria-labelledby="settings"><h2 id="settings">${words.settings} ${stateBadge(words, stored)}</h2>${
+    stored?.lastCheck === undefined ? html`` : html`<p>${checkedAt(words, stored)}</p>`
+  }
 <form method="post" action="${at}" novalidate>
 ${noFields ? html`<p>${words.settingsEmpty}</p>` : settingsFields(words, form, filled)}
-${checkField({ name: ':sandbox', label: words.useSandbox, checked: typed?.sandbox ?? stored?.sandbox ?? false })}
+${
+    provider.sandbox === undefined
+      ? html``
+      : checkField({ name: ':sandbox', label: words.useSandbox, checked: typed?.sandbox ?? stored?.sandbox ?? false })
+  }
 <div class="actions"><button>${words.save}</button></div></form>
 ${
     stored === undefined ? html`` : html`<hr><form method="post" action="${at}/check"><p>${words.checkIntro}</p>
 <div class="actions"><button class="second">${words.check}</button></div></form>
-<hr><form method="post" action="${at}/remove"><p>${words.removeIntro}</p>
+<hr><form method="post" action="${at}/remove"><p>${words.removeIntro}</p>${usedBy(words, used)}
 <div class="actions"><button class="danger">${words.remove}</button></div></form>`
   }${
     triedOf(provider).length > 0 && (stored !== undefined || noFields)
       ? html`<hr><p><a href="${at}/try">${words.tryLink}</a></p>`
       : html``
   }</section>`
+}
+
+/** The services that use the provider, which would be refused without its settings. */
+function usedBy (words: Words, services: readonly string[]): Html {
+  if (services.length === 0) return html``
+  return html`<p><strong>${fill(words.removeUsed, { services: serviceNames(words, services) })}</strong></p>`
 }
 
 /** What stands in the fields. Of what was typed, secrets are not shown again: the stored ones stand in their place. */
@@ -153,21 +169,27 @@ function fromSettings ({ path, message }: { path: string, message: string }): { 
   return { path: path.startsWith('/settings') ? path : `/settings${path}`, message }
 }
 
-function stateOf (words: Words, stored: ConfigurationView | undefined): Html {
-  if (stored === undefined) return html`<span class="badge calm">${words.notConfigured}</span>`
-  return stored.valid
-    ? html`<span class="badge good">${words.ready}</span>`
-    : html`<span class="badge warn">${words.needsAttention}</span>`
-}
-
 const tones = { ok: 'good', failed: 'bad', cannot_be_checked: 'warn' } as const
 
 function checkSaid (words: Words, { result, message }: CheckView): Html {
   return notice(tones[result], html`<p>${words[`check_${result}`]}</p>${message === undefined ? html`` : sentences(words, { message })}`)
 }
 
-function webhooks (words: Words, { webhookUrls = {} }: ConfigurationView): Html {
-  const all = Object.entries(webhookUrls)
+function webhooks (words: Words, { webhookUrls = {}, webhooksRegistered = {} }: ConfigurationView): Html {
+  const registered = Object.entries(webhooksRegistered)
+  const all = Object.entries(webhookUrls).filter(([service]) => webhooksRegistered[service] === undefined)
+  return html`${registeredAt(words, registered)}${toEnter(words, all)}`
+}
+
+/** Nobody enters these at the vendor. */
+function registeredAt (words: Words, all: readonly [service: string, at: string][]): Html {
+  if (all.length === 0) return html``
+  return html`<section aria-labelledby="registered"><h2 id="registered">${words.webhooks}</h2><p>${words.webhooksRegistered}</p><dl>${
+    all.map(([service, at]) => html`<dt>${wordFor(words, 'service', service)}</dt><dd>${time(at)}</dd>`)
+  }</dl></section>`
+}
+
+function toEnter (words: Words, all: readonly [service: string, url: string][]): Html {
   if (all.length === 0) return html``
   return html`<section aria-labelledby="webhooks"><h2 id="webhooks">${words.webhooks}</h2><p>${words.webhooksIntro}</p>${
     all.map(([service, url]) =>

@@ -4,7 +4,8 @@ import { fill, serviceNames, wordFor, type Words } from '../language/language.ts
 import type { MyConfig, ProviderView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
-import { installedIn, nameOf, readProviders, settingsLinks } from './provider-names.ts'
+import { nameOf, readProviders, settingsLinks } from './provider-names.ts'
+import { checkedAt, chosenFor, servicesWith, stateBadge, unusable } from './settings-state.ts'
 
 /** Which provider does what for the company, and which are installed. */
 export const providersPage: FastifyPluginCallback = (app, _options, done) => {
@@ -28,30 +29,36 @@ ${refusedSection(words, data)}`
   done()
 }
 
-function saidOf (words: Words, { services }: MyConfig, { removed, changed }: { removed?: unknown, changed?: unknown }): Html {
-  if (removed !== undefined) return notice('good', html`<p>${words.settingsRemoved}</p>`)
-  if (typeof changed !== 'string' || !Object.hasOwn(services, changed)) return html``
+function saidOf (words: Words, config: MyConfig, { removed, changed }: { removed?: unknown, changed?: unknown }): Html {
+  if (typeof removed === 'string') {
+    return html`${notice('good', html`<p>${words.settingsRemoved}</p>`)}${usedStill(words, servicesWith(config, removed))}`
+  }
+  if (typeof changed !== 'string' || !Object.hasOwn(config.services, changed)) return html``
   return notice('good', html`<p>${fill(words.switchDone, { service: wordFor(words, 'service', changed) })}</p>`)
+}
+
+/** Services that cannot be used until their provider has settings again, or another one is chosen. */
+function usedStill (words: Words, services: readonly string[]): Html {
+  if (services.length === 0) return html``
+  return notice('warn', html`<p>${fill(words.settingsStillUsed, { services: serviceNames(words, services) })}</p>`)
 }
 
 function serviceTable (
   words: Words,
-  { services, company }: MyConfig,
+  config: MyConfig,
   { all, mayChange }: { all: readonly ProviderView[], mayChange: boolean }
 ): Html {
-  const rows = Object.entries(services).flatMap(([name, { available, providerName, chosenBy }]) => {
+  const rows = Object.entries(config.services).flatMap(([name, { available, providerName, chosenBy }]) => {
     const toFillIn = settingsLinks(all, name)
     if (toFillIn === undefined && providerName === null) return []
     const title = wordFor(words, 'service', name)
-    const listed = (chosenBy === 'user' ? undefined : company.lists?.[name])?.map((entry) => entry.providerName) ??
-      (providerName === null ? [] : [providerName])
     const mark = chosenBy === 'user' ? html` <span class="badge calm">${words.chosenByYou}</span>` : html``
     const change = html`<a class="button second" href="/console/services/${name}" aria-label="${
       fill(words.switchFull, { service: title })
     }">${words.switch}</a>`
     const action = available.length > 0 || providerName !== null ? change : html`${words.settingsFirst} ${toFillIn ?? ''}`
     return [
-      html`<tr><th scope="row">${title}</th><td>${chosenOf(words, all, listed)}${mark}</td>${
+      html`<tr><th scope="row">${title}</th><td>${chosenOf(words, { config, providers: all, service: name })}${mark}</td>${
         mayChange ? html`<td>${action}</td>` : html``
       }</tr>\n`
     ]
@@ -60,14 +67,16 @@ function serviceTable (
 }
 
 /** The providers of a service in their order, and which of them cannot be used. */
-function chosenOf (words: Words, all: readonly ProviderView[], codes: readonly string[]): Html {
+function chosenOf (words: Words, of: Parameters<typeof unusable>[1]): Html {
+  const codes = chosenFor(of.config, of.service)
   if (codes.length === 0) return html`<span class="quiet">${words.none}</span>`
   return html`${
-    codes.map((code, index) =>
-      html`${index === 0 ? '' : ' → '}${nameOf(all, code)}${
-        installedIn(all, code) === undefined ? html` <span class="badge warn">${words.choice_unusable}</span>` : html``
+    codes.map((code, index) => {
+      const lack = unusable(words, of, code)
+      return html`${index === 0 ? '' : ' → '}${nameOf(of.providers, code)}${
+        lack === undefined ? html`` : html` <span class="badge warn">${words.choice_unusable}</span> <a href="${lack.path}">${lack.why}</a>`
       }`
-    )
+    })
   }`
 }
 
@@ -78,15 +87,10 @@ function card (
 ): Html {
   const stored = company.providers.find((configuration) => configuration.code === code)
   const needsNone = Object.values(usable).some(({ available }) => available.includes(code))
-  const [tone, state] = stored === undefined
-    ? needsNone ? ['calm', ''] : ['calm', words.notConfigured]
-    : stored.valid
-    ? ['good', words.ready]
-    : ['warn', words.needsAttention]
   return html`<li><a href="/console/providers/${code}"><strong>${name}</strong></a> ${
-    state === '' ? html`` : html`<span class="badge ${tone}">${state}</span>`
+    stored === undefined && needsNone ? html`` : stateBadge(words, stored)
   }${stored?.sandbox === true ? html` <span class="badge calm">${words.sandbox}</span>` : html``}
-<p class="quiet">${serviceNames(words, Object.keys(services))}</p>${
+<p class="quiet">${serviceNames(words, Object.keys(services))}</p>${checkedAt(words, stored)}${
     health.state === 'failing' ? html`<p class="wrong">${words.failingVendor}</p>` : html``
   }</li>\n`
 }

@@ -1,41 +1,23 @@
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { textField } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
-import { ApiRefused, type NewAuthenticatorView, type RecoveryCodesView, type SecondFactorView } from '../session/api.ts'
+import type { RecoveryCodesView, SecondFactorView } from '../session/api.ts'
 import { proofIn } from '../session/proof.ts'
-import { formsOf } from '../session/verification.ts'
+import { sectionsOf } from '../session/verification.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { copied, copyable, notice, page, time } from './layout.ts'
+import { copyable, notice, page, time } from './layout.ts'
 import { proofForm, refusedProof, statusOf } from './proof.ts'
-import { qrCode } from './qr-code.ts'
 
 type Form = { Body: URLSearchParams }
 
 const at = '/console/second-factor'
 const api = '/api/v1/my/second-factor'
 
-/** How the reader signs in besides the password: an app that makes codes, passkeys, and recovery codes. */
+/** How the reader signs in besides the password: what features bring, and recovery codes. */
 export const secondFactorPages: FastifyPluginCallback = (app, _options, done) => {
   const config = { enrolment: true }
 
   app.get('/second-factor', { config }, async (request, reply) => reply.page(await secondFactorPage(request)))
-
-  app.post('/second-factor/app', { config }, async (request, reply) => {
-    const visit = visitOf(request)
-    const begun = await visit.api.send<NewAuthenticatorView>('POST', api)
-    if (!begun.ok && begun.status === 409) return reply.redirect(at, 303)
-    if (!begun.ok) throw new ApiRefused(begun)
-    return reply.page(newApp(visit, begun.body))
-  })
-
-  app.post<Form>('/second-factor/confirm', { config }, async (request, reply) => {
-    const visit = visitOf(request)
-    const confirmed = await visit.api.send<RecoveryCodesView>('POST', `${api}/confirm`, { code: request.body.get('code') ?? '' })
-    if (confirmed.ok) return reply.page(codesPage(visit, confirmed.body))
-    if (confirmed.status === 409) return reply.redirect(at, 303)
-    return reply.code(statusOf(confirmed)).page(confirmPage(visit, notice('bad', html`<p>${visit.words.codeWrong}</p>`)))
-  })
 
   app.post<Form>('/second-factor/recovery-codes', { config }, async (request, reply) => {
     const visit = visitOf(request)
@@ -62,19 +44,9 @@ export async function secondFactorPage (
   const { words, actor } = visit
   const state = await visit.api.read<SecondFactorView>(api)
   const ofKinds: Html[] = []
-  for (const { kind, section } of formsOf(request)) ofKinds.push(sections[kind] ?? await section(visit))
+  for (const { kind, section } of sectionsOf(request)) ofKinds.push(sections[kind] ?? await section(visit, state))
   const demanded = actor.lacksSecondFactor === true && !state.enabled ? notice('warn', html`<p>${words.factorDemanded}</p>`) : html``
-  return sheet(visit,
-    html`${said}${demanded}${appSection(words, state)}${ofKinds}${state.enabled ? enabledSections(words, state) : html``}`)
-}
-
-function appSection (words: Words, { app }: SecondFactorView): Html {
-  return html`<section aria-labelledby="app"><h2 id="app">${words.factorApp}</h2>${
-    app
-      ? html`<p><span class="badge good">${words.factorOn}</span></p><p>${words.factorOnIntro}</p>`
-      : html`<p>${words.factorIntro}</p>
-<form method="post" action="${at}/app"><div class="actions"><button>${words.factorBegin}</button></div></form>`
-  }</section>`
+  return factorPage(visit, html`${said}${demanded}${ofKinds}${state.enabled ? enabledSections(words, state) : html``}`)
 }
 
 function enabledSections (words: Words, { since, recoveryCodes }: SecondFactorView): Html {
@@ -88,32 +60,17 @@ function enabledSections (words: Words, { since, recoveryCodes }: SecondFactorVi
   }${proofForm(words, { action: `${at}/remove`, id: 'factor', ...remove })}</section>`
 }
 
-/** The page that shows the secret of a new app, once. */
-function newApp (visit: Visit, { secret, uri }: NewAuthenticatorView): Html {
-  const { words } = visit
-  return confirmPage(visit, html`<p>${words.factorScan}</p>${qrCode(uri, words.factorQr)}<p>${words.factorType}</p>
-<p>${copied(words, secret.replaceAll(/(.{4})(?=.)/g, '$1 '))}</p>`)
-}
-
-/** The form for the first code of a new app. */
-function confirmPage (visit: Visit, before: Html): Html {
-  const { words } = visit
-  return sheet(visit, html`<section>${before}<form method="post" action="${at}/confirm" class="stack">
-${
-    textField({ name: 'code', label: words.codeOfApp, autocomplete: 'one-time-code', required: true, autofocus: true })
-  }<div class="actions"><button>${words.factorConfirm}</button><a href="${at}">${words.factorAgain}</a></div></form></section>`)
-}
-
 /** The page that shows recovery codes, once. */
 export function codesPage (visit: Visit, { recoveryCodes }: RecoveryCodesView): Html {
   const { words } = visit
-  return sheet(visit, html`${notice('good', html`<p>${words.recoveryMade}</p>`)}<section aria-labelledby="codes">
+  return factorPage(visit, html`${notice('good', html`<p>${words.recoveryMade}</p>`)}<section aria-labelledby="codes">
 <h2 id="codes">${words.recoveryCodes}</h2><p>${words.recoveryIntro}</p><ul class="codes"${copyable(words)}>${
     recoveryCodes.map((code) => html`<li><code>${code}</code></li>\n`)
   }</ul></section><p><a class="button" href="/console">${words.recoveryKept}</a></p>`)
 }
 
-function sheet (visit: Visit, main: Html): Html {
+/** A page about the second factor. */
+export function factorPage (visit: Visit, main: Html): Html {
   const { words, actor } = visit
   const back = actor.lacksSecondFactor === true ? html`` : html`<p><a href="/console/sessions">${words.account}</a></p>`
   return page({ ...visit, path: at }, { title: words.factor, section: 'sessions', main: html`${back}${main}` })

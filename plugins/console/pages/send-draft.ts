@@ -1,11 +1,14 @@
 import type { JsonObject } from '@dispatch/common'
 import { objectIn } from '../form/json.ts'
+import { isObject } from '../form/schema.ts'
 import { readSettings } from '../form/settings.ts'
 import { type DataForm, dataForm, fits } from '../form/simple.ts'
-import { type ProviderView, withQuery } from '../session/api.ts'
+import type { Words } from '../language/language.ts'
+import { type MyConfig, type ProviderView, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { providerOptions, readProviders } from './provider-names.ts'
-import { beginningOf, followingForms, followingOf, serviceForms } from './send-forms.ts'
+import { beginningOf, followersOf, followingForms, followingOf, serviceForms } from './send-forms.ts'
+import { unusable } from './settings-state.ts'
 
 /** A template that something is made of. */
 export type SentTemplate = {
@@ -38,6 +41,8 @@ export type Draft = {
   sandbox: boolean
   /** The providers that are installed, of all services. */
   providers: readonly ProviderView[]
+  /** What the reader's company, and the reader, have chosen and set up. */
+  config: MyConfig
 }
 
 export type Following = { service: string, fields: JsonObject }
@@ -46,18 +51,28 @@ type Begun = { template: string, service: string, then?: readonly string[] }
 
 /** The form of a template as it begins: with the sample. Throws `ApiRefused`. */
 export async function beginDraft (visit: Visit, { template: id, service: asked, then = [] }: Begun): Promise<Draft> {
-  const { template, service, providers } = await readParts(visit, { template: id, service: asked })
+  const [{ template, service, providers, config }, hasSent] = await Promise.all([
+    readParts(visit, { template: id, service: asked }),
+    hasSentForReal(visit)
+  ])
   const { sample, documentType } = template
   const form = formFor(template, sample)
   const fields = beginningOf(service, documentType)
-  const following = known(then).map((name) => ({ service: name, fields: followingOf(name) }))
-  const nothing = { metadata: '', callbackUrl: '', provider: '', sandbox: false }
-  return { template, service, providers, fields, following, data: sample, form, asked: 'form', ...nothing }
+  const following = chained(service, then).map((name) => ({ service: name, fields: followingOf(name) }))
+  const nothing = { metadata: '', callbackUrl: '', provider: '' }
+  const sandbox = !hasSent && canBeTest({ service, following, providers, provider: '' })
+  return { template, service, providers, config, sandbox, fields, following, data: sample, form, asked: 'form', ...nothing }
 }
 
-/** The services that can follow in a chain, each of them once. */
-function known (names: readonly string[]): string[] {
-  return [...new Set(names)].filter((name) => Object.hasOwn(followingForms, name))
+/** Whether anything was sent for real yet: until then a form begins as a test. */
+async function hasSentForReal ({ api }: Visit): Promise<boolean> {
+  const { data } = await api.read<{ data: unknown[] }>('/api/v1/dispatches?status=succeeded&test=false&limit=1')
+  return data.length > 0
+}
+
+/** Of the services that shall follow in a chain, those that can. */
+function chained (service: string, names: readonly string[]): string[] {
+  return names.reduce<string[]>((path, name) => followersOf([service, ...path]).includes(name) ? [...path, name] : path, [])
 }
 
 /** The form as it was sent. Throws `ApiRefused`. */
@@ -73,9 +88,9 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
   return {
     ...parts,
     fields: readSettings(serviceForms[service] ?? {}, body, 'request.'),
-    following: known(body.getAll('then')).map((name) => ({
+    following: chained(service, [...body.getAll('then').filter((name) => name !== textOf(':without')), textOf(':then')]).map((name) => ({
       service: name,
-      fields: readSettings(followingForms[name] ?? {}, body, `then.${name}.`)
+      fields: name === textOf(':then') ? followingOf(name) : readSettings(followingForms[name] ?? {}, body, `then.${name}.`)
     })),
     metadata: textOf(':metadata'),
     callbackUrl: textOf(':callbackUrl').trim(),
@@ -87,23 +102,77 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
   }
 }
 
+/** A draft as the API keeps it. `service`: the path of a chain. */
+export type StoredDraft = { id: string, service: string, request: JsonObject, sandbox: boolean, userId: number, dispatchId: string | null }
+
+/** The form of a stored draft, where it has a template; undefined without one. Throws `ApiRefused`. */
+export async function resumeDraft (visit: Visit, { service: path, request, sandbox }: StoredDraft): Promise<Draft | undefined> {
+  const [first = '', ...then] = path.split('/')
+  const { template: content, metadata, callbackUrl, providerName, ...objects } = request
+  if (!isObject(content) || typeof content['id'] !== 'number') return undefined
+  const { template, service, providers, config } = await readParts(visit, { template: String(content['id']), service: first })
+  const data = content['data'] ?? {}
+  const ofService = (name: string): JsonObject => isObject(objects[name]) ? objects[name] : {}
+  const form = isObject(data) ? formFor(template, data) : undefined
+  return {
+    template,
+    service,
+    providers,
+    config,
+    fields: ofService(service),
+    following: chained(service, then).map((name) => ({ service: name, fields: ofService(name) })),
+    metadata: isObject(metadata) ? linesOf(metadata) : '',
+    callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : '',
+    data: isObject(data) || typeof data === 'string' ? data : {},
+    form,
+    asked: form === undefined ? 'json' : 'form',
+    provider: typeof providerName === 'string' ? providerName : '',
+    sandbox
+  }
+}
+
+/** Keeps a draft under its id. What cannot be kept is sent all the same: nothing depends on it but the way back. */
+export async function keepDraft (visit: Visit, id: string, draft: Draft, dispatchId?: string): Promise<void> {
+  await visit.api.send('PUT', `/api/v1/drafts/${encodeURIComponent(id)}`, {
+    service: pathOf(draft),
+    request: requestOf(draft),
+    sandbox: draft.sandbox,
+    ...dispatchId !== undefined && { dispatchId }
+  })
+}
+
 async function readParts (
   visit: Visit,
   { template: id, service: asked }: Begun
-): Promise<Pick<Draft, 'template' | 'service' | 'providers'>> {
-  const [template, providers] = await Promise.all([
+): Promise<Pick<Draft, 'template' | 'service' | 'providers' | 'config'>> {
+  const [template, providers, config] = await Promise.all([
     visit.api.read<SentTemplate>(withQuery(`/api/v1/templates/${encodeURIComponent(id)}`, {})),
-    readProviders(visit)
+    readProviders(visit),
+    visit.api.read<MyConfig>('/api/v1/my/config')
   ])
   const service = Object.hasOwn(serviceForms, asked) ? asked : template.service
-  return { template, service, providers }
+  return { template, service, providers, config }
 }
 
-/** The providers that a request can name: those of its service, where nothing follows. */
-export function choosable ({ service, following, providers }: Draft): { value: string, label: string }[] {
-  return following.length > 0 ?
-    [] :
-    providerOptions(providers.filter(({ state, services = {} }) => state === 'installed' && Object.hasOwn(services, service)))
+/** The providers that a request can name: those of its service, where nothing follows. What keeps one from being used stands behind it. */
+export function choosable (words: Words, { service, following, providers, config }: Draft): { value: string, label: string }[] {
+  if (following.length > 0) return []
+  const able = providers.filter(({ state, services = {} }) => state === 'installed' && Object.hasOwn(services, service))
+  return providerOptions(able).map(({ value, label }) => {
+    const lack = unusable(words, { config, providers, service }, value)
+    return { value, label: lack === undefined ? label : `${label} (${lack.why})` }
+  })
+}
+
+/** Whether a vendor has a test environment: that of the named provider, else of any that does one of the services. */
+export function canBeTest ({ service, following, providers, provider }: Pick<
+  Draft,
+  'service' | 'following' | 'providers' | 'provider'
+>): boolean {
+  const asked = [service, ...following.map((next) => next.service)]
+  return providers.some(({ code, sandbox, services = {} }) =>
+    sandbox !== undefined && (provider === '' || provider === code) && asked.some((name) => Object.hasOwn(services, name))
+  )
 }
 
 /** The form of a template, where it shows all of the data but those that it carries along. */
@@ -125,10 +194,14 @@ export function restOf ({ form: { properties = {} } }: DataForm, data: JsonObjec
 
 /** The address of the API for a draft, without and with its query. */
 export function addressOf ({ service, following, sandbox, callbackUrl }: Draft, action: '' | '/validate' = ''): string {
-  const path = [service, ...following.map((next) => next.service)].map(encodeURIComponent).join('/')
+  const path = pathOf({ service, following })
   // A callback tells of what nobody waits for.
   const async = callbackUrl !== '' && action === '' ? 'true' : undefined
   return withQuery(`/api/${path}${action}`, { sandbox: sandbox ? 'true' : undefined, async })
+}
+
+function pathOf ({ service, following }: Pick<Draft, 'service' | 'following'>): string {
+  return [service, ...following.map((next) => next.service)].map(encodeURIComponent).join('/')
 }
 
 /** The body of the request. */
@@ -141,6 +214,10 @@ export function requestOf ({ template: { id }, service, fields, following, data,
     ...callbackUrl === '' ? {} : { callbackUrl },
     ...provider === '' || following.length > 0 ? {} : { providerName: provider }
   }
+}
+
+function linesOf (pairs: JsonObject): string {
+  return Object.entries(pairs).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`).join('\n')
 }
 
 /** The pairs in lines of `name=value`. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import { type FieldSchema, isObject, type SettingsForm } from '../form/schema.ts'
-import { consoleParts } from '../session/services.ts'
+import { consoleParts, nextIn } from '../session/services.ts'
 import { sampleOf } from './samples.ts'
 
 type Fields = Readonly<Record<string, FieldSchema>>
@@ -10,6 +10,11 @@ export const serviceForms = formsOf(({ form }) => form)
 
 /** What may follow in a chain, and needs besides: it sends a text of its own, and the document of the first one. */
 export const followingForms = formsOf(({ form, following = form }) => following)
+
+/** What may follow the services of a path, and has a form. */
+export function followersOf (path: readonly string[]): string[] {
+  return nextIn(path).filter((name) => Object.hasOwn(followingForms, name))
+}
 
 function formsOf (formIn: (part: typeof consoleParts[string]) => SettingsForm | undefined): Readonly<Record<string, SettingsForm>> {
   return Object.fromEntries(Object.entries(consoleParts).flatMap(([service, part]) => {

@@ -4,6 +4,7 @@ import { type Html, html } from '../../html.ts'
 import { checkField, choiceField, linesField, onceField, textField } from '../form/fields.ts'
 import { pretty } from '../form/json.ts'
 import { createRemembered } from '../form/remembered.ts'
+import { sentenceOf } from '../form/sentence.ts'
 import { fieldsOf, type Filled } from '../form/settings.ts'
 import type { DataForm } from '../form/simple.ts'
 import { longTextField } from '../form/text.ts'
@@ -13,8 +14,8 @@ import { messageServices } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { copyable, notice, page } from './layout.ts'
 import { type ApiRequest, curlOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
-import { addressOf, choosable, type Draft, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
-import { followingForms, serviceForms } from './send-forms.ts'
+import { addressOf, canBeTest, choosable, type Draft, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
+import { followersOf, followingForms, serviceForms } from './send-forms.ts'
 
 /**
  * What a page says of a form besides what stands in it. `told` stands beside the buttons, and is read out when it changes. `accepted`:
@@ -58,16 +59,6 @@ export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice):
           none: words.sendOwnService,
           options: optionsFor(words, 'service', Object.keys(serviceForms).filter((name) => mayUse(visit, name)))
         })
-      }${
-        [1, 2].map((n) =>
-          choiceField({
-            name: `then${n}`,
-            label: words.sendThen,
-            note: words.optional,
-            none: words.none,
-            options: optionsFor(words, 'service', Object.keys(followingForms).filter((name) => mayUse(visit, name)))
-          })
-        )
       }<div class="actions"><button>${words.sendOpen}</button></div></form>`
   }${
     nextCursor === null
@@ -95,6 +86,7 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   const { words } = visit
   const { said = html``, told = html``, problems = [], once, origin = '' } = shown
   const { template: { id, name }, service } = draft
+  const path = withQuery('/console/send', { template: String(id), service, draft: once })
   const request = { url: origin + addressOf(draft), body: requestOf(draft) }
   const code = isBegun(draft, problems)
     ? begunCode([words.code, request], () => codeSection(words, request))
@@ -104,12 +96,16 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
       ? html``
       : notice('warn', html`<p>${fill(words.sendNotYours, { service: wordFor(words, 'service', service) })}</p>`)
   }
-<form method="post" action="/console/send" class="split" data-asks="/console/send/check" novalidate><div>
+<form method="post" action="/console/send" id="draft" class="split" data-asks="/console/send/check" novalidate><div>
 <button hidden formaction="/console/send/validate">${words.validate}</button>
-<input type="hidden" name=":template" value="${String(id)}"><input type="hidden" name="of" value="${service}">${onceField(once)}${
+<input type="hidden" name=":template" value="${
+    String(id)
+  }"><input type="hidden" name="of" value="${service}"><input type="hidden" name=":back" value="${path}">${onceField(once)}${
     draft.following.map((next) => html`<input type="hidden" name="then" value="${next.service}">`)
   }
-${aboutSection(words, draft, problems)}${followingSections(words, draft, problems)}${dataSection(words, draft, problems)}</div>
+${aboutSection(words, draft, problems)}${followingSections(words, draft, problems)}${nextSection(visit, draft)}${
+    dataSection(words, draft, problems)
+  }</div>
 <section aria-labelledby="preview"><h2 id="preview">${words.preview}</h2><div class="actions">
 <button class="second" formaction="/console/send/validate">${words.validate}</button>
 <button class="second" formaction="/console/send/preview" formtarget="document">${words.sendPreview}</button>
@@ -117,7 +113,7 @@ ${aboutSection(words, draft, problems)}${followingSections(words, draft, problem
 <p class="quiet">${words.sendPreviewIntro}</p>
 <iframe name="document" title="${fill(words.previewOf, { name })}"${shows(draft, shown)}></iframe></section>
 ${code}</form>`
-  return page({ ...visit, path: `/console/send?template=${String(id)}&service=${service}` }, {
+  return page({ ...visit, path }, {
     title: fill(words.sendTitle, { name }),
     section: 'send',
     main
@@ -157,7 +153,7 @@ function codeSection (words: Words, request: ApiRequest): Html {
 
 function aboutSection (words: Words, draft: Draft, problems: Filled['problems']): Html {
   const { service, fields, provider, sandbox } = draft
-  const providers = choosable(draft)
+  const providers = choosable(words, draft)
   return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}${words.colon}${wordFor(words, 'service', service)}</h2>${
     fieldsOf(words, serviceForms[service] ?? {}, { values: fields, problems }, { name: 'request.', path: `/${service}` })
   }${
@@ -168,15 +164,17 @@ function aboutSection (words: Words, draft: Draft, problems: Filled['problems'])
         value: provider,
         none: words.sendProviderUsual,
         options: providers,
-        wrong: problems.filter(({ path }) => path === '/providerName').map(({ message }) => message)
+        wrong: problems.filter(({ path }) => path === '/providerName').map((one) => sentenceOf(words, one))
       })
     }`
-  }${checkField({ name: ':sandbox', label: words.useSandbox, checked: sandbox })}${moreFields(words, draft, problems)}</section>`
+  }${sandbox || canBeTest(draft) ? checkField({ name: ':sandbox', label: words.useSandbox, checked: sandbox }) : html``}${
+    moreFields(words, draft, problems)
+  }</section>`
 }
 
 function moreFields (words: Words, { metadata, callbackUrl }: Draft, problems: Filled['problems']): Html {
-  const wrongAt = (path: string): string[] =>
-    problems.filter((one) => one.path === path || one.path.startsWith(`${path}/`)).map(({ message }) => message)
+  const wrongAt = (path: string): Html[] =>
+    problems.filter((one) => one.path === path || one.path.startsWith(`${path}/`)).map((one) => sentenceOf(words, one))
   const wrong = { metadata: wrongAt('/metadata'), callbackUrl: wrongAt('/callbackUrl') }
   const isOpen = metadata !== '' || callbackUrl !== '' || wrong.metadata.length + wrong.callbackUrl.length > 0
   return html`<details${isOpen ? html` open` : html``}><summary>${words.sendMoreFields}</summary>${
@@ -200,8 +198,20 @@ function followingSections (words: Words, { following }: Draft, problems: Filled
       wordFor(words, 'service', service)
     }</h2>${
       fieldsOf(words, followingForms[service] ?? {}, { values: fields, problems }, { name: `then.${service}.`, path: `/${service}` })
-    }</section>`
+    }<div class="actions"><button class="second" name=":without" value="${service}">${
+      fill(words.sendWithout, { service: wordFor(words, 'service', service) })
+    }</button></div></section>`
   )
+}
+
+/** What may follow what is there. */
+function nextSection (visit: Visit, { service, following }: Draft): Html {
+  const { words } = visit
+  const next = followersOf([service, ...following.map((one) => one.service)]).filter((name) => mayUse(visit, name))
+  if (next.length === 0) return html``
+  return html`<section aria-labelledby="then"><h2 id="then">${words.sendThen}</h2><p class="quiet">${words.sendThenIntro}</p><div class="actions">${
+    next.map((name) => html`<button class="second" name=":then" value="${name}">${wordFor(words, 'service', name)}</button>`)
+  }</div></section>`
 }
 
 const data = '/template/data'

@@ -1,15 +1,19 @@
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
+import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../../html.ts'
 import { onceIn } from '../form/fields.ts'
 import { pretty } from '../form/json.ts'
-import { creditsOf, fill, wordFor, type Words } from '../language/language.ts'
+import { sentenceOf } from '../form/sentence.ts'
+import type { Words } from '../language/language.ts'
+import { textOfSaid } from '../language/problems.ts'
 import { ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, sentences } from './layout.ts'
 import { sendNoPreview, sendPreview } from './preview.ts'
-import { nameOf } from './provider-names.ts'
 import { requestFile } from './send-code.ts'
-import { addressOf, beginDraft, type Draft, readDraft, requestOf, type SentTemplate } from './send-draft.ts'
+import { addressOf, beginDraft, type Draft, keepDraft, readDraft, requestOf, resumeDraft, type SentTemplate,
+  type StoredDraft } from './send-draft.ts'
+import { isReal, review, samplesRefused, type Untouched, untouchedIn } from './send-review.ts'
 import { choicePage, draftPage, type Shown } from './send-view.ts'
 
 type Posted = { Body: URLSearchParams }
@@ -24,7 +28,21 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     const textOf = (name: string): string => typeof request.query[name] === 'string' ? request.query[name] : ''
     const chosen = { template: textOf('template'), service: textOf('service') }
     const then = [textOf('then1'), textOf('then2')]
-    if (chosen.template !== '') return show(request, reply, await beginDraft(visit, { ...chosen, then }))
+    const id = textOf('draft')
+    if (chosen.template !== '' || id !== '') {
+      // The address has the number of the draft: who comes back to it sends the same once.
+      if (!isDraftId(id)) {
+        return reply.redirect(withQuery('/console/send', { ...chosen, then1: then[0], then2: then[1], draft: randomUUID() }), 303)
+      }
+      const stored = await visit.api.send<StoredDraft>('GET', `/api/v1/drafts/${id}`)
+      const resumed = stored.ok ? await resumeDraft(visit, stored.body) : undefined
+      if (stored.ok && resumed !== undefined) {
+        const { userId, dispatchId } = stored.body
+        if (userId !== visit.actor.userId) return await copy(visit, reply, resumed)
+        return show(request, reply, resumed, { once: id, ...dispatchId !== null && { said: wasSent(visit.words, dispatchId) } })
+      }
+      if (chosen.template !== '') return show(request, reply, await beginDraft(visit, { ...chosen, then }), { once: id })
+    }
     const q = textOf('q').slice(0, 100)
     const path = withQuery('/api/v1/templates', { status: 'published', limit: '100', q, cursor: textOf('cursor') })
     const { data, nextCursor } = await visit.api.read<{ data: SentTemplate[], nextCursor: string | null }>(path)
@@ -32,27 +50,31 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   // Lines that come and go, and the data as JSON or as a form.
-  app.post<Posted>('/send', { bodyLimit }, async (request, reply) => show(request, reply, await readDraft(visitOf(request), request.body)))
+  app.post<Posted>('/send', { bodyLimit }, async (request, reply) => show(request, reply, await readKept(request), onceOf(request)))
+
+  app.post<Posted>('/send/copy', { bodyLimit },
+    async (request, reply) => copy(visitOf(request), reply, await readDraft(visitOf(request), request.body)))
 
   app.post<Posted>('/send/validate', { bodyLimit }, async (request, reply) => {
     const visit = visitOf(request)
-    const draft = await readDraft(visit, request.body)
-    const found = await visit.api.send<ValidationResponse>('POST', addressOf(draft, '/validate'), requestOf(draft))
-    return found.ok ? show(request, reply, draft, validated(visit.words, found.body, draft)) : refused(request, reply, draft, found)
+    const draft = await readKept(request)
+    const found = await visit.api.validate(addressOf(draft, '/validate'), requestOf(draft))
+    if (!found.ok) return refused(request, reply, draft, found)
+    return show(request, reply, draft, { ...onceOf(request), ...validated(visit.words, found.body, draft) })
   })
 
   // What the script asks while somebody types: the answer stands beside the fields and the buttons.
   app.post<Posted>('/send/check', { bodyLimit }, async (request, reply) => {
     const visit = visitOf(request)
-    const draft = await readDraft(visit, request.body)
-    const found = await visit.api.send<ValidationResponse>('POST', addressOf(draft, '/validate'), requestOf(draft))
-    const once = onceIn(request.body)
+    const draft = await readKept(request)
+    const found = await visit.api.validate(addressOf(draft, '/validate'), requestOf(draft))
+    const once = onceOf(request)
     if (found.ok) {
       const { body } = found
-      return show(request, reply, draft, { told: plannedBy(visit.words, body, draft), problems: body.warnings, accepted: true, once })
+      return show(request, reply, draft, { told: plannedBy(visit.words, body, draft), problems: body.warnings, accepted: true, ...once })
     }
     if (found.status === 429 || found.status >= 500) throw new ApiRefused(found)
-    return show(request, reply, draft, { told: notYet(visit.words, found), problems: found.error.details ?? [], once })
+    return show(request, reply, draft, { told: notYet(visit.words, found), problems: found.error.details ?? [], ...once })
   })
 
   app.post<Posted>('/send/request', { bodyLimit }, async (request, reply) => {
@@ -70,14 +92,23 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     const { template: { id }, data } = await readDraft(visit, request.body)
     const made = await visit.api.file(`/api/v1/templates/${String(id)}/preview`, { data })
     if (made.ok) return sendPreview(reply, made.body)
-    return sendNoPreview(reply, made.status, [made.error.message, ...(made.error.details ?? []).map(({ message }) => message)])
+    return sendNoPreview(reply, made.status, [made.error, ...made.error.details ?? []].map((one) => textOfSaid(visit.words, one)))
   })
 
   app.post<Posted>('/send/dispatch', { bodyLimit }, async (request, reply) => {
     const visit = visitOf(request)
-    const draft = await readDraft(visit, request.body)
-    const sent = await visit.api.send<{ dispatchId: string }>('POST', addressOf(draft), requestOf(draft), onceIn(request.body))
+    const draft = await readKept(request)
+    const once = onceIn(request.body)
+    const untouched = await samplesForReal(visit, draft)
+    if (untouched.length > 0) {
+      return show(request, reply.code(422), draft, { ...onceOf(request), said: notice('bad', samplesRefused(visit.words, untouched)) })
+    }
+    const sent = await visit.api.send<{ dispatchId: string }>('POST', addressOf(draft), requestOf(draft), once)
     const dispatchId = sent.ok ? sent.body.dispatchId : sent.error.dispatchId
+    if (!sent.ok && sent.error.error === 'idempotency_key_reused' && dispatchId !== undefined) {
+      return show(request, reply.code(sent.status), draft, { ...onceOf(request), said: wasSent(visit.words, dispatchId) })
+    }
+    if (dispatchId !== undefined && isDraftId(once)) await keepDraft(visit, once, draft, dispatchId)
     // What was recorded has a page that says how it ended.
     if (dispatchId !== undefined) return reply.redirect(`/console/dispatches/${dispatchId}`, 303)
     return sent.ok ? reply.redirect('/console/dispatches', 303) : refused(request, reply, draft, sent)
@@ -85,18 +116,57 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
+/** What is still a sample in a form that would be sent for real. What the service refuses anyway, it says itself. */
+async function samplesForReal (visit: Visit, draft: Draft): Promise<readonly Untouched[]> {
+  const untouched = untouchedIn(visit.words, draft)
+  if (untouched.length === 0) return []
+  const found = await visit.api.validate(addressOf(draft, '/validate'), requestOf(draft))
+  return found.ok && isReal(found.body) ? untouched : []
+}
+
+/** The form as it was sent, which is kept: under the number that its page has. */
+async function readKept (request: FastifyRequest<Posted>): Promise<Draft> {
+  const visit = visitOf(request)
+  const draft = await readDraft(visit, request.body)
+  const id = onceIn(request.body)
+  if (isDraftId(id)) await keepDraft(visit, id, draft)
+  return draft
+}
+
+/** A page of the same form stays the same request, however often it is sent. */
+function onceOf ({ body }: FastifyRequest<Posted>): Pick<Shown, 'once'> {
+  return { once: onceIn(body) }
+}
+
+function isDraftId (id: string | undefined): id is string {
+  return id !== undefined && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(id)
+}
+
+/** The same as a draft of its own. */
+async function copy (visit: Visit, reply: FastifyReply, draft: Draft): Promise<FastifyReply> {
+  const id = randomUUID()
+  await keepDraft(visit, id, draft)
+  const { template, service } = draft
+  return reply.redirect(withQuery('/console/send', { template: String(template.id), service, draft: id }), 303)
+}
+
+/** That a draft was sent before, as it was then; and a way to send it anew. */
+function wasSent (words: Words, dispatchId: string): Html {
+  return notice('warn', html`<p>${words.sendWasSent} <a href="/console/dispatches/${dispatchId}">${words.sendWasSentSee}</a></p>
+<p><button class="second" form="draft" formaction="/console/send/copy">${words.sendAnew}</button></p>`)
+}
+
 function show (request: FastifyRequest, reply: FastifyReply, draft: Draft, shown: Shown = {}): FastifyReply {
   return reply.page(draftPage(visitOf(request), draft, { ...shown, origin: `${request.protocol}://${request.host}` }), 'framing')
 }
 
-/** The form again, with everything in it. Where it is in doubt what has happened, a repeat stays the same request. */
+/** The form again, with everything in it. A repeat stays the same request. */
 function refused (request: FastifyRequest<Posted>, reply: FastifyReply, draft: Draft, refusal: Refusal): FastifyReply {
   const { status, error } = refusal
   if (status === 401) throw new ApiRefused(refusal)
   const { words }: Visit = visitOf(request)
-  const once = status >= 500 ? onceIn(request.body) : undefined
   const said = notice('bad', html`<p>${words.sendRefused}</p>${sentences(words, error)}`)
-  return show(request, reply.code(status), draft, { said, problems: error.details ?? [], once })
+  return show(request, reply.code(status), draft, { ...onceOf(request), said, problems: error.details ?? [] })
 }
 
 function validated (words: Words, found: ValidationResponse, draft: Draft): Shown {
@@ -107,26 +177,18 @@ function validated (words: Words, found: ValidationResponse, draft: Draft): Show
   }
 }
 
-/** That the service would accept a request, by whom, for how much, and what it remarks. */
-function plannedBy (words: Words, { warnings, plan }: ValidationResponse, { providers }: Draft): Html {
-  const steps = plan.map(({ service, providerName, credits }) =>
-    html`<p>${
-      fill(words.sendPlan, {
-        service: wordFor(words, 'service', service),
-        provider: providerName == null ? words.noProvider : nameOf(providers, providerName),
-        credits: creditsOf(words, credits)
-      })
-    }</p>`
-  )
-  const remarks = warnings.length === 0 ? html`` : html`<ul lang="en">${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul>`
-  return html`<p>${words.sendValid}</p>${steps}${remarks}`
+/** That the service would accept a request, what it would do, and what it remarks. */
+function plannedBy (words: Words, found: ValidationResponse, draft: Draft): Html {
+  const { warnings } = found
+  const remarks = warnings.length === 0 ? html`` : html`<ul>${warnings.map((one) => html`<li>${sentenceOf(words, one)}</li>`)}</ul>`
+  return html`<p>${words.sendValid}</p>${review(words, found, draft)}${remarks}`
 }
 
 /** The most sentences that are read out while somebody types. All of them stand beside their fields. */
 const mostTold = 5
 
 /** What the service would refuse, each with its place in the request. */
-function notYet (words: Words, { error: { message, details = [] } }: Refusal): Html {
-  const told = details.slice(0, mostTold).map((one) => html`<li><code>${one.path}</code> <span lang="en">${one.message}</span></li>`)
-  return html`<p>${words.sendNotYet}</p>${told.length === 0 ? html`<p lang="en">${message}</p>` : html`<ul>${told}</ul>`}`
+function notYet (words: Words, { error }: Refusal): Html {
+  const told = (error.details ?? []).slice(0, mostTold).map((one) => html`<li><code>${one.path}</code> ${sentenceOf(words, one)}</li>`)
+  return html`<p>${words.sendNotYet}</p>${told.length === 0 ? html`<p>${sentenceOf(words, error)}</p>` : html`<ul>${told}</ul>`}`
 }

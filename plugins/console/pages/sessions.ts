@@ -2,9 +2,8 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
 import { type Api, ApiRefused, noticeText, type NoticeView, type SessionView } from '../session/api.ts'
-import { type Visit, visitOf } from '../session/visit.ts'
+import { partsAt, type Visit, visitOf } from '../session/visit.ts'
 import { page, table, time } from './layout.ts'
-import { ownSingleSignOn } from './single-sign-on.ts'
 import { said, type Typed } from './typed.ts'
 import { passwordFields } from './user.ts'
 
@@ -53,7 +52,7 @@ function hasCurrent (sessions: readonly SessionView[]): boolean {
 }
 
 async function view (visit: Visit, typed?: Typed): Promise<Html> {
-  const { words, api, acting } = visit
+  const { words, api, acting, parts } = visit
   const [sessions, { data: notices }] = [await sessionsOf(api), await api.read<{ data: NoticeView[] }>('/api/v1/my/notices')]
   return page({ ...visit, path: at }, {
     title: words.account,
@@ -64,7 +63,7 @@ async function view (visit: Visit, typed?: Typed): Promise<Html> {
 <section aria-labelledby="factor"><h2 id="factor">${words.factor}</h2><p>${words.factorIntro}</p>
 <p><a href="/console/second-factor">${words.factorManage}</a></p></section>${
       acting === undefined ? passwordSection(words, typed) : html``
-    }${await ownSingleSignOn(visit)}${noticesSection(words, notices)}`
+    }${await Promise.all(partsAt(parts, 'account').map((part) => part(visit)))}${noticesSection(words, notices)}`
   })
 }
 

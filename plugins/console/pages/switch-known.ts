@@ -2,6 +2,7 @@ import type { Words } from '../language/language.ts'
 import { ApiRefused, type MyConfig, type ProviderView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { readProviders } from './provider-names.ts'
+import { stateOf } from './settings-state.ts'
 
 export type Known = {
   service: string
@@ -34,8 +35,6 @@ export function environmentOf (words: Words, config: MyConfig, code: string | un
   return stored === undefined ? '' : stored.sandbox ? words.sandbox : words.environmentReal
 }
 
-export function stateOf (words: Words, config: MyConfig, code: string | undefined): string {
-  if (code === undefined || code === '') return ''
-  const stored = storedOf(config, code)
-  return stored === undefined ? words.notConfigured : stored.valid ? words.ready : words.needsAttention
+export function settingsOf (words: Words, config: MyConfig, code: string | undefined): string {
+  return code === undefined || code === '' ? '' : stateOf(words, storedOf(config, code)).text
 }

@@ -6,7 +6,7 @@ import { type ListedProvider, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, sentences, table } from './layout.ts'
 import { nameOf } from './provider-names.ts'
-import { environmentOf, type Known, readKnown, stateOf } from './switch-known.ts'
+import { environmentOf, type Known, readKnown, settingsOf } from './switch-known.ts'
 import { errorOf } from './typed.ts'
 
 type Posted = { Params: { service: string }, Body: URLSearchParams }
@@ -139,7 +139,7 @@ function told (words: Words, { providers, config }: Known, entry: ListedProvider
     weight === undefined ? '' : fill(words.listWeightOf, { weight }),
     ...after.map((word) => words[`after_${word}`]),
     environmentOf(words, config, providerName),
-    stateOf(words, config, providerName)
+    settingsOf(words, config, providerName)
   ].filter((fact) => fact !== '')
   return html`<strong>${nameOf(providers, providerName)}</strong><br><span class="quiet">${facts.join(' · ')}</span>`
 }

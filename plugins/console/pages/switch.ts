@@ -6,7 +6,7 @@ import { ApiRefused, type ProviderView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
 import { nameOf, settingsLinks } from './provider-names.ts'
-import { environmentOf, type Known, readKnown, stateOf } from './switch-known.ts'
+import { environmentOf, type Known, readKnown, settingsOf } from './switch-known.ts'
 import { listSection } from './switch-list.ts'
 
 type Named = { Params: { service: string } }
@@ -59,7 +59,7 @@ function preview (words: Words, known: Known, to: string): Html {
       nameOrNone(words, providers, to)],
     [words.environment, environmentOf(words, config, now), environmentOf(words, config, to)],
     [words.hosts, hostsOf(providers, now), hostsOf(providers, to)],
-    [words.configuration, stateOf(words, config, now), stateOf(words, config, to)]
+    [words.configuration, settingsOf(words, config, now), settingsOf(words, config, to)]
   ] as const).filter(([, ...both]) => both.some((text) => text !== '')).map(([title, before, after]) =>
     html`<tr><th scope="row">${title}</th><td>${before}</td><td>${after}</td></tr>\n`
   )

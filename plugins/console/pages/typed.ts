@@ -1,4 +1,5 @@
 import { type Html, html } from '../../html.ts'
+import { sentenceOf } from '../form/sentence.ts'
 import type { Words } from '../language/language.ts'
 import { ApiRefused, type ErrorBody, type Refusal } from '../session/api.ts'
 import { notice, sentences } from './layout.ts'
@@ -15,9 +16,9 @@ export function errorOf (refusal: Refusal): ErrorBody {
 /** Why a form was refused. What stands beside one of its fields, which are named as the API names them, is not said twice. */
 export function said (words: Words, typed: Typed | undefined, ...fields: readonly string[]): Html {
   if (typed === undefined) return html``
-  const { message, details = [] } = typed.error
+  const { error, message, details = [] } = typed.error
   const elsewhere = details.filter(({ path }) => !fields.some((name) => isWithin(path, `/${name}`)))
-  if (elsewhere.length === details.length) return told(words, sentences(words, { message, details }))
+  if (elsewhere.length === details.length) return told(words, sentences(words, { error, message, details }))
   const [first] = elsewhere
   return told(words,
     first === undefined ? html`<p>${words.seeFields}</p>` : sentences(words, { message: first.message, details: elsewhere }))
@@ -31,7 +32,7 @@ function isWithin (path: string, place: string): boolean {
   return path === place || path.startsWith(`${place}/`)
 }
 
-/** The API's sentences about the value at a path. */
-export function wrongOf (typed: Typed | undefined, path: string): string[] {
-  return (typed?.error.details ?? []).filter((detail) => isWithin(detail.path, path)).map(({ message }) => message)
+/** What is said of the value at a path. */
+export function wrongOf (words: Words, typed: Typed | undefined, path: string): Html[] {
+  return (typed?.error.details ?? []).filter((detail) => isWithin(detail.path, path)).map((detail) => sentenceOf(words, detail))
 }

@@ -1,14 +1,12 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { radioField, textField } from '../form/fields.ts'
-import { fill, optionsFor, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type MySingleSignOnView, type PasswordLinkView, type UserView } from '../session/api.ts'
+import { optionsFor, wordFor, type Words } from '../language/language.ts'
+import { ApiRefused, type UserView } from '../session/api.ts'
 import { serviceNames } from '../session/services.ts'
-import { type Visit, visitOf } from '../session/visit.ts'
+import { partsAt, type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
-import { notice, page, sentences, time } from './layout.ts'
-import { deliveryField, deliveryIn, mailsLinks } from './link-delivery.ts'
-import { linkPage } from './made-link.ts'
+import { notice, page, time } from './layout.ts'
 import { said, type Typed, wrongOf } from './typed.ts'
 
 type Posted = { Params: { id: string }, Body: URLSearchParams }
@@ -18,7 +16,7 @@ type Entered = { role: string, services: readonly string[] }
 /** A user of the reader's company: the role, the services, a new password, to disable. */
 export const userPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Params: { id: string } }>('/company/users/:id',
-    async (request, reply) => reply.page(await view(visitOf(request), request.params.id, html``)))
+    async (request, reply) => reply.page(await userPage(visitOf(request), request.params.id, html``)))
 
   const changes = {
     rights: (body: URLSearchParams) => userIn(body),
@@ -39,7 +37,7 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
     const [visit, { params: { id } }] = [visitOf(request), request]
     const reset = await visit.api.send('POST', `/api/v1/users/${encodeURIComponent(id)}/reset`)
     if (!reset.ok) throw new ApiRefused(reset)
-    return reply.page(await view(visit, id, notice('good', html`<p>${visit.words.resetDone}</p>`)))
+    return reply.page(await userPage(visit, id, notice('good', html`<p>${visit.words.resetDone}</p>`)))
   })
 
   for (const [name, bodyOf] of Object.entries(changes)) {
@@ -49,23 +47,9 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
       const changed = await visit.api.send('PUT', `/api/v1/users/${encodeURIComponent(id)}`, bodyOf(body))
       if (changed.ok) return reply.redirect('/console/company?saved=1', 303)
       if (changed.status === 404 || visit.actor.role === 'member') throw new ApiRefused(changed)
-      return reply.code(changed.status).page(await view(visit, id, html``, { body, error: changed.error }))
+      return reply.code(changed.status).page(await userPage(visit, id, html``, { body, error: changed.error }))
     })
   }
-
-  app.post<Posted>('/company/users/:id/password-link', async (request, reply) => {
-    const [visit, { params: { id }, body }] = [visitOf(request), request]
-    const user = await visit.api.read<UserView>(`/api/v1/users/${encodeURIComponent(id)}`)
-    const made = await visit.api.send<PasswordLinkView>('POST', `/api/v1/users/${encodeURIComponent(id)}/password-link${deliveryIn(body)}`)
-    if (made.ok) {
-      const { passwordLink, passwordLinkMade } = visit.words
-      const back = html`<a href="/console/company/users/${id}">${user.email}</a>`
-      const { email } = user
-      return reply.page(linkPage(visit, made.body, { title: passwordLink, intro: fill(passwordLinkMade, { email }), email, back }))
-    }
-    const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, made.error)}`)
-    return reply.code(made.status).page(await view(visit, id, said))
-  })
   done()
 }
 
@@ -115,7 +99,7 @@ export function servicesIn (body: URLSearchParams): string[] {
 /** The fields for another password. Whose it is proves that by the present one. */
 export function passwordFields (words: Words, typed: Typed | undefined, isSelf: boolean): Html {
   const field = (name: 'current' | 'password', label: string, autocomplete: string, help?: string): Html =>
-    textField({ name, label, type: 'password', autocomplete, help, wrong: wrongOf(typed, `/${name}`) })
+    textField({ name, label, type: 'password', autocomplete, help, wrong: wrongOf(words, typed, `/${name}`) })
   return html`${isSelf ? field('current', words.passwordNow, 'current-password') : html``}${
     field('password', words.passwordNew, 'new-password', words.passwordHelp)
   }`
@@ -137,13 +121,6 @@ function resetSection (words: Words, at: string): Html {
 `
 }
 
-/** For a user whom the company's provider knows as somebody else. */
-function unlinkSection (words: Words, at: string): Html {
-  return html`<section aria-labelledby="unlink"><h2 id="unlink">${words.signOn}</h2><p>${words.signOnUnlinkIntro}</p>
-<form method="post" action="${at}/unlink"><div class="actions"><button class="danger">${words.signOnUnlink}</button></div></form></section>
-`
-}
-
 /** Nobody disables themselves: they would be refused at once. */
 function disabling (words: Words, at: string, isDisabled: boolean): Html {
   const label = isDisabled ? words.userEnable : words.userDisable
@@ -154,14 +131,11 @@ function disabling (words: Words, at: string, isDisabled: boolean): Html {
 `
 }
 
-async function view (visit: Visit, id: string, told: Html, typed?: Typed): Promise<Html> {
-  const { words, api, actor } = visit
+/** The page of a user of the reader's company. `told`: what is said first. */
+export async function userPage (visit: Visit, id: string, told: Html, typed?: Typed): Promise<Html> {
+  const { words, api, actor, parts } = visit
   const path = `/api/v1/users/${encodeURIComponent(id)}`
-  const [user, mails, { linked }] = await Promise.all([
-    api.read<UserView>(path),
-    mailsLinks(api),
-    api.read<MySingleSignOnView>(`${path}/single-sign-on`)
-  ])
+  const user = await api.read<UserView>(path)
   const at = `/console/company/users/${String(user.id)}`
   const isSelf = user.id === actor.userId
   const main = html`<p><a href="/console/company">${words.users}</a></p>${told}${
@@ -176,13 +150,10 @@ async function view (visit: Visit, id: string, told: Html, typed?: Typed): Promi
 <section aria-labelledby="password"><h2 id="password">${words.passwordNew}</h2><p>${words.passwordNewIntro}</p>
 <form method="post" action="${at}/password" novalidate>${passwordFields(words, typed, isSelf)}
 <div class="actions"><button class="second">${words.passwordSet}</button></div></form></section>
-${
-    isSelf ? html`` : html`<section aria-labelledby="link"><h2 id="link">${words.passwordLink}</h2><p>${words.passwordLinkIntro}</p>
-<form method="post" action="${at}/password-link">${
-      mails && user.role !== 'operator' ? deliveryField(words) : html``
-    }<div class="actions"><button class="second">${words.passwordLinkMake}</button></div></form></section>`
-  }${user.secondFactor && !isSelf ? factorSection(words, at) : html``}${linked && !isSelf ? unlinkSection(words, at) : html``}${
-    actSection(visit, user)
-  }${isSelf ? html`` : resetSection(words, at)}${isSelf ? html`` : disabling(words, at, user.disabled)}`
+${await Promise.all(partsAt(parts, 'userPassword').map((part) => part(visit, user)))}${
+    user.secondFactor && !isSelf ? factorSection(words, at) : html``
+  }${await Promise.all(partsAt(parts, 'userFactor').map((part) => part(visit, user)))}${actSection(visit, user)}${
+    isSelf ? html`` : resetSection(words, at)
+  }${isSelf ? html`` : disabling(words, at, user.disabled)}`
   return page({ ...visit, path: at }, { title: user.email, section: 'company', main })
 }

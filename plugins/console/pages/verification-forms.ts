@@ -1,5 +1,6 @@
 import { type Html, html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
+import type { SecondFactorView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 
 /**
@@ -9,14 +10,14 @@ import type { Visit } from '../session/visit.ts'
  */
 export type AnswerForm = { action: string, options: string, name: string, use: 'alone' | 'second', before: Html, wrong: boolean }
 
-/** What the console shows of a kind of verification. */
-export type VerificationForms = {
-  kind: string
+/** What the reader has of a kind of verification, on the page of the second factor. */
+export type FactorSection = { kind: string, section: (visit: Visit, state: SecondFactorView) => Promise<Html> }
+
+/** What the console shows of a kind of verification that a browser is asked for. */
+export type VerificationForms = FactorSection & {
   form: (words: Words, form: AnswerForm) => Html
   /** What the second page of a sign-in says to somebody who has one. */
   wait: (words: Words) => string
-  /** What the reader has, on the page of the second factor. */
-  section: (visit: Visit) => Promise<Html>
 }
 
 /** The forms that a page offers; `wrong`: the kind whose answer was refused. */

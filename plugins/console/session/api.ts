@@ -1,4 +1,4 @@
-import type { Actor, ErrorBody } from '@dispatch/core'
+import { type Actor, type ErrorBody, latestVersion, type ValidationResponse } from '@dispatch/core'
 import type { FastifyRequest, LightMyRequestResponse } from 'fastify'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -7,12 +7,11 @@ import { askOwn } from '../../hooks/own-request.ts'
 import { ProofNeeded } from './proof.ts'
 
 export { callbackTypes, deliveryStatuses, isUnderWay, noticeText, scopesWithin, searchedStepStatuses, statusClasses } from '@dispatch/core'
-export type { AdapterDetail, AdapterView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView, ChoicesView, CompanyView,
-  ConfigurationView, CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody, EventView,
-  FoundDispatchView, GuideView, HoldView, InvitationView, InvitationWithLink, KeyView, LimitsView, LinkMailView, LinkView, ListedProvider,
-  LogCountView, MyConfig, MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView, NoticeView,
-  PasswordLinkView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView,
-  SettingsView, SingleSignOnView, StatisticsView, UserView, ValidationResponse, VendorCallView } from '@dispatch/core'
+export type { AuditView, CallbackSecrets, CallbackView, CheckView, ChoicesView, CompanyView, ConfigurationView, CreditsView,
+  DispatchRequestView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody, EventView, FoundDispatchView, GuideView, HoldView,
+  KeyView, LimitsView, LinkMailView, ListedProvider, LogCountView, MyConfig, NewCallbackSecret, NewEndpointView, NewKeyView, NoticeView,
+  ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView, SettingsView, StatisticsView,
+  UserView, ValidationResponse, VendorCallView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -20,7 +19,8 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export type Refusal = { ok: false, status: number, error: ErrorBody }
 export type ApiAnswer<Body> = { ok: true, body: Body } | Refusal
 
-export type ApiFile = { bytes: Buffer, contentType: string }
+/** `filename`: the parameters of its `Content-Disposition`. */
+export type ApiFile = { bytes: Buffer, contentType: string, filename?: string }
 
 /** An answer without which a page cannot be shown. */
 export class ApiRefused extends Error {
@@ -42,6 +42,10 @@ export type Api = {
   read: <Body>(path: string) => Promise<Body>
   /** With a `key` a repeat changes nothing. */
   send: <Body>(method: Method, path: string, body?: object, key?: string) => Promise<ApiAnswer<Body>>
+  /** A validation, whose answer tells more in the newest version of the API. */
+  validate: (path: string, body: object) => Promise<ApiAnswer<ValidationResponse>>
+  /** The parts of a form, with its files. */
+  upload: <Body>(path: string, form: FormData, key: string) => Promise<ApiAnswer<Body>>
   /** For what answers with a file: read, or made from a body. */
   file: (path: string, body?: object) => Promise<ApiAnswer<ApiFile>>
   /** A stream of events, until `gone` is aborted. Throws {@link ApiRefused}. */
@@ -56,13 +60,17 @@ export function openApi (request: FastifyRequest): Api {
 
 /** The API for one request of a browser: with its client's address, and inside the process. */
 export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor: Actor | null): Api {
-  type More = { payload?: object | undefined, key?: string | undefined, gone?: AbortSignal }
-  const ask = async (method: Method, url: string, { payload, key, gone }: More = {}): Promise<LightMyRequestResponse> => {
+  type More = { payload?: object | undefined, key?: string | undefined, version?: string | undefined, gone?: AbortSignal }
+  const ask = async (method: Method, url: string, { payload, key, version, gone }: More = {}): Promise<LightMyRequestResponse> => {
     const request = {
       method,
       url,
       remoteAddress,
-      headers: { 'x-request-id': id, ...key === undefined ? {} : { 'idempotency-key': key } },
+      headers: {
+        'x-request-id': id,
+        ...key === undefined ? {} : { 'idempotency-key': key },
+        ...version === undefined ? {} : { 'x-api-version': version }
+      },
       ...payload === undefined ? {} : { payload },
       ...gone === undefined ? {} : { payloadAsStream: true as const }
     }
@@ -74,13 +82,15 @@ export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor
     return { ok: false, status, error }
   }
 
-  async function send<Body> (method: Method, url: string, payload?: object, key?: string): Promise<ApiAnswer<Body>> {
-    const answer = await ask(method, url, { payload, key })
+  async function asked<Body> (method: Method, url: string, more: More): Promise<ApiAnswer<Body>> {
+    const answer = await ask(method, url, more)
     if (answer.statusCode >= 400) return refusalOf(answer)
     return { ok: true, body: (answer.body === '' ? undefined : answer.json()) as Body }
   }
   return {
-    send,
+    send: (method, url, payload, key) => asked(method, url, { payload, key }),
+    validate: (url, payload) => asked('POST', url, { payload, version: latestVersion }),
+    upload: (url, payload, key) => asked('POST', url, { payload, key }),
     async stream (url, gone) {
       const answer = await ask('GET', url, { gone })
       if (answer.statusCode < 400) return answer.stream()
@@ -90,10 +100,15 @@ export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor
     async file (path, body) {
       const answer = await ask(body === undefined ? 'GET' : 'POST', path, { payload: body })
       if (answer.statusCode >= 400) return refusalOf(answer)
-      return { ok: true, body: { bytes: answer.rawPayload, contentType: String(answer.headers['content-type']) } }
+      const { 'content-type': contentType, 'content-disposition': disposition = '' } = answer.headers
+      const [, filename] = /^attachment; (filename=.*)$/.exec(disposition) ?? []
+      return {
+        ok: true,
+        body: { bytes: answer.rawPayload, contentType: String(contentType), ...filename === undefined ? {} : { filename } }
+      }
     },
     async read<Body> (path: string) {
-      const answer = await send<Body>('GET', path)
+      const answer = await asked<Body>('GET', path, {})
       if (!answer.ok) throw new ApiRefused(answer)
       return answer.body
     }

@@ -1,10 +1,10 @@
-import { DatabaseUnavailable, DispatchError, type Sessions, type SigningOn } from '@dispatch/core'
+import { DatabaseUnavailable, DispatchError, type Sessions } from '@dispatch/core'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import type { Failure } from '../pages/errors.ts'
 import { ApiRefused } from './api.ts'
 import { ForeignForm, OtherIdentity } from './visit.ts'
 
-export type SessionOptions = { sessions: Sessions, signingOn: SigningOn }
+export type SessionOptions = { sessions: Sessions }
 
 /** What a page says of an error; one that is nobody's mistake is logged. */
 export function failureOf (error: FastifyError, request: FastifyRequest): Failure {

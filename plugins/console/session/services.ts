@@ -1,4 +1,5 @@
-import { type ConsolePart, type ServiceName, serviceNames, services, templateServices } from '@dispatch/core'
+import { canTransition, chains, type ConsolePart, demo, isDeliveryService, type ServiceName, serviceNames, services,
+  templateServices } from '@dispatch/core'
 
 export { mailService, serviceNames, templateServices } from '@dispatch/core'
 
@@ -7,11 +8,23 @@ export const consoleParts: Readonly<Record<string, ConsolePart>> = Object.fromEn
   serviceNames.map((name) => [name, services[name].console])
 )
 
+/** The provider that only plays the vendors: what it does is not real. */
+export const simulator: string = demo.provider
+
 /** Those of which recipients read a text: their templates are no documents. */
 export const messageServices: readonly string[] = serviceNames.filter((name) => services[name].message !== undefined)
 
-/** Those that some vendors can take back. */
-export const revocableServices: readonly string[] = serviceNames.filter((name) => services[name].revocable === true)
+/** Whether some vendors take back what they have accepted, and it has not gone too far. `delivery`: null where nothing is known of it. */
+export function canBeTakenBack (service: string, delivery: string | null): boolean {
+  if (!isDeliveryService(service) || services[service].revocable !== true) return false
+  return delivery === null || canTransition(service, delivery, 'cancelled')
+}
+
+/** The services that may come next in the path of a request. */
+export function nextIn (path: readonly string[]): readonly string[] {
+  return chains.filter((chain) => chain.length === path.length + 1 && path.every((name, index) => chain[index] === name))
+    .flatMap((chain) => chain.at(-1) ?? [])
+}
 
 /** Those that a template may be made for besides its own. */
 export const otherServices: readonly ServiceName[] = templateServices.filter((name) => services[name].template?.channel !== 'any')

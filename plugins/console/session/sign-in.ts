@@ -7,7 +7,7 @@ import { clientOf } from './client.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { fiveMinutes, ownPath } from './paths.ts'
 import { formsOf } from './verification.ts'
-import { visitOf } from './visit.ts'
+import { partsOf, visitOf } from './visit.ts'
 
 type Form = { Body: URLSearchParams }
 
@@ -19,8 +19,8 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
     const actor = await sessions.actorOf(readCookie(request, 'session') ?? '', request.ip)
     if (actor !== undefined) return reply.redirect(ownPath(request.query.next), 303)
     const { next, changed } = request.query
-    const verifications = { forms: formsOf(request) }
-    return reply.page(signInPage(languageOf(request), { next: ownPath(next), changed: changed !== undefined, verifications }))
+    const shown = { changed: changed !== undefined, verifications: { forms: formsOf(request) }, parts: partsOf(request) }
+    return reply.page(signInPage(languageOf(request), { next: ownPath(next), ...shown }))
   })
 
   app.post<Form>('/sign-in', { config: { ...open, limit: 'auth' } }, async (request, reply) => {
@@ -36,8 +36,8 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
     } catch (error) {
       if (!(error instanceof DispatchError) || !refusals.has(error.word)) throw error
       if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
-      const verifications = { forms: formsOf(request) }
-      return reply.code(error.status).page(signInPage(languageOf(request), { next, email, refused: error.word, verifications }))
+      const shown = { email, refused: error.word, verifications: { forms: formsOf(request) }, parts: partsOf(request) }
+      return reply.code(error.status).page(signInPage(languageOf(request), { next, ...shown }))
     }
     return reply.redirect(next, 303)
   })

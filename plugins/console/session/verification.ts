@@ -3,17 +3,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { languageOf } from '../language/language.ts'
 import { signInCodePage } from '../pages/sign-in-code.ts'
 import { signInPage } from '../pages/sign-in.ts'
-import type { VerificationForms } from '../pages/verification-forms.ts'
+import type { FactorSection, VerificationForms } from '../pages/verification-forms.ts'
 import { clientOf } from './client.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { fiveMinutes, ownPath } from './paths.ts'
-import { ownOf } from './visit.ts'
+import { ownOf, partsOf } from './visit.ts'
 
 const offered = Symbol('verifications')
 
 declare module 'fastify' {
   interface FastifyInstance {
-    [offered]: { sessions: Sessions, forms: VerificationForms[] }
+    [offered]: { sessions: Sessions, forms: VerificationForms[], sections: FactorSection[] }
   }
 }
 
@@ -21,7 +21,7 @@ type Form = { Body: URLSearchParams }
 
 /** Has the console ask for the kinds of verification that {@link offerVerification} tells it of. */
 export function askForVerifications (app: FastifyInstance, sessions: Sessions): void {
-  app.decorate(offered, { sessions, forms: [] })
+  app.decorate(offered, { sessions, forms: [], sections: [] })
 }
 
 /** What the console shows of the kinds of verification that people can have, or of these. */
@@ -29,14 +29,26 @@ export function formsOf ({ server: { [offered]: { sessions, forms } } }: Fastify
   return forms.filter(({ kind }) => kinds.includes(kind))
 }
 
+/** What the page of the second factor shows of the kinds that people can have. */
+export function sectionsOf ({ server: { [offered]: { sessions, forms, sections } } }: FastifyRequest): FactorSection[] {
+  const kinds = sessions.offered()
+  return sections.filter(({ kind }) => kinds.includes(kind) || forms.every((one) => one.kind !== kind))
+}
+
+/** Has the page of the second factor show what the reader has of a kind that makes codes. Called once, by the pages of its feature. */
+export function offerFactor (app: FastifyInstance, section: FactorSection): void {
+  app[offered].sections.push(section)
+}
+
 /**
- * Has the console offer a kind of verification: alone, bound to this browser by a cookie with the challenge; after a right password; and
- * where a person must prove who they are. Called once, by the pages of the feature that has the kind.
+ * Has the console offer a kind of verification that a browser is asked for: alone, bound to this browser by a cookie with the challenge;
+ * after a right password; and where a person must prove who they are. Called once, by the pages of the feature that has the kind.
  */
 export function offerVerification (app: FastifyInstance, forms: VerificationForms): void {
   const { kind } = forms
   const { [offered]: { sessions } } = app
   app[offered].forms.push(forms)
+  app[offered].sections.push(forms)
   const config = { withoutSession: true, limit: 'auth' } as const
 
   app.post(`/sign-in/${kind}/options`, { config }, async (_request, reply) => {
@@ -51,7 +63,8 @@ export function offerVerification (app: FastifyInstance, forms: VerificationForm
     const session = await sessions.openBy({ kind, answer, challenge }, clientOf(request))
     setCookie(reply, 'challenge', '', 0)
     if (session === undefined) {
-      return reply.code(403).page(signInPage(languageOf(request), { next, verifications: { forms: formsOf(request), wrong: kind } }))
+      const verifications = { forms: formsOf(request), wrong: kind }
+      return reply.code(403).page(signInPage(languageOf(request), { next, verifications, parts: partsOf(request) }))
     }
     setCookie(reply, 'session', session)
     return reply.redirect(next, 303)

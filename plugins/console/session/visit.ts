@@ -1,4 +1,4 @@
-import type { Actor, ConfigurationView, Sessions, Visitor } from '@dispatch/core'
+import type { Actor, ConfigurationView, Sessions, UserView, Visitor } from '@dispatch/core'
 import type { FastifyInstance, FastifyPluginAsync, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { admitRecognised } from '../../hooks/admission-control.ts'
 import type { Html } from '../../html.ts'
@@ -22,12 +22,33 @@ export type MenuEntry = {
 /** A part of the page of a provider: empty where there is nothing to say of this configuration. */
 export type ProviderSection = (visit: Visit, configuration: ConfigurationView) => Html
 
+/** What features add to pages that are not theirs, by its place there. */
+export type PageParts = {
+  /** Links beside the button of the sign-in. */
+  readonly signInLinks?: (words: Words) => Html
+  /** Another way to sign in, below the password; it leads to `next`. */
+  readonly signInForms?: (words: Words, next: string) => Html
+  /** On the account of the reader, after the password. */
+  readonly account?: (visit: Visit) => Promise<Html>
+  /** Below the users of the reader's company. */
+  readonly users?: (words: Words) => Html
+  /** On the page of the reader's company, before the audit log. */
+  readonly company?: (words: Words) => Html
+  /** On the page of a user of the reader's company, after the password. */
+  readonly userPassword?: (visit: Visit, user: UserView) => Promise<Html>
+  /** On the same page, after the second factor. */
+  readonly userFactor?: (visit: Visit, user: UserView) => Promise<Html>
+}
+
 /** What features add to the console. */
 export type ConsoleParts = {
+  /** Routes that begin sessions. */
+  sessions: readonly { plugin: FastifyPluginAsync<object> | FastifyPluginCallback<object>, options: object }[]
   pages: readonly (FastifyPluginAsync | FastifyPluginCallback)[]
   menu: readonly MenuEntry[]
   audit: Readonly<Record<string, Text>>
   providerSections: readonly ProviderSection[]
+  pageParts: readonly PageParts[]
 }
 
 /** What a page knows of its reader. */
@@ -44,9 +65,13 @@ export type Visit = {
 }
 
 const visiting = Symbol('visit')
+const consoleParts = Symbol('parts')
 const visitorOf = Symbol('visitor')
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    [consoleParts]: ConsoleParts
+  }
   interface FastifyRequest {
     [visiting]: Visit | null
     [visitorOf]: Visitor | null
@@ -62,6 +87,16 @@ export function visitOf (request: FastifyRequest): Visit {
   const visit = request[visiting]
   if (visit === null) throw new TypeError(`${request.url} has no session.`)
   return visit
+}
+
+/** What features add to the console, also for pages that need no session. */
+export function partsOf ({ server }: FastifyRequest): ConsoleParts {
+  return server[consoleParts]
+}
+
+/** What features add at a place of a page. */
+export function partsAt<Place extends keyof PageParts> ({ pageParts }: ConsoleParts, place: Place): NonNullable<PageParts[Place]>[] {
+  return pageParts.flatMap((parts) => parts[place] ?? [])
 }
 
 /** Who has signed in, as whomever they act. */
@@ -90,6 +125,7 @@ export function knownVisit (request: FastifyRequest): Visit | null {
  * which the session may have ended. A person who lacks the second factor that the company demands is led to set one up.
  */
 export function requireSessions (app: FastifyInstance, sessions: Sessions, parts: ConsoleParts): void {
+  app.decorate(consoleParts, parts)
   app.decorateRequest(visiting, null)
   app.decorateRequest(visitorOf, null)
   const visitorNow = async (request: FastifyRequest): Promise<Visitor | null> =>
@@ -175,7 +211,9 @@ function changesNothing ({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-function toSignIn ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const back = method === 'GET' && url !== '/console' ? `?next=${encodeURIComponent(url)}` : ''
+/** To the sign-in, and from there back to the page: a form may name the one that shows it again. */
+function toSignIn ({ method, url, body }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const page = method === 'GET' ? url : body instanceof URLSearchParams ? body.get(':back') : null
+  const back = page === null || page === '/console' ? '' : `?next=${encodeURIComponent(page)}`
   return reply.redirect(`/console/sign-in${back}`, 303)
 }

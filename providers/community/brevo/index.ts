@@ -1,41 +1,22 @@
-import { AllowedSenders, defineProvider, type DocumentHandle, failureOf, type HttpCall, readMailbox, Secret, type ServiceContracts,
-  shortened, type Static, Type } from '@dispatch/core/provider'
+import { defineProvider, type DocumentHandle, failureOf, given, mailboxOf, type ServiceContracts, shortened,
+  Type } from '@dispatch/core/provider'
+import { ask, Settings } from './settings.ts'
+import { subscribe, unsubscribe } from './webhook.ts'
 
 type Email = ServiceContracts['email']['dispatch']['email']
-
-const Settings = Type.Object({
-  apiKey: Secret({
-    title: 'API key',
-    'x-texts': { fr: { title: 'Clé d’API', description: 'Une clé de l’API v3, qui commence par xkeysib-.' } },
-    description: 'A key of the API v3, which begins with xkeysib-.',
-    pattern: '^xkeysib-[\\w-]+$'
-  }),
-  allowedSenders: AllowedSenders({
-    'x-texts': {
-      fr: {
-        title: 'Expéditeurs autorisés',
-        description: 'd’où les e-mails peuvent venir : des adresses entières, ou @example.com pour tout le domaine'
-      }
-    }
-  }),
-  smsSender: Type.Optional(Type.String({
-    title: 'SMS sender',
-    'x-texts': {
-      fr: {
-        title: 'Expéditeur des SMS',
-        description: 'l’expéditeur habituel des SMS : jusqu’à 11 lettres et chiffres, ou jusqu’à 15 chiffres'
-      }
-    },
-    description: 'the usual sender of text messages: up to 11 letters and digits, or up to 15 digits',
-    pattern: '^([A-Za-z0-9]{1,11}|[0-9]{1,15})$',
-    default: 'Info'
-  }))
-})
-type Call = { settings: Static<typeof Settings> }
 
 const Sent = Type.Object({ messageId: Type.String() })
 const SmsSent = Type.Object({ messageId: Type.Union([Type.Integer(), Type.String()]), reference: Type.Optional(Type.String()) })
 const Account = Type.Object({ email: Type.String() })
+
+/** https://developers.brevo.com/docs/transactional-webhooks */
+const Event = Type.Object({
+  event: Type.String(),
+  email: Type.String(),
+  'message-id': Type.String(),
+  ts_epoch: Type.Optional(Type.Number()),
+  reason: Type.Optional(Type.String())
+})
 
 const minute = 60
 
@@ -57,6 +38,8 @@ export default defineProvider({
       // Brevo knows no content ids: what the HTML shows as cid: would be a hole in it, and the picture an attachment.
       inlinePictures: false,
       idempotency: { kind: 'key', ttl: 30 * minute },
+      subscribe,
+      unsubscribe,
 
       async dispatch ({ email, attachments }, call) {
         const { idempotencyKey, repeated, http } = call
@@ -89,30 +72,52 @@ export default defineProvider({
         return { id: String(messageId), status: 'sent' }
       }
     }
+  },
+  webhooks: {
+    email: {
+      verify: { kind: 'secret', at: { header: 'Authorization' }, prefix: 'Bearer ', secret: 'webhookToken' },
+      body: Event,
+      read: ({ event, email, reason, ts_epoch: at, 'message-id': remoteId }) => ({
+        remoteId,
+        type: event,
+        recipient: email,
+        eventId: `${remoteId} ${email} ${event} ${at ?? ''}`,
+        ...(reason !== undefined && { reason })
+      }),
+      events: {
+        delivered: 'delivered',
+        hard_bounce: 'bounced',
+        soft_bounce: 'bounced',
+        invalid_email: 'failed',
+        blocked: 'failed',
+        error: 'failed',
+        opened: 'opened',
+        unique_opened: 'opened',
+        proxy_open: 'opened',
+        click: 'clicked',
+        spam: 'complained'
+      }
+    }
   }
 })
 
-function ask ({ settings: { apiKey } }: Call, path: string, more: HttpCall = {}): [url: string, call: HttpCall] {
-  return [`https://api.brevo.com/v3${path}`, { headers: { 'api-key': apiKey }, ...more }]
-}
-
-function messageOf ({ from, to, cc, bcc, replyTo, subject, html, text }: Email) {
-  return {
-    sender: mailboxOf(from),
-    to: to.map(mailboxOf),
-    ...(cc.length > 0 && { cc: cc.map(mailboxOf) }),
-    ...(bcc.length > 0 && { bcc: bcc.map(mailboxOf) }),
-    ...(replyTo !== undefined && { replyTo: mailboxOf(replyTo) }),
+function messageOf ({ from, to, cc, bcc, replyTo, subject, html: htmlContent, text: textContent }: Email) {
+  return given({
+    sender: shortNamed(from),
+    to: to.map(shortNamed),
+    cc: cc.map(shortNamed),
+    bcc: bcc.map(shortNamed),
+    replyTo: replyTo === undefined ? undefined : shortNamed(String(replyTo)),
     subject,
-    ...(html !== undefined && { htmlContent: html }),
-    ...(text !== undefined && { textContent: text })
-  }
+    htmlContent,
+    textContent
+  })
 }
 
 /** A name has at most 70 characters at Brevo. */
-function mailboxOf (mailbox: string | string[]): { email: string, name?: string } {
-  const { address, name } = readMailbox(String(mailbox)) ?? { address: String(mailbox) }
-  return { email: address, ...(name !== undefined && { name: shortened(name, 70) }) }
+function shortNamed (mailbox: string): { email: string, name?: string } {
+  const { email, name } = mailboxOf(mailbox)
+  return { email, ...(name !== undefined && { name: shortened(name, 70) }) }
 }
 
 function attached (documents: readonly DocumentHandle[]) {

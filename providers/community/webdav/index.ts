@@ -1,4 +1,4 @@
-import { defineProvider, Host, Secret, Type } from '@dispatch/core/provider'
+import { defineProvider, Host, plainFileName, Secret, Type } from '@dispatch/core/provider'
 
 /** Seconds. The name of a file is unique for ever; a year stands for that. */
 const year = 365 * 24 * 3600
@@ -50,7 +50,7 @@ export default defineProvider({
       idempotency: { kind: 'key', ttl: year },
 
       async dispatch ({ document }, { settings: { url, user, password }, idempotencyKey, http }) {
-        const name = `${idempotencyKey}-${nameOf(document.filename)}`
+        const name = `${idempotencyKey}-${plainFileName(document.filename, longestName)}`
         const place = `${url.replace(/\/+$/, '')}/${encodeURIComponent(name)}`
         await http.put(place, { basic: [user, password], headers: { 'content-type': document.contentType }, document }, Type.Unknown())
         return { id: name, status: 'stored', url: place, size: document.size, sha256: document.sha256 }
@@ -58,8 +58,3 @@ export default defineProvider({
     }
   }
 })
-
-/** The end of a name, with its extension, without what separates folders or has a meaning elsewhere. */
-function nameOf (filename: string): string {
-  return Array.from(filename.normalize('NFC').replaceAll(/[/\\<>:"|?*\p{C}]+/gu, '-')).slice(-longestName).join('')
-}

@@ -1,8 +1,7 @@
-import { type Accepted, type Context, failureOf, type Found, type Http, type HttpCall, type JsonObject, Money, refused,
+import { type Accepted, failureOf, type Found, type Http, type HttpCall, type Invoice as Wanted, type JsonObject, outcomeUnknown, refused,
   type ServiceContracts, type Static, Type } from '@dispatch/core/provider'
-import type { Settings } from './settings.ts'
+import { ask, type Call, send } from './request.ts'
 
-export type Call = Context<Settings, unknown>
 export type Request = ServiceContracts['invoicing']['dispatch']
 
 /** What each thing in an answer says of itself: whether Xero has taken it. */
@@ -22,53 +21,8 @@ const Invoice = Type.Object({
 })
 type Invoice = Static<typeof Invoice>
 export const Invoices = Type.Object({ Invoices: Type.Array(Invoice) })
-const Connections = Type.Array(Type.Object({ tenantId: Type.String(), tenantType: Type.String() }))
-
-const api = 'https://api.xero.com'
-const oauth2 = { grant: 'authorization_code' } as const
-
-/** A call of the provider, or its check. */
-type Asking = { settings: Settings, http: Pick<Http, 'get'> }
-
-/** A request for an organisation of the connection. */
-export async function ask (call: Asking, path: string, { headers, ...more }: HttpCall = {}): Promise<[url: string, call: HttpCall]> {
-  return [`${api}/api.xro/2.0/${path}`, { oauth2, headers: { 'xero-tenant-id': await tenantOf(call), ...headers }, ...more }]
-}
-
-/** The organisations of calls that had to ask. What a call takes back is done when its own `http` has ended. */
-const tenants = new WeakMap<Asking, Promise<string>>()
-
-/** The organisation of the settings, else the only one that the person has chosen at Xero. */
-async function tenantOf (call: Asking): Promise<string> {
-  const tenant = call.settings.tenantId ?? tenants.get(call) ?? onlyTenant(call)
-  if (typeof tenant !== 'string') tenants.set(call, tenant)
-  return await tenant
-}
-
-async function onlyTenant ({ http }: Asking): Promise<string> {
-  const connections = await http.get(`${api}/connections`, { oauth2 }, Connections)
-  const [only, ...others] = connections.filter(({ tenantType }) => tenantType === 'ORGANISATION')
-  if (only !== undefined && others.length === 0) return only.tenantId
-  throw refused('organisation_needed', only === undefined
-    ? 'The connection has no organisation: connect it again, and choose one at Xero.'
-    : `The connection has ${others.length + 1} organisations: set the tenant ID of one.`)
-}
 
 export const pathOf = (id: string): string => `Invoices/${encodeURIComponent(id)}`
-
-/** A request that changes something, with its own key: `step` distinguishes the requests of one dispatch. */
-export async function send (
-  call: Call,
-  step: string,
-  path: string,
-  { query, json }: { query?: Record<string, string>, json: JsonObject }
-): Promise<[url: string, call: HttpCall]> {
-  return await ask(call, path, {
-    query: { ...query, summarizeErrors: 'true' },
-    headers: { 'idempotency-key': `${call.idempotencyKey}:${step}` },
-    json
-  })
-}
 
 async function sendInvoice (call: Call, step: string, path: string, invoice: JsonObject): Promise<[url: string, call: HttpCall]> {
   return await send(call, step, path, { query: { unitdp: '4' }, json: { Invoices: [invoice] } })
@@ -92,15 +46,24 @@ function invoiceIn ({ Invoices: invoices }: Static<typeof Invoices>): Invoice {
 }
 
 /** Makes a draft. One of an earlier call, whose answer was lost, has the number already: it gets the content of this one. */
-export async function makeDraft (invoice: JsonObject, total: InstanceType<typeof Money>, call: Call): Promise<string> {
+export async function makeDraft (invoice: JsonObject, wanted: Wanted, call: Call): Promise<string> {
   const draft = { ...invoice, Status: 'DRAFT', Reference: call.reference }
   const made = await create(draft, call)
   call.onRefusal((http) => withdraw(made.InvoiceID, call, http))
-  if (made.Total === undefined || !total.eq(made.Total)) {
+  if (made.Total === undefined || !wanted.total.eq(made.Total)) {
     throw refused('total_differs', `Xero makes ${made.Total ?? 'no total'} of the lines and their taxes, and the data says ` +
-      `${total.toFixed()}: nothing was issued.`)
+      `${wanted.total.toFixed()}: nothing was issued.`)
   }
+  if (!isNumbered(made, wanted)) throw refused('number_differs', `${numbersOf(made, wanted)}: nothing was issued.`)
   return made.InvoiceID
+}
+
+function isNumbered ({ InvoiceNumber: made }: Invoice, { number }: Wanted): boolean {
+  return made === undefined || made === number
+}
+
+function numbersOf ({ InvoiceNumber: made = '' }: Invoice, { number = '' }: Wanted): string {
+  return `Xero calls the invoice ${made}, and the data says ${number}`
 }
 
 async function create (draft: JsonObject, call: Call): Promise<Invoice> {
@@ -121,10 +84,16 @@ async function ofReference (call: Call): Promise<Invoice | undefined> {
 }
 
 /** Approves a draft. Its reference becomes that of the invoice. */
-export async function approve (draft: string, reference: string | undefined, call: Call): Promise<Accepted> {
+export async function approve (draft: string, wanted: Wanted & { references: string | undefined }, call: Call): Promise<Accepted> {
+  const { references: reference, total } = wanted
   const approved = { InvoiceID: draft, Status: 'AUTHORISED', ...(reference !== undefined && { Reference: reference }) }
   const invoice = invoiceIn(await call.http.post(...await sendInvoice(call, 'approve', pathOf(draft), approved), Invoices))
   if (invoice.Status === 'DRAFT') throw refused('not_approved', 'Xero has left the invoice a draft.')
+  // It is issued: a person looks at it.
+  if (invoice.Total !== undefined && !total.eq(invoice.Total)) {
+    throw outcomeUnknown(`Xero has issued the invoice over ${invoice.Total}, and the data says ${total.toFixed()}.`)
+  }
+  if (!isNumbered(invoice, wanted)) throw outcomeUnknown(`${numbersOf(invoice, wanted)}.`)
   return answer(invoice)
 }
 

@@ -1,5 +1,6 @@
 import { failureOf, type Invoice, invoiceOf, type JsonObject, refused, type Static, Type } from '@dispatch/core/provider'
-import { ask, type Call, type Request, said, send, taken } from './api.ts'
+import { type Request, said, taken } from './api.ts'
+import { ask, type Call, send } from './request.ts'
 
 const Contact = Type.Object({
   ContactID: Type.String({ minLength: 1 }),

@@ -1,9 +1,20 @@
-import { defineProvider, draftFirst, invoiceOf } from '@dispatch/core/provider'
-import { answer, approve, ask, type Call, find, findUnrecorded, Invoices, makeDraft, pathOf, read, type Request, withdraw } from './api.ts'
+import { defineProvider, draftFirst, invoiceOf, Type } from '@dispatch/core/provider'
+import { answer, approve, find, findUnrecorded, Invoices, makeDraft, pathOf, read, type Request, withdraw } from './api.ts'
 import { contactFields, contactOf } from './contact.ts'
 import { invoiceFields, referencesOf } from './invoice.ts'
 import { carries, limits } from './limits.ts'
+import { ask, type Call } from './request.ts'
 import { Settings } from './settings.ts'
+
+/** https://developer.xero.com/documentation/guides/webhooks/overview/ */
+const Events = Type.Object({
+  events: Type.Array(Type.Object({
+    resourceId: Type.String(),
+    eventCategory: Type.String(),
+    eventType: Type.String(),
+    eventDateUtc: Type.String()
+  }))
+})
 
 const minute = 60
 const day = 24 * 60 * minute
@@ -44,11 +55,11 @@ export default defineProvider({
         async prepare (request: Request, call: Call) {
           const fields = invoiceFields(request, call.settings)
           const contact = { ContactID: await contactOf(request, call) }
-          return await makeDraft({ ...fields, Contact: contact }, invoiceOf(request.data).total, call)
+          return await makeDraft({ ...fields, Contact: contact }, invoiceOf(request.data), call)
         },
         find,
         findUnrecorded,
-        issue: (draft, request, call) => approve(draft, referencesOf(request), call),
+        issue: (draft, request, call) => approve(draft, { ...invoiceOf(request.data), references: referencesOf(request) }, call),
         withdraw: (draft, _request, call, http) => withdraw(draft, call, http)
       }),
 
@@ -58,6 +69,23 @@ export default defineProvider({
         const [url, request] = await ask(call, pathOf(id), { headers: { accept: 'application/pdf' } })
         return await call.http.download(url, { ...request, filename: `${id}.pdf` })
       }
+    }
+  },
+  webhooks: {
+    invoicing: {
+      verify: { kind: 'hmac', header: 'x-xero-signature', algorithm: 'sha256', encoding: 'base64', secret: 'webhookKey' },
+      body: Events,
+      read: ({ events }) =>
+        events.filter(({ eventCategory }) => eventCategory === 'INVOICE').map(({ resourceId: remoteId, eventType, eventDateUtc: at }) => ({
+          remoteId,
+          type: eventType,
+          at
+        })),
+      events: {},
+      // An event says that an invoice has changed, and not how.
+      confirm: true,
+      // Xero sends some of them with a wrong signature, and wants those refused: "intent to receive".
+      handshakes: [{ when: { at: { body: '/lastEventSequence' }, is: '0' }, proof: true }]
     }
   }
 })

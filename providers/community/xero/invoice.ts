@@ -1,9 +1,8 @@
-import { type Asked, type Invoice, type InvoiceLine, invoiceOf, type JsonObject, minorUnits, Money, refused,
+import { type Asked, type ExactLine, exactLines, type Invoice, invoiceOf, type JsonObject, minorUnits, Money, refused,
   taxesOf } from '@dispatch/core/provider'
 
 type Request = Pick<Asked<'invoicing'>, 'invoicing' | 'data'>
 type Accounts = { accountCode: string, taxTypes: readonly { percent: number, type: string }[] }
-type Line = Pick<InvoiceLine, 'description' | 'quantity' | 'unitPrice' | 'taxRate'>
 
 /** The most decimals of a quantity and of a price: https://developer.xero.com/documentation/api/accounting/invoices (unitdp). */
 const decimals = 4
@@ -25,7 +24,7 @@ export function invoiceFields ({ invoicing, data }: Request, accounts: Partial<A
   const { number = '', date, currency = '' } = invoice
   const due = invoicing.dueDate ?? invoice.dueDate
   if (due === undefined) throw refused('due_date_required', 'Xero approves no invoice without a due date.', '/data/dueDate')
-  const lines = linesOf(invoice)
+  const lines = exactLines(invoice, { quantity: decimals, price: decimals })
   const taxes = taxesIn(lines, invoice)
   return {
     Type: 'ACCREC',
@@ -51,24 +50,11 @@ export function referencesOf ({ invoicing, data }: Request): string | undefined 
     undefined
 }
 
-/** The lines, and after them the allowances and charges on the whole. */
-function linesOf ({ lines, adjustments }: Invoice): Line[] {
-  const one = new Money(1)
-  return [
-    ...lines.map((line) => isExact(line) ? line : { ...line, quantity: one, unitPrice: line.total }),
-    ...adjustments.map(({ reason: description, amount: unitPrice, taxRate }) => ({ description, quantity: one, unitPrice, taxRate }))
-  ]
-}
-
-function isExact ({ isPlain, quantity, unitPrice }: InvoiceLine): boolean {
-  return isPlain && quantity.decimalPlaces() <= decimals && unitPrice.decimalPlaces() <= decimals
-}
-
 /**
  * The tax of each line, with which Xero comes to the total of the data, whichever way its taxes were rounded. A prepaid amount and a
  * rounding have no field.
  */
-function taxesIn (lines: readonly Line[], invoice: Invoice): NonNullable<ReturnType<typeof taxesOf>> {
+function taxesIn (lines: readonly ExactLine[], invoice: Invoice): NonNullable<ReturnType<typeof taxesOf>> {
   const { due, total, currency } = invoice
   if (!due.eq(total)) throw refused('amount_due_differs', 'Xero has no field for a prepaid amount or a rounding.', '/data/amountDue')
   if (total.decimalPlaces() > digits || !minorUnits(total, currency).isInteger()) {
@@ -84,7 +70,10 @@ function taxesIn (lines: readonly Line[], invoice: Invoice): NonNullable<ReturnT
     `${total.toFixed()}.`, '/data/total')
 }
 
-function itemOf ({ description, quantity, unitPrice, taxRate }: Line, { accountCode = '', taxTypes = [] }: Partial<Accounts>): JsonObject {
+function itemOf (
+  { description, quantity, unitPrice, taxRate }: ExactLine,
+  { accountCode = '', taxTypes = [] }: Partial<Accounts>
+): JsonObject {
   const known = taxTypes.find(({ percent }) => taxRate.eq(percent))
   if (known === undefined) throw refused('unknown_tax_rate', `The settings have no tax type of ${taxRate.toFixed()} %.`, '/data/taxRate')
   return {

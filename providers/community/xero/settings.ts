@@ -32,6 +32,13 @@ export const Settings = Type.Object({
     minLength: 1,
     maxLength: 200
   }),
+  webhookKey: Type.Optional(Secret({
+    title: 'Webhooks key',
+    pattern: '^\\S+$',
+    'x-texts': { fr: { title: 'Clé des webhooks', description: 'la clé qui signe les événements de l’application chez Xero' } },
+    description: 'the key that signs the events of the app at Xero',
+    maxLength: 200
+  })),
   tenantId: Type.Optional(Type.String({
     title: 'Organisation',
     'x-texts': {

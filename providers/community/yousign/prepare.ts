@@ -1,31 +1,14 @@
-import { shortened, Type } from '@dispatch/core/provider'
+import { shortened, type Signing, signingOf, Type } from '@dispatch/core/provider'
 import { ask, type Call, Created, pathOf, type Request, withdraw } from './api.ts'
-
-type Signer = Request['esign']['signers'][number]
-type Place = Request['signatures'][number]
 
 /** The least size of a signature field, in points. */
 const [leastWidth, leastHeight] = [85, 37]
 
-/** Yousign wants a place for each signer. Without one in the template it is at the foot of the first page, beside those of the others. */
-function footOf (index: number): Place {
-  return {
-    signer: index + 1,
-    page: 1,
-    x: 40 + 95 * (index % 5),
-    y: 740 - 42 * Math.floor(index / 5),
-    width: leastWidth,
-    height: leastHeight
-  }
-}
-
 const day = 86_400_000
 
 /** A complete draft that only needs to be activated: https://developers.yousign.com/docs/email-managed-by-yousign-1. Resolves to its id. */
-export async function prepare (
-  { esign: { signers, expiresInDays, locale = 'en' }, document, signatures }: Request,
-  call: Call
-): Promise<string> {
+export async function prepare (request: Request, call: Call): Promise<string> {
+  const { esign: { signers, expiresInDays, locale = 'en' }, document } = request
   const { id } = await call.http.post(...ask(call, '', {
     json: {
       name: shortened(document.filename, 128),
@@ -41,21 +24,16 @@ export async function prepare (
     ...ask(call, `${pathOf(id)}/documents`, { multipart: { file: document, nature: 'signable_document' } }),
     Created
   )
-  // With an order, the signers sign in the order in which they are added.
-  const ordered = [...signers.entries()].sort(([, a], [, b]) => (a.order ?? 1) - (b.order ?? 1))
-  for (const [index, signer] of ordered) {
-    const own = signatures.filter((place) => place.signer === index + 1)
-    const places = own.length === 0 ? [footOf(index)] : own
-    await call.http.post(...ask(call, `${pathOf(id)}/signers`, { json: signerOf(signer, places, { document: file.id, locale }) }),
-      Type.Unknown())
+  // With an order, the signers sign in the order in which they are added. Each has a place.
+  for (const signing of signingOf(request)) {
+    await call.http.post(...ask(call, `${pathOf(id)}/signers`, { json: signerOf(signing, { document: file.id, locale }) }), Type.Unknown())
   }
   return id
 }
 
 /** A signer confirms with a code: by SMS where there is a number, else by e-mail. */
 function signerOf (
-  { firstName, lastName, email, phoneNumber }: Signer,
-  places: Request['signatures'],
+  { signer: { firstName, lastName, email, phoneNumber }, places }: Signing<Request['esign']['signers'][number]>,
   { document, locale }: { document: string, locale: string }
 ) {
   return {

@@ -12,11 +12,10 @@ import { smsRequest } from './sms.ts'
 // Real attackers have their own machines. Here they get the processor time that the service leaves.
 setPriority(19)
 
-const [url = '', bearer = '', chosen = ''] = process.argv.slice(2)
-const connectionsOfEach = 40
+const [url = '', chosen = '', network = '', ...bearers] = process.argv.slice(2)
 
 /** All of them lead to this machine, and the service tells them apart. */
-const addresses = Array.from({ length: 300 }, (_, index) => `127.1.${Math.floor(index / 100)}.${index % 100 + 1}`)
+const addresses = Array.from({ length: 300 }, (_, index) => `127.${network}.${Math.floor(index / 100)}.${index % 100 + 1}`)
 
 /** Five megabytes, almost the largest permitted body: long texts, or more than a million objects. */
 const longBody = JSON.stringify({ notes: Array.from({ length: 4900 }, () => 'x'.repeat(1000)) })
@@ -24,17 +23,17 @@ const manyBody = JSON.stringify({ notes: Array.from({ length: 1_600_000 }, () =>
 
 let invoices = 0
 
-/** What each of the company's connections does again and again, and each of the addresses. */
-const attacks: Readonly<Record<string, () => Promise<unknown>>> = {
+/** What each of the company's users does again and again. */
+const attacks: Readonly<Record<string, (bearer: string) => Promise<unknown>>> = {
   passwords: () => post(url, '/auth', { username: 'attacker@bench.example.com', password: String(Math.random()) }),
-  dispatches: () => post(url, '/api/sms', smsRequest('flood'), bearer),
+  dispatches: (bearer) => post(url, '/api/sms', smsRequest('flood'), bearer),
   'slow bodies': trickle,
-  'long bodies': () => post(url, '/api/sms/validate', longBody, bearer),
-  'bodies of a million objects': () => post(url, '/api/sms/validate', manyBody, bearer),
-  documents: () => post(url, '/api/invoicing', invoiceRequest(`A-${++invoices}`), bearer),
-  'queued dispatches': () => post(url, '/api/sms?async=true', smsRequest('flood'), bearer),
-  lists: () => ask(url, '/api/v1/dispatches?limit=100&recipient=%2B33612345678', { authorization: bearer }),
-  streams: () => ask(url, '/api/v1/dispatches/changes', { authorization: bearer })
+  'long bodies': (bearer) => post(url, '/api/sms/validate', longBody, bearer),
+  'bodies of a million objects': (bearer) => post(url, '/api/sms/validate', manyBody, bearer),
+  documents: (bearer) => post(url, '/api/invoicing', invoiceRequest(`A-${++invoices}`), bearer),
+  'queued dispatches': (bearer) => post(url, '/api/sms?async=true', smsRequest('flood'), bearer),
+  lists: (bearer) => ask(url, '/api/v1/dispatches?limit=100&recipient=%2B33612345678', { authorization: bearer }),
+  streams: (bearer) => ask(url, '/api/v1/dispatches/changes', { authorization: bearer })
 }
 
 /** What each address asks for, again and again: a sign-in, and then something with a key that does not exist. */
@@ -44,7 +43,7 @@ async function probe (localAddress: string): Promise<void> {
 }
 
 /** A request whose body is sent byte by byte, 10 milliseconds apart. */
-async function trickle (): Promise<void> {
+async function trickle (bearer: string): Promise<void> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname).on('error', () => undefined)
   socket.write(
@@ -64,7 +63,7 @@ async function repeat (attack: () => Promise<unknown>): Promise<never> {
 if (chosen === '300 addresses' || chosen === 'all at once') { for (const address of addresses) void repeat(() => probe(address)) }
 for (const [name, attack] of Object.entries(attacks)) {
   if (chosen !== name && chosen !== 'all at once') continue
-  for (let connection = 0; connection < connectionsOfEach; connection++) void repeat(attack)
+  for (const bearer of bearers) void repeat(() => attack(bearer))
 }
 process.once('disconnect', () => {
   process.exit()

@@ -1,8 +1,11 @@
 import { smoke } from '@dispatch/conformance/smoke'
-import { type CatalogPlace, createCatalogs, createKeyring, createMarketplace, createNetwork, type Marketplace, openAdapters,
-  openDatabase } from '@dispatch/core'
+import { createKeyring, createNetwork, openDatabase } from '@dispatch/core'
 import { createLazySandbox } from '@dispatch/sandbox'
 import { join } from 'node:path'
+import { createAdapters } from '../../../core/packages/features/marketplace/service/adapters.ts'
+import { createCatalogs } from '../../../core/packages/features/marketplace/service/catalogs.ts'
+import { createMarketplace, type Marketplace } from '../../../core/packages/features/marketplace/service/marketplace.ts'
+import type { CatalogPlace } from '../../../plugins/config/catalogs.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
 import { asked } from './adapter-package.ts'
 
@@ -22,14 +25,15 @@ export async function openMarketplace ({ databaseUrl, folder, places = [] }: {
   const database = openDatabase({ connectionString: databaseUrl }, { onError: (err) => log.error({ err }) })
   const sandbox = createLazySandbox({ cache: join(folder, 'sandbox'), log })
   const network = createNetwork()
-  const adapters = await openAdapters({ folder: join(folder, 'adapters'), database, sandbox: sandbox.open, log })
+  const adapters = createAdapters({ folder: join(folder, 'adapters'), database, sandbox: sandbox.open, log })
+  await adapters.sweep()
   const catalogs = createCatalogs({ database, places, transport: network.transport, now: () => new Date() })
   const keyring = createKeyring(Buffer.alloc(32, 1))
   const marketplace = createMarketplace({ database, keyring, log, ...adapters, follow: adapters.load, catalogs, smoke })
   return {
     marketplace,
     async install (bytes) {
-      const { code, version } = await marketplace.add(bytes, stamp())
+      const { code, version } = await marketplace.add(bytes, {}, stamp())
       await marketplace.install(code, { version, consent: asked }, stamp())
     },
     async [Symbol.asyncDispose] () {

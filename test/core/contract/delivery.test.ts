@@ -4,14 +4,18 @@ import { canTransition, deferringServices, deliveryMarksOf, deliveryServices, de
 import { postal } from '../../../core/services/postal/index.ts'
 
 await t.test('the delivery statuses are those of the contract', (t) => {
-  t.same(deliveryStatusesOf('esign'), ['started', 'viewed', 'signed', 'declined', 'completed', 'expired', 'cancelled'])
+  t.same(deliveryStatusesOf('esign'), ['started', 'viewed', 'signed', 'declined', 'completed', 'expired', 'failed', 'cancelled'])
   t.same(deliveryStatusesOf('postal'), ['accepted', 'printed', 'mailed', 'in_transit', 'delivered', 'returned', 'failed', 'cancelled'])
   t.same(deliveryStatusesOf('sms'), ['queued', 'sent', 'delivered', 'failed'])
-  t.same(deliveryStatusesOf('invoicing'), ['received', 'open', 'accepted', 'rejected', 'uncollectible', 'paid', 'void'])
+  t.same(deliveryStatusesOf('invoicing'), [
+    ...['received', 'made_available', 'taken_charge_of', 'open', 'suspended', 'disputed', 'partly_accepted', 'accepted', 'rejected'],
+    ...['partly_paid', 'uncollectible', 'paid', 'void']
+  ])
   t.same(deliveryStatusesOf('email'), ['delivered', 'bounced', 'failed'])
+  t.same(deliveryStatusesOf('upload'), ['processing', 'available', 'failed', 'deleted'])
   t.same(deliveryMarksOf('email'), ['opened', 'clicked', 'complained'])
   for (const service of deliveryServices.filter((name) => name !== 'email')) t.same(deliveryMarksOf(service), [], service)
-  t.same(deliveryServices, ['esign', 'postal', 'sms', 'email', 'invoicing'])
+  t.same(deliveryServices, ['esign', 'postal', 'sms', 'email', 'upload', 'invoicing'])
   t.same(deferringServices, ['esign', 'postal'], 'steps are deferred until events of these alone')
   t.end()
 })
@@ -41,6 +45,7 @@ await t.test('a letter that was delivered may come back; a signature that ended 
     'declined',
     'completed',
     'expired',
+    'failed',
     'cancelled'
   ])
   t.same(deliveryStatusesOf('postal').filter((status) => isFinalDeliveryStatus('postal', status)), [
@@ -55,6 +60,10 @@ await t.test('a letter that was delivered may come back; a signature that ended 
     'rejected',
     'paid',
     'void'
+  ])
+  t.ok(canTransition('invoicing', 'accepted', 'paid'), 'what a platform tells of the payment is taken, though nobody asks for it')
+  t.same(originsOf('invoicing', 'partly_paid'), [
+    ...['received', 'made_available', 'taken_charge_of', 'open', 'suspended', 'disputed', 'partly_accepted', 'accepted']
   ])
   t.ok(canTransition('esign', 'declined', 'completed'), 'some vendors let a signer who has refused sign all the same')
   t.notOk(isFinalDeliveryStatus('esign', null))

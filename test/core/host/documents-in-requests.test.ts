@@ -105,11 +105,11 @@ await t.test('a document that was fetched can be sent on', async (t) => {
 await t.test('anywhere else it is refused in a sentence, and nothing is sent', async (t) => {
   const { handles: [file], ...options } = withDocuments([Buffer.from('%PDF')])
   const before = vendor.requests.length
-  const rest = 'which takes texts only: the bytes of a document go into "json", "multipart" or "document".'
+  const rest = 'which takes texts only: the bytes of a document go into "json", "form", "multipart" or "document".'
   const text = '[object Object]'
   // Plain JavaScript has no types.
   for (const [address, call, sentence] of [
-    [url, { form: { to: [{ file }] } }, 'A document stands in the form[to][0][file]'],
+    [url, { query: { to: [{ file }] } }, 'A document stands in the query[to][0][file]'],
     [url, { query: { file } }, 'A document stands in the query[file]'],
     [url, { headers: { 'X-File': file } }, 'An object stands in the header "X-File"'],
     [url, { headers: { 'X-File': text } }, 'An object stands in the header "X-File"'],

@@ -29,9 +29,15 @@ const pdf: DocumentHandle = {
 }
 const documents = { ...outside().documents, read: () => Promise.resolve(Readable.from([Buffer.from('%PDF'), Buffer.from('-2.0')])) }
 
+/** The body of the answer has a test of its own. */
+function withoutBody (failure: Failure | undefined): Failure | undefined {
+  const { body: _, ...others } = failure ?? {}
+  return failure === undefined ? undefined : { ...others, message: failure.message }
+}
+
 /** What the failure of a request is for its provider. */
 const failed = (request: Promise<unknown>): Promise<Failure | undefined> =>
-  request.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
+  request.then(() => undefined, (error: unknown) => withoutBody(failureOf(error)) ?? Promise.reject(error as Error))
 /** The last request that the vendor got. */
 const last = () => vendor.requests.at(-1)!
 

@@ -88,6 +88,16 @@ const connect = {
 
 const withConnect = (changes: object): object => ({ connect: { ...connect, ...changes } })
 
+/** Settings with a text that may be any, and one of which the form has the choices. */
+const withPlaces = (changes: object): object => ({
+  ...withConnect(changes),
+  settings: Type.Object({
+    ...sample.settings.properties,
+    region: Type.String(),
+    country: Type.Union([Type.Literal('example'), Type.Literal('test')])
+  })
+})
+
 await t.test('a connection at declared hosts is accepted, and several for different settings', (t) => {
   has(t, deriveManifest({ ...sample, connect }, '1.2.3'), { ok: true, value: { connect } })
   const ways = [{ ...connect, when: { server: 'a' }, tokenUrl: 'https://api.acme.example/{server}/token' }, connect]
@@ -118,8 +128,33 @@ const refused: [string, object, string][] = [
     '/connect/tokenUrl "token" is a secret, which may not stand in a URL.'],
   ['a connection with a setting in a URL that is none', withConnect({ tokenUrl: 'https://api.acme.example/{tenant}' }),
     '/connect/tokenUrl There is no setting "tenant".'],
-  ['a connection with a setting in the place of a host', withConnect({ tokenUrl: 'https://{server}/token' }),
-    '/connect/tokenUrl Expected: an https URL without a query.'],
+  ['a connection at a host that is any text', withPlaces({ tokenUrl: 'https://{region}.acme.example/token' }),
+    '/connect/tokenUrl "region" may be any text: a setting in a host has declared choices, or is a Host().'],
+  ['a connection at a host that one choice leads elsewhere', withPlaces({ tokenUrl: 'https://api.acme.{country}/token' }),
+    '/connect/tokenUrl "api.acme.test" is not in "hosts", which has api.acme.example, *.files.acme.example.'],
+  ['a connection at a page that depends on what is not known yet',
+    withConnect({ authorizationUrl: 'https://api.acme.example/{realm}', facts: { realm: { redirect: 'realm', pattern: '\\d+' } } }),
+    '/connect/authorizationUrl The fact "realm" is not known yet when this address is asked.'],
+  ['a token at an address that depends on the token',
+    withConnect({ tokenUrl: 'https://api.acme.example/{realm}', facts: { realm: { token: '/realm', pattern: '\\d+' } } }),
+    '/connect/tokenUrl The fact "realm" is not known yet when this address is asked.'],
+  ['a fact that may be anything', withConnect({ facts: { realm: { redirect: 'realm', pattern: '[^]*' } } }),
+    '/connect/facts/realm/pattern Say what the vendor\'s texts look like: anything fits this.'],
+  ['a fact of no pattern', withConnect({ facts: { realm: { redirect: 'realm', pattern: '(' } } }),
+    '/connect/facts/realm/pattern Not a regular expression.'],
+  ['a fact of a pattern that may be tried for hours', withConnect({ facts: { realm: { redirect: 'realm', pattern: '(a+)+' } } }),
+    '/connect/facts/realm/pattern On some texts this would be tried for hours: at most 3 of * + ? {n,m}, none of them behind a group, ' +
+    'and one group with |.'],
+  ['a fact that is the code', withConnect({ facts: { realm: { redirect: 'code', pattern: '\\d+' } } }),
+    '/connect/facts/realm/redirect The host reads "code" itself.'],
+  ['a fact with the name of a setting', withConnect({ facts: { server: { redirect: 'server', pattern: '\\d+' } } }),
+    '/connect/facts/server There is a setting "server" already.'],
+  ['a connection of two clients', withConnect({ client: 'operator' }),
+    '/connect/clientId Name the setting with the client id, or say `client: \'operator\'`: one of the two.'],
+  ['a connection of no client', withConnect({ clientId: undefined, clientSecret: undefined }),
+    '/connect/clientId Name the setting with the client id, or say `client: \'operator\'`: one of the two.'],
+  ['other addresses of a test environment that is none', withConnect({ sandbox: { tokenUrl: 'https://api.acme.example/test' } }),
+    '/connect/sandbox Only a configuration of its own has other addresses: `sandbox: { kind: \'configuration\' }`.'],
   ['a connection for a setting that is none', { connect: [connect, { ...connect, when: { kind: 'a' } }] },
     '/connect/1/when/kind There is no setting "kind".'],
   ['no way to connect', { connect: [] }, '/connect Must not be empty.'],

@@ -1,15 +1,17 @@
 import { jwtVerify } from 'jose'
-import { generateKeyPairSync, hash, type KeyObject } from 'node:crypto'
+import { createHmac, generateKeyPairSync, hash, type KeyObject } from 'node:crypto'
 import t from 'tap'
 import { type Failure, failureOf } from '../../../core/host/call/failure.ts'
+import { createRedactor } from '../../../core/host/call/redact.ts'
 import { createProgress } from '../../../core/host/call/request-outcome.ts'
 import type { HttpCall } from '../../../core/host/http/call.ts'
 import type { HttpOptions } from '../../../core/host/http/client.ts'
 import { type Assertion, createAccessTokenCache, type OAuth2 } from '../../../core/host/http/oauth.ts'
+import { oauth1Header } from '../../../core/host/http/oauth1.ts'
 import { signRequest } from '../../../core/host/http/sigv4.ts'
 import type { VendorBehaviour, VendorReply } from '../../../core/packages/conformance/vendor/vendor.ts'
 import { Type } from '../../../core/provider.ts'
-import { has } from '../../support/matching.ts'
+import { contains, has } from '../../support/matching.ts'
 import { httpOf, vendorOf } from '../../support/vendor.ts'
 
 const { vendor, network } = await vendorOf(t)
@@ -34,6 +36,10 @@ function begin (more: Partial<HttpOptions> = {}) {
   return { clock, http }
 }
 
+const concealing = (told: string[]): Partial<HttpOptions> => ({
+  redact: { ...createRedactor([]), conceal: (secret) => told.push(secret) }
+})
+
 /** A new token each time. */
 function issue (expiresIn?: number | string): VendorBehaviour {
   let count = 0
@@ -55,6 +61,103 @@ for (const [kind, call, headers] of simple) {
     has(t, vendor.requests.at(-1), { headers })
   })
 }
+
+const session: HttpCall = {
+  session: {
+    url: 'https://api.acme.test/login',
+    json: { username: 'me', password: 's3cret-password' },
+    token: '/session/token',
+    lifetime: 600,
+    header: 'X-Session',
+    scheme: 'Acme'
+  }
+}
+
+await t.test('signs in by a session of the vendor: opened once, renewed at its end and where the vendor refuses it', async (t) => {
+  const told: string[] = []
+  const { clock, http } = begin(concealing(told))
+  let count = 0
+  vendor.on('POST /login', () => ({ json: { session: { token: `session-token-${++count}` } } }))
+  await Promise.all([1, 2, 3].map(() => http().get(url, session, Anything)))
+  const [login] = requestsTo('/login')
+  has(t, [login?.json, login?.headers['content-type']], [{ username: 'me', password: 's3cret-password' }, 'application/json'])
+  t.same(requestsTo('/v1/me').map(({ headers }) => headers['x-session']), Array(3).fill('Acme session-token-1'))
+  await http('company 2').get(url, session, Anything)
+  t.equal(requestsTo('/v1/me').at(-1)?.headers['x-session'], 'Acme session-token-2', 'of another configuration')
+  clock.now = new Date(clock.now.getTime() + 600_000)
+  await http().get(url, session, Anything)
+  t.equal(requestsTo('/v1/me').at(-1)?.headers['x-session'], 'Acme session-token-3')
+  vendor.on('GET /v1/me', [{ status: 401 }, { json: {} }])
+  await http().get(url, session, Anything)
+  t.equal(requestsTo('/v1/me').at(-1)?.headers['x-session'], 'Acme session-token-4')
+  for (const secret of ['session-token-1', 'session-token-4', 's3cret-password']) t.ok(told.includes(secret), secret)
+})
+
+await t.test('the token of a session may be the whole answer, and the sign-in HTTP Basic with a form', async (t) => {
+  const { http } = begin()
+  vendor.on('POST /login', { text: 'plain-token' })
+  const call: HttpCall = {
+    session: { url: 'https://api.acme.test/login', form: { scope: 'all' }, basic: ['me', 'pass'], token: '', lifetime: 600 }
+  }
+  await http().get(url, call, Anything)
+  has(t, requestsTo('/login'), [{ form: { scope: 'all' }, headers: { authorization: 'Basic bWU6cGFzcw==' } }])
+  t.equal(requestsTo('/v1/me').at(-1)?.headers['authorization'], 'plain-token')
+})
+
+await t.test('a session that is not opened sends nothing; at no other host than the declared ones', async (t) => {
+  const answers: [VendorReply, Partial<Failure>][] = [
+    [{ status: 401, json: { error: 'wrong password' } }, { word: 'authentication_error' }],
+    [{ status: 503 }, { word: 'provider_unavailable' }],
+    [{ json: { session: {} } }, { word: 'provider_unavailable' }],
+    [{ json: { session: { token: 'two\r\nlines' } } }, { word: 'provider_unavailable' }],
+    [{ json: { session: { token: '' } } }, { word: 'provider_unavailable' }]
+  ]
+  for (const [answer, failure] of answers) {
+    const { http } = begin()
+    vendor.on('POST /login', answer)
+    has(t, await failed(http().post(url, session, Anything)), failure)
+    t.same(requestsTo('/v1/me'), [])
+  }
+  const { http } = begin()
+  const elsewhere: HttpCall = { session: { ...session.session!, url: 'https://evil.example/login' } }
+  has(t, await failed(http().post(url, elsewhere, Anything)), { word: 'provider_unavailable' })
+  t.same(vendor.requests, [])
+})
+
+await t.test('signs in by OAuth 1.0a, over the query and a form too', async (t) => {
+  // RFC 5849, 1.2.
+  const photos = { consumerKey: 'dpf43f3p2l4k3l03', consumerSecret: 'kd94hf93k423kf44', token: 'nnch734d00sl2jdk', realm: 'Photos' }
+  const signed = oauth1Header({ ...photos, tokenSecret: 'pfkkdhi9sl3r4s00' }, {
+    method: 'GET',
+    url: new URL('http://photos.example.net/photos?file=vacation.jpg&size=original')
+  }, [], new Date(137_131_202_000), 'chapoH')
+  contains(t, oauth1Header({
+    consumerKey: 'xvz1evFS4wEEPTGEFPHBog',
+    consumerSecret: 'kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw',
+    token: '370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb',
+    tokenSecret: 'LswwdoUaIvS8ltyTt5jkRh4J50vUPVVHtR2YPi5kE'
+  }, { method: 'POST', url: new URL('https://api.twitter.com/1.1/statuses/update.json?include_entities=true') }, [['status',
+    'Hello Ladies + Gentlemen, a signed OAuth request!']], new Date(1_318_622_958_000), 'kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg'),
+    'oauth_signature="hCtSmYh%2BiHYCEqBWrE7C7hYmtUk%3D"')
+  contains(t, signed, /^OAuth realm="Photos", oauth_consumer_key="dpf43f3p2l4k3l03", .*oauth_timestamp="137131202"/)
+  const call: HttpCall = {
+    oauth1: { consumerKey: 'key', consumerSecret: 's&cret', token: 'token', tokenSecret: 'tok/en', algorithm: 'HMAC-SHA256' },
+    query: { b: '2 +', a: ['z', 'a'] },
+    form: { 'b-c': '~é', b: '' }
+  }
+  await begin().http().post(url, call, Anything)
+  const sent = Object.fromEntries(
+    [...vendor.requests.at(-1)!.headers['authorization']!.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value])
+  )
+  t.equal(sent.oauth_timestamp, String(Date.parse('2026-03-14T09:30:00.000Z') / 1000))
+  const parameters = [
+    ...['a=a', 'a=z', 'b=', 'b=2%20%2B', 'b-c=~%C3%A9', 'oauth_consumer_key=key', `oauth_nonce=${sent.oauth_nonce}`],
+    ...['oauth_signature_method=HMAC-SHA256', `oauth_timestamp=${sent.oauth_timestamp}`, 'oauth_token=token', 'oauth_version=1.0']
+  ]
+  const base = `POST&${encodeURIComponent(url)}&${encodeURIComponent(parameters.join('&'))}`
+  const expected = createHmac('sha256', 's%26cret&tok%2Fen').update(base).digest('base64')
+  t.equal(decodeURIComponent(sent.oauth_signature), expected)
+})
 
 await t.test('client credentials', async (t) => {
   await t.test('are exchanged for a token once, however many requests there are', async (t) => {
@@ -186,7 +289,7 @@ await t.test('a JWT that the host signs is the bearer of a request', async (t) =
 
 await t.test('it is signed once until it nears its end, for each configuration and each content, and is a secret', async (t) => {
   const concealed: string[] = []
-  const { http, clock } = begin({ conceal: (secret) => concealed.push(secret) })
+  const { http, clock } = begin(concealing(concealed))
   const jwt = { algorithm: 'HS256', key: 'a shared secret of thirty-two bytes', issuer: 'me', lifetime: 300 } as const
   const tokens = async (account: string, issuer = 'me'): Promise<string> => {
     await http(account).get(url, { jwt: { ...jwt, issuer } }, Anything)
@@ -304,11 +407,7 @@ await t.test('a token is asked for at declared hosts only, and a key must be one
 
 await t.test('a token is told of, so that it can be kept out of sight', async (t) => {
   const secrets: string[] = []
-  const { http } = begin({
-    conceal: (secret) => {
-      secrets.push(secret)
-    }
-  })
+  const { http } = begin(concealing(secrets))
   vendor.on('POST /oauth/token', issue(3600))
   await http().get(url, { oauth2: grant }, Anything)
   t.strictSame(secrets, ['s/ecret+', 'token-1'])
@@ -335,11 +434,7 @@ const proofs: [string, HttpCall, string[]][] = [
 await t.test('what signs a request in is kept out of sight, whoever has made it', async (t) => {
   for (const [kind, call, expected] of proofs) {
     const secrets: string[] = []
-    const { http } = begin({
-      conceal: (secret) => {
-        secrets.push(secret)
-      }
-    })
+    const { http } = begin(concealing(secrets))
     await http().get(url, call, Anything)
     t.strictSame(secrets, expected, kind)
   }

@@ -1,22 +1,34 @@
 import fc from 'fast-check'
 import { createHash, createHmac } from 'node:crypto'
 import t from 'tap'
+import { verifyBasic as judgeBasic } from '../../../core/host/webhook/credentials.ts'
+import type { WebhookRequest } from '../../../core/host/webhook/event-request.ts'
+import { keptRequest } from '../../../core/host/webhook/kept-request.ts'
 import { createKeySources } from '../../../core/host/webhook/keys.ts'
+import type { Verifier } from '../../../core/host/webhook/language.ts'
 import { createVendorSigningKey, signDelivery } from '../../../core/host/webhook/sign.ts'
-import { signatureHeaders } from '../../../core/host/webhook/signature-headers.ts'
-import { verifyBasic, verifyHmac, verifyJws, verifyJwt } from '../../../core/host/webhook/signature.ts'
+import { verifyJws } from '../../../core/host/webhook/token.ts'
+import { verifyWebhook } from '../../../core/host/webhook/verify.ts'
 import { basic, hmac, vendorKey } from '../work/support.ts'
 
 const at = new Date('2026-03-14T09:30:00.000Z')
 const time = String(at.getTime() / 1000)
 const key = vendorKey('k1')
-const keys = createKeySources({
+const sources = createKeySources({
   fetchJson: () => Promise.reject(new Error('Nothing is fetched.')),
   now: () => at,
   onError: () => undefined
-}).of({ keys: [key.jwk] })
+})
+const keys = sources.of({ keys: [key.jwk] })
+const requestOf = (request: WebhookRequest) => ({ request })
+const signatureHeaders = (verifiers: readonly Verifier[], { headers }: Pick<WebhookRequest, 'headers'>) =>
+  keptRequest(verifiers, { headers, body: Buffer.alloc(0) }).headers
+const verifyBasic = (expected: string | undefined, request: WebhookRequest) => judgeBasic(expected, requestOf(request))
+const bySecret = async (verify: Verifier, secret: string | undefined, request: WebhookRequest, when: Date) =>
+  (await verifyWebhook([verify], request, { settings: () => secret === undefined ? {} : { secret }, keys: sources }, when)).verdict
+const [verifyHmac, verifyJwt] = [bySecret, bySecret]
 const jws = { kind: 'jws', header: 'X-JWS-Signature', algorithm: 'PS256', jwks: '' } as const
-const judge = (body: Buffer, signature: string) => verifyJws(jws, keys.find, { headers: { 'x-jws-signature': signature }, body })
+const judge = (body: Buffer, signature: string) => verifyJws(jws, keys.find, requestOf({ headers: { 'x-jws-signature': signature }, body }))
 
 await t.test('a JWS holds for its body to the bit, and for no other', async (t) => {
   await fc.assert(fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), fc.nat(), async (bytes, place) => {
@@ -47,7 +59,7 @@ await t.test('a key that the vendor does not have is unknown, and a symmetric or
   const odd = createKeySources({ fetchJson: () => Promise.resolve(null), now: () => at, onError: () => undefined }).of({
     keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'k1', alg: 'PS256' }]
   })
-  t.equal(await verifyJws(jws, odd.find, { headers: { 'x-jws-signature': key.sign(body) }, body }), 'unknown_key')
+  t.equal(await verifyJws(jws, odd.find, requestOf({ headers: { 'x-jws-signature': key.sign(body) }, body })), 'unknown_key')
 })
 
 await t.test('Basic: the same bytes and nothing else', (t) => {
@@ -80,56 +92,59 @@ for (const [name, expected] of secretless) {
 
 const mac = { kind: 'hmac', header: 'X-Signature', algorithm: 'sha256', encoding: 'hex', secret: 'secret' } as const
 
-await t.test('an HMAC holds for its secret and body, in the encoding that was declared', (t) => {
-  fc.assert(fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), fc.string(), (secret, other, body) => {
+await t.test('an HMAC holds for its secret and body, in the encoding that was declared', async (t) => {
+  await fc.assert(fc.asyncProperty(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), fc.string(), async (secret, other, body) => {
     const right = hmac(secret, body)
     const verdict = (given: string, by = secret, encoding: 'hex' | 'base64' = 'hex') =>
       verifyHmac({ ...mac, encoding }, by, { headers: { 'x-signature': given }, body: Buffer.from(body) }, at)
-    return verdict(right) === 'verified' && verdict(Buffer.from(right, 'hex').toString('base64'), secret, 'base64') === 'verified' &&
-      (other === secret || verdict(right, other) === 'wrong_signature') && verdict(right.slice(2)) === 'wrong_signature' &&
-      verdict('') === 'wrong_signature'
+    return await verdict(right) === 'verified' &&
+      await verdict(Buffer.from(right, 'hex').toString('base64'), secret, 'base64') === 'verified' &&
+      (other === secret || await verdict(right, other) === 'wrong_signature') && await verdict(right.slice(2)) === 'wrong_signature' &&
+      await verdict('') === 'no_signature'
   }))
-  t.equal(verifyHmac(mac, '', { headers: { 'x-signature': hmac('', '{}') }, body: Buffer.from('{}') }, at), 'no_secret')
-  t.equal(verifyHmac(mac, undefined, { headers: { 'x-signature': hmac('undefined', '{}') }, body: Buffer.from('{}') }, at), 'no_secret')
-  t.equal(verifyHmac(mac, 'secret', { headers: {}, body: Buffer.from('{}') }, at), 'no_signature')
-  t.end()
+  t.equal(await verifyHmac(mac, '', { headers: { 'x-signature': hmac('', '{}') }, body: Buffer.from('{}') }, at), 'no_secret')
+  t.equal(await verifyHmac(mac, undefined, { headers: { 'x-signature': hmac('undefined', '{}') }, body: Buffer.from('{}') }, at),
+    'no_secret')
+  t.equal(await verifyHmac(mac, 'secret', { headers: {}, body: Buffer.from('{}') }, at), 'no_signature')
 })
 
-await t.test('what is declared to stand before a signature stands there, and nothing else', (t) => {
+await t.test('what is declared to stand before a signature stands there, and nothing else', async (t) => {
   const right = hmac('secret', '{}')
   const verdict = (given: string) =>
     verifyHmac({ ...mac, prefix: 'sha256=' }, 'secret', { headers: { 'x-signature': given }, body: Buffer.from('{}') }, at)
-  t.equal(verdict(`sha256=${right}`), 'verified')
-  for (const given of [right, `sha512=${right}`, `SHA256=${right}`, ` sha256=${right}`]) t.equal(verdict(given), 'wrong_signature', given)
-  t.end()
+  t.equal(await verdict(`sha256=${right}`), 'verified')
+  for (const given of [right, `sha512=${right}`, `SHA256=${right}`, ` sha256=${right}`]) {
+    t.equal(await verdict(given), 'malformed_signature', given)
+  }
 })
 
-await t.test('a signed time may differ by the tolerance, in seconds or milliseconds, and is part of what is signed', (t) => {
+await t.test('a signed time may differ by the tolerance, in seconds or milliseconds, and is part of what is signed', async (t) => {
   const verdict = (given: string, timestamp: { header: string, unit?: 'seconds' | 'milliseconds', tolerance?: number }, signed = given) =>
     verifyHmac({ ...mac, timestamp }, 'secret', {
       headers: { 'x-signature': hmac('secret', '{}', signed), 'x-time': given },
       body: Buffer.from('{}')
     }, at)
   const seconds = at.getTime() / 1000
-  t.equal(verdict(String(seconds - 300), { header: 'X-Time' }), 'verified')
-  t.equal(verdict(String(seconds + 300), { header: 'X-Time' }), 'verified')
-  t.equal(verdict(String(seconds - 301), { header: 'X-Time' }), 'wrong_time')
-  t.equal(verdict(String(seconds + 301), { header: 'X-Time' }), 'wrong_time')
-  t.equal(verdict(String(seconds - 11), { header: 'X-Time', tolerance: 10 }), 'wrong_time')
-  t.equal(verdict(String(at.getTime()), { header: 'X-Time', unit: 'milliseconds' }), 'verified')
-  t.equal(verdict(String(at.getTime()), { header: 'X-Time' }), 'wrong_time')
-  t.equal(verdict(time, { header: 'X-Time' }, String(seconds - 1)), 'wrong_signature')
-  for (const odd of ['', 'now', '1e3', `${time}.5`, `-${time}`, 'NaN', ' ']) t.equal(verdict(odd, { header: 'X-Time' }), 'wrong_time', odd)
-  t.end()
+  t.equal(await verdict(String(seconds - 300), { header: 'X-Time' }), 'verified')
+  t.equal(await verdict(String(seconds + 300), { header: 'X-Time' }), 'verified')
+  t.equal(await verdict(String(seconds - 301), { header: 'X-Time' }), 'wrong_time')
+  t.equal(await verdict(String(seconds + 301), { header: 'X-Time' }), 'wrong_time')
+  t.equal(await verdict(String(seconds - 11), { header: 'X-Time', tolerance: 10 }), 'wrong_time')
+  t.equal(await verdict(String(at.getTime()), { header: 'X-Time', unit: 'milliseconds' }), 'verified')
+  t.equal(await verdict(String(at.getTime()), { header: 'X-Time' }), 'wrong_time')
+  t.equal(await verdict(time, { header: 'X-Time' }, String(seconds - 1)), 'wrong_signature')
+  for (const odd of ['', 'now', '1e3', `${time}.5`, `-${time}`, 'NaN', ' ']) {
+    t.equal(await verdict(odd, { header: 'X-Time' }), 'wrong_time', odd)
+  }
 })
 
-await t.test('any one of numbered headers suffices, up to the hundredth', (t) => {
+await t.test('any one of numbered headers suffices, up to the hundredth', async (t) => {
   const numbered = { ...mac, header: 'X-Sign-*' }
   const verdict = (headers: Record<string, string>) => verifyHmac(numbered, 'secret', { headers, body: Buffer.from('{}') }, at)
   const right = hmac('secret', '{}')
-  t.equal(verdict({ 'x-sign-1': 'ff', 'x-sign-100': right }), 'verified')
-  t.equal(verdict({ 'x-sign-101': right, 'x-sign-0': right, 'x-sign-': right }), 'no_signature')
-  t.equal(verdict({ 'x-sign-1': 'ff', 'x-sign-2': '' }), 'wrong_signature')
+  t.equal(await verdict({ 'x-sign-1': 'ff', 'x-sign-100': right }), 'verified')
+  t.equal(await verdict({ 'x-sign-101': right, 'x-sign-0': right, 'x-sign-': right }), 'no_signature')
+  t.equal(await verdict({ 'x-sign-1': 'ff', 'x-sign-2': '' }), 'wrong_signature')
   t.same(
     signatureHeaders([{ ...numbered, timestamp: { header: 'X-Time' } }], {
       headers: { 'x-sign-2': right, 'x-time': time, cookie: 'c', authorization: 'a' }
@@ -138,7 +153,6 @@ await t.test('any one of numbered headers suffices, up to the hundredth', (t) =>
   )
   t.same(signatureHeaders([{ kind: 'basic' }, { ...mac, header: 'X-Mac' }], { headers: { authorization: 'a', cookie: 'c', 'x-mac': 'm' } }),
     { authorization: 'a', 'x-mac': 'm' })
-  t.end()
 })
 
 const part = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
@@ -153,7 +167,7 @@ function tokenOf (body: string, claims: object = {}, header: object = {}, secret
 }
 
 const jwt = { kind: 'jwt', algorithm: 'HS256', secret: 'secret' } as const
-const judgeToken = (token: string, body = '{}', verify: Parameters<typeof verifyJwt>[0] = jwt) =>
+const judgeToken = (token: string, body = '{}', verify: Verifier = jwt) =>
   verifyJwt(verify, 'secret', { headers: { authorization: `Bearer ${token}` }, body: Buffer.from(body) }, at)
 
 await t.test('a JWT holds for the body whose hash it names, and for no other', async (t) => {
@@ -213,7 +227,7 @@ await t.test('what the kit signs in this way is what is verified', async (t) => 
   const body = Buffer.from('{"a":1}')
   const by = { key: createVendorSigningKey('k1'), settings: { secret: 'secret' }, endpoint: '' }
   for (const verify of [jwt, { ...jwt, header: 'X-Token', claim: 'sum', encoding: 'base64', issuer: 'Acme' }] as const) {
-    const delivery = signDelivery([verify], body, by, at)
+    const delivery = await signDelivery([verify], body, by, at)
     t.equal(await verifyJwt(verify, 'secret', delivery, at), 'verified')
     t.equal(await verifyJwt(verify, 'another', delivery, at), 'wrong_signature')
   }

@@ -310,6 +310,7 @@ async function tokenServer (t: Test, good: readonly string[]) {
 function connection (tokens: string[], dropped: string[] = []): Pick<SmtpOptions, 'connection'> {
   return {
     connection: {
+      facts: {},
       token: () => Promise.resolve({ value: tokens[0] ?? 'none', cached: dropped.length === 0 }),
       drop (value) {
         dropped.push(value)

@@ -21,7 +21,10 @@ await freshness.check()
 const templates = createTemplates(createTemplateStore(database, freshness))
 const catalogs: ResolveDependencies = {
   templates,
-  configurations: createConfigurations(database, freshness, () => Promise.resolve(new Map())),
+  configurations: createConfigurations(database, freshness, {
+    listConnections: () => Promise.resolve(new Map()),
+    sources: []
+  }),
   host: await createHost({ directories: [], log: memoryLog() }),
   problemsOf: () => []
 }

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { Type } from 'typebox'
 import { sampleLink } from '../../../core/access/document-links.ts'
-import { deliveryStatusesOf, isPolledService } from '../../../core/contract/delivery.ts'
+import { deliveryStatusesOf, isDeliveryService } from '../../../core/contract/delivery.ts'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import type { Mode } from '../../../core/contract/states.ts'
 import { nothingToHide } from '../../../core/host/call/redact.ts'
@@ -176,7 +176,7 @@ function providerOf (service: ServiceName, { document, ...capabilities }: JsonOb
 
 /** It is asked what becomes of it, and knows every word. */
 function tellingAll (service: ServiceName): object {
-  if (!isPolledService(service)) return {}
+  if (!isDeliveryService(service)) return {}
   return { statuses: Object.fromEntries(deliveryStatusesOf(service).map((status) => [status, status])), status: () => undefined }
 }
 

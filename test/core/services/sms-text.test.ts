@@ -91,6 +91,8 @@ await t.test('signs and letters that have a near one in the alphabet are replace
     ['soft\u00adhy\u200bphen\ufeff', 'softhyphen'],
     ['👩\u200d👩\u200d👧 ’', '👩\u200d👩\u200d👧 \''],
     ['می\u200cخواهم', 'می\u200cخواهم'],
+    ['ＡＢＣ, eﬃcient, Mª, 1º, Ⅳ', 'ABC, efficient, Ma, 1o, IV'],
+    ['10² is not 102', '10² is not 102'],
     ['e\u0302', 'e'],
     ['ñ is in the alphabet, Ç too', 'ñ is in the alphabet, Ç too'],
     ['Привет 漢字 😀', 'Привет 漢字 😀']

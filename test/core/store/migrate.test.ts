@@ -5,6 +5,7 @@ import t from 'tap'
 import { openDatabase } from '../../../core/store/db/database.ts'
 import { migrate } from '../../../core/store/db/migrate.ts'
 import { testDatabase } from '../../support/postgres.ts'
+import { seededDatabase } from '../../support/service.ts'
 
 const { url } = await testDatabase(t)
 const open = (): ReturnType<typeof openDatabase> =>
@@ -40,7 +41,11 @@ async function written (): Promise<Record<string, Column[]>> {
 const byName = (a: Column, b: Column): number => a.name < b.name ? -1 : 1
 
 await t.test('the tables are as the types of the queries say, column by column', async (t) => {
-  const database = open()
+  // With those of features.
+  const database = openDatabase({ connectionString: await seededDatabase(t) }, {
+    connections: 2,
+    onError: (error) => t.fail(error.message)
+  })
   const { rows } = await sql<{ table: string, name: string, nullable: boolean }>`
     select table_name as "table", column_name as name, is_nullable = 'YES' as nullable from information_schema.columns
     where table_schema = 'public' and table_name not like 'kysely%' and table_name <> 'change_counter'`.execute(database.owner)

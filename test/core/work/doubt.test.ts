@@ -232,6 +232,7 @@ await t.test('a dispatch that cannot be recovered keeps no other from it', async
   }
   const [first, second] = [await lose(), await lose()]
   const outbox: typeof dependencies.outbox = {
+    ...dependencies.outbox,
     enqueue: (queries, dispatch, type) =>
       dispatch.dispatchId === first ? Promise.reject(new Error('No note.')) : dependencies.outbox.enqueue(queries, dispatch, type)
   }

@@ -136,3 +136,28 @@ await t.test('what a vendor says of an invoice stands in the answer and in the t
     }
   ])
 })
+
+await t.test('what becomes of an e-mail or of a file is asked too, and told from version 1.1.0 of the API on', async (t) => {
+  await service.configure('mail-one', { allowedSenders: ['@example.com'] })
+  const mail = await accepted({ provider: 'mail-one', service: 'email', remoteId: 'm_1' })
+  const file = await accepted({ provider: 'mail-one', service: 'upload', remoteId: 'u_1' })
+  vendor.on('GET /status/m_1', { json: { status: 'back' } })
+  vendor.on('GET /status/u_1', [{ json: { status: 'busy' } }, { json: { status: 'kept' } }])
+  const statusIn = async (dispatchId: string, version: string) => {
+    const { body } = await service.send('GET', `/api/v1/dispatches/${dispatchId}`, { headers: { 'x-api-version': version } })
+    return body.steps[0].deliveryStatus
+  }
+  for (const expected of ['processing', 'available']) {
+    clock.time += 2 * hour
+    await until(expected, async () => {
+      await sweep()
+      return (await delivery(file.dispatchId)).status === expected
+    })
+  }
+  await until('the e-mail came back', async () => (await delivery(mail.dispatchId)).status === 'bounced')
+  t.equal(questions('m_1'), 1, 'nothing follows: nobody is asked again')
+  for (const [{ dispatchId }, status] of [[mail, 'bounced'], [file, 'available']] as const) {
+    t.equal(await statusIn(dispatchId, '1.1.0'), status)
+    t.equal(await statusIn(dispatchId, '1.0.1'), undefined)
+  }
+})

@@ -46,7 +46,7 @@ export const hmac = (secret: string, body: string, time?: string): string =>
 
 /** One provider that has each kind of verifier, on its own services. */
 const source = (code: string, webhooks: string, more = '') =>
-  `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
+  `import { AllowedSenders, defineProvider, Secret, Type } from '@dispatch/core/provider'
 const Event = Type.Object({ id: Type.Optional(Type.String()), transaction: Type.String(), type: Type.String() })
 const waited = new Set()
 const read = ({ id, transaction, type, wait, ...rest }) => {
@@ -66,6 +66,10 @@ export default defineProvider({
   webhooks: { ${webhooks} }
 })
 `
+
+const told = (statuses: string): string =>
+  `{ idempotency, dispatch, statuses: ${statuses}, poll: { after: 3600, every: 3600, until: 86400 },
+    async status ({ id }, { http }) { return http.get('https://api.vendor.example/status/' + id, {}, Type.Object({ status: Type.String() })) } }`
 
 const status =
   `async status ({ id }, { http }) { return http.get('https://api.vendor.example/status/' + id, {}, Type.Object({ status: Type.String() })) },
@@ -98,6 +102,34 @@ const providers: Record<string, string> = {
     `services: { esign: { ...sign, async status ({ id }, { http }) {
       return http.get('https://api.vendor.example/status/' + id, {}, Type.Unsafe({ type: 'object' })) },
       statuses: { open: 'started', finished: 'completed', refused: 'declined', lapsed: 'expired' } } },`),
+  'form-one': source('form-one',
+    `postal: { form: 'form', verify: { kind: 'signature', signed: ['address', { named: 'sorted' }], at: { header: 'x-sig' },
+      algorithm: 'hmac-sha1', encoding: 'base64', key: { secret: 'hookSecret' } }, body: Event, read, events: letters }`,
+    'services: { postal: post },'),
+  'many-one': source('many-one',
+    `esign: { verify: { kind: 'secret', at: { header: 'x-secret' }, secret: 'hookSecret' }, body: Type.Array(Event),
+      read: (list) => list.map(read), events }`, 'services: { esign: sign },'),
+  'hint-one': source('hint-one', 'esign: { verify: { kind: \'hint\' }, body: Event, read, events, confirm: true }',
+    `services: { esign: { ...sign, ${status} } },`),
+  'mail-one': source('mail-one',
+    'email: { verify: { kind: \'hint\' }, body: Event, read, events: { there: \'delivered\' }, confirm: true }',
+    `services: { email: ${told('{ sent: \'delivered\', back: \'bounced\' }')}, upload: ${
+      told('{ busy: \'processing\', kept: \'available\', gone: \'deleted\' }')
+    } },
+    settings: Type.Object({ allowedSenders: AllowedSenders() }),`),
+  'query-one': source('query-one',
+    `postal: { form: 'query', verify: { kind: 'signature', signed: ['address'], at: { query: 'sig' }, algorithm: 'hmac-sha256',
+      encoding: 'hex', key: { secret: 'hookSecret' } }, body: Event, read, events: letters }`, 'services: { postal: post },'),
+  'shake-one': source('shake-one',
+    `esign: { verify: { kind: 'hmac', header: 'x-mac', algorithm: 'sha256', encoding: 'hex', secret: 'hookSecret' }, body: Event, read, events,
+      handshakes: [
+        { method: 'GET', echo: { query: 'challenge' } },
+        { method: 'GET', echo: { header: 'x-client-id' }, as: { header: 'X-Client-Id' } },
+        { when: { at: { body: '/type' }, is: 'url_verification' }, echo: { body: '/challenge' }, as: { member: 'challenge' } },
+        { when: { at: { body: '/entropy' } }, proof: true },
+        { when: { at: { body: '/type' }, is: 'confirm' }, visit: '/url', hosts: ['hooks.vendor.example'] },
+        { method: 'POST', echo: { header: 'x-client-id' }, as: { member: 'clientId' }, event: true }
+      ] }`, 'services: { esign: sign },'),
   'ask-one': source('ask-one', 'esign: { verify: { kind: \'basic\' }, body: Event, read, events, confirm: true }',
     `services: { esign: { ...sign, ${status} } },`)
 }
@@ -112,7 +144,7 @@ export type HookService = TestService & {
   /** Records a step of the company that its provider accepted under this id. */
   accepted: (step: {
     provider: string
-    service: 'esign' | 'postal' | 'invoicing'
+    service: 'esign' | 'postal' | 'invoicing' | 'email' | 'upload'
     remoteId: string
     companyId?: number
     userId?: number

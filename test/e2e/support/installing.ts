@@ -42,7 +42,10 @@ count(pg.Client.prototype, 'query', (first) => {
 })
 syncBuiltinESMExports()
 
-const { createCatalogs, createKeyring, createMarketplace, createNetwork, openAdapters, openDatabase } = await import('@dispatch/core')
+const { createKeyring, createNetwork, openDatabase } = await import('@dispatch/core')
+const { createAdapters } = await import('../../../core/packages/features/marketplace/service/adapters.ts')
+const { createCatalogs } = await import('../../../core/packages/features/marketplace/service/catalogs.ts')
+const { createMarketplace } = await import('../../../core/packages/features/marketplace/service/marketplace.ts')
 const { createLazySandbox } = await import('@dispatch/sandbox')
 const { createLogger } = await import('../../../plugins/hooks/logging.ts')
 const log = createLogger('error', process.stderr)
@@ -51,7 +54,8 @@ const sandbox = createLazySandbox({ cache: join(dataDirectory, 'sandbox'), log }
 // What all adapters share is made before.
 await sandbox.open()
 const network = createNetwork()
-const adapters = await openAdapters({ folder: join(dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
+const adapters = createAdapters({ folder: join(dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
+await adapters.sweep()
 const keys = [JSON.parse(await fs.readFile(keyFile, 'utf8'))]
 const catalogs = createCatalogs({ database, places: [{ address: catalog, keys }], transport: network.transport, now: () => new Date() })
 const keyring = createKeyring(Buffer.alloc(32, 1))

@@ -7,6 +7,7 @@ export type Made = {
   userId: number
   dispatchIds: readonly string[]
   documentId: string
+  batchId: string
   /** Of a step in doubt. */
   stepId: string
   templateIds: readonly number[]
@@ -38,6 +39,8 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/assets': () => admin('/assets'),
   '/assets/:name': ({ asset }) => own(`/assets/${asset}`),
   '/audit': () => admin('/audit', '/audit?action=nothing'),
+  '/batches': () => admin('/batches'),
+  '/batches/:id': ({ batchId }) => own(`/batches/${batchId}`),
   '/companies': () => operator('/companies'),
   '/companies/:id': ({ companyId }) => operator(`/companies/${String(companyId)}`),
   '/companies/:id/setup': ({ companyId }) => operator(`/companies/${String(companyId)}/setup`),
@@ -46,6 +49,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/company/invitations': () => admin('/company/invitations'),
   '/company/single-sign-on': () => admin('/company/single-sign-on'),
   '/company/users/:id': ({ userId }) => own(`/company/users/${String(userId)}`),
+  '/oauth-apps': () => operator('/oauth-apps'),
   '/credits': () => admin('/credits'),
   '/developers': () => admin('/developers'),
   '/developers/endpoints': () => admin('/developers/endpoints'),
@@ -54,6 +58,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/dispatches': () => admin('/dispatches', '/dispatches?status=failed', '/dispatches?status=nonsense'),
   '/dispatches/:id': ({ dispatchIds }) => own(...dispatchIds.map((id) => `/dispatches/${id}`)),
   '/dispatches/retry': () => admin('/dispatches/retry?status=failed'),
+  '/drafts': () => admin('/drafts'),
   '/forgotten': () => nobody('/forgotten'),
   '/link-mail': () => operator('/link-mail'),
   '/link/:token': ({ token }) => nobody(`/link/${token}`),
@@ -70,9 +75,11 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/providers/:code/connected': ({ provider }) => admin(`/providers/${provider}/connected`),
   '/providers/:code/try': ({ provider }) => admin(`/providers/${provider}/try`),
   '/second-factor': () => admin('/second-factor'),
-  '/send':
-    ({ templateIds: [id] }) => [...admin('/send', '/send?q=a'),
-      ...own(...['', '&service=postal'].map((more) => `/send?template=${String(id)}${more}`))],
+  '/send': ({ templateIds: [id] }) => [...admin('/send', '/send?q=a'), ...own(
+    ...['', '&service=postal'].map((more, index) =>
+      `/send?template=${String(id)}${more}&draft=00000000-0000-4000-8000-00000000000${String(index)}`
+    )
+  )],
   '/services/:service': () => admin('/services/invoicing', '/services/invoicing?to=simulator'),
   '/sessions': () => admin('/sessions'),
   '/sign-in': () => nobody('/sign-in'),
@@ -94,6 +101,7 @@ const noPages: Readonly<Record<string, string>> = {
   '/:file.css': 'the style',
   '/:file.js': 'scripts',
   '/audit.csv': 'a file',
+  '/batches/:id/results.csv': 'a file',
   '/editor/:name': 'a script',
   '/dispatches.csv': 'a file',
   '/dispatches/:id/changes': 'a stream of events',

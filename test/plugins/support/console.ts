@@ -11,6 +11,12 @@ export function openConsole ({ url }: Pick<TestService, 'url'>) {
     return { status: response.status, headers: response.headers, body: await response.text() }
   }
   const open = (path: string, cookie: string, headers: Headers = {}): Promise<Answer> => ask(path, { headers: { cookie, ...headers } })
+  /** The page to which a path leads. */
+  const follow = async (path: string, cookie: string, headers: Headers = {}): Promise<Answer> => {
+    const answer = await open(path, cookie, headers)
+    const to = answer.headers.get('location')
+    return to === null ? answer : open(to.slice('/console'.length), cookie, headers)
+  }
   const post = (path: string, fields: Fields, cookie = '', headers: Headers = { 'sec-fetch-site': 'same-origin' }): Promise<Answer> =>
     ask(path, { method: 'POST', body: new URLSearchParams(fields), headers: { cookie, ...headers } })
 
@@ -19,5 +25,5 @@ export function openConsole ({ url }: Pick<TestService, 'url'>) {
     const { headers } = await post('/sign-in', { email, password })
     return headers.get('set-cookie')?.split(';', 1)[0] ?? ''
   }
-  return { open, post, signIn }
+  return { open, follow, post, signIn }
 }

@@ -96,6 +96,8 @@ export async function furnished (
       signers: [{ email: 'ada@example.com', firstName: text, lastName: text }]
     }, 'esign')
 
+    const draft = { service: 'invoicing', request: { note: text }, shared: true }
+    await write('draft', text, 'POST', '/api/v1/drafts', draft)
     await write('key', text, 'POST', '/api/v1/keys', { name: text, mode: 'live' })
     await write('user', text, 'POST', '/api/v1/users', { email: text, password: 'a good password', role: 'member', services: [] })
     await write('invitation', text, 'POST', '/api/v1/company/invitations', { email: text, role: 'member', services: [] })
@@ -132,11 +134,16 @@ export async function furnished (
   const invited = await send('POST', '/api/v1/company/invitations', {
     body: { email: `guest@${String(companyId)}.example.com`, role: 'member', services: [] }
   }, admin)
+  const rows = texts.map((each) => `${JSON.stringify({ id: each, sms: { phoneNumber: each, message: each } })}\n`).join('')
+  const { body: { batchId } } = await send('POST', '/api/v1/batches?service=sms&mode=valid', {
+    body: Buffer.from(rows),
+    headers: { 'content-type': 'application/x-ndjson' }
+  }, admin)
   const token = /\/link\/([\w-]+)/.exec(JSON.stringify(invited.body))?.[1] ?? ''
   const { rows: [document] } = await sql<{ id: string }>`select document_id as id from documents where company_id = ${companyId} limit 1`
     .execute(owner)
   const { rows: [step] } = await sql<{ id: string }>`select step_id as id from steps where company_id = ${companyId}
     order by status = 'uncertain' desc limit 1`.execute(owner)
   const [documentId, stepId] = [document?.id ?? '', step?.id ?? '']
-  return { made: { ...made, companyId, userId, asset, token, documentId, stepId, provider: vendor, adapter }, refused }
+  return { made: { ...made, companyId, userId, asset, batchId, token, documentId, stepId, provider: vendor, adapter }, refused }
 }

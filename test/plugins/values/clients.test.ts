@@ -72,6 +72,21 @@ await t.test('null for what may be left out is absence, in the request and in th
   t.notOk('email' in outbox[0].data.customer)
 })
 
+await t.test('null is absence for what only other requests have, at the top and in the object of a service', async (t) => {
+  const others = ['invoicing', 'esign', 'email', 'postal', 'file', 'documentType', 'sendByEmail', 'signers', 'fileContent', 'deferred',
+    'from']
+  const unset = Object.fromEntries(others.map((name) => [name, null]))
+  const sms = { phoneNumber: '+33612345678', message: 'Hi', template: null, providerName: null, settings: null }
+  for (const path of ['/api/sms/validate', '/api/sms']) {
+    has(t, await service.send('POST', path, { body: { ...unset, sms } }), { status: 200 }, path)
+  }
+  const { body: { details } } = await service.send('POST', '/api/sms', { body: { invoice: null, sms: { ...sms, text: null } } })
+  t.same(details.map(({ path, code }: { path: string, code: string }) => `${path} ${code}`).sort(), [
+    '/invoice unknown_field',
+    '/sms/text unknown_field'
+  ], 'a name that no request has stays a mistake')
+})
+
 await t.test('null is absence in the settings of a provider, and in those of a request', async (t) => {
   const configure = (settings: object): Promise<any> =>
     service.send('PUT', '/api/v1/company/providers/stripe', { body: { settings, sandbox: null } })
@@ -122,6 +137,10 @@ await t.test('a wrong field has one problem', async (t) => {
   })
   const paths = details.map(({ path }: { path: string }) => path)
   t.equal(new Set(paths).size, paths.length, paths.join(' '))
+  const sample = JSON.parse(await readFile(new URL('../../../templates/invoice/sample.json', import.meta.url), 'utf8'))
+  const wrong = { documentType: 'INVOICE', template: { id: 1, data: { ...sample, currency: 'eur' } } }
+  const { body: { details: found } } = await service.send('POST', '/api/invoicing/validate', { body: wrong })
+  t.same(found.map(({ path }: { path: string }) => path), ['/template/data/currency'], 'a schema and a rule refuse it')
 })
 
 await t.test('a plus in a query is a plus where there can be no space', async (t) => {
@@ -186,6 +205,7 @@ await t.test('the name of a file is read as .NET, PowerShell and browsers write 
     ['filename="C:\\\\scans\\\\a.pdf"', 'a.pdf'],
     ['filename="../../etc/a.pdf"', 'a.pdf'],
     ['filename="a%22b.pdf"', 'a-b.pdf'],
+    ['filename*=windows-1252\'\'%80.pdf', 'file.pdf'],
     ['filename="a\\"b.pdf"', 'a-b.pdf'],
     ['filename="=?utf-8?Q?=FF?=.pdf"', '=-utf-8-Q-=FF-=.pdf']
   ] as const) has(t, await upload([file(name)]), { status: 200, body: { generatedDocument: { filename: expected } } }, name)

@@ -74,7 +74,7 @@ await t.test('a phone number is used, or its being ignored is said', async (t) =
 await t.test('Docusign: an envelope that expires is expired, and why it ended is read', (t) => {
   const webhook = docusign.webhooks?.esign
   const told = (event: string, data: object): object | undefined => {
-    const reading = webhook?.read({ event, generatedDateTime: '2026-03-17T10:00:00Z', data: { envelopeId: 'e', ...data } })
+    const [reading] = [webhook?.read({ event, generatedDateTime: '2026-03-17T10:00:00Z', data: { envelopeId: 'e', ...data } }) ?? []].flat()
     return reading && { status: webhook?.events[reading.type], reason: reading.reason }
   }
   t.same(told('envelope-voided', { envelopeSummary: { status: 'voided', voidedReason: 'Envelope has expired.' } }), {

@@ -133,7 +133,11 @@ await t.test('dispatch refuses what validation does, waited for or not, and noth
       return dispatched.status !== 422
     }
     return validated.status === 200 || (dispatched.status === validated.status && faults(validated).join() === faults(dispatched).join())
-  }), { numRuns: 150 })
+  }), {
+    numRuns: 150,
+    // The header of a company's own template, of which the samples are short, in the window of an envelope.
+    examples: [[[6, [{ where: 0, value: 'x'.repeat(2000) }], '?async=true']]]
+  })
 })
 
 await t.test('characters without a font are told by validation, and by the answer to an asynchronous dispatch', async (t) => {
@@ -146,6 +150,31 @@ await t.test('characters without a font are told by validation, and by the answe
     has(t, await service.send('POST', `${path}?async=true`, request), { status: 422, body: wide })
   }
   t.equal((await service.send('GET', '/api/v1/dispatches?status=queued')).body.data.length, 0)
+})
+
+await t.test('what only the fields say is foreseen: the recipient on a letter, the name under a signature', async (t) => {
+  const { recipient: _, ...letter } = samples['postal-letter']!
+  const wide = { status: 422, body: { details: [{ code: 'unsupported_characters', message: /noto-sans-/ }] } }
+  const signers = [1, 2, 3].map((place) => ({ email: `s${place}@example.com`, firstName: 'Ada', lastName: place === 3 ? '王' : 'L' }))
+  for (const [path, body] of [
+    ['/api/postal', { template: { id: 30, data: letter }, postal: { recipient: { ...recipient, name: '王伟' } } }],
+    ['/api/esign', { template: { id: 40, data: samples['service-contract'] }, signers }]
+  ] as const) {
+    for (const way of ['/validate', '', '?async=true']) has(t, await service.send('POST', path + way, { body }), wide, path + way)
+  }
+})
+
+await t.test('what keeps the document of a chain from being made is told once, where its data stand', async (t) => {
+  const data = { ...samples['postal-letter']!, subject: '王伟' }
+  for (const given of [{ fileContent: { templateName: 'Letter', data } }, { template: { id: 30, data } }]) {
+    for (const way of ['/validate', '', '?async=true']) {
+      const { status, body } = await service.send('POST', `/api/file/email${way}`, { body: { ...given, email: { ...mail, body: 'x' } } })
+      t.same({ status, places: body.details.map(({ path }: { path: string }) => path) }, {
+        status: 422,
+        places: [`/${Object.keys(given).join()}/data/subject`]
+      })
+    }
+  }
 })
 
 await t.test('a text that becomes too long is refused before it is recorded, also where nobody waits for it', async (t) => {

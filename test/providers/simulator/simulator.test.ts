@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import { deliveryMarksOf, deliveryServices, deliveryStatuses, deliveryStatusesOf,
-  isPolledService } from '../../../core/contract/delivery.ts'
+import { deliveryMarksOf, deliveryServices, deliveryStatuses, deliveryStatusesOf } from '../../../core/contract/delivery.ts'
 import { type CallContext, callDispatch, type Outcome } from '../../../core/host/call/dispatch.ts'
 import { invoke } from '../../../core/host/call/invoke.ts'
 import { createHost } from '../../../core/host/host.ts'
@@ -334,7 +333,7 @@ await t.test('it has a word for every delivery status, and no key of which anybo
   const { services, webhooks } = provider.manifest
   for (const service of deliveryServices) {
     const words = Object.fromEntries(deliveryStatusesOf(service).map((status) => [status, status]))
-    if (isPolledService(service)) t.strictSame(services[service]?.statuses, words, service)
+    t.strictSame(services[service]?.statuses, words, service)
     const marks = Object.fromEntries(deliveryMarksOf(service).map((mark) => [mark, mark]))
     const isTold = ['esign', 'postal', 'email'].includes(service)
     t.strictSame(Object(webhooks)[service]?.events, isTold ? { ...words, ...marks } : undefined, service)

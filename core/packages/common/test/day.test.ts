@@ -24,6 +24,9 @@ await t.test('a day is the one that is written, whatever time and offset follow'
   t.equal(dayOf('2026-11-26T00:00:00+01:00'), '2026-11-26', 'midnight in Paris, which is the 25th in UTC')
   t.equal(dayOf('2026-11-26T23:30:00-08:00'), '2026-11-26', 'half an hour before midnight in Seattle, which is the 27th in UTC')
   t.equal(dayOf('2024-02-29'), '2024-02-29')
+  t.equal(dayOf('2026-11-26 00:00:00+01'), '2026-11-26', 'PostgreSQL')
+  t.equal(dayOf('2026-11-26 00:00:00 -0330'), '2026-11-26', 'Ruby')
+  t.equal(dayOf('2026-11-26 00:00:00 UTC'), '2026-11-26', 'Ruby in UTC')
   t.end()
 })
 

@@ -66,6 +66,19 @@ void t.test('jobs without a permit in time fail by the error of their semaphore,
   t.equal(await semaphore.run(1, () => Promise.resolve('done')), 'done')
 })
 
+void t.test('how many permits an owner may hold is asked at each turn', async (t) => {
+  const share = { one: 2 }
+  const { ask, granted, release } = asking(createFairSemaphore({ perOwner: () => share.one, waiting: 10 }))
+  await ask(1, 1, 1, 1)
+  t.same(granted, [1, 1])
+  share.one = 1
+  await release()
+  t.same(granted, [1, 1], 'it still holds one')
+  share.one = 3
+  await release()
+  t.same(granted, [1, 1, 1, 1])
+})
+
 void t.test('a place is always kept for an owner that holds none, and no more for those that hold some', async (t) => {
   const { ask, granted, release } = asking(createFairSemaphore({ total: 4, perOwner: 4, waiting: 10 }))
   await ask('a', 'a', 'a', 'a')

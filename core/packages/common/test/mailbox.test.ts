@@ -9,6 +9,7 @@ await t.test('a mailbox is an address, or a name and an address in angle bracket
   t.same(readMailbox('Ada Lovelace <ada@example.com>'), ada)
   t.same(readMailbox('"Ada Lovelace" <ada@example.com>'), ada)
   t.same(readMailbox('"Lovelace, \\"Ada\\"" <ada@example.com>'), { name: 'Lovelace, "Ada"', address: 'ada@example.com' })
+  t.same(readMailbox('"Lovelace\\, A. O\\\'Brien" <ada@example.com>'), { name: 'Lovelace, A. O\'Brien', address: 'ada@example.com' })
   t.same(readMailbox('Zoë O\'Brien Jr. <ada@example.com>'), { name: 'Zoë O\'Brien Jr.', address: 'ada@example.com' })
   t.same(readMailbox('<ada@example.com>'), { address: 'ada@example.com' })
   t.same(readMailbox('ada@bücher.example'), { address: 'ada@bücher.example' })

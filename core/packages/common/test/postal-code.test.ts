@@ -16,6 +16,10 @@ await t.test('a postal code in any usual writing is the code of its country', (t
     ['JP', '1000001', '100-0001'],
     ['JP', '〒100-0001', '100-0001'],
     ['JP', '１００－０００１', '100-0001'],
+    ['JP', '１００−０００１', '100-0001'],
+    ['JP', '100ー0001', '100-0001'],
+    ['MX', 'C.P. 06000', '06000'],
+    ['LI', 'FL 9490', 'FL-9490'],
     ['PL', '00001', '00-001'],
     ['US', '94107 1234', '94107-1234'],
     ['US', '941071234', '94107-1234'],
@@ -40,7 +44,9 @@ await t.test('a postal code in any usual writing is the code of its country', (t
 })
 
 await t.test('what may be a code stays as it is written', (t) => {
-  for (const [country, given] of [['SA', '12345-6789'], ['GB', 'SW1A'], ['KR', '110051'], ['SV', '1101'], ['GH', 'GA-123-4567']] as const) {
+  for (const [country, given] of [['SA', '12345-6789'], ['GB', 'SW1A'], ['KR', '110051'], ['KR', '110-051'], ['SV', '1101'], ['GH',
+    'GA-123-4567']] as const)
+  {
     t.same(readPostalCode(` ${given} `, country), { code: given, isKnown: false }, `${country} ${given}`)
   }
   t.end()

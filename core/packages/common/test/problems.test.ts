@@ -46,6 +46,14 @@ await t.test('each thing that can be wrong has its code, its place and a sentenc
     [{ pattern: '^a$' }, 'b', '/base', 'pattern', 'Does not match the pattern ^a$.'],
     [{ pattern: '^a$', description: 'the letter a' }, 'b', '/base', 'pattern', 'Expected: the letter a.'],
     [{ pattern: '^a$', description: 'The letter a.' }, 'b', '/base', 'pattern', 'Expected: The letter a.'],
+    [
+      { title: 'PhoneNumber', description: 'a number', pattern: '^\\+\\d+$' },
+      '00 33 (0)6 12-34.56/78',
+      '/base',
+      'pattern',
+      'Expected: a number. Did you mean +33612345678?'
+    ],
+    [{ title: 'PhoneNumber', description: 'a number', pattern: '^\\+\\d+$' }, '06 12 34 56 78', '/base', 'pattern', 'Expected: a number.'],
     [{ format: 'https-url' }, 'http://example.com', '/base', 'format', 'Not a valid https:// URL (one without user name and password).'],
     [{ minLength: 1 }, '', '/base', 'too_short', 'Must not be empty.'],
     [{ minLength: 2 }, 'a', '/base', 'too_short', 'Needs at least 2 characters.'],
@@ -137,6 +145,7 @@ await t.test('the nearest word is offered only when it is near', (t) => {
   const offered: [string, string | undefined][] = [
     ['providername', 'providerName'],
     ['provider', 'providerName'],
+    ['sendAt', undefined],
     ['tempalte', 'template'],
     ['METADATA', 'metadata'],
     ['ib', 'id'],

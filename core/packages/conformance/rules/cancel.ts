@@ -40,8 +40,12 @@ function isTakenBack (statuses: NonNullable<Words>, word: unknown): boolean {
   return typeof word === 'string' && Object.hasOwn(statuses, word) && statuses[word] === 'cancelled'
 }
 
-/** Spoils every request of a cancellation, in every way. */
-async function attackedCases (subject: ProviderUnderTest, prepared: Prepared): Promise<Case[]> {
+/** Spoils every request of a call that changes something, in every way. */
+export async function attackedCases (
+  subject: ProviderUnderTest,
+  prepared: Prepared,
+  rule: 'cancel' | 'subscribed' = 'cancel'
+): Promise<Case[]> {
   const { installed: { manifest } } = subject
   const { name, call: { service, exchange } } = prepared
   const { notProcessed = [], idempotency } = manifest.services[service] ?? {}
@@ -56,15 +60,15 @@ async function attackedCases (subject: ProviderUnderTest, prepared: Prepared): P
   })
   return await inTurn(trials, async ({ at, how, words }) => {
     const run = await subject.play(prepared, { attack: { at, how } })
-    return judged('cancel', `${name}: request ${at + 1} ${how.name}`, faultsOf(manifest, prepared, run, words))
+    return judged(rule, `${name}: request ${at + 1} ${how.name}`, faultsOf(manifest, prepared, run, words))
   })
 }
 
 function faultsOf (manifest: Manifest, { result }: Prepared, { result: made, seen }: CallRun, words: ReturnType<typeof allowed>): string[] {
-  const expected = `it must be ${words.join(' or ').replace('accepted', 'taken back, as the fixture says')}`
+  const expected = `it must be ${words.join(' or ').replace('accepted', 'done, as the fixture says')}`
   if (made.outcome === 'answered') {
     const right = words.includes('accepted') && differs('answer', result, made.value).length === 0
-    return right ? [] : [`It is called taken back; ${expected}.`]
+    return right ? [] : [`It is called done; ${expected}.`]
   }
   if (!words.includes(made.outcome)) return [`It is called ${made.outcome}; ${expected}.${traceOf(seen)}`]
   return made.outcome === 'accepted' || seen.thrown === undefined ? [] : ownFaults(manifest, words, seen)

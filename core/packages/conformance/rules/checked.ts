@@ -88,7 +88,7 @@ const filling: PlaceholderValues = {
 
 async function run (
   { installed, stages: [stage] }: ProviderUnderTest,
-  { fixture: { settings, sandbox = false, exchange = [], mail } }: Named<CheckFixture>,
+  { fixture: { settings, facts, sandbox = false, exchange = [], mail } }: Named<CheckFixture>,
   attacks: Pick<ExchangeScript, 'attack' | 'mailAttack'> = {}
 ): Promise<Run> {
   const session = await stage.play({ exchange: fillPlaceholders(exchange, filling), ...(mail !== undefined && { mail }), ...attacks })
@@ -98,7 +98,7 @@ async function run (
     account: 'the company',
     documents: { read: none, keep: none },
     checkpoint: { save: none },
-    ...connectionOf(installed)
+    ...connectionOf(installed, facts)
   }
   const { reference, idempotencyKey } = filling
   const context = {

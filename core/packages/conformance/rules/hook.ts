@@ -1,4 +1,5 @@
-import type { DeliveryService, SignWith, Verifier, WebhookManifest } from '@dispatch/core/host'
+import type { JsonObject } from '@dispatch/common'
+import { type BodyReading, contentIn, type DeliveryService, type SignWith, type Verifier, type WebhookManifest } from '@dispatch/core/host'
 import type { EventFixture } from '../fixtures/fixture.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
@@ -11,7 +12,7 @@ export type Hook = {
   events: { name: string, fixture: EventFixture, signed: SignWith, body: Buffer }[]
 }
 
-/** The bytes of an event: JSON is written without white space. */
-export function bytesOf (body: EventFixture['body']): Buffer {
-  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+/** The content of an event: a text to the byte; data as the vendor writes them, JSON without white space. */
+export function bytesOf (body: EventFixture['body'], reading: BodyReading = {}): Buffer {
+  return typeof body === 'string' ? Buffer.from(body) : contentIn(reading, body as JsonObject)
 }

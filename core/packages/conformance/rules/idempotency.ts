@@ -5,6 +5,7 @@ import { type Case, judged, skipped } from '../report.ts'
 import { isSignIn, isUnsafe } from '../run/fault-injection.ts'
 import { memoryState } from '../run/memory.ts'
 import type { CallRun } from '../run/run.ts'
+import { patientVendor } from '../run/scripted-vendor.ts'
 import type { ReceivedRequest } from '../vendor/requests.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
@@ -27,7 +28,33 @@ export async function idempotencyCases (subject: ProviderUnderTest, fit: readonl
       ...kind === 'lookup' ? [await lookupCase(subject, named, first)] : []
     ]
   })
-  return cases.flat()
+  return [...cases.flat(), ...await sharedKeyCases(subject, fit)]
+}
+
+/** Requests of one dispatch that change different things share no key: the vendor would answer the second one as it has the first. */
+async function sharedKeyCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
+  const several = fit.filter(({ call, result }) =>
+    call.verb === 'dispatch' && result['outcome'] === 'accepted' && call.exchange.filter((entry) => isUnsafe(entry)).length > 1
+  )
+  return await inTurn(several, async (prepared) => {
+    const { requests } = await subject.play(prepared, {}, patientVendor)
+    const keys = requests.flatMap(({ request }, index) => keysOf(request, prepared.call).map((key) => ({ index, key })))
+    const twice = keys.filter(({ key }, index) => keys.findIndex((other) => other.key === key) < index)
+    return judged('key', `${prepared.name}: a key for each request`, twice.map(({ index, key }) => {
+      const first = keys.find((other) => other.key === key)?.index ?? 0
+      return `Requests ${first + 1} and ${
+        index + 1
+      } are sent with the same key (${key}), and ask for different things: give each step a key of its ` +
+        'own, such as context.idempotencyKey with the name of the step.'
+    }))
+  })
+}
+
+/** What a request is known by at the vendor: the headers and the fields of the query that have our key, or are named so. */
+function keysOf ({ method, headers, search, form = {} }: ReceivedRequest, { idempotencyKey }: Prepared['call']): string[] {
+  if (method === 'GET' || Object.hasOwn(form, 'grant_type')) return []
+  const named = [...Object.entries(headers), ...search]
+  return named.filter(([name, text]) => /idempot/i.test(name) || text.includes(idempotencyKey)).map(([name, text]) => `${name}: ${text}`)
 }
 
 /** The vendor must see the same request under the same key, and another key for another attempt. */

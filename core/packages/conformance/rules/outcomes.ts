@@ -1,11 +1,12 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import { failureOf, type Manifest, providerErrors, type ProviderErrorWord } from '@dispatch/core/host'
+import { type ErrorPlace, failureOf, type Manifest, providerErrors, type ProviderErrorWord } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { allowed, conflict, type InjectedFault, injectedFaults, isSignIn, isUnsafe, type Position,
   positionOf } from '../run/fault-injection.ts'
 import { type CallRun, traceOf, type VerbObservation } from '../run/run.ts'
+import type { VendorReply } from '../vendor/vendor.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
@@ -170,7 +171,7 @@ async function mappedCases (subject: ProviderUnderTest, { prepared }: Played): P
   if (at === undefined) return [skipped('mapped', 'the codes of errors.map', 'There is no errors.at: write a fixture of each error.')]
   const { name, call: { exchange } } = prepared
   const first = exchange.findIndex((entry) => !isSignIn(entry))
-  const [pointer = ''] = [at].flat()
+  const [place = ''] = [at].flat()
   const inXml = exchange[first]?.answer.xml !== undefined
   const answers = codes.flatMap(([code, word]) => statusesOf(word).map((status) => ({ code, word, status })))
   return await inTurn(answers, async ({ code, word, status }) => {
@@ -181,12 +182,12 @@ async function mappedCases (subject: ProviderUnderTest, { prepared }: Played): P
           name: code,
           means: status === 429 ? 'not done' : 'refused',
           status,
-          script: { status, ...(inXml ? { xml: bodyAt(pointer, code) } : { json: bodyAt(pointer, code) }) }
+          script: { status, ...answerWith(place, code, { inXml }) }
         }
       }
     })
     const told = 'error' in result ? result.error.word : result.outcome
-    return judged('mapped', `${name}: answered ${status} with ${pointer} ${code}`,
+    return judged('mapped', `${name}: answered ${status} with ${typeof place === 'string' ? place : place.header} ${code}`,
       told === word ? [] : [`It is called ${told}; errors.map says ${word}.`])
   })
 }
@@ -195,6 +196,12 @@ async function mappedCases (subject: ProviderUnderTest, { prepared }: Played): P
 function statusesOf (word: ProviderErrorWord): number[] {
   if (word === 'recipient_unavailable') return [400, 429]
   return [word === 'authentication_error' ? 401 : 400]
+}
+
+/** An answer with a code in its place. */
+function answerWith (place: ErrorPlace, code: string, { inXml }: { inXml: boolean }): VendorReply {
+  if (typeof place !== 'string') return { headers: { [place.header]: code } }
+  return inXml ? { xml: bodyAt(place, code) } : { json: bodyAt(place, code) }
 }
 
 /** An answer with a value at a JSON pointer. */

@@ -1,5 +1,5 @@
-import { createKeySources, type DeliveryService, deliveryServices, isConfigured, type Verifier, verifiersOf, verifyWebhook,
-  type WebhookManifest } from '@dispatch/core/host'
+import { createKeySources, type DeliveryService, deliveryServices, isConfigured, ownKeyOf, proves, type Verifier, verifiersOf,
+  verifyWebhook, type WebhookManifest } from '@dispatch/core/host'
 import type { EventFixture } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
 import { type Case, judged } from '../report.ts'
@@ -27,18 +27,21 @@ export async function signedCases ({ installed: { manifest }, fixtures }: Provid
 }
 
 async function signedCase (webhook: WebhookManifest, { name, fixture }: Named<SignedEvent>): Promise<Case> {
-  const { settings, headers, body, keys, receivedAt } = fixture
+  const { settings, headers, body, keys, receivedAt, url = '' } = fixture
   const at = receivedAt === undefined ? now() : new Date(receivedAt)
   const sources = createKeySources({
     fetchJson: () => Promise.reject(new Error('The fixture has the keys.')),
     now: () => at,
     onError: () => undefined
   })
-  const verifiers = verifiersOf(webhook).map((verify) => verify.kind === 'jws' && keys !== undefined ? { ...verify, jwks: keys } : verify)
+  const verifiers = verifiersOf(webhook).map((verify) => keys === undefined ? verify : withKeys(verify, keys))
+  const [address = '', query = ''] = url.split('?')
+  const method = webhook.form === 'query' ? 'GET' : 'POST'
   const lowerCase = Object.fromEntries(Object.entries(headers).map(([header, value]) => [header.toLowerCase(), value]))
-  const { verdict } = await verifyWebhook(verifiers, { headers: lowerCase, body: bytesOf(body) }, {
+  const { verdict } = await verifyWebhook(verifiers, { headers: lowerCase, body: bytesOf(body, webhook), method, address, query }, {
     settings: () => settings,
-    keys: sources
+    keys: sources,
+    reading: webhook
   }, at)
   const named = Object.keys(headers).join(', ')
   return judged('signed', name, verdict === 'verified' ? [] : [
@@ -47,10 +50,17 @@ async function signedCase (webhook: WebhookManifest, { name, fixture }: Named<Si
   ])
 }
 
-/** Each verifier with a signature needs an event that the vendor has signed for it. Basic credentials are the same everywhere. */
+/** The verifier with the keys of the fixture in place of the vendor's published ones. */
+function withKeys (verify: Verifier, keys: NonNullable<EventFixture['keys']>): Verifier {
+  if (verify.kind === 'jws') return { ...verify, jwks: keys }
+  const published = (verify.kind === 'signature' || verify.kind === 'token') && ('url' in verify.key || 'certificate' in verify.key)
+  return published ? { ...verify, key: { fixed: keys } } as Verifier : verify
+}
+
+/** Each verifier with a signature needs an event that the vendor has signed for it. Secrets in plain text are the same everywhere. */
 function shownCases (service: DeliveryService, webhook: WebhookManifest, signed: readonly Named<SignedEvent>[]): Case[] {
   return verifiersOf(webhook).flatMap((verify, index) => {
-    if (verify.kind === 'basic') return []
+    if (!proves(verify).shown) return []
     const shown = signed.some(({ fixture }) => isFor(verify, fixture))
     return [
       judged('signed', `the webhook of "${service}" (verifier ${index}, ${verify.kind})`,
@@ -60,5 +70,6 @@ function shownCases (service: DeliveryService, webhook: WebhookManifest, signed:
 }
 
 function isFor (verify: Verifier, { settings, keys }: EventFixture): boolean {
-  return verify.kind === 'jws' ? keys !== undefined : isConfigured(verify, settings)
+  if (ownKeyOf(verify) !== undefined) return isConfigured(verify, settings)
+  return keys !== undefined || ('key' in verify && 'fixed' in verify.key)
 }

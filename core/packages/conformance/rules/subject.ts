@@ -15,6 +15,8 @@ export type ProviderUnderTest = {
   fixtures: Fixtures
   stages: readonly [VendorDouble, VendorDouble]
   recorded: RecordedRun[]
+  /** The same provider, its modules loaded anew. */
+  anew: () => Promise<ProviderUnderTest>
   /** Makes a call and records its run. */
   play: (
     prepared: Prepared,
@@ -27,7 +29,8 @@ export function createSubject (
   installed: InstalledProvider,
   fixtures: Fixtures,
   stages: ProviderUnderTest['stages'],
-  limits: CallTimeouts
+  limits: CallTimeouts,
+  load: () => Promise<InstalledProvider>
 ): ProviderUnderTest {
   const recorded: RecordedRun[] = []
   return {
@@ -35,6 +38,7 @@ export function createSubject (
     fixtures,
     stages,
     recorded,
+    anew: async () => createSubject(await load(), fixtures, stages, limits, load),
     async play ({ name, call, canaries }, changes = {}, stage = stages[0]) {
       const made = await run(installed, stage, { ...call, ...changes }, limits)
       recorded.push({ name, call, run: made, canaries })

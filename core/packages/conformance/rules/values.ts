@@ -1,4 +1,3 @@
-import { isRecord } from '@dispatch/common'
 import { services } from '@dispatch/core/host'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
@@ -9,7 +8,7 @@ import { amountsOf, type Priced, priced, pricedAs } from '../values/invoices.ts'
 import { type Leaf, leavesOf } from '../values/leaves.ts'
 import { type Place, placesOf, valuesOf } from '../values/places.ts'
 import { damageOf, judge, type Part, type Spelled, spelledIn } from '../values/spellings.ts'
-import { type Base, type Change, partsOf, type Trial, tried } from '../values/trial.ts'
+import { type Base, baseOf, type Change, endOf, kindOf, madeIn, partsOf, requestsOf, type Trial, tried } from '../values/trial.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
@@ -39,21 +38,6 @@ export async function valueCases (subject: ProviderUnderTest, fit: readonly Prep
     ...cases.flatMap(({ found }) => found ?? []),
     ...silent.map((service) => skipped('values', service, 'No accepted dispatch tells a vendor a value of its request.'))
   ]
-}
-
-function baseOf ({ installed, fixtures: { sends } }: ProviderUnderTest, prepared: Prepared): Base | undefined {
-  const { name, call, result } = prepared
-  const found = sends.find((send) => send.name === name)
-  const isFirst = call.checkpointed === undefined && call.repeated === undefined && call.rest === undefined
-  if (call.verb !== 'dispatch' || found === undefined || result['outcome'] !== 'accepted' || !isFirst) return undefined
-  const { service, request, requestSettings = {} } = found.fixture
-  return { installed, prepared, service, asked: { ...request, settings: requestSettings } }
-}
-
-/** The service, and the kind of document, letter or signature, which vendors do in ways of their own. */
-function kindOf ({ service, asked }: Base): string {
-  const own = isRecord(asked[service]) ? asked[service] : {}
-  return JSON.stringify([service, own['documentType'], own['mailType'], own['signatureType']])
 }
 
 async function caseOf (subject: ProviderUnderTest, base: Base, places: readonly Place[]): Promise<Case | undefined> {
@@ -120,11 +104,6 @@ async function endings (subject: ProviderUnderTest, base: Base, changes: readonl
   return found.flat()
 }
 
-/** How many requests and e-mails a dispatch makes. */
-function requestsOf ({ prepared: { call: { exchange, mail } } }: Base): number {
-  return exchange.length + (mail === undefined ? 0 : 1)
-}
-
 type Spellings = ReadonlyMap<string, Spelled>
 
 /** How plain values reached the vendor, by their place; those that did not are left out. */
@@ -169,18 +148,6 @@ async function play (subject: ProviderUnderTest, { prepared }: Base, { request, 
     patientVendor)
   return { run, leaves: leavesOf(run) }
 }
-
-/** Why a dispatch made less than `all` its requests, where it did. */
-function endOf (all: number, run: CallRun): string | undefined {
-  const made = madeIn(run)
-  if (made >= all || !('error' in run.result)) return undefined
-  const { word, message } = run.result.error
-  return made === 0
-    ? `it is refused before anything is sent (${word}: ${message}), and a validation does not say so: say it in "limits" or "check".`
-    : `it ends after ${made} of ${all} requests (${word}: ${message}).`
-}
-
-const madeIn = ({ requests, seen }: CallRun): number => requests.length + seen.handed.length
 
 function faultsOf (trial: Trial, leaves: readonly Leaf[], { spelled, plain }: { spelled: Spellings, plain: readonly Leaf[] }): string[] {
   const known = new Set(plain.filter((leaf) => oddityOf(leaf) !== undefined).map(({ where }) => where))

@@ -1,7 +1,7 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { createKeySources, createVendorSigningKey, type DeliveryService, deliveryServices, isConfigured, type ReadEvent, readEvent,
-  readFailed, signDelivery, type SignWith, statusOf, type Verifier, verifiersOf, verifyWebhook, type WebhookManifest,
-  type WebhookRequest } from '@dispatch/core/host'
+import { contentIn, contentOf, createKeySources, createVendorSigningKey, type DeliveryService, deliveryServices, isConfigured, ownKeyOf,
+  parseBody, proves, type ReadEvent, readEvent, readFailed, signDelivery, type SignWith, statusOf, unsigned, verifiersOf, verifyWebhook,
+  type WebhookManifest, type WebhookRequest, withKeysOf } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { EventFixture } from '../fixtures/fixture.ts'
 import { prepareSettings } from '../fixtures/prepare.ts'
@@ -48,7 +48,7 @@ function waysOf (hook: Hook): { way: Hook, missing: Case[] }[] {
   const { verifiers, events, service } = hook
   if (verifiers.length === 1) return [{ way: hook, missing: [] }]
   return verifiers.map((verify, index) => {
-    const own = events.filter(({ signed: { settings } }) => !('secret' in verify) || isConfigured(verify, settings))
+    const own = events.filter(({ signed: { settings } }) => ownKeyOf(verify) === undefined || isConfigured(verify, settings))
     const name = `verifier ${index}, ${verify.kind}`
     return {
       way: { ...hook, verifiers: [verify], events: own.map((event) => ({ ...event, name: `${event.name} (${name})` })) },
@@ -65,7 +65,7 @@ function waysOf (hook: Hook): { way: Hook, missing: Case[] }[] {
 
 function hookOf (subject: ProviderUnderTest, service: DeliveryService, webhook: WebhookManifest): { hook: Hook, unfit: Case[] } {
   const key = createVendorSigningKey('kit-1')
-  const verifiers = verifiersOf(webhook).map((verify) => verify.kind === 'jws' ? { ...verify, jwks: key.jwks } : verify)
+  const verifiers = verifiersOf(webhook).map((verify) => withKeysOf(key, verify))
   const found = subject.fixtures.events.filter(({ fixture }) => fixture.service === service).map((named) => ({
     named,
     settings: attempted(() => prepareSettings(subject.installed, named.fixture, 1))
@@ -77,7 +77,7 @@ function hookOf (subject: ProviderUnderTest, service: DeliveryService, webhook: 
       webhook,
       verifiers,
       events: found.flatMap(({ named: { name, fixture }, settings }) =>
-        settings.ok ? [{ name, fixture, body: bytesOf(fixture.body), signed: { key, settings: settings.value, endpoint } }] : []
+        settings.ok ? [{ name, fixture, body: bytesOf(fixture.body, webhook), signed: { key, settings: settings.value, endpoint } }] : []
       )
     },
     unfit: found.flatMap(({ named: { name }, settings }) => settings.ok ? [] : [judged('fixtures', name, [settings.why])])
@@ -86,16 +86,28 @@ function hookOf (subject: ProviderUnderTest, service: DeliveryService, webhook: 
 
 async function trueCases (hook: Hook): Promise<Case[]> {
   return await inTurn(hook.events, async ({ name, fixture: { expect }, signed, body }) => {
-    const verdict = await deliver(hook, signDelivery(hook.verifiers, body, signed, now()), signed)
-    const read = await readEvent(hook.subject.installed, hook.service, body)
+    const request = await sent(hook, body, signed)
+    const verdict = await deliver(hook, request, signed)
+    const content = await contentOf(hook.webhook.form, hook.verifiers, request)
+    const read = await readEvent(hook.subject.installed, hook.service, content)
     return judged('webhook', name, [...differs('verdict', 'verified', verdict), ...readingFaults(hook, read, expect)])
   })
 }
 
-function readingFaults ({ webhook }: Hook, read: ReadEvent, expect: EventFixture['expect']): string[] {
-  const { remoteId, type, eventId, status, reason } = expect
+function readingFaults (hook: Hook, read: ReadEvent, { others: more = [], ...first }: EventFixture['expect']): string[] {
   if (!read.ok) return [read.reason]
-  const { reading } = read
+  const { reading, others = [] } = read
+  return [
+    ...differs('number of events', 1 + more.length, 1 + others.length),
+    ...[first, ...more].flatMap((expect, index) => faultsOf(hook, [reading, ...others][index], expect))
+  ]
+}
+
+type Reading = Extract<ReadEvent, { ok: true }>['reading']
+
+function faultsOf ({ webhook }: Hook, reading: Reading | undefined, expect: Omit<EventFixture['expect'], 'others'>): string[] {
+  const { remoteId, type, eventId, status, reason } = expect
+  if (reading === undefined) return []
   return [
     ...differs('id of the vendor ("remoteId")', remoteId, reading.remoteId),
     ...type === undefined ? [] : differs('vendor\'s word ("type")', type, reading.type),
@@ -105,14 +117,24 @@ function readingFaults ({ webhook }: Hook, read: ReadEvent, expect: EventFixture
   ]
 }
 
+/** An event as the vendor sends it: signed, now or at another time. */
+function sent (
+  { verifiers, webhook }: Pick<Hook, 'verifiers' | 'webhook'>,
+  body: Buffer,
+  by: SignWith,
+  at = now()
+): Promise<WebhookRequest> {
+  return signDelivery(verifiers, body, by, at, webhook)
+}
+
 /** The host's result for an event of a given configuration. */
 async function deliver (
-  { verifiers }: Hook,
+  { verifiers, webhook }: Hook,
   delivery: WebhookRequest,
   { settings, endpoint: expected }: Pick<SignWith, 'settings' | 'endpoint'>
 ): Promise<string> {
   const keys = createKeySources({ fetchJson: () => Promise.reject(new Error('The kit has the keys.')), now, onError: () => undefined })
-  return (await verifyWebhook(verifiers, delivery, { settings: () => settings, endpoint: expected, keys }, now())).verdict
+  return (await verifyWebhook(verifiers, delivery, { settings: () => settings, endpoint: expected, keys, reading: webhook }, now())).verdict
 }
 
 /** An event for a configuration with the secrets of several verifiers, without the part that one of them needs. */
@@ -120,7 +142,7 @@ async function partlyCases (hook: Hook): Promise<Case[]> {
   const cases = await inTurn(hook.events, async ({ name, signed, body }) => {
     const own = hook.verifiers.filter((verify) => isConfigured(verify, signed.settings))
     return own.length < 2 ? [] : await inTurn(own, async (left) => {
-      const verdict = await deliver(hook, signDelivery(own.filter((verify) => verify !== left), body, signed, now()), signed)
+      const verdict = await deliver(hook, await sent({ ...hook, verifiers: own.filter((verify) => verify !== left) }, body, signed), signed)
       return judged('forged', `${name}: without its ${left.kind}, though there is a secret for it`,
         verdict === 'verified' ? ['It is taken for the vendor\'s.'] : [])
     })
@@ -128,56 +150,67 @@ async function partlyCases (hook: Hook): Promise<Case[]> {
   return cases.flat()
 }
 
-/** The kinds of verifiers that always sign a time. */
-const timed: readonly string[] = ['jwt', 'standard', 'stamped'] satisfies Verifier['kind'][]
-
 async function forgedCases (hook: Hook): Promise<Case[]> {
-  const { verifiers, subject: { installed } } = hook
+  const { verifiers, webhook, subject: { installed } } = hook
   const [verify] = verifiers
   const [event] = hook.events
   if (event === undefined || verify === undefined) return []
   const { name, fixture, signed, body } = event
-  const good = signDelivery(verifiers, body, signed, now())
+  if (verify.kind === 'hint') return [skipped('forged', name, 'Nobody signs it: the vendor is asked for the status.')]
+  const { secret, body: covered, time } = proves(verify)
+  const good = await sent(hook, body, signed)
   const refused = async (what: string, delivery: WebhookRequest, to: Pick<SignWith, 'settings' | 'endpoint'> = signed): Promise<Case> => {
     const verdict = await deliver(hook, delivery, to)
     return judged('forged', `${name}: ${what}`, verdict === 'verified' ? ['It is taken for the vendor\'s.'] : [])
   }
+  const without = (what: string, why: string): Case => skipped('forged', `${name}: ${what}`, why)
   const others = prepareSettings(installed, fixture, 2)
   const emptied = Object.fromEntries(
     Object.entries(signed.settings).map(([field, value]) => [field, typeof value === 'string' ? '' : value])
   )
   const stranger: SignWith = { key: createVendorSigningKey('kit-1'), settings: others, endpoint: strange }
   const headers = Object.entries(good.headers)
-  const altered = Buffer.from(body)
-  altered.writeUInt8(altered.readUInt8(altered.length - 1) ^ 1, altered.length - 1)
+  const isSpoilt = verify.kind === 'signature'
   return [
-    await refused('unsigned', { body, headers: {} }),
-    await refused('signed with nothing', { body, headers: Object.fromEntries(headers.map(([header]) => [header, ''])) }),
-    await refused('signed with another secret', signDelivery(verifiers, body, stranger, now())),
-    await refused('with one byte of its signature altered', {
-      body,
-      headers: Object.fromEntries(headers.map(([header, value = '']) => [header, alteredText(value)]))
+    await refused('unsigned', { ...unsigned(body, webhook), headers: {} }),
+    await refused('signed with nothing', {
+      ...unsigned(body, webhook),
+      headers: Object.fromEntries(headers.map(([header]) => [header, '']))
     }),
-    verify.kind === 'basic'
-      ? skipped('forged', `${name}: with one byte of its body altered`, 'Basic credentials do not cover the body.')
-      : await refused('with one byte of its body altered', { ...good, body: altered }),
-    await refused('while no secret is configured', good, { settings: verify.kind === 'jws' ? signed.settings : {}, endpoint: '' }).then(
-      (one) => verify.kind === 'jws' ? skipped('forged', one.name, 'A jws needs no secret.') : one
-    ),
-    verify.kind === 'jws'
-      ? skipped('forged', `${name}: while the secret is empty`, 'A jws needs no secret.')
-      : await refused('while the secret is empty', signDelivery(verifiers, body, { ...signed, settings: emptied, endpoint: ':' }, now()), {
+    await refused('signed with another secret', await sent(hook, body, stranger)),
+    isSpoilt
+      ? await refused('with one bit of its signature altered', await sent(hook, body, { ...signed, spoil: true }))
+      : await refused('with one byte of its signature altered', {
+        ...good,
+        headers: Object.fromEntries(headers.map(([header, value = '']) => [header, alteredText(value)]))
+      }),
+    covered && webhook.form !== 'token'
+      ? await refused('with one byte of its body altered', alteredBody(good, webhook))
+      : without('with one byte of its body altered', 'What is proved does not cover the whole body.'),
+    secret
+      ? await refused('while no secret is configured', good, { settings: {}, endpoint: '' })
+      : without('while no secret is configured', 'It needs no secret of the configuration.'),
+    secret
+      ? await refused('while the secret is empty', await sent(hook, body, { ...signed, settings: emptied, endpoint: ':' }), {
         settings: emptied,
         endpoint: ':'
-      }),
-    verify.kind === 'jws' || JSON.stringify(others) === JSON.stringify(signed.settings)
-      ? skipped('forged', `${name}: for another company`,
-        'All companies share the vendor\'s keys; the event is matched by the vendor\'s id.')
+      })
+      : without('while the secret is empty', 'It needs no secret of the configuration.'),
+    !secret || JSON.stringify(others) === JSON.stringify(signed.settings)
+      ? without('for another company', 'All companies share the vendor\'s keys; the event is matched by the vendor\'s id.')
       : await refused('for another company', good, { settings: others, endpoint: strange }),
-    timed.includes(verify.kind) || (verify.kind === 'hmac' && verify.timestamp !== undefined)
-      ? await refused('an hour old', signDelivery(verifiers, body, signed, new Date(now().getTime() - 2 * 3600_000)))
-      : skipped('forged', `${name}: an hour old`, 'What is signed has no time.')
+    time
+      ? await refused('an hour old', await sent(hook, body, signed, new Date(now().getTime() - 2 * 3600_000)))
+      : without('an hour old', 'What is signed has no time.')
   ]
+}
+
+/** The request with another last byte of its content. */
+function alteredBody (good: WebhookRequest, { form }: WebhookManifest): WebhookRequest {
+  if (form === 'query') return { ...good, query: alteredText(good.query ?? '') }
+  const altered = Buffer.from(good.body)
+  if (altered.length > 0) altered.writeUInt8(altered.readUInt8(altered.length - 1) ^ 1, altered.length - 1)
+  return { ...good, body: altered }
 }
 
 /** Replaces a character in the middle by another one of base64 and of hexadecimal. */
@@ -195,7 +228,7 @@ async function repeatedCases (hook: Hook): Promise<Case[]> {
       ))).flat()
   const different = [...new Map(events.map(({ body }) => [body.toString(), body])).values()]
   const readings = await inTurn(different, (body) => readEvent(installed, service, body))
-  const ids = readings.flatMap((one) => one.ok && one.reading.eventId !== undefined ? [one.reading.eventId] : [])
+  const ids = readings.flatMap((one) => one.ok ? [one.reading, ...one.others ?? []] : []).flatMap(({ eventId }) => eventId ?? [])
   return [
     judged('repeated', 'each event once more', await read(events)),
     judged('repeated', 'the last event first', await read(events.toReversed())),
@@ -206,17 +239,17 @@ async function repeatedCases (hook: Hook): Promise<Case[]> {
 }
 
 /** Bodies that are not events. If one fits the schema anyway, it must be readable. */
-async function malformedCases ({ subject: { installed }, service, events: [event] }: Hook): Promise<Case[]> {
+async function malformedCases ({ subject: { installed }, service, webhook, events: [event] }: Hook): Promise<Case[]> {
   if (event === undefined) return []
   const { name, body } = event
-  const read = async (what: string, text: string): Promise<Case> => {
-    const result = await readEvent(installed, service, Buffer.from(text))
+  const read = async (what: string, content: string | Buffer): Promise<Case> => {
+    const result = await readEvent(installed, service, Buffer.from(content))
     return judged('malformed', `${name}: ${what}`, result.ok || !result.reason.startsWith(readFailed)
       ? []
       : [`It fits "body", and then "read" throws (${result.reason.slice(readFailed.length).trim()}): require in the schema what is read.`])
   }
-  const parsed = attempted(() => JSON.parse(body.toString()) as Json)
-  const spoiled = parsed.ok ? spoil(parsed.value) : []
+  const parsed = await parseBody(webhook, body)
+  const spoiled = parsed.ok ? spoil(parsed.value, webhook) : []
   return await inTurn([
     ['that is not JSON', 'This is not JSON.'],
     ['that is empty', ''],
@@ -225,15 +258,21 @@ async function malformedCases ({ subject: { installed }, service, events: [event
     ['that is an empty object', '{}'],
     ['that is huge', JSON.stringify({ huge: 'x'.repeat(2 * 1024 * 1024) })],
     ...spoiled
-  ] as const, ([what, text]) => read(what, text))
+  ] as const, ([what, content]) => read(what, content))
 }
 
 /** The event without each of its fields in turn, and with null in its place. */
-function spoil (value: Json): [string, string][] {
-  return pathsOf(value).flatMap((path): [string, string][] => [
-    [`without ${path.join('.')}`, JSON.stringify(change(value, path, undefined))],
-    [`with null at ${path.join('.')}`, JSON.stringify(change(value, path, null))]
+function spoil (value: Json, webhook: WebhookManifest): [string, Buffer][] {
+  return pathsOf(value).flatMap((path) => [
+    ...writable(`without ${path.join('.')}`, webhook, change(value, path, undefined)),
+    ...writable(`with null at ${path.join('.')}`, webhook, change(value, path, null))
   ])
+}
+
+/** What can be written in the form of the webhook. */
+function writable (what: string, webhook: WebhookManifest, value: Json | undefined): [string, Buffer][] {
+  const written = attempted(() => contentIn(webhook, value ?? {}))
+  return written.ok ? [[what, written.value]] : []
 }
 
 const deepest = 4

@@ -1,26 +1,28 @@
-import { isRecord, type Json } from '@dispatch/common'
-import { type Manifest, mapTexts, type ProvidedName, type ReadEvent, readEvent, statusOf } from '@dispatch/core/host'
+import { isRecord } from '@dispatch/common'
+import { contentIn, type Manifest, mapTexts, parseBody, type ProvidedName, type ReadEvent, readEvent, statusOf,
+  type WebhookManifest } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'
 import type { Hook } from './hook.ts'
 import { inTurn } from './replay.ts'
-import { attempted, type ProviderUnderTest } from './subject.ts'
+import type { ProviderUnderTest } from './subject.ts'
 
 const unknownWord = 'kit.a-word-that-nobody-knows'
 
 /** Every word of a webhook must stand in an event of a fixture. An unknown one is tried in the place where a fixture has its word. */
-export async function eventWordCases ({ subject: { installed }, webhook: { events: words }, service, events }: Hook): Promise<Case[]> {
-  const readings = await inTurn(events, async ({ name, body }) => ({ name, body, read: await readEvent(installed, service, body) }))
-  const shown = new Set(readings.flatMap(({ read }) => read.ok ? [read.reading.type] : []))
+export async function eventWordCases ({ subject: { installed }, webhook, service, events }: Hook): Promise<Case[]> {
+  const { events: words } = webhook
+  const readings = await inTurn(events, async ({ name, body }) => {
+    const read = await readEvent(installed, service, body)
+    return { name, read, other: read.ok ? await changed(webhook, body, read.reading.type, unknownWord) : undefined }
+  })
+  const shown = new Set(readings.flatMap(({ read }) => read.ok ? [read.reading, ...read.others ?? []].map(({ type }) => type) : []))
   const declared = Object.keys(words).map((word) =>
     judged('words', `the event "${word}"`,
       shown.has(word) ? [] : ['No fixture shows it: write fixtures/webhook.….json for it, or add it to the "words" of one.'])
   )
-  const [base] = readings.flatMap(({ name, body, read }) => {
-    const other = read.ok ? changed(body, read.reading.type, unknownWord) : undefined
-    return other === undefined ? [] : [{ name, other }]
-  })
+  const [base] = readings.flatMap(({ name, other }) => other === undefined ? [] : [{ name, other }])
   if (base === undefined) {
     const bySelf = events.some(({ fixture }) => fixture.expect.status === 'unknown')
     return [
@@ -38,11 +40,11 @@ function unknownFaults (read: ReadEvent, words: Hook['webhook']['events']): stri
 }
 
 /** The event with one word replaced by another; undefined where the word is not a whole value. */
-function changed (body: Buffer, from: string, to: string): Buffer | undefined {
-  const parsed = attempted(() => JSON.parse(body.toString()) as Json)
+async function changed (webhook: WebhookManifest, body: Buffer, from: string, to: string): Promise<Buffer | undefined> {
+  const parsed = await parseBody(webhook, body)
   if (!parsed.ok) return undefined
-  const other = Buffer.from(JSON.stringify(mapTexts(parsed.value, (text) => text === from ? to : text)))
-  return other.includes(to) ? other : undefined
+  const other = mapTexts(parsed.value, (text) => text === from ? to : text)
+  return JSON.stringify(other).includes(to) ? contentIn(webhook, other) : undefined
 }
 
 /** Every word of `statuses` must be returned in a fixture of `status` or `cancel`, and become the status that the fixture tells. */

@@ -1,9 +1,11 @@
 import { type JsonObject, turnLimit, withinTurns } from '@dispatch/common'
 import { aroundHttp, type CallContext, callDispatch, type CallLimits, copyJson, type Credential, credentialsOf, type DocumentHandle,
-  type FailedCall, failureOf, type Files, type Http, type InstalledProvider, invoke, type Log, type Outcome, type ProvidedName,
-  type ServiceContracts, type Smtp, type SmtpTransport, type State, type Verb, type VerbName } from '@dispatch/core/host'
+  type Documents, type FailedCall, failureOf, type Files, type Http, type InstalledProvider, invoke, isDeliveryService, type Log,
+  type Outcome, type ProvidedName, type ServiceContracts, type Smtp, type SmtpTransport, type State, type Verb, type VerbName,
+  webhookUrl } from '@dispatch/core/host'
 import { hash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -23,6 +25,8 @@ export type FixtureCall = ExchangeScript & {
   mail?: MailExchange
   settings: JsonObject
   requestSettings: JsonObject
+  /** What the vendor has said of the account that is connected. */
+  facts?: Readonly<Record<string, string>>
   sandbox: boolean
   repeated?: true
   checkpointed?: string
@@ -40,7 +44,7 @@ export type FixtureCall = ExchangeScript & {
 /**
  * The verb's own result, before the host made an outcome of it. `trace`: a thrown error that is no failure, with its stack. `refused`: what
  * the context's `http` refused to send. `credentials`: those that it gave with its requests. `handed`: the e-mails and the paths of files
- * that it gave to the host.
+ * that it gave to the host. `beside`: the mail servers and documents that belong to them.
  */
 export type VerbObservation = {
   thrown?: unknown
@@ -51,6 +55,7 @@ export type VerbObservation = {
   refused: string[]
   credentials: Credential[]
   handed: { what: string, value: unknown }[]
+  beside: { what: string, value: unknown }[]
 }
 
 /** A call that was made. `saved`: each checkpoint, with the number of requests before it. */
@@ -75,23 +80,25 @@ export async function run (
   call: FixtureCall,
   { limit, endLimit }: CallTimeouts
 ): Promise<CallRun> {
-  const disk = await mkdtemp(join(tmpdir(), 'dispatch-'))
+  let disk: string | undefined
+  const openDisk = (): string => disk ??= mkdtempSync(join(tmpdir(), 'dispatch-'))
   const playing = await stage.play(call)
   const log = memoryLog()
   const saved: CallRun['saved'] = []
-  const seen: VerbObservation = { changed: false, ended: true, refused: [], credentials: [], handed: [] }
+  const seen: VerbObservation = { changed: false, ended: true, refused: [], credentials: [], handed: [], beside: [] }
   const done = Promise.withResolvers<undefined>()
   const limited = turnLimit(limit)
   const watched = observed(installed, call, seen, () => done.resolve(undefined))
   try {
     // A request for an access token is not aborted with one call, because other calls may wait for it. It ends with its connection.
     const signal = AbortSignal.any([playing.givenUp, limited.signal])
-    const result = await ask(watched, call, contextOf(installed, call, playing, { disk, log, saved }), { signal }).finally(playing.close)
+    const context = contextOf(installed, call, playing, { openDisk, log, saved })
+    const result = await ask(watched, call, context, { signal }).finally(playing.close)
     if (!seen.ended) await withinTurns(endLimit, done.promise, new Error('It goes on.')).catch(() => undefined)
     return { result, requests: playing.requests, mails: playing.mails, saved, lines: log.lines, seen, late: limited.signal.aborted }
   } finally {
     limited.clear()
-    await rm(disk, { recursive: true })
+    if (disk !== undefined) await rm(disk, { recursive: true })
   }
 }
 
@@ -99,7 +106,7 @@ function contextOf (
   installed: InstalledProvider,
   call: FixtureCall,
   { network, requests }: ExchangeSession,
-  { disk, log, saved }: { disk: string, log: Log, saved: CallRun['saved'] }
+  { openDisk, log, saved }: { openDisk: () => string, log: Log, saved: CallRun['saved'] }
 ): CallContext {
   const save = (id: string): Promise<void> => {
     saved.push({ id, after: requests.length })
@@ -107,18 +114,31 @@ function contextOf (
   }
   return {
     ...call,
+    ...webhookUrlOf(installed, call.service),
     log,
     state: call.state ?? memoryState(call.remembered),
     now: call.now ?? now,
     resources: {
       network,
       account: 'the company',
-      ...connectionOf(installed),
+      ...connectionOf(installed, call.facts),
       documents: documentsOf(call),
       checkpoint: { ...(call.checkpointed !== undefined && { id: call.checkpointed }), save },
-      disk: { root: disk, folder: 'company' }
+      disk: {
+        // Most calls write no file.
+        get root () {
+          return openDisk()
+        },
+        folder: 'company'
+      }
     }
   }
+}
+
+/** The address of a webhook that a vendor may be given. */
+function webhookUrlOf ({ manifest: { code, webhooks } }: InstalledProvider, service: ProvidedName): { webhookUrl?: string } {
+  if (!isDeliveryService(service) || webhooks?.[service] === undefined) return {}
+  return { webhookUrl: webhookUrl('https://dispatch.example.com', { code, service, account: '01960000-0000-7000-8000-00000000eeee' }) }
 }
 
 async function ask (installed: InstalledProvider, call: FixtureCall, context: CallContext, limits: CallLimits): Promise<CallRun['result']> {
@@ -128,6 +148,8 @@ async function ask (installed: InstalledProvider, call: FixtureCall, context: Ca
   }
   const called = await invoke(installed, call.service, call.verb, call.query, context, limits)
   if ('outcome' in called) return called
+  // What the end of a registration returns says nothing.
+  if (call.verb === 'unsubscribe') return { outcome: 'answered', value: {} }
   const copied = copyJson(called.returned)
   return { outcome: 'answered', value: copied.ok ? copied.value : undefined }
 }
@@ -151,8 +173,13 @@ function observed (
     const before = structuredClone(given())
     seen.ended = false
     try {
-      const { http, smtp, files } = context
-      const heard = { http: listened(http, seen), smtp: overheard(smtp, seen), files: noted(files, seen) }
+      const { http, smtp, documents, files } = context
+      const heard = {
+        http: listened(http, seen),
+        smtp: overheard(smtp, seen),
+        documents: composed(documents, seen),
+        files: noted(files, seen)
+      }
       seen.returned = await own(request, { ...context, ...heard }, caller)
       return seen.returned
     } catch (thrown) {
@@ -191,6 +218,7 @@ function overheard (smtp: Smtp, seen: VerbObservation): Smtp {
     send (message, transport) {
       hear(transport)
       seen.handed.push({ what: 'the e-mail', value: message })
+      seen.beside.push({ what: 'the mail server', value: transport })
       return smtp.send(message, transport)
     },
     verify (transport) {
@@ -200,10 +228,21 @@ function overheard (smtp: Smtp, seen: VerbObservation): Smtp {
   }
 }
 
+function composed (documents: Documents, seen: VerbObservation): Documents {
+  return {
+    ...documents,
+    compose (message) {
+      seen.handed.push({ what: 'the e-mail', value: message })
+      return documents.compose(message)
+    }
+  }
+}
+
 function noted (files: Files, seen: VerbObservation): Files {
   return {
     put (path, document) {
       seen.handed.push({ what: 'the path of the file', value: path })
+      seen.beside.push({ what: 'the file', value: document.sha256 })
       return files.put(path, document)
     }
   }

@@ -42,11 +42,12 @@ export type ExchangeSession = {
 
 export async function createVendorDouble (): Promise<VendorDouble> {
   const [vendor, stranger, post] = await Promise.all([createVendor(), createVendor(), createAuthority()])
+  const ca = [vendor.ca, post.ca]
   return {
     async play (play) {
       const giveUp = new AbortController()
       const mailServer = play.mail === undefined ? undefined : await openMail(post, play.mail, play.mailAttack, () => giveUp.abort())
-      return begin({ vendor, stranger, post, mailServer, giveUp }, play)
+      return begin({ vendor, stranger, ca, mailServer, giveUp }, play)
     },
     async close () {
       await Promise.all([vendor.close(), stranger.close()])
@@ -76,10 +77,16 @@ async function openMail (
 const implicitTls = 465
 const https = 443
 
-type Actors = { vendor: Vendor, stranger: Vendor, post: Authority, mailServer: MailServer | undefined, giveUp: AbortController }
+type Actors = {
+  vendor: Vendor
+  stranger: Vendor
+  ca: readonly string[]
+  mailServer: MailServer | undefined
+  giveUp: AbortController
+}
 
 function begin (
-  { vendor, stranger, post, mailServer, giveUp }: Actors,
+  { vendor, stranger, ca, mailServer, giveUp }: Actors,
   { exchange, attack, mailAttack, meet = () => Promise.resolve() }: ExchangeScript
 ): ExchangeSession {
   const requests: ExchangeSession['requests'] = []
@@ -113,7 +120,7 @@ function begin (
   const elsewhere = { refused: nobody, 'unknown name': { host: noName, port: 443 }, untrusted: { host: '127.0.0.1', port: stranger.port } }
   const mailLink = mailAttack !== undefined && 'link' in mailAttack && mailAttack.link !== 'untrusted' ? mailAttack.link : undefined
   const network = createNetwork({
-    ca: [vendor.ca, post.ca],
+    ca,
     loopback: 'allowed',
     now,
     route (hostname, port) {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { differs } from '../fixtures/compare.ts'
+import { compareRequest, differs } from '../fixtures/compare.ts'
 
 await t.test('each difference inside of a value is told with its JSON pointer', (t) => {
   const expected = { lines: [{ amount: 12, 'a/b': 1 }], kept: 'yes', list: [1, 2], text: 'at {{any}}' }
@@ -18,5 +18,26 @@ await t.test('a value of another kind is told as a whole, and an equal one not a
   t.strictSame(differs('JSON', { a: 1 }, ['a']), ['The JSON is ["a"]; expected {"a":1}.'])
   t.strictSame(differs('path', '/v1/{{any}}/send', '/v1//send'), ['The path is "/v1//send"; expected "/v1/{{any}}/send".'])
   t.strictSame(differs('answer', { id: null, of: [{}] }, { id: null, of: [{}] }), [])
+  t.end()
+})
+
+await t.test('a part of a document is compared with that part, which the fixture names', (t) => {
+  const filling = { reference: '', idempotencyKey: '', now: '', request: {}, documents: new Map([['/document', Buffer.from('%PDF-2.0')]]) }
+  const compared = (body: string, range: string, headers?: Record<string, string>): string[] =>
+    compareRequest({ method: 'PUT', url: 'https://a.test/x', document: '/document', ...(headers !== undefined && { headers }) }, {
+      method: 'PUT',
+      host: 'a.test',
+      path: '/x',
+      query: {},
+      search: [],
+      headers: { 'content-range': range },
+      body: Buffer.from(body)
+    }, filling)
+  const first = { 'Content-Range': 'bytes 0-3/8' }
+  t.strictSame(compared('%PDF', 'bytes 0-3/8', first), [])
+  t.strictSame(compared('-2.0', 'bytes 4-7/8', { 'content-range': 'bytes 4-7/8' }), [])
+  t.strictSame(compared('-2.0', 'bytes 0-3/8', first), ['The body is not the document at "/document": 4 bytes instead of 4.'])
+  t.strictSame(compared('%PD', 'bytes 0-2/8', first), ['The header "Content-Range" is "bytes 0-2/8"; expected "bytes 0-3/8".'])
+  t.strictSame(compared('%PDF', 'bytes 0-3/8'), ['The body is a part of a document (bytes 0-3/8): name its "Content-Range" in "headers".'])
   t.end()
 })

@@ -26,10 +26,16 @@ function requestLeaves (request: ReceivedRequest, name: string): Leaf[] {
     ...path.split('/').flatMap((segment) => percentDecoded(segment).map((text) => ({ where: `${name}, path`, text }))),
     ...search.flatMap(([key, text]) => [{ where: `${name}, query "${key}"`, text }, { where: `${name}, query`, text: key }]),
     ...Object.entries(headers).filter(([header]) => header !== 'authorization').flatMap(([header, value]) =>
-      [value, ...percentDecoded(value)].map((text) => ({ where: `${name}, header "${header}"`, text, isHeader: true } as const))
+      headerLeaves(value, `${name}, header "${header}"`)
     ),
     ...bodyLeaves(request, name)
   ]
+}
+
+/** JSON writes letters beyond ASCII as \u…, so that a header can have them all. */
+function headerLeaves (value: string, where: string): Leaf[] {
+  if (isJson(value)) return textLeaves(value, where)
+  return [value, ...percentDecoded(value)].map((text) => ({ where, text, isHeader: true }))
 }
 
 function bodyLeaves ({ headers, body, json, xml, pairs, parts }: ReceivedRequest, name: string): Leaf[] {
@@ -37,7 +43,8 @@ function bodyLeaves ({ headers, body, json, xml, pairs, parts }: ReceivedRequest
   if (xml !== undefined) return below(xml, `${name}, XML at `, '')
   if (pairs !== undefined) return pairs.flatMap(([key, text]) => textLeaves(text, `${name}, form field "${key}"`))
   if (parts !== undefined) return parts.flatMap((part) => partLeaves(part, name))
-  if (body.byteLength === 0) return []
+  // An e-mail is read as it was handed to the host, which has written it.
+  if (body.byteLength === 0 || headers['content-type'] === 'message/rfc822') return []
   const [, named] = /\b(json|xml)\b/.exec(headers['content-type'] ?? '') ?? []
   const [where, text] = [`${name}, body`, body.toString()]
   return named === undefined ? textLeaves(text, where) : [{ where, text, isNo: named === 'json' ? 'JSON' : 'XML' }]
@@ -51,9 +58,13 @@ function partLeaves ({ name: part, filename, contentType = '', body }: ReceivedP
   return [...names.map((text) => ({ where: `${where}, file name`, text })), ...isDocument ? [] : textLeaves(body.toString(), where)]
 }
 
+function isJson (text: string): boolean {
+  return /^\s*(\{\s*"|\[\s*["{[])/.test(text)
+}
+
 /** A text; or the texts in it, where it is JSON or XML. */
 function textLeaves (text: string, where: string): Leaf[] {
-  const form = /^\s*(\{\s*"|\[\s*["{[])/.test(text) ? 'JSON' : /^\s*<(\?xml|[\w:]+ [^>]*xmlns)/.test(text) ? 'XML' : undefined
+  const form = isJson(text) ? 'JSON' : /^\s*<(\?xml|[\w:]+ [^>]*xmlns)/.test(text) ? 'XML' : undefined
   if (form === undefined) return [{ where, text }]
   try {
     return below(form === 'JSON' ? JSON.parse(text) as Json : parseXml(text.trim()), `${where} at `, '')

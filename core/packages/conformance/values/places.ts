@@ -43,7 +43,7 @@ function hasFile (service: ProvidedName): boolean {
 }
 
 /** The schema of a service's own object, as a fixture has it: a mail with its texts. */
-function fieldsOf (service: ProvidedName): object {
+export function fieldsOf (service: ProvidedName): object {
   const { content, fields: { properties } } = services[service]
   return {
     type: 'object',
@@ -118,7 +118,7 @@ function kindOf ({ anyOf, type }: Record<string, unknown>): Kind | undefined {
 }
 
 /** The schema behind a reference into the vocabulary of invoices. */
-function resolved (schema: unknown): unknown {
+export function resolved (schema: unknown): unknown {
   if (!isRecord(schema) || typeof schema['$ref'] !== 'string') return schema
   return resolved(
     schema['$ref'].replace(/^.*#\//, '').split('/').reduce<unknown>((found, name) => isRecord(found) ? found[name] : undefined, invoice)

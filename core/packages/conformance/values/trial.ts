@@ -1,7 +1,9 @@
 import { asciiMailbox, isRecord, type Json, type JsonObject, readMailbox } from '@dispatch/common'
 import { type InstalledProvider, problemsForeseen, type ProvidedName, services, splitSecrets, textOf } from '@dispatch/core/host'
 import type { Prepared } from '../fixtures/prepare.ts'
+import type { ProviderUnderTest } from '../rules/subject.ts'
 import { now } from '../run/clock.ts'
+import type { CallRun } from '../run/run.ts'
 import { type FixtureRequest, materialOf } from '../vendor/request.ts'
 import { type Asked, markOf, type Place } from './places.ts'
 import type { Part } from './spellings.ts'
@@ -15,10 +17,29 @@ export type Trial = FixtureRequest & { requestSettings: JsonObject, changes: rea
 /** What a fixture asks, in which values are changed. */
 export type Base = { installed: InstalledProvider, prepared: Prepared, service: ProvidedName, asked: Asked }
 
+/** A fixture of an accepted first call; undefined for any other one. */
+export function baseOf (
+  { installed, fixtures: { sends } }: Pick<ProviderUnderTest, 'installed' | 'fixtures'>,
+  prepared: Prepared
+): Base | undefined {
+  const { name, call, result } = prepared
+  const found = sends.find((send) => send.name === name)
+  const isFirst = call.checkpointed === undefined && call.repeated === undefined && call.rest === undefined
+  if (call.verb !== 'dispatch' || found === undefined || result['outcome'] !== 'accepted' || !isFirst) return undefined
+  const { service, request, requestSettings = {} } = found.fixture
+  return { installed, prepared, service, asked: { ...request, settings: requestSettings } }
+}
+
+/** The service, and the kind of document, letter or signature, which vendors do in ways of their own. */
+export function kindOf ({ service, asked }: Base): string {
+  const own = isRecord(asked[service]) ? asked[service] : {}
+  return JSON.stringify([service, own['documentType'], own['mailType'], own['signatureType']])
+}
+
 /** The request without the changes that the service or the provider refuses before anything is made. What it refuses is declared. */
 export async function tried (base: Base, changes: readonly Change[]): Promise<Trial> {
   const made = requestOf(base, changes)
-  const refused = changes.length === 0 ? [] : await refusedOf(base, made)
+  const refused = changes.length === 0 ? [] : await newlyRefused(base, made)
   if (refused.length === 0) return { ...made, changes }
   const left = changes.filter(({ place }) => !refused.some((path) => isNear(path, place.at)))
   // What cannot be told apart is left out as a whole.
@@ -34,7 +55,17 @@ function requestOf ({ installed, service, asked }: Base, changes: readonly Chang
   }
 }
 
-/** Where the service itself and the provider refuse a request. What they refuse of the fixture as it is does not count. */
+/** Where a request is refused. What is refused of the fixture as it is does not count. */
+async function newlyRefused (base: Base, made: Omit<Trial, 'changes'>): Promise<string[]> {
+  const before = refusedBefore.get(base) ?? refusedOf(base, requestOf(base, []))
+  refusedBefore.set(base, before)
+  const own = await before
+  return (await refusedOf(base, made)).filter((path) => !own.includes(path))
+}
+
+const refusedBefore = new WeakMap<Base, Promise<string[]>>()
+
+/** Where the service itself and the provider refuse a request. */
 async function refusedOf (base: Base, made: Omit<Trial, 'changes'>): Promise<string[]> {
   const { installed, prepared: { call }, service } = base
   const { plain: settings } = splitSecrets(installed.manifest.settings, call.settings)
@@ -117,3 +148,20 @@ function textWith (value: Json, mark: string): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   return Object.values(value as JsonObject).map((inner) => textWith(inner, mark)).find((found) => found !== undefined)
 }
+
+/** How many requests and e-mails a dispatch makes. */
+export function requestsOf ({ prepared: { call: { exchange, mail } } }: Base): number {
+  return exchange.length + (mail === undefined ? 0 : 1)
+}
+
+/** Why a dispatch made less than `all` its requests, where it did. */
+export function endOf (all: number, run: CallRun): string | undefined {
+  const made = madeIn(run)
+  if (made >= all || !('error' in run.result)) return undefined
+  const { word, message } = run.result.error
+  return made === 0
+    ? `it is refused before anything is sent (${word}: ${message}), and a validation does not say so: say it in "limits" or "check".`
+    : `it ends after ${made} of ${all} requests (${word}: ${message}).`
+}
+
+export const madeIn = ({ requests, seen }: CallRun): number => requests.length + seen.handed.length

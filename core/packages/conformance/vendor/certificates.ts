@@ -12,6 +12,8 @@ export type Authority = {
   ca: string
   /** A certificate for these names or addresses. */
   issue: (...names: [string, ...string[]]) => Promise<Certificate>
+  /** One that was, or will be, valid between two times only. */
+  issueBetween: (from: Date, until: Date, name: string) => Promise<Certificate>
   /** The `SNICallback` of a TLS server: it makes a certificate for any requested name. */
   serveAnyName: (servername: string, callback: (error: Error | null, context?: SecureContext) => void) => void
 }
@@ -31,9 +33,10 @@ export async function createAuthority (): Promise<Authority> {
   })
   const contexts = new Map<string, Promise<SecureContext>>()
 
-  async function issue (...names: [string, ...string[]]): Promise<Certificate> {
+  async function make (names: [string, ...string[]], valid: Partial<SelfsignedOptions> = {}): Promise<Certificate> {
     const { private: key, cert } = await generate([{ name: 'commonName', value: names[0] }], {
       ...options(),
+      ...valid,
       ca: { key: root.private, cert: root.cert },
       extensions: [{
         name: 'subjectAltName',
@@ -42,6 +45,8 @@ export async function createAuthority (): Promise<Authority> {
     })
     return { key, cert }
   }
+
+  const issue = (...names: [string, ...string[]]): Promise<Certificate> => make(names)
 
   function contextOf (name: string): Promise<SecureContext> {
     const context = contexts.get(name) ?? issue(name).then(createSecureContext)
@@ -52,6 +57,7 @@ export async function createAuthority (): Promise<Authority> {
   return {
     ca: root.cert,
     issue,
+    issueBetween: (from, until, name) => make([name], { notBeforeDate: from, notAfterDate: until }),
     serveAnyName: (name, callback) => {
       contextOf(name).then((context) => callback(null, context), callback)
     }

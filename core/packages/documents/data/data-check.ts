@@ -3,10 +3,10 @@ import type { CompiledTemplate } from '../compile/compile.ts'
 import { opening } from '../compile/flow.ts'
 import type { ResolvedBlock } from '../model/document.ts'
 import { RenderError } from '../model/errors.ts'
-import type { Format } from '../render/job.ts'
+import { type Format, showsPage } from '../model/file-formats.ts'
 import { unreadFields } from '../source/field-usage.ts'
 import { insideOf, lastSigner } from './signers.ts'
-import { showsPage, templateDataOf } from './template-data.ts'
+import { templateDataOf } from './template-data.ts'
 
 /**
  * What a template reports about data: the problems that prevent a document, and the fields that it never shows. If the template was

@@ -1,4 +1,4 @@
-import type { Format } from '../render/job.ts'
+import { type Format, formatFacts } from '../model/file-formats.ts'
 
 /** What not every font family may have: anything but letters of Europe, of Hebrew, Arabic, Thai and Devanagari, and usual signs. */
 const unusual =
@@ -22,7 +22,7 @@ const oneLine = /^.{0,40}$/
  */
 export function areSimple (data: object, format: Format): boolean {
   const budget = { characters: small.characters }
-  const isSimple = format === 'pdf' || format === 'factur-x'
+  const isSimple = formatFacts[format].pages === 'fixed'
     ? (value: unknown) => isSmall(value, budget, (text) => !unusual.test(text))
     : (value: unknown) => isSmall(value, budget, () => true)
   // Parties and addresses are objects at the top of the data; longer texts stand beside them, or in lists.
@@ -30,6 +30,12 @@ export function areSimple (data: object, format: Format): boolean {
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? everyValue(value, (text) => (typeof text !== 'string' || oneLine.test(text)) && isSimple(text))
       : isSimple(value))
+}
+
+/** Whether each text is so short that it surely fits wherever a template that nobody has tried with long ones shows it. */
+export function areShort (data: unknown): boolean {
+  if (typeof data === 'string') return oneLine.test(data)
+  return typeof data !== 'object' || data === null || everyValue(data, areShort)
 }
 
 /** Takes what a value needs from the budget. */

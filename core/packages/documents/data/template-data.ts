@@ -1,7 +1,7 @@
 import { currencyOf, pageDataOf, plainPageDataOf, type Reading } from '@dispatch/einvoice'
 import { eInvoiceFileFormats } from '../model/file-formats.ts'
+import type { Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
-import type { Format } from '../render/job.ts'
 
 /** How the data of an e-invoice are read for this format; undefined for any other document. */
 export function readingOf ({ currency }: Pick<TemplateSource, 'currency'>, format: Format): Reading | undefined {
@@ -17,11 +17,6 @@ export function templateDataOf (source: Pick<TemplateSource, 'currency' | 'vocab
 /** The data of a document that is no e-invoice. Those of an invoice get the tax by rate, and amounts of percentages. */
 export function plainDataOf ({ currency, vocabulary }: Pick<TemplateSource, 'currency' | 'vocabulary'>, given: unknown): unknown {
   return vocabulary === 'invoice' ? plainPageDataOf(given, currencyOf(currency)) : given
-}
-
-/** Whether the document has pages from the template: an e-invoice that is XML only has none. */
-export function showsPage (format: Format): boolean {
-  return format !== 'ubl' && format !== 'cii'
 }
 
 function isEInvoice (format: Format): format is keyof typeof eInvoiceFileFormats {

@@ -1,31 +1,69 @@
 import type { EInvoiceFormat } from '@dispatch/einvoice'
+import { formats } from '../formats/all.ts'
+import type { FormatFacts } from '../formats/format.ts'
 
-/** The formats of document files, with their extensions and content types. */
-export const fileFormats = {
-  pdf: { extension: 'pdf', contentType: 'application/pdf' },
-  docx: { extension: 'docx', contentType: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document' },
-  xlsx: { extension: 'xlsx', contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
-  /** A PDF/A-3 that contains the invoice as XML. */
-  'factur-x': { extension: 'pdf', contentType: 'application/pdf' },
-  ubl: { extension: 'xml', contentType: 'application/xml' },
-  cii: { extension: 'xml', contentType: 'application/xml' }
-} as const
-/** One of {@link fileFormats}. */
-export type FileFormat = keyof typeof fileFormats
+type All = typeof formats
+/** The name of a format. */
+export type Format = keyof All
 
-/** A document as a file. The bytes own their memory, so that they can be transferred to another thread. */
-export type File<F extends FileFormat = FileFormat> = { bytes: Uint8Array<ArrayBuffer>, contentType: typeof fileFormats[F]['contentType'] }
+/** The facts of each format, by its name. */
+export const formatFacts: Readonly<Record<Format, FormatFacts>> = formats
+const all = Object.keys(formats) as readonly Format[]
 
-/** A file of these bytes. */
-export function fileOf<F extends FileFormat> (format: F, bytes: Uint8Array<ArrayBuffer>): File<F> {
-  return { bytes, contentType: fileFormats[format].contentType }
+/** The formats of document files. */
+export type FileFormat = { [F in Format]: All[F] extends { file: unknown } ? F : never }[Format]
+
+export function isFileFormat (format: Format): format is FileFormat {
+  return formatFacts[format].file !== undefined
 }
 
-/** The formats of e-invoices, made of invoice data as in EN 16931. */
-export const eInvoiceFileFormats = { 'factur-x': 'FACTUR_X', ubl: 'UBL', cii: 'CII' } as const satisfies Partial<
-  Record<FileFormat, EInvoiceFormat>
+/** Their extensions and content types. */
+export const fileFormats = Object.fromEntries(all.filter(isFileFormat).map((format) => [format, formats[format].file])) as {
+  readonly [F in FileFormat]: All[F]['file']
+}
+
+/** The formats that clients ask for, by the names of the API. */
+export type ApiFormat = { [F in Format]: All[F] extends { apiName: infer Name } ? Name : never }[Format]
+export const apiFormats = Object.fromEntries(all.flatMap((format) => {
+  const name = apiNameOf(format)
+  return name === undefined ? [] : [[name, format]]
+})) as Readonly<Record<ApiFormat, Format>>
+
+/** The name by which clients ask for a format; undefined where only services do. */
+export function apiNameOf (format: Format): ApiFormat | undefined {
+  return formatFacts[format].apiName as ApiFormat | undefined
+}
+
+/** Those of them that are files. */
+export type ApiFileFormat = { [F in FileFormat]: All[F] extends { apiName: infer Name } ? Name : never }[FileFormat]
+export const apiFileFormats = Object.fromEntries(
+  Object.entries<Format>(apiFormats).filter(([, format]) => isFileFormat(format))
+) as Readonly<
+  Record<ApiFileFormat, FileFormat>
 >
 
-/** The formats that every template can produce, by the names of the API. */
-export const templateFormats: readonly string[] = [...Object.keys(fileFormats).filter((name) => !(name in eInvoiceFileFormats)), 'html']
-  .map((name) => name.toUpperCase())
+/** The formats of e-invoices, made of invoice data as in EN 16931. */
+type EInvoiceFile = { [F in FileFormat]: All[F] extends { eInvoice: EInvoiceFormat } ? F : never }[FileFormat]
+
+export const eInvoiceFileFormats = Object.fromEntries(all.flatMap((format) => {
+  const { eInvoice } = formatFacts[format]
+  return eInvoice === undefined ? [] : [[format, eInvoice]]
+})) as Readonly<Record<EInvoiceFile, EInvoiceFormat>>
+
+/** The formats of files that can be printed, and those in which places can be signed. */
+export const printedFormats = all.filter(isFileFormat).filter((format) => formatFacts[format].pages === 'fixed')
+export const signedFormats = all.filter(isFileFormat).filter((format) => formatFacts[format].signed === true)
+
+/** The format of a document, of a mail and of a message for which nobody asks for another. */
+export const usualFormats = { document: formats.pdf.name, mail: formats.html.name, message: formats.text.name } as const
+/** That of a document, by its name in the API. */
+export const usualApiFormat = formats.pdf.apiName
+
+/** The formats that every template can produce, by the names of the API; of messages, those that have a look. */
+export const templateFormats: readonly string[] = Object.entries<Format>(apiFormats).filter(([, format]) => format !== usualFormats.message)
+  .map(([name]) => name)
+
+/** Whether the document has pages from the template: an e-invoice that is XML only has none. */
+export function showsPage (format: Format): boolean {
+  return formatFacts[format].pages !== 'none'
+}

@@ -14,12 +14,13 @@ export function archiveMetadata ({ title, author, locale }: Pick<ResolvedDocumen
 
 const namespace = 'urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#'
 
-/** The properties of Factur-X 1.0 for the profile EN 16931, with the schema that PDF/A requires for them (Factur-X 1.08, 6.2). */
-export const invoiceMetadata = `<rdf:Description rdf:about="" xmlns:fx="${namespace}">
+/** The properties of Factur-X 1.0 for a level of conformance, with the schema that PDF/A requires for them (Factur-X 1.08, 6.2). */
+export function invoiceMetadata (conformance: string): string {
+  return `<rdf:Description rdf:about="" xmlns:fx="${namespace}">
   <fx:DocumentType>INVOICE</fx:DocumentType>
   <fx:DocumentFileName>factur-x.xml</fx:DocumentFileName>
   <fx:Version>1.0</fx:Version>
-  <fx:ConformanceLevel>EN 16931</fx:ConformanceLevel>
+  <fx:ConformanceLevel>${conformance}</fx:ConformanceLevel>
 </rdf:Description>
 <rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/" xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#">
   <pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource">
@@ -34,6 +35,7 @@ export const invoiceMetadata = `<rdf:Description rdf:about="" xmlns:fx="${namesp
     </rdf:Seq></pdfaSchema:property>
   </rdf:li></rdf:Bag></pdfaExtension:schemas>
 </rdf:Description>`
+}
 
 function property (name: string, description: string): string {
   return '<rdf:li ' +

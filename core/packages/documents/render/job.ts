@@ -1,25 +1,16 @@
 import type { Problem } from '@dispatch/common'
-import type { File } from '../model/file-formats.ts'
+import type { formats } from '../formats/all.ts'
+import type { FileFormat, Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
 import type { PaperSize } from '../model/paper.ts'
-import type { HtmlMessage } from './html.ts'
-import type { Pdf } from './pdf.ts'
 
-/** The result for each format. The bytes in it own their memory. */
+type All = typeof formats
+type Made<F extends Format> = Awaited<ReturnType<Awaited<ReturnType<All[F]['make']>>['make']>>
+
+/** The result for each format: what its folder makes, and of a file its content type. The bytes in it own their memory. */
 export type RenderedFormats = {
-  pdf: Pdf & File<'pdf'>
-  docx: File<'docx'>
-  xlsx: File<'xlsx'>
-  'factur-x': Pdf & File<'factur-x'>
-  ubl: File<'ubl'>
-  cii: File<'cii'>
-  /** An e-mail: HTML, its plain-text alternative and its pictures. */
-  html: HtmlMessage
-  /** A message, such as an SMS. */
-  text: { text: string }
+  [F in Format]: F extends FileFormat ? Made<F> & { contentType: string } : Made<F>
 }
-/** The name of a format. */
-export type Format = keyof RenderedFormats
 
 /** The input of the renderer. It is plain data, because it is sent to another thread. */
 export type RenderJob<F extends Format = Format> = {

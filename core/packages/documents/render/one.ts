@@ -1,7 +1,9 @@
 import { type CompiledTemplate, compileTemplate } from '../compile/compile.ts'
+import { formats } from '../formats/all.ts'
+import type { Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
 import type { PaperSize } from '../model/paper.ts'
-import type { Format, Rendered, RenderJob } from './job.ts'
+import type { Rendered, RenderJob } from './job.ts'
 
 /**
  * `now`: the date inside the document, by default the current time. `signers`: their names. `paper`: the paper for a page size of `auto`.
@@ -32,12 +34,12 @@ function renderOne<F extends Format> (format: F): RenderOne<F> {
 }
 
 /** A PDF: its `bytes`, the number of its `pages`, and the places of its signatures. */
-export const renderPdf = renderOne('pdf')
+export const renderPdf = renderOne(formats.pdf.name)
 /** A Word document: its `bytes`. */
-export const renderDocx = renderOne('docx')
+export const renderDocx = renderOne(formats.docx.name)
 /** A workbook: its `bytes`. Tables become cells with formulas. */
-export const renderXlsx = renderOne('xlsx')
+export const renderXlsx = renderOne(formats.xlsx.name)
 /** A mail: its HTML, its plain text, and its pictures. */
-export const renderHtml = renderOne('html')
+export const renderHtml = renderOne(formats.html.name)
 /** A message such as an SMS: its `text`. */
-export const renderText = renderOne('text')
+export const renderText = renderOne(formats.text.name)

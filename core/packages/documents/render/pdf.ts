@@ -15,8 +15,8 @@ export type Pdf = { bytes: Uint8Array<ArrayBuffer>, pages: number, signatures: S
 /** The place of a signature: the signer (from 1), the page (from 1), and the rectangle in points from the top left corner of the page. */
 export type SignatureField = SignatureBox & { page: number }
 
-/** A PDF for archives (PDF/A-3b). `invoice` is the CII that it contains, which makes it a Factur-X. */
-export type Archive = { invoice?: string }
+/** A PDF for archives (PDF/A-3b). `invoice` is the CII that it contains, which makes it a Factur-X, and its level of conformance. */
+export type Archive = { invoice?: { xml: string, conformance: string } }
 
 /**
  * Makes a PDF with its fonts embedded as subsets. The same document and time give the same bytes. Throws a RenderError when it does not fit
@@ -58,10 +58,11 @@ function openArchive (document: ResolvedDocument, now: Date, { invoice }: Archiv
   const pdf = new PDFDocument({ ...optionsOf(document), pdfVersion: '1.7', subset: 'PDF/A-3b', info: infoOf(now) })
   pdf.appendXML(archiveMetadata(document))
   if (invoice !== undefined) {
-    pdf.appendXML(invoiceMetadata)
-    // Factur-X requires `relationship` (AFRelationship); the types of pdfkit do not have it.
-    const relation = { relationship: 'Alternative' }
-    pdf.file(Buffer.from(invoice), {
+    const { xml, conformance } = invoice
+    pdf.appendXML(invoiceMetadata(conformance))
+    // Factur-X requires `relationship` (AFRelationship); the types of pdfkit do not have it. An XML without lines is no invoice itself.
+    const relation = { relationship: ['MINIMUM', 'BASIC WL'].includes(conformance) ? 'Data' : 'Alternative' }
+    pdf.file(Buffer.from(xml), {
       name: 'factur-x.xml',
       type: 'text/xml',
       description: 'Factur-X',

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
 import { has } from '../../../../test/support/matching.ts'
 import { RenderError } from '../model/errors.ts'
+import type { Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
 import { templatePoster, unpacked } from '../threads/posted-template.ts'
-import { createRenderer, type Customer, type Format, type Rendered, RendererBusy, type RendererOptions,
-  type RenderJob } from '../threads/renderer.ts'
+import { createRenderer, type Customer, type Rendered, RendererBusy, type RendererOptions, type RenderJob } from '../threads/renderer.ts'
 import { templateOf, wordsOf } from './support.ts'
 
 const ofOne = { companyId: 1, template: 'shared' } as const

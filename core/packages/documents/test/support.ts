@@ -2,8 +2,9 @@ import { getDocumentProxy } from 'unpdf'
 import type { Problem } from '../../common/json.ts'
 import { type CompiledTemplate, compileTemplate } from '../compile/compile.ts'
 import { type Fault, RenderError, TemplateError } from '../model/errors.ts'
+import type { Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
-import type { Format, Rendered } from '../render/job.ts'
+import type { Rendered } from '../render/job.ts'
 import { render } from '../render/render.ts'
 
 /** The time of every document in the tests. */

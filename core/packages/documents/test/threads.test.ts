@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { createThreads, type Threads, type ThreadsOptions } from '../threads/threads.ts'
 
@@ -49,4 +50,16 @@ await t.test('one company leaves a thread to the others, and a third is served b
   }
   await Promise.all([run('long', 1, 1500), run('next', 1, 1), run('of another', 2, 1)])
   t.same(done, ['of another', 'long', 'next'])
+})
+
+await t.test('where the jobs of one company wait for each other, the thread that is kept for others is started', async (t) => {
+  const started: Worker[] = []
+  process.on('worker', (worker) => started.push(worker))
+  const threads = start(t, { threads: 3 })
+  const run = (): Promise<string> => threads.run(1, { wait: 0, work: 1 }, 5)
+  await run()
+  await run()
+  t.equal(started.length, 1)
+  await Promise.all([run(), run()])
+  t.equal(started.length, 2)
 })

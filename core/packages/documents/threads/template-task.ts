@@ -1,7 +1,8 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import type { DataFindings } from '../data/data-check.ts'
+import type { Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
-import type { Format, RenderJob, RenderResult } from '../render/job.ts'
+import type { RenderJob, RenderResult } from '../render/job.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
 
 /**

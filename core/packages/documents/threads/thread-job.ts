@@ -1,7 +1,7 @@
 import { threadId } from 'node:worker_threads'
 
-/** A job on its way to a thread, which writes into `meter` what the job costs. */
-export type ThreadJob<Job> = { job: Job, meter: Meter }
+/** A job on its way to a thread, which writes into `meter` what the job costs; or nothing but the start of a thread. */
+export type ThreadJob<Job> = { job: Job, meter: Meter } | 'start'
 
 /**
  * What a job costs, in memory that both threads see. `thread`: the number of its thread, 0 before it has started. `times`: the processor
@@ -16,7 +16,9 @@ export function createMeter (): Meter {
 
 /** The export of a thread's module: it does jobs with `work`. */
 export function inThread<Job> (work: (job: Job) => unknown): (threadJob: ThreadJob<Job>) => Promise<unknown> {
-  return async ({ job, meter: { thread, times } }) => {
+  return async (threadJob) => {
+    if (threadJob === 'start') return
+    const { job, meter: { thread, times } } = threadJob
     times[0] = processorTime()
     begin(thread, threadId)
     try {

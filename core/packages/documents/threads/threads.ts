@@ -83,16 +83,35 @@ export function createThreads<
     return user + system - (times[0] ?? 0)
   }
 
+  async function tracked (running: Promise<Answer>): Promise<Answer> {
+    begun.add(running)
+    try {
+      return await running
+    } finally {
+      begun.delete(running)
+    }
+  }
+
+  /**
+   * Where a job comes while all threads work, one more is started at once, although the job may have to wait for another one of its
+   * company: so whoever comes next does not wait for the start.
+   */
+  function startKept (): void {
+    if (begun.size === 0 || pool.threads.length > begun.size || pool.threads.length === threads) return
+    tracked(pool.run('start')).catch((error: unknown) => {
+      process.emitWarning(error as Error)
+    })
+  }
+
   return {
     async run (companyId, job, seconds) {
+      startKept()
       const permit = await semaphore.acquire(companyId)
       if (permit === undefined) throw new SemaphoreFull('Too many jobs are waiting for a thread.')
       const meter = createMeter()
       const limit = limitOf(meter, { seconds, startLimit }, () => timeOf(meter))
       try {
-        const running = pool.run({ job, meter }, { signal: limit.signal })
-        begun.add(running)
-        return await running.finally(() => begun.delete(running))
+        return await tracked(pool.run({ job, meter }, { signal: limit.signal }))
       } catch (error) {
         throw stopped(error) ?? error
       } finally {

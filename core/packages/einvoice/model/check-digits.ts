@@ -73,3 +73,14 @@ export function isGreek (id: string): boolean {
   const [check = 0, ...digits] = digitsOf(id).reverse()
   return weighted(digits, (index) => 2 ** (index + 1)) % 11 % 10 === check
 }
+
+/** ISO 7064, modulo 97-10, with letters as 10 to 35: of an IBAN, its first four characters stand at the end. */
+export function hasMod97 (text: string): boolean {
+  const digits = Array.from(text.toUpperCase(), (character) => String(Number.parseInt(character, 36))).join('')
+  return Array.from(digits).reduce((so, digit) => (so * 10 + Number(digit)) % 97, 0) === 1
+}
+
+/** ISO 13616. */
+export function isIban (text: string): boolean {
+  return /^[A-Z]{2}\d{2}[A-Za-z0-9]{1,30}$/.test(text) && hasMod97(text.slice(4) + text.slice(0, 4))
+}

@@ -1,15 +1,12 @@
 import type { Decimal } from '@dispatch/common'
-
-/** The syntaxes of an e-invoice. FACTUR_X is a PDF/A-3 with the CII inside. */
-export const eInvoiceFormats = ['FACTUR_X', 'UBL', 'CII'] as const
-/** One of {@link eInvoiceFormats}. */
-export type EInvoiceFormat = typeof eInvoiceFormats[number]
+import type { EInvoiceProfile } from './profiles.ts'
 
 /**
  * An invoice in the terms of EN 16931-1, with the fields that its data have. Texts are trimmed and never empty, dates are YYYY-MM-DD,
  * amounts are decimals. `at` is the place of a part in the data, as a JSON pointer.
  */
 export type EInvoiceModel = {
+  profile: EInvoiceProfile
   /** UNTDID 1001. */
   type: string
   isCreditNote: boolean
@@ -40,10 +37,17 @@ export type EInvoiceModel = {
   exemptions: Readonly<Partial<Record<string, Exemption>>>
   prepaid: Decimal | undefined
   rounding: Decimal | undefined
+  /** The sums that the data state, where they and the profile have no lines to compute them from. */
+  stated: StatedTotals | undefined
 }
+
+/** Sums of an invoice without lines. Without `taxes` the profile says no more of VAT than its sum. */
+export type StatedTotals = Record<'lines' | 'tax' | 'total' | 'due', Decimal> & { taxes: readonly TaxGroup[] }
 
 export type Text = string | undefined
 export type Identifier = { id: string, scheme: Text }
+/** `at`: its place below the party. */
+export type PlacedIdentifier = Identifier & { at: string }
 export type Period = { start: Text, end: Text }
 export type Note = { code: Text, text: string }
 export type Exemption = { code: Text, reason: Text }
@@ -57,23 +61,30 @@ export type Attachment = Record<'description' | 'url' | 'content' | 'mediaType' 
 export type Party = Record<'name' | 'tradingName' | 'vatId' | 'taxId' | 'legalForm', Text> & {
   address: PartyAddress
   contact: Record<'name' | 'phone' | 'email', Text> | undefined
-  id: Identifier | undefined
+  ids: readonly PlacedIdentifier[]
   registration: Identifier | undefined
   electronicAddress: Identifier | undefined
 }
+
+export type Account = Record<'iban' | 'other' | 'holder' | 'bic', Text>
 
 export type Payment = {
   /** UNTDID 4461. */
   means: string
   text: Text
   reference: Text
-  account: { iban: Text, other: Text, holder: Text, bic: Text } | undefined
+  account: Account | undefined
+  /** Further accounts to which the same means transfers. */
+  otherAccounts: readonly Account[]
   mandate: Record<'reference' | 'creditorId' | 'account', Text> | undefined
   card: { number: string, holder: Text } | undefined
 }
 
 /** The rate in percent; undefined for category O, which is not subject to VAT. The category is '' if the data do not give it. */
 export type Tax = { category: string, rate: Decimal | undefined }
+
+/** The VAT of one category and rate (BG-23). */
+export type TaxGroup = Tax & { base: Decimal, amount: Decimal, exemption: Exemption | undefined }
 
 /**
  * An allowance (deducted) or a charge (added), of a line or of the whole invoice. The amount is not signed: the kind gives the direction.

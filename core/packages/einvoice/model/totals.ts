@@ -1,22 +1,26 @@
 import { type Decimal, minorDigits, Money, roundedTo } from '@dispatch/common'
-import type { AllowanceCharge, EInvoiceModel, Exemption, Tax } from './model.ts'
-
-/** The VAT of one category and rate (BG-23). */
-export type TaxGroup = Tax & { base: Decimal, amount: Decimal, exemption: Exemption | undefined }
+import type { AllowanceCharge, EInvoiceModel, StatedTotals, Tax, TaxGroup } from './model.ts'
 
 /** The totals of the invoice (BG-22), with at most two decimals. */
 export type Totals = Record<'lines' | 'allowances' | 'charges' | 'base' | 'tax' | 'total' | 'due', Decimal> & { taxes: readonly TaxGroup[] }
 
 /** BR-CO-10 to BR-CO-17: each sum adds rounded amounts, and VAT is rounded once for each category and rate. */
 export function totalsOf (invoice: EInvoiceModel): Totals {
-  const { adjustments, prepaid = zero, rounding = zero } = invoice
-  const taxes = taxGroups(invoice)
-  const lines = sum(invoice.lines.map(({ net }) => net))
+  const { adjustments, prepaid = zero, rounding = zero, stated } = invoice
+  if (stated?.taxes.length === 0) return leastTotals(stated)
+  const taxes = stated?.taxes ?? taxGroups(invoice)
+  const lines = stated?.lines ?? sum(invoice.lines.map(({ net }) => net))
   const [allowances, charges] = [total(adjustments, 'allowance'), total(adjustments, 'charge')]
   const base = lines.sub(allowances).add(charges)
   const tax = sum(taxes.map(({ amount }) => amount))
   const withTax = base.add(tax)
   return { lines, allowances, charges, base, taxes, tax, total: withTax, due: withTax.sub(prepaid).add(rounding) }
+}
+
+/** Those of the smallest profile, which has neither lines nor rates. */
+function leastTotals ({ tax, total, due }: StatedTotals): Totals {
+  const base = total.sub(tax)
+  return { lines: base, allowances: zero, charges: zero, base, taxes: [], tax, total, due }
 }
 
 const zero = new Money(0)
@@ -32,13 +36,18 @@ function total (adjustments: readonly AllowanceCharge[], kind: AllowanceCharge['
 /** Categories that have one group each, whatever their rate. */
 const single = new Set(['Z', 'E', 'AE', 'K', 'G', 'O'])
 
+/** Whether all of a category is one group. */
+export function isOneGroup (category: string): boolean {
+  return single.has(category)
+}
+
 function taxGroups ({ lines, adjustments, exemptions, currency }: EInvoiceModel): TaxGroup[] {
   const parts = [
     ...lines.map(({ tax, net }) => ({ tax, net })),
     ...adjustments.map(({ tax, kind, amount = zero }) => ({ tax, net: kind === 'charge' ? amount : amount.neg() }))
   ]
   const groups = Map.groupBy(parts,
-    ({ tax: { category, rate } }) => single.has(category) ? category : `${category} ${rate?.toFixed() ?? ''}`)
+    ({ tax: { category, rate } }) => isOneGroup(category) ? category : `${category} ${rate?.toFixed() ?? ''}`)
   return [...groups.values()].map((members) => {
     const [{ tax } = { tax: { category: '', rate: undefined } }] = members
     const base = sum(members.map(({ net }) => net))

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import { compact, known, objectField, textField } from '../model/fields.ts'
-import type { Payment } from '../model/model.ts'
+import { compact, known, listField, objectField, oneOrMore, textField } from '../model/fields.ts'
+import type { Account, Payment } from '../model/model.ts'
 
 type Setting = { currency: string, isDueDateThere: boolean }
 
@@ -15,16 +15,20 @@ export function readPayment (data: JsonObject, setting: Setting): Payment | unde
   return means === undefined ? undefined : { means, text: textField(given, 'text'), reference, ...partsOf(means, how) }
 }
 
-export type How = Pick<Payment, 'account' | 'mandate' | 'card'>
+export type How = Pick<Payment, 'account' | 'otherAccounts' | 'mandate' | 'card'>
 
 /** All payment facts of the data. The means of payment decide which of them are used. */
 export function readHow (data: JsonObject): How {
-  const [given, bank] = [objectField(data, 'payment'), objectField(data, 'bankDetails')]
+  const given = objectField(data, 'payment')
   const [mandate, card] = [objectField(given, 'mandate'), objectField(given, 'card')]
-  const [number, iban] = [textField(card, 'number'), compact(bank, 'iban')?.toUpperCase()]
-  const account = known({ iban, other: iban === undefined ? textField(bank, 'account') : undefined })
+  const number = textField(card, 'number')
+  const [account, ...otherAccounts] = [
+    ...oneOrMore(data, 'bankDetails').map(({ given: bank }) => bank),
+    ...listField(data, 'otherAccounts')
+  ].flatMap((bank) => accountIn(bank) ?? [])
   return {
-    account: account === undefined ? undefined : { ...account, holder: textField(bank, 'accountHolder'), bic: compact(bank, 'bic') },
+    account,
+    otherAccounts,
     mandate: known({
       reference: textField(mandate, 'reference'),
       creditorId: textField(mandate, 'creditorId'),
@@ -34,14 +38,23 @@ export function readHow (data: JsonObject): How {
   }
 }
 
+function accountIn (bank: JsonObject): Account | undefined {
+  const iban = compact(bank, 'iban')?.toUpperCase()
+  const account = known({ iban, other: iban === undefined ? textField(bank, 'account') : undefined })
+  return account === undefined ? undefined : { ...account, holder: textField(bank, 'accountHolder'), bic: compact(bank, 'bic') }
+}
+
 /**
  * Sellers state their bank details on every invoice. An invoice that is collected or paid by card leaves them out; a transfer leaves out
  * the mandate and the card.
  */
-function partsOf (means: string, { account, mandate, card }: How): How {
-  if (['49', '59'].includes(means)) return { account: undefined, mandate, card: undefined }
-  if (['48', '54', '55'].includes(means)) return { account: undefined, mandate: undefined, card }
-  return ['30', '31', '42', '57', '58'].includes(means) ? { account, mandate: undefined, card: undefined } : { account, mandate, card }
+function partsOf (means: string, { mandate, card, ...accounts }: How): How {
+  const none = { account: undefined, otherAccounts: [] }
+  if (['49', '59'].includes(means)) return { ...none, mandate, card: undefined }
+  if (['48', '54', '55'].includes(means)) return { ...none, mandate: undefined, card }
+  return ['30', '31', '42', '57', '58'].includes(means)
+    ? { ...accounts, mandate: undefined, card: undefined }
+    : { ...accounts, mandate, card }
 }
 
 /** UNTDID 4461, derived from the given facts: direct debit, card, credit transfer (58 and 59 inside SEPA). */

@@ -1,21 +1,28 @@
 import { type JsonObject, Money } from '@dispatch/common'
 import { creditNoteTypes, defaultExemptions, taxedCategories } from '../model/codes.ts'
 import { amount, compact, day, identifierField, known, listField, objectField, textField } from '../model/fields.ts'
-import type { EInvoiceFormat, EInvoiceModel, Exemption, Note, References } from '../model/model.ts'
-import { amountDigits } from '../model/totals.ts'
+import { frenchProcess } from '../model/french.ts'
+import type { EInvoiceModel, Exemption, Note, References, StatedTotals, TaxGroup, Text } from '../model/model.ts'
+import { type EInvoiceFormat, type EInvoiceProfile, isProfile, profiles, reaches, usualProfile } from '../model/profiles.ts'
+import { amountDigits, totalsOf } from '../model/totals.ts'
 import { readAdjustments, readLines, readTax } from './lines.ts'
 import { readAddress, readParty } from './party.ts'
 import { readPayment } from './payment.ts'
 import { readPeriod } from './period.ts'
 
-/** How to read the data. `currency` is used for data without a currency, if it is known. */
-export type Reading = { format: EInvoiceFormat, currency: string | undefined }
+/**
+ * How to read the data. `currency` is used for data without a currency, if it is known. `rules`: what somebody requires beside the profile;
+ * the rules of French platforms are for invoices between French parties.
+ */
+export type Reading = { format: EInvoiceFormat, currency: string | undefined, rules?: 'FRANCE' | undefined }
 
 /**
  * Reads the data of an invoice (`dispatch:invoice`). A missing value gets its default if there is a sensible one; otherwise it stays
  * undefined, and the rules report it.
  */
-export function readInvoice (data: JsonObject, { format, currency: usual }: Reading): EInvoiceModel {
+export function modelOf (data: JsonObject, { format, currency: usual }: Reading): EInvoiceModel {
+  const profile = profileOf(data, format)
+  const { addresses, process } = profiles[profile]
   const type = textField(data, 'type') ?? '380'
   const isCreditNote = creditNoteTypes.has(type)
   const [currency, dueDate] = [textField(data, 'currency') ?? usual ?? '', day(data, 'dueDate')]
@@ -23,11 +30,12 @@ export function readInvoice (data: JsonObject, { format, currency: usual }: Read
   const lines = readLines(data, digits)
   const adjustments = readAdjustments(data, {
     at: '',
-    base: () => lines.reduce((sum, { net }) => sum.add(net), new Money(0)),
+    base: () => lines.reduce((sum, { net }) => sum.add(net), zero),
     digits,
     tax: (given) => readTax(given, data)
   })
-  return {
+  const invoice: EInvoiceModel = {
+    profile,
     type,
     isCreditNote,
     number: textField(data, 'number'),
@@ -38,15 +46,15 @@ export function readInvoice (data: JsonObject, { format, currency: usual }: Read
     currency,
     taxCurrency: textField(data, 'taxCurrency'),
     taxCurrencyAmount: amount(data, 'taxCurrencyAmount'),
-    businessProcess: textField(data, 'businessProcess'),
+    businessProcess: process ?? textField(data, 'businessProcess'),
     references: readReferences(data),
     precedingInvoices: listField(data, 'precedingInvoices').map((given) => ({
       number: textField(given, 'number') ?? '',
       date: day(given, 'date')
     })),
     notes: readNotes(data),
-    seller: readParty(objectField(data, 'seller'), format),
-    customer: readParty(objectField(data, 'customer'), format),
+    seller: readParty(objectField(data, 'seller'), addresses),
+    customer: readParty(objectField(data, 'customer'), addresses),
     payee: readPayee(objectField(data, 'payee')),
     taxRepresentative: data['taxRepresentative'] === undefined ? undefined : readRepresentative(objectField(data, 'taxRepresentative')),
     delivery: readDelivery(objectField(data, 'delivery')),
@@ -65,8 +73,23 @@ export function readInvoice (data: JsonObject, { format, currency: usual }: Read
     adjustments,
     exemptions: readExemptions(data, [...lines, ...adjustments].map(({ tax }) => tax.category)),
     prepaid: amount(data, 'prepaidAmount'),
-    rounding: amount(data, 'roundingAmount')
+    rounding: amount(data, 'roundingAmount'),
+    stated: lines.length === 0 && !reaches(profiles[profile].level, 'BASIC') ? readStated(data) : undefined
   }
+  return invoice.businessProcess === undefined ? { ...invoice, businessProcess: derivedProcess(invoice, data) } : invoice
+}
+
+/** BT-23 of a French seller, of what the invoice is about. */
+function derivedProcess (invoice: EInvoiceModel, data: JsonObject): Text {
+  const { type, precedingInvoices, prepaid, seller: { address } } = invoice
+  if (address.country !== 'FR') return undefined
+  const nature = textField(data, 'operationNature')
+  return frenchProcess({ nature, type, isAfterAnother: precedingInvoices.length > 0, prepaid, total: () => totalsOf(invoice).total })
+}
+
+/** The profile that the data name, if it is one of this format; otherwise the format's usual one. */
+export function profileOf ({ eInvoiceProfile: named }: JsonObject, format: EInvoiceFormat): EInvoiceProfile {
+  return isProfile(named) && profiles[named].formats.includes(format) ? named : usualProfile(format)
 }
 
 function readReferences (data: JsonObject): References {
@@ -131,3 +154,18 @@ function readExemptions (data: JsonObject, categories: readonly string[]): EInvo
 export function exemptionOf (data: JsonObject): Exemption | undefined {
   return known({ code: textField(data, 'taxExemptionCode')?.toUpperCase(), reason: textField(data, 'taxExemptionReason') })
 }
+
+/** The sums that the data state. What they leave out is 0, or follows from the others. */
+function readStated (data: JsonObject): StatedTotals {
+  const taxes = listField(data, 'taxes').map((given): TaxGroup => ({
+    category: textField(given, 'category') ?? '',
+    rate: amount(given, 'rate'),
+    base: amount(given, 'base') ?? zero,
+    amount: amount(given, 'amount') ?? zero,
+    exemption: known({ code: textField(given, 'reasonCode')?.toUpperCase(), reason: textField(given, 'reason') })
+  }))
+  const [lines, tax, total] = [amount(data, 'subtotal') ?? zero, amount(data, 'taxAmount') ?? zero, amount(data, 'total') ?? zero]
+  return { lines, tax, total, due: amount(data, 'amountDue') ?? total, taxes }
+}
+
+const zero = new Money(0)

@@ -1,52 +1,123 @@
 import { compile, type JsonObject, type Problem } from '@dispatch/common'
 import type { EInvoiceModel } from '../model/model.ts'
+import { isProfile, profiles, reaches, type RuleSet } from '../model/profiles.ts'
+import { termAt, unsayable } from '../model/terms.ts'
 import { totalsOf } from '../model/totals.ts'
-import { type Reading, readInvoice } from '../read/read.ts'
+import { modelOf, type Reading } from '../read/read.ts'
 import { codeRules } from './codes.ts'
-import { coreRules } from './core.ts'
-import { frenchRules } from './france.ts'
-import { nationalRules } from './national.ts'
+import { coreAdvice, coreRules } from './core.ts'
+import { frenchAdvice, frenchRules, isFrench } from './france.ts'
+import { germanAdvice, nationalRules } from './national.ts'
 import { paymentAdvice, paymentRules } from './payment.ts'
-import { peppolRules } from './peppol.ts'
-import { type EInvoiceRule, only, rule, type RuleInput } from './rule.ts'
-import { partsRules, totalsRules } from './totals.ts'
+import { peppolRules, sharedRules } from './peppol.ts'
+import { type EInvoiceRule, notInProfiles, only, rule, type RuleInput } from './rule.ts'
+import { lineAdvice, partsAdvice, sharedTotalsRules, totalsRules } from './totals.ts'
 import { vatRules } from './vat.ts'
+import { xrechnungAdvice, xrechnungRules } from './xrechnung.ts'
 
-/** All rules whose violation prevents an e-invoice. */
-export const eInvoiceRules: readonly EInvoiceRule[] = [
+/** The rules of EN 16931, whose violation prevents an e-invoice of every profile. */
+export const baseRules: readonly EInvoiceRule[] = [
   ...coreRules,
   ...vatRules,
   ...totalsRules,
-  ...only(['UBL'], partsRules),
   ...codeRules,
   ...paymentRules,
-  ...peppolRules,
-  ...nationalRules,
-  ...only(['CII'], [
+  ...only(['CII'], notInProfiles(['BASIC_WL', 'BASIC', 'EXTENDED', 'EXTENDED_CTC_FR'], [
     rule('BG-3', '/precedingInvoices', 'CII D16B can name one earlier invoice only; FACTUR_X and UBL can name several.',
       ({ invoice }: { invoice: EInvoiceModel }) => invoice.precedingInvoices.length <= 1)
-  ])
+  ]))
 ]
 
 /** All rules whose violation is only a warning. */
-export const warningRules: readonly EInvoiceRule[] = [...only(['CII', 'FACTUR_X'], partsRules), ...paymentAdvice, ...frenchRules]
+export const baseAdvice: readonly EInvoiceRule[] = [
+  ...coreAdvice,
+  ...lineAdvice,
+  ...partsAdvice,
+  ...paymentAdvice,
+  ...germanAdvice
+]
+
+/** The rules that profiles add: those whose violation prevents the e-invoice, and those that only warn. */
+export const ruleSets: Readonly<Record<RuleSet, { rules: readonly EInvoiceRule[], advice: readonly EInvoiceRule[] }>> = {
+  peppol: { rules: [...peppolRules, ...sharedRules, ...sharedTotalsRules], advice: [] },
+  peppolNational: { rules: nationalRules, advice: [] },
+  xrechnung: { rules: xrechnungRules, advice: xrechnungAdvice },
+  france: { rules: frenchRules, advice: frenchAdvice }
+}
 
 const fits = compile({ $ref: 'dispatch:invoice' })
 
 /**
- * Checks the data of an e-invoice before anything is made or sent: against the vocabulary, then with every rule. The code of a problem is
- * the id of the rule; its path is the place in the data below `base`.
+ * Checks the data of an e-invoice before anything is made or sent: against the vocabulary, then with every rule of its profile. The code of
+ * a problem is the id of the rule; its path is the place in the data below `base`.
  */
 export function checkEInvoice (data: JsonObject, reading: Reading, base: string): { problems: Problem[], warnings: Problem[] } {
   const fit = fits(data, base)
   const misfits = fit.ok ? [] : fit.problems
-  const invoice = readInvoice(data, reading)
+  const invoice = modelOf(data, reading)
   const subject = { invoice, totals: totalsOf(invoice), format: reading.format, data }
+  const { required, advised } = setsOf(invoice, reading)
   // A value of the wrong type has already been reported. The rules would report it as missing.
   const isNews = ({ path }: Problem): boolean => !misfits.some((misfit) => `${path}/`.startsWith(`${misfit.path}/`))
-  return { problems: [...misfits, ...broken(eInvoiceRules, subject, base).filter(isNews)], warnings: broken(warningRules, subject, base) }
+  const problems = [...baseRules, ...required.flatMap(({ rules }) => rules)]
+  const warnings = [
+    ...baseAdvice,
+    ...required.flatMap(({ advice }) => advice),
+    ...advised.flatMap(({ rules, advice }) => [...rules, ...advice])
+  ]
+  const lost = lostOf(subject, base)
+  const broken = (known: readonly EInvoiceRule[]): Problem[] => brokenIn(known, subject, base)
+  return {
+    problems: [...misfits, ...[...broken(problems), ...unfit(data, reading, base), ...lost.problems].filter(isNews)],
+    warnings: [...broken(warnings), ...lost.warnings]
+  }
 }
 
-function broken (known: readonly EInvoiceRule[], subject: RuleInput, base: string): Problem[] {
-  return known.flatMap(({ id, message, broken }) => broken(subject).map((at) => ({ path: base + at, code: id, message })))
+type Sets = readonly (typeof ruleSets)[RuleSet][]
+
+/** What the profile requires, or whoever transmits it; between French parties the rules of French platforms are advice for other ones. */
+function setsOf (invoice: EInvoiceModel, { rules }: Reading): { required: Sets, advised: Sets } {
+  const required = profiles[invoice.profile].rules.map((name) => ruleSets[name])
+  if (required.includes(ruleSets.france) || !isFrench(invoice)) return { required, advised: [] }
+  return rules === 'FRANCE' ? { required: [...required, ruleSets.france], advised: [] } : { required, advised: [ruleSets.france] }
+}
+
+/** What is broken. Where the sums are stated, the profile does not say the rest, and its rules do not ask for it. */
+function brokenIn (known: readonly EInvoiceRule[], subject: RuleInput, base: string): Problem[] {
+  const { invoice: { stated, profile } } = subject
+  const isSaid = (at: string): boolean => stated === undefined || reaches(profiles[profile].level, termAt(at)?.level ?? 'MINIMUM')
+  return known.flatMap(({ id, message, broken }) => broken(subject).filter(isSaid).map((at) => ({ path: base + at, code: id, message })))
+}
+
+/** A profile that the format does not have. */
+function unfit ({ eInvoiceProfile: named }: JsonObject, { format }: Reading, base: string): Problem[] {
+  if (!isProfile(named) || profiles[named].formats.includes(format)) return []
+  return [{
+    path: `${base}/eInvoiceProfile`,
+    code: 'not_supported',
+    message: `${named} is a profile of ${profiles[named].formats.join(', ')}, not of ${format}.`
+  }]
+}
+
+/**
+ * What the data say and the XML cannot. The page of a Factur-X without lines is the invoice, and its XML tells some of it: there it is a
+ * warning, as it is where nobody named the profile. A rounding is one of the summands of the amount due.
+ */
+function lostOf ({ invoice: { profile }, format, data }: RuleInput, base: string): { problems: Problem[], warnings: Problem[] } {
+  const { level, process } = profiles[profile]
+  const terms = reaches(level, 'EN16931') ? [] : unsayable(data, level)
+  const { businessProcess } = data
+  const other = process === undefined || businessProcess === undefined || businessProcess === process
+    ? []
+    : [{ id: 'BT-23', at: '/businessProcess' }]
+  const lost = [...terms, ...other].map(({ id, at }) => ({
+    path: base + at,
+    code: 'not_in_profile',
+    message: `The profile ${profile} cannot say this (${id}): leave it out, or choose a profile that can.`
+  }))
+  const isPage = format === 'FACTUR_X' && !reaches(level, 'BASIC')
+  const isAdvice = ({ path }: Problem): boolean =>
+    data['eInvoiceProfile'] === undefined || (isPage && (level === 'MINIMUM' || path !== `${base}/roundingAmount`))
+  const { problems = [], warnings = [] } = Object.groupBy(lost, (one) => isAdvice(one) ? 'warnings' : 'problems')
+  return { problems, warnings }
 }

@@ -4,7 +4,8 @@ import { addressSchemes, allowanceReasons, chargeReasons, documentTypes, eInvoic
   paymentMeans, registers } from '../model/codes.ts'
 import { listField } from '../model/fields.ts'
 import { exemptionOf } from '../read/read.ts'
-import { countriesIn, type EInvoiceRule, parties, rule, type RuleInput, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
+import { ublNotes } from '../write/ubl.ts'
+import { countriesIn, type EInvoiceRule, only, parties, rule, type RuleInput, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** Each code must be in its list (BR-CL-*). */
 export const codeRules: readonly EInvoiceRule[] = [
@@ -23,9 +24,9 @@ export const codeRules: readonly EInvoiceRule[] = [
     ({ code }) => isIn(noteSubjects, code)),
   ruleOfEach('BR-CL-10',
     'The scheme of an id is a code of ISO 6523, such as 0088 for a GLN; an id without a scheme is only a number (BT-29, BT-46, BT-60).',
-    identifiers('id'), ({ at }) => `${at}/id/scheme`, ({ scheme }) => isIn(registers, scheme)),
+    ids, ({ at }) => `${at}/scheme`, ({ scheme }) => isIn(registers, scheme)),
   ruleOfEach('BR-CL-11', 'The scheme of a registration is a code of ISO 6523, such as 0002 for a SIREN (BT-30, BT-47, BT-61).',
-    identifiers('registration'), ({ at }) => `${at}/registration/scheme`, ({ scheme }) => isIn(registers, scheme)),
+    registrations, ({ at }) => `${at}/registration/scheme`, ({ scheme }) => isIn(registers, scheme)),
   ruleOfLines('BR-CL-13', '/classifications', 'The list of a classification is a code of UNTDID 7143, such as STI (BT-158).',
     ({ classifications }) => classifications.every(({ list }) => itemLists.has(list))),
   ruleOfEach('BR-CL-14', 'A country is a code of ISO 3166-1, such as FR, or GB for the United Kingdom.', places,
@@ -52,18 +53,36 @@ export const codeRules: readonly EInvoiceRule[] = [
   ruleOfEach('BR-CL-25', 'The scheme of an electronic address is a code of the EAS list, such as 0088 or 0225 (BT-34, BT-49).', parties,
     ({ at }) => `${at}/electronicAddress/scheme`, ({ party }) => isIn(addressSchemes, party.electronicAddress?.scheme)),
   rule('BR-CL-26', '/delivery/location/scheme', 'The scheme of a place of delivery is a code of ISO 6523, such as 0088 for a GLN (BT-71).',
-    ({ invoice }) => isIn(registers, invoice.delivery?.location?.scheme))
+    ({ invoice }) => isIn(registers, invoice.delivery?.location?.scheme)),
+  ...only(['UBL'], [
+    rule('BR-CL-08', '/notes', 'The first word of a note between two number signs is a code of UNTDID 4451; replace the number signs.',
+      ({ invoice }) =>
+        ublNotes(invoice).every((note) => {
+          const [first, word = ''] = /#([^#]*)#/.exec(note) ?? []
+          return word.length !== 3 || (note.startsWith(first ?? '') && invoice.notes.some(({ code }) => code === word))
+        }))
+  ])
 ]
 
 function isIn (list: ReadonlySet<string>, code: unknown): boolean {
   return code === undefined || (typeof code === 'string' && list.has(code))
 }
 
-function identifiers (field: 'id' | 'registration'): (subject: RuleInput) => { scheme: string | undefined, at: string }[] {
-  return ({ invoice: { seller, customer, payee } }) => [
-    { scheme: seller[field]?.scheme, at: '/seller' },
-    { scheme: customer[field]?.scheme, at: '/customer' },
-    { scheme: payee?.[field]?.scheme, at: '/payee' }
+type Scheme = { scheme: string | undefined, at: string }
+
+function ids ({ invoice: { seller, customer, payee } }: RuleInput): Scheme[] {
+  return [
+    ...seller.ids.map(({ scheme, at }) => ({ scheme, at: `/seller${at}` })),
+    ...customer.ids.map(({ scheme, at }) => ({ scheme, at: `/customer${at}` })),
+    { scheme: payee?.id?.scheme, at: '/payee/id' }
+  ]
+}
+
+function registrations ({ invoice: { seller, customer, payee } }: RuleInput): Scheme[] {
+  return [
+    { scheme: seller.registration?.scheme, at: '/seller' },
+    { scheme: customer.registration?.scheme, at: '/customer' },
+    { scheme: payee?.registration?.scheme, at: '/payee' }
   ]
 }
 

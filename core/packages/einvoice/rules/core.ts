@@ -1,5 +1,7 @@
+import { hasMod97 } from '../model/check-digits.ts'
+import { listField } from '../model/fields.ts'
 import type { PartyAddress, Period } from '../model/model.ts'
-import { countriesIn, type EInvoiceRule, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
+import { countriesIn, type EInvoiceRule, notInProfiles, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** The required contents of an invoice and its parts (EN 16931-1, BR-01 to BR-65; the rules left out cannot be broken here). */
 export const coreRules: readonly EInvoiceRule[] = [
@@ -19,7 +21,7 @@ export const coreRules: readonly EInvoiceRule[] = [
       '(BG-10).',
     ({ invoice: { payee, seller } }) =>
       payee === undefined || (payee.name !== undefined && ![seller.name, seller.tradingName].includes(payee.name) &&
-        (payee.id === undefined || payee.id.id !== seller.id?.id) &&
+        (payee.id === undefined || !seller.ids.some(({ id }) => id === payee.id?.id)) &&
         (payee.registration === undefined || payee.registration.id !== seller.registration?.id))),
   rule('BR-18', '/taxRepresentative/name', 'A tax representative has a name (BT-62).',
     ({ invoice: { taxRepresentative: given } }) => given === undefined || given.name !== undefined),
@@ -64,7 +66,8 @@ export const coreRules: readonly EInvoiceRule[] = [
     ({ invoice }) => invoice.attachments.map(({ id }, index) => ({ id, index })), ({ index }) => `/attachments/${index}/id`,
     ({ id }) => id !== ''),
   rule('BR-53', '/taxCurrencyAmount', 'With a currency of VAT accounting, the VAT is stated in it (BT-111).',
-    ({ invoice }) => invoice.taxCurrency === undefined || invoice.taxCurrencyAmount !== undefined),
+    ({ invoice: { taxCurrency, taxCurrencyAmount, currency } }) =>
+      taxCurrency === undefined || taxCurrency === currency || taxCurrencyAmount !== undefined),
   ruleOfLines('BR-54', '/attributes', 'An attribute has a name and a value (BT-160, BT-161).',
     ({ attributes }) => attributes.every(({ name, value }) => name !== '' && value !== '')),
   ruleOfEach('BR-55', 'A reference to an earlier invoice has its number (BT-25).',
@@ -90,18 +93,47 @@ export const coreRules: readonly EInvoiceRule[] = [
     { id: invoice.customer.vatId, at: '/customer' },
     { id: invoice.taxRepresentative?.vatId, at: '/taxRepresentative' }
   ], ({ at }) => `${at}/vatId`, ({ id }, { format }) => id === undefined || id.startsWith('EL') || countriesIn(format).has(id.slice(0, 2))),
-  rule('BR-CO-25', '/dueDate', 'An invoice with an amount to pay says when it is due: a due date, or terms of payment (BT-9, BT-20).',
-    ({ invoice, totals, format }) =>
-      (format === 'UBL' && invoice.isCreditNote) || totals.due.lte(0) || (invoice.dueDate ?? invoice.paymentTerms) !== undefined),
+  ...notInProfiles(['BASIC_WL', 'BASIC', 'EXTENDED', 'EXTENDED_CTC_FR'], [
+    rule('BT-46', '/customer/id', 'A customer has one id; BASIC_WL, BASIC and the EXTENDED profiles can state several.',
+      ({ invoice: { customer } }) => customer.ids.length <= 1)
+  ]),
   rule('BR-CO-26', '/seller/vatId', 'The seller is identified by a VAT number, a registration or an id (BT-29 to BT-31).',
-    ({ invoice: { seller } }) => (seller.vatId ?? seller.registration ?? seller.id) !== undefined),
+    ({ invoice: { seller, profile } }) =>
+      (seller.vatId ?? seller.registration ?? (profile === 'MINIMUM' ? undefined : seller.ids[0])) !== undefined),
   ruleOfEach('UBL-DT-06', 'The content of a supporting document comes with its mediaType and filename (BT-125).',
     ({ invoice }) => invoice.attachments.map((attachment, index) => ({ attachment, index })), ({ index }) => `/attachments/${index}`,
     ({ attachment: { content, mediaType, filename } }) => content === undefined || (mediaType !== undefined && filename !== undefined)),
+  ruleOfEach('empty_content', 'The content of a supporting document is not empty: leave it out where there is none (BT-125).',
+    ({ data }) => listField(data, 'attachments').map(({ content }, index) => ({ content, index })),
+    ({ index }) => `/attachments/${index}/content`, ({ content }) => typeof content !== 'string' || content.trim() !== ''),
+  ruleOfEach('BR-CL-24', 'XML is a supporting document of the profile EXTENDED_CTC_FR alone (BT-125).',
+    ({ invoice }) => invoice.attachments.map(({ mediaType, content }, index) => ({ mediaType, content, index })),
+    ({ index }) => `/attachments/${index}/mediaType`,
+    ({ mediaType, content }, { invoice }) =>
+      content === undefined || !['application/xml', 'text/xml'].includes(mediaType ?? '') || invoice.profile === 'EXTENDED_CTC_FR'),
   ruleOfEach('not_base64', 'The content of a supporting document is complete Base64, with its padding (BT-125).',
     ({ invoice }) => invoice.attachments.map(({ content }, index) => ({ content, index })), ({ index }) => `/attachments/${index}/content`,
     ({ content }) => content === undefined || Buffer.from(content, 'base64').toString('base64') === content)
 ]
+
+/** What readers expect and EN 16931 does not require, or requires without a rule. */
+export const coreAdvice: readonly EInvoiceRule[] = [
+  rule('no_due_date', '/dueDate', 'An invoice with an amount to pay says when it is due: a due date, or terms of payment (BT-9, BT-20).',
+    ({ invoice, totals, format }) =>
+      (format === 'UBL' && invoice.isCreditNote) || totals.due.lte(0) || (invoice.dueDate ?? invoice.paymentTerms) !== undefined),
+  ruleOfLines('line_id_twice', '/id', 'The id of a line is that of no other line of the invoice (BT-126).',
+    ({ id, at }, { invoice }) => invoice.lines.find((other) => other.id === id)?.at === at),
+  ruleOfLines('inside_one_country', '/taxCategory',
+    'A supply inside the EU (K) goes from one country to another: seller, customer and place of delivery are in the same one.',
+    ({ tax }, { invoice: { seller, customer, delivery } }) =>
+      tax.category !== 'K' || new Set([seller, customer].map(({ address }) => address.country)).size > 1 ||
+      (delivery?.address.country ?? seller.address.country) !== seller.address.country),
+  rule('leitweg_id', '/buyerReference', 'A Leitweg-ID ends with two check digits (ISO 7064, modulo 97-10).',
+    ({ invoice: { references: { buyer } } }) => buyer === undefined || !isLeitwegId.test(buyer) || hasMod97(buyer.replaceAll('-', '')))
+]
+
+/** The parts of a Leitweg-ID: the address of an authority, which begins with 2 to 12 digits, a part of its own, two check digits. */
+const isLeitwegId = /^\d{2,12}-[A-Z0-9]{1,30}-\d{2}$/
 
 function isInOrder (period: Period | undefined): boolean {
   return period?.start === undefined || period.end === undefined || period.start <= period.end

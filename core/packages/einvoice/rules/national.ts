@@ -3,7 +3,7 @@ import { isGreek, isNorwegian, luhn } from '../model/check-digits.ts'
 import { isGreekSeller, sellerCountry } from '../model/country.ts'
 import type { EInvoiceModel, PartyAddress, Text } from '../model/model.ts'
 import { ublTerms } from '../write/ubl-payment.ts'
-import { type EInvoiceRule, only, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
+import { type EInvoiceRule, inProfiles, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** Whether the addresses of seller and customer are in the country. */
 function isDomestic ({ seller, customer }: EInvoiceModel, country: string): boolean {
@@ -42,7 +42,7 @@ const denmark: readonly EInvoiceRule[] = [
   when(danish, 'DK-R-014', '/seller/registration/scheme', 'The registration of a Danish seller is a CVR number: scheme 0184.',
     ({ seller: { registration } }) => registration === undefined || registration.scheme === '0184'),
   when(inDenmark, 'DK-R-013', '/seller/id/scheme', 'In Denmark an id has a scheme.',
-    ({ seller, customer }) => [seller, customer].every(({ id }) => id === undefined || id.scheme !== undefined)),
+    ({ seller, customer }) => [...seller.ids, ...customer.ids].every(({ scheme }) => scheme !== undefined)),
   when(inDenmark, 'DK-R-016', '/amountDue', 'A Danish credit note is not negative.',
     ({ isCreditNote }, { totals }) => !isCreditNote || totals.due.gte(0)),
   when(inDenmark, 'DK-R-005', '/payment/means', 'Danish means of payment are 1, 10, 31, 42, 48, 49, 50, 58, 59, 93 and 97.',
@@ -102,46 +102,61 @@ const netherlands: readonly EInvoiceRule[] = [
 
 const inGermany = (invoice: EInvoiceModel): boolean => isDomestic(invoice, 'DE')
 
-const germany: readonly EInvoiceRule[] = [
-  when(inGermany, 'DE-R-001', '/payment', 'In Germany an invoice says how to pay.', ({ payment }) => payment !== undefined),
-  when(inGermany, 'DE-R-002', '/seller/contact', 'In Germany the seller names a contact, with phone and email.',
-    ({ seller: { contact } }) => contact !== undefined),
-  when(inGermany, 'DE-R-005', '/seller/contact', 'In Germany the seller\'s contact has a name.',
-    ({ seller: { contact } }) => contact === undefined || contact.name !== undefined),
-  when(inGermany, 'DE-R-006', '/seller/phone', 'In Germany the seller\'s contact has a phone.',
-    ({ seller: { contact } }) => contact === undefined || contact.phone !== undefined),
-  when(inGermany, 'DE-R-007', '/seller/email', 'In Germany the seller\'s contact has an email.',
-    ({ seller: { contact } }) => contact === undefined || contact.email !== undefined),
-  when(inGermany, 'DE-R-003', '/seller/city', 'In Germany the seller\'s address has a city.',
-    ({ seller }) => seller.address.city !== undefined),
-  when(inGermany, 'DE-R-004', '/seller/postalCode', 'In Germany the seller\'s address has a postal code.',
-    ({ seller }) => seller.address.postalCode !== undefined),
-  when(inGermany, 'DE-R-008', '/customer/city', 'In Germany the customer\'s address has a city.',
-    ({ customer }) => customer.address.city !== undefined),
-  when(inGermany, 'DE-R-009', '/customer/postalCode', 'In Germany the customer\'s address has a postal code.',
-    ({ customer }) => customer.address.postalCode !== undefined),
-  when(inGermany, 'DE-R-010', '/delivery/city', 'In Germany an address of delivery has a city.',
-    ({ delivery }) => delivery?.address.country === undefined || delivery.address.city !== undefined),
-  when(inGermany, 'DE-R-011', '/delivery/postalCode', 'In Germany an address of delivery has a postal code.',
-    ({ delivery }) => delivery?.address.country === undefined || delivery.address.postalCode !== undefined),
-  when(inGermany, 'DE-R-015', '/buyerReference', 'In Germany an invoice has a buyerReference.',
-    ({ references }) => references.buyer !== undefined),
-  when(inGermany, 'DE-R-018', '/paymentTerms',
+/**
+ * What German invoices need: the number of the rule, its place and message, and what holds. Peppol requires it inside Germany (DE-R-*),
+ * XRechnung everywhere (BR-DE-*).
+ */
+type German = readonly [string, string, string, (invoice: EInvoiceModel) => boolean]
+const german: readonly German[] = [
+  ['001', '/payment', 'In Germany an invoice says how to pay.', ({ payment }) => payment !== undefined],
+  ['002', '/seller/contact', 'In Germany the seller names a contact, with phone and email.',
+    ({ seller: { contact } }) => contact !== undefined],
+  ['005', '/seller/contact', 'In Germany the seller\'s contact has a name.',
+    ({ seller: { contact } }) => contact === undefined || contact.name !== undefined],
+  ['006', '/seller/phone', 'In Germany the seller\'s contact has a phone.',
+    ({ seller: { contact } }) => contact === undefined || contact.phone !== undefined],
+  ['007', '/seller/email', 'In Germany the seller\'s contact has an email.',
+    ({ seller: { contact } }) => contact === undefined || contact.email !== undefined],
+  ['003', '/seller/city', 'In Germany the seller\'s address has a city.', ({ seller }) => seller.address.city !== undefined],
+  ['004', '/seller/postalCode', 'In Germany the seller\'s address has a postal code.',
+    ({ seller }) => seller.address.postalCode !== undefined],
+  ['008', '/customer/city', 'In Germany the customer\'s address has a city.', ({ customer }) => customer.address.city !== undefined],
+  ['009', '/customer/postalCode', 'In Germany the customer\'s address has a postal code.',
+    ({ customer }) => customer.address.postalCode !== undefined],
+  ['010', '/delivery/city', 'In Germany an address of delivery has a city.',
+    ({ delivery }) => delivery?.address.country === undefined || delivery.address.city !== undefined],
+  ['011', '/delivery/postalCode', 'In Germany an address of delivery has a postal code.',
+    ({ delivery }) => delivery?.address.country === undefined || delivery.address.postalCode !== undefined],
+  ['015', '/buyerReference', 'In Germany an invoice has a buyerReference.', ({ references }) => references.buyer !== undefined],
+  ['018', '/paymentTerms',
     'In Germany a # in the terms of payment begins a discount: #SKONTO#TAGE=14#PROZENT=2.00#, on a line of its own; later lines ' +
-      'have no two number signs.', (invoice) => isSkonto(ublTerms(invoice) ?? '')),
-  when(inGermany, 'DE-R-022', '/attachments', 'The filenames of supporting documents differ.', ({ attachments }) => {
+    'have no two number signs.', (invoice) => isSkonto(ublTerms(invoice) ?? '')],
+  ['022', '/attachments', 'The filenames of supporting documents differ.', ({ attachments }) => {
     const names = attachments.flatMap(({ filename }) => filename === undefined ? [] : [filename])
     return new Set(names).size === names.length
-  }),
-  when(inGermany, 'DE-R-024-1', '/payment/card', 'In Germany a payment by card (48, 54, 55) names the card.',
-    (invoice) => !means(invoice, '48', '54', '55') || invoice.payment?.card !== undefined),
-  when(inGermany, 'DE-R-025-1', '/payment/mandate', 'In Germany a direct debit (59) has a mandate.',
-    (invoice) => !means(invoice, '59') || invoice.payment?.mandate !== undefined),
-  when(inGermany, 'DE-R-030', '/payment/mandate/creditorId', 'In Germany a direct debit names the creditor (BT-90).',
-    ({ payment }) => payment?.mandate === undefined || payment.mandate.creditorId !== undefined),
-  when(inGermany, 'DE-R-031', '/payment/mandate/account', 'In Germany a direct debit names the customer\'s account (BT-91).',
-    ({ payment }) => payment?.mandate === undefined || payment.mandate.account !== undefined)
+  }],
+  ['024-1', '/payment/card', 'In Germany a payment by card (48, 54, 55) names the card.',
+    (invoice) => !means(invoice, '48', '54', '55') || invoice.payment?.card !== undefined],
+  ['025-1', '/payment/mandate', 'In Germany a direct debit (59) has a mandate.',
+    (invoice) => !means(invoice, '59') || invoice.payment?.mandate !== undefined],
+  ['030', '/payment/mandate/creditorId', 'In Germany a direct debit names the creditor (BT-90).',
+    ({ payment }) => payment?.mandate === undefined || payment.mandate.creditorId !== undefined],
+  ['031', '/payment/mandate/account', 'In Germany a direct debit names the customer\'s account (BT-91).',
+    ({ payment }) => payment?.mandate === undefined || payment.mandate.account !== undefined]
 ]
+
+const germany = german.map(([number, at, message, holds]) => when(inGermany, `DE-R-${number}`, at, message, holds))
+
+/** The same for XRechnung, where a part of a rule has a letter. */
+export const germanRules: readonly EInvoiceRule[] = german.map(([number, at, message, holds]) =>
+  when(() => true, `BR-DE-${number.replace(/^0+/, '').replace('-1', '-a')}`, at, message, holds)
+)
+
+/** The contact of a German seller: what receivers check in every syntax. */
+export const germanAdvice: readonly EInvoiceRule[] = inProfiles(['EN16931', 'BASIC', 'EXTENDED'],
+  german.filter(([number]) => ['005', '006', '007'].includes(number)).map(([number, at, message, holds]) =>
+    when(inGermany, `BR-DE-${Number(number)}`, at, message, holds)
+  ))
 
 /** Lines that begin with # are discounts, and a line break must follow the last number sign (DE-R-018). */
 function isSkonto (terms: string): boolean {
@@ -254,4 +269,4 @@ function isGreekNumber ({ number = '', date = '', seller, taxRepresentative }: E
 }
 
 /** The requirements of Peppol's countries for the UBL invoices of their sellers (Peppol BIS Billing 3.0, national rules). */
-export const nationalRules: readonly EInvoiceRule[] = only(['UBL'], [...denmark, ...netherlands, ...germany, ...others])
+export const nationalRules: readonly EInvoiceRule[] = [...denmark, ...netherlands, ...germany, ...others]

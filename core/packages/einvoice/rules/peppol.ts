@@ -1,8 +1,7 @@
 import { forms } from '../model/check-digits.ts'
 import { germanTypes, peppolAddressSchemes, peppolTypes } from '../model/codes.ts'
 import type { Identifier, Period } from '../model/model.ts'
-import { ublNote } from '../write/ubl.ts'
-import { type EInvoiceRule, only, parties, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
+import { type EInvoiceRule, parties, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** Exemption codes that belong to one category (P0104 to P0111). */
 const codesOfCategories = [
@@ -16,11 +15,8 @@ const codesOfCategories = [
   ['P0111', 'VATEX-EU-J', 'E']
 ] as const
 
-/** The requirements of Peppol BIS Billing 3.0 for a UBL invoice beyond EN 16931. */
-export const peppolRules: readonly EInvoiceRule[] = only(['UBL'], [
-  rule('PEPPOL-EN16931-R003', '/buyerReference',
-    'A buyerReference or an orderReference is required: the customer routes the invoice by it.',
-    ({ invoice: { references: { buyer, order, salesOrder } } }) => (buyer ?? order ?? salesOrder) !== undefined),
+/** What Peppol BIS Billing 3.0 and XRechnung both require beyond EN 16931. */
+export const sharedRules: readonly EInvoiceRule[] = [
   rule('PEPPOL-EN16931-R010', '/customer/electronicAddress',
     'The customer has an electronic address (BT-49), or a registration or VAT number from which one can be derived.',
     ({ invoice }) => invoice.customer.electronicAddress !== undefined),
@@ -36,7 +32,14 @@ export const peppolRules: readonly EInvoiceRule[] = only(['UBL'], [
   ruleOfLines('PEPPOL-EN16931-R110', '/period/start', 'A line\'s period starts within the invoice\'s.',
     ({ period }, { invoice }) => isOrdered(invoice.period, period, 'start')),
   ruleOfLines('PEPPOL-EN16931-R111', '/period/end', 'A line\'s period ends within the invoice\'s.',
-    ({ period }, { invoice }) => isOrdered(period, invoice.period, 'end')),
+    ({ period }, { invoice }) => isOrdered(period, invoice.period, 'end'))
+]
+
+/** The requirements of Peppol BIS Billing 3.0 alone. */
+export const peppolRules: readonly EInvoiceRule[] = [
+  rule('PEPPOL-EN16931-R003', '/buyerReference',
+    'A buyerReference or an orderReference is required: the customer routes the invoice by it.',
+    ({ invoice: { references: { buyer, order, salesOrder } } }) => (buyer ?? order ?? salesOrder) !== undefined),
   rule('PEPPOL-EN16931-P0100', '/type',
     'Peppol accepts invoices of the types 380, 382, 383, 386, 388, 393 … and credit notes of the types 381, 396 …',
     ({ invoice }) => peppolTypes.has(invoice.type)),
@@ -54,13 +57,8 @@ export const peppolRules: readonly EInvoiceRule[] = only(['UBL'], [
   ...Object.entries(forms).map(([scheme, { rule: id, message, holds }]) =>
     ruleOfEach(id, message, (subject) => identifiers(subject).filter(({ given }) => given.scheme === scheme), ({ at }) => at, ({ given }) =>
       holds(given.id))
-  ),
-  rule('BR-CL-08', '/notes', 'The first word of a note between two number signs is a code of UNTDID 4451; replace the number signs.',
-    ({ invoice }) => {
-      const [, word = ''] = /#([^#]*)#/.exec(ublNote(invoice.notes.filter(({ code }) => code === undefined)) ?? '') ?? []
-      return word.length !== 3 || invoice.notes.some(({ code }) => code !== undefined)
-    })
-])
+  )
+]
 
 /** Whether the first date is not after the second one, if both are known. */
 function isOrdered (early: Period | undefined, late: Period | undefined, edge: 'start' | 'end'): boolean {
@@ -73,7 +71,7 @@ function identifiers (subject: RuleInput): { given: Identifier, at: string }[] {
   const all = [
     ...parties(subject).flatMap(({ party, at }) => [
       { given: party.electronicAddress, at: `${at}/electronicAddress/id` },
-      { given: party.id, at: `${at}/id/id` },
+      ...party.ids.map((given) => ({ given, at: `${at}${given.at}/id` })),
       { given: party.registration, at: `${at}/registration/id` }
     ]),
     { given: payee?.id, at: '/payee/id/id' },

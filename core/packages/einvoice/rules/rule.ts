@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { ciiCountries, countryCodes } from '../model/codes.ts'
-import type { AllowanceCharge, EInvoiceFormat, EInvoiceLine, EInvoiceModel, Party } from '../model/model.ts'
+import type { AllowanceCharge, EInvoiceLine, EInvoiceModel, Party } from '../model/model.ts'
+import { type EInvoiceFormat, type EInvoiceProfile, eInvoiceProfiles } from '../model/profiles.ts'
 import type { Totals } from '../model/totals.ts'
 
 /** The input of the rules. `data` is the source of the invoice. */
@@ -60,6 +61,16 @@ export function countriesIn (format: EInvoiceFormat): ReadonlySet<string> {
 /** The seller and the customer with their places. */
 export function parties ({ invoice }: RuleInput): { party: Party, at: string }[] {
   return [{ party: invoice.seller, at: '/seller' }, { party: invoice.customer, at: '/customer' }]
+}
+
+/** The rules for the profiles to which they apply. */
+export function inProfiles (names: readonly EInvoiceProfile[], rules: readonly EInvoiceRule[]): EInvoiceRule[] {
+  return rules.map((known) => ({ ...known, broken: (subject) => names.includes(subject.invoice.profile) ? known.broken(subject) : [] }))
+}
+
+/** The rules for every other profile. */
+export function notInProfiles (names: readonly EInvoiceProfile[], rules: readonly EInvoiceRule[]): EInvoiceRule[] {
+  return inProfiles(eInvoiceProfiles.filter((name) => !names.includes(name)), rules)
 }
 
 /** The rules for the formats to which they apply. */

@@ -3,7 +3,7 @@ import { amount } from '../model/fields.ts'
 import type { EInvoiceLine } from '../model/model.ts'
 import { amountDigits } from '../model/totals.ts'
 import { grossOf, pricedOf, sumOfAdjustments } from '../read/lines.ts'
-import { type EInvoiceRule, only, rule, type RuleInput, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
+import { type EInvoiceRule, inProfiles, notInProfiles, rule, type RuleInput, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** A given amount must equal the computed one. A missing amount is computed. */
 const sums: readonly EInvoiceRule[] = [
@@ -12,17 +12,18 @@ const sums: readonly EInvoiceRule[] = [
     ({ totals }) => totals.tax),
   stated('BR-CO-15', 'total', 'The total is the sum of the lines minus allowances, plus charges, plus VAT', ({ totals }) => totals.total),
   stated('BR-CO-16', 'amountDue', 'The amount due is the total minus the prepaid amount, plus the rounding', ({ totals }) => totals.due),
-  ...only(['UBL'], [
+  ...inProfiles(['PEPPOL'], [
     lineTotal('PEPPOL-EN16931-R120', 'The total of a line is quantity × price (for priceQuantity), less its allowances, plus its charges.',
       () => slack)
-  ]),
-  // Only Peppol requires this: elsewhere a total may come from prices with VAT, and the price without VAT may be rounded.
-  ...only(['CII', 'FACTUR_X'], [
-    lineTotal('line_total',
-      'The total of a line is quantity × price (for priceQuantity), less its allowances, plus its charges, as far as the price is exact.',
-      roundingOf)
   ])
 ]
+
+/** Only Peppol requires this: elsewhere a total may come from prices with VAT, and the price without VAT may be rounded. */
+export const lineAdvice: readonly EInvoiceRule[] = notInProfiles(['PEPPOL'], [
+  lineTotal('line_total',
+    'The total of a line is quantity × price (for priceQuantity), less its allowances, plus its charges, as far as the price is exact.',
+    roundingOf)
+])
 
 /** Of a total that is given. A computed one can be too far from its price only where the currency has no cents. */
 function lineTotal (id: string, message: string, tolerance: (line: EInvoiceLine, currency: string) => Decimal): EInvoiceRule {
@@ -37,19 +38,33 @@ function roundingOf (line: EInvoiceLine, currency: string): Decimal {
   return priced === undefined ? slack : lineTolerance(priced, amountDigits(currency))
 }
 
-/** The amount that follows from a price or from an allowance. Peppol refuses a different amount; for the other formats it is a warning. */
-export const partsRules: readonly EInvoiceRule[] = [
-  ...(['invoice', 'lines'] as const).flatMap((of) =>
-    (['allowance', 'charge'] as const).map((kind) =>
-      ruleOfAdjustments('PEPPOL-EN16931-R040', of, kind, '/amount', 'An amount beside a percent is base × percent.',
-        ({ amount: given, base, percent }) =>
-          given === undefined || base === undefined || percent === undefined || given.sub(base.mul(percent).div(100)).abs().lte(slack))
-    )
-  ),
-  ruleOfLines('PEPPOL-EN16931-R046', '/grossPrice', 'The price is the gross price less the discount (BT-146).',
-    ({ price, grossPrice, priceDiscount }) =>
-      price === undefined || grossPrice === undefined || priceDiscount === undefined || grossPrice.sub(priceDiscount).eq(price))
+/** The amount that follows from a price or from an allowance: Peppol and XRechnung refuse a different one, elsewhere it is a warning. */
+function partsRules (ofAmount: string, ofPrice: string): EInvoiceRule[] {
+  return [
+    ...(['invoice', 'lines'] as const).flatMap((of) =>
+      (['allowance', 'charge'] as const).map((kind) =>
+        ruleOfAdjustments(ofAmount, of, kind, '/amount', 'An amount beside a percent is base × percent.',
+          ({ amount: given, base, percent }) =>
+            given === undefined || base === undefined || percent === undefined || given.sub(base.mul(percent).div(100)).abs().lte(slack))
+      )
+    ),
+    ruleOfLines(ofPrice, '/grossPrice', 'The price is the gross price less the discount (BT-146).',
+      ({ price, grossPrice, priceDiscount }) =>
+        price === undefined || grossPrice === undefined || priceDiscount === undefined || grossPrice.sub(priceDiscount).eq(price))
+  ]
+}
+
+/** Those that Peppol and XRechnung have in common. */
+export const sharedTotalsRules: readonly EInvoiceRule[] = [
+  ...partsRules('PEPPOL-EN16931-R040', 'PEPPOL-EN16931-R046'),
+  ruleOfEach('PEPPOL-EN16931-R005', 'The currency of VAT accounting is another one than the invoice\'s, or left out (BT-6).',
+    ({ invoice }) => [invoice], () => '/taxCurrency', ({ taxCurrency, currency }) => taxCurrency !== currency),
+  rule('PEPPOL-EN16931-R055', '/taxCurrencyAmount', 'The VAT has the same sign in both currencies (BT-110, BT-111).',
+    ({ invoice: { taxCurrencyAmount: given }, totals: { tax } }) => given === undefined || given.mul(tax).gte(0))
 ]
+
+export const partsAdvice: readonly EInvoiceRule[] = notInProfiles(['PEPPOL', 'XRECHNUNG'],
+  partsRules('amount_of_percent', 'price_of_gross'))
 
 function stated (id: string, field: string, message: string, computed: (subject: RuleInput) => Decimal): EInvoiceRule {
   return rule(id, `/${field}`, `${message}; leave it out to have it computed.`,
@@ -116,14 +131,13 @@ const measures: readonly EInvoiceRule[] = [
   ...(['prepaidAmount', 'roundingAmount', 'taxCurrencyAmount'] as const).map((field) =>
     rule('amount_out_of_range', `/${field}`, tooLarge, ({ data }) => isSmall(amount(data, field)))
   ),
-  ruleOfLines('PEPPOL-EN16931-R121', '/priceQuantity', 'A price is for a quantity above 0 (BT-149).',
-    ({ priceQuantity }) => priceQuantity?.gt(0) !== false),
-  ruleOfEach('PEPPOL-EN16931-R005', 'The currency of VAT accounting is another one than the invoice\'s, or left out (BT-6).',
-    ({ invoice }) => [invoice], () => '/taxCurrency', ({ taxCurrency, currency }) => taxCurrency !== currency),
-  ...only(['UBL'], [
-    rule('PEPPOL-EN16931-R055', '/taxCurrencyAmount', 'The VAT has the same sign in both currencies (BT-110, BT-111).',
-      ({ invoice: { taxCurrencyAmount: given }, totals: { tax } }) => given === undefined || given.mul(tax).gte(0))
-  ])
+  ...inProfiles(['PEPPOL', 'XRECHNUNG'], [priceQuantity('PEPPOL-EN16931-R121')]),
+  ...notInProfiles(['PEPPOL', 'XRECHNUNG'], [priceQuantity('price_quantity')])
 ]
+
+function priceQuantity (id: string): EInvoiceRule {
+  return ruleOfLines(id, '/priceQuantity', 'A price is for a quantity above 0 (BT-149).',
+    ({ priceQuantity }) => priceQuantity?.gt(0) !== false)
+}
 
 export const totalsRules: readonly EInvoiceRule[] = [...sums, ...roundness, ...measures]

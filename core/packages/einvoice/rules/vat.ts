@@ -182,3 +182,8 @@ function withReason ({ data, invoice }: RuleInput, code: string): { at: string, 
     return exemption === undefined ? [] : [{ at, reason: `${exemption.code ?? ''} ${exemption.reason ?? ''}` }]
   })
 }
+
+/** The prefix of the rules of a category, such as BR-IC for K. */
+export function familyOf (category: string): string {
+  return categories.find(({ code }) => code === category)?.family ?? `BR-${category}`
+}

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../common/json.ts'
-import type { EInvoiceFormat } from '../model/model.ts'
+import type { EInvoiceFormat } from '../model/profiles.ts'
 import { totalsOf } from '../model/totals.ts'
-import { readInvoice } from '../read/read.ts'
+import { modelOf } from '../read/read.ts'
 import { checkEInvoice } from '../rules/check.ts'
 import { writeCii } from '../write/cii.ts'
 import { writeUbl } from '../write/ubl.ts'
@@ -24,12 +24,12 @@ export function told (data: JsonObject, format: EInvoiceFormat = 'UBL'): string[
 }
 
 export function ublText (data: JsonObject): string {
-  const invoice = readInvoice(data, { format: 'UBL', currency: 'EUR' })
+  const invoice = modelOf(data, { format: 'UBL', currency: 'EUR' })
   return writeUbl(invoice, totalsOf(invoice))
 }
 
 export function ciiText (data: JsonObject, format: EInvoiceFormat = 'CII'): string {
-  const invoice = readInvoice(data, { format, currency: 'EUR' })
+  const invoice = modelOf(data, { format, currency: 'EUR' })
   return writeCii(invoice, totalsOf(invoice))
 }
 

@@ -10,7 +10,9 @@ export function ciiParty (
 ): XmlFragment {
   const { name, tradingName, registration, contact, electronicAddress, vatId } = party
   return group(element, [
-    ciiIdentifier(party.id),
+    // Those without a scheme come first.
+    ...party.ids.filter(({ scheme }) => scheme === undefined).map(ciiIdentifier),
+    ...party.ids.filter(({ scheme }) => scheme !== undefined).map(ciiIdentifier),
     value('ram:Name', name),
     value('ram:Description', legalForm),
     group('ram:SpecifiedLegalOrganization', [

@@ -1,10 +1,15 @@
 import type { EInvoiceModel, Payment } from '../model/model.ts'
 import { date } from './cii-parts.ts'
+import { endedTerms } from './payment-terms.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
+/** The means of payment, once for each account. */
 export function ciiPayment (payment: Payment | undefined): XmlFragment {
   if (payment === undefined) return ''
-  const { means, text, card, mandate, account } = payment
+  return [payment.account, ...payment.otherAccounts].map((account) => meansFor(account, payment)).join('')
+}
+
+function meansFor (account: Payment['account'], { means, text, card, mandate }: Payment): XmlFragment {
   return group('ram:SpecifiedTradeSettlementPaymentMeans', [
     value('ram:TypeCode', means),
     value('ram:Information', text),
@@ -21,7 +26,7 @@ export function ciiPayment (payment: Payment | undefined): XmlFragment {
 
 export function ciiTerms ({ paymentTerms, dueDate, payment }: EInvoiceModel): XmlFragment {
   return group('ram:SpecifiedTradePaymentTerms', [
-    value('ram:Description', paymentTerms),
+    value('ram:Description', endedTerms(paymentTerms)),
     date('ram:DueDateDateTime', dueDate),
     value('ram:DirectDebitMandateID', payment?.mandate?.reference)
   ])

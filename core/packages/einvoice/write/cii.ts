@@ -1,5 +1,6 @@
-import type { Attachment, EInvoiceModel } from '../model/model.ts'
-import type { TaxGroup, Totals } from '../model/totals.ts'
+import type { Attachment, EInvoiceModel, TaxGroup } from '../model/model.ts'
+import { profiles, reaches } from '../model/profiles.ts'
+import type { Totals } from '../model/totals.ts'
 import { ciiLine } from './cii-line.ts'
 import { ciiAllowanceCharge, ciiPeriod, ciiReference, date, object } from './cii-parts.ts'
 import { ciiParty, ciiPayee, ciiRepresentative, ciiShipTo } from './cii-party.ts'
@@ -14,16 +15,14 @@ const namespaces = {
   'xmlns:udt': `${unece}:UnqualifiedDataType:100`
 } as const
 
-/** BT-24: EN 16931 itself, which is also the Factur-X profile of that name. */
-const guideline = 'urn:cen.eu:en16931:2017'
-
 /** The invoice or credit note in UN/CEFACT CII D16B, which a Factur-X contains too. */
 export function writeCii (invoice: EInvoiceModel, totals: Totals): string {
-  const { businessProcess, number, type, notes, lines } = invoice
+  const { number, type, notes, lines } = invoice
+  const { specification, level } = profiles[invoice.profile]
   return document('rsm:CrossIndustryInvoice', namespaces, [
     group('rsm:ExchangedDocumentContext', [
-      group('ram:BusinessProcessSpecifiedDocumentContextParameter', [value('ram:ID', businessProcess)]),
-      group('ram:GuidelineSpecifiedDocumentContextParameter', [value('ram:ID', guideline)])
+      group('ram:BusinessProcessSpecifiedDocumentContextParameter', [value('ram:ID', invoice.businessProcess)]),
+      group('ram:GuidelineSpecifiedDocumentContextParameter', [value('ram:ID', specification)])
     ]),
     group('rsm:ExchangedDocument', [
       value('ram:ID', number),
@@ -32,7 +31,7 @@ export function writeCii (invoice: EInvoiceModel, totals: Totals): string {
       ...notes.map(({ code, text }) => group('ram:IncludedNote', [value('ram:Content', text), value('ram:SubjectCode', code)]))
     ]),
     group('rsm:SupplyChainTradeTransaction', [
-      ...lines.map(ciiLine),
+      ...reaches(level, 'BASIC') ? lines.map(ciiLine) : [],
       agreement(invoice),
       delivery(invoice),
       settlement(invoice, totals)
@@ -84,6 +83,7 @@ function delivery (invoice: EInvoiceModel): XmlFragment {
 
 function settlement (invoice: EInvoiceModel, totals: Totals): XmlFragment {
   const { currency, taxCurrency, payment, adjustments, precedingInvoices, references } = invoice
+  const { level } = profiles[invoice.profile]
   return group('ram:ApplicableHeaderTradeSettlement', [
     value('ram:CreditorReferenceID', payment?.mandate?.creditorId),
     value('ram:PaymentReference', payment?.reference),
@@ -91,7 +91,7 @@ function settlement (invoice: EInvoiceModel, totals: Totals): XmlFragment {
     value('ram:InvoiceCurrencyCode', currency),
     ciiPayee(invoice),
     ciiPayment(payment),
-    ...totals.taxes.map((tax, index) => taxGroup(tax, invoice, index)),
+    ...reaches(level, 'BASIC_WL') ? totals.taxes.map((tax, index) => taxGroup(tax, invoice, index)) : [],
     ciiPeriod(invoice.period),
     ...adjustments.map((adjustment) => ciiAllowanceCharge(adjustment)),
     ciiTerms(invoice),
@@ -111,10 +111,11 @@ const taxPointCodes: Readonly<Record<string, string>> = { 3: '5', 35: '29', 432:
 
 /** The tax point is in the first group only (CII-SR-461). */
 function taxGroup (
-  { amount, exemption, base, category, rate }: TaxGroup,
-  { taxPointDate, taxPointCode }: EInvoiceModel,
+  { amount, exemption, base, category, rate: known }: TaxGroup,
+  { taxPointDate, taxPointCode, profile }: EInvoiceModel,
   index: number
 ): XmlFragment {
+  const rate = known ?? (profiles[profile].rates === 'always' ? base.sub(base) : undefined)
   return group('ram:ApplicableTradeTax', [
     value('ram:CalculatedAmount', amount.toFixed(2)),
     value('ram:TypeCode', 'VAT'),
@@ -129,17 +130,19 @@ function taxGroup (
 }
 
 function summation (
-  { adjustments, currency, taxCurrency, taxCurrencyAmount, prepaid, rounding }: EInvoiceModel,
+  { profile, adjustments, currency, taxCurrency, taxCurrencyAmount, prepaid, rounding }: EInvoiceModel,
   { lines, charges, allowances, base, tax, total, due }: Totals
 ): XmlFragment {
   const has = (kind: 'allowance' | 'charge'): boolean => adjustments.some((adjustment) => adjustment.kind === kind)
   return group('ram:SpecifiedTradeSettlementHeaderMonetarySummation', [
-    value('ram:LineTotalAmount', lines.toFixed(2)),
+    reaches(profiles[profile].level, 'BASIC_WL') ? value('ram:LineTotalAmount', lines.toFixed(2)) : '',
     has('charge') ? value('ram:ChargeTotalAmount', charges.toFixed(2)) : '',
     has('allowance') ? value('ram:AllowanceTotalAmount', allowances.toFixed(2)) : '',
     value('ram:TaxBasisTotalAmount', base.toFixed(2)),
     value('ram:TaxTotalAmount', tax.toFixed(2), { currencyID: currency }),
-    taxCurrency === undefined ? '' : value('ram:TaxTotalAmount', taxCurrencyAmount?.toFixed(2), { currencyID: taxCurrency }),
+    taxCurrency === undefined || taxCurrency === currency
+      ? ''
+      : value('ram:TaxTotalAmount', taxCurrencyAmount?.toFixed(2), { currencyID: taxCurrency }),
     value('ram:RoundingAmount', rounding?.toFixed(2)),
     value('ram:GrandTotalAmount', total.toFixed(2)),
     value('ram:TotalPrepaidAmount', prepaid?.toFixed(2)),

@@ -1,5 +1,5 @@
 import { type Decimal, decimalOf, type Json, type JsonObject, minorDigits, Money, roundedTo } from '@dispatch/common'
-import { amount, listField, textField } from '../model/fields.ts'
+import { amount, listField, objectField, textField } from '../model/fields.ts'
 import type { AllowanceCharge, Tax } from '../model/model.ts'
 import { grossOf, readAdjustments, readTax } from '../read/lines.ts'
 
@@ -8,10 +8,30 @@ import { grossOf, readAdjustments, readTax } from '../read/lines.ts'
  * with several rates gets its tax by rate (`taxes`), which adds up to its tax. What the data say themselves stays.
  */
 export function plainPageDataOf (given: unknown, usual: string | undefined): unknown {
-  const data = given as JsonObject
+  const data = withSingles(given as JsonObject)
   const digits = minorDigits(textField(data, 'currency') ?? usual ?? '')
   const adjusted = isAdjusted(data) ? withAmounts(data, digits) : data
   return adjusted['taxes'] === undefined && adjusted['taxAmount'] !== undefined ? withTaxes(adjusted, digits) : adjusted
+}
+
+/**
+ * The data as templates read them, where a field may hold one or a list: the first account with the others beside it, and the ids of a
+ * party as one text.
+ */
+export function withSingles (data: JsonObject): JsonObject {
+  const parties = ['seller', 'customer'].filter((party) => Array.isArray(objectField(data, party)['id']))
+  const { bankDetails } = data
+  if (parties.length === 0 && !Array.isArray(bankDetails)) return data
+  const [first, ...others] = listField(data, 'bankDetails')
+  return {
+    ...data,
+    ...Object.fromEntries(parties.map((party) => [party, withOneId(objectField(data, party))])),
+    ...(first === undefined ? {} : { bankDetails: first, otherAccounts: [...others, ...listField(data, 'otherAccounts')] })
+  }
+}
+
+function withOneId (party: JsonObject): JsonObject {
+  return { ...party, id: { id: listField(party, 'id').flatMap((one) => textField(one, 'id') ?? []).join(', ') } }
 }
 
 function isAdjusted (data: JsonObject): boolean {

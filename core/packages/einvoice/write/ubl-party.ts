@@ -16,7 +16,7 @@ export function ublParty (party: Party, invoice: EInvoiceModel, { creditorId, ta
   const shown = tradingName ?? (isGreekSeller(invoice) ? name : undefined)
   return group('cac:Party', [
     schemed('cbc:EndpointID', party.electronicAddress),
-    group('cac:PartyIdentification', [schemed('cbc:ID', party.id)]),
+    ...party.ids.map((id) => group('cac:PartyIdentification', [schemed('cbc:ID', id)])),
     creditor(creditorId),
     group('cac:PartyName', [value('cbc:Name', shown)]),
     ublAddress('cac:PostalAddress', address),

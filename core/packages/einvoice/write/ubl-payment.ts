@@ -1,12 +1,19 @@
-import type { EInvoiceModel, Text } from '../model/model.ts'
+import type { EInvoiceModel, Payment, Text } from '../model/model.ts'
+import { endedTerms } from './payment-terms.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
+/** The means of payment, once for each account. */
 export function ublPayment ({ payment, dueDate, isCreditNote }: EInvoiceModel): XmlFragment {
   if (payment === undefined) return ''
-  const { means, text, reference, card, account, mandate } = payment
+  const due = isCreditNote ? dueDate : undefined
+  // The due date stands in one of them (UBL-SR-45).
+  return meansFor(payment.account, payment, due) + payment.otherAccounts.map((account) => meansFor(account, payment, undefined)).join('')
+}
+
+function meansFor (account: Payment['account'], { means, text, reference, card, mandate }: Payment, dueDate: Text): XmlFragment {
   return group('cac:PaymentMeans', [
     value('cbc:PaymentMeansCode', means, { name: text }),
-    isCreditNote ? value('cbc:PaymentDueDate', dueDate) : '',
+    value('cbc:PaymentDueDate', dueDate),
     value('cbc:PaymentID', reference),
     // The schema requires a network, for which EN 16931 has no term.
     card === undefined ? '' : group('cac:CardAccount', [
@@ -26,9 +33,7 @@ export function ublPayment ({ payment, dueDate, isCreditNote }: EInvoiceModel): 
   ])
 }
 
-/** The terms of payment. German rules require a line break after a discount, which is a line that begins with # (DE-R-018). */
+/** The terms of payment. A credit note without any states its due date here. */
 export function ublTerms ({ paymentTerms, dueDate, isCreditNote }: EInvoiceModel): Text {
-  const terms = paymentTerms ?? (isCreditNote ? dueDate : undefined)
-  const last = terms?.slice(terms.lastIndexOf('\n') + 1).trim()
-  return last?.startsWith('#') === true ? `${terms}\n` : terms
+  return endedTerms(paymentTerms ?? (isCreditNote ? dueDate : undefined))
 }

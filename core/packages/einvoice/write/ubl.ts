@@ -1,6 +1,7 @@
 import type { Decimal } from '@dispatch/common'
-import type { AllowanceCharge, Attachment, EInvoiceModel, Note } from '../model/model.ts'
-import type { TaxGroup, Totals } from '../model/totals.ts'
+import type { AllowanceCharge, Attachment, EInvoiceModel, TaxGroup } from '../model/model.ts'
+import { profiles } from '../model/profiles.ts'
+import type { Totals } from '../model/totals.ts'
 import { ublLine } from './ubl-line.ts'
 import { money, schemed, taxCategory, ublAllowanceCharge, ublPeriod, ublReference } from './ubl-parts.ts'
 import { ublDelivery, ublParty, ublPayee, ublRepresentative } from './ubl-party.ts'
@@ -8,23 +9,20 @@ import { ublPayment, ublTerms } from './ubl-payment.ts'
 import { document, group, value, type XmlFragment } from './xml.ts'
 
 const oasis = 'urn:oasis:names:specification:ubl:schema:xsd'
-/** BT-24 and BT-23 of Peppol BIS Billing 3.0. */
-const customization = 'urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0'
-const profile = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0'
 
 /**
- * The invoice or credit note in UBL 2.1 for Peppol BIS Billing 3.0. The elements are in the order of the schema, which is different for the
- * two.
+ * The invoice or credit note in UBL 2.1. The elements are in the order of the schema, which is different for the two.
  */
 export function writeUbl (invoice: EInvoiceModel, totals: Totals): string {
+  const { specification } = profiles[invoice.profile]
   const kind = invoice.isCreditNote ? 'CreditNote' : 'Invoice'
   return document(kind, {
     xmlns: `${oasis}:${kind}-2`,
     'xmlns:cac': `${oasis}:CommonAggregateComponents-2`,
     'xmlns:cbc': `${oasis}:CommonBasicComponents-2`
   }, [
-    value('cbc:CustomizationID', customization),
-    value('cbc:ProfileID', profile),
+    value('cbc:CustomizationID', specification),
+    value('cbc:ProfileID', invoice.businessProcess),
     value('cbc:ID', invoice.number),
     value('cbc:IssueDate', invoice.date),
     ...invoice.isCreditNote ? creditNoteHead(invoice) : invoiceHead(invoice),
@@ -53,26 +51,33 @@ export function writeUbl (invoice: EInvoiceModel, totals: Totals): string {
   ])
 }
 
-function invoiceHead ({ dueDate, type, notes, taxPointDate }: EInvoiceModel): XmlFragment[] {
+function invoiceHead (invoice: EInvoiceModel): XmlFragment[] {
   return [
-    value('cbc:DueDate', dueDate),
-    value('cbc:InvoiceTypeCode', type),
-    value('cbc:Note', ublNote(notes)),
-    value('cbc:TaxPointDate', taxPointDate)
+    value('cbc:DueDate', invoice.dueDate),
+    value('cbc:InvoiceTypeCode', invoice.type),
+    ...ublNotes(invoice).map((note) => value('cbc:Note', note)),
+    value('cbc:TaxPointDate', invoice.taxPointDate)
   ]
 }
 
 /** A credit note states its due date with its means of payment. */
-function creditNoteHead ({ type, notes, taxPointDate }: EInvoiceModel): XmlFragment[] {
-  return [value('cbc:TaxPointDate', taxPointDate), value('cbc:CreditNoteTypeCode', type), value('cbc:Note', ublNote(notes))]
+function creditNoteHead (invoice: EInvoiceModel): XmlFragment[] {
+  return [
+    value('cbc:TaxPointDate', invoice.taxPointDate),
+    value('cbc:CreditNoteTypeCode', invoice.type),
+    ...ublNotes(invoice).map((note) => value('cbc:Note', note))
+  ]
 }
 
-/** Peppol accepts one note. Its subject comes before the text, between number signs. Notes with a subject come first. */
-export function ublNote (notes: readonly Note[]): string | undefined {
+/**
+ * The notes. Their subject comes before the text, between number signs; notes with a subject come first. Peppol accepts one note, which
+ * then holds all of them.
+ */
+export function ublNotes ({ notes, profile }: EInvoiceModel): string[] {
   const texts = [...notes.filter(({ code }) => code !== undefined), ...notes.filter(({ code }) => code === undefined)].map(
     ({ code, text }) => code === undefined ? text : `#${code}#${text}`
   )
-  return texts.length === 0 ? undefined : texts.join('\n')
+  return texts.length > 0 && profiles[profile].notes === 'one' ? [texts.join('\n')] : texts
 }
 
 function references ({
@@ -118,10 +123,10 @@ function attachmentReference ({ id, description, url, content, mediaType, filena
 }
 
 function taxTotals (invoice: EInvoiceModel, { tax, taxes }: Totals): XmlFragment[] {
-  const { taxCurrency, taxCurrencyAmount } = invoice
+  const { taxCurrency, taxCurrencyAmount, currency } = invoice
   return [
     group('cac:TaxTotal', [money('cbc:TaxAmount', tax, invoice), ...taxes.map((taxGroup) => taxSubtotal(taxGroup, invoice))]),
-    taxCurrency === undefined
+    taxCurrency === undefined || taxCurrency === currency
       ? ''
       : group('cac:TaxTotal', [value('cbc:TaxAmount', taxCurrencyAmount?.toFixed(2), { currencyID: taxCurrency })])
   ]
@@ -130,7 +135,8 @@ function taxTotals (invoice: EInvoiceModel, { tax, taxes }: Totals): XmlFragment
 function taxSubtotal ({ base, amount, exemption, ...tax }: TaxGroup, invoice: EInvoiceModel): XmlFragment {
   // DE-R-014 requires a rate even for category O, which is not subject to VAT.
   const isGerman = invoice.seller.address.country === 'DE' && invoice.customer.address.country === 'DE'
-  const rate: Decimal | undefined = tax.category === 'O' && isGerman ? base.sub(base) : tax.rate
+  const isRated = isGerman || profiles[invoice.profile].rates === 'always'
+  const rate: Decimal | undefined = tax.category === 'O' && isRated ? base.sub(base) : tax.rate
   return group('cac:TaxSubtotal', [
     money('cbc:TaxableAmount', base, invoice),
     money('cbc:TaxAmount', amount, invoice),

@@ -1,14 +1,19 @@
 import { isCurrency, type Json, type JsonObject } from '@dispatch/common'
 import { listField } from '../model/fields.ts'
-import type { EInvoiceLine, EInvoiceModel } from '../model/model.ts'
-import { amountDigits, type TaxGroup, type Totals, totalsOf } from '../model/totals.ts'
-import { type Reading, readInvoice } from '../read/read.ts'
+import type { EInvoiceLine, EInvoiceModel, TaxGroup } from '../model/model.ts'
+import { profiles, reaches } from '../model/profiles.ts'
+import { sayable } from '../model/terms.ts'
+import { amountDigits, type Totals, totalsOf } from '../model/totals.ts'
+import { modelOf, type Reading } from '../read/read.ts'
 import { writeCii } from './cii.ts'
-import { withAdjustments } from './page.ts'
+import { withAdjustments, withSingles } from './page.ts'
 import { writeUbl } from './ubl.ts'
 
-/** An e-invoice as XML, and its data with all computed values for the page: an e-invoice that is XML only has no page. */
-export type EInvoice = { xml: string, data: () => JsonObject }
+/**
+ * An e-invoice as XML, its level of conformance as a Factur-X names it, and its data with all computed values for the page: an e-invoice
+ * that is XML only has no page.
+ */
+export type EInvoice = { xml: string, conformance: string, data: () => JsonObject }
 
 /**
  * The currency of a template whose data name none: the template's own, or the default in its expression. Undefined if there is neither; EUR
@@ -22,24 +27,28 @@ export function currencyOf (named = 'EUR'): string | undefined {
 /** Writes an e-invoice of checked data ({@link import('./check.ts').checkEInvoice}). */
 export function eInvoiceOf (given: unknown, reading: Reading): EInvoice {
   const data = given as JsonObject
-  const invoice = readInvoice(data, reading)
+  const invoice = modelOf(data, reading)
   const totals = totalsOf(invoice)
+  const { level, conformance } = profiles[invoice.profile]
+  // The sums are those of the whole, of which a small profile tells less.
+  const told = reaches(level, 'EN16931') ? invoice : modelOf(sayable(data, level), reading)
   const write = reading.format === 'UBL' ? writeUbl : writeCii
-  return { xml: write(invoice, totals), data: () => completed(data, invoice, totals) }
+  return { xml: write(told, totals), conformance, data: () => completed(data, invoice, totals) }
 }
 
 /** The data of an e-invoice for its page. */
 export function pageDataOf (given: unknown, reading: Reading): JsonObject {
   const data = given as JsonObject
-  const invoice = readInvoice(data, reading)
+  const invoice = modelOf(data, reading)
   return completed(data, invoice, totalsOf(invoice))
 }
 
 /** The data with the computed sums, so that the page shows the same as the XML. */
 function completed (data: JsonObject, invoice: EInvoiceModel, { lines, tax, taxes, total, due }: Totals): JsonObject {
   return {
-    ...withAdjustments(data, invoice.adjustments, amountDigits(invoice.currency)),
+    ...withAdjustments(withSingles(data), invoice.adjustments, amountDigits(invoice.currency)),
     currency: invoice.currency,
+    ...(invoice.businessProcess === undefined ? {} : { businessProcess: invoice.businessProcess }),
     lines: listField(data, 'lines').map((line, index) => completedLine(line, invoice.lines[index], invoice.currency)),
     subtotal: lines.toFixed(2),
     taxAmount: tax.toFixed(2),

@@ -34,11 +34,14 @@ function joined (pieces: readonly XmlFragment[]): string {
   return whole
 }
 
+const breaks: Readonly<Record<string, string>> = { '\n': '&#10;', '\t': '&#9;' }
+
+/** Readers make spaces of line breaks in attributes, unless they are written as references. */
 function written (attributes: Attributes): string {
   let whole = ''
   for (const name in attributes) {
     const text = attributes[name]
-    if (text !== undefined) whole += ` ${name}="${escape(text)}"`
+    if (text !== undefined) whole += ` ${name}="${escape(text).replaceAll(/[\n\t]/g, (one) => breaks[one] ?? one)}"`
   }
   return whole
 }

@@ -11,5 +11,21 @@ export const words = {
   disconnect: 'Disconnect',
   connection_connected: 'connected',
   connection_not_connected: 'not connected',
-  connection_ended: 'ended by the vendor'
+  connection_ended: 'ended by the vendor',
+  oauthApps: 'OAuth apps',
+  oauthAppsIntro: 'Some vendors know this service by one app, which you register there for all companies. Each connects its own account.',
+  oauthAppsNone: 'No installed provider needs an app of yours.',
+  oauthAppOfTests: 'test environment',
+  oauthAppClientId: 'Client ID',
+  oauthAppClientSecret: 'Client secret',
+  oauthAppKept: 'A secret is stored. Leave this empty to keep it.',
+  oauthAppSave: 'Save',
+  oauthAppRemove: 'Remove',
+  oauthAppRemoveIntro: 'Companies stay connected until their tokens have to be renewed.',
+  oauthApp_missing: 'not registered',
+  oauthApp_ready: 'registered',
+  oauthApp_hosts_changed: 'give the secret again',
+  oauthAppHostsChanged: 'The provider would send the secret to other hosts than when you gave it. Give it again to permit that.',
+  auditAppChanged: 'Somebody changed the OAuth app of a provider',
+  auditAppRemoved: 'Somebody removed the OAuth app of a provider'
 }

@@ -13,5 +13,22 @@ export const words: Record<keyof typeof en, string> = {
   disconnect: 'Rompre la connexion',
   connection_connected: 'relié',
   connection_not_connected: 'non relié',
-  connection_ended: 'rompue par le fournisseur'
+  connection_ended: 'rompue par le fournisseur',
+  oauthApps: 'Applications OAuth',
+  oauthAppsIntro: 'Certains fournisseurs connaissent ce service par une application, que vous y enregistrez pour toutes les entreprises.',
+  oauthAppsNone: 'Aucun connecteur installé n’a besoin d’une application de votre part.',
+  oauthAppOfTests: 'environnement de test',
+  oauthAppClientId: 'Identifiant du client',
+  oauthAppClientSecret: 'Secret du client',
+  oauthAppKept: 'Un secret est enregistré. Laissez ce champ vide pour le garder.',
+  oauthAppSave: 'Enregistrer',
+  oauthAppRemove: 'Supprimer',
+  oauthAppRemoveIntro: 'Les entreprises restent reliées jusqu’au renouvellement de leurs jetons.',
+  oauthApp_missing: 'non enregistrée',
+  oauthApp_ready: 'enregistrée',
+  oauthApp_hosts_changed: 'redonnez le secret',
+  oauthAppHostsChanged:
+    'Le connecteur enverrait le secret à d’autres adresses que lorsque vous l’avez donné. Redonnez-le pour le permettre.',
+  auditAppChanged: 'Quelqu’un a modifié l’application OAuth d’un connecteur',
+  auditAppRemoved: 'Quelqu’un a supprimé l’application OAuth d’un connecteur'
 }

@@ -1,17 +1,53 @@
 import { defineFeature, service } from '@dispatch/plugins/feature'
+import { join } from 'node:path'
+import { command } from './command.ts'
 import { pages } from './pages/pages.ts'
 import { routes } from './routes/routes.ts'
+import { createAdapters } from './service/adapters.ts'
+import { createCatalogs } from './service/catalogs.ts'
+import { createMarketplace } from './service/marketplace.ts'
 import { pollCatalogs } from './service/poll-catalogs.ts'
+import { smoke } from './service/smoke.ts'
+import { adapters, catalogs, marketplace } from './service/tokens.ts'
 import { words as en } from './words.en.ts'
 import { words as fr } from './words.fr.ts'
 
 const ofOperators = { roles: ['operator'], scopes: ['platform'] } as const
 const ofReaders = { roles: ['admin', 'operator'], scopes: ['configuration', 'platform'] } as const
 
-/** Adapters that are installed while the service runs, from packages and catalogs: what people see of them and do about them. */
+/** Adapters: providers that are installed while the service runs, from packages and catalogs. */
 export default defineFeature({
   name: 'marketplace',
-  needs: service('marketplace', 'catalogPlaces', 'log', 'now'),
+  needs: {
+    ...service('catalogPlaces', 'config', 'database', 'keyring', 'log', 'network', 'now', 'providerSync', 'sandbox'),
+    adapters,
+    catalogs,
+    marketplace
+  },
+  provides: (provide) => [
+    provide(adapters,
+      ({ config: { dataDirectory }, database, sandbox, log }) =>
+        createAdapters({ folder: join(dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })),
+    provide(catalogs,
+      ({ database, catalogPlaces: places, network: { transport }, now }) => createCatalogs({ database, places, transport, now })),
+    provide(marketplace, ({ database, keyring, log, adapters: { files, sandbox }, providerSync, catalogs }) =>
+      createMarketplace({
+        database,
+        keyring,
+        log,
+        files,
+        sandbox,
+        follow: providerSync.reload,
+        catalogs,
+        smoke
+      }))
+  ],
+  migrations: { 'marketplace/001-origins': () => import('./migrations/001-origins.ts') },
+  tables: { adapter_packages: 'service', adapters: 'service', catalogs: 'service' },
+  async providers ({ adapters }) {
+    await adapters.sweep()
+    return adapters
+  },
   routes,
   before: 'connectMyProvider',
   permissions: {
@@ -35,5 +71,6 @@ export default defineFeature({
     after: 'providers',
     roles: ['admin', 'operator']
   }],
-  work: pollCatalogs
+  work: pollCatalogs,
+  command
 })

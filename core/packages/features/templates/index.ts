@@ -1,4 +1,4 @@
-import { defineFeature, port, service } from '@dispatch/plugins/feature'
+import { defineFeature, ports, service } from '@dispatch/plugins/feature'
 import { pages } from './pages/pages.ts'
 import { routes } from './routes/routes.ts'
 import { createAssets } from './service/assets.ts'
@@ -16,7 +16,7 @@ export default defineFeature({
   name: 'templates',
   needs: { ...service('database', 'freshness', 'templateWorkers', 'log', 'now'), templateStore, templateEditor, assets },
   provides: (provide) => [
-    provide(port('templates'), ({ templateStore }) => createTemplates(templateStore)),
+    provide(ports.templates, ({ templateStore }) => createTemplates(templateStore)),
     provide(templateStore, ({ database, freshness }) => createTemplateStore(database, freshness)),
     provide(templateEditor,
       ({ database, templateStore: templates, templateWorkers, now }) =>

@@ -1,14 +1,17 @@
 import semver from 'semver'
 import { type AdapterPackage, inspectPackage } from '../package/inspect.ts'
 import { MarketplaceRefusal } from '../refusal.ts'
-import { listingOf } from './listing.ts'
-import { type CatalogAdapter, type CatalogPayload, type CatalogVersion, type Publisher, readPayload } from './payload.ts'
+import { checkPublisher, listingOf, statedBy } from './listing.ts'
+import { type Attestation, type CatalogAdapter, type CatalogPayload, type CatalogVersion, type Publisher, readPayload } from './payload.ts'
 
-/** A tarball and where it lies, seen from the catalog. `signature`: that of its publisher. */
-export type PlacedPackage = { place: string, bytes: Uint8Array, signature?: string }
+/**
+ * A tarball and where it lies, seen from the catalog. `signature`: that of its publisher. `attested`: what its keeper has seen the
+ * conformance kit say.
+ */
+export type PlacedPackage = { place: string, bytes: Uint8Array, signature?: string, attested?: Attestation | undefined }
 
 /** What a catalog is made of, beside its packages. `previous`: the catalog before. `days`: how long it is good. */
-export type CatalogPlan = Partial<Pick<CatalogPayload, 'keys' | 'publishers' | 'yanked' | 'revoked'>> & {
+export type CatalogPlan = Partial<Pick<CatalogPayload, 'keys' | 'registry' | 'publishers' | 'yanked' | 'revoked'>> & {
   previous?: Pick<CatalogPayload, 'serial' | 'adapters'>
   now: Date
   days: number
@@ -21,13 +24,18 @@ type Inspected = PlacedPackage & { found: AdapterPackage }
 
 /**
  * The content of a catalog of packages, not signed. A publisher that the plan does not name is private. Throws a {@link MarketplaceRefusal}
- * for a package that has no place in it.
+ * for a package that has no place in it: one that is not attested, unless its publisher is private, or not signed by a publisher with keys.
  */
-export function buildCatalog (packages: readonly PlacedPackage[], plan: CatalogPlan): CatalogPayload {
-  const { keys, publishers = [], yanked = [], revoked = [], previous, now, days } = plan
+export async function buildCatalog (packages: readonly PlacedPackage[], plan: CatalogPlan): Promise<CatalogPayload> {
+  const { keys, registry, publishers = [], yanked = [], revoked = [], previous, now, days } = plan
   const inspected = packages.map((placed) => ({ ...placed, found: inspectPlaced(placed) }))
   const all = withPrivate(publishers, inspected)
-  for (const one of inspected) checkConformance(one, all)
+  for (const one of inspected) {
+    const publisher = all.find(({ id }) => id === one.found.manifest.publisher)
+    if (publisher === undefined) continue
+    checkConformance(one, publisher)
+    await checkPublisher(statedBy(one.found), publisher, one.signature)
+  }
   const byCode = Map.groupBy(inspected, ({ found }) => found.manifest.provider.code)
   return readPayload({
     v: 1,
@@ -35,6 +43,7 @@ export function buildCatalog (packages: readonly PlacedPackage[], plan: CatalogP
     issued: now.toISOString(),
     expires: new Date(now.getTime() + days * day).toISOString(),
     ...(keys !== undefined && { keys }),
+    ...(registry !== undefined && { registry }),
     publishers: all,
     adapters: [...byCode].sort(([one], [other]) => one < other ? -1 : 1).map(([code, listed]) =>
       adapterOf(code, listed, previous?.adapters.find((one) => one.code === code)?.versions ?? [], now)
@@ -58,12 +67,14 @@ function withPrivate (publishers: readonly Publisher[], inspected: readonly Insp
   return [...publishers, ...[...unnamed].sort().map((id): Publisher => ({ id, tier: 'private' }))]
 }
 
-/** Whoever runs a service of their own may take the risk of an adapter that the kit has not seen. Others may not be offered it. */
-function checkConformance ({ place, found: { manifest } }: Inspected, publishers: readonly Publisher[]): void {
-  const tier = publishers.find(({ id }) => id === manifest.publisher)?.tier
-  if (manifest.conformance.status === 'passed' || tier === 'private') return
+/**
+ * Whoever runs a service of their own may take the risk of an adapter that the kit has not seen. Others may not be offered it. What a
+ * package says of itself does not count.
+ */
+function checkConformance ({ place, attested }: Inspected, { id, tier }: Publisher): void {
+  if (attested !== undefined || tier === 'private') return
   throw new MarketplaceRefusal('not_conformant',
-    `${place}: the conformance kit was not run. Pack it without "--unchecked": the publisher "${manifest.publisher}" is not private.`)
+    `${place}: it has not passed the conformance kit here, and its publisher "${id}" is not private.`)
 }
 
 function adapterOf (code: string, listed: readonly Inspected[], before: readonly CatalogVersion[], now: Date): CatalogAdapter {
@@ -77,12 +88,18 @@ function adapterOf (code: string, listed: readonly Inspected[], before: readonly
   return { code, publisher, versions }
 }
 
-function versionOf ({ place, found, signature }: Inspected, before: readonly CatalogVersion[], now: Date): CatalogVersion {
+function versionOf ({ place, found, signature, attested }: Inspected, before: readonly CatalogVersion[], now: Date): CatalogVersion {
   const listing = listingOf(found)
   const earlier = before.find(({ version }) => version === listing.version)
   if (earlier !== undefined && earlier.integrity !== listing.integrity) {
     throw new MarketplaceRefusal('version_changed',
       `${place}: version ${listing.version} was listed before with other bytes. Give what has changed a new version.`)
   }
-  return { ...listing, place, released: earlier?.released ?? now.toISOString(), ...(signature !== undefined && { signature }) }
+  return {
+    ...listing,
+    place,
+    released: earlier?.released ?? now.toISOString(),
+    ...(signature !== undefined && { signature }),
+    ...(attested !== undefined && { attested })
+  }
 }

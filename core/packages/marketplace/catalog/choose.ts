@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import semver from 'semver'
 import { type AdapterPackage, type Inspection, inspectPackage, isForSdk } from '../package/inspect.ts'
 import { MarketplaceRefusal } from '../refusal.ts'
-import { isSigned, listingOf } from './listing.ts'
+import { checkPublisher, listingOf, statedBy } from './listing.ts'
 import type { Catalog } from './open.ts'
 import type { CatalogAdapter, CatalogPayload, CatalogVersion, Publisher, Withdrawal } from './payload.ts'
 
@@ -69,7 +69,7 @@ export async function takePackage (
   bytes: Uint8Array,
   inspection: Pick<Inspection, 'sdk'> = {}
 ): Promise<AdapterPackage> {
-  const { place, released, signature, ...listing } = version
+  const { place, released, signature, attested, ...listing } = version
   const found = inspectPackage(bytes, { ...inspection, integrity: version.integrity })
   const told = { code: adapter.code, publisher: adapter.publisher, ...listing }
   const fact = { code: found.manifest.provider.code, publisher: found.manifest.publisher, ...listingOf(found) }
@@ -78,12 +78,6 @@ export async function takePackage (
     throw new MarketplaceRefusal('manifest_mismatch',
       `The catalog and the package at ${place}, of ${released}, must agree: they do not in "${different}".`)
   }
-  await checkPublisher(found, publisher, signature)
+  await checkPublisher(statedBy(found), publisher, signature)
   return found
-}
-
-async function checkPublisher (found: AdapterPackage, { id, keys }: Publisher, signature?: string): Promise<void> {
-  if (keys === undefined) return
-  if (signature !== undefined && await isSigned(found, signature, keys)) return
-  throw new MarketplaceRefusal('signature_invalid', `The package must be signed with a key of its publisher, "${id}".`)
 }

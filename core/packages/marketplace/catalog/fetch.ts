@@ -13,13 +13,22 @@ export type Fetch = (url: string, init: { redirect: 'manual', headers: Record<st
 /** Milliseconds for a whole answer: 8 MiB at 1 Mbit/s take 67 s. */
 const timeLimit = 90_000
 
-/** The body at an address: at most `most` bytes, read in full. Throws a {@link MarketplaceRefusal}. */
-export async function readAddress (url: URL, most: number, fetch: Fetch, limit = timeLimit): Promise<Buffer> {
+/**
+ * The body at an address: at most `most` bytes, read in full within `limit` milliseconds. `accept`: the kinds of content that are read.
+ * Throws a {@link MarketplaceRefusal}.
+ */
+export async function readAddress (
+  url: URL,
+  most: number,
+  fetch: Fetch,
+  { limit = timeLimit, accept }: { limit?: number, accept?: string } = {}
+): Promise<Buffer> {
   const ended = new AbortController()
   const timeout = AbortSignal.timeout(limit)
   const signal = AbortSignal.any([timeout, ended.signal])
   try {
-    const answer = await fetch(url.href, { redirect: 'manual', headers: { 'accept-encoding': 'identity' }, signal })
+    const headers = { 'accept-encoding': 'identity', ...(accept !== undefined && { accept }) }
+    const answer = await fetch(url.href, { redirect: 'manual', headers, signal })
     checkStatus(url, answer)
     return await readBody(url, answer, most)
   } catch (cause) {

@@ -1,5 +1,6 @@
 import { MarketplaceRefusal } from '../refusal.ts'
 import { checkKid, type PrivateKey, type PublicKey } from './keys.ts'
+import { checkPublisher } from './listing.ts'
 import { type CatalogPayload, readPayload } from './payload.ts'
 import { sign, verify } from './signature.ts'
 
@@ -64,7 +65,16 @@ function parsed (text: string): unknown {
   }
 }
 
-/** Signs the content of a catalog. Its form is checked before. */
+/**
+ * Signs the content of a catalog. Its form is checked before, and that each package is signed whose publisher has keys.
+ */
 export async function signCatalog (payload: unknown, key: PrivateKey): Promise<string> {
-  return await sign('catalog', JSON.stringify(readPayload(payload)), key)
+  const content = readPayload(payload)
+  const publishers = new Map(content.publishers.map((one) => [one.id, one]))
+  for (const { code, publisher, versions } of content.adapters) {
+    const known = publishers.get(publisher)
+    if (known === undefined) continue
+    for (const { version, integrity, signature } of versions) await checkPublisher({ code, version, integrity }, known, signature)
+  }
+  return await sign('catalog', JSON.stringify(content), key)
 }

@@ -5,6 +5,7 @@ import { checked } from '../json.ts'
 import { AdapterCode, Conformance, Offer, PublisherName, SdkRange, Version } from '../package/manifest.ts'
 import { MarketplaceRefusal } from '../refusal.ts'
 import { PublicKey } from './keys.ts'
+import { npmPlace, registryAddress } from './registry.ts'
 
 const closed = { additionalProperties: false }
 const Sha512 = Type.String({ pattern: '^sha512-[A-Za-z0-9+/]{86}==$', description: 'a SHA-512 such as "sha512-…=="' })
@@ -22,11 +23,25 @@ export const Publisher = Type.Object({
 }, closed)
 export type Publisher = Static<typeof Publisher>
 
-/** Where a package is: a path from the catalog, in which no part begins with a point, or an address. */
+/** Where a package is: a path from the catalog, in which no part begins with a point, an address, or a version at the registry. */
 const Place = Type.Union([
   Type.String({ pattern: '^[A-Za-z0-9_][\\w.+-]*(/[A-Za-z0-9_][\\w.+-]*)*\\.tgz$', maxLength: 300 }),
-  Type.String({ format: 'https-url', maxLength: 2_000 })
-], { description: 'a path below the catalog such as "acme-1.0.0.tgz", or an https:// address' })
+  Type.String({ format: 'https-url', maxLength: 2_000 }),
+  Type.String({ pattern: npmPlace.source, maxLength: 300 })
+], { description: 'a path below the catalog such as "acme-1.0.0.tgz", an https:// address, or "npm:<name>@<version>"' })
+
+/**
+ * What the keeper of a catalog says of a package: which conformance kit it passed, in how many cases, when, and who has run it. The
+ * signature of the catalog makes it a statement about the bytes of the version.
+ */
+export const Attestation = Type.Object({
+  kit: Version,
+  passed: Type.Integer({ minimum: 1 }),
+  skipped: Type.Integer({ minimum: 0 }),
+  at: Time,
+  by: Type.String({ minLength: 1, maxLength: 200 })
+}, closed)
+export type Attestation = Static<typeof Attestation>
 
 /** `manifest`: the SHA-512 of the package's `manifest.json`. `size` is in bytes. */
 export const CatalogVersion = Type.Object({
@@ -40,7 +55,8 @@ export const CatalogVersion = Type.Object({
   released: Time,
   offer: Offer,
   /** Of the publisher: a compact JWS over {@link statementOf} of the package. */
-  signature: Type.Optional(Type.String({ maxLength: 2_000 }))
+  signature: Type.Optional(Type.String({ maxLength: 2_000 })),
+  attested: Type.Optional(Attestation)
 }, closed)
 export type CatalogVersion = Static<typeof CatalogVersion>
 
@@ -55,13 +71,17 @@ export type CatalogAdapter = Static<typeof CatalogAdapter>
 export const Withdrawal = Type.Object({ code: AdapterCode, versions: SdkRange, reason: Reason, at: Time }, closed)
 export type Withdrawal = Static<typeof Withdrawal>
 
-/** The content of a catalog. `keys`: those that may sign the next one, where they are not those of now. */
+/**
+ * The content of a catalog. `keys`: those that may sign the next one, where they are not those of now. `registry`: where packages are whose
+ * place is "npm:…"; that of everybody unless told.
+ */
 export const CatalogPayload = Type.Object({
   v: Type.Literal(1),
   serial: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
   issued: Time,
   expires: Time,
   keys: Type.Optional(Type.Array(PublicKey, { minItems: 1, maxItems: 10 })),
+  registry: Type.Optional(Type.String({ maxLength: 500 })),
   publishers: Type.Array(Publisher),
   adapters: Type.Array(CatalogAdapter),
   /** Not installed anew; what is installed goes on. */
@@ -78,6 +98,7 @@ export function readPayload (value: unknown): CatalogPayload {
   const payload = checked(value, check, { what: 'The catalog', code: 'catalog_invalid' })
   const faults = faultsOf(payload)
   if (faults.length > 0) throw new MarketplaceRefusal('catalog_invalid', `The catalog: ${faults.slice(0, 20).join(' ')}`)
+  if (payload.registry !== undefined) registryAddress(payload.registry)
   return payload
 }
 

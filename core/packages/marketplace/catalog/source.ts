@@ -4,6 +4,7 @@ import { MarketplaceRefusal } from '../refusal.ts'
 import { type Fetch, readAddress } from './fetch.ts'
 import { catalogLimit } from './open.ts'
 import type { CatalogVersion } from './payload.ts'
+import { npmVersionIn, publicRegistry, readFromRegistry, type RegistryFacts } from './registry.ts'
 
 /** The name of the signed catalog in a directory, and below an address that ends with a slash. */
 export const catalogFile = 'catalog.jws'
@@ -12,18 +13,39 @@ export const catalogFile = 'catalog.jws'
 export type CatalogSource = Readonly<{
   /** The signed text, not verified. */
   readCatalog: () => Promise<string>
-  /** The bytes of a package, not inspected: no more than the catalog announces. */
-  readPackage: (version: Pick<CatalogVersion, 'place' | 'size'>) => Promise<Uint8Array>
+  /**
+   * The bytes of a package, not inspected: no more than the catalog announces. What is at the `registry` of the catalog comes with what
+   * that says of it.
+   */
+  readPackage: (version: Pick<CatalogVersion, 'place' | 'size' | 'integrity'>, registry?: string) => Promise<ReadPackage>
 }>
+
+/** The bytes of a package, and what its registry says where they came from one. */
+export type ReadPackage = Readonly<{ bytes: Uint8Array, registry?: RegistryFacts }>
 
 /** A source by its address: `https://…`, or the path of a directory. */
 export function openSource (address: string, fetch: Fetch): CatalogSource {
-  if (address.startsWith('https://')) return addressSource(address, fetch)
-  if (!/^[a-z][a-z0-9+.-]+:/i.test(address)) return directorySource(address)
+  if (address.startsWith('https://')) return withRegistry(addressSource(address, fetch), fetch)
+  if (!/^[a-z][a-z0-9+.-]+:/i.test(address)) return withRegistry(directorySource(address), fetch)
   throw new MarketplaceRefusal('source_invalid', `"${address}" must be an https:// address, or the path of a directory.`)
 }
 
-function addressSource (address: string, fetch: Fetch): CatalogSource {
+type OwnSource = Pick<CatalogSource, 'readCatalog'> & { readOwn: (version: Pick<CatalogVersion, 'place' | 'size'>) => Promise<Uint8Array> }
+
+function withRegistry ({ readCatalog, readOwn }: OwnSource, fetch: Fetch): CatalogSource {
+  return {
+    readCatalog,
+    async readPackage (version, registry = publicRegistry) {
+      const npm = npmVersionIn(version.place)
+      if (npm === undefined) return { bytes: await readOwn(version) }
+      const { size, integrity } = version
+      const { bytes, facts } = await readFromRegistry(registry, npm, { fetch, size, integrity })
+      return { bytes, registry: facts }
+    }
+  }
+}
+
+function addressSource (address: string, fetch: Fetch): OwnSource {
   const url = URL.parse(address)
   if (url?.username !== '' || url.password !== '') {
     throw new MarketplaceRefusal('source_invalid', `"${address}" must be an https:// address without a user name and a password.`)
@@ -31,14 +53,14 @@ function addressSource (address: string, fetch: Fetch): CatalogSource {
   if (url.pathname.endsWith('/')) url.pathname += catalogFile
   return {
     readCatalog: async () => (await readAddress(url, catalogLimit, fetch)).toString(),
-    readPackage: ({ place, size }) => readAddress(new URL(place, url), size, fetch)
+    readOwn: ({ place, size }) => readAddress(new URL(place, url), size, fetch)
   }
 }
 
-function directorySource (directory: string): CatalogSource {
+function directorySource (directory: string): OwnSource {
   return {
     readCatalog: async () => (await readBelow(directory, catalogFile, catalogLimit)).toString(),
-    readPackage: ({ place, size }) => readBelow(directory, place, size)
+    readOwn: ({ place, size }) => readBelow(directory, place, size)
   }
 }
 

@@ -31,7 +31,6 @@ export function packageJsonOf ({ package: name, publisher, sdk, licence, provide
     version,
     publisher,
     license: licence,
-    private: true,
     type: 'module',
     exports: entry,
     peerDependencies: { [sdkName]: sdk }

@@ -14,7 +14,10 @@ const placed = (version = '1.0.0', code = 'acme', publisher = 'Acme Ltd') => ({
   place: `${code}-${version}.tgz`,
   bytes: packageOf(manifestOf({ publisher }, { code, version })).bytes
 })
-const built = (changes: Partial<CatalogPayload> = {}) => ({ ...buildCatalog([placed()], { now, days: 90 }), ...changes })
+const sound = await buildCatalog([placed()], { now, days: 90 })
+/** What the keeper of a catalog has seen the kit say. */
+const attested = { kit: '1.1.0', passed: 120, skipped: 3, at: now.toISOString(), by: 'Keepers Ltd' }
+const built = (changes: Partial<CatalogPayload> = {}) => ({ ...sound, ...changes })
 const opened = async (payload: CatalogPayload, at = now) =>
   await openCatalog(await signCatalog(payload, privateKey), { keys: [publicKey], now: at })
 
@@ -154,7 +157,7 @@ void t.test('the newest version that is offered for this core is chosen, or the 
     bytesOf('1.11.0-beta.1', '^1.0.0'), bytesOf('1.12.0', '^1.0.0')]
   const yanked = [{ code: 'acme', versions: '1.12.0', reason: 'It was published too early.', at: now.toISOString() }]
   const revoked = [{ code: 'acme', versions: '1.9.0', reason: 'It leaked keys.', at: now.toISOString() }]
-  const catalog = await opened(buildCatalog(packages, { now, days: 1, yanked, revoked }))
+  const catalog = await opened(await buildCatalog(packages, { now, days: 1, yanked, revoked }))
   const choose = (choice: { version?: string, sdk?: string }) => chooseVersion(catalog, { code: 'acme', ...choice }).version.version
   t.same(catalog.adapters[0]?.versions.map(({ version }) => version), ['2.0.0', '1.12.0', '1.11.0-beta.1', '1.10.0', '1.9.0', '1.0.0'])
   t.same([choose({ sdk: '1.0.1' }), choose({ sdk: '2.1.0' }), choose({}), choose({ version: '1.11.0-beta.1' })], [
@@ -169,7 +172,7 @@ void t.test('the newest version that is offered for this core is chosen, or the 
   await refuses(t, 'version_revoked', () => choose({ version: '1.9.0' }))
   await refuses(t, 'version_unknown', () => choose({ version: '1.9.1' }))
   await refuses(t, 'adapter_unknown', () => chooseVersion(catalog, { code: 'toString' }))
-  const none = await opened(buildCatalog(packages, { now, days: 1, revoked: [{ ...revoked[0]!, versions: '*' }] }))
+  const none = await opened(await buildCatalog(packages, { now, days: 1, revoked: [{ ...revoked[0]!, versions: '*' }] }))
   await refuses(t, 'version_unknown', () => chooseVersion(none, { code: 'acme' }))
 })
 
@@ -192,24 +195,48 @@ void t.test('a package that is not the listed one is refused', async (t) => {
   await refuses(t, 'manifest_mismatch', () => takePackage({ ...listed, adapter: { ...listed.adapter, publisher: 'Stripe' } }, bytes))
 })
 
-void t.test('the packages of a publisher with keys are signed by it', async (t) => {
+void t.test('the packages of a publisher with keys are signed by it: build, sign and readers refuse others', async (t) => {
   const pack = packageOf()
   const publishers = [{ id: 'Acme Ltd', tier: 'verified' as const, keys: [other.publicKey] }]
-  const taken = async (signature?: string, bytes = pack.bytes) => {
-    const packages = [{ place: 'acme.tgz', bytes, ...(signature !== undefined && { signature }) }]
-    return await takePackage(chooseVersion(await opened(buildCatalog(packages, { now, days: 1, publishers })), { code: 'acme' }), bytes)
+  const buildWith = async (signature?: string) =>
+    await buildCatalog([{ place: 'acme.tgz', bytes: pack.bytes, attested, ...(signature !== undefined && { signature }) }], {
+      now,
+      days: 1,
+      publishers
+    })
+  const good = await signPackage(pack, other.privateKey)
+  const payload = await buildWith(good)
+  const [adapter] = payload.adapters
+  const [version] = adapter!.versions
+  const withSignature = (signature?: string) => {
+    const { signature: before, ...unsigned } = version!
+    const versions = [{ ...unsigned, ...(signature !== undefined && { signature }) }]
+    return { ...payload, adapters: [{ ...adapter!, versions }] }
   }
-  t.equal((await taken(await signPackage(pack, other.privateKey))).integrity, pack.integrity)
-  await refuses(t, 'signature_invalid', () => taken(), 'none')
-  await refuses(t, 'key_unknown', async () => taken(await signPackage(pack, privateKey)), 'by the keeper of the catalog')
-  await refuses(t, 'signature_invalid', async () => taken(await signPackage(pack, other.privateKey), placed('1.0.1').bytes),
-    'another version')
+  // As a keeper who does not keep to the rules would sign it.
+  const taken = async (signature?: string) =>
+    await takePackage(
+      chooseVersion(await openCatalog(await signed(withSignature(signature)), { keys: [publicKey], now }), { code: 'acme' }),
+      pack.bytes
+    )
+  t.equal((await taken(good)).integrity, pack.integrity)
+  const [byKeeper, ofAnother] = [await signPackage(pack, privateKey),
+    await signPackage(packageOf(manifestOf({}, { version: '1.0.1' })), other.privateKey)]
+  for (const [code, signature, what] of [['signature_invalid', undefined, 'none'], ['key_unknown', byKeeper, 'by the keeper'], [
+    'signature_invalid',
+    ofAnother,
+    'of another version'
+  ]] as const) {
+    await refuses(t, code, () => buildWith(signature), `${what}: build`)
+    await refuses(t, code, () => signCatalog(withSignature(signature), privateKey), `${what}: sign`)
+    await refuses(t, code, () => taken(signature), `${what}: reader`)
+  }
 })
 
 void t.test('a catalog is built of sound packages alone, and goes on from the one before', async (t) => {
   const plan = { now, days: 90 }
-  const first = buildCatalog([placed(), placed('1.0.0', 'brevo', 'Brevo')], plan)
-  const second = buildCatalog([placed(), placed('1.1.0')], { ...plan, now: later, previous: first })
+  const first = await buildCatalog([placed(), placed('1.0.0', 'brevo', 'Brevo')], plan)
+  const second = await buildCatalog([placed(), placed('1.1.0')], { ...plan, now: later, previous: first })
   t.same([second.serial, second.issued, second.adapters.map(({ code }) => code)], [2, later.toISOString(), ['acme']])
   t.same(second.adapters[0]?.versions.map(({ version, released }) => [version, released]), [
     ['1.1.0', later.toISOString()],
@@ -220,10 +247,14 @@ void t.test('a catalog is built of sound packages alone, and goes on from the on
   await refuses(t, 'code_taken', () => buildCatalog([placed(), placed('1.1.0', 'acme', 'Someone')], plan))
   await refuses(t, 'catalog_invalid', () => buildCatalog([placed(), placed()], plan), 'the same version twice')
   await refuses(t, 'package_damaged', () => buildCatalog([{ place: 'acme.tgz', bytes: Buffer.from('hello') }], plan))
-  const unchecked = { place: 'acme.tgz', bytes: packageOf(manifestOf({ conformance: { status: 'not_run' } })).bytes }
-  t.equal(buildCatalog([unchecked], plan).publishers[0]?.tier, 'private')
+  // What a package says of itself does not count.
+  const unchecked = placed()
+  t.equal((await buildCatalog([unchecked], plan)).publishers[0]?.tier, 'private')
   for (const tier of ['core', 'verified', 'community'] as const) {
-    await refuses(t, 'not_conformant', () => buildCatalog([unchecked], { ...plan, publishers: [{ id: 'Acme Ltd', tier }] }), tier)
+    const publishers = [{ id: 'Acme Ltd', tier }]
+    await refuses(t, 'not_conformant', () => buildCatalog([unchecked], { ...plan, publishers }), tier)
+    const { adapters } = await buildCatalog([{ ...unchecked, attested }], { ...plan, publishers })
+    t.same(adapters[0]?.versions[0]?.attested, attested)
   }
 })
 

@@ -185,5 +185,15 @@ void t.test('a path that passes stays below its folder, and no two that pass are
     const forms = passed.map((one) => one.normalize('NFC').toLowerCase())
     return new Set(forms).size === passed.length && passed.every((one) => !one.split('/').includes('..') && !one.startsWith('/'))
   }))
+  const plain = fc.array(fc.stringMatching(/^x[a-z\d_-]{0,6}$/), { minLength: 1, maxLength: 4 }).map((parts) => `${parts.join('/')}.js`)
+  fc.assert(fc.property(fc.uniqueArray(plain, { minLength: 1, maxLength: 6 }), (paths) => {
+    const register = createPathRegister()
+    for (const one of paths) {
+      const safe = pathInPackage(`package/${one}`)
+      register(safe)
+      if (safe !== one) return false
+    }
+    return true
+  }))
   t.end()
 })

@@ -9,6 +9,7 @@ import { refuses } from './support.ts'
 
 const address = 'https://catalogs.example/acme/'
 const size = 1_000
+const integrity = 'sha512-of-what-is-read-later'
 
 /** A server that answers so, and a fetch that takes it for every host. */
 async function serve (t: Test, answer: RequestListener): Promise<Fetch> {
@@ -31,8 +32,9 @@ void t.test('an address has the catalog, and the packages beside it or elsewhere
     return answers(url, init)
   })
   t.equal(await source.readCatalog(), '/acme/catalog.jws')
-  t.equal(Buffer.from(await source.readPackage({ place: 'acme/acme-1.0.0.tgz', size })).toString(), '/acme/acme/acme-1.0.0.tgz')
-  await source.readPackage({ place: 'https://elsewhere.example/acme.tgz', size })
+  t.equal(Buffer.from((await source.readPackage({ place: 'acme/acme-1.0.0.tgz', size, integrity })).bytes).toString(),
+    '/acme/acme/acme-1.0.0.tgz')
+  await source.readPackage({ place: 'https://elsewhere.example/acme.tgz', size, integrity })
   await openSource('https://catalogs.example/own.jws', answers).readCatalog()
   t.same(asked, [
     'https://catalogs.example/acme/catalog.jws',
@@ -49,14 +51,14 @@ void t.test('a directory has the catalog and its packages, and nothing outside o
   await symlink('../secret.tgz', join(directory, 'out.tgz'))
   const source = openSource(directory, fetch)
   t.equal(await source.readCatalog(), 'signed')
-  t.equal(Buffer.from(await source.readPackage({ place: 'acme.tgz', size })).toString(), 'package')
-  t.equal(Buffer.from(await source.readPackage({ place: 'more/same.tgz', size })).toString(), 'package')
-  await refuses(t, 'source_invalid', () => source.readPackage({ place: '../secret.tgz', size }))
-  await refuses(t, 'source_invalid', () => source.readPackage({ place: 'out.tgz', size }), 'a link out of it')
-  await refuses(t, 'source_invalid', () => source.readPackage({ place: 'https://elsewhere.example/acme.tgz', size }))
-  await refuses(t, 'source_unavailable', () => source.readPackage({ place: 'gone.tgz', size }))
-  await refuses(t, 'source_unavailable', () => source.readPackage({ place: 'more', size }))
-  await refuses(t, 'source_length', () => source.readPackage({ place: 'acme.tgz', size: 6 }))
+  t.equal(Buffer.from((await source.readPackage({ place: 'acme.tgz', size, integrity })).bytes).toString(), 'package')
+  t.equal(Buffer.from((await source.readPackage({ place: 'more/same.tgz', size, integrity })).bytes).toString(), 'package')
+  await refuses(t, 'source_invalid', () => source.readPackage({ place: '../secret.tgz', size, integrity }))
+  await refuses(t, 'source_invalid', () => source.readPackage({ place: 'out.tgz', size, integrity }), 'a link out of it')
+  await refuses(t, 'source_invalid', () => source.readPackage({ place: 'https://elsewhere.example/acme.tgz', size, integrity }))
+  await refuses(t, 'source_unavailable', () => source.readPackage({ place: 'gone.tgz', size, integrity }))
+  await refuses(t, 'source_unavailable', () => source.readPackage({ place: 'more', size, integrity }))
+  await refuses(t, 'source_length', () => source.readPackage({ place: 'acme.tgz', size: 6, integrity }))
   await refuses(t, 'source_unavailable', () => openSource(join(outer, 'gone'), fetch).readCatalog())
   await writeFile(join(directory, catalogFile), Buffer.alloc(16 * 1024 * 1024 + 1))
   await refuses(t, 'source_length', () => source.readCatalog())
@@ -97,7 +99,7 @@ const faults: [what: string, code: string, answer: RequestListener][] = [
 for (const [what, code, answer] of faults) {
   void t.test(`a server that ${what} is refused: ${code}`, async (t) => {
     const source = await serve(t, answer)
-    await refuses(t, code, () => readAddress(new URL(address), size, source, 400))
+    await refuses(t, code, () => readAddress(new URL(address), size, source, { limit: 400 }))
   })
 }
 

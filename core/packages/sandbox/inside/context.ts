@@ -57,6 +57,12 @@ export function contextOf (outside: Outside, number: number, call: Call, { now, 
         await ask('verify', { call: number, transport })
       }
     },
+    documents: {
+      compose: (message) => ask('compose', { call: number, message }),
+      digest: async (document, how) => (await ask('digest', { call: number, document, how })).digest,
+      bytes: async (document, from, to) =>
+        new Uint8Array(Buffer.from((await ask('bytes', { call: number, document, from, to })).base64, 'base64'))
+    },
     files: {
       async put (path, document) {
         await ask('put', { call: number, path, document })

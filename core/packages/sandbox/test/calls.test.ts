@@ -2,10 +2,10 @@ import { platform } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { invoice, memoryState } from '../../../../test/fixtures/providers/call.ts'
-import { has, matches } from '../../../../test/support/matching.ts'
+import { contains, has, matches } from '../../../../test/support/matching.ts'
 import type { Outcome } from '../../../host/call/dispatch.ts'
 import { problemsForeseen } from '../../../host/call/foresee.ts'
-import { api, content, outpost } from './support.ts'
+import { actsOf, api, content, outpost } from './support.ts'
 
 const accepted = 'return { id: \'1\', status: \'sent\' }'
 
@@ -68,6 +68,42 @@ await t.test('a document in JSON is its bytes in base64, which the host reads; w
   t.same(vendor.requests[0]?.json, { file: content.toString('base64'), forged: { ...document, id: document.id.replace('1', '2') } })
 })
 
+await t.test('e-mails, hashes, bytes and parts of documents are made by the host', async (t) => {
+  const { vendor, dispatch } = await outpost(t, {
+    dispatch: `
+      const { documents, http, settings: { token } } = context
+      const file = request.document
+      const message = { from: 'ada@example.com', to: ['bob@example.com'], subject: 'Hello', text: 'Hello', attachments: [file] }
+      const mail = await documents.compose(message)
+      const oauth1 = { consumerKey: 'key', consumerSecret: token }
+      await http.post('${api}/mail', { document: mail, oauth1 }, Type.Any())
+      await http.post('${api}/form', { form: { file, more: { json: [file] } } }, Type.Any())
+      await http.post('${api}/part', { part: { document: file, from: 0, to: 1 } }, Type.Any())
+      await http.post('${api}/base64', { base64: file }, Type.Any())
+      const foreign = await documents.digest({ ...file, id: file.id.replace('1', '2') }, { algorithm: 'md5' }).catch((error) => error.message)
+      return { id: '1', status: 'sent', md5: await documents.digest(file, { algorithm: 'md5' }), foreign,
+        bytes: [...await documents.bytes(file, 0, 1)], type: mail.contentType }`
+  })
+  for (const path of ['mail', 'form', 'part', 'base64']) vendor.on(`POST /${path}`, { json: {} })
+  t.strictSame(await dispatch({ settings: { token: 'tok_secret_1' } }), {
+    outcome: 'accepted',
+    response: {
+      id: '1',
+      status: 'sent',
+      md5: '9dd4e461268c8034f5c8564e155c67a6',
+      foreign: 'A document was named that is none of this call.',
+      bytes: [120],
+      type: 'message/rfc822'
+    }
+  })
+  const [mail, form, part, base64] = vendor.requests
+  contains(t, mail?.headers['authorization'], /^OAuth oauth_consumer_key="key"/)
+  contains(t, mail?.body.toString(), /^Subject: Hello\r$/m)
+  t.same(form?.form, { file: 'eA==', more: '["eA=="]' })
+  t.equal(part?.headers['content-range'], 'bytes 0-0/1')
+  t.equal(base64?.body.toString(), 'eA==')
+})
+
 await t.test('XML, texts and headers of answers are what they are in this process', async (t) => {
   const { vendor, dispatch } = await outpost(t, {
     dispatch: `
@@ -85,7 +121,7 @@ await t.test('XML, texts and headers of answers are what they are in this proces
 
 await t.test('what comes of a call is what it would be in this process', async (t) => {
   const asks = `await context.http.post('${api}/x', { json: 1 }, Type.Any());`
-  for (const [dispatch, outcome, message] of [
+  const calls = [
     ['throw refused(7, \'no\')', 'rejected', /^no$/],
     [`return await context.http.post('${api}/x', { json: 1 }, Type.Object({ id: Type.String() }))`, 'uncertain',
       /^The answer of "api.acme.test" cannot be read: \/id Expected string, got number\.$/],
@@ -105,12 +141,16 @@ await t.test('what comes of a call is what it would be in this process', async (
     ['await context.http.post(5, { json: 1 }, Type.Any())', 'unavailable', /before anything was sent/],
     [`await context.http.post('${api}/x', { document: { ...request.document, id: request.document.id.replace('1', '2') } }, Type.Any())`,
       'unavailable', /before anything was sent/]
-  ] as const) {
-    const { dispatch: call, vendor } = await outpost(t, { dispatch })
-    vendor.on('POST /x', { json: { id: 5 } })
-    const answered = await call()
-    t.equal(answered.outcome, outcome, dispatch)
-    matches(t, 'error' in answered ? answered.error.message : '', message, dispatch)
+  ] as const
+  const { dispatch, vendor } = await outpost(t, {
+    head: actsOf(calls.map(([code]) => [code, code])),
+    dispatch: 'return await acts[context.reference](context, request)'
+  })
+  vendor.on('POST /x', { json: { id: 5 } })
+  for (const [code, outcome, message] of calls) {
+    const answered = await dispatch({ reference: code })
+    t.equal(answered.outcome, outcome, code)
+    matches(t, 'error' in answered ? answered.error.message : '', message, code)
   }
 })
 

@@ -1,15 +1,14 @@
 import { runConformance } from '@dispatch/conformance'
-import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { memoryLog } from '../../../../test/fixtures/providers/call.ts'
 import { directory } from '../../../../test/fixtures/providers/folders.ts'
+import { foldersToTry } from '../../../../test/support/folders-to-try.ts'
 import { createSandbox } from '../provider.ts'
 
 const providers = fileURLToPath(new URL('../../../../providers', import.meta.url))
-const folders = globSync(['*/', 'community/*/'], { cwd: providers }).filter((folder) => existsSync(join(providers, folder, 'package.json')))
-  .sort()
+const folders = foldersToTry(providers)
 
 t.setTimeout(600_000)
 // Most of a run is waiting for answers that do not come: four wait at once.

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { directory } from '../../../../test/fixtures/providers/folders.ts'
 import type { SandboxOptions } from '../provider.ts'
 import type { Layer } from '../walls.ts'
-import { outpost } from './support.ts'
+import { actsOf, outpost } from './support.ts'
 
 /** Resolves to the words of what was thrown, or to what was reached. */
 const attempt = `
@@ -213,24 +213,24 @@ for (const [way, { options }] of Object.entries(ways)) {
 }
 
 async function attackAll (t: Test, options: Partial<SandboxOptions>): Promise<void> {
-  for (const [name, { dispatch: code, told, limit = 3_000 }] of Object.entries(attacks)) {
-    const { dispatch, log, sandbox } = await outpost(t, {
-      head: framing,
-      service: 'checkpoint: true,',
-      dispatch: `if (context.reference === 'attack') { ${code} }; ${accepted}`
-    }, options)
+  const { dispatch, log } = await outpost(t, {
+    head: `${framing}\n${actsOf(Object.entries(attacks).map(([name, { dispatch: code }]) => [name, code]))}`,
+    service: 'checkpoint: true,',
+    dispatch: `await acts[context.reference]?.(context); ${accepted}`
+  }, options)
+  for (const [name, { told, limit = 3_000 }] of Object.entries(attacks)) {
     // The limits are for the attack, not for the start of a process on a busy machine.
-    await dispatch()
-    const attacked = dispatch({ reference: 'attack' }, { limit })
+    await dispatch({ account: name })
+    const before = log.lines.length
+    const attacked = dispatch({ account: name, reference: name }, { limit })
     const other = await dispatch({ account: 'company 2' })
     t.equal(other.outcome, 'accepted', `${name}: the others go on`)
     t.equal((await attacked).outcome, 'unavailable', name)
-    const ended = (): boolean =>
-      log.lines.some(({ message }) => message.startsWith('the process of an adapter ended:') && told.test(message))
+    const errors = (): string[] => log.lines.slice(before).filter(({ level }) => level === 'error').map(({ message }) => message)
+    const ended = (): boolean => errors().some((message) => message.startsWith('the process of an adapter ended:') && told.test(message))
     for (let waited = 0; waited < 600 && !ended(); waited++) await pause(100)
-    t.ok(ended(), `${name}: ${JSON.stringify(log.lines.filter(({ level }) => level === 'error').map(({ message }) => message))}`)
-    t.equal((await dispatch()).outcome, 'accepted', `${name}: it is started again`)
-    await sandbox.close()
+    t.ok(ended(), `${name}: ${JSON.stringify(errors())}`)
+    t.equal((await dispatch({ account: name })).outcome, 'accepted', `${name}: it is started again`)
   }
 }
 
@@ -259,9 +259,8 @@ const misbehaviours: Record<string, string> = {
 
 for (const [way, { options }] of Object.entries(ways)) {
   await t.test(`what an adapter does in its own calls harms no other company, ${way}`, async (t) => {
-    const acts = Object.entries(misbehaviours).map(([name, code]) => `${JSON.stringify(name)}: async (context) => { ${code} }`)
     const { dispatch, sandbox } = await outpost(t, {
-      head: `const acts = { ${acts.join(',\n')} }`,
+      head: actsOf(Object.entries(misbehaviours)),
       dispatch: `const act = acts[context.reference]; return act === undefined ? { id: '1', status: 'sent' } : await act(context)`
     }, options)
     for (const name of Object.keys(misbehaviours)) {

@@ -25,6 +25,9 @@ export type Source = { dispatch: string, head?: string, service?: string, settin
 /** The bytes of the document of every call. */
 export const content = Buffer.from('x')
 
+/** Milliseconds in which a process starts, and an adapter is loaded, on the busiest machine. */
+const startWithin = 300_000
+
 /** Where requests of these adapters go. */
 export const api = 'https://api.acme.test'
 
@@ -35,10 +38,10 @@ export async function outpost (
 ): Promise<Outpost> {
   const root = await directory(t)
   const log = memoryLog()
-  const sandbox = await createSandbox({ cache: `${root}/cache`, log, ...options })
+  const sandbox = await createSandbox({ cache: `${root}/cache`, log, startLimit: startWithin, ...options })
   t.teardown(() => sandbox.close())
   const folder = await provide(root, 'acme', { 'index.js': sourceOf({ dispatch, head, service, settings }) })
-  const provider = await sandbox.load(folder, 'digest', 10)
+  const provider = await sandbox.load(folder, 'digest', startWithin / 1000)
   const { vendor, network } = await vendorOf(t)
   const spool = createDocumentSpool({ folder: root, newId: randomUUID, limit: 1024 * 1024 })
   return {
@@ -53,6 +56,12 @@ export async function outpost (
       return callDispatch(provider, 'invoicing', invoice(), callContext({ log, ...more, resources }), limits)
     }
   }
+}
+
+/** The functions of an adapter, by the reference of the call in which its dispatch calls each: one adapter for many tests. */
+export function actsOf (codes: readonly (readonly [reference: string, code: string])[]): string {
+  const acts = codes.map(([reference, code]) => `${JSON.stringify(reference)}: async (context, request) => { ${code} }`)
+  return `const acts = { ${acts.join(',\n')} }`
 }
 
 function sourceOf ({ dispatch, head, service, settings }: Required<Source>): string {

@@ -4,6 +4,7 @@ import { openEditor } from './editor.ts'
 import { followChanges } from './follow.ts'
 import { sendOnce } from './once.ts'
 import { offerPasskeys } from './passkeys.ts'
+import { showRefusal } from './refusal.ts'
 import { showTimes } from './times.ts'
 
 /** What the script does once a page is there. */
@@ -15,4 +16,5 @@ export function start (): void {
   offerCopies()
   sendOnce()
   openEditor()
+  showRefusal()
 }

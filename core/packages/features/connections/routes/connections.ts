@@ -59,8 +59,10 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
     }, async (request) => {
       const { actor, params, body: { confirmation } } = request
       const [owner, code] = addressed(actor, params)
-      await connecting.confirm(actor, owner, code, confirmation, auditAuthorOf(request))
-      return await viewOf(actor, owner, code)
+      const author = auditAuthorOf(request)
+      await connecting.confirm(actor, owner, code, confirmation, author)
+      const warnings = await configurationService.registerWebhooks(owner, code, author)
+      return { ...await viewOf(actor, owner, code), ...(warnings.length > 0 && { warnings }) }
     })
 
     app.delete<{ Params: { code: string } }>(path, {
@@ -86,8 +88,10 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
       response: { 200: Page }
     }
   }, async ({ params, query }, reply) => {
-    const { state, code, error, error_description: errorDescription } = textsOf(query)
+    const all = textsOf(query)
+    const { state, code, error, error_description: errorDescription } = all
     const answer = {
+      all,
       ...(state !== undefined && { state }),
       ...(code !== undefined && { code }),
       ...(error !== undefined && { error }),
@@ -113,7 +117,7 @@ const headers = {
 const longest = 4_096
 
 /** The parameters that were given once. Vendors add further ones. */
-function textsOf (query: Record<string, unknown>): Record<string, string | undefined> {
+function textsOf (query: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) =>
       typeof value === 'string' && value !== '' && value.length <= longest ? [[name, value]] : []

@@ -1,14 +1,22 @@
-import { type Actor, type AuditAuthor, authorizationUrl, type Configurations, connectionFor, type Database, digestOf, DispatchError,
-  exchangeCode, findServing, type Host, type Keyring, makeSecret, type Network, openConfiguration, type Owner, refusal, RequestFailure,
-  type Serving, type VendorTokens } from '@dispatch/core'
+import { type Actor, type AuditAuthor, authorizationUrl, type Configurations, type ConnectedClient, connectionFor, type Database, digestOf,
+  DispatchError, exchangeCode, factsOfRedirect, factsOfToken, findServing, type Host, type Keyring, makeSecret, type Network,
+  openConfiguration, type Owner, redirectNames, refusal, RequestFailure, type Serving, type VendorTokens, waysOf } from '@dispatch/core'
 import { token } from '@dispatch/plugins/feature'
 import type { ConnectView } from '../contract/connections.ts'
 import { type ConnectionRef, deleteConnection, dropRequest, endRequest, findRequest, insertRequest, keepCode, returnRequest,
   type SealedRequest, storeConnection, takeRequest } from '../store/connections.ts'
+import type { Clients } from './clients.ts'
+import type { Revoking } from './revoking.ts'
 import { openFor, sealFor, sealTokens } from './sealing.ts'
 
-/** What a vendor appends to the address of the callback (RFC 6749, 4.1.2). */
-export type VendorAnswer = { state?: string, code?: string, error?: string, errorDescription?: string }
+/** What a vendor appends to the address of the callback (RFC 6749, 4.1.2). `all`: every parameter, also those that it has beside these. */
+export type VendorAnswer = {
+  state?: string
+  code?: string
+  error?: string
+  errorDescription?: string
+  all: Readonly<Record<string, string>>
+}
 
 /** Where a person stands who has come back from the vendor. `confirmation` is for the user alone who has begun. */
 export type Returned =
@@ -33,7 +41,7 @@ export type Connecting = {
    * `authentication_error` or `provider_unavailable` as the vendor answers; after the last it can be confirmed again.
    */
   confirm: (actor: Actor, owner: Owner, code: string, confirmation: string, author: AuditAuthor) => Promise<void>
-  /** Forgets the tokens. Throws `not_found` when there are none. */
+  /** Forgets the tokens, and ends them at a vendor that has an address for that. Throws `not_found` when there are none. */
   disconnect: (owner: Owner, code: string, author: AuditAuthor) => Promise<void>
 }
 
@@ -47,6 +55,8 @@ type Options = {
   database: Database
   publicUrl: string
   now: () => Date
+  clients: Clients
+  revoking: Revoking
 }
 
 /** Where a vendor sends the browser back to: an address of its own for each provider (RFC 9700, 4.4). */
@@ -54,29 +64,33 @@ export function redirectUriOf (publicUrl: string, code: string): string {
   return `${publicUrl}/api/connect/${code}/callback`
 }
 
-export function createConnecting ({ configurations, host, keyring, network, database, publicUrl, now }: Options): Connecting {
+export function createConnecting ({ configurations, host, keyring, network, database, publicUrl, now, clients, revoking }:
+  Options): Connecting
+{
   async function find (owner: Owner, code: string): Promise<Connectable> {
     const serving = await findServing({ configurations, host, keyring }, owner, code)
     if (serving === undefined) {
       throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here: set one first.`)
     }
-    const { provider: { manifest }, configuration } = serving
+    const { provider, configuration } = serving
+    const { manifest } = provider
     const found = connectionFor(manifest, configuration)
     if (found === undefined) {
       throw new DispatchError('conflict', `The provider "${code}" signs in with its settings here: there is nothing to connect.`)
     }
-    return { ...found, configuration, ref: { companyId: owner.companyId, account: configuration.account } }
+    return { ...found, provider, configuration, ref: { companyId: owner.companyId, account: configuration.account } }
   }
 
   return {
     async begin (actor, owner, code) {
       const { userId } = ownActor(actor)
-      const { connect, client, configuration: { settings: { plain } }, ref } = await find(owner, code)
+      const { connect, client, provider: { manifest }, configuration: { settings: { plain }, sandbox }, ref } = await find(owner, code)
+      const known = { connect, client: await clients.of({ manifest, sandbox }, connect, plain) }
       const [state, verifier] = [makeSecret(), makeSecret()]
       const sealed = { verifier: sealFor(keyring, ref, verifier) }
       const expiresAt = await insertRequest(database, { ...ref, userId, state: digestOf(state), client, sealed })
       const redirectUri = redirectUriOf(publicUrl, code)
-      const url = authorizationUrl(connect, plain, { redirectUri, state, verifier })
+      const url = pageOf(known, { redirectUri, state, verifier })
       return { url, redirectUri, expiresAt: expiresAt.toISOString() }
     },
 
@@ -85,20 +99,27 @@ export function createConnecting ({ configurations, host, keyring, network, data
       const request = await findRequest(database, state)
       if (request?.providerCode !== code) return { came: 'unknown' }
       const { company, sealed } = request
-      const provider = host.find(code)?.manifest.name ?? code
+      const manifest = host.find(code)?.manifest
+      const provider = manifest?.name ?? code
       if (answer.code === undefined) {
         await dropRequest(database, state)
         return { came: 'refused', company, provider, why: answer.errorDescription ?? answer.error ?? 'It gave no reason.' }
       }
       const confirmation = makeSecret()
-      const withCode: SealedRequest = { ...sealed, code: sealFor(keyring, request, answer.code) }
+      const names = redirectNames(waysOf(manifest ?? {}).map(({ facts = {} }) => facts))
+      const told = Object.fromEntries(Object.entries(answer.all).filter(([name]) => names.includes(name)))
+      const withCode: SealedRequest = {
+        ...sealed,
+        code: sealFor(keyring, request, answer.code),
+        ...(names.length > 0 && { told: sealFor(keyring, request, JSON.stringify(told)) })
+      }
       const kept = await keepCode(database, state, { sealed: withCode, confirmation: digestOf(confirmation) })
       return kept ? { came: 'confirmed', company, provider, confirmation } : { came: 'unknown' }
     },
 
     async confirm (actor, owner, code, given, author) {
       const { userId } = ownActor(actor)
-      const { connect, client, configuration, ref } = await find(owner, code)
+      const { connect, client, provider: { manifest }, configuration, ref } = await find(owner, code)
       const confirmation = digestOf(given)
       const taken = await takeRequest(database, { ...ref, userId, confirmation })
       if (taken?.sealed.code === undefined || taken.client !== client) {
@@ -109,14 +130,26 @@ export function createConnecting ({ configurations, host, keyring, network, data
         }])
       }
       const settings = openConfiguration(keyring, owner.companyId, configuration)
-      const { usableFor, ...tokens } = await exchangeCode(network.transport, connect, settings, {
-        code: openFor(keyring, ref, taken.sealed.code),
+      const { facts: declared = {} } = connect
+      const { told, code: returned, verifier } = taken.sealed
+      const query = told === undefined ? {} : JSON.parse(openFor(keyring, ref, told)) as Record<string, string>
+      const { facts, lacking } = factsOfRedirect(declared, query)
+      if (lacking.length > 0) throw await unfit(ref, manifest.name, lacking)
+      const of = { connect, client: await clients.of({ manifest, sandbox: configuration.sandbox }, connect, settings), facts }
+      const { usableFor, answer, ...tokens } = await exchangeCode(network.transport, of, {
+        code: openFor(keyring, ref, returned),
         redirectUri: redirectUriOf(publicUrl, code),
-        verifier: openFor(keyring, ref, taken.sealed.verifier)
+        verifier: openFor(keyring, ref, verifier)
       }).catch((error: unknown) => giveUp(ref, confirmation, error))
+      const found = factsOfToken(declared, answer)
+      if (found.lacking.length > 0) {
+        await revoking.revoke(of, tokens, code)
+        throw await unfit(ref, manifest.name, found.lacking)
+      }
       await storeConnection(database, ref, {
         client: taken.client,
         tokens: sealTokens(keyring, ref, tokens),
+        facts: { ...facts, ...found.facts },
         usableFor,
         userId,
         providerCode: code
@@ -124,10 +157,23 @@ export function createConnecting ({ configurations, host, keyring, network, data
     },
 
     async disconnect (owner, code, author) {
-      const { ref } = await find(owner, code)
-      if (await deleteConnection(database, ref, code, { author, at: now() })) return
+      const { provider, configuration, ref } = await find(owner, code)
+      const settings = openConfiguration(keyring, owner.companyId, configuration)
+      const revoke = await revoking.revocation({ companyId: owner.companyId, provider, configuration, settings })
+      if (await deleteConnection(database, ref, code, { author, at: now() })) {
+        await revoke?.()
+        return
+      }
       throw new DispatchError('not_found', `The configuration of the provider "${code}" is not connected.`)
     }
+  }
+
+  /** What the vendor says of the account is not there, or in another form than the provider knows: the connection has to be begun again. */
+  async function unfit (ref: ConnectionRef, name: string, lacking: readonly string[]): Promise<DispatchError> {
+    await endRequest(database, ref)
+    const what = lacking.map((fact) => `"${fact}"`).join(' and ')
+    return new DispatchError('authentication_error',
+      `${name} has not said ${what} of the account, or not in a form that is expected: nothing is connected. Connect it again.`)
   }
 
   /** A code that the vendor has refused is of no use any more; where the vendor was not reached, it is tried again. */
@@ -143,7 +189,16 @@ export function createConnecting ({ configurations, host, keyring, network, data
   }
 }
 
-type Connectable = NonNullable<ReturnType<typeof connectionFor>> & Pick<Serving, 'configuration'> & { ref: ConnectionRef }
+type Connectable = NonNullable<ReturnType<typeof connectionFor>> & Pick<Serving, 'provider' | 'configuration'> & { ref: ConnectionRef }
+
+/** The vendor's page. Throws `conflict` where its address leads elsewhere than the provider may call. */
+function pageOf (of: ConnectedClient, request: Parameters<typeof authorizationUrl>[1]): string {
+  try {
+    return authorizationUrl(of, request)
+  } catch (error) {
+    throw error instanceof RequestFailure ? new DispatchError('conflict', error.message, { cause: error }) : error
+  }
+}
 
 function ownActor (actor: Actor): Actor {
   if (actor.impersonatorId === undefined) return actor

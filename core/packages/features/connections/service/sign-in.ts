@@ -1,12 +1,13 @@
-import { type Called, connectionFor, connectionProblem, type Connections, type Database, type Log, type Network, refreshTokens,
-  RequestFailure, type StoredConfiguration } from '@dispatch/core'
+import { type Called, connectionFor, connectionProblem, type Connections, type Database, type Facts, factsOfToken, type Log, type Network,
+  refreshTokens, RequestFailure, type StoredConfiguration, type VendorTokens } from '@dispatch/core'
 import { hash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { claimRenewal, type ConnectionRef, type ConnectionRow, endRenewal, expireToken, readConnection, refuseConnection, storeRenewed,
   type TokenRef } from '../store/connections.ts'
+import type { Clients } from './clients.ts'
 import { openFor, type Sealing, sealTokens } from './sealing.ts'
 
-type Options = { database: Database, keyring: Sealing, network: Pick<Network, 'transport'>, log: Log }
+type Options = { database: Database, keyring: Sealing, network: Pick<Network, 'transport'>, log: Log, clients: Clients }
 
 /**
  * The sign-in of connected configurations. Every call reads the tokens anew: they are the same in all processes. One process at a time
@@ -23,6 +24,7 @@ export function createSignIn (options: Options): Connections['signIn'] {
     /** The version of each token that this call has used. */
     const versions = new Map<string, number>()
     return {
+      facts: configuration.connection?.facts ?? {},
       token: () =>
         unlessUnreadable(async () => {
           const { version, ...token } = await tokenOf(options, connected)
@@ -69,7 +71,7 @@ async function tokenOf (options: Options, connected: Connected): Promise<Token> 
 }
 
 function stateOf (row: ConnectionRow | undefined): Pick<StoredConfiguration, 'connection'> {
-  return row === undefined ? {} : { connection: { client: row.client, refusal: row.refusal, connectedAt: new Date(0) } }
+  return row === undefined ? {} : { connection: { client: row.client, facts: row.facts, refusal: row.refusal, connectedAt: new Date(0) } }
 }
 
 function refused ({ code, message }: { code: string, message: string }): RequestFailure {
@@ -77,25 +79,51 @@ function refused ({ code, message }: { code: string, message: string }): Request
 }
 
 /** Renews a token that this process has claimed. */
-async function renew (options: Options, { connect, ref, settings, provider }: Connected, row: ConnectionRow): Promise<Token> {
-  const { database, keyring, network, log } = options
+async function renew (
+  options: Options,
+  { connect, ref, settings, provider, configuration: { sandbox } }: Connected,
+  row: ConnectionRow
+): Promise<Token> {
+  const { database, keyring, network, log, clients } = options
   const token: TokenRef = { ...ref, version: row.version }
   const { refresh } = row.tokens
   if (refresh === undefined) return await ended(database, token, 'the access token has expired, and there is none to renew it')
   const earlier = openFor(keyring, ref, refresh)
-  const issued = await refreshTokens(network.transport, connect, settings, earlier).catch(async (error: unknown) => {
+  const { facts } = row
+  const refreshed = async (): Promise<VendorTokens> => {
+    const client = await clients.of({ manifest: provider.manifest, sandbox }, connect, settings)
+      .catch(unanswerable)
+    return await refreshTokens(network.transport, { connect, client, facts }, earlier)
+  }
+  const issued = await refreshed().catch(async (error: unknown) => {
     if (error instanceof RequestFailure && error.facts.code === 'invalid_grant') return await ended(database, token, error.message)
     await endRenewal(database, token)
     throw error instanceof RequestFailure && error.verdict === 'uncertain'
       ? new RequestFailure('not done', error.message, { cause: error })
       : error
   })
-  const renewed = { tokens: sealTokens(keyring, ref, issued, refresh), usableFor: issued.usableFor }
+  const { usableFor } = issued
+  const renewed = { tokens: sealTokens(keyring, ref, issued, refresh), usableFor, ...changedFacts(connect, facts, issued) }
   await storeSurely(() => storeRenewed(database, token, renewed)).catch((err: unknown) => {
     log.error({ err, companyId: ref.companyId, provider: provider.code },
       'a renewed token could not be stored: if the vendor takes the earlier one no more, the provider must be connected again')
   })
   return { value: issued.access, cached: false, version: row.version + 1 }
+}
+
+/** Without its client a token cannot be renewed: the request that needs it has not been sent. */
+function unanswerable (cause: unknown): never {
+  throw new RequestFailure('not done', cause instanceof Error ? cause.message : 'There is no client.', { cause, ours: true })
+}
+
+/** A vendor may have moved the account. What it does not say, or not in the form that is declared, stays as it was. */
+function changedFacts (
+  { facts: declared = {} }: Connected['connect'],
+  facts: Facts,
+  { answer }: Pick<VendorTokens, 'answer'>
+): { facts?: Facts } {
+  const { facts: told } = factsOfToken(declared, answer)
+  return Object.entries(told).some(([name, value]) => facts[name] !== value) ? { facts: { ...facts, ...told } } : {}
 }
 
 async function ended (database: Database, token: TokenRef, why: string): Promise<never> {

@@ -1,11 +1,11 @@
-import { addSeconds, type AuditStamp, type Connections, type Database, type Envelope, noteAudit } from '@dispatch/core'
+import { addSeconds, type AuditStamp, type Connections, type Database, type Envelope, type Facts, noteAudit } from '@dispatch/core'
 import { type ColumnType, type Generated, type Selectable, sql, type UpdateObject } from 'kysely'
 
 /** The tokens of a connection. */
 export type SealedTokens = { access: Envelope, refresh?: Envelope }
 
-/** What a request for a connection keeps to itself: its PKCE verifier, and the vendor's code once it has come. */
-export type SealedRequest = { verifier: Envelope, code?: Envelope }
+/** What a request for a connection keeps to itself: its PKCE verifier, and once they have come the vendor's code and what it says. */
+export type SealedRequest = { verifier: Envelope, code?: Envelope, told?: Envelope }
 
 type Tables = {
   connections: {
@@ -13,6 +13,7 @@ type Tables = {
     company_id: number
     client: string
     tokens: ColumnType<SealedTokens, string, string>
+    facts: ColumnType<Facts, string | undefined, string>
     version: Generated<number>
     usable_until: Date
     renewing_until: Date | null
@@ -40,7 +41,7 @@ export type ConnectionRef = { companyId: number, account: string }
 export type TokenRef = ConnectionRef & { version: number }
 
 /** A connection, by the clock of the database. `usable`: its access token has not expired. `renewing`: a process renews it now. */
-export type ConnectionRow = Pick<Selectable<Tables['connections']>, 'client' | 'tokens' | 'version' | 'refusal'> & {
+export type ConnectionRow = Pick<Selectable<Tables['connections']>, 'client' | 'tokens' | 'facts' | 'version' | 'refusal'> & {
   usable: boolean
   renewing: boolean
 }
@@ -58,6 +59,7 @@ export async function readConnection (database: Database, { companyId, account }
     queries.$extendTables<Tables>().selectFrom('connections').select([
       'client',
       'tokens',
+      'facts',
       'version',
       'refusal',
       sql<boolean>`usable_until > ${now}`.as('usable'),
@@ -67,9 +69,12 @@ export async function readConnection (database: Database, { companyId, account }
 
 /** The connections of a company by the opaque names of their configurations. */
 export const listConnections: Connections['list'] = async (queries, companyId) => {
-  const rows = await queries.$extendTables<Tables>().selectFrom('connections').select(['account', 'client', 'refusal', 'connected_at'])
+  const rows = await queries.$extendTables<Tables>().selectFrom('connections').select(['account', 'client', 'facts', 'refusal',
+    'connected_at'])
     .where('company_id', '=', companyId).execute()
-  return new Map(rows.map(({ account, client, refusal, connected_at: connectedAt }) => [account, { client, refusal, connectedAt }]))
+  return new Map(
+    rows.map(({ account, client, facts, refusal, connected_at: connectedAt }) => [account, { client, facts, refusal, connectedAt }])
+  )
 }
 
 /** Whether this process is the one that renews the token. */
@@ -92,14 +97,18 @@ export async function refuseConnection (database: Database, token: TokenRef, ref
   await changeToken(database, token, { refusal, renewing_until: null })
 }
 
-/** Stores what a token was renewed with; `usableFor` is in seconds. False where the connection has another token by now. */
+/**
+ * Stores what a token was renewed with, and facts that have changed; `usableFor` is in seconds. False where the connection has another
+ * token by now.
+ */
 export async function storeRenewed (
   database: Database,
   token: TokenRef,
-  { tokens, usableFor }: { tokens: SealedTokens, usableFor: number }
+  { tokens, usableFor, facts }: { tokens: SealedTokens, usableFor: number, facts?: Facts }
 ): Promise<boolean> {
   return changeToken(database, token, {
     tokens: JSON.stringify(tokens),
+    ...(facts !== undefined && { facts: JSON.stringify(facts) }),
     version: token.version + 1,
     usable_until: addSeconds(database.now, usableFor),
     renewing_until: null
@@ -220,9 +229,10 @@ export async function endRequest (database: Database, { companyId, account }: Co
 export async function storeConnection (
   database: Database,
   { companyId, account }: ConnectionRef,
-  { client, tokens, usableFor, userId, providerCode }: {
+  { client, tokens, facts, usableFor, userId, providerCode }: {
     client: string
     tokens: SealedTokens
+    facts: Facts
     usableFor: number
     userId: number
     providerCode: string
@@ -232,6 +242,7 @@ export async function storeConnection (
   const connection = {
     client,
     tokens: JSON.stringify(tokens),
+    facts: JSON.stringify(facts),
     usable_until: addSeconds(database.now, usableFor),
     renewing_until: null,
     refusal: null,

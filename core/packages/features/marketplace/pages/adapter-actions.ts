@@ -1,4 +1,5 @@
-import { type AdapterDetail, type CompanyView, fill, type Html, html, radioField, withQuery, wordFor } from '@dispatch/plugins/console'
+import { type CompanyView, fill, type Html, html, radioField, withQuery, wordFor } from '@dispatch/plugins/console'
+import type { AdapterDetail } from '../contract/marketplace.ts'
 import type { Words } from './words.ts'
 
 type Version = AdapterDetail['versions'][number]
@@ -61,7 +62,9 @@ ${
       }</dl><hr>`
   }
 <form method="post" action="/console/marketplace/${code}/upgrade">${consentFields(desired)}
-<p class="quiet">${words.upgradeIntro}</p><div class="actions"><button>${words.upgrade}</button></div></form></section>`
+<p class="quiet">${words.upgradeIntro}</p>${
+    forceField(words, 'upgrade')
+  }<div class="actions"><button>${words.upgrade}</button></div></form></section>`
 }
 
 function differenceOf (after: readonly string[], before: readonly string[]): { more: string[], less: string[] } {

@@ -1,6 +1,7 @@
-import { type AdapterDetail, ApiRefused, badge, documentTypeName, fill, type Html, html, notice, page, type Refusal, sentences,
-  settingsFields, table, time, withQuery, wordFor } from '@dispatch/plugins/console'
+import { ApiRefused, badge, documentTypeName, fill, type Html, html, notice, page, type Refusal, sentences, settingsFields, table, time,
+  withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
+import type { AdapterDetail } from '../contract/marketplace.ts'
 import { actionSections, type Companies, hostLine } from './adapter-actions.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
@@ -117,11 +118,16 @@ function healthOf (words: Words, { state, reason, risk, crashes, lastCrash }: No
 }
 
 function versions (words: Words, { code, version: now, versions: all, enabled }: AdapterDetail, isOperator: boolean): Html {
-  const rows = all.map(({ version, at, conformance, replayed, changelog, withdrawn }) =>
+  const rows = all.map(({ version, at, conformance, registry, replayed, changelog, withdrawn }) =>
     html`<tr><th scope="row">${version}${
       version === now && enabled !== undefined ? html` <span class="badge good">${words.runs}</span>` : html``
     }
-</th><td>${time(at)}</td><td>${fill(wordFor(words, 'conformance', conformance.status), { n: conformance.passed ?? 0 })}${
+</th><td>${time(at)}</td><td>${
+      fill(wordFor(words, 'conformance', conformance.status), {
+        n: conformance.passed ?? 0,
+        by: conformance.by ?? ''
+      })
+    }${registry === undefined ? html`` : html`<div class="quiet">${registryLine(words, registry)}</div>`}${
       replayed === undefined
         ? html``
         : html`<div class="quiet">${replayed === 0 ? words.replayedNone : fill(words.replayed, { n: replayed })}</div>`
@@ -137,6 +143,19 @@ function versions (words: Words, { code, version: now, versions: all, enabled }:
   )
   const head = [words.version, words.released, words.conformance, words.changelog, words.action]
   return html`<section aria-labelledby="versions"><h2 id="versions">${words.versions}</h2>${table(words.versions, head, rows)}</section>`
+}
+
+/** The registry that a version came from, and what it says of it. */
+function registryLine (
+  words: Words,
+  { address, signature, provenance }: NonNullable<AdapterDetail['versions'][number]['registry']>
+): string {
+  const from = [provenance?.repository, provenance?.commit].filter((part) => part !== undefined).join(' ')
+  return [
+    fill(words.fromRegistry, { registry: address }),
+    ...signature === 'verified' ? [words.registrySigned] : [],
+    ...from === '' ? [] : [fill(words.registryBuilt, { from })]
+  ].join(' ')
 }
 
 /** The form as a company will see it, to look at. */

@@ -1,7 +1,7 @@
-import { type AdapterView, type Api, type ApiAnswer, ApiRefused, badge, type CatalogView, choiceField, fill, folded, type Html, html,
-  isFiltered, type MyConfig, notice, optionsFor, page, sentences, serviceNames, textField, withQuery,
-  wordFor } from '@dispatch/plugins/console'
+import { type Api, type ApiAnswer, ApiRefused, badge, choiceField, fill, folded, type Html, html, isFiltered, type MyConfig, notice,
+  optionsFor, page, sentences, serviceNames, textField, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
+import type { AdapterView, CatalogView } from '../contract/marketplace.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 type Query = Readonly<Record<string, unknown>>
@@ -124,12 +124,12 @@ function refreshForm (words: Words): Html {
 function catalogsSaid (words: Words, catalogs: readonly CatalogView[]): Html {
   if (catalogs.length === 0) return notice('warn', html`<p>${words.catalogsNone}</p>`)
   return html`${
-    catalogs.map(({ address, adapters = 0, notice: warning, problem }) =>
+    catalogs.map(({ address, adapters = 0, notice: warning, problem, revoked = [] }) =>
       problem === undefined
-        ? notice(warning === undefined ? 'good' : 'warn',
+        ? notice(warning === undefined && revoked.length === 0 ? 'good' : 'warn',
           html`<p>${fill(words.catalogRead, { address, n: adapters })}</p>${
             warning === undefined ? html`` : html`<p lang="en">${warning}</p>`
-          }`)
+          }${revoked.map(({ message }) => html`<p lang="en">${message}</p>`)}`)
         : notice('bad', html`<p>${fill(words.catalogRefused, { address })}</p>${sentences(words, problem)}`)
     )
   }`

@@ -1,8 +1,11 @@
-import { type Actor, AdapterDetail, adapterDetailOf, AdapterView, adapterViewsOf, CatalogView, ForceQuery, InstallBody, type Marketplace,
-  MarketplaceQuery, Nothing, OfferBody, PackageBody, page, UpgradeBody } from '@dispatch/core'
+import { type Actor, Nothing, page, refusal } from '@dispatch/core'
 import { auditAuthorOf, codeIn, pageOf, resourceNotFound } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
+import { AdapterDetail, AdapterView, CatalogView, ForceQuery, InstallBody, MarketplaceQuery, OfferBody, PackageBody,
+  UpgradeBody } from '../contract/marketplace.ts'
+import type { Marketplace } from '../service/marketplace.ts'
+import { detailOf, viewsOf } from '../service/views.ts'
 
 type Options = { marketplace: Marketplace, now: () => Date }
 type Named = { Params: { code: string } }
@@ -22,7 +25,7 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
 
   async function detail (code: string, actor: Actor): Promise<AdapterDetail> {
     const [known, reader] = [await marketplace.find(code), readerOf(actor)]
-    const found = adapterDetailOf(known, reader, reader.isOperator ? await marketplace.lookAround(known) : undefined)
+    const found = detailOf(known, reader, reader.isOperator ? await marketplace.lookAround(known) : undefined)
     if (found === undefined) throw resourceNotFound('adapter', code)
     return found
   }
@@ -44,7 +47,7 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
       response: { 200: page(AdapterView) }
     }
   }, async ({ actor, query: { limit = 25, ...query } }) => {
-    const found = adapterViewsOf(await marketplace.list(), readerOf(actor), { ...query, limit: limit + 1 })
+    const found = viewsOf(await marketplace.list(), readerOf(actor), { ...query, limit: limit + 1 })
     return pageOf(found, limit, ({ code }) => code)
   })
 
@@ -64,7 +67,12 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
       response: { 201: AdapterDetail }
     }
   }, async (request, reply) => {
-    const { code } = await marketplace.add(Buffer.from(request.body.package, 'base64'), stampOf(request))
+    const { body: { package: bytes, npm, registry, publisher } } = request
+    const stamp = stampOf(request)
+    if ((bytes === undefined) === (npm === undefined)) throw refusal('validation_failed', [neither])
+    const { code } = npm === undefined
+      ? await marketplace.add(Buffer.from(bytes ?? '', 'base64'), { publisher }, stamp)
+      : await marketplace.addFromRegistry({ npm, registry, publisher }, stamp)
     return reply.code(201).send(await detail(code, request.actor))
   })
 
@@ -95,11 +103,14 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
       operationId: 'upgradeAdapter',
       tags,
       summary: 'Upgrades an adapter; what runs finishes on the version before (operators).',
-      description: 'What the version before was let do stays; more must be in the consent.',
+      description:
+        'What the version before was let do stays; more must be in the consent. It is refused where only the version before that ' +
+        'one accepts the settings of a company, and the new one does not migrate them.',
+      querystring: ForceQuery,
       body: UpgradeBody,
       response: one
     }
-  }, (request) => changed(request, (code, stamp) => marketplace.upgrade(code, request.body, stamp)))
+  }, (request) => changed(request, (code, stamp) => marketplace.upgrade(code, { ...request.body, ...request.query }, stamp)))
 
   const actions = [
     ['enable', 'enableAdapter', 'Enables an adapter again (operators).', marketplace.enable],
@@ -152,6 +163,12 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
     return reply.code(204).send(null)
   })
   done()
+}
+
+const neither = {
+  path: '/package',
+  code: 'required',
+  message: 'Give either "package", its bytes, or "npm", its name and version at a registry.'
 }
 
 const tags = ['Marketplace']

@@ -1,9 +1,10 @@
-import { type CatalogPlace, type Log, type Marketplace, runEvery } from '@dispatch/core'
+import { type Log, runEvery } from '@dispatch/core'
+import type { Marketplace } from './marketplace.ts'
 
 /** Milliseconds between two polls of the catalogs. */
 const pollEvery = 3_600_000
 
-type Needs = { marketplace: Marketplace, catalogPlaces: readonly CatalogPlace[], log: Log, now: () => Date }
+type Needs = { marketplace: Marketplace, catalogPlaces: readonly unknown[], log: Log, now: () => Date }
 
 /**
  * Reads the catalogs now, and then every hour, so that what they revoke stops in time. Nothing is upgraded by it. Undefined where no
@@ -13,8 +14,9 @@ export function pollCatalogs ({ marketplace, catalogPlaces, log, now }: Needs): 
   if (catalogPlaces.length === 0) return undefined
   const polling = runEvery(pollEvery, async () => {
     const read = await marketplace.refresh({ author: null, at: now() })
-    for (const { address, problem, notice } of read) {
+    for (const { address, problem, notice, revoked = [] } of read) {
       if (problem !== undefined) log.warn({ address, ...problem }, 'a catalog was not read')
+      for (const { message, ...facts } of revoked) log.warn({ address, ...facts }, message)
       if (notice !== undefined) log.warn({ address, notice }, 'a catalog needs a newer one')
     }
   }, (err) => {

@@ -14,15 +14,17 @@ await mkdir(folder)
 const { privateKey, publicKey } = await makeKeys()
 await writeFile(join(root, 'key.json'), JSON.stringify(publicKey))
 let serial = 0
+const attested = { kit: '1.1.0', passed: 7, skipped: 0, at: '2026-11-27T00:00:00.000Z', by: 'Keepers Ltd' }
 
 /** Publishes these versions of "acme" in the next catalog. */
 async function publish (versions: readonly string[], more: Partial<CatalogPayload> = {}): Promise<void> {
   const packages = versions.map((version) => ({
     place: `acme-${version}.tgz`,
+    ...(version === '1.0.0' ? {} : { attested }),
     bytes: packed({ code: 'acme', version, conforms: 1, changelog: `What is new in ${version}.` })
   }))
   for (const { place, bytes } of packages) await writeFile(join(folder, place), bytes)
-  const payload = { ...buildCatalog(packages, { now: new Date(), days: 90 }), serial: ++serial, ...more }
+  const payload = { ...await buildCatalog(packages, { now: new Date(), days: 90 }), serial: ++serial, ...more }
   await writeFile(join(folder, catalogFile), await signCatalog(payload, privateKey))
 }
 
@@ -57,7 +59,7 @@ await t.test('what a catalog offers is installed with one request, and nothing o
   has(t, (await market('GET', '/acme')).body, {
     licence: 'MIT',
     settings: { properties: {} },
-    versions: [{ version: '1.0.0', here: false, changelog: 'What is new in 1.0.0.', conformance: { status: 'passed', passed: 1 } }]
+    versions: [{ version: '1.0.0', here: false, changelog: 'What is new in 1.0.0.', conformance: { status: 'said_by_author', passed: 1 } }]
   })
   has(t, await market('POST', '/acme/install', { consent: nothing }), { status: 409, body: { error: 'consent_required' } })
   has(t, await market('POST', '/acme/install', { version: '9.0.0', consent }), {
@@ -103,8 +105,22 @@ await t.test('a package that is not the one that the catalog lists is refused, a
 await t.test('a revoked version stops and says why; the one before runs after a rollback', async (t) => {
   const withdrawn = { code: 'acme', versions: '1.1.0', reason: 'It sends twice.', at: new Date().toISOString() }
   await publish(['1.0.0', '1.1.0'], { revoked: [withdrawn] })
-  t.equal((await market('POST', '/refresh')).status, 200)
-  has(t, await market('GET', '/acme'), { body: { state: 'revoked', version: '1.1.0', reason: 'It sends twice.' } })
+  const { body: { company: { id } } } = await service.send('GET', '/api/v1/my/config')
+  const message =
+    `Version 1.1.0 of "acme" was revoked: It sends twice. It stops the company ${id}: roll back to another version, or upgrade.`
+  has(t, await market('POST', '/refresh'), {
+    status: 200,
+    body: { data: [{ revoked: [{ code: 'acme', version: '1.1.0', companies: [id], message }] }] }
+  })
+  has(t, await market('POST', '/refresh'), { body: { data: [{ revoked: undefined }] } })
+  has(t, await market('GET', '/acme'), {
+    body: {
+      state: 'revoked',
+      version: '1.1.0',
+      reason: 'It sends twice.',
+      health: { state: 'stopped', reason: 'The version was revoked: It sends twice. It stops one company; roll back, or upgrade.' }
+    }
+  })
   t.equal(await dispatch(), 'configuration_missing')
   const refused = await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) })
   has(t, refused.body.details, [{ message: 'Version 1.1.0 of the provider "acme" was revoked: It sends twice.' }])
@@ -117,10 +133,10 @@ await t.test('a revoked version stops and says why; the one before runs after a 
   has(t, await market('GET', '/acme'), { body: { state: 'installed', version: '1.0.0', latest: '1.0.0' } })
 })
 
-await t.test('that it conforms is what its author says, unless a catalog vouches for these bytes', async (t) => {
+await t.test('that it conforms is what its author says, unless the keeper of a catalog has run the kit on these bytes', async (t) => {
   const versionsOf = async (): Promise<unknown> => (await market('GET', '/acme')).body.versions
   const add = async (bytes: Uint8Array): Promise<Answer> =>
-    await market('POST', '/packages', { package: Buffer.from(bytes).toString('base64') })
+    await market('POST', '/packages', { package: Buffer.from(bytes).toString('base64'), publisher: 'Acme Ltd' })
   // No catalog lists 1.0.0 any more: it came from this one.
   await publish(['2.0.0', '2.1.0'], { publishers: [{ id: 'Acme Ltd', tier: 'verified' }] })
   t.equal((await market('POST', '/refresh')).status, 200)
@@ -128,10 +144,10 @@ await t.test('that it conforms is what its author says, unless a catalog vouches
   t.equal((await add(packed({ code: 'acme', version: '3.0.0', conforms: 9_999, head: '// It does what it likes.' }))).status, 201)
   has(t, await versionsOf(), [
     { version: '3.0.0', here: true, conformance: { status: 'said_by_author', passed: 9_999 }, replayed: 0 },
-    { version: '2.1.0', here: true, conformance: { status: 'passed', passed: 1 }, replayed: 0 },
-    { version: '2.0.0', here: false, conformance: { status: 'passed', passed: 1 }, replayed: undefined },
-    { version: '1.1.0', here: true, conformance: { status: 'passed', passed: 1 }, replayed: 0 },
-    { version: '1.0.0', here: true, conformance: { status: 'passed', passed: 1 }, replayed: 0 }
+    { version: '2.1.0', here: true, conformance: { status: 'passed', ...attested }, replayed: 0 },
+    { version: '2.0.0', here: false, conformance: { status: 'passed', ...attested }, replayed: undefined },
+    { version: '1.1.0', here: true, conformance: { status: 'passed', ...attested }, replayed: 0 },
+    { version: '1.0.0', here: true, conformance: { status: 'said_by_author', passed: 1 }, replayed: 0 }
   ])
 
   const tierOf = async (): Promise<unknown> => (await market('GET')).body.data.map(({ tier }: { tier: string }) => tier)

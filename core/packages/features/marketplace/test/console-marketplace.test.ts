@@ -104,7 +104,7 @@ await t.test('it is offered to the companies that are ticked, disabled and enabl
 })
 
 await t.test('only operators change the marketplace, members do not see it, and forms come from the console', async (t) => {
-  await add({ code: 'acme', version: '2.0.0' })
+  await add({ code: 'acme', version: '2.0.0', publisher: markup })
   const asMember = await signIn((await service.company('members')).member)
   t.equal((await open('/marketplace', asMember)).status, 403)
   lacks(t, (await open('', asMember)).body, 'href="/console/marketplace"')

@@ -16,7 +16,7 @@ const { privateKey, publicKey } = await makeKeys()
 await writeFile(keyFile, JSON.stringify(publicKey))
 
 const bytes = Buffer.from(packed({ code: 'acme', version: '1.0.0', conforms: 1 }))
-const payload = buildCatalog([{ place: 'acme-1.0.0.tgz', bytes }], { now: new Date(), days: 90 })
+const payload = await buildCatalog([{ place: 'acme-1.0.0.tgz', bytes }], { now: new Date(), days: 90 })
 const good = { text: await signCatalog(payload, privateKey) }
 const serve = (catalog: VendorReply, tarball: VendorReply = { body: bytes }): void => {
   server.on(`GET /${catalogFile}`, catalog)

@@ -36,7 +36,7 @@ const dispatch = ({ send }: TestService, providerName = 'acme'): Promise<Answer>
 const statusOf = ({ body }: Answer): unknown => body.providerResponse?.status ?? body
 
 /** The processes of adapters that a service has started. */
-const processesOf = ({ app }: TestService): number => app.get('sandboxState')()?.processes ?? 0
+const processesOf = ({ app }: TestService): number => app.get('sandbox').state()?.processes ?? 0
 
 await t.test('what is taken in is installed with the consent that it asks for, and dispatches from its own process', async (t) => {
   const added = await add({ code: 'acme', version: '1.0.0', changelog: 'It is new.' })
@@ -218,7 +218,13 @@ await t.test('a configuration that does not fit a newer form says where, and the
 })
 
 await t.test('a code is its publisher\'s, also where a package of somebody else is newer', async (t) => {
-  t.equal((await add({ code: 'acme', version: '3.0.0', publisher: 'Somebody' })).status, 201)
+  const theirs = { code: 'acme', version: '3.0.0', publisher: 'Somebody' }
+  has(t, await add(theirs), {
+    status: 409,
+    body: { details: [{ code: 'whose_package', message: /by "Somebody", and the code "acme" belongs to / }] }
+  })
+  const body = { package: Buffer.from(packed(theirs)).toString('base64'), publisher: 'Somebody' }
+  t.equal((await market('POST', '/packages', body)).status, 201)
   const refused = await market('POST', '/acme/upgrade', { version: '3.0.0', consent })
   has(t, refused, { status: 409, body: { details: [{ code: 'other_publisher' }] } })
 })
@@ -272,7 +278,12 @@ for (const [what, packing, code] of [
 ] as const) {
   await t.test(`a package that ${what} is refused, and nothing of it stays`, async (t) => {
     const before = processesOf(service)
-    has(t, await add({ version: '1.0.0', ...packing }), { status: 422, body: { error: 'validation_failed', details: [{ code }] } })
+    const judged = async (): Promise<Answer> => {
+      const answer = await add({ version: '1.0.0', ...packing })
+      // On a machine that is busy.
+      return answer.body.details?.[0]?.code === 'loads_too_slowly' ? await judged() : answer
+    }
+    has(t, await judged(), { status: 422, body: { error: 'validation_failed', details: [{ code }] } })
     t.same(await readdir(folderOf(service)), [])
     t.equal((await market('GET', '/broken')).status, 404)
     while (processesOf(service) > before) await pause(50)

@@ -91,10 +91,35 @@ await t.test('settings become what the newer version makes of them, with the sec
   has(t, changed, { status: 200, body: { settings: { apiKey: { set: true }, area: 'us' } } })
   t.same(await storedOf('mover'), { apiKey: canary, area: 'us' })
 
-  // What it was before is not known any more, so that the version before cannot go on with it.
+  // Each version is served with what was written in its form, backwards and forwards.
+  t.equal((await market('POST', '/mover/rollback')).status, 200)
+  t.equal(await dispatched('mover'), '1.0.0')
+  has(t, await configuration('mover'), { valid: true, settings: { token: { set: true }, region: 'eu' } })
+  const older = await service.send('PUT', '/api/v1/company/providers/mover', { body: { settings: { region: 'fr' } } })
+  has(t, older, { status: 200, body: { settings: { token: { set: true }, region: 'fr' } } })
+  t.equal(await dispatched('mover'), '1.0.0')
+  t.equal((await market('POST', '/mover/rollback')).status, 200)
+  t.equal(await dispatched('mover'), '2.0.0')
+  has(t, await configuration('mover'), { valid: true, settings: { apiKey: { set: true }, area: 'us' } })
+
+  // Who has settings in the form of the newer version alone would be stopped.
+  t.equal((await service.send('DELETE', '/api/v1/company/providers/mover')).status, 204)
+  const anew = await service.send('PUT', '/api/v1/company/providers/mover', { body: { settings: { apiKey: canary, area: 'it' } } })
+  t.equal(anew.status, 200)
   const refused = await market('POST', '/mover/rollback')
   has(t, refused, { status: 409, body: { details: [{ code: 'settings_of_newer_version' }] } })
   t.equal(await dispatched('mover'), '2.0.0')
+})
+
+await t.test('settings that were corrected after an upgrade leave those of the version before as they were', async (t) => {
+  await upgraded(t, 'corrected', '() => undefined', undefined, { token: canary, region: 'eu' })
+  has(t, await configuration('corrected'), { valid: false, servedBy: '1.0.0' })
+  const body = { settings: { apiKey: canary, area: 'us' } }
+  t.equal((await service.send('PUT', '/api/v1/company/providers/corrected', { body })).status, 200)
+  t.equal(await dispatched('corrected'), '2.0.0')
+  t.equal((await market('POST', '/corrected/rollback')).status, 200)
+  t.equal(await dispatched('corrected'), '1.0.0')
+  has(t, await configuration('corrected'), { valid: true, settings: { token: { set: true }, region: 'eu' } })
 })
 
 const places = {
@@ -119,6 +144,30 @@ for (const [code, what, migrate, forms] of [
     lacks(t, JSON.stringify(view), new RegExp(canary))
   })
 }
+
+await t.test('an upgrade after which nothing would serve a company is refused, unless it is forced', async (t) => {
+  await upgraded(t, 'behind', '() => undefined', undefined, { token: canary })
+  t.equal(await dispatched('behind'), '1.0.0')
+  const third = { type: 'object', properties: { key: secret }, required: ['key'] }
+  const bytes = Buffer.from(packed({ code: 'behind', version: '3.0.0', settings: third })).toString('base64')
+  t.equal((await market('POST', '/packages', { package: bytes })).status, 201)
+  const upgrade = { version: '3.0.0', consent: nothing }
+  const refused = await market('POST', '/behind/upgrade', upgrade)
+  has(t, refused, { status: 409, body: { error: 'conflict', details: [{ code: 'settings_of_older_version' }] } })
+  t.equal(refused.body.details.length, 1)
+  t.equal(await dispatched('behind'), '1.0.0', 'it goes on as before')
+  has(t, await market('POST', '/behind/upgrade?force=true', upgrade), { status: 200, body: { version: '3.0.0' } })
+  has(t, await dispatched('behind'), { error: 'configuration_missing' })
+  // Its process runs, and still nothing can be dispatched.
+  const { body: { company: { id } } } = await service.send('GET', '/api/v1/my/config')
+  has(t, await market('GET', '/behind'), {
+    body: {
+      health: { state: 'degraded', reason: new RegExp(`does not accept the settings of the company ${id}\\. Their dispatches are refused`) }
+    }
+  })
+  t.equal((await service.send('PUT', '/api/v1/company/providers/behind', { body: { settings: { key: canary } } })).status, 200)
+  has(t, await market('GET', '/behind'), { body: { health: { state: 'ok' } } })
+})
 
 await t.test('nothing is migrated where the consent is refused', async (t) => {
   const code = 'asker'

@@ -1,5 +1,5 @@
 import { compile } from '@dispatch/common'
-import { type Actor, type Check, type Database, digestOf, DispatchError, type FactorStore, makeRecoveryCodes, type ProofBody,
+import { type Actor, type Database, digestOf, DispatchError, type FactorStore, makeRecoveryCodes, type ProofBody, type QuestionCheck,
   recoveryDigest, type Requester, revoked, type SecondFactors, type UserRef } from '@dispatch/core'
 import { token } from '@dispatch/plugins/feature'
 import { randomBytes } from 'node:crypto'
@@ -13,7 +13,7 @@ import { challengeIn, type PasskeyCredential, readRegistration, readSignIn, regi
  * Passkeys (WebAuthn): a second factor or, where the device verifies its user, all that a sign-in needs. A challenge counts once, for five
  * minutes. Every change ends the user's other sessions and all their tokens.
  */
-export type Passkeys = Check & {
+export type Passkeys = QuestionCheck & {
   list: (user: UserRef) => Promise<PasskeyView[]>
   /** What a browser takes to make a passkey. Throws `conflict` where the public address is an IP address, or there are too many. */
   begin: (actor: Actor) => Promise<object>

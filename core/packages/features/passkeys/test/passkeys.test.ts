@@ -126,7 +126,7 @@ await t.test('alone it signs in who has it, where the device has verified them, 
     links_by_email, required, way_in, updated_at) select company_id, 'keys', 'https://id.example.com', '', '{}', false, 'member', '{}', false,
     true, user_id, now() from users where email = ${company.admin.email}`.execute(owner)
   t.equal(await alone((options) => key.get(options)), undefined, 'where the company requires its own provider')
-  await owner.deleteFrom('single_sign_on').execute()
+  await sql`delete from single_sign_on`.execute(owner)
   t.ok(await alone((options) => key.get(options)))
   await send('PUT', `/api/v1/users/${id}`, { body: { disabled: true } }, company.admin)
   t.equal(await alone((options) => key.get(options)), undefined, 'a user who is disabled')

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import { AnyJsonObject, Line, ProblemSchema, templateServices, Timestamp } from '@dispatch/core'
+import { type ApiFormat, apiFormats, type FormatFacts, formatFacts } from '@dispatch/documents'
 import { type Static, type TSchema, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const
@@ -14,8 +15,14 @@ const versionStatuses = ['published', 'draft', 'retired'] as const
 export type VersionStatus = typeof versionStatuses[number]
 
 /** The formats of a preview; `TEXT` is the text of a message. */
-export const previewFormats = ['PDF', 'DOCX', 'XLSX', 'HTML', 'TEXT'] as const
-export type PreviewFormat = typeof previewFormats[number]
+export const previewFormats = Object.keys(apiFormats) as readonly ApiFormat[]
+export type PreviewFormat = ApiFormat
+
+const shownIn = (format: PreviewFormat): FormatFacts['shown'] => formatFacts[apiFormats[format]].shown
+
+/** Those that no browser shows, but saves; and those that every browser shows. */
+export const savedFormats = previewFormats.filter((format) => shownIn(format) === 'never')
+export const shownFormats = previewFormats.filter((format) => shownIn(format) === 'always')
 
 export const TemplateQuery = Type.Object({
   service: Type.Optional(Type.String({ maxLength: 50 })),

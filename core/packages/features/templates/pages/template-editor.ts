@@ -1,8 +1,8 @@
 import { type ApiAnswer, type ApiFile, ApiRefused, choiceField, editorScript, faultsOf, fill, type Html, html, longTextField, manyField,
   notice, objectIn, otherServices, page, type PlacedProblem, placeOf, pretty, problemsOf, type Refusal, sendPreview, sendToScript,
-  sentences, withQuery, wordFor } from '@dispatch/plugins/console'
+  sentences, textOfSaid, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
-import type { TemplateAnswer, TemplateDetail } from '../contract/templates.ts'
+import { previewFormats, savedFormats, shownFormats, type TemplateAnswer, type TemplateDetail } from '../contract/templates.ts'
 import { listedIn, withListed } from './also-for.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
@@ -75,8 +75,6 @@ const beginning: Written = {
 
 const syntaxes = { source: 'yaml', schema: 'json', sample: 'json' } as const
 
-const formats = ['PDF', 'DOCX', 'XLSX', 'HTML', 'TEXT']
-
 function forAdmins (visit: Visit): Visit {
   if (visit.actor.role === 'admin') return visit
   const error = { error: 'forbidden', message: 'Only an admin of the company can do this.', requestId: '' } as const
@@ -145,22 +143,23 @@ async function save (visit: Visit, written: Written, reply: FastifyReply): Promi
 function refused (reply: FastifyReply, visit: Visit, written: Written, refusal: Refusal): Promise<FastifyReply> {
   const { status, error } = refusal
   if (status === 401 || status === 403) throw new ApiRefused(refusal)
-  const { details: problems = [], message } = error
+  const { details: problems = [], message, error: word } = error
   const beside = Object.keys(syntaxes).flatMap((name) => problemsOf(problems, name))
   const elsewhere = problems.filter((problem) => !beside.includes(problem))
-  const told = beside.length === 0 || elsewhere.length > 0 ? sentences(visit.words, { message, details: elsewhere }) : html``
+  const told = beside.length === 0 || elsewhere.length > 0 ? sentences(visit.words, { error: word, message, details: elsewhere }) : html``
   const said = notice('bad', html`<p>${visit.words.templateRefused}</p>${told}`)
   return show(reply.code(status), visit, written, { said, problems })
 }
 
 /** What a refusal says to the script: of each text its faults, and a sentence. */
-function refusalFor (words: Words, written: Written, { status, error: { details = [], message } }: Refusal): object {
+function refusalFor (words: Words, written: Written, { status, error }: Refusal): object {
+  const { details = [] } = error
   const again = status === 429 || status === 503
   const faults = Object.entries(syntaxes).map(([name, syntax]) =>
     [
       name,
       faultsOf({ name, value: written[name as keyof typeof syntaxes], syntax, problems: details }).map((problem) => ({
-        message: problem.message,
+        message: textOfSaid(words, problem),
         place: placeOf(words, problem),
         line: problem.line,
         column: problem.column
@@ -168,7 +167,7 @@ function refusalFor (words: Words, written: Written, { status, error: { details 
     ] as const
   )
   const isBeside = faults.some(([, found]) => found.length > 0)
-  const said = again ? words.liveBusy : isBeside ? words.liveRefused : [message, ...details.map((problem) => problem.message)].join(' ')
+  const said = again ? words.liveBusy : isBeside ? words.liveRefused : [error, ...details].map((one) => textOfSaid(words, one)).join(' ')
   return { said, again, faults: Object.fromEntries(faults) }
 }
 
@@ -211,13 +210,13 @@ ${editor === undefined ? html`` : html`<p class="quiet" id="keys" hidden>${words
 
 function previewPart (words: Words, { name, format }: Written, at: string): Html {
   const title = fill(words.previewOf, { name: name === '' ? words.templateNew : name })
-  return html`<div class="live" data-title="${title}"><hr>${
+  return html`<div class="live" data-title="${title}" data-saved="${savedFormats.join(' ')}" data-shown="${shownFormats.join(' ')}"><hr>${
     choiceField({
       name: 'format',
       label: words.previewFormat,
       value: format,
       none: words.previewUsual,
-      options: formats.map((value) => ({ value, label: value }))
+      options: previewFormats.map((value) => ({ value, label: value }))
     })
   }<div class="actions"><button class="second" formaction="${at}/preview" formtarget="_blank">${words.previewOpen}</button></div>
 <p class="help" role="status" data-working="${words.liveWorking}" data-ready="${words.liveReady}" data-lost="${words.liveLost}"></p></div>`

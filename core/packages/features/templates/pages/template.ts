@@ -1,7 +1,8 @@
-import { ApiRefused, badge, documentTypeName, fill, type Html, html, notice, page, pretty, previewFrame, savedFormats, sendNoPreview,
-  sendPreview, sentences, table, time, withQuery, wordFor } from '@dispatch/plugins/console'
+import { ApiRefused, badge, documentTypeName, fill, type Html, html, notice, page, pretty, previewFrame, sendNoPreview, sendPreview,
+  sentenceOf, sentences, table, textOfSaid, time, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
-import type { TemplateDetail, VersionCheck, VersionView } from '../contract/templates.ts'
+import { type PreviewFormat, previewFormats, savedFormats, type TemplateDetail, type VersionCheck,
+  type VersionView } from '../contract/templates.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 type Query = Readonly<Record<string, unknown>>
@@ -17,13 +18,13 @@ export const templatePages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   app.get<Named>('/templates/:id/preview', async (request, reply) => {
-    const { api } = visitOf(request)
+    const { api, words } = visitOf(request)
     const made = await api.file(`${apiPath(request.params.id)}/preview`, {
       ...textIn(request.query, 'format') === '' ? {} : { format: textIn(request.query, 'format') },
       ...textIn(request.query, 'version') === '' ? {} : { version: Number(textIn(request.query, 'version')) }
     })
     if (made.ok) return sendPreview(reply, made.body)
-    return sendNoPreview(reply, made.status, [made.error.message, ...(made.error.details ?? []).map(({ message }) => message)])
+    return sendNoPreview(reply, made.status, [made.error, ...made.error.details ?? []].map((one) => textOfSaid(words, one)))
   })
 
   app.post<Posted>('/templates/:id/publish', async (request, reply) => {
@@ -70,8 +71,8 @@ async function warning (visit: Visit, id: string, version: string): Promise<Html
 }
 
 function refusals (words: Words, { checked, refused, complete, examples }: VersionCheck): Html {
-  const shown = examples.map(({ dispatchId, problem: { path, message } }) =>
-    html`<li><a href="/console/dispatches/${dispatchId}">${dispatchId}</a>: <code>${path}</code> <span lang="en">${message}</span></li>
+  const shown = examples.map(({ dispatchId, problem }) =>
+    html`<li><a href="/console/dispatches/${dispatchId}">${dispatchId}</a>: <code>${problem.path}</code> ${sentenceOf(words, problem)}</li>
 `
   )
   return html`<p>${fill(words.publishRefused, { checked, refused })}</p>${complete ? html`` : html`<p>${words.publishPartly}</p>`}
@@ -143,17 +144,16 @@ function publishForm (words: Words, template: TemplateDetail, version: number): 
 
 function previewSection (words: Words, template: TemplateDetail, asked: string): Html {
   const version = String(template.version)
-  const formats = [...template.formats, 'TEXT']
-  const format = formats.find((one) => one === asked && !savedFormats.includes(one)) ?? ''
+  const format = previewFormats.find((one) => one === asked && !savedFormats.includes(one)) ?? ''
   const at = `${addressOf(template)}/preview`
-  const linkTo = (one: string): Html =>
-    savedFormats.includes(one)
+  const linkTo = (one: PreviewFormat | ''): Html =>
+    one !== '' && savedFormats.includes(one)
       ? html`<a href="${withQuery(at, { format: one, version })}" aria-label="${fill(words.previewDownload, { format: one })}">${one}</a> `
       : html`<a href="${withQuery(addressOf(template), { version, format: one })}#preview"${
         one === format ? html` aria-current="page"` : html``
       }>${one === '' ? words.previewUsual : one}</a> `
   return html`<section aria-labelledby="preview"><h2 id="preview">${words.preview}</h2><p class="quiet">${words.previewIntro}</p>
-<nav class="views" aria-label="${words.previewFormat}">${['', ...formats].map(linkTo)}</nav>${
+<nav class="views" aria-label="${words.previewFormat}">${(['', ...previewFormats] as const).map(linkTo)}</nav>${
     previewFrame(words, { name: template.name, source: withQuery(at, { version, format }) })
   }</section>`
 }

@@ -1,8 +1,8 @@
 import type { Database, StoredTemplate } from '@dispatch/core'
-import { type TemplateWorkers, withPlaceholderImages } from '@dispatch/documents'
+import { apiFormats, type TemplateWorkers, withPlaceholderImages } from '@dispatch/documents'
 import type { VersionCheck } from '../contract/templates.ts'
 import { listTemplateUses, readTemplateData } from '../store/template-uses.ts'
-import { renderedAs, usualFormat } from './preview.ts'
+import { usualFormat } from './preview.ts'
 
 /** Of how many days, how many dispatches at most, how many at a time, within how many milliseconds, and how many are named. */
 const limits = { days: 30, dispatches: 500, batch: 50, time: 2_000, examples: 5 }
@@ -27,7 +27,7 @@ export async function checkVersion (
     if (performance.now() > end) return { ...found, complete: false }
     const all = await readTemplateData(database, companyId, uses.slice(first, first + limits.batch))
     const examples = limits.examples - found.examples.length
-    const batch = await templateWorkers.refuse(companyId, { template, all, at: '/data', format: renderedAs(usualFormat(source)), examples })
+    const batch = await templateWorkers.refuse(companyId, { template, all, at: '/data', format: apiFormats[usualFormat(source)], examples })
     if (batch === undefined) return { ...found, complete: false }
     found.checked += all.length
     found.refused += batch.refused

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
 import { refusal } from '@dispatch/core'
-import { RenderError, type RenderJob, type TemplateWorkers, withPlaceholderImages } from '@dispatch/documents'
+import { apiFormats, RenderError, type RenderJob, type TemplateWorkers, withPlaceholderImages } from '@dispatch/documents'
 import type { PreviewBody, PreviewFormat } from '../contract/templates.ts'
 import type { NewVersion } from '../store/template-changes.ts'
 import { refuseIfAny } from './inspect.ts'
-import { makePreview, type Preview, renderedAs, usualFormat } from './preview.ts'
+import { makePreview, type Preview, usualFormat } from './preview.ts'
 
 type Parts = { templateWorkers: TemplateWorkers, now: () => Date }
 
@@ -27,7 +27,7 @@ async function requireFit (
   { data, format }: { data: JsonObject, format: PreviewFormat }
 ): Promise<void> {
   const template = { digest, schema, source: withPlaceholderImages(source) }
-  refuseIfAny((await templateWorkers.check(companyId, { template, data, at: '/data', format: renderedAs(format) })).problems)
+  refuseIfAny((await templateWorkers.check(companyId, { template, data, at: '/data', format: apiFormats[format] })).problems)
 }
 
 /** `at`: where the data stand in the client's body. */

@@ -3,16 +3,11 @@ import type { Fault, Field } from './field.ts'
 /** What the service says of texts that it cannot make a document of. `again`: it had too much to do. */
 type Refused = { said: string, again: boolean, faults: Readonly<Record<string, readonly Fault[]>> }
 
-type Made = { frame: HTMLIFrameElement } | { file: Blob }
+type SavedFile = { file: Blob, name: string }
+type Made = { frame: HTMLIFrameElement } | SavedFile
 
 /** How long the reader pauses before a preview is made, and how long the service is left alone when it has too much to do, in ms. */
 const [pause, rest] = [600, 3_000]
-
-/** Formats that no browser shows, but saves; and those that every browser shows. In a format that is not named it may be a PDF. */
-const [saved, shown] = [['DOCX', 'XLSX'], ['HTML', 'TEXT']]
-
-/** What the names of saved files end with, by a part of their types. */
-const extensions = { pdf: 'pdf', wordprocessingml: 'docx', spreadsheetml: 'xlsx' }
 
 /**
  * Shows the document beside its texts while they are written: one preview is made at a time, and one whose texts have changed meanwhile is
@@ -68,7 +63,7 @@ function follow ({ form, place, state, format }: Parts, fields: readonly Field[]
   function replace (made: Made): void {
     for (const old of place.querySelectorAll('iframe, [download]')) if (!('frame' in made) || old !== made.frame) old.remove()
     if ('frame' in made) made.frame.className = ''
-    else place.append(linkTo(made.file))
+    else place.append(linkTo(made))
   }
   function say (what: 'working' | 'ready' | 'lost' | 'refused', said?: string): void {
     state.dataset['state'] = what
@@ -90,20 +85,24 @@ function follow ({ form, place, state, format }: Parts, fields: readonly Field[]
 }
 
 /**
- * What becomes of the texts: a document, or what is wrong in them. Undefined: no answer came. Where PDF files are not shown, a frame would
+ * What becomes of the texts: a document, or what is wrong in them. Undefined: no answer came. The page names the formats that every browser
+ * shows, and those that none shows but saves; in a format that is not named it may be a PDF. Where PDF files are not shown, a frame would
  * never be told that its PDF is there.
  */
 async function ask (form: HTMLFormElement, place: HTMLElement, format: string): Promise<Made | Refused | undefined> {
-  if (shown.includes(format) || navigator.pdfViewerEnabled && !saved.includes(format)) return await openFrame(form, place)
+  const isOf = (list: 'shown' | 'saved'): boolean => place.dataset[list]?.split(' ').includes(format) === true
+  if (isOf('shown') || navigator.pdfViewerEnabled && !isOf('saved')) return await openFrame(form, place)
   const made = await fetchFile(form)
-  return made !== undefined && 'file' in made && extensionOf(made.file) === undefined ? await openFrame(form, place) : made
+  return made !== undefined && 'file' in made && made.file.type.startsWith('text/') ? await openFrame(form, place) : made
 }
 
 async function fetchFile (form: HTMLFormElement): Promise<Made | Refused | undefined> {
   try {
     const texts = [...new FormData(form)].flatMap(([name, value]) => typeof value === 'string' ? [[name, value]] : [])
     const answer = await fetch(addressOf(form), { method: 'POST', body: new URLSearchParams(texts), redirect: 'error' })
-    return answer.ok ? { file: await answer.blob() } : refusedIn(await answer.text())
+    if (!answer.ok) return refusedIn(await answer.text())
+    const name = /filename="([^"]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? 'preview'
+    return { file: await answer.blob(), name }
   } catch {
     // No connection or no session.
     return undefined
@@ -155,16 +154,11 @@ function openFrame (form: HTMLFormElement, place: HTMLElement): Promise<Made | R
   })
 }
 
-/** Undefined: every browser shows such a file. */
-function extensionOf ({ type }: Blob): string | undefined {
-  return Object.entries(extensions).find(([part]) => type.includes(part))?.[1]
-}
-
-function linkTo (file: Blob): HTMLElement {
+function linkTo ({ file, name }: SavedFile): HTMLElement {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(file)
-  link.download = `preview.${extensionOf(file) ?? 'txt'}`
+  link.download = name
   const size = new Intl.NumberFormat(document.documentElement.lang, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 1 })
-  link.textContent = `${link.download} (${size.format(file.size / 1000)})`
+  link.textContent = `${name} (${size.format(file.size / 1000)})`
   return link
 }

@@ -1,0 +1,47 @@
+import type { JsonObject } from '@dispatch/common'
+import type { CallContext } from '../host/call/invoke.ts'
+import { type Log, logWith } from '../host/call/log.ts'
+import type { Network } from '../host/http/network.ts'
+import type { InstalledProvider } from '../host/load/load.ts'
+import type { StoredConfiguration } from '../store/configuration/configurations.ts'
+import type { Database } from '../store/db/database.ts'
+import { adapterState } from '../store/vendor/provider-state.ts'
+import type { Connections } from './connections.ts'
+import { scopeOf } from './vault.ts'
+
+export type OwnCalls = {
+  connections: Pick<Connections, 'signIn'>
+  network: Network
+  database: Database
+  log: Log
+  now: () => Date
+  newId: () => string
+}
+
+/** A configuration that is called about itself, with its opened settings. */
+type Called = { companyId: number, provider: InstalledProvider, configuration: StoredConfiguration, settings: JsonObject }
+
+/** The context of a call that is about a configuration, and about no dispatch: it has no documents and no checkpoint. */
+export function ownCallContext ({ connections, network, database, log, now, newId }: OwnCalls, called: Called): CallContext {
+  const { companyId, provider, configuration, settings } = called
+  const none = (): Promise<never> => Promise.reject(new TypeError('A call about a configuration has no documents and no checkpoint.'))
+  const reference = newId()
+  const connection = connections.signIn(called)
+  return {
+    settings,
+    requestSettings: {},
+    sandbox: configuration.sandbox,
+    reference,
+    idempotencyKey: reference,
+    log: logWith(log, { companyId, provider: provider.code }),
+    state: adapterState(database, { companyId, userId: configuration.userId }, provider),
+    now,
+    resources: {
+      network,
+      account: `${companyId}|${provider.code}|${scopeOf(configuration)}`,
+      documents: { read: none, keep: none },
+      checkpoint: { save: none },
+      ...(connection !== undefined && { connection })
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/** What there is to complete: each command with its words. */
+export const commands: Readonly<Record<string, readonly string[]>> = {
+  login: [],
+  send: [],
+  validate: [],
+  list: [],
+  show: [],
+  tail: [],
+  retry: [],
+  templates: ['pull', 'push', 'preview'],
+  types: [],
+  completion: ['bash', 'zsh', 'fish']
+}
+
+const options = ['--url', '--profile', '--json', '--async', '--sandbox', '--strict', '--key', '--status', '--limit', '--data', '--out',
+  '--help']
+
+const words = (list: readonly string[]): string => list.join(' ')
+const cases = Object.entries(commands).filter(([, list]) => list.length > 0)
+
+/** The script by which a shell completes the command. */
+export const completions: Readonly<Record<string, string>> = {
+  bash: `_dispatch () {
+  local word="\${COMP_WORDS[COMP_CWORD]}"
+  case "$word" in -*) COMPREPLY=( $(compgen -W "${words(options)}" -- "$word") ); return ;; esac
+  if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=( $(compgen -W "${words(Object.keys(commands))}" -- "$word") ); return; fi
+  if [ "$COMP_CWORD" -eq 2 ]; then
+    case "\${COMP_WORDS[1]}" in
+${cases.map(([name, list]) => `      ${name}) COMPREPLY=( $(compgen -W "${words(list)}" -- "$word") ); return ;;`).join('\n')}
+    esac
+  fi
+  COMPREPLY=( $(compgen -f -- "$word") )
+}
+complete -F _dispatch dispatch
+`,
+  zsh: `#compdef dispatch
+_dispatch () {
+  if (( CURRENT == 2 )); then compadd ${words(Object.keys(commands))}; return; fi
+  if [[ "$PREFIX" == -* ]]; then compadd -- ${words(options)}; return; fi
+  if (( CURRENT == 3 )); then
+    case "$words[2]" in
+${cases.map(([name, list]) => `      ${name}) compadd ${words(list)}; return ;;`).join('\n')}
+    esac
+  fi
+  _files
+}
+compdef _dispatch dispatch
+`,
+  fish: `complete -c dispatch -n __fish_use_subcommand -f -a '${words(Object.keys(commands))}'
+${cases.map(([name, list]) => `complete -c dispatch -n '__fish_seen_subcommand_from ${name}' -a '${words(list)}'`).join('\n')}
+${options.map((option) => `complete -c dispatch -l ${option.slice(2)}`).join('\n')}
+`
+}

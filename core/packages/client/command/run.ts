@@ -1,0 +1,301 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { type Readable, Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
+import { clientOf } from '../client.ts'
+import { type CallError, isCallError } from '../errors.ts'
+import type { ServerEvent } from '../events.ts'
+import { commands, completions } from './completion.ts'
+import { readProfile, writeProfile } from './settings.ts'
+import { type JsonSchema, typesOf, type Vocabulary } from './types.ts'
+
+export const usage = `dispatch login --url <address>                    stores a key, which it reads from standard input
+dispatch send <service>[/<service> …] [<file>]    dispatches a request: JSON from a file or standard input
+dispatch validate <service>[/<service> …] [<file>]
+dispatch list [--status <status>] [--limit <number>]
+dispatch show <dispatch>
+dispatch tail [<dispatch>]                        follows a dispatch to its end, or all of the company
+dispatch retry <dispatch>
+dispatch templates pull [<folder>]                writes the company's templates into a folder, each as a JSON file
+dispatch templates push <file>                    stores a template, or its next version
+dispatch templates preview <template> --out <file> [--data <file>]
+dispatch types [--out <file>]                     writes TypeScript types of the data of the templates
+dispatch completion bash|zsh|fish
+
+--profile <name>  a service and its key; "default" unless given. DISPATCH_URL and DISPATCH_KEY go first.
+--json            prints what the service answers
+--async, --sandbox, --strict, --key <idempotency key>    for what is sent
+
+Exit codes: 0 done, 1 refused, 2 wrong usage, 3 the outcome is unknown, 4 not now or not reachable, 5 no access.`
+
+/** What a run reads and writes. */
+export type Surroundings = {
+  env: Readonly<Record<string, string | undefined>>
+  input: Readable & { isTTY?: boolean }
+  output: Writable
+  errors: Writable
+  vocabulary: () => Promise<Vocabulary>
+}
+
+class UsageError extends Error {}
+
+type Json = Record<string, unknown>
+type Page = { data: Json[], nextCursor: string | null }
+type List = PromiseLike<Page> & AsyncIterable<Json>
+type Api = {
+  api: {
+    list: (options: object) => List
+    show: (id: string) => Promise<Json>
+    retry: (id: string, body: object, options: object) => Promise<Json>
+    followAll: () => AsyncGenerator<ServerEvent>
+    templates: (options: object) => List
+    template: (id: string) => Promise<Json>
+    addTemplate: (body: object) => Promise<Json>
+    addVersion: (id: number, body: object) => Promise<Json>
+    preview: (id: string, body: object) => Promise<Response>
+    send: (body: object, options: object) => Promise<Json>
+    validate: (body: object, options: object) => Promise<Json>
+  }
+  wait: (id: string, options: object) => Promise<Json>
+}
+
+const apiVersion = '1.1.0'
+
+/** Runs a command, and answers its exit code. */
+export async function run (given: readonly string[], surroundings: Surroundings): Promise<number> {
+  try {
+    return await command(given, surroundings)
+  } catch (error) {
+    const { errors } = surroundings
+    if (isCallError(error)) {
+      errors.write(`${told(error)}\n`)
+      return codeOf(error)
+    }
+    errors.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    return error instanceof UsageError || (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS') === true ? 2 : 1
+  }
+}
+
+async function command (given: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { values, positionals: [name = '', ...words] } = parseArgs({
+    args: [...given],
+    allowPositionals: true,
+    options: {
+      url: { type: 'string' },
+      profile: { type: 'string', default: 'default' },
+      json: { type: 'boolean' },
+      async: { type: 'boolean' },
+      sandbox: { type: 'boolean' },
+      strict: { type: 'boolean' },
+      key: { type: 'string' },
+      status: { type: 'string' },
+      limit: { type: 'string', default: '25' },
+      data: { type: 'string' },
+      out: { type: 'string' },
+      help: { type: 'boolean' }
+    }
+  })
+  const { env, input, output } = surroundings
+  const print = (line: string): void => {
+    output.write(`${line}\n`)
+  }
+  if (values.help === true || name === 'help') {
+    print(usage)
+    return 0
+  }
+  if (!Object.hasOwn(commands, name)) throw new UsageError(name === '' ? usage : `There is no command "${name}".\n\n${usage}`)
+  const [first] = words
+  const need = (what: string): string => {
+    if (first === undefined) throw new UsageError(`"dispatch ${name}" needs ${what}.`)
+    return first
+  }
+  if (name === 'completion') {
+    const script = completions[need('a shell: bash, zsh or fish')]
+    if (script === undefined) throw new UsageError('There is completion for bash, zsh and fish.')
+    output.write(script)
+    return 0
+  }
+  const stored = await readProfile(values.profile, env)
+  const url = values.url ?? stored.url
+  if (url === undefined) throw new UsageError('Where is the service? Say it with --url, DISPATCH_URL, or "dispatch login --url <address>".')
+  const services = name === 'send' || name === 'validate' ? need('a service, such as invoicing or file/email') : 'file'
+  if (!/^[a-z]+(\/[a-z]+){0,3}$/.test(services)) throw new UsageError(`"${services}" is no service, nor up to four with / between them.`)
+  const connect = (key: string): Api =>
+    clientOf({ baseUrl: url, key }, {
+      apiVersion,
+      operations: {
+        api: {
+          list: 'GET /api/v1/dispatches pages',
+          show: 'GET /api/v1/dispatches/{id}',
+          retry: 'POST /api/v1/dispatches/{id}/retry body key',
+          followAll: 'GET /api/v1/dispatches/changes events',
+          templates: 'GET /api/v1/templates pages',
+          template: 'GET /api/v1/templates/{id}',
+          addTemplate: 'POST /api/v1/templates body',
+          addVersion: 'PUT /api/v1/templates/{id} body',
+          preview: 'POST /api/v1/templates/{id}/preview body raw',
+          send: `POST /api/${services} body key`,
+          validate: `POST /api/${services}/validate body`
+        }
+      }
+    }) as Api
+  const show = (answer: Json, line: string): void => print(values.json === true ? JSON.stringify(answer, null, 2) : line)
+  if (name === 'login') {
+    const key = await readKey(surroundings)
+    await connect(key).api.templates({ limit: 1 })
+    print(`${await writeProfile(values.profile, { url, key }, env)} has the key for ${url}, as the profile "${values.profile}".`)
+    return 0
+  }
+  if (stored.key === undefined) throw new UsageError('Who asks? "dispatch login" stores a key, and DISPATCH_KEY says one.')
+  const { api, wait } = connect(stored.key)
+  const sending = {
+    ...values.async === true ? { async: true } : {},
+    ...values.sandbox === true ? { sandbox: true } : {},
+    ...values.strict === true ? { strict: true } : {},
+    ...values.key === undefined ? {} : { idempotencyKey: values.key }
+  }
+  switch (name) {
+    case 'send': {
+      const answer = await api.send(await readJson(words[1], input), sending)
+      show(answer, `${String(answer['dispatchId'])} ${String(answer['status'])}${warningsOf(answer)}`)
+      return 0
+    }
+    case 'validate': {
+      const { idempotencyKey: _, async: __, ...options } = { idempotencyKey: '', async: false, ...sending }
+      const answer = await api.validate(await readJson(words[1], input), options)
+      show(answer, `${String(answer['result'])}${warningsOf(answer)}`)
+      return 0
+    }
+    case 'list': {
+      const page = await api.list({ limit: values.limit, status: values.status })
+      if (values.json === true) print(JSON.stringify(page, null, 2))
+      else for (const dispatch of page.data) print(lineOf(dispatch))
+      return 0
+    }
+    case 'show': {
+      const dispatch = await api.show(need('the id of a dispatch'))
+      const steps = (dispatch['steps'] as Json[]).map((step) =>
+        `  ${String(step['service'])} ${String(step['status'])}${nameIn(step['providerName'])}`
+      )
+      show(dispatch, [lineOf(dispatch), ...steps].join('\n'))
+      return 0
+    }
+    case 'tail': {
+      const line = (dispatch: Json): void => print(values.json === true ? JSON.stringify(dispatch) : lineOf(dispatch))
+      if (first === undefined) {
+        for (;;) for await (const { data } of api.followAll()) for (const one of (data as { data: Json[] }).data) line(one)
+      }
+      const end = await wait(first, { onChange: line })
+      return end['status'] === 'succeeded' ? 0 : 1
+    }
+    case 'retry': {
+      const answer = await api.retry(need('the id of a dispatch'), {}, sending)
+      show(answer, `${String(answer['dispatchId'])} ${String(answer['status'])}`)
+      return 0
+    }
+    case 'templates':
+      return templates(api, words, { ...values, print })
+    default: {
+      const found: { id: number, name: string, schema: JsonSchema }[] = []
+      for await (const template of api.templates({ limit: 100 })) found.push(template as (typeof found)[number])
+      const module = typesOf(found, await surroundings.vocabulary())
+      if (values.out === undefined) output.write(module)
+      else await writeFile(values.out, module)
+      return 0
+    }
+  }
+}
+
+type TemplateOptions = { out?: string, data?: string, print: (line: string) => void }
+
+/** Pulls, pushes and previews templates. A file has what a company may write, and the version that it is based on. */
+async function templates (api: Api['api'], [word, place]: readonly string[], { out, data, print }: TemplateOptions): Promise<number> {
+  if (word === 'pull') {
+    const folder = place ?? '.'
+    await mkdir(folder, { recursive: true })
+    for await (const { id, companyId } of api.templates({ limit: 100 })) {
+      if (companyId === null) continue
+      const { name, service, documentType, source, schema, sample, latestVersion } = await api.template(String(id))
+      const file = join(folder, `${String(id)}.template.json`)
+      await writeFile(file,
+        `${JSON.stringify({ id, baseVersion: latestVersion, name, service, documentType, source, schema, sample }, null, 2)}\n`)
+      print(`${file} ${String(name)}`)
+    }
+    return 0
+  }
+  if (word === 'push' && place !== undefined) {
+    const { id, baseVersion, ...template } = JSON.parse(await readFile(place, 'utf8')) as { id?: number, baseVersion?: number } & Json
+    const stored = id === undefined ? await api.addTemplate(template) : await api.addVersion(id, { baseVersion, ...template })
+    const { id: kept, latestVersion } = stored
+    // The next push is based on what this one has stored.
+    await writeFile(place, `${JSON.stringify({ id: kept, baseVersion: latestVersion, ...template }, null, 2)}\n`)
+    print(`${String(kept)} version ${String(latestVersion)}${warningsOf(stored)}`)
+    return 0
+  }
+  if (word === 'preview' && place !== undefined && out !== undefined) {
+    const answer = await api.preview(place, data === undefined ? {} : { data: JSON.parse(await readFile(data, 'utf8')) as object })
+    await writeFile(out, new Uint8Array(await answer.arrayBuffer()))
+    print(out)
+    return 0
+  }
+  throw new UsageError('There are "templates pull [<folder>]", "templates push <file>" and "templates preview <template> --out <file>".')
+}
+
+/** What went wrong, where, and the id by which the service's operators find it. */
+function told ({ message, problems, requestId, dispatchId }: CallError): string {
+  return [
+    message,
+    ...problems.slice(1).map(({ path, message: sentence }) => `  ${path}: ${sentence}`),
+    ...dispatchId === undefined ? [] : [`The dispatch: ${dispatchId}`],
+    ...requestId === undefined ? [] : [`The request: ${requestId}`]
+  ].join('\n')
+}
+
+function codeOf ({ error, outcomeUnknown }: CallError): number {
+  if (error === 'unauthorized' || error === 'forbidden' || error === 'fresh_proof_required' || error === 'https_required') return 5
+  if (error === 'rate_limited' || error === 'service_unavailable' || error === 'provider_unavailable' || error === 'unreachable') return 4
+  return outcomeUnknown ? 3 : 1
+}
+
+function lineOf ({ dispatchId, status, createdAt, services, recipient }: Json): string {
+  const texts = [dispatchId, status, createdAt, (services as string[] | undefined)?.join('/'), recipient] as (string | undefined)[]
+  return texts.filter((one) => one !== undefined).join(' ')
+}
+
+function nameIn (providerName: unknown): string {
+  return typeof providerName === 'string' ? ` ${providerName}` : ''
+}
+
+function warningsOf ({ warnings }: Json): string {
+  return ((warnings ?? []) as { path: string, message: string }[]).map(({ path, message }) => `\n  ${path}: ${message}`).join('')
+}
+
+async function readJson (file: string | undefined, input: Readable): Promise<object> {
+  const written = file === undefined || file === '-' ? await text(input) : await readFile(file, 'utf8')
+  try {
+    return JSON.parse(written) as object
+  } catch (cause) {
+    throw new UsageError(`${file ?? 'Standard input'} is not JSON: ${cause instanceof Error ? cause.message : ''}`, { cause })
+  }
+}
+
+/** A key from standard input; at a terminal it is not shown. It is never an argument, which other users of the machine could read. */
+async function readKey ({ input, errors }: Surroundings): Promise<string> {
+  const isTyped = input.isTTY === true
+  const nowhere = new Writable({
+    write: (_chunk, _encoding, done) => {
+      done()
+    }
+  })
+  const reader = createInterface({ input, output: nowhere, terminal: isTyped })
+  if (isTyped) errors.write('Key: ')
+  try {
+    for await (const line of reader) if (line.trim() !== '') return line.trim()
+    throw new UsageError('No key was given: it is the first line of standard input. POST /api/v1/keys, or the console, makes one.')
+  } finally {
+    reader.close()
+    if (isTyped) errors.write('\n')
+  }
+}

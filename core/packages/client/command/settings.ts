@@ -1,0 +1,46 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+/** Where a service is, and the key for it. */
+export type Profile = { url: string, key: string }
+type Profiles = Record<string, Profile>
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The file of the profiles: only its owner can read it. */
+export function profilesFile (env: Environment): string {
+  return join(env['XDG_CONFIG_HOME'] ?? env['APPDATA'] ?? join(homedir(), '.config'), 'dispatch', 'profiles.json')
+}
+
+/** The profile of a call. What the environment says goes first, so that programs need no file. */
+export async function readProfile (name: string, env: Environment): Promise<Partial<Profile>> {
+  const stored = (await readProfiles(env))[name]
+  const [url, key] = [env['DISPATCH_URL'] ?? stored?.url, env['DISPATCH_KEY'] ?? stored?.key]
+  return { ...url === undefined ? {} : { url }, ...key === undefined ? {} : { key } }
+}
+
+export async function writeProfile (name: string, profile: Profile, env: Environment): Promise<string> {
+  const file = profilesFile(env)
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await writeFile(file, `${JSON.stringify({ ...await readProfiles(env), [name]: profile }, null, 2)}\n`, { mode: 0o600 })
+  // A file that was there keeps its mode otherwise.
+  await chmod(file, 0o600)
+  return file
+}
+
+async function readProfiles (env: Environment): Promise<Profiles> {
+  const file = profilesFile(env)
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw error
+  }
+  try {
+    return JSON.parse(text) as Profiles
+  } catch (cause) {
+    throw new Error(`${file} is not JSON: mend or remove it.`, { cause })
+  }
+}

@@ -1,0 +1,158 @@
+/** A problem of a request, with its place. */
+export type Problem = { path: string, code: string, message: string, line?: number, column?: number }
+
+/** A step of a chain, as an error tells of it. */
+export type FailedStep = { service: string, status: string, error?: { error: string, message: string } }
+
+/** What an error tells besides its word and its sentence. */
+export type Facts = {
+  /** The status of HTTP; undefined where there was no answer. */
+  httpStatus?: number | undefined
+  requestId?: string | undefined
+  dispatchId?: string | undefined
+  /** The key under which the request was sent: the same request with the same key is sent once. */
+  idempotencyKey?: string | undefined
+  /** Seconds until another try makes sense. */
+  retryAfter?: number | undefined
+  problems?: readonly Problem[] | undefined
+  steps?: readonly FailedStep[] | undefined
+  retryUrl?: string | undefined
+  cause?: unknown
+}
+
+/** What a word says about whether something was sent: surely not, maybe, or a part of it. */
+type Sending = 'not' | 'unknown' | 'part'
+
+/** What every error of a call has. `error` says which class it is: it narrows `CallError`. */
+export abstract class DispatchError<Word extends string = string> extends Error {
+  /** The machine-readable word. */
+  readonly error: Word
+  /** Nothing was sent and nothing was changed: the request may be sent again. */
+  readonly surelyNotSent: boolean
+  /** It may have been sent: repeat the request under its idempotency key, because under another one it may be sent twice. */
+  readonly outcomeUnknown: boolean
+  readonly httpStatus: number | undefined
+  readonly requestId: string | undefined
+  readonly dispatchId: string | undefined
+  readonly idempotencyKey: string | undefined
+  /** Seconds until another try makes sense; undefined where none does. */
+  readonly retryAfter: number | undefined
+  /** All problems of the request, each with its place as a JSON pointer. */
+  readonly problems: readonly Problem[]
+
+  constructor (error: Word, message: string, facts: Facts, sending: Sending) {
+    super(message, { cause: facts.cause })
+    this.name = new.target.name
+    this.error = error
+    this.surelyNotSent = sending === 'not'
+    this.outcomeUnknown = sending === 'unknown'
+    this.httpStatus = facts.httpStatus
+    this.requestId = facts.requestId
+    this.dispatchId = facts.dispatchId
+    this.idempotencyKey = facts.idempotencyKey
+    this.retryAfter = facts.retryAfter
+    this.problems = facts.problems ?? []
+  }
+}
+
+/** The request is wrong: `problems` say where. */
+export class InvalidRequestError extends DispatchError<
+  | 'validation_error'
+  | 'validation_failed'
+  | 'unsupported_version'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'expectation_failed'
+  | 'idempotency_key_reused'
+> {}
+/** The key or the login does not let this through. */
+export class AccessError extends DispatchError<'unauthorized' | 'fresh_proof_required' | 'forbidden' | 'https_required'> {}
+export class NotFoundError extends DispatchError<'not_found' | 'template_not_found' | 'unknown_service' | 'unknown_chain'> {}
+/** The state of things does not allow it. */
+export class ConflictError extends DispatchError<'conflict' | 'consent_required' | 'document_expired'> {}
+export class CreditsError extends DispatchError<'insufficient_credits'> {}
+/** The provider refused it, or none can do it. */
+export class ProviderError extends DispatchError<
+  'provider_error' | 'authentication_error' | 'configuration_missing' | 'distant_service_error'
+> {}
+/** Some steps of a chain succeeded. `client.dispatches.retry(dispatchId)` runs the others, and repeats none. */
+export class PartialDispatchError extends DispatchError<'partially_dispatched'> {
+  readonly steps: readonly FailedStep[]
+  readonly retryUrl: string | undefined
+  constructor (error: 'partially_dispatched', message: string, facts: Facts, sending: Sending) {
+    super(error, message, facts, sending)
+    this.steps = facts.steps ?? []
+    this.retryUrl = facts.retryUrl
+  }
+}
+/** Not now: it was tried as often as the client may, or the pause is longer than it may wait. */
+export class BusyError extends DispatchError<'rate_limited' | 'service_unavailable' | 'provider_unavailable' | 'idempotency_in_progress'> {}
+/** It may have been sent. */
+export class UnknownOutcomeError extends DispatchError<'timeout' | 'recording_unknown' | 'outcome_unknown' | 'internal_error'> {}
+export class DocumentError extends DispatchError<'document_damaged'> {}
+/** There was no answer, or not all of one. `unreachable`: nothing was sent. */
+export class ConnectionError extends DispatchError<'unreachable' | 'connection_lost'> {}
+/** Something answered, but not as this client understands it. `wrong_address`: it was not the service, and nothing was sent. */
+export class AnswerError extends DispatchError<'wrong_address' | 'unreadable_answer' | 'unknown_error'> {}
+
+/** Every error of a call: its `error` narrows it. */
+export type CallError =
+  | InvalidRequestError
+  | AccessError
+  | NotFoundError
+  | ConflictError
+  | CreditsError
+  | ProviderError
+  | PartialDispatchError
+  | BusyError
+  | UnknownOutcomeError
+  | DocumentError
+  | ConnectionError
+  | AnswerError
+
+export function isCallError (error: unknown): error is CallError {
+  return error instanceof DispatchError
+}
+
+type Make = (word: string, message: string, facts: Facts) => CallError | undefined
+type Made<Word> = new(word: Word, message: string, facts: Facts, sending: Sending) => CallError
+
+/** The words of a class, and what each says about whether something was sent. */
+function kind<Word extends string> (Class: Made<Word>, words: Readonly<Record<Word, Sending>>): Make {
+  const has = (word: string): word is Word => Object.hasOwn(words, word)
+  return (word, message, facts) => has(word) ? new Class(word, message, facts, words[word]) : undefined
+}
+
+const kinds = [
+  kind(InvalidRequestError, {
+    validation_error: 'not',
+    validation_failed: 'not',
+    unsupported_version: 'not',
+    payload_too_large: 'not',
+    unsupported_media_type: 'not',
+    expectation_failed: 'not',
+    idempotency_key_reused: 'not'
+  }),
+  kind(AccessError, { unauthorized: 'not', fresh_proof_required: 'not', forbidden: 'not', https_required: 'not' }),
+  kind(NotFoundError, { not_found: 'not', template_not_found: 'not', unknown_service: 'not', unknown_chain: 'not' }),
+  kind(ConflictError, { conflict: 'not', consent_required: 'not', document_expired: 'not' }),
+  kind(CreditsError, { insufficient_credits: 'not' }),
+  kind(ProviderError, { provider_error: 'not', authentication_error: 'not', configuration_missing: 'not', distant_service_error: 'not' }),
+  kind(PartialDispatchError, { partially_dispatched: 'part' }),
+  kind(BusyError, { rate_limited: 'not', service_unavailable: 'not', provider_unavailable: 'not', idempotency_in_progress: 'unknown' }),
+  kind(UnknownOutcomeError, { timeout: 'unknown', recording_unknown: 'unknown', outcome_unknown: 'unknown', internal_error: 'unknown' }),
+  kind(DocumentError, { document_damaged: 'not' }),
+  kind(ConnectionError, { unreachable: 'not', connection_lost: 'unknown' }),
+  kind(AnswerError, { wrong_address: 'not', unreadable_answer: 'unknown', unknown_error: 'unknown' })
+]
+
+/** The error of a word; a word that this version does not know becomes `unknown_error`. */
+export function errorOf (word: string, message: string, facts: Facts): CallError {
+  for (const make of kinds) {
+    const error = make(word, message, facts)
+    if (error !== undefined) return error
+  }
+  return new AnswerError('unknown_error',
+    `${message} (The service calls this "${word}", which this version of @dispatch/client does not know: update the package.)`, facts,
+    'unknown')
+}

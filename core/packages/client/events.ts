@@ -1,0 +1,39 @@
+/** A server-sent event with its data. */
+export type ServerEvent<Data = unknown> = { event: string, data: Data }
+
+/** The events of an answer as they come (HTML, 9.2). The last one, `end`, is not told. */
+export async function* eventsOf (answer: Response): AsyncGenerator<ServerEvent, undefined> {
+  let event = 'message'
+  let data: string[] = []
+  for await (const line of linesOf(answer)) {
+    const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
+    if (field === 'event') event = value
+    else if (field === 'data') data.push(value)
+    else if (line === '') {
+      if (event === 'end') return
+      if (data.length > 0) yield { event, data: JSON.parse(data.join('\n')) as unknown }
+      event = 'message'
+      data = []
+    }
+  }
+}
+
+async function* linesOf ({ body }: Response): AsyncGenerator<string, undefined> {
+  if (body === null) return
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      text += decoder.decode(value, { stream: !done })
+      const lines = text.split(/\r?\n/)
+      text = lines.pop() ?? ''
+      yield* lines
+      if (done) return
+    }
+  } finally {
+    // Whoever leaves the loop lets go of the connection.
+    await reader.cancel().catch(() => undefined)
+  }
+}

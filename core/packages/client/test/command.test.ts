@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import t from 'tap'
+import { contains, has, lacks } from '../../../../test/support/matching.ts'
+import { quickRenderer } from '../../../../test/support/quick-renderer.ts'
+import { startService } from '../../../../test/support/service.ts'
+import { run } from '../command/run.ts'
+import { typesOf } from '../command/types.ts'
+import { refusal, serve } from './server.ts'
+
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
+const folder = mkdtempSync(join(tmpdir(), 'dispatch-command-'))
+t.teardown(() => rmSync(folder, { recursive: true }))
+const { body: { key } } = await service.send('POST', '/api/v1/keys', {
+  body: { name: 'Command', mode: 'live', scopes: ['send', 'read_own', 'templates'] }
+})
+
+type Ended = { code: number, output: string, errors: string }
+
+/** Runs the command with an input; what is stored is in a folder of its own. */
+async function dispatch (words: readonly string[], input: unknown = '', env: Record<string, string> = {}): Promise<Ended> {
+  const written = { output: '', errors: '' }
+  const into = (place: keyof typeof written): Writable =>
+    new Writable({
+      write (chunk, _encoding, done) {
+        written[place] += String(chunk)
+        done()
+      }
+    })
+  const code = await run(words, {
+    env: { XDG_CONFIG_HOME: folder, ...env },
+    input: Readable.from([typeof input === 'string' ? input : JSON.stringify(input)]),
+    output: into('output'),
+    errors: into('errors'),
+    vocabulary: () => Promise.resolve({})
+  })
+  return { code, ...written }
+}
+
+const message = (phoneNumber = '+33612345678'): object => ({ sms: { phoneNumber, message: 'Hello' } })
+
+await t.test('without a service or a key it says how to name one', async (t) => {
+  has(t, await dispatch(['list']), { code: 2, errors: /Where is the service\? Say it with --url, DISPATCH_URL/ })
+  has(t, await dispatch(['list', '--url', service.url]), { code: 2, errors: /Who asks\? "dispatch login" stores a key/ })
+})
+
+await t.test('login stores a key that the service knows, where only its owner can read it', async (t) => {
+  const wrong = await dispatch(['login', '--url', service.url], 'dk_live_wrong\n')
+  t.equal(wrong.code, 5)
+  t.strictSame(readdirSync(folder), [], 'nothing is stored')
+  has(t, await dispatch(['login', '--url', service.url], '\n'), { code: 2, errors: /No key was given/ })
+  const { code, output } = await dispatch(['login', '--url', service.url], `${key}\n`)
+  t.equal(code, 0)
+  lacks(t, output, key)
+  const file = join(folder, 'dispatch/profiles.json')
+  t.strictSame(JSON.parse(readFileSync(file, 'utf8')), { default: { url: service.url, key } })
+  t.equal(statSync(file).mode & 0o777, 0o600)
+})
+
+await t.test('a request is validated, sent, listed, shown, followed; what is refused says where and how', async (t) => {
+  has(t, await dispatch(['validate', 'sms'], message()), { code: 0, output: 'success\n' })
+  const sent = await dispatch(['send', 'sms'], message())
+  has(t, sent, { code: 0, output: /^[-\w]{36} succeeded\n$/ })
+  const [id = ''] = sent.output.split(' ')
+  contains(t, (await dispatch(['list', '--status', 'succeeded'])).output, id)
+  has(t, await dispatch(['show', id]), { code: 0, output: /succeeded .* sms \+33612345678\n {2}sms accepted simulator\n$/ })
+  has(t, JSON.parse((await dispatch(['show', id, '--json'])).output), { dispatchId: id, status: 'succeeded' })
+  const file = join(folder, 'message.json')
+  writeFileSync(file, JSON.stringify(message()))
+  const queued = await dispatch(['send', 'sms', file, '--async', '--key', 'once'])
+  has(t, queued, { code: 0, output: /queued\n$/ })
+  const [later = ''] = queued.output.split(' ')
+  has(t, await dispatch(['tail', later]), { code: 0, output: /succeeded [^\n]*\n$/ })
+  contains(t, (await dispatch(['send', 'sms', file, '--key', 'once'])).output, later, 'the same key sends nothing else')
+  has(t, await dispatch(['retry', id]), { code: 1, errors: /only one that failed.*\nThe dispatch: .*\nThe request: / })
+  has(t, await dispatch(['send', 'sms'], { ...message('+33612'), foo: 1 }), {
+    code: 1,
+    errors: /^\/foo: Unknown field[^\n]*\n {2}\/sms\/phoneNumber: Expected[^\n]*\nThe request: /
+  })
+  has(t, await dispatch(['send', 'sms'], '{'), { code: 2, errors: /^Standard input is not JSON/ })
+  has(t, await dispatch(['send', '../v1/keys'], '{}'), { code: 2, errors: /is no service/ })
+  has(t, await dispatch(['sned']), { code: 2, errors: /^There is no command "sned"\./ })
+  has(t, await dispatch(['list', '--wrong']), { code: 2, errors: /--wrong/ })
+})
+
+await t.test('the exit code tells what became of a request', async (t) => {
+  const of = async (status: number, error: string): Promise<number> => {
+    const server = await serve(t, refusal(status, error, {}, { 'retry-after': '3600' }))
+    return (await dispatch(['send', 'sms'], message(), { DISPATCH_URL: server.url })).code
+  }
+  t.equal(await of(422, 'provider_error'), 1)
+  t.equal(await of(504, 'outcome_unknown'), 3)
+  t.equal(await of(503, 'provider_unavailable'), 4)
+  t.equal(await of(403, 'forbidden'), 5)
+})
+
+await t.test('a template is pulled, changed, pushed and previewed; one that somebody else has changed is not overwritten', async (t) => {
+  const { body: shipped } = await service.send('GET', '/api/v1/templates/1')
+  const { source, schema, sample } = shipped
+  const { body: own } = await service.send('POST', '/api/v1/templates', {
+    body: { source: source.replace('name: Invoice', 'name: Ours'), schema, sample }
+  })
+  const place = join(folder, 'templates')
+  has(t, await dispatch(['templates', 'pull', place]), { code: 0, output: new RegExp(`/${own.id}\\.template\\.json `) })
+  const file = join(place, `${own.id}.template.json`)
+  const old = readFileSync(file, 'utf8')
+  has(t, await dispatch(['templates', 'push', file]), { code: 0, output: new RegExp(`^${own.id} version 2`) })
+  has(t, JSON.parse(readFileSync(file, 'utf8')), { baseVersion: 2 })
+  writeFileSync(file, old)
+  has(t, await dispatch(['templates', 'push', file]), { code: 1, errors: /The request: / })
+  const out = join(folder, 'preview')
+  t.equal((await dispatch(['templates', 'preview', String(own.id), '--out', out])).code, 0)
+  t.ok(statSync(out).size > 0)
+  has(t, await dispatch(['templates', 'burn']), { code: 2, errors: /There are "templates pull/ })
+})
+
+await t.test('the data of templates have types', async (t) => {
+  contains(t, (await dispatch(['types'])).output, 'export type InvoiceData = {')
+  const schema = {
+    type: 'object',
+    required: ['a', 'd'],
+    properties: {
+      a: { type: 'string', description: 'The first */ one.' },
+      'b-c': { type: ['integer', 'null'] },
+      d: { type: 'array', items: { $ref: 'dispatch:invoice#/$defs/line', required: ['price'] } },
+      e: { enum: ['x', 1] },
+      f: { anyOf: [{ const: true }, { $ref: '#/properties/a' }, { type: 'string' }] },
+      g: {}
+    }
+  }
+  const vocabulary = { 'dispatch:invoice': { $defs: { line: { type: 'object', properties: { price: { type: 'number' } } } } } }
+  t.equal(typesOf([{ id: 7, name: '2nd été', schema }], vocabulary), `// Written by \`dispatch types\` from the schemas of the templates.
+
+/** The data of the template "2nd été" (7). */
+export type Template2ndÉtéData = {
+  /** The first * / one. */
+  "a": string
+  "b-c"?: number | null
+  "d": readonly ({
+    "price": number
+  })[]
+  "e"?: "x" | 1
+  /** The first * / one. */
+  "f"?: true | string
+  "g"?: unknown
+}
+`.replace('  /** The first * / one. */\n  "f"', '  "f"'))
+  t.end()
+})
+
+await t.test('each shell gets a script that it can read', async (t) => {
+  for (const shell of ['bash', 'zsh', 'fish']) has(t, await dispatch(['completion', shell]), { code: 0, output: /dispatch/ })
+  execFileSync('bash', ['-n'], { input: (await dispatch(['completion', 'bash'])).output })
+  const script = `${
+    (await dispatch(['completion', 'bash'])).output
+  }\nCOMP_WORDS=(dispatch templates pu) COMP_CWORD=2; _dispatch; echo "\${COMPREPLY[@]}"`
+  t.equal(execFileSync('bash', ['-c', script], { encoding: 'utf8' }), 'pull push\n')
+  has(t, await dispatch(['completion', 'tcsh']), { code: 2 })
+})

@@ -1,0 +1,7 @@
+import { chainFault, jsonServices, type ServicePath } from '@dispatch/core'
+
+/** What a row may be sent by: each service alone, and each two that may follow each other. */
+export const servicePaths: readonly ServicePath[] = jsonServices.flatMap((first): ServicePath[] => [
+  [first],
+  ...jsonServices.map((next): ServicePath => [first, next]).filter((path) => chainFault(path) === undefined)
+])

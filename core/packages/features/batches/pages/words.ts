@@ -1,0 +1,23 @@
+import { visitWith, withWords } from '@dispatch/plugins/console'
+import type { BatchView, cellTypes } from '../contract/batches.ts'
+import { words as en } from '../words.en.ts'
+import { words as fr } from '../words.fr.ts'
+
+const wordsOf = withWords({ en, fr })
+
+/** The texts of the console and of these pages, in one language. */
+export type Words = ReturnType<typeof wordsOf>
+
+export const visitOf = visitWith(wordsOf)
+
+/** What a page knows of its reader. */
+export type Visit = ReturnType<typeof visitOf>
+
+/** What the status of a batch is called. */
+export const statusWord = (words: Words, status: BatchView['status']): string => words[`batch_${status}`]
+
+/** What the state of rows is called. */
+export const stateWord = (words: Words, state: Exclude<keyof BatchView['counts'], 'total'>): string => words[`batchState_${state}`]
+
+/** What a type of cells is called. */
+export const typeWord = (words: Words, type: typeof cellTypes[number]): string => words[`batchType_${type}`]

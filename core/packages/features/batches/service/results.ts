@@ -1,0 +1,23 @@
+import type { ResultView } from '../contract/batches.ts'
+
+const heading = ['row', 'id', 'status', 'dispatchId', 'error', 'message']
+
+/** Results as text: an object on each line. */
+export async function* asNdjson (pages: AsyncIterable<readonly ResultView[]>): AsyncGenerator<string, void> {
+  for await (const page of pages) yield page.map((result) => `${JSON.stringify(result)}\n`).join('')
+}
+
+/** Results as CSV (RFC 4180) in UTF-8. What a spreadsheet would take for a formula has an apostrophe before it. */
+export async function* asCsv (pages: AsyncIterable<readonly ResultView[]>): AsyncGenerator<string, void> {
+  yield `${heading.join(',')}\r\n`
+  for await (const page of pages) {
+    yield page.map(({ row, id = '', status, dispatchId = '', problem }) =>
+      `${[String(row), id, status, dispatchId, problem?.error ?? '', problem?.message ?? ''].map(cell).join(',')}\r\n`
+    ).join('')
+  }
+}
+
+function cell (text: string): string {
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+}

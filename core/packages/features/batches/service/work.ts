@@ -1,0 +1,311 @@
+import type { JsonObject } from '@dispatch/common'
+import { type Accounts, type Actor, type CallbackType, type Database, DispatchError, type Log, type Outbox, type Pipeline,
+  runEvery } from '@dispatch/core'
+import pLimit from 'p-limit'
+import { forgetBatches } from '../store/batches.ts'
+import { advanceBatch, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, isKeyValid, listUnderWay, nextRows, type Progress,
+  releaseBatch, type RowChange, type Work } from '../store/rows.ts'
+import type { BatchRow } from '../store/tables.ts'
+import { bodyOf } from './body.ts'
+import { problemOf } from './row.ts'
+import { hasStopped, viewOf } from './view.ts'
+
+type Needs = {
+  accounts: Accounts
+  config: { concurrency: number, retentionDays: number }
+  database: Database
+  log: Log
+  newId: () => string
+  outbox: Outbox
+  pipeline: Pick<Pipeline, 'validate' | 'dispatch' | 'retry'>
+}
+
+/** Seconds for which a process has a batch to itself. */
+const claimLasts = 15
+/** Rows that are checked in one turn, and of any turn that are worked on at once. */
+const [checkedTogether, atOnce] = [32, 4]
+/** Milliseconds between two looks for a batch where there is none, and where all of them wait for their dispatches. */
+const [idle, shortest, longest] = [1_000, 20, 500]
+/** Seconds after which a batch is worked on again where something was not ready, and how often a row is tried so. */
+const [holdFor, mostTries] = [5, 100]
+/** Seconds after which a queued dispatch counts as kept waiting by its vendor, and the most of those in a batch. */
+const [keptAfter, mostKept] = [30, 1_000]
+/** Milliseconds between two looks for batches to forget. */
+const forgetEvery = 3_600_000
+
+/** What came of a turn: something was done, nothing could be, or something was not ready. */
+type Turn = 'done' | 'nothing' | 'held'
+
+/** What passes: the row is tried again. */
+const passing: ReadonlySet<string> = new Set(['timeout', 'provider_unavailable', 'service_unavailable', 'recording_unknown',
+  'idempotency_in_progress', 'rate_limited', 'internal_error'])
+
+/** The word of an error of a row. */
+const wordOf = (error: unknown): string => error instanceof DispatchError ? error.word : 'internal_error'
+
+/**
+ * Checks and sends the rows of batches, a few at a time: so many of a company are in the queue as leave a quarter of the places of this
+ * process to what the company asks for by itself. A row is handed to the queue under an idempotency key of its own: whenever a process
+ * ends, another one goes on, and sends nothing again.
+ */
+export function workOnBatches ({ accounts, config, database, log, newId, outbox, pipeline }: Needs): AsyncDisposable {
+  const window = Math.max(1, Math.floor(config.concurrency * 3 / 4))
+  const limited = pLimit(atOnce)
+  const ref = ({ company_id: companyId, batch_id: batchId }: BatchRow) => ({ companyId, batchId })
+
+  /** Lets the batch go on, and tells of it. */
+  async function advance (batch: BatchRow, progress: Progress, type?: CallbackType): Promise<BatchRow | undefined> {
+    return advanceBatch(database, ref(batch), progress, async (queries, advanced) => {
+      if (type === undefined) return
+      const url = advanced.callback_url
+      const data: JsonObject = viewOf(advanced)
+      await outbox.tell(queries, advanced.company_id, { type, data, ...url === null ? {} : { url } })
+    })
+  }
+
+  const problem = (word: string, message: string): string => JSON.stringify({ error: word, message })
+
+  const pause = (batch: BatchRow, word: string, message: string): Promise<BatchRow | undefined> =>
+    advance(batch, { from: ['checking', 'queued', 'running'], status: 'paused', problem: problem(word, message) })
+
+  /** Who has sent the batch, with what they may still do. Undefined where they may not send any more: then it has paused. */
+  async function senderOf (batch: BatchRow): Promise<Actor | undefined> {
+    const { company_id: companyId, user_id: userId, impersonator_id: impersonatorId, key, permitted } = batch
+    const account = await accounts.byId(userId)
+    const impersonator = impersonatorId === null ? undefined : await accounts.byId(impersonatorId)
+    const gone = account === undefined || account.disabled || (impersonatorId !== null && (impersonator?.disabled ?? true)) ||
+      (key !== null && !await isKeyValid(database, companyId, key.id))
+    if (gone) {
+      await pause(batch, 'forbidden', 'The user or the API key that has sent the batch may not send any more: enable them, and resume it.')
+      return undefined
+    }
+    const { email, role, services } = account
+    return {
+      userId,
+      companyId,
+      email,
+      role,
+      services: permitted.includes('*')
+        ? services
+        : services.includes('*')
+        ? permitted
+        : permitted.filter((name) => services.includes(name)),
+      ...impersonatorId === null ? {} : { impersonatorId },
+      ...key === null ? {} : { key: key as Required<Actor>['key'] }
+    }
+  }
+
+  function commandOf (batch: BatchRow, actor: Actor, { body }: Work) {
+    return {
+      actor,
+      services: batch.services,
+      body: bodyOf(batch.common, body ?? '{}'),
+      requestId: batch.request_id,
+      mode: 'asynchronous' as const,
+      ...batch.sandbox ? { sandbox: true as const } : {},
+      ...batch.strict ? { strict: true as const } : {},
+      version: batch.api_version
+    }
+  }
+
+  const each = (rows: readonly Work[], work: (row: Work) => Promise<RowChange>): Promise<RowChange[]> =>
+    Promise.all(rows.map((row) => limited(() => work(row))))
+
+  /** What becomes of a row that failed: it is tried again where that passes. */
+  function failedRow (batch: BatchRow, { number, tries }: Work, error: unknown, from: 'unchecked' | 'handing'): RowChange {
+    const refused = error instanceof DispatchError ? error : new DispatchError('internal_error', 'A fault of the service itself.')
+    if (!(error instanceof DispatchError)) log.warn({ err: error, ...ref(batch), row: number }, 'a row of a batch failed')
+    const again = from === 'unchecked' ? 'unchecked' : 'waiting'
+    return passing.has(refused.word) && tries < mostTries
+      ? { number, from, to: again }
+      : { number, from, to: 'refused', problem: JSON.stringify(problemOf(refused)) }
+  }
+
+  async function check (batch: BatchRow): Promise<Turn> {
+    const actor = await senderOf(batch)
+    if (actor === undefined) return 'done'
+    const rows = await nextRows(database, ref(batch), 'unchecked', checkedTogether)
+    if (rows.length === 0) return conclude(batch)
+    const changes = await each(rows, async (row) => {
+      try {
+        const { plan } = await pipeline.validate(commandOf(batch, actor, row))
+        const credits = plan.reduce((sum, step) => sum + (step.on === undefined ? step.credits : 0), 0)
+        return { number: row.number, from: 'unchecked', to: 'waiting', credits: batch.test ? 0 : credits }
+      } catch (error) {
+        return failedRow(batch, row, error, 'unchecked')
+      }
+    })
+    await changeRows(database, ref(batch), changes)
+    return changes.some(({ to }) => to === 'unchecked') ? 'held' : 'done'
+  }
+
+  /** All rows were checked: whether they are sent. */
+  async function conclude (batch: BatchRow): Promise<Turn> {
+    const { total, refused, waiting, mode } = batch
+    const refuse = (word: string, message: string): Promise<unknown> =>
+      advance(batch, { from: ['checking'], status: 'refused', problem: problem(word, message), checked: true, ended: true },
+        'batch.refused')
+    const free = await freeCredits(database, batch.company_id)
+    const credits = Number(batch.credits)
+    if (waiting === 0 || (refused > 0 && mode === 'all')) {
+      await refuse('validation_failed', `${refused} of ${total} rows have faults, and nothing is sent: the results tell which.`)
+    } else if (credits > 0 && credits > free) {
+      await refuse('insufficient_credits', `The batch costs ${credits} credits; ${free} are free.`)
+    } else await advance(batch, { from: ['checking'], status: batch.held ? 'paused' : 'queued', checked: true })
+    return 'done'
+  }
+
+  const keyOf = (batch: BatchRow, { number, row_id: id }: Work): string => id ?? `batch ${batch.batch_id}/${number}`
+
+  async function hand (batch: BatchRow, actor: Actor, row: Work): Promise<RowChange> {
+    const { number } = row
+    const handed = { number, from: 'handing' as const, to: 'running' as const, forget: true as const }
+    try {
+      if (row.dispatch_id === null) {
+        const { result } = await pipeline.dispatch({ ...commandOf(batch, actor, row), idempotencyKey: keyOf(batch, row), inBatch: true })
+        return { ...handed, dispatchId: result.dispatchId }
+      }
+      // Where another run has it, or nothing of it has failed any more, its own end counts.
+      await pipeline.retry({ actor, author: authorOf(batch), dispatchId: row.dispatch_id, mode: 'asynchronous' }).catch(
+        (error: unknown) => {
+          if (wordOf(error) !== 'conflict') throw error
+        }
+      )
+      return handed
+    } catch (error) {
+      // Nothing of what was held for others is given back: the batch waits for credits.
+      if (wordOf(error) === 'insufficient_credits') {
+        await pause(batch, 'insufficient_credits', error instanceof Error ? error.message : '')
+        return { number, from: 'handing', to: 'waiting' }
+      }
+      const change = failedRow(batch, row, error, 'handing')
+      return change.to === 'refused' && row.dispatch_id !== null ? { ...change, to: 'failed' } : change
+    }
+  }
+
+  function authorOf ({ retried_by: author, user_id: userId, company_id: companyId, request_id: requestId }: BatchRow) {
+    return author ?? { userId, companyId, address: '', requestId }
+  }
+
+  /** Hands so many rows to the queue. */
+  async function feed (batch: BatchRow, room: number): Promise<Turn> {
+    if (room < 1) return 'nothing'
+    const left = await nextRows(database, ref(batch), 'handing', room)
+    const waiting = left.length > 0 ? left : await nextRows(database, ref(batch), 'waiting', room)
+    if (waiting.length === 0) return 'nothing'
+    const actor = await senderOf(batch)
+    if (actor === undefined) return 'done'
+    if (left.length === 0) {
+      await changeRows(database, ref(batch), waiting.map(({ number }) => ({ number, from: 'waiting', to: 'handing' })))
+    }
+    if (batch.status === 'queued' && await advance(batch, { from: ['queued'], status: 'running' }) === undefined) return 'done'
+    const changes = await each(waiting, (row) => hand(batch, actor, row))
+    await changeRows(database, ref(batch), changes)
+    return changes.some(({ to }) => to === 'waiting') ? 'held' : 'done'
+  }
+
+  /** Of a batch that does not go on: whether rows that a lost process was handing over have a dispatch. */
+  async function takeBack (batch: BatchRow): Promise<Turn> {
+    const rows = await nextRows(database, ref(batch), 'handing', checkedTogether)
+    if (rows.length === 0) return 'nothing'
+    const changes = await each(rows, async (row) => {
+      const dispatchId = row.dispatch_id ?? await dispatchOf(database, batch.company_id, keyOf(batch, row))
+      const sent = dispatchId === undefined ? { to: 'waiting' as const } : { to: 'running' as const, dispatchId, forget: true as const }
+      return { number: row.number, from: 'handing', ...sent }
+    })
+    await changeRows(database, ref(batch), changes)
+    return 'done'
+  }
+
+  /** Records which dispatches have ended. Answers the batch as it is then, and how many more may be queued. */
+  async function settle (batch: BatchRow): Promise<{ settled: BatchRow, ended: number, room: number }> {
+    const all = batch.running === 0 ? [] : await listUnderWay(database, ref(batch), { limit: mostKept, seconds: keptAfter })
+    const under = all.filter(({ status }) => status === 'queued' || status === 'running')
+    const ended = all.flatMap(({ number, status }): RowChange[] =>
+      status === 'queued' || status === 'running' ? [] : [{ number, from: 'running', to: status }]
+    )
+    const settled = ended.length === 0 ? batch : await changeRows(database, ref(batch), ended) ?? batch
+    const present = under.filter(({ status, recent }) => status === 'running' || recent).length
+    const elsewhere = await countElsewhere(database, ref(batch), keptAfter)
+    return { settled, ended: ended.length, room: all.length >= mostKept ? 0 : window - present - elsewhere }
+  }
+
+  /** Tells of another tenth, and of the end. */
+  async function tell (batch: BatchRow): Promise<void> {
+    const left = batch.unchecked + batch.waiting + batch.handing + batch.running
+    if (left === 0) {
+      await advance(batch, { from: ['running', 'queued'], status: 'finished', ended: true, closed: true, told: 10 }, 'batch.finished')
+    }
+    const tenth = Math.floor(10 * (batch.total - left) / batch.total)
+    if (left > 0 && tenth > batch.told) await advance(batch, { from: ['running'], told: tenth }, 'batch.progress')
+  }
+
+  async function workOn (batch: BatchRow): Promise<Turn> {
+    if (batch.status === 'checking') return check(batch)
+    const { settled, ended, room } = await settle(batch)
+    if (batch.status === 'queued' || batch.status === 'running') {
+      if (ended > 0 || settled.waiting + settled.handing + settled.running === 0) await tell(settled)
+      const fed = await feed(settled, room)
+      return fed === 'nothing' && ended > 0 ? 'done' : fed
+    }
+    const taken = await takeBack(settled)
+    if (taken === 'nothing' && settled.running === 0) await close(settled)
+    return ended > 0 ? 'done' : taken
+  }
+
+  /** Nothing is to be done for a batch that has stopped; whoever has cancelled it is told when its last dispatch has ended. */
+  async function close (batch: BatchRow): Promise<void> {
+    const type = batch.status === 'cancelled' && batch.told < 10 ? 'batch.cancelled' : undefined
+    await advance(batch, { from: ['paused', 'cancelled', 'refused', 'finished'], closed: true, ...hasStopped(batch) ? { told: 10 } : {} },
+      type)
+  }
+
+  async function turn (): Promise<Turn | 'none'> {
+    const claim = newId()
+    const batch = await claimBatch(database, claim, claimLasts)
+    if (batch === undefined) return 'none'
+    let came: Turn = 'held'
+    try {
+      came = await workOn(batch)
+    } finally {
+      await releaseBatch(database, batch.batch_id, claim, came === 'held' ? holdFor : 0)
+    }
+    return came
+  }
+
+  const closing = Promise.withResolvers<undefined>()
+  let isClosing = false
+
+  async function run (): Promise<void> {
+    let pauses = shortest
+    while (!isClosing) {
+      const came = await turn().catch((err: unknown) => {
+        log.warn({ err }, 'a batch could not be worked on')
+        return 'none' as const
+      })
+      pauses = came === 'done' ? shortest : Math.min(longest, 2 * pauses)
+      if (came === 'none' || came === 'nothing') await rest(came === 'none' ? idle : pauses)
+    }
+  }
+
+  async function rest (milliseconds: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    const timer = setTimeout(() => {
+      resolve(undefined)
+    }, milliseconds)
+    await Promise.race([promise, closing.promise])
+    clearTimeout(timer)
+  }
+
+  const forgetting = runEvery(forgetEvery, () => forgetBatches(database, config.retentionDays), (err) => {
+    log.warn({ err }, 'old batches could not be forgotten')
+  })
+  const running = run()
+  return {
+    async [Symbol.asyncDispose] () {
+      isClosing = true
+      closing.resolve(undefined)
+      await Promise.all([running, forgetting.close()])
+    }
+  }
+}

@@ -1,0 +1,228 @@
+import { type Actor, type AuditStamp, type Database, noteAudit, type Sight, type Version } from '@dispatch/core'
+import { type RawBuilder, sql } from 'kysely'
+import { type BatchRow, tablesIn } from './tables.ts'
+
+/** A batch by its company. */
+export type BatchRef = { companyId: number, batchId: string }
+
+/** A new batch, whose rows are still to come. */
+export type NewBatch = BatchRef & {
+  actor: Actor
+  services: readonly string[]
+  test: boolean
+  mode: 'all' | 'valid'
+  sandbox: boolean
+  strict: boolean
+  held: boolean
+  version: Version
+  requestId: string
+  callbackUrl?: string
+  idempotencyKey?: string
+  at: Date
+}
+
+/** In seconds: a batch whose rows no longer come in. Longer than a request may take. */
+const abandonedAfter = 180
+
+/** The columns of a batch. */
+export const columns = ['batch_id', 'company_id', 'user_id', 'impersonator_id', 'key', 'services', 'permitted', 'test', 'mode', 'sandbox',
+  'strict', 'held', 'api_version', 'request_id', 'callback_url', 'common', 'idempotency_key', 'fingerprint', 'status', 'problem', 'is_open',
+  'total', 'unchecked', 'waiting', 'handing', 'running', 'succeeded', 'failed', 'partial', 'uncertain', 'cancelled', 'refused', 'credits',
+  'told', 'retried_by', 'claim', 'claimed_until', 'worked_at', 'created_at', 'checked_at', 'ended_at'] as const
+
+/**
+ * Begins a batch. Answers `many` where the company has so many that are not over. Where the key is taken, the batch that has it, or
+ * `receiving` while its rows come in.
+ */
+export async function beginBatch (
+  database: Database,
+  { companyId, batchId, actor, idempotencyKey, ...batch }: NewBatch,
+  most: number
+): Promise<'begun' | 'many' | 'receiving' | BatchRow> {
+  return database.company(companyId, async (queries) => {
+    const tables = tablesIn(queries)
+    await sql`select pg_advisory_xact_lock(hashtextextended('batches', ${companyId}))`.execute(queries)
+    await tables.deleteFrom('batches').where('company_id', '=', companyId).where('status', '=', 'receiving')
+      .where('worked_at', '<', sql<Date>`${database.now} - make_interval(secs => ${abandonedAfter})`).execute()
+    if (idempotencyKey !== undefined) {
+      const taken = await tables.selectFrom('batches').select(columns).where('company_id', '=', companyId)
+        .where('idempotency_key', '=', idempotencyKey).executeTakeFirst()
+      if (taken !== undefined) return taken.status === 'receiving' ? 'receiving' : taken
+    }
+    const { count } = await tables.selectFrom('batches').select(({ fn }) => fn.countAll<string>().as('count'))
+      .where('company_id', '=', companyId).where('status', 'not in', ['finished', 'cancelled', 'refused']).executeTakeFirstOrThrow()
+    if (Number(count) >= most) return 'many'
+    await tables.insertInto('batches').values({
+      batch_id: batchId,
+      company_id: companyId,
+      user_id: actor.userId,
+      impersonator_id: actor.impersonatorId ?? null,
+      key: actor.key === undefined ? null : JSON.stringify(actor.key),
+      services: [...batch.services],
+      permitted: [...actor.services],
+      test: batch.test,
+      mode: batch.mode,
+      sandbox: batch.sandbox,
+      strict: batch.strict,
+      held: batch.held,
+      api_version: batch.version,
+      request_id: batch.requestId,
+      callback_url: batch.callbackUrl ?? null,
+      idempotency_key: idempotencyKey ?? null,
+      status: 'receiving',
+      worked_at: database.now,
+      created_at: batch.at
+    }).execute()
+    return 'begun'
+  })
+}
+
+/**
+ * All rows of a batch have come: it is to be checked. Of several rows with one id, those after the first are refused with `repeated`.
+ * Undefined where it took so long that it counts as abandoned.
+ */
+export async function endReceiving (
+  database: Database,
+  { companyId, batchId }: BatchRef,
+  { fingerprint, common, repeated, counts }: {
+    fingerprint: string
+    common: string | null
+    repeated: string
+    counts: { total: number, refused: number }
+  }
+): Promise<BatchRow | undefined> {
+  return database.company(companyId, async (queries) => {
+    const { numAffectedRows: again = 0n } =
+      await sql`update batch_rows as one set state = 'refused', body = null, problem = ${repeated} from (
+        select row_id, min(number) as first from batch_rows
+        where company_id = ${companyId} and batch_id = ${batchId} and row_id is not null group by row_id having count(*) > 1
+      ) as several where company_id = ${companyId} and batch_id = ${batchId} and one.row_id = several.row_id and number > first
+        and state = 'unchecked'`.execute(queries)
+    const refused = counts.refused + Number(again)
+    return tablesIn(queries).updateTable('batches').set({
+      status: 'checking',
+      is_open: true,
+      fingerprint,
+      common,
+      total: counts.total,
+      unchecked: counts.total - refused,
+      refused,
+      worked_at: database.now
+    }).where('company_id', '=', companyId).where('batch_id', '=', batchId).where('status', '=', 'receiving').returning(columns)
+      .executeTakeFirst()
+  })
+}
+
+/** Removes a batch whose rows did not all come. */
+export async function discardBatch (database: Database, { companyId, batchId }: BatchRef): Promise<void> {
+  await database.company(companyId,
+    (queries) =>
+      tablesIn(queries).deleteFrom('batches').where('company_id', '=', companyId).where('batch_id', '=', batchId)
+        .where('status', '=', 'receiving').execute())
+}
+
+/** A batch that the actor may see. */
+export async function findBatch (database: Database, { companyId, batchId }: BatchRef, sight: Sight): Promise<BatchRow | undefined> {
+  return database.company(companyId,
+    (queries) =>
+      tablesIn(queries).selectFrom('batches').select(columns).where(seenBy(companyId, sight)).where('batch_id', '=', batchId)
+        .executeTakeFirst())
+}
+
+/** A page of the batches that the actor may see, the newest first. The last id is the cursor. */
+export async function listBatches (
+  database: Database,
+  companyId: number,
+  sight: Sight,
+  { limit, after }: { limit: number, after?: string }
+): Promise<BatchRow[]> {
+  return database.reading(companyId, (queries) =>
+    tablesIn(queries).selectFrom('batches').select(columns).where(seenBy(companyId, sight))
+      .$if(after !== undefined, (query) => query.where('batch_id', '<', after ?? ''))
+      .orderBy('batch_id', 'desc').limit(limit).execute())
+}
+
+function seenBy (companyId: number, { test, services, userId }: Sight): RawBuilder<boolean> {
+  return sql<boolean>`company_id = ${companyId} and status <> 'receiving'${test === undefined ? sql`` : sql` and test`}${
+    userId === undefined ? sql`` : sql` and user_id = ${userId}`
+  }${services === undefined ? sql`` : sql` and services <@ ${services}::text[]`}`
+}
+
+/**
+ * Pauses a batch, lets it go on or cancels what of it is not sent, and notes that. Undefined where it is in none of the statuses from which
+ * that can be done.
+ */
+export async function changeBatch (
+  database: Database,
+  { companyId, batchId }: BatchRef,
+  { from, to, ...stamp }: AuditStamp & { from: readonly BatchRow['status'][], to: 'paused' | 'resumed' | 'cancelled' }
+): Promise<BatchRow | undefined> {
+  return database.company(companyId, async (queries) => {
+    const status = to === 'resumed'
+      ? sql<BatchRow['status']>`case when checked_at is null then 'checking' when waiting + unchecked + handing = total - refused
+          then 'queued' else 'running' end`
+      : to
+    const changed = await tablesIn(queries).updateTable('batches').set({
+      status,
+      problem: null,
+      is_open: true,
+      ...to === 'cancelled' ? { ended_at: database.now } : {}
+    }).where('company_id', '=', companyId).where('batch_id', '=', batchId).where('status', 'in', from).returning(columns)
+      .executeTakeFirst()
+    if (changed !== undefined) {
+      await noteAudit(queries, { companyId, action: `batch.${to}`, object: { kind: 'batch', id: batchId }, ...stamp })
+    }
+    return changed
+  })
+}
+
+/** Lets the rows that failed or were refused be sent again. `nothing`: there are none; undefined where it is not in such a state. */
+export async function retryBatch (
+  database: Database,
+  { companyId, batchId }: BatchRef,
+  { from, ...stamp }: AuditStamp & { from: readonly BatchRow['status'][] }
+): Promise<BatchRow | 'nothing' | undefined> {
+  return database.company(companyId, async (queries) => {
+    const tables = tablesIn(queries)
+    const of = await tables.selectFrom('batches').select('status').where('company_id', '=', companyId).where('batch_id', '=', batchId)
+      .forUpdate().executeTakeFirst()
+    if (of === undefined || !from.includes(of.status)) return undefined
+    const { rows: counts } = await sql<{ state: 'failed' | 'partial' | 'refused', rows: number }>`with again as (
+        select number, state from batch_rows where company_id = ${companyId} and batch_id = ${batchId}
+          and state in ('failed', 'partial', 'refused') and (dispatch_id is not null or body is not null)
+      ), changed as (
+        update batch_rows set state = 'waiting', problem = null, tries = 0 from again
+        where company_id = ${companyId} and batch_id = ${batchId} and batch_rows.number = again.number returning again.state
+      ) select state, count(*)::integer as rows from changed group by state`.execute(queries)
+    if (counts.length === 0) return 'nothing'
+    const again = counts.reduce((sum, { rows }) => sum + rows, 0)
+    const left = Object.fromEntries(counts.map(({ state, rows }) => [state, sql<number>`${sql.ref(state)} - ${rows}`]))
+    const changed = await tables.updateTable('batches').set({
+      ...left,
+      waiting: sql<number>`waiting + ${again}`,
+      status: sql<BatchRow['status']>`case when status = 'paused' then 'paused' else 'running' end`,
+      is_open: true,
+      ended_at: null,
+      told: sql<number>`least(told, 9)`,
+      retried_by: JSON.stringify(stamp.author)
+    }).where('company_id', '=', companyId).where('batch_id', '=', batchId).returning(columns).executeTakeFirstOrThrow()
+    await noteAudit(queries, {
+      companyId,
+      action: 'batch.retried',
+      object: { kind: 'batch', id: batchId },
+      facts: { rows: again },
+      ...stamp
+    })
+    return changed
+  })
+}
+
+/** Forgets batches that ended so many days ago, and those whose rows never all came. */
+export async function forgetBatches ({ owner, now }: Database, days: number): Promise<void> {
+  await sql`delete from batches where batch_id in (
+      select batch_id from batches where ended_at < ${now} - make_interval(days => ${days}) limit 5
+    )`.execute(owner)
+  await sql`delete from batches where batch_id in (
+      select batch_id from batches where status = 'receiving' and worked_at < ${now} - make_interval(secs => ${abandonedAfter}) limit 5
+    )`.execute(owner)
+}

@@ -1,0 +1,83 @@
+import { type AuditStamp, type Database, type Envelope, noteAudit } from '@dispatch/core'
+import type { ColumnType, Generated } from 'kysely'
+
+type Tables = {
+  oauth_apps: {
+    app_id: Generated<string>
+    provider_code: string
+    sandbox: boolean
+    client_id: string
+    client_secret: ColumnType<Envelope | null, string | null, string | null>
+    hosts: string[]
+    changed_at: Date
+  }
+}
+
+/** A client of the operator's at a vendor. `hosts`: those to which its secret may be sent. */
+export type OAuthApp = {
+  code: string
+  sandbox: boolean
+  clientId: string
+  clientSecret: Envelope | null
+  hosts: readonly string[]
+  changedAt: Date
+}
+
+type Which = Pick<OAuthApp, 'code' | 'sandbox'>
+
+export async function listOAuthApps ({ owner }: Database): Promise<OAuthApp[]> {
+  const rows = await owner.$extendTables<Tables>().selectFrom('oauth_apps')
+    .select(['provider_code', 'sandbox', 'client_id', 'client_secret', 'hosts', 'changed_at']).execute()
+  return rows.map((row) => ({
+    code: row.provider_code,
+    sandbox: row.sandbox,
+    clientId: row.client_id,
+    clientSecret: row.client_secret,
+    hosts: row.hosts,
+    changedAt: row.changed_at
+  }))
+}
+
+/** Stores a client; the audit log of the company of who does it notes that. */
+export async function storeOAuthApp (
+  { owner }: Database,
+  { code, sandbox, clientId, clientSecret, hosts, changedAt }: OAuthApp,
+  companyId: number,
+  stamp: AuditStamp
+): Promise<void> {
+  const secret = clientSecret === null ? null : JSON.stringify(clientSecret)
+  const app = { client_id: clientId, client_secret: secret, hosts: [...hosts], changed_at: changedAt }
+  await owner.transaction().execute(async (queries) => {
+    await queries.$extendTables<Tables>().insertInto('oauth_apps').values({ provider_code: code, sandbox, ...app })
+      .onConflict((conflict) => conflict.columns(['provider_code', 'sandbox']).doUpdateSet(app)).execute()
+    await noteAudit(queries, {
+      companyId,
+      action: 'oauth-app.changed',
+      object: { kind: 'provider', id: code },
+      facts: { sandbox },
+      ...stamp
+    })
+  })
+}
+
+/** Removes a client. False where there was none. */
+export async function deleteOAuthApp (
+  { owner }: Database,
+  { code, sandbox }: Which,
+  companyId: number,
+  stamp: AuditStamp
+): Promise<boolean> {
+  return await owner.transaction().execute(async (queries) => {
+    const { numDeletedRows } = await queries.$extendTables<Tables>().deleteFrom('oauth_apps').where('provider_code', '=', code)
+      .where('sandbox', '=', sandbox).executeTakeFirstOrThrow()
+    if (numDeletedRows === 0n) return false
+    await noteAudit(queries, {
+      companyId,
+      action: 'oauth-app.removed',
+      object: { kind: 'provider', id: code },
+      facts: { sandbox },
+      ...stamp
+    })
+    return true
+  })
+}

@@ -1,0 +1,45 @@
+import { Uuid } from '@dispatch/common'
+import { AnyJsonObject, Timestamp } from '@dispatch/core'
+import { type Static, Type } from 'typebox'
+
+const fields = {
+  service: Type.String({
+    pattern: '^[a-z]+(/[a-z]+){0,6}$',
+    maxLength: 100,
+    description: 'The service, or the services of a chain, as they stand in the path of a dispatch.',
+    examples: ['invoicing/email']
+  }),
+  request: Type.Unsafe<Static<typeof AnyJsonObject>>({
+    ...AnyJsonObject,
+    description: 'The body of the request as far as it is written. It is checked when it is validated or sent, not when it is stored.'
+  }),
+  sandbox: Type.Optional(Type.Boolean({ description: 'Whether it is meant for the test environment of its provider. Absent: no.' })),
+  shared: Type.Optional(Type.Boolean({
+    description: 'Whether everybody of the company may read it; otherwise its author alone. Absent: as it is, at first not shared.'
+  })),
+  dispatchId: Type.Optional(Type.Union([Uuid, Type.Null()], {
+    description: 'The dispatch that it was sent as; one that the company does not have counts as none. Absent: as it is.'
+  }))
+}
+
+export const DraftBody = Type.Object(fields, { additionalProperties: false })
+export type DraftBody = Static<typeof DraftBody>
+
+export const DraftView = Type.Object({
+  id: Uuid,
+  ...fields,
+  sandbox: Type.Boolean(),
+  shared: Type.Boolean(),
+  dispatchId: Type.Union([Uuid, Type.Null()]),
+  idempotencyKey: Type.String({
+    description: 'The Idempotency-Key to send the draft with. Who sends it again with the same request gets the answer to the first one.'
+  }),
+  userId: Type.Integer({ description: 'Its author.' }),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}, { title: 'Draft' })
+export type DraftView = Static<typeof DraftView>
+
+/** A draft in a list: without what it says. */
+export const DraftSummary = Type.Omit(DraftView, ['request'], { title: 'DraftSummary' })
+export type DraftSummary = Static<typeof DraftSummary>

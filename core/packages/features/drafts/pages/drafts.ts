@@ -1,0 +1,50 @@
+import { fill, type Html, html, page, table, time, visitWith, withQuery, withWords, wordFor } from '@dispatch/plugins/console'
+import type { FastifyPluginCallback } from 'fastify'
+import type { DraftSummary } from '../contract/drafts.ts'
+import { words as en } from '../words.en.ts'
+import { words as fr } from '../words.fr.ts'
+
+const wordsOf = withWords({ en, fr })
+const visitOf = visitWith(wordsOf)
+type Words = ReturnType<typeof wordsOf>
+
+/** The drafts of the reader. */
+export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get('/drafts', async (request, reply) => {
+    const visit = visitOf(request)
+    const { words, api, actor } = visit
+    const { data } = await api.read<{ data: DraftSummary[] }>('/api/v1/drafts')
+    const rows = data.map((draft) => row(words, draft, actor.userId))
+    const list = rows.length === 0
+      ? html`<p>${words.draftsNone}</p>`
+      : table(words.drafts, [words.draftOf, words.draftWritten, words.status, words.draftDelete], rows)
+    const main = html`<section aria-label="${words.drafts}"><p>${words.draftsIntro}</p>${list}</section>`
+    return reply.page(page(visit, { title: words.drafts, section: 'drafts', main }))
+  })
+
+  app.post<{ Params: { id: string } }>('/drafts/:id/delete', async (request, reply) => {
+    await visitOf(request).api.send('DELETE', `/api/v1/drafts/${encodeURIComponent(request.params.id)}`)
+    return reply.redirect('/console/drafts', 303)
+  })
+  done()
+}
+
+function row (words: Words, draft: DraftSummary, reader: number): Html {
+  const { id, service, updatedAt, shared, sandbox, dispatchId, userId } = draft
+  const named = service.split('/').map((name) => wordFor(words, 'service', name)).join(' → ')
+  const signs = [
+    ...dispatchId === null
+      ? []
+      : [html`<a href="/console/dispatches/${dispatchId}"><span class="badge good">${words.draftSent}</span></a>`],
+    ...shared ? [html`<span class="badge calm">${words.draftShared}</span>`] : [],
+    ...sandbox ? [html`<span class="badge calm">${words.draftTest}</span>`] : []
+  ]
+  const remove = userId === reader
+    ? html`<form method="post" action="/console/drafts/${id}/delete"><button class="second" aria-label="${
+      fill(words.draftDeleteOf, { at: updatedAt })
+    }">${words.draftDelete}</button></form>`
+    : html``
+  return html`<tr><th scope="row"><a href="${withQuery('/console/send', { draft: id })}">${named}</a></th><td>${
+    time(updatedAt)
+  }</td><td>${signs}</td><td>${remove}</td></tr>\n`
+}

@@ -1,0 +1,130 @@
+import type { JsonObject } from '@dispatch/common'
+import type { CompanyQueries, Database, UserRef } from '@dispatch/core'
+import type { ColumnType, ExpressionBuilder, ExpressionWrapper, Selectable, SqlBool } from 'kysely'
+
+type Tables = {
+  drafts: {
+    draft_id: string
+    company_id: number
+    user_id: number
+    service: string
+    request: ColumnType<JsonObject, string, string>
+    sandbox: boolean
+    shared: boolean
+    dispatch_id: string | null
+    created_at: Date
+    updated_at: Date
+  }
+}
+
+export type DraftRow = Selectable<Tables['drafts']>
+export type SummaryRow = Omit<DraftRow, 'request'>
+
+/** What is written of a draft, at a time. What is absent stays as it is. */
+export type Written = Pick<DraftRow, 'service' | 'request' | 'sandbox'> & { shared?: boolean, dispatchId?: string | null, at: Date }
+
+const summary = ['draft_id', 'company_id', 'user_id', 'service', 'sandbox', 'shared', 'dispatch_id', 'created_at', 'updated_at'] as const
+
+/** How many drafts a person keeps; the one that was written to least lately goes first, and of those the sent ones. */
+export const mostKept = 200
+/** How many of a list are shown. */
+const mostListed = 100
+
+/** The drafts of a person and those that others of the company share, the last written first. */
+export async function listDrafts (database: Database, reader: UserRef): Promise<SummaryRow[]> {
+  return database.reading(reader.companyId,
+    (queries) =>
+      tablesOf(queries).selectFrom('drafts').select(summary).where('company_id', '=', reader.companyId).where(visibleTo(reader))
+        .orderBy('updated_at', 'desc').limit(mostListed).execute())
+}
+
+/** A draft that a person may read. */
+export async function readDraft (database: Database, reader: UserRef, draftId: string): Promise<DraftRow | undefined> {
+  return database.company(reader.companyId,
+    (queries) =>
+      tablesOf(queries).selectFrom('drafts').select([...summary, 'request']).where('company_id', '=', reader.companyId)
+        .where('draft_id', '=', draftId).where(visibleTo(reader)).executeTakeFirst())
+}
+
+/** Writes a draft of a person, new or again. Undefined where somebody else has one with this id. */
+export async function writeDraft (database: Database, author: UserRef, draftId: string, written: Written): Promise<DraftRow | undefined> {
+  const { companyId, userId } = author
+  return database.company(companyId, async (queries) => {
+    const { service, request, sandbox, shared, dispatchId, at } = written
+    const said = {
+      service,
+      request: JSON.stringify(request),
+      sandbox,
+      ...shared !== undefined && { shared },
+      ...dispatchId !== undefined && { dispatch_id: await dispatchOf(queries, companyId, dispatchId) },
+      updated_at: at
+    }
+    const row = await tablesOf(queries).insertInto('drafts')
+      .values({ draft_id: draftId, company_id: companyId, user_id: userId, shared: false, created_at: at, ...said })
+      .onConflict((conflict) => conflict.columns(['company_id', 'draft_id']).doUpdateSet(said).where('drafts.user_id', '=', userId))
+      .returning([...summary, 'request']).executeTakeFirst()
+    if (row?.created_at.getTime() === at.getTime()) await removeOldest(queries, author)
+    return row
+  })
+}
+
+/** The id of a dispatch, where it is one of the company. */
+async function dispatchOf (queries: CompanyQueries, companyId: number, dispatchId: string | null): Promise<string | null> {
+  if (dispatchId === null) return null
+  const found = await queries.selectFrom('dispatches').select('dispatch_id').where('company_id', '=', companyId).where('dispatch_id', '=',
+    dispatchId).executeTakeFirst()
+  return found?.dispatch_id ?? null
+}
+
+async function removeOldest (queries: CompanyQueries, { companyId, userId }: UserRef): Promise<void> {
+  const own = tablesOf(queries)
+  const beyond = own.selectFrom('drafts').select('draft_id').where('company_id', '=', companyId).where('user_id', '=', userId)
+    .orderBy('dispatch_id', (order) => order.desc().nullsFirst()).orderBy('updated_at', 'desc').offset(mostKept)
+  await own.deleteFrom('drafts').where('company_id', '=', companyId).where('user_id', '=', userId).where('draft_id', 'in', beyond).execute()
+}
+
+/** Removes a draft of a person. False where they have none with this id. */
+export async function removeDraft (database: Database, { companyId, userId }: UserRef, draftId: string): Promise<boolean> {
+  const { numDeletedRows } = await database.company(companyId,
+    (queries) =>
+      tablesOf(queries).deleteFrom('drafts').where('company_id', '=', companyId).where('draft_id', '=', draftId).where('user_id', '=',
+        userId)
+        .executeTakeFirstOrThrow())
+  return numDeletedRows === 1n
+}
+
+/** Removes the drafts of all companies that nobody has written to since a time: those that were sent, and the others. */
+export async function removeOldDrafts ({ owner }: Database, before: { sent: Date, unsent: Date }): Promise<void> {
+  await owner.$extendTables<Tables>().deleteFrom('drafts').where((where) =>
+    where.or([
+      where('updated_at', '<', before.unsent),
+      where.and([where('dispatch_id', 'is not', null), where('updated_at', '<', before.sent)])
+    ])
+  ).execute()
+}
+
+/** A row of a company, for the tests of the walls between companies. */
+export async function fillDrafts (queries: Database['owner'], companyId: number): Promise<void> {
+  const { user_id: userId } = await queries.selectFrom('users').select('user_id').where('company_id', '=', companyId)
+    .executeTakeFirstOrThrow()
+  const at = new Date()
+  await queries.$extendTables<Tables>().insertInto('drafts').values({
+    draft_id: crypto.randomUUID(),
+    company_id: companyId,
+    user_id: userId,
+    service: 'invoicing/email',
+    request: '{}',
+    sandbox: false,
+    shared: true,
+    dispatch_id: null,
+    created_at: at,
+    updated_at: at
+  }).execute()
+}
+
+const tablesOf = (queries: CompanyQueries) => queries.$extendTables<Tables>()
+
+function visibleTo ({ userId }: UserRef) {
+  return (where: ExpressionBuilder<Tables, 'drafts'>): ExpressionWrapper<Tables, 'drafts', SqlBool> =>
+    where.or([where('user_id', '=', userId), where('shared', '=', true)])
+}

@@ -1,0 +1,12 @@
+export const words = {
+  drafts: 'Drafts',
+  draftsIntro: 'What you have begun to write is kept here while you type, for 90 days. A draft that was sent goes a day later.',
+  draftsNone: 'There is no draft. Whatever you begin to write under “Send” is kept here.',
+  draftOf: 'Draft',
+  draftWritten: 'Last change',
+  draftShared: 'shared',
+  draftSent: 'sent',
+  draftTest: 'test',
+  draftDelete: 'Delete',
+  draftDeleteOf: 'Delete the draft of {at}'
+}

@@ -1,0 +1,208 @@
+import { compile } from '@dispatch/common'
+import { DispatchError, waitForReloads } from '@dispatch/core'
+import { buildingInWords } from '@dispatch/marketplace'
+import type { CommandTools, FeatureCommand } from '@dispatch/plugins/feature'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type AdapterDetail, type AdapterView, type CatalogView, MarketplaceQuery } from './contract/marketplace.ts'
+import { createAdapters } from './service/adapters.ts'
+import { createCatalogs } from './service/catalogs.ts'
+import { createMarketplace, type Marketplace } from './service/marketplace.ts'
+import { smoke } from './service/smoke.ts'
+import { detailOf, viewsOf } from './service/views.ts'
+
+const options = {
+  version: { type: 'string' },
+  registry: { type: 'string' },
+  publisher: { type: 'string' },
+  hosts: { type: 'string', default: '' },
+  services: { type: 'string', default: '' },
+  service: { type: 'string' },
+  'document-type': { type: 'string' },
+  country: { type: 'string' },
+  state: { type: 'string' },
+  cursor: { type: 'string' },
+  force: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false }
+} as const
+
+type Values = { [Name in keyof typeof options as (typeof options)[Name] extends { default: unknown } ? never : Name]?: string } & {
+  hosts: string
+  services: string
+  force: boolean
+}
+
+/** Adapters that a list has at most: `--cursor` goes on after the last one. */
+const mostListed = 100
+
+/** The operator at the command line sees everything. */
+const reader = { companyId: 0, isOperator: true }
+
+/** What the words of the command line do; each answers what is shown. */
+const verbs: Readonly<Record<string, (marketplace: Marketplace, args: readonly string[], values: Values) => Promise<Shown>>> = {
+  async list (marketplace, args, values) {
+    return viewsOf(await marketplace.list(), reader, queryOf(args, values))
+  },
+  refresh: (marketplace) => marketplace.refresh(stamp()),
+  show: (marketplace, args) => shown(marketplace, codeIn(args)),
+  async add (marketplace, [what = ''], values) {
+    if (what === '') throw new Error('It is "add <file>", with a package that was packed, or "add npm:<name>@<version>".')
+    const { publisher } = values
+    const { code } = isNpm(what)
+      ? await added(marketplace, what, values)
+      : await marketplace.add(await readFile(resolve(process.env['INIT_CWD'] ?? '', what)), { publisher }, stamp())
+    return shown(marketplace, code)
+  },
+  async install (marketplace, args, values) {
+    const { code, version } = await wanted(marketplace, args, values)
+    return changed(marketplace, [code], () => marketplace.install(code, { version, consent: consentOf(values) }, stamp()))
+  },
+  async upgrade (marketplace, args, values) {
+    const { code, version } = await wanted(marketplace, args, values)
+    if (version === undefined) throw new Error('It is "upgrade <code> --version <version>".')
+    const asked = { version, consent: consentOf(values), force: values.force }
+    return changed(marketplace, [code], () => marketplace.upgrade(code, asked, stamp()))
+  },
+  rollback: (marketplace, args, values) => changed(marketplace, args, (code) => marketplace.rollBack(code, values, stamp())),
+  enable: (marketplace, args) => changed(marketplace, args, (code) => marketplace.enable(code, stamp())),
+  disable: (marketplace, args) => changed(marketplace, args, (code) => marketplace.disable(code, stamp())),
+  offer: (marketplace, [code = '', ...companies], { force }) =>
+    changed(marketplace, [code], () => marketplace.offer(code, { companies: companiesIn(companies), force }, stamp())),
+  async remove (marketplace, args) {
+    await marketplace.remove(codeIn(args), stamp())
+    return []
+  }
+}
+
+function isNpm (what: string | undefined): what is string {
+  return what?.startsWith('npm:') === true
+}
+
+/** Takes in a package of a registry of npm. */
+function added (marketplace: Marketplace, npm: string, { registry, publisher }: Values): Promise<{ code: string, version: string }> {
+  return marketplace.addFromRegistry({ npm, registry, publisher }, stamp())
+}
+
+/** The adapter and the version that are to be installed: of what is here or in a catalog, or of a registry of npm. */
+async function wanted (
+  marketplace: Marketplace,
+  args: readonly string[],
+  values: Values
+): Promise<{ code: string, version: string | undefined }> {
+  const code = codeIn(args)
+  return isNpm(code) ? await added(marketplace, code, values) : { code, version: values.version }
+}
+
+type Shown = AdapterView[] | CatalogView[] | AdapterDetail
+
+/** Adapters, whether the service runs or not: running processes follow within a second. */
+export const command: FeatureCommand = {
+  summary:
+    'marketplace list|refresh|show|add|install|upgrade|rollback|enable|disable|offer|remove …   adapters, also while the service is down',
+  read (args) {
+    const { values, positionals: [word = '', ...rest] } = parseArgs({ args: [...args], options, allowPositionals: true })
+    const verb = Object.hasOwn(verbs, word) ? verbs[word] : undefined
+    if (verb === undefined) throw new Error(usage)
+    return async (tools) => {
+      try {
+        const found = await verb(await open(tools), rest, values)
+        // Beside what is asked for: JSON stays JSON.
+        for (const sentence of await buildingInWords(tools.catalogPlaces.map(({ address }) => address))) console.error(sentence)
+        console.log(values.json ? JSON.stringify(found, null, 2) : [found].flat().map(lineOf).join('\n'))
+      } catch (error) {
+        if (!values.json || !(error instanceof DispatchError)) throw error
+        const { word: code, message, details = [] } = error
+        console.log(JSON.stringify({ error: code, message, details }, null, 2))
+        process.exitCode = 1
+      }
+    }
+  }
+}
+
+const usage = `It is one of:
+  npm run marketplace -- list [words]                        adapters that are here or in a catalog
+      [--service <s>] [--document-type <t>] [--country <CC>] [--state <state>] [--cursor <code>]
+  npm run marketplace -- refresh                             reads the catalogs again
+  npm run marketplace -- show <code>                         its versions, manifest and form
+  npm run marketplace -- add <file>|npm:<name>@<version>     takes in a package
+      [--registry <https://…>] [--publisher <whose it is>]
+  npm run marketplace -- install <code> [--version <v>] --hosts <a,b> --services <c,d>
+  npm run marketplace -- install npm:<name>@<version> [--registry <https://…>] --hosts <a,b> --services <c,d>
+  npm run marketplace -- upgrade <code> --version <v>|npm:<name>@<version> [--hosts <a,b>] [--services <c,d>] [--force]
+  npm run marketplace -- enable|disable|remove <code>
+  npm run marketplace -- rollback <code> [--force]           the version before, unless it would stop companies
+  npm run marketplace -- offer <code> all|<company> … [--force]
+Each takes --json.`
+
+async function open ({ catalogPlaces: places, config, database, keyring, log, network: { transport }, now, sandbox }:
+  CommandTools): Promise<Marketplace>
+{
+  const { files, sweep, unlock } = createAdapters({ folder: join(config.dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
+  await sweep()
+  // Running processes follow by themselves, within a second.
+  const follow = async (): Promise<void> => {
+    await unlock()
+    await waitForReloads(database)
+  }
+  const catalogs = createCatalogs({ database, places, transport, now })
+  return createMarketplace({ database, keyring, log, files, sandbox: sandbox.open, follow, catalogs, smoke })
+}
+
+async function changed (marketplace: Marketplace, args: readonly string[], change: (code: string) => Promise<void>): Promise<Shown> {
+  const code = codeIn(args)
+  await change(code)
+  return shown(marketplace, code)
+}
+
+async function shown (marketplace: Marketplace, code: string): Promise<Shown> {
+  const known = await marketplace.find(code)
+  return detailOf(known, reader, await marketplace.lookAround(known)) ?? []
+}
+
+const checkQuery = compile(MarketplaceQuery)
+
+/** What a list is asked for, by the rules of the API. */
+function queryOf (words: readonly string[], { service, country, state, cursor, 'document-type': documentType }: Values): MarketplaceQuery {
+  const given = Object.entries({ q: words.join(' '), service, documentType, country, state, cursor })
+  const fit = checkQuery({ ...Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== '')), limit: mostListed })
+  if (fit.ok) return fit.value
+  throw new Error(fit.problems.map(({ path, message }) => `${path.slice(1)}: ${message}`).join('\n'))
+}
+
+function codeIn ([code, ...rest]: readonly string[]): string {
+  if (code === undefined || rest.length > 0) throw new Error(usage)
+  return code
+}
+
+function companiesIn (words: readonly string[]): number[] | null {
+  if (words.length === 1 && words[0] === 'all') return null
+  const ids = words.map(Number)
+  if (ids.length === 0 || !ids.every((id) => Number.isSafeInteger(id) && id > 0)) {
+    throw new Error('It is "offer <code> all", or the ids of companies in place of "all".')
+  }
+  return ids
+}
+
+function consentOf ({ hosts, services }: Values): { hosts: string[], services: string[] } {
+  const listOf = (text: string): string[] => text.split(',').map((part) => part.trim()).filter((part) => part !== '')
+  return { hosts: listOf(hosts), services: listOf(services) }
+}
+
+function stamp (): { author: null, at: Date } {
+  return { author: null, at: new Date() }
+}
+
+function lineOf (shown: AdapterView | CatalogView): string {
+  return 'code' in shown ? adapterLine(shown) : catalogLine(shown)
+}
+
+function catalogLine ({ address, serial, adapters, problem, revoked = [] }: CatalogView): string {
+  const read = problem === undefined ? `${address}: catalog ${serial}, ${adapters} adapters` : `${address} was not read: ${problem.message}`
+  return [read, ...revoked.map(({ message }) => message)].join('\n')
+}
+
+function adapterLine ({ code, version, state, enabled, services, hosts }: AdapterView): string {
+  const words = [state, ...enabled === false ? ['disabled'] : []]
+  return `${code} ${version} (${words.join(', ')}): ${Object.keys(services).join(', ')}; reaches ${hosts.join(', ') || 'no fixed host'}`
+}

@@ -1,0 +1,45 @@
+import { withTimeLimit } from '@dispatch/common'
+import { DispatchError, refusal } from '@dispatch/core'
+import { inspectPackage, type PackageManifest } from '@dispatch/marketplace'
+import { LRUCache } from 'lru-cache'
+import type { Catalogs } from './catalogs.ts'
+import { type KnownAdapter, latestOf } from './offers.ts'
+import { wantedOf } from './wanted.ts'
+
+/** What stands in the package of a version that is only in a catalog, or why that is not known. */
+export type Looked = { integrity: string, manifest: PackageManifest } | { problem: { code: string, message: string } }
+
+/** Milliseconds: whoever waits for a page is not kept longer by a slow catalog. */
+const lookWithin = 5_000
+
+/** Looks into the latest version of an adapter, where it is not here. What was seen is kept: a package never changes. */
+export function createLook (catalogs: Catalogs): (known: KnownAdapter) => Promise<Looked | undefined> {
+  const seen = new LRUCache<string, PackageManifest>({ max: 200 })
+
+  async function read ({ code }: KnownAdapter, { version, integrity }: { version: string, integrity: string }): Promise<PackageManifest> {
+    const wanted = wantedOf(await catalogs.known(), { code, version, here: [] })
+    if (wanted === undefined) throw late(`No catalog has version ${version} any more.`)
+    const { bytes } = await withTimeLimit(lookWithin, wanted.read(),
+      () => late(`Its package did not come within ${lookWithin / 1000} seconds.`))
+    const { manifest } = inspectPackage(bytes, { integrity })
+    seen.set(integrity, manifest)
+    return manifest
+  }
+
+  return async (known) => {
+    const latest = latestOf(known)
+    if (latest.taken !== undefined) return undefined
+    const { integrity } = latest
+    try {
+      return { integrity, manifest: seen.get(integrity) ?? await read(known, latest) }
+    } catch (error) {
+      if (!(error instanceof DispatchError)) throw error
+      const { code, message } = error.details?.[0] ?? { code: error.word, message: error.message }
+      return { problem: { code, message } }
+    }
+  }
+}
+
+function late (message: string): DispatchError {
+  return refusal('validation_failed', [{ path: '/version', code: 'source_timeout', message }])
+}

@@ -1,0 +1,169 @@
+import { type ProviderProcess, sdkVersion, widthInWords } from '@dispatch/core/source'
+import { isForSdk, type PackageManifest } from '@dispatch/marketplace'
+import { gapsInWords, type Reach } from '@dispatch/sandbox'
+import semver from 'semver'
+import type { AdapterDetail, AdapterView, MarketplaceQuery } from '../contract/marketplace.ts'
+import type { PackageSummary } from '../store/adapters.ts'
+import type { Looked } from './look.ts'
+import { type KnownAdapter, type KnownVersion, latestOf, shownOf, versionsOf } from './offers.ts'
+
+/** Whom an adapter is shown to: an operator sees what is to be installed, and to whom what is installed is offered. */
+export type Reader = { companyId: number, isOperator: boolean }
+
+/** The adapters that a reader sees and asks for, by code, from the one after `cursor` on. */
+export function viewsOf (records: readonly KnownAdapter[], reader: Reader, query: MarketplaceQuery): AdapterView[] {
+  const { limit = 25, cursor = '' } = query
+  const seen = records.filter((record) => isSeen(record, reader) && record.code > cursor)
+  return seen.map((record) => viewOf(record, reader)).filter((view) => isWanted(view, query)).slice(0, limit)
+}
+
+/**
+ * What is known of an adapter beside the database and the catalogs: who runs it, what its processes could reach, the companies that have
+ * settings which it does not accept, and the package of its latest version.
+ */
+export type Surroundings = {
+  processes: readonly ProviderProcess[]
+  gaps: readonly Reach[]
+  unserved: readonly number[]
+  looked: Looked | undefined
+}
+
+/** Undefined where the reader does not see it. Without the surroundings it is told without its health. */
+export function detailOf (known: KnownAdapter, reader: Reader, around?: Surroundings): AdapterDetail | undefined {
+  if (!isSeen(known, reader)) return undefined
+  const shown = shownOf(known)
+  const manifestOf = manifestsOf(around?.looked)
+  const manifest = manifestOf(shown)
+  const health = around && healthOf(known, around)
+  return {
+    ...viewOf(known, reader),
+    licence: shown.offer.licence,
+    ...(manifest !== undefined && { settings: manifest.provider.settings, manifest }),
+    ...(health !== undefined && { health }),
+    ...(around?.looked !== undefined && 'problem' in around.looked && { problem: around.looked.problem }),
+    versions: (reader.isOperator ? versionsOf(known) : [shown]).map((version) => versionView(version, manifestOf(version)))
+  }
+}
+
+/** The manifest of a version, where it is here or was looked into. */
+function manifestsOf (looked: Looked | undefined): (version: KnownVersion) => PackageManifest | undefined {
+  return ({ taken, integrity }) =>
+    taken?.manifest ?? (looked !== undefined && 'manifest' in looked && looked.integrity === integrity ? looked.manifest : undefined)
+}
+
+function versionView (
+  { version, integrity, size, at, sdk, conformance, attested, withdrawn, taken, offer: { licence, services, hosts } }: KnownVersion,
+  manifest: PackageManifest | undefined
+): AdapterDetail['versions'][number] {
+  return {
+    version,
+    integrity,
+    size,
+    at,
+    sdk,
+    licence,
+    services,
+    hosts,
+    wildcards: hosts.map(widthInWords).filter((words) => words !== undefined),
+    conformance: attested !== undefined
+      ? { status: 'passed', ...attested }
+      : conformance.status === 'passed'
+      ? { ...conformance, status: 'said_by_author' }
+      : conformance,
+    ...(taken?.registry !== undefined && { registry: taken.registry }),
+    ...(typeof taken?.replayed === 'number' && { replayed: taken.replayed }),
+    ...(manifest !== undefined && { changelog: manifest.changelog }),
+    here: taken !== undefined,
+    ...(withdrawn !== undefined && { withdrawn })
+  }
+}
+
+/** How an adapter that is installed does. */
+function healthOf (known: KnownAdapter, { processes, gaps, unserved }: Surroundings): AdapterDetail['health'] {
+  const { taken } = shownOf(known)
+  if (known.adapter === undefined || taken === undefined) return undefined
+  const { count, last } = taken.crashes
+  return {
+    ...servingOf(runningOf(known, taken, processes), unserved),
+    ...(gaps.length > 0 && { risk: gapsInWords(gaps) }),
+    crashes: count,
+    ...(last !== undefined && { lastCrash: { at: last.at.toISOString(), reason: last.why } })
+  }
+}
+
+type Running = Pick<NonNullable<AdapterDetail['health']>, 'state' | 'reason'>
+
+/** An adapter that runs, and refuses what companies dispatch, does not do well. */
+function servingOf ({ state, reason }: Running, unserved: readonly number[]): Running {
+  if (state === 'stopped' || unserved.length === 0) return { state, ...(reason !== undefined && { reason }) }
+  const who = unserved.length === 1 ? 'the company' : `${unserved.length} companies:`
+  const named = `${unserved.slice(0, 20).join(', ')}${unserved.length > 20 ? ', …' : ''}`
+  const own = `It does not accept the settings of ${who} ${named}. Their dispatches are refused until these are saved again.`
+  return { state: 'degraded', reason: reason === undefined ? own : `${reason} ${own}` }
+}
+
+function runningOf (
+  { code, adapter, users }: KnownAdapter,
+  { revoked, integrity }: PackageSummary,
+  processes: readonly ProviderProcess[]
+): Running {
+  if (revoked !== null) {
+    const stopped = users === 1 ? 'one company' : `${users} companies`
+    return { state: 'stopped', reason: `The version was revoked: ${revoked} It stops ${stopped}; roll back, or upgrade.` }
+  }
+  if (adapter?.enabled === false) return { state: 'stopped', reason: 'It is disabled.' }
+  if (processes.length === 0) return { state: 'stopped', reason: 'The service is down.' }
+  const idle = processes.filter(({ providers }) => !providers.some((one) => one.code === code && one.digest === integrity)).length
+  if (idle === 0) return { state: 'ok' }
+  const reason = `${idle} of ${processes.length} processes do not run it: GET /api/v1/providers says why.`
+  return { state: idle === processes.length ? 'stopped' : 'degraded', reason }
+}
+
+function isWanted ({ code, name, publisher = '', state, services }: AdapterView, query: MarketplaceQuery): boolean {
+  const words = query.q?.toLowerCase().split(/\s+/) ?? []
+  const offered = query.service === undefined ? Object.values(services) : [services[query.service]].filter((one) => one !== undefined)
+  const has = (field: 'documentTypes' | 'countries', wanted: string | undefined): boolean =>
+    wanted === undefined || offered.some((service) => service[field]?.includes(wanted) ?? field === 'countries')
+  return offered.length > 0 && has('documentTypes', query.documentType) && has('countries', query.country) &&
+    (query.state === undefined || query.state === state) &&
+    words.every((word) => [code, name, publisher, ...Object.keys(services)].some((text) => text.toLowerCase().includes(word)))
+}
+
+function isSeen ({ adapter }: KnownAdapter, { companyId, isOperator }: Reader): boolean {
+  return isOperator || (adapter?.enabled === true && (adapter.companies === null || adapter.companies.includes(companyId)))
+}
+
+function viewOf (known: KnownAdapter, { isOperator }: Reader): AdapterView {
+  const { code, adapter, packages, users, tier } = known
+  const { version, publisher, withdrawn, vouched, ...shown } = shownOf(known)
+  const { name, hosts, services } = shown.offer
+  const previous = packages.find(({ integrity }) => integrity === adapter?.previous)?.version
+  const latest = latestOf(known).version
+  return {
+    code,
+    name,
+    state: stateOf(known, latest),
+    version,
+    latest,
+    ...(publisher !== null && { publisher }),
+    // Whoever writes a package names its publisher: only a catalog knows that it is so.
+    tier: vouched ? tier : 'private',
+    services,
+    hosts,
+    ...(withdrawn !== undefined && { reason: withdrawn.reason }),
+    ...(adapter !== undefined && { enabled: adapter.enabled }),
+    ...(adapter !== undefined && isOperator && {
+      ...(previous !== undefined && { previous }),
+      offer: adapter.companies === null ? 'all' as const : [...adapter.companies],
+      usedBy: users
+    })
+  }
+}
+
+function stateOf (known: KnownAdapter, latest: string): AdapterView['state'] {
+  const { sdk, version, withdrawn } = shownOf(known)
+  if (withdrawn?.state === 'revoked') return 'revoked'
+  if (!isForSdk(sdk, sdkVersion)) return 'incompatible'
+  if (known.adapter === undefined) return 'available'
+  return semver.gt(latest, version) ? 'updatable' : 'installed'
+}

@@ -1,0 +1,76 @@
+import { type AuditStamp, type Database, noteAudit, type OwnerQueries } from '@dispatch/core'
+import type { PublicKey } from '@dispatch/marketplace'
+import { sql } from 'kysely'
+import { tablesIn } from './tables.ts'
+
+/** A catalog as it was last read. `configured`: the keys that were configured; `keys`: those that its text was verified with. */
+export type StoredCatalog = { source: string, configured: string, keys: readonly PublicKey[], serial: number, fetchedAt: Date }
+
+/** All catalogs, without their texts. */
+export async function listCatalogs ({ owner }: Database): Promise<StoredCatalog[]> {
+  const rows = await tablesIn(owner).selectFrom('catalogs').select(['source', 'configured', 'keys', 'serial', 'fetched_at']).execute()
+  return rows.map(({ serial, fetched_at: fetchedAt, ...row }) => ({ ...row, serial: Number(serial), fetchedAt }))
+}
+
+/** The signed text of a catalog, and its serial; undefined where it was never read. */
+export async function readCatalog ({ owner }: Database, source: string): Promise<{ serial: number, jws: string } | undefined> {
+  const row = await tablesIn(owner).selectFrom('catalogs').select(['serial', 'jws']).where('source', '=', source).executeTakeFirst()
+  return row && { serial: Number(row.serial), jws: row.jws }
+}
+
+/** Keeps what was read of a catalog, unless somebody has read a later one meanwhile, or another one with its serial. */
+export async function keepCatalog ({ owner }: Database, catalog: StoredCatalog & { jws: string }): Promise<void> {
+  const { source, configured, keys, serial, jws, fetchedAt } = catalog
+  const values = { configured, keys: JSON.stringify(keys), serial, jws, fetched_at: fetchedAt }
+  await tablesIn(owner).insertInto('catalogs').values({ source, ...values })
+    .onConflict((conflict) =>
+      conflict.column('source').doUpdateSet(values).where(sql<boolean>`catalogs.serial < excluded.serial
+        or (catalogs.serial = excluded.serial and split_part(catalogs.jws, '.', 2) = split_part(excluded.jws, '.', 2))`)
+    ).execute()
+}
+
+/** Why a version may not run any more; null: it may. `by`: the address of the catalog that says so. */
+export type Revocation = { integrity: string, code: string, version: string, reason: string | null, by?: string }
+
+/** What has changed by a revocation. `companies`: those that have settings for an adapter which ran this version, a hundred at most. */
+export type Revoked = Revocation & { companies: number[] }
+
+/** Companies of an adapter that are named at most. */
+const mostNamed = 100
+
+/** Writes what is revoked and what is not any more. Where anything changed, the audit log has it, and every process is asked to follow. */
+export async function writeRevocations (
+  { owner }: Database,
+  revocations: readonly Revocation[],
+  companyId: number,
+  stamp: AuditStamp
+): Promise<Revoked[]> {
+  return await owner.transaction().execute(async (queries) => {
+    const all: Revoked[] = []
+    for (const revocation of revocations) {
+      const { integrity, code, version, reason } = revocation
+      const changed = await tablesIn(queries).updateTable('adapter_packages').set({ revoked: reason }).where('integrity', '=', integrity)
+        .where('revoked', 'is distinct from', reason).returning('code').executeTakeFirst()
+      if (changed === undefined) continue
+      const companies = await companiesOf(queries, integrity)
+      all.push({ ...revocation, companies })
+      const action = reason === null ? 'adapter.revocation_lifted' : 'adapter.revoked'
+      await noteAudit(queries, {
+        companyId,
+        action,
+        object: { kind: 'adapter', id: code },
+        facts: { version, reason, companies },
+        ...stamp
+      })
+    }
+    if (all.length > 0) await sql`update provider_reloads set number = number + 1`.execute(queries)
+    return all
+  })
+}
+
+/** The companies that dispatch by a version: it runs, and they have settings for it. */
+async function companiesOf (queries: OwnerQueries, integrity: string): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`select distinct company_id as id from configurations
+    where provider_code in (select code from adapters where integrity = ${integrity}) order by id limit ${mostNamed}`.execute(queries)
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,13 @@
+/**
+ * `@dispatch/core/source`: what a feature that brings providers uses of the core, by name.
+ */
+export { configurationsRefusedBy, configurationsUnserved, configurationsWrittenFor,
+  migrateConfiguration } from './configuration/migration.ts'
+export { failureError } from './host/call/failure.ts'
+export { LoadTimeout, ProviderLoadError } from './host/call/load-error.ts'
+export { sdkVersion } from './host/load/package.ts'
+export { isSamePublisher, publisherInWords, type Publisher } from './host/load/pins.ts'
+export { widthInWords } from './host/manifest/hosts.ts'
+export { replaceSettings, type MigratedSettings } from './store/configuration/migrated-settings.ts'
+export { listProcesses, type ProviderProcess } from './store/vendor/provider-processes.ts'
+export { lockAdapter, type ProviderSource } from './store/vendor/provider-sources.ts'

@@ -1,0 +1,25 @@
+import type { JsonObject } from '@dispatch/common'
+import type { ApiAnswer, DispatchRequestView, DispatchView } from '../session/api.ts'
+import type { Visit } from '../session/visit.ts'
+
+/** Whether the form under "Send" has a place for all that a dispatch was asked: it begins with a template. */
+export function canBeDuplicated ({ template }: DispatchView): boolean {
+  return template !== null
+}
+
+/** Begins a draft with what a dispatch was asked to do, and answers its id. Throws `ApiRefused`. */
+export async function duplicate ({ api }: Visit, id: string): Promise<ApiAnswer<{ id: string }>> {
+  const path = `/api/v1/dispatches/${encodeURIComponent(id)}`
+  const [{ steps, metadata, template }, asked] = await Promise.all([
+    api.read<DispatchView>(path),
+    api.send<DispatchRequestView>('GET', `${path}/request`)
+  ])
+  if (!asked.ok) return asked
+  const done = asked.body.steps.filter((_, index) => steps[index]?.deferredState === undefined)
+  const request: JsonObject = {
+    ...template !== null && { template: { id: template.id, data: asked.body.data } },
+    ...Object.fromEntries(done.filter(({ fields }) => Object.keys(fields).length > 0).map(({ service, fields }) => [service, fields])),
+    ...Object.keys(metadata).length > 0 && { metadata }
+  }
+  return api.send<{ id: string }>('POST', '/api/v1/drafts', { service: done.map(({ service }) => service).join('/'), request })
+}

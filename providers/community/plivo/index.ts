@@ -1,0 +1,99 @@
+import { defineProvider, type HttpCall, inFrench, Secret, type Static, textMessagePoll, TextSender, Type } from '@dispatch/core/provider'
+
+const Settings = Type.Object({
+  authId: Type.String({
+    title: 'Auth ID',
+    ...inFrench('Auth ID', 'celui du compte : 20 lettres et chiffres'),
+    description: 'that of the account: 20 letters and digits',
+    pattern: '^[A-Z0-9]{20}$',
+    examples: ['MAXXXXXXXXXXXXXXXXXX']
+  }),
+  authToken: Secret({
+    title: 'Auth token',
+    ...inFrench('Auth token', 'celui du compte, avec lequel Plivo signe aussi'),
+    description: 'that of the account, with which Plivo signs, too',
+    pattern: '^\\w{16,}$'
+  }),
+  from: TextSender()
+})
+type Call = { settings: Static<typeof Settings> }
+
+/** The first id is that of the message to the only recipient. */
+const Sent = Type.Object({ message_uuid: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }) })
+const Code = Type.Optional(Type.Union([Type.String(), Type.Integer(), Type.Null()]))
+const Message = Type.Object({ message_state: Type.String({ minLength: 1 }), error_code: Code })
+const Event = Type.Object({ MessageUUID: Type.String({ minLength: 1 }), Status: Type.String({ minLength: 1 }), ErrorCode: Code })
+
+const statuses = {
+  queued: 'queued',
+  sent: 'sent',
+  delivered: 'delivered',
+  undelivered: 'failed',
+  failed: 'failed',
+  rejected: 'failed'
+} as const
+
+export default defineProvider({
+  code: 'plivo',
+  name: 'Plivo',
+  docs: 'https://www.plivo.com/docs/sms/api/message/',
+  hosts: ['api.plivo.com'],
+  settings: Settings,
+  errors: { message: '/error', map: { 401: 'authentication_error', 403: 'authentication_error' } },
+  check: (call) => call.http.get(...ask(call, ''), Type.Object({ auth_id: Type.String() })),
+  services: {
+    sms: {
+      alphanumericSender: true,
+      idempotency: { kind: 'none' },
+      statuses,
+      poll: textMessagePoll,
+
+      async dispatch ({ sms: { phoneNumber, message, sender } }, call) {
+        const json = {
+          src: sender ?? call.settings.from,
+          dst: phoneNumber,
+          text: message,
+          ...(call.webhookUrl !== undefined && { url: call.webhookUrl, method: 'POST' })
+        }
+        const { message_uuid: [id = ''] } = await call.http.post(...ask(call, 'Message/', { json }), Sent)
+        return { id, status: 'queued' }
+      },
+
+      async status ({ id }, call) {
+        const { message_state: status, error_code: code } = await call.http.get(...ask(call, `Message/${encodeURIComponent(id)}/`), Message)
+        return { status, ...reasonOf(code) }
+      }
+    }
+  },
+  webhooks: {
+    sms: {
+      form: 'form',
+      // https://www.plivo.com/docs/sms/concepts/signature-validation/: the address, a dot, the sorted fields, a dot, the nonce.
+      verify: {
+        kind: 'signature',
+        signed: ['address', { text: '.' }, { named: 'sorted' }, { text: '.' }, { header: 'X-Plivo-Signature-V3-Nonce' }],
+        at: { header: 'X-Plivo-Signature-V3', separator: ',' },
+        algorithm: 'hmac-sha256',
+        encoding: 'base64',
+        key: { secret: 'authToken' }
+      },
+      body: Event,
+      read: ({ MessageUUID: remoteId, Status: type, ErrorCode: code }) => ({
+        remoteId,
+        type,
+        eventId: `${remoteId} ${type}`,
+        ...reasonOf(code)
+      }),
+      events: statuses
+    }
+  }
+})
+
+function ask ({ settings: { authId, authToken } }: Call, path: string, more: HttpCall = {}): [url: string, call: HttpCall] {
+  return [`https://api.plivo.com/v1/Account/${authId}/${path}`, { basic: [authId, authToken], ...more }]
+}
+
+/** Plivo's code of a message that was not delivered; 000 is none. */
+function reasonOf (code: string | number | null = null): { reason?: string } {
+  return code === null || Number(code) === 0 ? {} : { reason: `error ${code}` }
+}
