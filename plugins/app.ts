@@ -81,7 +81,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   })
   await server.register(authorizationPlugin, { authentication: get('authentication'), now: get('now') })
   await server.register(tarpitPlugin, { limits: get('admissionLimits').tarpit })
-  await server.register(admissionControlPlugin, { limits: get('admissionLimits') })
+  await server.register(admissionControlPlugin, { limits: get('admissionLimits'), others: get('othersLately') })
   await server.register(openapiPlugin, { publicUrl: get('config').publicUrl })
   // Before the first password comes, and beside everything else: no start waits for it.
   server.addHook('onListen', (done) => {

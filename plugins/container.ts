@@ -1,4 +1,5 @@
 import 'reflect-metadata'
+import { createOthersLately } from '@dispatch/common'
 import { addLogCounts, allOf, checkMasterKeys, createChanges, createExchangeLog, createFreshness, createHost, createKeyStore, createMeter,
   createPassedTrials, createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, insertExchanges, insertRequests,
   type Log, type LogCount, markPlaces, measureSkew, migrate, noRequestLog, openDatabase, openEventSpool, openOutcomeSpool, openQueue,
@@ -38,6 +39,7 @@ const factories: Factories = {
   newId: () => () => randomUUIDv7(),
   transportLimits: () => transportLimits,
   admissionLimits: () => admissionLimits,
+  othersLately: () => createOthersLately(othersWork),
   traces: () => undefined,
   leaving: () => new AbortController(),
   freshness: (get) => createFreshness(get('database')),
@@ -185,7 +187,12 @@ export async function createApp (
     })
     opened.defer(() => get('pipeline').drain())
     for (const { drain } of features) if (drain !== undefined) opened.defer(drain)
-    const queue = await openQueue({ databaseUrl: config.databaseDirectUrl ?? databaseUrl, database, log })
+    const queue = await openQueue({
+      databaseUrl: config.databaseDirectUrl ?? databaseUrl,
+      database,
+      log,
+      othersWork: get('othersLately').besides
+    })
     opened.defer(queue.close)
     put('queue', queue)
     const providerSync = await startProviderSync({ database, host: get('host'), log, newId: get('newId') })
@@ -207,6 +214,8 @@ export async function createApp (
 }
 
 const mebibyte = 1024 * 1024
+/** For how many milliseconds a company is at work that has begun a request. */
+const othersWork = 1_000
 /** In seconds. */
 const day = 86_400
 

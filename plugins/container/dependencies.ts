@@ -1,3 +1,4 @@
+import type { OthersLately } from '@dispatch/common'
 import type { AccessEnd, Accounts, Addresses, ApiKeys, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
   CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
   Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool,
@@ -93,6 +94,8 @@ export type AppDependencies = {
   renderer: Renderer
   transportLimits: TransportLimits
   admissionLimits: AdmissionLimits
+  /** The companies whose clients have begun a request lately: beside them, others get less. */
+  othersLately: OthersLately
   templateWorkers: TemplateWorkers
   /** How long a client waits for a synchronous dispatch, in seconds. */
   synchronousLimit: number

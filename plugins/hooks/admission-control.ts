@@ -1,4 +1,4 @@
-import { createFairSemaphore, type FairSemaphore } from '@dispatch/common'
+import { createFairSemaphore, type FairSemaphore, type OthersLately } from '@dispatch/common'
 import { clientKeyOf, DispatchError } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
@@ -6,7 +6,6 @@ import { createAbortableDelay } from './abortable-delay.ts'
 import { knownActor } from './authentication.ts'
 import { goneSignal } from './gone-signal.ts'
 import { createLoopTurns } from './loop-turns.ts'
-import { createOthersLately } from './others-lately.ts'
 import type { TarpitLimits } from './tarpit.ts'
 
 declare module 'fastify' {
@@ -51,8 +50,6 @@ export type AdmissionLimits = {
   concurrentRequests: number
   /** Those that run at once while another company works, too: more would make that one wait, and are hardly faster in all. */
   concurrentRequestsBesideOthers: number
-  /** For how long a company works that has begun a request. */
-  othersWork: number
   /** Requests of one company that may wait. */
   queueLength: number
   /** A request that runs for longer than this waits for something else (a vendor, a thread), so its permit is released. */
@@ -77,9 +74,8 @@ const kibibyte = 1024
 export const admissionLimits: AdmissionLimits = {
   concurrentRequests: 16,
   concurrentRequestsBesideOthers: 4,
-  othersWork: 1000,
   queueLength: 500,
-  holdTime: 250,
+  holdTime: 100,
   largeBodyBytes: 64 * kibibyte,
   concurrentLargeBodies: 2,
   largeBodyDrainRate: kibibyte,
@@ -95,67 +91,69 @@ export const admissionLimits: AdmissionLimits = {
  * few permits. They hold a permit only while the service works, not while the client sends its request or receives the answer, nor while a
  * password waits to be checked. Whose session is known is none of them. Who has gone leaves the queue.
  */
-export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'tarpit'> }>((app, { limits }, done) => {
-  const others = createOthersLately(limits.othersWork)
-  const mostBesideOthers = Math.min(limits.concurrentRequests, limits.concurrentRequestsBesideOthers)
-  const requests = createFairSemaphore({
-    waiting: limits.queueLength,
-    perOwner: (company) => others.besides(company) ? mostBesideOthers : limits.concurrentRequests
-  })
-  const bodies = createFairSemaphore({ waiting: limits.queueLength, perOwner: limits.concurrentLargeBodies })
-  const pause = createAbortableDelay(app)
-  /** Those that have a permit go on one by one too: otherwise a company's sixteen would take each step at the same time. */
-  const turns = createLoopTurns()
-
-  const anonymous = createFairSemaphore({
-    waiting: limits.queueLength,
-    waitingInAll: limits.anonymousQueueLength,
-    perOwner: limits.concurrentAnonymousPerAddress,
-    total: limits.concurrentAnonymous
-  })
-  app.decorateRequest(releaseAnonymous, null)
-  app.decorateRequest(recognised, null)
-
-  /** Releases a permit when its request is over, or after the hold time. */
-  function releaseInTime (reply: FastifyReply, release: () => void): void {
-    const timer = setTimeout(release, limits.holdTime).unref()
-    whenOver(reply, () => {
-      clearTimeout(timer)
-      release()
+export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'tarpit'>, others: OthersLately }>(
+  (app, { limits, others }, done) => {
+    const mostBesideOthers = Math.min(limits.concurrentRequests, limits.concurrentRequestsBesideOthers)
+    const requests = createFairSemaphore({
+      waiting: limits.queueLength,
+      perOwner: (company) => others.besides(Number(company)) ? mostBesideOthers : limits.concurrentRequests
     })
-  }
+    const bodies = createFairSemaphore({ waiting: limits.queueLength, perOwner: limits.concurrentLargeBodies })
+    const pause = createAbortableDelay(app)
+    /** Those that have a permit go on one by one too: otherwise a company's sixteen would take each step at the same time. */
+    const turns = createLoopTurns()
 
-  app.addHook('onRequest', async (request, reply) => {
-    const actor = knownActor(request)
-    if (actor === null) return
-    others.begin(actor.companyId)
-    releaseInTime(reply, await acquire(requests, actor.companyId, request, reply))
-    await turns.next(actor.companyId)
-  })
-
-  app.addHook('preValidation', async (request, reply) => {
-    if (companyBehind(request) !== undefined || request.routeOptions.config.withoutAdmissionControl === true) return
-    request[releaseAnonymous] = await acquire(anonymous, clientKeyOf(request.ip), request, reply)
-    releaseInTime(reply, request[releaseAnonymous])
-  })
-  app.addHook('onSend', (request, _reply, payload, next) => {
-    releasePermit(request)
-    next(null, payload)
-  })
-
-  app.addHook('preParsing', async (request, reply, payload) => {
-    if (!isLarge(request, limits.largeBodyBytes)) return payload
-    const release = await acquire(bodies, knownActor(request)?.companyId ?? clientKeyOf(request.ip), request, reply)
-    const { socket, headers } = request
-    const before = socket.bytesRead
-    whenOver(reply, () => {
-      const received = Number(headers['content-length'] ?? socket.bytesRead - before)
-      void pause(Math.max(received, request.decodedSize ?? 0) / limits.largeBodyDrainRate).then(release)
+    const anonymous = createFairSemaphore({
+      waiting: limits.queueLength,
+      waitingInAll: limits.anonymousQueueLength,
+      perOwner: limits.concurrentAnonymousPerAddress,
+      total: limits.concurrentAnonymous
     })
-    return payload
-  })
-  done()
-}, { name: 'admission-control', fastify: '5.x', dependencies: ['authentication', 'rate-limits'] })
+    app.decorateRequest(releaseAnonymous, null)
+    app.decorateRequest(recognised, null)
+
+    /** Releases a permit when its request is over, or after the hold time. */
+    function releaseInTime (reply: FastifyReply, release: () => void): void {
+      const timer = setTimeout(release, limits.holdTime).unref()
+      whenOver(reply, () => {
+        clearTimeout(timer)
+        release()
+      })
+    }
+
+    app.addHook('onRequest', async (request, reply) => {
+      const actor = knownActor(request)
+      if (actor === null) return
+      others.begin(actor.companyId)
+      releaseInTime(reply, await acquire(requests, actor.companyId, request, reply))
+      await turns.next(actor.companyId)
+    })
+
+    app.addHook('preValidation', async (request, reply) => {
+      if (companyBehind(request) !== undefined || request.routeOptions.config.withoutAdmissionControl === true) return
+      request[releaseAnonymous] = await acquire(anonymous, clientKeyOf(request.ip), request, reply)
+      releaseInTime(reply, request[releaseAnonymous])
+    })
+    app.addHook('onSend', (request, _reply, payload, next) => {
+      releasePermit(request)
+      next(null, payload)
+    })
+
+    app.addHook('preParsing', async (request, reply, payload) => {
+      if (!isLarge(request, limits.largeBodyBytes)) return payload
+      const release = await acquire(bodies, knownActor(request)?.companyId ?? clientKeyOf(request.ip), request, reply)
+      const { socket, headers } = request
+      const before = socket.bytesRead
+      whenOver(reply, () => {
+        const received = Number(headers['content-length'] ?? socket.bytesRead - before)
+        void pause(Math.max(received, request.decodedSize ?? 0) / limits.largeBodyDrainRate).then(release)
+      })
+      return payload
+    })
+    done()
+  },
+  { name: 'admission-control', fastify: '5.x', dependencies: ['authentication', 'rate-limits'] }
+)
 
 /** Waits for a permit of a company or an address. Returns the function that releases it. Throws `rate_limited` when the queue is full. */
 async function acquire (

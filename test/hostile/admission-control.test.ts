@@ -1,3 +1,4 @@
+import { createOthersLately } from '@dispatch/common'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,7 +13,7 @@ import { admin, type Answer, invoiceRequest, type Login, startService } from '..
 const hour = 3_600_000
 
 /** A service where nobody gives up a turn before the answer, unless told; documents are begun, and made once the gate is open. */
-async function open (t: Test, changes: Partial<AdmissionLimits>) {
+async function open (t: Test, changes: Partial<AdmissionLimits>, more: Partial<AppDependencies> = {}) {
   const gate = createGate()
   let begun = 0
   const renderer: AppDependencies['renderer'] = {
@@ -22,7 +23,9 @@ async function open (t: Test, changes: Partial<AdmissionLimits>) {
       return gate.pass().then(() => quickRenderer.render(job))
     }
   }
-  const service = await startService(t, { replacements: { renderer, admissionLimits: { ...admissionLimits, holdTime: hour, ...changes } } })
+  const service = await startService(t, {
+    replacements: { renderer, admissionLimits: { ...admissionLimits, holdTime: hour, ...changes }, ...more }
+  })
   const dispatch = (login?: Login): Promise<Answer> => service.send('POST', '/api/invoicing', { body: invoiceRequest() }, login)
   const read = (login?: Login): Promise<Answer> => service.send('GET', '/api/v1/credits', {}, login)
   return { ...service, gate, dispatch, read, begun: () => begun }
@@ -62,9 +65,8 @@ await t.test('requests of a company wait for each other, a bounded number of the
 await t.test('while another company works, fewer requests of one run at once', async (t) => {
   const { gate, dispatch, read, company, begun } = await open(t, {
     concurrentRequests: 3,
-    concurrentRequestsBesideOthers: 1,
-    othersWork: hour
-  })
+    concurrentRequestsBesideOthers: 1
+  }, { othersLately: createOthersLately(hour) })
   const first = [dispatch(), dispatch()]
   await until(() => begun() === 2)
   const { admin: other } = await company('other')

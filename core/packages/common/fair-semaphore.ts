@@ -39,10 +39,10 @@ export type FairSemaphore = {
  * `total`: the number of places; unlimited unless told. `most`: how many permits there may be, with those that are parked; as many as
  * places unless told. `mostInAll`: up to how many an owner that holds none gets one all the same; no more unless told. `perOwner`: how
  * many of them one owner may hold, which a function tells at each turn; 1 unless told. `kept`: how many places are kept for owners that
- * hold no permit; 1 unless told, and none where there is one place alone. `waiting` and `waitingInAll`: how many callers of one owner and
- * of all owners may wait. Where all are too many, one is refused, who may be the one that comes: of the owner with the most, of several
- * the one whose turn is last, of equals by lot, drawn with `random`. `timeLimit`: for how many milliseconds each of them waits. `full`
- * makes the error of a job that got no permit.
+ * hold no permit, from one that holds some; 1 unless told, and none where there is one place alone. `waiting` and `waitingInAll`: how many
+ * callers of one owner and of all owners may wait. Where all are too many, one is refused, who may be the one that comes: of the owner
+ * with the most, of several the one whose turn is last, of equals by lot, drawn with `random`. `timeLimit`: for how many milliseconds each
+ * of them waits. `full` makes the error of a job that got no permit.
  */
 export type FairSemaphoreOptions = {
   waiting: number
@@ -52,7 +52,7 @@ export type FairSemaphoreOptions = {
   total?: number
   most?: number
   mostInAll?: number
-  kept?: number
+  kept?: number | ((owner: Owner) => number)
   full?: () => Error
   random?: () => number
 }
@@ -121,9 +121,14 @@ export function createFairSemaphore ({
     return typeof perOwner === 'number' ? perOwner : perOwner(owner)
   }
 
+  function keptFrom ({ owner }: Line): number {
+    return typeof kept === 'number' ? kept : kept(owner)
+  }
+
   function mayTake (line: Line): boolean {
     if (line.held === 0) return taken < total && held < mostInAll
-    return line.held < shareOf(line) && taken + kept < total && held + kept < most
+    const left = keptFrom(line)
+    return line.held < shareOf(line) && taken + left < total && held + left < most
   }
 
   function grant (line: Line): Permit {

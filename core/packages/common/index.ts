@@ -40,6 +40,7 @@ export { CountryCode, DocumentHandle, EmailAddress, LanguageCode, LanguageTag, L
 
 // Concurrency: permits, time limits, results that are computed once.
 export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } from './fair-semaphore.ts'
+export { createOthersLately, type OthersLately } from './others-lately.ts'
 export { lazy, once } from './once.ts'
 export { turnLimit, withDeadline, withinTurns, withTimeLimit } from './time-limit.ts'
 export { memoizeByIdentity } from './memoize.ts'

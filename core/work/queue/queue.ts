@@ -104,11 +104,15 @@ const sessionSettings = '-c synchronous_commit=off -c enable_seqscan=off'
 /** In milliseconds. The maintenance of the queue's tables takes longer than a request. */
 const queueLimits = { connect: 5_000, lock: 10_000, statement: 60_000, idle: 10_000, answer: 65_000 }
 
+/** Whether another company than this one waits for what this process answers: the jobs of this one then get fewer places. */
+type OthersWork = (companyId: number) => boolean
+
 /** Opens the queue in the service's database, after its tables were created or migrated. */
-export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: alone, owner }, log }: {
+export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: alone, owner }, log, othersWork }: {
   databaseUrl: string
   database: Pick<Database, 'withAdvisoryLock' | 'owner'>
   log: Log
+  othersWork?: OthersWork
 }): Promise<Queue> {
   // pg-boss passes options that it does not know to its connection pool. One more connection listens for new jobs: four in all.
   const connections = {
@@ -169,7 +173,7 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
     work (name, handle, places) {
       workers.set(name, startFairWorker({
         source: sourceOf(boss, name),
-        places: placesFor(name, places),
+        places: placesFor(name, places, othersWork),
         companyOf,
         together: Math.min(mostTogether, places),
         atOnce: 1,
@@ -194,7 +198,7 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
     begin (name, handle, places) {
       workers.set(name, startFairWorker({
         source: sourceOf(boss, name),
-        places: placesFor(name, places),
+        places: placesFor(name, places, othersWork),
         companyOf,
         together: Math.min(mostTogether, Math.max(2, Math.ceil(places / 2))),
         atOnce: mostTogether,
@@ -240,10 +244,14 @@ const ofCompanies: ReadonlySet<keyof JobPayloads> = new Set(['dispatch', 'look',
 /**
  * The places for jobs of a kind. A quarter of them is for companies that have nothing under way. A job that waits for somebody else leaves
  * its place; a company has as many under way as there are places, and all together eight times as many. Companies that have nothing under
- * way may have one beyond that, until there are a hundred times as many: dead vendors of any hundred companies keep none waiting.
+ * way may have one beyond that, until there are a hundred times as many: dead vendors of any hundred companies keep none waiting. While
+ * clients of others wait for this process, a company has a quarter of the places for its jobs, not three: they use the same database.
  */
-export function placesFor (name: keyof JobPayloads, total: number): FairSemaphore {
-  const shared = ofCompanies.has(name) ? { perOwner: total, kept: Math.ceil(total / 4) } : { perOwner: Infinity, kept: 0 }
+export function placesFor (name: keyof JobPayloads, total: number, othersWork: OthersWork = () => false): FairSemaphore {
+  const quarter = Math.ceil(total / 4)
+  const shared = ofCompanies.has(name)
+    ? { perOwner: total, kept: (owner: number | string) => othersWork(Number(owner)) ? Math.max(quarter, total - quarter) : quarter }
+    : { perOwner: Infinity, kept: 0 }
   return createFairSemaphore({ total, most: 8 * total, mostInAll: 100 * total, waiting: Infinity, ...shared })
 }
 

@@ -1,4 +1,4 @@
-import { once } from '@dispatch/common'
+import { once, type Permit } from '@dispatch/common'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { type FetchedJob, type JobSource, startFairWorker, type WorkerClock } from '../../../core/work/queue/fair-worker.ts'
@@ -258,4 +258,29 @@ await t.test('a worker that closes has given back what was not begun, all of it 
   await clock.pass(1)
   await worker.close()
   t.strictSame([begun, given], [['busy'], [['two', 'three']]])
+})
+
+await t.test('while clients of other companies wait for this process, the jobs of a company have a quarter of the places', async (t) => {
+  const busy = new Set<number>()
+  const places = placesFor('dispatch', 16, (company) => [...busy].some((other) => other !== company))
+  const permits: Permit[] = []
+  const ask = (company: string): void => {
+    void places.acquire(company).then((permit) => {
+      if (permit !== undefined) permits.push(permit)
+    })
+  }
+  const granted = async (): Promise<number> => {
+    await setImmediate()
+    return permits.length
+  }
+  busy.add(2)
+  for (let nth = 0; nth < 20; nth++) ask('1')
+  t.equal(await granted(), 4)
+  permits[0]?.park()
+  t.equal(await granted(), 5, 'one that waits for its vendor has left its place')
+  ask('3')
+  t.equal(await granted(), 6, 'a company without any has one')
+  busy.clear()
+  permits[1]?.release()
+  t.equal(await granted(), 14, 'three quarters of them, and the one that is parked')
 })

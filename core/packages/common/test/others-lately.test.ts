@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createOthersLately } from '../../plugins/hooks/others-lately.ts'
+import { createOthersLately } from '../others-lately.ts'
 
 await t.test('a company is told of others that have begun something lately, and not of itself', (t) => {
   const clock = { time: 0 }
