@@ -49,10 +49,14 @@ function declared ({ basic, bearer, apiKey, jwt, oauth1, oauth2, session, sigv4 
   return Object.entries(found).flatMap(([name, value]) => value === undefined ? [] : [{ sent: `as "${name}"`, value }])
 }
 
-function ofSession ({ json = null, form = {}, basic }: SessionSignIn): Record<string, string | undefined> {
+function ofSession ({ json = null, form = {}, basic, signature }: SessionSignIn): Record<string, string | undefined> {
   const fields: [string, unknown][] = [...formPairs(form), ...isRecord(json) ? Object.entries(json) : []]
   const proofs = fields.filter(([name, value]) => isCredentialField(name) && typeof value === 'string') as [string, string][]
-  return { 'session.basic': basic?.[1], ...Object.fromEntries(proofs.map(([name, value]) => [`session.${name}`, value])) }
+  return {
+    'session.basic': basic?.[1],
+    'session.signature.key': signature?.key,
+    ...Object.fromEntries(proofs.map(([name, value]) => [`session.${name}`, value]))
+  }
 }
 
 function ofOAuth2 (oauth2: OAuth2): Record<string, string | undefined> {

@@ -77,7 +77,7 @@ export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTranspor
   return {
     get: (account, oauth2, tokenUrl) => keptOr(keyOf(account, oauth2), () => requestToken(wire, oauth2, tokenUrl, now())),
     open: (account, session, url) =>
-      keptOr(keyOf(account, session), async () => tokenFor(await openSession(wire, url, session), session.lifetime, now())),
+      keptOr(keyOf(account, session), async () => tokenFor(await openSession(wire, url, session, now()), session.lifetime, now())),
     async sign (account, jwt) {
       const { value } = await keptOr(keyOf(account, jwt),
         async () => tokenFor(await signJwt(jwt, now()), jwt.lifetime ?? usualLifetime, now()))

@@ -1,4 +1,5 @@
 import type { Json } from '@dispatch/common'
+import { createHmac } from 'node:crypto'
 import { textOf } from '../../services/data.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
 import { basicHeader } from './basic-auth.ts'
@@ -7,15 +8,20 @@ import { readReply } from './reply.ts'
 import { askForSignIn, refuseSignIn } from './token-endpoint.ts'
 import type { HttpTransport, TransportReply } from './transport.ts'
 
+/** HMAC-SHA256 of `text` and the time in seconds behind it, in hexadecimal digits: it stands in `header`, and the time in `time`. */
+export type SessionSignature = { key: string, text: string, header: string, time: string }
+
 /**
- * A session that a vendor opens in a way of its own, by one POST to `url`: with a body in JSON or a form, or HTTP Basic, or both. `token`
- * is the JSON pointer of its token in the answer, empty where the answer is that token. `lifetime` is in seconds.
+ * A session that a vendor opens in a way of its own, by one POST to `url`: with a body in JSON or a form, HTTP Basic, headers or a
+ * signature. `token` is the JSON pointer of its token in the answer, empty where the answer is that token. `lifetime` is in seconds.
  */
 export type Session = {
   url: string
   json?: Json
   form?: FormFields
   basic?: readonly [user: string, password: string]
+  headers?: Readonly<Record<string, string>>
+  signature?: SessionSignature
   token: string
   lifetime: number
 }
@@ -29,13 +35,24 @@ export function sessionHeader ({ header = 'authorization', scheme }: SessionSign
 }
 
 /** Opens a session, and answers its token. Throws a {@link RequestFailure}. */
-export function openSession (wire: Pick<HttpTransport, 'send'>, url: URL, session: Session): Promise<string> {
-  const { json, form = {}, basic } = session
+export function openSession (wire: Pick<HttpTransport, 'send'>, url: URL, session: Session, now: Date): Promise<string> {
+  const { json, form = {}, basic, signature, headers: more = {} } = session
   const content = json === undefined
     ? { type: 'application/x-www-form-urlencoded', text: String(new URLSearchParams(formPairs(form))) }
     : { type: 'application/json', text: JSON.stringify(json) }
-  const headers = { 'content-type': content.type, ...(basic !== undefined && { authorization: basicHeader(...basic) }) }
+  const headers = {
+    ...Object.fromEntries(Object.entries(more).map(([name, value]) => [name.toLowerCase(), value])),
+    'content-type': content.type,
+    ...(basic !== undefined && { authorization: basicHeader(...basic) }),
+    ...(signature !== undefined && signed(signature, now))
+  }
   return askForSignIn(wire, url, { headers, body: Buffer.from(content.text) }, (reply) => tokenOf(url.host, reply, session))
+}
+
+function signed ({ key, text, header, time }: SessionSignature, now: Date): Record<string, string> {
+  const seconds = String(Math.floor(now.getTime() / 1000))
+  const proof = createHmac('sha256', key).update(text + seconds).digest('hex')
+  return { [time.toLowerCase()]: seconds, [header.toLowerCase()]: proof }
 }
 
 async function tokenOf (host: string, reply: TransportReply, { token }: Session): Promise<string> {

@@ -41,6 +41,8 @@ const Session = Type.Object({
   json: Type.Optional(Type.Unknown()),
   form: fields,
   basic: Type.Optional(Type.Array(Type.String(), { minItems: 2, maxItems: 2 })),
+  headers: texts,
+  signature: Type.Optional(Type.Object({ key: Type.String(), text: Type.String(), header: Type.String(), time: Type.String() })),
   token: Type.String(),
   lifetime: Type.Number({ exclusiveMinimum: 0 }),
   header: text,

@@ -104,6 +104,29 @@ await t.test('the token of a session may be the whole answer, and the sign-in HT
   t.equal(requestsTo('/v1/me').at(-1)?.headers['authorization'], 'plain-token')
 })
 
+await t.test('the sign-in of a session may have headers and a signature, made when it is opened', async (t) => {
+  const told: string[] = []
+  const { clock, http } = begin(concealing(told))
+  vendor.on('POST /login', { json: { token: 'signed-token' } })
+  const call: HttpCall = {
+    session: {
+      url: 'https://api.acme.test/login',
+      headers: { 'X-Service': 'shop' },
+      signature: { key: 's3cret-key', text: 'shop', header: 'X-Signature', time: 'X-Time' },
+      token: '/token',
+      lifetime: 600
+    }
+  }
+  const first = String(clock.now.getTime() / 1000)
+  await http().get(url, call, Anything)
+  clock.now = new Date(clock.now.getTime() + 60_000)
+  await http().get(url, call, Anything)
+  const signature = createHmac('sha256', 's3cret-key').update(`shop${first}`).digest('hex')
+  has(t, requestsTo('/login'), [{ headers: { 'x-service': 'shop', 'x-time': first, 'x-signature': signature } }])
+  t.equal(requestsTo('/login').length, 1, 'a minute later the session is open')
+  t.ok(told.includes('s3cret-key'))
+})
+
 await t.test('a session that is not opened sends nothing; at no other host than the declared ones', async (t) => {
   const answers: [VendorReply, Partial<Failure>][] = [
     [{ status: 401, json: { error: 'wrong password' } }, { word: 'authentication_error' }],

@@ -54,13 +54,13 @@ export function positionOf (exchange: Exchange, index: number, passed: number): 
   return counts(index) ? 'at' : 'before'
 }
 
-/** Whether a request changes something at the vendor. A request for an access token does not. */
+/** Whether a request changes something at the vendor. A request for an access token, or one that opens a session, does not. */
 export function isUnsafe (entry: Exchange[number] | undefined): boolean {
   return entry !== undefined && entry.expect.method !== 'GET' && !isSignIn(entry)
 }
 
-export function isSignIn ({ expect: { form } }: Exchange[number]): boolean {
-  return form !== undefined && Object.hasOwn(form, 'grant_type')
+export function isSignIn ({ expect: { form }, signIn }: Exchange[number]): boolean {
+  return signIn === true || (form !== undefined && Object.hasOwn(form, 'grant_type'))
 }
 
 /**
