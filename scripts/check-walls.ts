@@ -347,23 +347,32 @@ function unnamed (root: string, imports: Import[], pages: Page[]): string[] {
   return [...said, ...parts.filter(folder => !pages.some(page => page.allowed.has(folder))).map(folder => `\`${folder}\``)]
 }
 
-const root = process.argv[2] ?? '.'
-const files = globSync(folders, { cwd: root, exclude: ['**/node_modules'] }).filter(file => !outside.test(file)).sort()
-const imports = files.flatMap(file => importsOf(root, file))
-const exported = exportsOf(root)
-const pages = ['core/README.md', 'plugins/README.md'].flatMap(path => readPage(root, path) ?? [])
-const breaches = [...imports.flatMap(made => rulesBroken(made).map((rule): Breach => [made, rule])), ...circles(imports, exported)]
-const formats = globSync(`${formatsFolder}*/index.ts`, { cwd: root }).map((path) => basename(dirname(path)).toUpperCase())
-const services = globSync('core/services/*/index.ts', { cwd: root }).map((path) => path.split('/')[2] ?? '')
-const faults = [
-  ...breaches.map(([{ file, line, name }, rule]) => `${file}:${line} imports ${name}: ${rule}`),
-  ...pages.flatMap(page => foldersBroken(imports, page, exported)),
-  ...foldersRound(pages),
-  ...files.flatMap(file => parsedAgain(root, file)),
-  ...files.flatMap(file => servicesNamed(root, file, services)),
-  ...files.flatMap(file => formatsNamed(root, file, formats)),
-  ...unnamed(root, imports, pages).map(words => `no page names ${words}`)
-]
-for (const fault of faults) console.error(fault)
-if (faults.length > 0) process.exitCode = 1
-else console.log(`${files.length} files keep the walls`)
+/** Checks the tree at `root`: how many files it has, and each breach as a line. */
+export function checkWalls (root: string): { files: number, faults: string[] } {
+  const files = globSync(folders, { cwd: root, exclude: ['**/node_modules'] }).filter(file => !outside.test(file)).sort()
+  const imports = files.flatMap(file => importsOf(root, file))
+  const exported = exportsOf(root)
+  const pages = ['core/README.md', 'plugins/README.md'].flatMap(path => readPage(root, path) ?? [])
+  const breaches = [...imports.flatMap(made => rulesBroken(made).map((rule): Breach => [made, rule])), ...circles(imports, exported)]
+  const formats = globSync(`${formatsFolder}*/index.ts`, { cwd: root }).map((path) => basename(dirname(path)).toUpperCase())
+  const services = globSync('core/services/*/index.ts', { cwd: root }).map((path) => path.split('/')[2] ?? '')
+  return {
+    files: files.length,
+    faults: [
+      ...breaches.map(([{ file, line, name }, rule]) => `${file}:${line} imports ${name}: ${rule}`),
+      ...pages.flatMap(page => foldersBroken(imports, page, exported)),
+      ...foldersRound(pages),
+      ...files.flatMap(file => parsedAgain(root, file)),
+      ...files.flatMap(file => servicesNamed(root, file, services)),
+      ...files.flatMap(file => formatsNamed(root, file, formats)),
+      ...unnamed(root, imports, pages).map(words => `no page names ${words}`)
+    ]
+  }
+}
+
+if (import.meta.main) {
+  const { files, faults } = checkWalls(process.argv[2] ?? '.')
+  for (const fault of faults) console.error(fault)
+  if (faults.length > 0) process.exitCode = 1
+  else console.log(`${files} files keep the walls`)
+}

@@ -126,7 +126,8 @@ export function mutated (valid: fc.Arbitrary<unknown>, most = 3): fc.Arbitrary<s
     for (const { change, at, ...given } of mutations) {
       const places = placesIn(root)
       const { parent, key } = places[at % places.length] ?? { parent: root, key: 'body' }
-      change(parent, key, given)
+      // Values may be constants, and a change may reach into what an earlier one has put there.
+      change(parent, key, structuredClone(given))
     }
     return JSON.stringify(root).slice('{"body":'.length, -1).replaceAll(`"${tooLarge}"`, '1e999')
   })

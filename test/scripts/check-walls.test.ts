@@ -1,20 +1,19 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { checkWalls } from '../../scripts/check-walls.ts'
 
-const script = fileURLToPath(new URL('../../scripts/check-walls.ts', import.meta.url))
-
-/** Runs the check on a tree of files given by path. */
-function check (t: Test, files: Record<string, string>): { status: number | null, lines: string[] } {
+/** Writes files given by path as a tree; the result is its folder. */
+function written (t: Test, files: Record<string, string>): string {
   const folders: Record<string, Record<string, string>> = {}
   for (const [path, text] of Object.entries(files)) {
     const cut = path.lastIndexOf('/')
     folders[path.slice(0, cut)] = { ...folders[path.slice(0, cut)], [path.slice(cut + 1)]: text }
   }
-  const nested = Object.entries(folders).reduce((tree, [folder, content]) => place(tree, folder.split('/'), content), {})
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, t.testdir(nested)], { encoding: 'utf8' })
-  return { status, lines: `${stdout}${stderr}`.trim().split('\n') }
+  return t.testdir(Object.entries(folders).reduce((tree, [folder, content]) => place(tree, folder.split('/'), content), {}))
 }
+
+const check = (t: Test, files: Record<string, string>) => checkWalls(written(t, files))
 
 type Tree = { [name: string]: Tree | string }
 
@@ -48,7 +47,24 @@ const kept = {
 }
 
 void t.test('a tree that keeps the walls passes', t => {
-  t.same(check(t, kept), { status: 0, lines: ['14 files keep the walls'] })
+  t.same(check(t, kept), { files: 14, faults: [] })
+  t.end()
+})
+
+void t.test('the program says how many files keep the walls, or each breach, and then fails', t => {
+  const script = fileURLToPath(new URL('../../scripts/check-walls.ts', import.meta.url))
+  const run = (files: Record<string, string>) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, written(t, files)], { encoding: 'utf8' })
+    return { status, stdout, stderr }
+  }
+  t.same(run(kept), { status: 0, stdout: '14 files keep the walls\n', stderr: '' })
+  const { faults } = check(t, { 'core/a.ts': 'import \'pg\'\nimport \'../plugins/app.ts\'' })
+  t.equal(faults.length, 2)
+  t.same(run({ 'core/a.ts': 'import \'pg\'\nimport \'../plugins/app.ts\'' }), {
+    status: 1,
+    stdout: '',
+    stderr: `${faults.join('\n')}\n`
+  })
   t.end()
 })
 
@@ -322,14 +338,14 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
 for (const [rule, file, text, expected] of breaches) {
   void t.test(rule, t => {
     const tree = { ...kept, 'core/store/a.ts': 'import type { P } from \'../provider.ts\'', [file]: text }
-    t.same(check(t, tree), { status: 1, lines: [expected] })
+    t.same(check(t, tree).faults, [expected])
     t.end()
   })
 }
 
 void t.test('every breach is named, in the order of the files', t => {
-  const { lines } = check(t, { ...kept, 'plugins/a.ts': 'import \'pg\'\nimport \'../core/index.ts\'', 'core/a.ts': 'import \'fastify\'' })
-  t.same(lines.map(line => line.split(' ')[0]), ['core/a.ts:1', 'plugins/a.ts:1', 'plugins/a.ts:2'])
+  const { faults } = check(t, { ...kept, 'plugins/a.ts': 'import \'pg\'\nimport \'../core/index.ts\'', 'core/a.ts': 'import \'fastify\'' })
+  t.same(faults.map(line => line.split(' ')[0]), ['core/a.ts:1', 'plugins/a.ts:1', 'plugins/a.ts:2'])
   t.end()
 })
 
@@ -361,7 +377,7 @@ const walled = {
 }
 
 void t.test('the page of the core says what each folder may import', t => {
-  t.same(check(t, { ...walled, 'core/README.md': [...rules, ...folders].join('\n') }), { status: 0, lines: ['16 files keep the walls'] })
+  t.same(check(t, { ...walled, 'core/README.md': [...rules, ...folders].join('\n') }), { files: 16, faults: [] })
   t.end()
 })
 
@@ -398,21 +414,20 @@ const unruly: [rule: string, files: Record<string, string>, rows: string[], expe
 
 for (const [rule, files, rows, expected] of unruly) {
   void t.test(`the page of the core: ${rule}`, t => {
-    t.same(check(t, { ...walled, ...files, 'core/README.md': [...rules, ...rows].join('\n') }), { status: 1, lines: expected })
+    t.same(check(t, { ...walled, ...files, 'core/README.md': [...rules, ...rows].join('\n') }).faults, expected)
     t.end()
   })
 }
 
 void t.test('the page of the core names every rule, and every package that has a home', t => {
-  const { status, lines } = check(t, { ...walled, 'core/README.md': folders.join('\n') })
-  t.equal(status, 1)
+  const { faults } = check(t, { ...walled, 'core/README.md': folders.join('\n') })
   const [packages = '', ...sentences] = rules.toReversed()
-  t.same(new Set(lines), new Set([...sentences, ...packages.split(' ')].map(words => `no page names ${words}`)))
+  t.same(new Set(faults), new Set([...sentences, ...packages.split(' ')].map(words => `no page names ${words}`)))
   t.end()
 })
 
 void t.test('what stands in comments and strings is no import', t => {
-  t.equal(check(t, { 'core/a.ts': '// import \'fastify\'\nexport const text = "import \'pg\'"' }).status, 0)
+  t.same(check(t, { 'core/a.ts': '// import \'fastify\'\nexport const text = "import \'pg\'"' }).faults, [])
   t.end()
 })
 
@@ -424,8 +439,8 @@ void t.test('a service is named in its folder alone', t => {
     'core/services/email/index.ts': 'export const email = { name: \'email\', field: \'sms\' }'
   }
   const named = (file: string, text: string): string[] =>
-    check(t, { ...tree, [file]: text }).lines.filter((line) => line.startsWith(file) && line.includes(' names the service '))
-  t.same(check(t, tree).lines, [
+    check(t, { ...tree, [file]: text }).faults.filter((line) => line.startsWith(file) && line.includes(' names the service '))
+  t.same(check(t, tree).faults, [
     'core/services/email/index.ts:1 names the service "sms": lists of services are derived from core/services/all.ts'
   ])
   t.same(named('core/a.ts', 'const a = 1\nconst b = \'sms\'').length, 1)
@@ -439,12 +454,12 @@ void t.test('a service is named in its folder alone', t => {
 
 void t.test('a format is named in its folder alone', t => {
   const formats = 'core/packages/documents/formats/'
-  const { lines } = check(t, {
+  const { faults } = check(t, {
     ...kept,
     [`${formats}xlsx/index.ts`]: 'export const xlsx = { apiName: \'XLSX\' }',
     'plugins/a.ts': 'export const saved = [\'XLSX\']'
   })
-  t.same(lines.filter((line) => line.includes(' names the format ')), [
+  t.same(faults.filter((line) => line.includes(' names the format ')), [
     `plugins/a.ts:1 names the format "XLSX": lists of formats are derived from ${formats}all.ts`
   ])
   t.end()

@@ -18,8 +18,11 @@ export async function openTestServer (): Promise<TestServer> {
   const url = process.env['DISPATCH_TEST_DATABASE_URL']
   if (url !== undefined) return { url, run, close: () => dropRun(url, run) }
   const dir = mkdtempSync(join(tmpdir(), 'dispatch-test-'))
-  // Nothing here outlives the run, so nothing has to reach the disk.
-  const server = await startEmbedded({ dir, settings: { fsync: 'off', full_page_writes: 'off', max_connections: '200' } })
+  // Nothing here outlives the run: nothing has to reach the disk, and nobody guesses the password.
+  const server = await startEmbedded({
+    dir,
+    settings: { fsync: 'off', full_page_writes: 'off', max_connections: '200', scram_iterations: '1' }
+  })
   // A test that crashes its process leaves no server behind either.
   const abandon = () => process.kill(server.pid, 'SIGQUIT')
   process.once('exit', abandon)
