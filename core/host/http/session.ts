@@ -58,6 +58,7 @@ function signed ({ key, text, header, time }: SessionSignature, now: Date): Reco
 async function tokenOf (host: string, reply: TransportReply, { token }: Session): Promise<string> {
   if (reply.status < 200 || reply.status > 299) return await refuseSignIn(host, reply)
   const found = textOf(await readReply(host, reply), token)
-  if (found !== undefined && /^[\x21-\x7e]{1,8000}$/.test(found)) return found
+  // No token has angle brackets, and a page in place of one does.
+  if (found !== undefined && /^[\x21-\x7e]{1,8000}$/.test(found) && !/[<>]/.test(found)) return found
   throw new RequestFailure('not done', `"${host}" answered to the sign-in without a token.`)
 }

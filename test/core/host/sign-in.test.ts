@@ -133,6 +133,7 @@ await t.test('a session that is not opened sends nothing; at no other host than 
     [{ status: 503 }, { word: 'provider_unavailable' }],
     [{ json: { session: {} } }, { word: 'provider_unavailable' }],
     [{ json: { session: { token: 'two\r\nlines' } } }, { word: 'provider_unavailable' }],
+    [{ json: { session: { token: '<html>Welcome</html>' } } }, { word: 'provider_unavailable' }],
     [{ json: { session: { token: '' } } }, { word: 'provider_unavailable' }]
   ]
   for (const [answer, failure] of answers) {
