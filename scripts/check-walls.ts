@@ -102,6 +102,7 @@ const homes: Record<string, RegExp> = {
   '@fastify': /^(plugins|core\/packages\/features\/.+\/(routes|pages|session))\/|^core\/host\/webhook\/body\.ts$/,
   '@opentelemetry': /^plugins\/(traces\/|hooks\/trace-context\.ts$)/,
   'pg-boss': /^core\/work\/queue\/queue\.ts$/,
+  '@modelcontextprotocol': /^core\/packages\/features\/assistants\/service\/protocol\.ts$/,
   '@simplewebauthn': /^core\/packages\/features\/passkeys\/service\/webauthn\.ts$/,
   'csv-parse': /^core\/packages\/features\/batches\/(contract\/csv|service\/read-csv)\.ts$/,
   otpauth: /^core\/packages\/features\/authenticators\/service\/totp\.ts$/,

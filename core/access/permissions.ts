@@ -43,11 +43,21 @@ export function requireScope ({ key }: Pick<Actor, 'key'>, scopes: readonly KeyS
   throw new DispatchError('forbidden', `This API key has not the scope ${scopes.join(' or ')}: make another key that has it.`)
 }
 
+/**
+ * Throws `forbidden` for a key that only proposes, where it would dispatch for real: what it asks for is sent by a person who has seen it.
+ */
+export function requireSender ({ key }: Pick<Actor, 'key'>, { sandbox }: { sandbox?: true }): void {
+  if (key === undefined || key.mode === 'test' || sandbox === true || key.scopes.includes('send')) return
+  throw new DispatchError('forbidden',
+    'This API key only proposes: a person sends what POST /api/v1/proposals takes. With ?sandbox=true it tests by itself.')
+}
+
 /** The scopes that are of use to keys of this mode and users of this role; what others open is closed to the user too. */
 export function scopesWithin ({ role, mode }: { role: Role, mode: KeyMode }): readonly KeyScope[] {
   const ofMembers = ['send', 'read_own', 'read_all', 'configuration'] as const
-  if (role === 'member' || mode === 'test') return ofMembers
-  return [...ofMembers, 'templates', 'callbacks', 'audit', ...role === 'operator' ? ['platform'] as const : []]
+  if (mode === 'test') return ofMembers
+  if (role === 'member') return [...ofMembers, 'propose']
+  return [...ofMembers, 'propose', 'templates', 'callbacks', 'audit', ...role === 'operator' ? ['platform'] as const : []]
 }
 
 /**

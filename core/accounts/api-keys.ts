@@ -87,6 +87,13 @@ function keyOf (
       ? []
       : [{ path: `/scopes/${index}`, code: 'not_permitted', message: `A ${mode} key of this user can have: ${within.join(', ')}.` }]
   ))
+  if (scopes.includes('send') && scopes.includes('propose')) {
+    problems.push({
+      path: '/scopes',
+      code: 'contradiction',
+      message: 'A key sends, or it proposes what people send: give "send" or "propose", not both.'
+    })
+  }
   if (expiry.expiresAt !== undefined && expiry.expiresAt <= at) {
     problems.push({ path: '/expiresAt', code: 'past', message: 'Must lie in the future.' })
   }

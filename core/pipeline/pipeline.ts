@@ -1,6 +1,7 @@
 import { canonicalJson, type Problem, withTimeLimit } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { sampleLink } from '../access/document-links.ts'
+import { requireSender } from '../access/permissions.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
 import { DispatchError, presentable, refusal } from '../contract/errors.ts'
 import type { DryRunView, ValidationResponse } from '../contract/response.ts'
@@ -88,6 +89,7 @@ export async function planInTime<Plan> (plan: Promise<Plan>, limit = validationL
 async function dispatch (stages: Stages, command: DispatchCommand): Promise<DispatchReply> {
   const progress = { recorded: false }
   try {
+    requireSender(command.actor, command)
     return await beginOrRepeat(stages, command, stages.planner.read(command), () => {
       progress.recorded = true
     })

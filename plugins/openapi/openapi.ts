@@ -114,6 +114,7 @@ const tags = {
   Dispatch: 'Dispatch through one or several services, and validate.',
   Batches: 'Many dispatches in one file.',
   Drafts: 'Requests that are not finished.',
+  Assistants: 'What assistants propose, and people send.',
   Dispatches: 'The state of dispatches, and the actions of people on them.',
   Documents: 'The documents that were made.',
   Callbacks: 'The messages that the service sends by itself, and the secret that signs them.',

@@ -70,7 +70,7 @@ export function operationOf (verb: 'dispatch' | 'validate', path: readonly Servi
 
 type Documentation = { operationId: string, readonly [name: string]: unknown }
 
-const sending = { scopes: ['send'], testable: true } as const
+const sending = { scopes: ['send', 'propose'], testable: true } as const
 
 /** What all routes have that dispatch. `documentation`: what a route says of itself; `wholes`: how its success reads. */
 export function dispatchRouteOptions (

@@ -3,6 +3,7 @@
  */
 export { compileValidator } from '../hooks/body-parsing.ts'
 export { decodedBits } from '../hooks/content-encoding.ts'
+export { askOwn } from '../hooks/own-request.ts'
 export { boundaryOf, readForm } from '../hooks/form.ts'
 export { type Html, html } from '../html.ts'
 export { permissionsPolicies } from '../permissions-policy.ts'

@@ -67,6 +67,9 @@ const byOperator = { by: operator, company: 1 }
 
 const { body: key } = await send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, admin)
 
+const propose = (by: Login): Promise<Answer> =>
+  send('POST', '/api/v1/proposals', { body: { service: 'invoicing', request: invoiceRequest() } }, by)
+
 const setSignOn = (by: Login): Promise<Answer> =>
   send('PUT', '/api/v1/company/single-sign-on', { body: { issuer, clientId: 'x', clientSecret: canary } }, by)
 async function setLinkMail (by: Login): Promise<Answer> {
@@ -351,6 +354,18 @@ const changes: Record<string, Change> = {
   'POST /api/v1/assets': { send: (by) => send('POST', '/api/v1/assets', { body: { name: 'logo', image } }, by), action: 'asset.created' },
   'PUT /api/v1/assets/{name}': { send: (by) => send('PUT', '/api/v1/assets/logo', { body: { image } }, by), action: 'asset.replaced' },
   'DELETE /api/v1/assets/{name}': { send: (by) => send('DELETE', '/api/v1/assets/logo', {}, by), action: 'asset.deleted' },
+  'POST /api/v1/proposals/{id}/send': {
+    async send (by) {
+      const { body: { id } } = await propose(by)
+      const { body: { review: { seen } } } = await send('GET', `/api/v1/proposals/${String(id)}`, {}, by)
+      return send('POST', `/api/v1/proposals/${String(id)}/send`, { body: { seen } }, by)
+    },
+    action: 'proposal.sent'
+  },
+  'POST /api/v1/proposals/{id}/decline': {
+    send: async (by) => send('POST', `/api/v1/proposals/${String((await propose(by)).body.id)}/decline`, {}, by),
+    action: 'proposal.declined'
+  },
   'POST /api/v1/keys': { send: (by) => send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, by), action: 'key.created' },
   'DELETE /api/v1/keys/{id}': { send: (by) => send('DELETE', `/api/v1/keys/${String(key.id)}`, {}, by), action: 'key.revoked' },
   'DELETE /api/v1/my/sessions/{id}': {
@@ -516,6 +531,7 @@ const exceptions: Record<string, string> = {
   'POST /api/v1/drafts': 'Keeps what somebody writes, for themselves: nobody is sent anything.',
   'PUT /api/v1/drafts/{id}': 'The same, again and again while they type.',
   'DELETE /api/v1/drafts/{id}': 'Takes their own draft away, of which the log has never told.',
+  'POST /api/v1/proposals': 'Sends nothing: who sends or declines it stands in the log.',
   'POST /api/v1/simulator/events': 'Development only: makes the simulator speak as a vendor.'
 }
 /** A dispatch is its own record, with who asked for it and a timeline; a validation changes nothing. */

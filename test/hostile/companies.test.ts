@@ -809,7 +809,7 @@ async function callersOf (company: Company): Promise<Record<typeof callers[numbe
     const body = { name: 'Caller', mode: 'live', ...scopes === undefined ? {} : { scopes }, ...more }
     return { bearer: (await send('POST', '/api/v1/keys', { body }, login)).body.key }
   }
-  const ofAdmins = keyScopes.filter((scope) => scope !== 'platform')
+  const ofAdmins = keyScopes.filter((scope) => scope !== 'platform' && scope !== 'propose')
   const token = (await send('POST', '/auth/impersonate', { body: { userId: company.memberId } }, company.admin)).body.data.token
   return {
     nobody: {},

@@ -310,11 +310,14 @@ await t.test('the answers fit their schemas', async (t) => {
     body: '{}\n',
     headers: { 'content-type': 'application/x-ndjson' }
   }, admin)
+  const text = { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message: 'Hello' } }
+  const { body: proposal } = await service.send('POST', '/api/v1/proposals', { body: { service: 'sms', request: text } }, admin)
   const paths: Record<string, string> = {
     '{id}': sent.body.dispatchId,
     '/holds/{id}': `/holds/${stepId}`,
     '/callback-endpoints/{id}': `/callback-endpoints/${String(endpoint.body.id)}`,
     '/batches/{id}': `/batches/${String(batch.batchId)}`,
+    '/proposals/{id}': `/proposals/${String(proposal.id)}`,
     '/drafts/{id}': `/drafts/${String(draft.id)}`,
     '/templates/{id}': '/templates/1',
     '/users/{id}': '/users/2',

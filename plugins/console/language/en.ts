@@ -546,6 +546,7 @@ export const en = {
   scope_send: 'send: dispatch, validate, retry, cancel',
   scope_read_own: 'read what its user has sent',
   scope_read_all: 'read what everybody has sent',
+  scope_propose: 'propose what a person then sends, for an assistant; not with “send”',
   scope_configuration: 'read and change providers and their settings',
   scope_templates: 'write templates and pictures',
   scope_callbacks: 'read, test and remove endpoints of callbacks, send callbacks again',

@@ -552,6 +552,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   scope_send: 'envoyer : envoi, validation, reprise, annulation',
   scope_read_own: 'lire ce que son utilisateur a envoyé',
   scope_read_all: 'lire ce que tous ont envoyé',
+  scope_propose: 'proposer ce qu’une personne envoie ensuite, pour un assistant ; pas avec « envoyer »',
   scope_configuration: 'lire et changer les fournisseurs et leurs réglages',
   scope_templates: 'écrire les modèles et les images',
   scope_callbacks: 'lire, tester et retirer les adresses des rappels, renvoyer des rappels',

@@ -12,6 +12,7 @@ export type Made = {
   stepId: string
   templateIds: readonly number[]
   endpointIds: readonly string[]
+  proposalIds: readonly string[]
   /** The name of a picture. */
   asset: string
   /** A link of an invitation that nobody has used. */
@@ -69,6 +70,8 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/operation/dispatches': () => operator('/operation/dispatches?search=F-2026-001'),
   '/operation/holds': () => operator('/operation/holds'),
   '/operation/holds/:id': ({ stepId }) => operator(`/operation/holds/${stepId}`),
+  '/proposals': () => admin('/proposals'),
+  '/proposals/:id': ({ proposalIds }) => own(...proposalIds.map((id) => `/proposals/${id}`)),
   '/providers': () => admin('/providers'),
   '/providers/:code': ({ provider }) => admin(`/providers/${provider}`, '/providers/smtp'),
   '/providers/:code/connect': ({ provider }) => admin(`/providers/${provider}/connect`),
@@ -108,6 +111,7 @@ const noPages: Readonly<Record<string, string>> = {
   '/dispatches/:id/documents/:document': 'a document',
   '/dispatches/:id/messages/:step': 'a mail in a sandbox',
   '/dispatches/changes': 'a stream of events',
+  '/proposals/:id/document': 'a document',
   '/templates/:id/preview': 'a document'
 }
 

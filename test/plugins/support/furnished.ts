@@ -33,7 +33,7 @@ export async function furnished (
     if ([400, 422].includes(answer.status) && answer.body.dispatchId === undefined) (refused[what] ??= []).push(text)
     return answer.body
   }
-  const made = { dispatchIds: [] as string[], templateIds: [] as number[], endpointIds: [] as string[] }
+  const made = { dispatchIds: [] as string[], templateIds: [] as number[], endpointIds: [] as string[], proposalIds: [] as string[] }
   const note = (list: unknown[], value: unknown): void => {
     if (value !== undefined) list.push(value)
   }
@@ -98,6 +98,11 @@ export async function furnished (
 
     const draft = { service: 'invoicing', request: { note: text }, shared: true }
     await write('draft', text, 'POST', '/api/v1/drafts', draft)
+    note(made.proposalIds, (await write('proposal', text, 'POST', '/api/v1/proposals', {
+      service: 'sms',
+      request: { sms: { phoneNumber: '+33612345678', message: text } },
+      reason: text
+    })).id)
     await write('key', text, 'POST', '/api/v1/keys', { name: text, mode: 'live' })
     await write('user', text, 'POST', '/api/v1/users', { email: text, password: 'a good password', role: 'member', services: [] })
     await write('invitation', text, 'POST', '/api/v1/company/invitations', { email: text, role: 'member', services: [] })

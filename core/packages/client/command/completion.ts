@@ -9,6 +9,7 @@ export const commands: Readonly<Record<string, readonly string[]>> = {
   retry: [],
   templates: ['pull', 'push', 'preview'],
   types: [],
+  mcp: [],
   completion: ['bash', 'zsh', 'fish']
 }
 

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { clientOf } from '../client.ts'
 import { type CallError, isCallError } from '../errors.ts'
 import type { ServerEvent } from '../events.ts'
+import { bridge } from './bridge.ts'
 import { commands, completions } from './completion.ts'
 import { readProfile, writeProfile } from './settings.ts'
 import { type JsonSchema, typesOf, type Vocabulary } from './types.ts'
@@ -22,6 +23,7 @@ dispatch templates pull [<folder>]                writes the company's templates
 dispatch templates push <file>                    stores a template, or its next version
 dispatch templates preview <template> --out <file> [--data <file>]
 dispatch types [--out <file>]                     writes TypeScript types of the data of the templates
+dispatch mcp                                      tools for an assistant, by the Model Context Protocol
 dispatch completion bash|zsh|fish
 
 --profile <name>  a service and its key; "default" unless given. DISPATCH_URL and DISPATCH_KEY go first.
@@ -149,6 +151,10 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     return 0
   }
   if (stored.key === undefined) throw new UsageError('Who asks? "dispatch login" stores a key, and DISPATCH_KEY says one.')
+  if (name === 'mcp') {
+    await bridge({ url, key: stored.key }, surroundings)
+    return 0
+  }
   const { api, wait } = connect(stored.key)
   const sending = {
     ...values.async === true ? { async: true } : {},

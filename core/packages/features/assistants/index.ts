@@ -1,0 +1,47 @@
+import { defineFeature, service } from '@dispatch/plugins/feature'
+import { proposalsPages } from './pages/proposals.ts'
+import { assistantsRoutes } from './routes/routes.ts'
+import { createProposals, proposals, sweepProposals } from './service/proposals.ts'
+import { fillProposals } from './store/proposals.ts'
+import { words as en } from './words.en.ts'
+import { words as fr } from './words.fr.ts'
+
+const proposing = { scopes: ['send', 'propose'] } as const
+const deciding = { person: true } as const
+
+/** Assistants: tools for them (Model Context Protocol), and proposals, which people send or decline. */
+export default defineFeature({
+  name: 'assistants',
+  needs: { ...service('config', 'database', 'log', 'newId', 'now', 'pipeline', 'templates'), proposals },
+  provides: (provide) => [
+    provide(proposals, ({ config: { publicUrl, showsConsole }, database, newId, now, pipeline, templates }) =>
+      createProposals({
+        database,
+        pipeline,
+        templates,
+        now,
+        newId,
+        pages: showsConsole ? `${publicUrl}/console/proposals` : undefined
+      }))
+  ],
+  tables: { proposals: 'company' },
+  migrations: { 'assistants/001-proposals': () => import('./migrations/001-proposals.ts') },
+  routes: assistantsRoutes,
+  before: 'listDispatches',
+  permissions: {
+    createProposal: proposing,
+    listProposals: proposing,
+    readProposal: proposing,
+    sendProposal: deciding,
+    declineProposal: deciding,
+    mcp: { scopes: 'any', testable: true }
+  },
+  pages: proposalsPages,
+  menu: [{ section: 'proposals', path: '/console/proposals', label: { en: en.proposals, fr: fr.proposals }, after: 'drafts' }],
+  work: sweepProposals,
+  audit: {
+    'proposal.sent': { en: en.auditProposalSent, fr: fr.auditProposalSent },
+    'proposal.declined': { en: en.auditProposalDeclined, fr: fr.auditProposalDeclined }
+  },
+  isolation: fillProposals
+})

@@ -1,0 +1,191 @@
+import { canonicalJson, isRecord, type JsonObject } from '@dispatch/common'
+import { type Actor, type AuditAuthor, chainFault, type Database, DispatchError, latestVersion, type Log, type Pipeline, runEvery,
+  serviceNames, type ServicePath, type Templates } from '@dispatch/core'
+import { token } from '@dispatch/plugins/feature'
+import { hash } from 'node:crypto'
+import type { NewProposalBody, ProposalReview, ProposalSummary, ProposalView } from '../contract/proposals.ts'
+import { addProposal, type Circle, decide, listProposals, mostOpen, type ProposalRow, readProposal, removeOldProposals,
+  type SummaryRow } from '../store/proposals.ts'
+
+/** Who asks, and by which request. */
+export type Asker = { actor: Actor, requestId: string }
+/** The same, for what the audit log notes. */
+export type Decider = Asker & { author: AuditAuthor }
+
+/**
+ * Dispatches that an assistant has asked for, each kept as it was asked for until a person sends or declines it. Nothing changes one.
+ */
+export type Proposals = {
+  /** Validates the request first, and throws what a dispatch of it would. Throws `conflict` where too many are open. */
+  create: (asker: Asker, body: NewProposalBody) => Promise<ProposalView>
+  /** The newest 100: of the user, for admins those of the company. */
+  list: (actor: Actor) => Promise<ProposalSummary[]>
+  /** Throws `not_found`. */
+  read: (asker: Asker, id: string) => Promise<ProposalReview>
+  /** Sends it, once, as the person. Throws `conflict` where it is not open, or where another dispatch would come of it than was `seen`. */
+  send: (decider: Decider, id: string, seen: string) => Promise<ProposalView>
+  /** Throws `conflict` where it is not open. */
+  decline: (decider: Decider, id: string) => Promise<ProposalView>
+  /** Removes those of more than 30 days ago. */
+  sweep: () => Promise<void>
+}
+
+export const proposals = token<Proposals>('proposals')
+
+const day = 86_400_000
+/** Milliseconds until a proposal expires, and until it is removed. */
+const [lasts, kept] = [7 * day, 30 * day]
+
+export type ProposalNeeds = {
+  database: Database
+  pipeline: Pick<Pipeline, 'validate' | 'dispatch'>
+  templates: Pick<Templates, 'find'>
+  now: () => Date
+  newId: () => string
+  /** Where the pages of proposals are; undefined where there is no console. */
+  pages: string | undefined
+}
+
+export function createProposals ({ database, pipeline, templates, now, newId, pages }: ProposalNeeds): Proposals {
+  const commandOf = ({ actor, requestId }: Asker, service: string, request: JsonObject) => ({
+    actor,
+    requestId,
+    services: pathOf(service),
+    body: request,
+    version: latestVersion
+  })
+
+  async function find (actor: Actor, id: string): Promise<ProposalRow> {
+    const row = await readProposal(database, circleOf(actor), id)
+    if (row === undefined) throw new DispatchError('not_found', `There is no proposal "${id}".`)
+    return row
+  }
+
+  async function reviewOf (asker: Asker, { service, request }: Pick<ProposalRow, 'service' | 'request'>) {
+    const { plan, recipient, warnings } = await pipeline.validate(commandOf(asker, service, request))
+    const versions = await Promise.all(templatesIn(request).map(async (named) => {
+      const { id, version } = await templates.find(asker.actor.companyId, named)
+      return [id, version]
+    }))
+    const seen = hash('sha256', canonicalJson({ service, request, plan, recipient: recipient ?? '', versions }), 'base64url')
+    return { plan, ...recipient === undefined ? {} : { recipient }, warnings, seen }
+  }
+
+  const viewOf = ({ request, ...row }: ProposalRow): ProposalView => ({ ...summaryOf(row), request })
+
+  function summaryOf (row: SummaryRow): ProposalSummary {
+    return {
+      id: row.proposal_id,
+      service: row.service,
+      ...row.reason === null ? {} : { reason: row.reason },
+      status: statusOf(row),
+      userId: row.user_id,
+      decidedBy: row.decided_by,
+      dispatchId: row.dispatch_id,
+      createdAt: row.created_at.toISOString(),
+      expiresAt: row.expires_at.toISOString(),
+      link: pages === undefined ? null : `${pages}/${row.proposal_id}`
+    }
+  }
+
+  function statusOf ({ decision, expires_at: expiresAt }: Pick<SummaryRow, 'decision' | 'expires_at'>): ProposalView['status'] {
+    return decision ?? (expiresAt > now() ? 'open' : 'expired')
+  }
+
+  function requireOpen (row: ProposalRow): void {
+    const status = statusOf(row)
+    if (status !== 'open') throw new DispatchError('conflict', `The proposal is ${status}: nothing can be decided about it any more.`)
+  }
+
+  return {
+    async create (asker, { service, request, reason = null }) {
+      await pipeline.validate(commandOf(asker, service, request))
+      const at = now()
+      const row = await addProposal(database, asker.actor, {
+        id: newId(),
+        service,
+        request,
+        reason,
+        at,
+        expiresAt: new Date(at.getTime() + lasts)
+      })
+      if (row !== undefined) return viewOf(row)
+      throw new DispatchError('conflict', `${mostOpen} proposals of this user wait for a decision: a person decides about them first.`)
+    },
+    list: async (actor) => (await listProposals(database, circleOf(actor))).map(summaryOf),
+    async read (asker, id) {
+      const row = await find(asker.actor, id)
+      if (statusOf(row) !== 'open') return { ...viewOf(row), review: null }
+      try {
+        return { ...viewOf(row), review: await reviewOf(asker, row) }
+      } catch (error) {
+        if (!(error instanceof DispatchError)) throw error
+        return { ...viewOf(row), review: null, problem: error.message }
+      }
+    },
+    async send (decider, id, seen) {
+      const { actor, author } = decider
+      const row = await find(actor, id)
+      if (row.decision === 'sent') return viewOf(row)
+      requireOpen(row)
+      if ((await reviewOf(decider, row)).seen !== seen) {
+        throw new DispatchError('conflict',
+          'Another dispatch would come of the proposal now than was shown, because a template, a provider or a price has changed: ' +
+            'look again.')
+      }
+      // The key makes one dispatch of it, whoever confirms at the same time, and whatever ends this process meanwhile.
+      const { result: { dispatchId } } = await pipeline.dispatch({
+        ...commandOf(decider, row.service, row.request),
+        mode: 'asynchronous',
+        idempotencyKey: `proposal ${id}`
+      })
+      await decide(database, { companyId: actor.companyId, id }, { decision: 'sent', by: actor.userId, dispatchId }, { author, at: now() })
+      return viewOf(await find(actor, id))
+    },
+    async decline ({ actor, author }, id) {
+      requireOpen(await find(actor, id))
+      await decide(database, { companyId: actor.companyId, id }, { decision: 'declined', by: actor.userId }, { author, at: now() })
+      return viewOf(await find(actor, id))
+    },
+    sweep: () => removeOldProposals(database, new Date(now().getTime() - kept))
+  }
+}
+
+/** Milliseconds between two looks for old proposals. */
+const every = 3_600_000
+
+/** Removes old proposals, now and every hour. */
+export function sweepProposals ({ proposals, log }: { proposals: Proposals, log: Log }): AsyncDisposable {
+  const sweeping = runEvery(every, proposals.sweep, (err) => {
+    log.warn({ err }, 'old proposals could not be removed')
+  })
+  return { [Symbol.asyncDispose]: sweeping.close }
+}
+
+/** Admins see what the assistants of the company propose, others what their own keys do; so does a key. */
+function circleOf ({ companyId, userId, role, key }: Actor): Circle {
+  return role === 'member' || key !== undefined ? { companyId, userId } : { companyId }
+}
+
+/** Throws `not_found` for a path that no dispatch has. */
+function pathOf (service: string): ServicePath {
+  const names = service.split('/')
+  const path = names.flatMap((name) => serviceNames.filter((known) => known === name && known !== 'upload'))
+  const [first, ...rest] = path
+  if (first === undefined || path.length !== names.length) throw new DispatchError('not_found', `There is no service "${service}".`)
+  const whole: ServicePath = [first, ...rest]
+  const fault = rest.length === 0 ? undefined : chainFault(whole)
+  if (fault !== undefined) throw new DispatchError('not_found', fault)
+  return whole
+}
+
+/** The templates that a request names, each where a service has its own. */
+function templatesIn (request: JsonObject): ({ id: number } | { name: string })[] {
+  return [request, ...Object.values(request)].filter((part) => isRecord(part)).flatMap((part) => {
+    const { template, templateName }: Readonly<Record<string, unknown>> = part
+    return [
+      ...isRecord(template) && typeof template['id'] === 'number' ? [{ id: template['id'] }] : [],
+      ...typeof templateName === 'string' ? [{ name: templateName }] : []
+    ]
+  })
+}
