@@ -13,9 +13,9 @@ const ofServices = 'The services of the key, out of those that its user may use:
 
 const opened = 'What the key may be used for; never more than its user may do. ' +
   '`send`: dispatch, validate, retry, cancel. `propose`, for assistants: validate, dispatch with `?sandbox=true`, and propose what a ' +
-  'person then sends or not; not together with `send`. `read_own`: read what its user has dispatched, with any key. ' +
-  '`read_all`: read what the company has dispatched. `templates`: write templates and pictures. `configuration`: read and change ' +
-  'providers and their settings. `callbacks`: read, change and remove endpoints, and send callbacks again; to change anything the key needs every ' +
+  'person then sends or not; not together with `send`. `read_own`: read what its user has dispatched, with any key. `read_all`: read ' +
+  'what the company has dispatched. `templates`: write templates and pictures. `configuration`: read and change providers and their ' +
+  'settings. `callbacks`: read, change and remove endpoints, and send callbacks again; to change anything the key needs every ' +
   'service. `audit`: read the records of changes and requests, users and keys. `platform`: what operators do.'
 const scopes = (description: string) =>
   Type.Array(Type.Enum([...keyScopes]), { minItems: 1, uniqueItems: true, description, examples: [['send', 'read_own']] })
