@@ -142,7 +142,7 @@ export const ValidationResponse = Type.Object({
     on: Type.Optional(
       Type.String({ description: 'Deferred: the step runs when this event of the dispatch has come.', examples: ['esign.completed'] })
     )
-  })),
+  }, { title: 'PlannedStep' })),
   metadata: Metadata
 }, { title: 'Validation' })
 export type ValidationResponse = Static<typeof ValidationResponse>

@@ -7,7 +7,7 @@ export function whoMayAsk (config: FastifyContextConfig): string {
 }
 
 function people ({ roles, everyService }: FastifyContextConfig): string {
-  const who = roles === undefined ? 'Everybody of a company' : capital(roles.map((role) => `${role}s`).join(' and '))
+  const who = roles === undefined ? 'All users' : capital(roles.map((role) => `${role}s`).join(' and '))
   return `${who}${everyService === undefined ? '' : ' who may use every service'}.`
 }
 
