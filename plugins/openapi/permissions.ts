@@ -12,8 +12,8 @@ function people ({ roles, everyService }: FastifyContextConfig): string {
 }
 
 function programs ({ scopes = [], person, freshProof, testable }: FastifyContextConfig): string {
-  if (person === true || freshProof === true || scopes.length === 0) return 'No API key.'
-  const which = scopes === 'any' ? 'API keys' : `API keys with ${scopes.map((scope) => `\`${scope}\``).join(' or ')}`
+  if (person === true || freshProof === true || scopes.length === 0) return 'No key.'
+  const which = scopes === 'any' ? 'Keys' : `Keys with ${scopes.map((scope) => `\`${scope}\``).join(' or ')}`
   return `${which}${testable === true ? ', test keys too' : ''}.`
 }
 

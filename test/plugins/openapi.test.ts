@@ -170,8 +170,8 @@ await t.test('every operation says in a description who may ask for it, every ca
   for (const [type, { post }] of Object.entries<any>(document.webhooks)) contains(t, post.description, /\w/, type)
   const description = (method: string, path: string): unknown =>
     operations.find((operation) => operation.method === method && operation.path === path)?.operation.description
-  t.equal(description('GET', '/api/v1/users'), 'Admins and operators. API keys with `audit`.')
-  t.equal(description('POST', '/api/v1/users'), 'Admins and operators. No API key. Needs a login of the last 5 minutes.')
+  t.equal(description('GET', '/api/v1/users'), 'Admins and operators. Keys with `audit`.')
+  t.equal(description('POST', '/api/v1/users'), 'Admins and operators. No key. Needs a login of the last 5 minutes.')
   t.equal(description('GET', '/livez'), 'Without credentials.')
   t.end()
 })
