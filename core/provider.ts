@@ -5,13 +5,14 @@
 export { Type, type Static } from 'typebox'
 export { defineProvider } from './host/manifest/definition.ts'
 export { draftFirst } from './host/manifest/draft.ts'
-export { AllowedSenders, allowedSendersInFrench, appCredentials, awsCredentials, Host, inFrench, Paper, PaymentCollection, Secret,
+export { AllowedSenders, allowedSendersInFrench, appCredentials, awsCredentials, Host, inFrench, Paper, PaymentCollection, Secret, TaxCodes,
   TextSender, webhookCredentials } from './host/settings/fields.ts'
 export { failureOf, outcomeUnknown, recipientUnavailable, refused, unavailable } from './host/call/failure.ts'
 export { invoiceOf, minorUnits } from './host/manifest/invoice.ts'
 export { given, mailboxOf, plainFileName, textMessagePoll } from './host/manifest/message.ts'
 export { carriedFields } from './host/manifest/invoice-carries.ts'
 export { exactLines } from './host/manifest/invoice-lines.ts'
+export { countedLines, joined, requireAsWanted, taxCodeOf } from './host/manifest/invoice-made.ts'
 export { shareOfPage, signingOf } from './services/esign/signing.ts'
 export { taxesOf } from './host/manifest/invoice-taxes.ts'
 export { sendStatus } from './contract/recipients.ts'

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { failureError } from '../call/failure.ts'
 import { type CallProgress, providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
 import type { ReadDocument } from '../http/body.ts'
+import type { KeepDocument } from '../http/client.ts'
 import { type Piece, readPieces } from '../http/pieces.ts'
 import { type Letter, letterOf } from '../smtp/compose.ts'
 import { checkHeaders } from '../smtp/headers.ts'
@@ -25,9 +26,14 @@ export type Documents = {
   digest: (document: DocumentHandle, how: Digest) => Promise<string>
   /** The bytes of a document from the one with the number `from` to the one before `to`: at most 1 MiB at a time. */
   bytes: (document: DocumentHandle, from: number, to: number) => Promise<Uint8Array>
+  /** Keeps a document that an answer had in base64 (RFC 4648, with or without line breaks). Throws a TypeError where it is none. */
+  keep: (document: { base64: string, filename: string, contentType: string }) => Promise<DocumentHandle>
 }
 
-type Options = { documents: { read: ReadDocument }, own: OwnDocuments, progress: CallProgress, ended: AbortSignal }
+type Options = { documents: { read: ReadDocument, keep: KeepDocument }, own: OwnDocuments, progress: CallProgress, ended: AbortSignal }
+
+/** An empty text is no document. */
+const writtenInBase64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 /** Bytes. */
 const mostBytes = 1024 * 1024
@@ -77,6 +83,13 @@ export function createDocuments ({ documents, own, progress, ended }: Options): 
       }
       if (from === to) return new Uint8Array()
       return new Uint8Array(Buffer.concat(await Array.fromAsync(bytesOf([{ part: document, from, to }]))))
+    },
+    async keep ({ base64, filename, contentType }) {
+      const text = base64.replaceAll(/\s+/g, '')
+      if (!writtenInBase64.test(text)) throw new TypeError('What should be kept as a document is not written in base64.')
+      const document = await documents.keep(Readable.from([Buffer.from(text, 'base64')]), { filename, contentType })
+      own.add(document)
+      return document
     }
   }
   return { documents: api, read }

@@ -113,6 +113,17 @@ export function appCredentials (vendor: string) {
   }
 }
 
+/** The setting `taxCodes` of a vendor that knows taxes by codes of its own, for `taxCodeOf`: `code` is one of its codes. */
+export function TaxCodes ({ code, words, french }: { code: string, words: string, french: string }) {
+  return Type.Array(
+    Type.Object({
+      percent: Type.Number({ title: 'Percent', ...inFrench('Taux en pour cent'), minimum: 0, maximum: 100, examples: [20] }),
+      code: Type.String({ title: 'Code', ...inFrench('Code'), pattern: '^[\\w.-]{1,64}$', examples: [code] })
+    }),
+    { title: 'Taxes', ...inFrench('Taxes', french), description: words, minItems: 1, maxItems: 50 }
+  )
+}
+
 /** The setting `paper`: the size of pages, in portrait format, for `shareOfPage`. Without it they are A4. */
 export function Paper () {
   return Type.Optional(Type.Union([

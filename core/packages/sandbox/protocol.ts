@@ -58,6 +58,7 @@ export type OutsideCalls = {
   compose: (args: { call: number, message: SmtpMessage }) => DocumentHandle
   digest: (args: { call: number, document: DocumentHandle, how: Digest }) => { digest: string }
   bytes: (args: { call: number, document: DocumentHandle, from: number, to: number }) => { base64: string }
+  keep: (args: { call: number, base64: string, filename: string, contentType: string }) => DocumentHandle
   put: (args: { call: number, path: string, document: DocumentHandle }) => null
   state: (args: { call: number, word: typeof stateWords[number], key: string, value?: unknown }) => { value?: unknown }
   checkpoint: (args: { call: number, id: string }) => null

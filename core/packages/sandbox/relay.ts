@@ -132,6 +132,12 @@ function otherHandlers (calls: OpenCalls): Handlers {
       const bytes = await calls.contextOf(call).documents.bytes(calls.get(call).documents.find(document), from, to)
       return { base64: Buffer.from(bytes).toString('base64') }
     },
+    async keep (args) {
+      const { call, ...about } = readRequest('keep', args)
+      const document = await calls.contextOf(call).documents.keep(about)
+      calls.get(call).documents.add(document)
+      return document
+    },
     async put (args) {
       const { call, path, document } = readRequest('put', args)
       await calls.contextOf(call).files.put(path, calls.get(call).documents.find(document))

@@ -135,6 +135,12 @@ const schemas = {
     })
   }),
   bytes: Type.Object({ call, document: Type.Object({}), from: Type.Integer(), to: Type.Integer() }),
+  keep: Type.Object({
+    call,
+    base64: Type.String(),
+    filename: Type.String({ maxLength: 1000 }),
+    contentType: Type.String({ maxLength: 200 })
+  }),
   put: Type.Object({ call, path: Type.String(), document: Type.Object({}) }),
   state: Type.Object({ call, word: Type.Enum([...stateWords]), key: Type.String(), value: Type.Optional(Type.Unknown()) }),
   checkpoint: Type.Object({ call, id: Type.String() }),

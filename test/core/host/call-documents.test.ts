@@ -3,6 +3,8 @@ import { Readable } from 'node:stream'
 import t from 'tap'
 import type { Context } from '../../../core/host/call/context.ts'
 import { callDispatch, type Outcome } from '../../../core/host/call/dispatch.ts'
+import { createProgress } from '../../../core/host/call/request-outcome.ts'
+import { createDocuments } from '../../../core/host/files/call-documents.ts'
 import { createOwnDocuments } from '../../../core/host/files/own-documents.ts'
 import { bodyOf } from '../../../core/host/http/body.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'
@@ -126,6 +128,27 @@ await t.test('its bytes are told, a bounded number at a time', async (t) => {
   const huge = { ...document, id: document.id.replace('1', '2') }
   has(t, await called(({ documents }) => documents.bytes(huge, 0, 1)), { outcome: 'unavailable' }, 'none of this call')
   has(t, await called(({ documents }) => documents.digest(huge, { algorithm: 'md5' })), { outcome: 'unavailable' })
+})
+
+await t.test('what an answer has in base64 becomes a document of the call, and nothing else does', async (t) => {
+  const kept: string[] = []
+  const keep = async (bytes: Readable, about: { filename: string, contentType: string }): Promise<DocumentHandle> => {
+    kept.push((await bytes.toArray() as Buffer[]).map((piece) => piece.toString('latin1')).join(''))
+    return { ...document, ...about }
+  }
+  const about = { filename: 'F-2.pdf', contentType: 'application/pdf' }
+  const { documents } = createDocuments({
+    documents: { read: () => Promise.reject(new Error('not read')), keep },
+    own: createOwnDocuments({}),
+    progress: createProgress({ passed: false }),
+    ended: new AbortController().signal
+  })
+  has(t, await documents.keep({ base64: `${base64.slice(0, 76)}\r\n${base64.slice(76)}`, ...about }), about)
+  t.strictSame(kept, [content.toString('latin1')])
+  for (const broken of ['', '\n', '=', 'JVBERi0x<html>', 'data:application/pdf;base64,JVBERi0x']) {
+    await t.rejects(documents.keep({ base64: broken, ...about }), TypeError, broken)
+  }
+  t.equal(kept.length, 1)
 })
 
 const letter: SmtpMessage = {

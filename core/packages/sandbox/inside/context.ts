@@ -61,7 +61,8 @@ export function contextOf (outside: Outside, number: number, call: Call, { now, 
       compose: (message) => ask('compose', { call: number, message }),
       digest: async (document, how) => (await ask('digest', { call: number, document, how })).digest,
       bytes: async (document, from, to) =>
-        new Uint8Array(Buffer.from((await ask('bytes', { call: number, document, from, to })).base64, 'base64'))
+        new Uint8Array(Buffer.from((await ask('bytes', { call: number, document, from, to })).base64, 'base64')),
+      keep: (document) => ask('keep', { call: number, ...document })
     },
     files: {
       async put (path, document) {

@@ -81,7 +81,8 @@ await t.test('e-mails, hashes, bytes and parts of documents are made by the host
       await http.post('${api}/part', { part: { document: file, from: 0, to: 1 } }, Type.Any())
       await http.post('${api}/base64', { base64: file }, Type.Any())
       const foreign = await documents.digest({ ...file, id: file.id.replace('1', '2') }, { algorithm: 'md5' }).catch((error) => error.message)
-      return { id: '1', status: 'sent', md5: await documents.digest(file, { algorithm: 'md5' }), foreign,
+      const kept = await documents.keep({ base64: 'eA==', filename: 'kept.txt', contentType: 'text/plain' })
+      return { id: '1', status: 'sent', kept: [kept.filename, kept.size], md5: await documents.digest(file, { algorithm: 'md5' }), foreign,
         bytes: [...await documents.bytes(file, 0, 1)], type: mail.contentType }`
   })
   for (const path of ['mail', 'form', 'part', 'base64']) vendor.on(`POST /${path}`, { json: {} })
@@ -90,6 +91,7 @@ await t.test('e-mails, hashes, bytes and parts of documents are made by the host
     response: {
       id: '1',
       status: 'sent',
+      kept: ['kept.txt', 1],
       md5: '9dd4e461268c8034f5c8564e155c67a6',
       foreign: 'A document was named that is none of this call.',
       bytes: [120],
