@@ -1,4 +1,5 @@
 import { Money } from '@dispatch/common'
+import { Type } from 'typebox'
 import { outcomeUnknown, refused } from '../call/failure.ts'
 import { type ExactLine, exactLines } from './invoice-lines.ts'
 import { taxesOf } from './invoice-taxes.ts'
@@ -6,19 +7,27 @@ import type { Invoice } from './invoice.ts'
 
 /**
  * The lines of an invoice, as {@link exactLines} makes them, for a vendor that adds them up itself, with their taxes. Refuses what it would
- * make otherwise: an amount due that is not the total (`amount_due_differs`), and a total to which no rounding of the taxes comes
- * (`total_differs`).
+ * make otherwise: an amount due that is not the total (`amount_due_differs`), an amount with more decimals (`too_fine`), and a total to
+ * which no rounding of the taxes comes (`total_differs`).
  */
 export function countedLines (invoice: Invoice, { vendor, ...decimals }: { vendor: string, quantity: number, price: number }): ExactLine[] {
   if (!invoice.due.eq(invoice.total)) {
     throw refused('amount_due_differs', `${vendor} has no field for a prepaid amount or a rounding.`, '/data/amountDue')
   }
   const lines = exactLines(invoice, decimals)
+  const fine = lines.find(({ unitPrice }) => unitPrice.decimalPlaces() > decimals.price)
+  if (fine !== undefined) {
+    throw refused('too_fine', `${vendor} keeps ${decimals.price} decimals of an amount, and this is ${fine.unitPrice.toFixed()}.`,
+      '/data/lines')
+  }
   if (taxesOf(lines.map(({ quantity, unitPrice, taxRate }) => ({ net: quantity.mul(unitPrice), taxRate })), invoice) === undefined) {
     throw refused('total_differs', `The lines with their taxes do not come to the total of ${invoice.total.toFixed()}.`, '/data/total')
   }
   return lines
 }
+
+/** Members of a good answer: one that has an error in it although its status is 200 has made nothing, and does not fit. */
+export const withoutErrors = { error: Type.Optional(Type.Null()), errors: Type.Optional(Type.Null()) }
 
 /**
  * Refuses a draft that the vendor has made otherwise than the data say (`made_otherwise`): with another total, or under another number,
@@ -45,6 +54,11 @@ export function taxCodeOf (codes: readonly { percent: number, code: string }[], 
     throw refused('unknown_tax_rate', `The settings have no code for a tax of ${taxRate.toFixed()} %.`, '/data/taxRate')
   }
   return known.code
+}
+
+/** The days from the day of an invoice to the one when it is due, both YYYY-MM-DD, for a vendor that counts them. */
+export function daysBetween (day: string, due: string): number {
+  return Math.round((Date.parse(due) - Date.parse(day)) / 86_400_000)
 }
 
 /** The texts that say something, each once, in one text for a vendor with a single place for them. Undefined without any. */
