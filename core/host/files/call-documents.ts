@@ -4,12 +4,11 @@ import { Readable } from 'node:stream'
 import { failureError } from '../call/failure.ts'
 import { type CallProgress, providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
 import type { ReadDocument } from '../http/body.ts'
-import type { KeepDocument } from '../http/client.ts'
 import { type Piece, readPieces } from '../http/pieces.ts'
 import { type Letter, letterOf } from '../smtp/compose.ts'
 import { checkHeaders } from '../smtp/headers.ts'
 import type { SmtpMessage } from '../smtp/message.ts'
-import { largestDocument } from './document-spool.ts'
+import { type DocumentSpool, largestDocument } from './document-spool.ts'
 import type { OwnDocuments } from './own-documents.ts'
 
 /** `of`: of the bytes of a document, unless told, or of their base64 as a text. */
@@ -30,7 +29,12 @@ export type Documents = {
   keep: (document: { base64: string, filename: string, contentType: string }) => Promise<DocumentHandle>
 }
 
-type Options = { documents: { read: ReadDocument, keep: KeepDocument }, own: OwnDocuments, progress: CallProgress, ended: AbortSignal }
+type Options = {
+  documents: { read: ReadDocument, keep: DocumentSpool['keep'] }
+  own: OwnDocuments
+  progress: CallProgress
+  ended: AbortSignal
+}
 
 /** An empty text is no document. */
 const writtenInBase64 = /^[A-Za-z0-9+/]+={0,2}$/

@@ -1,4 +1,4 @@
-import { Money } from '@dispatch/common'
+import { midnightOf, Money } from '@dispatch/common'
 import { Type } from 'typebox'
 import { outcomeUnknown, refused } from '../call/failure.ts'
 import { type ExactLine, exactLines } from './invoice-lines.ts'
@@ -58,7 +58,7 @@ export function taxCodeOf (codes: readonly { percent: number, code: string }[], 
 
 /** The days from the day of an invoice to the one when it is due, both YYYY-MM-DD, for a vendor that counts them. */
 export function daysBetween (day: string, due: string): number {
-  return Math.round((Date.parse(due) - Date.parse(day)) / 86_400_000)
+  return Math.round((midnightOf(due).getTime() - midnightOf(day).getTime()) / 86_400_000)
 }
 
 /** The texts that say something, each once, in one text for a vendor with a single place for them. Undefined without any. */

@@ -1,5 +1,5 @@
-import { type Asked, carriedFields, countedLines, type ExactLine, given, invoiceOf, joined, type JsonObject, type Limit, refused,
-  Type } from '@dispatch/core/provider'
+import { type Asked, carriedFields, countedLines, daysBetween, type ExactLine, given, invoiceOf, joined, type JsonObject, type Limit,
+  refused, Type } from '@dispatch/core/provider'
 
 const decimals = { vendor: 'Holded', quantity: 2, price: 2 }
 
@@ -54,7 +54,7 @@ export function invoiceFields ({ invoicing, data }: Pick<Asked<'invoicing'>, 'in
 
 /** Holded counts days in seconds since 1970. */
 function secondsOf (day: string): number {
-  return Date.parse(day) / 1000
+  return daysBetween('1970-01-01', day) * 86_400
 }
 
 function itemOf ({ description, quantity, unitPrice, taxRate }: ExactLine): JsonObject {
