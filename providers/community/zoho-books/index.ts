@@ -106,10 +106,12 @@ async function read (id: string, call: Call): Promise<Invoice> {
 /** The contact of the request, the one with the name, or a new one: one that is there is never changed. */
 async function contactOf ({ invoicing: { customerId }, data }: Request, call: Call): Promise<string> {
   if (customerId !== undefined) return customerId
-  const json = contactFields(invoiceOf(data))
-  const { contacts } = await call.http.get(...ask(call, 'contacts', { query: { contact_name: String(json['contact_name']) } }), Contacts)
-  const known = contacts.find(({ contact_name: name }) => name === json['contact_name'])
-  return known?.contact_id ?? (await call.http.post(...ask(call, 'contacts', { json }), Contact)).contact.contact_id
+  const invoice = invoiceOf(data)
+  const { name = '' } = invoice.customer
+  const { contacts } = await call.http.get(...ask(call, 'contacts', { query: { contact_name: name } }), Contacts)
+  const known = contacts.find((contact) => contact.contact_name === name)
+  if (known !== undefined) return known.contact_id
+  return (await call.http.post(...ask(call, 'contacts', { json: contactFields(invoice) }), Contact)).contact.contact_id
 }
 
 function compare ({ status, invoice_number: number, total }: Invoice, { data }: Request): void {
