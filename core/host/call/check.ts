@@ -45,7 +45,7 @@ function readingOnly (ways: CallApis, code: string): CallApis {
     http: httpOf((method, url, call, fits) => method === 'GET' ? ask(method, url, call, fits) : refuse(`to ${method}`),
       () => refuse('to keep a document')),
     smtp: { ...ways.smtp, send: () => refuse('to send an e-mail') },
-    documents: { ...ways.documents, compose: () => refuse('to make an e-mail'), keep: () => refuse('to keep a document') },
+    documents: { ...ways.documents, compose: () => refuse('to make an e-mail') },
     files: { put: () => refuse('to write a file') }
   }
 }
