@@ -33,14 +33,17 @@ export async function realFolder (directory: string, folder: string): Promise<st
 export async function folderDigest (folder: string): Promise<string> {
   const hash = createHash('sha256')
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  for (const path of entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name)).sort()) {
+  const paths = new Map(entries.filter((entry) => !entry.isDirectory()).map((entry) => [join(entry.parentPath, entry.name), entry.isFile()]))
+  for (const [path, isPlain] of [...paths].sort(([one], [other]) => one < other ? -1 : 1)) {
     const name = relative(folder, path)
-    const real = await realpath(path).catch((cause: unknown) => {
+    const unreadable = (cause: unknown): never => {
       throw new ProviderLoadError(`${name} cannot be read: ${errorMessageOf(cause)}`, { cause })
-    })
+    }
+    // A link to a folder is not entered, so what is no link itself is where its path says.
+    const real = isPlain ? path : await realpath(path).catch(unreadable)
     const dependency = name.split(sep).includes('node_modules')
     if (!isInFolder(folder, real) && !dependency) throw new ProviderLoadError(`${name} is a link to a place outside the folder.`)
-    const content = (await stat(real)).isFile() ? await readFile(real) : Buffer.alloc(0)
+    const content = isPlain || (await stat(real)).isFile() ? await readFile(real).catch(unreadable) : Buffer.alloc(0)
     hash.update(`${name}\0${relative(folder, real)}\0${content.length}\0`).update(content)
   }
   return hash.digest('hex')

@@ -80,10 +80,9 @@ export const WebhookManifests = Type.Unsafe<WebhookManifests>(byService(delivery
     events: Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service), ...deliveryMarksOf(service)])),
     acknowledge: Type.Optional(Type.Unsafe<Json>({ type: ['string', 'object'] })),
     confirm: Type.Optional(Type.Union([Type.Literal(true), Type.Array(Type.String(), { minItems: 1, uniqueItems: true })])),
-    handshakes: Type.Optional(HandshakesSchema),
     read: Type.Optional(Type.Never({ description: 'a function that reads an event' }))
   }),
-  shared: { verify: VerifiersSchema },
+  shared: { verify: VerifiersSchema, handshakes: Type.Optional(HandshakesSchema) },
   required: ['verify']
 }))
 
