@@ -33,7 +33,9 @@ export async function realFolder (directory: string, folder: string): Promise<st
 export async function folderDigest (folder: string): Promise<string> {
   const hash = createHash('sha256')
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const paths = new Map(entries.filter((entry) => !entry.isDirectory()).map((entry) => [join(entry.parentPath, entry.name), entry.isFile()]))
+  const paths = new Map(
+    entries.filter((entry) => !entry.isDirectory()).map((entry) => [join(entry.parentPath, entry.name), entry.isFile()])
+  )
   for (const [path, isPlain] of [...paths].sort(([one], [other]) => one < other ? -1 : 1)) {
     const name = relative(folder, path)
     const unreadable = (cause: unknown): never => {

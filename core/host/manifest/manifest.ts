@@ -11,7 +11,7 @@ import type { ProvidedName } from '../../services/names.ts'
 import type { ServiceContracts } from '../../services/names.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import { requestSettingsSchemaProblems, SettingsSchema, settingsSchemaProblems } from '../settings/settings-schema.ts'
-import { WebhookManifests, webhookProblems } from '../webhook/webhook.ts'
+import { misshapenVerifiers, WebhookManifests, webhookProblems } from '../webhook/webhook.ts'
 import { byService } from './by-service.ts'
 import { carriesFaults, ManifestCarries } from './carries.ts'
 import { type Connect, connectProblems, ConnectSchema, factNames } from './connect.ts'
@@ -179,6 +179,10 @@ const fitManifest = compile(ManifestSchema)
 export function readManifest (json: unknown): Fit<Manifest> {
   const fit = fitManifest(json)
   if (!fit.ok) return fit
+  const misshapen = Object.entries(fit.value.webhooks ?? {}).flatMap(([service, webhook]) =>
+    misshapenVerifiers(webhook, `/webhooks/${service}`)
+  )
+  if (misshapen.length > 0) return { ok: false, problems: misshapen }
   const { settings, requestSettings, hosts } = fit.value
   const problems = [
     ...settingsSchemaProblems(settings, '/settings'),

@@ -1,3 +1,4 @@
+import { compile, type Problem } from '@dispatch/common'
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { AnyJsonObject } from '../../contract/common.ts'
 import { macs, signatures, tokenMacs, tokenSignatures, type Verifier } from './language.ts'
@@ -150,14 +151,18 @@ export const verifierSchemas: Record<Verifier['kind'], TSchema> = {
   stamped: Type.Object({ kind: Type.Literal('stamped'), header: Header, secret: Name, tolerance: optional(Tolerance) }, closed)
 }
 
-const VerifierSchema = {
-  type: 'object',
-  required: ['kind'],
-  properties: { kind: { enum: Object.keys(verifierSchemas) } },
-  allOf: Object.entries(verifierSchemas).map(([kind, then]) => ({ if: { properties: { kind: { const: kind } } }, then }))
+/** Compiled with the first verifier of the kind: all of them are half of what the schema of a manifest would compile to. */
+const fits = new Map(Object.entries(verifierSchemas).map(([kind, schema]) => [kind, compile(schema)]))
+
+/** What of a verifier of a known kind does not have the form of the kind. */
+export function formProblems (verifier: Pick<Verifier, 'kind'>, path: string): Problem[] {
+  const fit = fits.get(verifier.kind)?.(verifier, path)
+  return fit?.ok === false ? fit.problems : []
 }
 
-/** One verifier, or several. */
+const VerifierSchema = { type: 'object', required: ['kind'], properties: { kind: { enum: Object.keys(verifierSchemas) } } }
+
+/** One verifier, or several, each of a known kind. The form of the kind is checked by {@link formProblems}. */
 export const VerifiersSchema = Type.Unsafe<Verifier | readonly Verifier[]>({
   if: { type: 'array' },
   then: { type: 'array', minItems: 1, maxItems: 10, items: VerifierSchema },

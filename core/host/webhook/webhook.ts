@@ -9,7 +9,7 @@ import type { SettingsSchema } from '../settings/settings-schema.ts'
 import { type BodyForm, bodyForms } from './body.ts'
 import { type Handshake, handshakeProblems, HandshakesSchema } from './handshake.ts'
 import { verifierProblems } from './language-problems.ts'
-import { Pointer, VerifiersSchema } from './language-schema.ts'
+import { formProblems, Pointer, VerifiersSchema } from './language-schema.ts'
 import type { Verifier } from './language.ts'
 
 /**
@@ -105,12 +105,18 @@ export function isConfirmed ({ confirm = [] }: Pick<WebhookManifest, 'confirm'>,
   return confirm === true || confirm.includes(word)
 }
 
+const placeOf = (verify: WebhookManifest['verify'], index: number): string => isSeveral(verify) ? `/verify/${index}` : '/verify'
+
+/** What of the verifiers of a webhook does not have the form of its kind. */
+export function misshapenVerifiers ({ verify }: Pick<WebhookManifest, 'verify'>, path: string): Problem[] {
+  return verifiersOf({ verify }).flatMap((one, index) => formProblems(one, path + placeOf(verify, index)))
+}
+
 /** The problems of a webhook beyond its shape. `settings` is the settings schema whose fields it names. */
 export function webhookProblems (webhook: WebhookManifest, settings: SettingsSchema, path: string): Problem[] {
   const around = { settings, form: webhook.form ?? 'json', confirmed: webhook.confirm === true }
-  const placeOf = (index: number): string => isSeveral(webhook.verify) ? `${path}/verify/${index}` : `${path}/verify`
   return [
-    ...verifiersOf(webhook).flatMap((verify, index) => verifierProblems(verify, around, placeOf(index))),
+    ...verifiersOf(webhook).flatMap((verify, index) => verifierProblems(verify, around, path + placeOf(webhook.verify, index))),
     ...bodyProblems(webhook.body, `${path}/body`),
     ...handshakeProblems(webhook.handshakes ?? [], settings, `${path}/handshakes`),
     ...webhook.form === 'token' && !verifiersOf(webhook).every(({ kind }) => kind === 'token')
