@@ -30,6 +30,7 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
         description: 'Takes a template and its data, generates the document and dispatches it through a provider.\n\n' +
           `A request without \`X-API-Version\` is served by version ${usualVersion}. Each version has its own document: ` +
           `${versionNames.map((version) => `\`/openapi/${version}.json\``).join(', ')}.\n\n` +
+          'An operation is for all users where it names no role, and for the API keys that it names.\n\n' +
           'The answer `default` of an operation tells the headers that every answer has.',
         contact: { name: 'Whoever runs this service', url: `${publicUrl}/.well-known/security.txt` },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }

@@ -6,7 +6,9 @@ export function whoMayAsk (config: FastifyContextConfig): string {
   return [people(config), programs(config), proof(config)].filter((text) => text !== undefined).join(' ')
 }
 
-function people ({ roles, everyService }: FastifyContextConfig): string {
+/** Where nothing is said of people, all may: the beginning of the document tells it once. */
+function people ({ roles, everyService }: FastifyContextConfig): string | undefined {
+  if (roles === undefined && everyService === undefined) return undefined
   const who = roles === undefined ? 'All users' : capital(roles.map((role) => `${role}s`).join(' and '))
   return `${who}${everyService === undefined ? '' : ' who may use every service'}.`
 }
@@ -14,7 +16,7 @@ function people ({ roles, everyService }: FastifyContextConfig): string {
 function programs ({ scopes = [], person, freshProof, testable }: FastifyContextConfig): string {
   if (person === true || freshProof === true || scopes.length === 0) return 'No key.'
   const which = scopes === 'any' ? 'Keys' : `Keys with ${scopes.map((scope) => `\`${scope}\``).join(' or ')}`
-  return `${which}${testable === true ? ', test keys too' : ''}.`
+  return `${which}${testable === true ? ', test keys' : ''}.`
 }
 
 function proof ({ freshProof }: FastifyContextConfig): string | undefined {

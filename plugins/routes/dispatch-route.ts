@@ -98,7 +98,7 @@ export function validationRouteOptions (url: string, documentation: Documentatio
     config: { ...sending, errors: [...errors, ...validationErrors, ...late], validates: true, limit: 'validation' as const },
     schema: {
       tags: ['Dispatch'],
-      summary: `Validates POST ${url} without effect.`,
+      summary: `Validates POST ${url}.`,
       querystring: WayQuery,
       response: { 200: ValidationResponse },
       ...documentation

@@ -95,7 +95,7 @@ await t.test('a route on its way out says so in every answer, and in the documen
   const { paths } = document
   has(t, paths['/api/v1/things'].get, {
     deprecated: true,
-    description: `Lists things.\n\n${warning}\n\nAll users. No key.`,
+    description: `Lists things.\n\n${warning}\n\nNo key.`,
     responses: { 200: { headers: { 'X-Deprecation-Warning': { $ref: '#/components/headers/X-Deprecation-Warning' } } } }
   })
   has(t, resolved(document, paths['/api/v1/things'].get.responses.default), {
