@@ -1,4 +1,4 @@
-import type { DispatchFixture } from '../fixtures/fixture.ts'
+import type { DispatchFixture, Exchange } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
 import { type Attempt, idempotencyKeys, type Prepared, prepareSend, references } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
@@ -38,7 +38,9 @@ async function sharedKeyCases (subject: ProviderUnderTest, fit: readonly Prepare
   )
   return await inTurn(several, async (prepared) => {
     const { requests } = await subject.play(prepared, {}, patientVendor)
-    const keys = requests.flatMap(({ request }, index) => keysOf(request, prepared.call).map((key) => ({ index, key })))
+    const keys = requests.flatMap((sent, index) =>
+      changesSomething(sent, prepared.call.exchange) ? keysOf(sent.request, prepared.call).map((key) => ({ index, key })) : []
+    )
     const twice = keys.filter(({ key }, index) => keys.findIndex((other) => other.key === key) < index)
     return judged('key', `${prepared.name}: a key for each request`, twice.map(({ index, key }) => {
       const first = keys.find((other) => other.key === key)?.index ?? 0
@@ -51,15 +53,18 @@ async function sharedKeyCases (subject: ProviderUnderTest, fit: readonly Prepare
 }
 
 /** What a request is known by at the vendor: the headers and the fields of the query that have our key, or are named so. */
-function keysOf ({ method, headers, search, form = {} }: ReceivedRequest, { idempotencyKey }: Prepared['call']): string[] {
-  if (method === 'GET' || Object.hasOwn(form, 'grant_type')) return []
+function keysOf ({ headers, search }: ReceivedRequest, { idempotencyKey }: Prepared['call']): string[] {
   const named = [...Object.entries(headers), ...search]
   return named.filter(([name, text]) => /idempot/i.test(name) || text.includes(idempotencyKey)).map(([name, text]) => `${name}: ${text}`)
 }
 
 /** The vendor must see the same request under the same key, and another key for another attempt. */
 async function keyCase (subject: ProviderUnderTest, named: Named<DispatchFixture>): Promise<Case> {
-  const attempt = async (more: Attempt): Promise<string[]> => keyedOf(await subject.play(prepareSend(subject.installed, named, more)))
+  const { exchange = [] } = named.fixture
+  const attempt = async (more: Attempt): Promise<string[]> => {
+    const { requests } = await subject.play(prepareSend(subject.installed, named, more))
+    return requests.filter((sent) => changesSomething(sent, exchange)).map(({ request }) => textOf(request))
+  }
   const [once, again, other] = [await attempt({}), await attempt({}), await attempt({ idempotencyKey: idempotencyKeys[1] })]
   const changed = once.flatMap((request, index) =>
     request === again[index]
@@ -77,10 +82,10 @@ export function sentTexts ({ requests }: CallRun): string[] {
   return requests.map(({ request }) => textOf(request))
 }
 
-/** The requests of a run that change something, as texts for comparison. */
-function keyedOf ({ requests }: CallRun): string[] {
-  const sent = requests.map(({ request }) => request)
-  return sent.filter(({ method, form = {} }) => method !== 'GET' && !Object.hasOwn(form, 'grant_type')).map(textOf)
+/** Whether a request changes something at the vendor; one that no fixture expects does. */
+function changesSomething ({ request, index }: CallRun['requests'][number], exchange: Exchange): boolean {
+  const entry = index === undefined ? undefined : exchange[index]
+  return request.method !== 'GET' && (entry === undefined || !isSignIn(entry))
 }
 
 /** Leaves out what the transport makes anew each time. */

@@ -94,6 +94,59 @@ await t.test('what a provider does with signers is declared, and shown by a fixt
   t.strictSame(await shown(removed('send.phone-code.json')), ['usesPhoneNumber of "esign"'])
 })
 
+await t.test('the sign-in of a session needs no idempotency key, and changes nothing', async (t) => {
+  const exchange = [
+    {
+      signIn: true,
+      expect: { method: 'POST', url: 'https://api.seated.example.com/login', json: { user: 'me', password: 'fake_password_5f2b8c91' } },
+      answer: { json: { token: 'fake_token_c81d4e2f' } }
+    },
+    {
+      expect: {
+        method: 'POST',
+        url: 'https://api.seated.example.com/send',
+        headers: { 'X-Key': '{{idempotencyKey}}' },
+        json: { text: 'Hi' }
+      },
+      answer: { json: { id: 'm1' } }
+    }
+  ]
+  const told = async (entries: object[]): Promise<string[]> => {
+    const folder = await provide(await directory(t), 'seated', {
+      'index.js': `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
+export default defineProvider({
+  code: 'seated',
+  name: 'Seated',
+  hosts: ['api.seated.example.com'],
+  settings: Type.Object({ password: Secret({ title: 'Password' }) }),
+  services: {
+    sms: {
+      idempotency: { kind: 'key', ttl: 3600 },
+      async dispatch ({ sms }, { settings: { password }, http, idempotencyKey }) {
+        const session = { url: 'https://api.seated.example.com/login', json: { user: 'me', password }, token: '/token', lifetime: 600 }
+        const call = { session, headers: { 'X-Key': idempotencyKey }, json: { text: sms.message } }
+        const { id } = await http.post('https://api.seated.example.com/send', call, Type.Object({ id: Type.String() }))
+        return { id, status: 'sent' }
+      }
+    }
+  }
+})
+`,
+      'fixtures/send.accepted.json': JSON.stringify({
+        service: 'sms',
+        settings: { password: 'fake_password_5f2b8c91' },
+        request: { sms: { phoneNumber: '+33612345678', message: 'Hi' } },
+        exchange: entries,
+        result: { outcome: 'accepted', response: { id: 'm1', status: 'sent' } }
+      })
+    })
+    const { cases } = await runConformance(folder, { only: ['key', 'outcome'] })
+    return [...new Set(cases.filter(({ status }) => status === 'failed').map(({ rule }) => rule))]
+  }
+  t.strictSame(await told(exchange), [])
+  t.strictSame(await told(exchange.map(({ expect, answer }) => ({ expect, answer }))), ['outcome', 'key'], 'without a word of it')
+})
+
 await t.test('the kit reads a folder afresh each time', async (t) => {
   const folder = await provide(await directory(t), 'changing')
   const title = async () => (await runConformance(folder, { only: ['titles'] })).cases.map(({ status }) => status)
