@@ -1,6 +1,6 @@
 /**
- * Makes the pictures of the console that README.md shows, with Chromium, of a running service of development whose company "Demo" is new:
- * `node scripts/console-pictures.ts http://127.0.0.1:3000`. It sends samples through the simulator first.
+ * Makes the pictures of the console that README.md and DESIGN.md show, with Chromium, of a running service of development whose company
+ * "Demo" is new: `node scripts/console-pictures.ts http://127.0.0.1:3000`. It sends samples through the simulator first.
  */
 import { demo } from '@dispatch/core'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -33,6 +33,8 @@ async function sendSamples (): Promise<void> {
     await send('/api/invoicing', { documentType: 'INVOICE', template: { id: 1, data } })
   }
   for (let number = 1; number <= 4; number++) await send('/api/postal', { template: { id: 30, data: letter }, postal })
+  const [ada, grace] = [{ name: 'Ada Lovelace', city: 'Paris', country: 'FR' }, { name: 'Grace Hopper', city: 'Arlington', country: 'US' }]
+  for (const contact of [ada, grace]) await send('/api/v1/contacts', contact)
   for (const phoneNumber of ['+33612345678', '+33612345679', '+15005550001', '+15005550003']) {
     await send('/api/sms', { sms: { phoneNumber, message: 'Your parcel is at the door.' } })
   }
@@ -55,6 +57,19 @@ await page.fill('[name=email]', email)
 await page.fill('[name=password]', password)
 await page.keyboard.press('Enter')
 await page.waitForURL('**/console')
-await take(context, 'home', '')
-await take(context, 'dispatches', '/dispatches')
+const failed = await fetch(`${url}/api/v1/dispatches?status=failed&limit=1`, { headers: { authorization } })
+const { data: [dispatch] } = (await failed.json()) as { data: { dispatchId: string }[] }
+const pictures = {
+  home: '',
+  dispatches: '/dispatches',
+  dispatch: `/dispatches/${dispatch?.dispatchId ?? ''}`,
+  send: '/send?template=1',
+  contacts: '/contacts',
+  template: '/templates/1',
+  providers: '/providers',
+  provider: '/providers/simulator',
+  audit: '/audit',
+  search: '/find?q=ada'
+}
+for (const [name, path] of Object.entries(pictures)) await take(context, name, path)
 await browser.close()

@@ -24,6 +24,11 @@ export type ConsolePart = {
   following?: Form
   /** A small request to begin with, beside its template. */
   sample?: JsonObject
+  /**
+   * What follows from the rest of the data of its templates: fields, of the items of lists too (`lines.total`), and the data with them.
+   * Data in which all of them are right are answered as they are.
+   */
+  computed?: { fields: readonly string[], of: (data: JsonObject) => JsonObject }
   /** The setting of a provider that says from whom it sends, and the field of the request for it. */
   sender?: { setting: string, field: string }
   words: Words

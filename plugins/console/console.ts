@@ -21,6 +21,7 @@ import { dispatchesPage } from './pages/dispatches.ts'
 import { endpointPages } from './pages/endpoint.ts'
 import { endpointsPages } from './pages/endpoints.ts'
 import { errorPage, type Failure } from './pages/errors.ts'
+import { findPage } from './pages/find.ts'
 import { followPages } from './pages/follow.ts'
 import { holdPages } from './pages/hold.ts'
 import { holdsPage } from './pages/holds.ts'
@@ -28,6 +29,7 @@ import { homePage } from './pages/home.ts'
 import { linkMailPages } from './pages/link-mail.ts'
 import { operationDispatchesPage } from './pages/operation-dispatches.ts'
 import { operationPage } from './pages/operation.ts'
+import { providerServicesPages } from './pages/provider-services.ts'
 import { providerPages } from './pages/provider.ts'
 import { providersPage } from './pages/providers.ts'
 import { requestsPage } from './pages/requests.ts'
@@ -101,6 +103,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(signInCodeRoutes, { sessions })
   app.get('/*', (request, reply) => show({ status: 404, requestId: request.id }, request, reply))
   await app.register(homePage)
+  await app.register(findPage)
   await app.register(creditsPage)
   await app.register(dispatchesPage)
   await app.register(dispatchesRetryPages)
@@ -110,6 +113,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(dispatchMessagePages)
   await app.register(providersPage)
   await app.register(providerPages)
+  await app.register(providerServicesPages)
   await app.register(tryPages)
   await app.register(switchPages)
   await app.register(switchListPages)
@@ -150,7 +154,7 @@ function sendForEver (reply: FastifyReply, bytes: Buffer, type: string): Fastify
 /** The title of a page says first that its form was refused; the script leads to why. */
 function sayRefused (words: Words, markup: string): string {
   return markup.includes('<div class="notice bad"')
-    ? markup.replace('<title>', `<title>${words.refusedTitle}: `).replace('<body>', '<body data-refused>')
+    ? markup.replace('<title>', `<title>${words.refusedTitle}: `).replace('<body', '<body data-refused')
     : markup
 }
 

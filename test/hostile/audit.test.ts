@@ -55,6 +55,8 @@ const canary = 'canary-in-a-secret'
 let letters = 0
 const draft = async (by: Login): Promise<number> =>
   (await send('POST', '/api/v1/templates', { body: letter({ name: `Letter ${++letters}` }) }, by)).body.id as number
+const contact = async (by: Login): Promise<string> =>
+  (await send('POST', '/api/v1/contacts', { body: { name: 'Grace' } }, by)).body.id as string
 const image = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 const take = (version: string, by: Login): Promise<Answer> =>
@@ -163,6 +165,19 @@ const changes: Record<string, Change> = {
         invoicing: { documentType: 'INVOICE', reference: 'fine' }
       }),
     action: 'dispatch.retried'
+  },
+  'POST /api/v1/contacts': { send: (by) => send('POST', '/api/v1/contacts', { body: { name: canary } }, by), action: 'contact.created' },
+  'PUT /api/v1/contacts/{id}': {
+    send: async (by) => send('PUT', `/api/v1/contacts/${await contact(by)}`, { body: { name: 'Ada' } }, by),
+    action: 'contact.changed'
+  },
+  'DELETE /api/v1/contacts/{id}': {
+    send: async (by) => send('DELETE', `/api/v1/contacts/${await contact(by)}`, {}, by),
+    action: 'contact.removed'
+  },
+  'PUT /api/v1/company/details': {
+    send: (by) => send('PUT', '/api/v1/company/details', { body: { seller: { name: canary } } }, by),
+    action: 'own-details.changed'
   },
   'POST /api/v1/dispatches/{id}/cancel': {
     send: async (by) => on(await dispatched({}, '?async=true'), 'cancel', by),
@@ -558,7 +573,7 @@ const lastEntry = async (): Promise<string> =>
 const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked', 'callback-endpoint.tested']
 /** What leaves no other row than its entry, because it takes one away. */
 const removing = ['single-sign-on.removed', 'link-mail.removed', 'invitation.withdrawn', 'asset.deleted', 'session.ended',
-  'adapter.removed', 'connection.removed', 'oauth-app.removed']
+  'adapter.removed', 'contact.removed', 'connection.removed', 'oauth-app.removed']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {

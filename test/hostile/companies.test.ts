@@ -39,6 +39,7 @@ type Things = {
   passkeyId: string
   invitationId: string
   draftId: string
+  contactId: string
 }
 type Company = Awaited<ReturnType<typeof service.company>> & Things
 
@@ -88,8 +89,11 @@ async function founded (name: string, templateId: number): Promise<Company> {
   const { body: { id: invitationId } } = await send('POST', '/api/v1/company/invitations', { body: guest }, company.admin)
   const draft = { service: 'file', request: { note: name }, shared: true }
   const { body: { id: draftId } } = await send('POST', '/api/v1/drafts', { body: draft }, company.admin)
+  const { body: { id: contactId } } = await send('POST', '/api/v1/contacts', { body: { name } }, company.admin)
+  await send('PUT', '/api/v1/company/details', { body: { seller: { name } } }, company.admin)
   return {
     ...company,
+    contactId,
     draftId,
     sessionId,
     passkeyId,
@@ -553,6 +557,26 @@ const matrix: Record<string, Row> = {
     ok: [404],
     foreign: 'not_found'
   },
+  'GET /api/v1/contacts': { roles: everyone, request: at('/api/v1/contacts') },
+  'POST /api/v1/contacts': { roles: everyone, request: at('/api/v1/contacts', { name: 'Ada' }), ok: [201] },
+  'GET /api/v1/contacts/:id': {
+    roles: everyone,
+    request: ({ contactId }) => ({ path: `/api/v1/contacts/${contactId}` }),
+    foreign: 'not_found'
+  },
+  'PUT /api/v1/contacts/:id': {
+    roles: everyone,
+    request: ({ contactId }) => ({ path: `/api/v1/contacts/${contactId}`, sending: { body: { name: 'Ada' } } }),
+    foreign: 'not_found'
+  },
+  'DELETE /api/v1/contacts/:id': {
+    roles: everyone,
+    request: () => ({ path: `/api/v1/contacts/${randomUUID()}` }),
+    ok: [404],
+    foreign: 'not_found'
+  },
+  'GET /api/v1/company/details': { roles: everyone, request: at('/api/v1/company/details') },
+  'PUT /api/v1/company/details': { roles: ['admin'], request: at('/api/v1/company/details', { seller: { name: 'Ada' } }) },
   'GET /api/v1/my/passkeys': { roles: everyone, request: at('/api/v1/my/passkeys') },
   'POST /api/v1/my/passkeys/options': { roles: everyone, request: at('/api/v1/my/passkeys/options') },
   'POST /api/v1/my/passkeys': {

@@ -74,10 +74,13 @@ await t.test('the addresses, the warning and its address are saved; a list that 
 await t.test('the audit log shows who changed what, by object and by person', async (t) => {
   const [id, own] = [await idOf(grace.email), await idOf(acme.admin.email)]
   const { body } = await open(`/audit?object=user/${id}&userId=${own}`, cookie)
-  contains(t, body, '<th scope="row">user.created</th>')
+  contains(t, body, '<th scope="row">User created<div class="quiet"><code>user.created</code></div></th>')
+  contains(t, body, '<option value="template.published">Template published</option>')
   contains(t, body, `object=user%2F${id}">user/${id}</a>`)
-  lacks(t, body, '<th scope="row">company.changed</th>')
-  contains(t, (await open('/audit?action=nothing', cookie)).body, en.auditNone)
+  lacks(t, body, '<code>company.changed</code>')
+  const unknown = (await open('/audit?action=nothing', cookie)).body
+  contains(t, unknown, en.auditNone)
+  contains(t, unknown, '<option value="nothing" selected>nothing</option>')
   contains(t, (await open('/audit', await signIn(operator))).body, en.auditNoneYet)
   const refused = await open('/audit?userId=x', cookie)
   t.equal(refused.status, 400)
@@ -95,8 +98,8 @@ await t.test('another company is not seen and not changed; members see none of i
   contains(t, (await open('/company', theirs)).body,
     `<dt>${en.limitDispatches}</dt><dd>7</dd><dt>${en.limitValidations}</dt><dd>${en.limitNone}</dd>`)
   const foreign = await open(`/audit?companyId=${String(companyId)}`, theirs)
-  lacks(t, foreign.body, 'user.created')
-  contains(t, (await open(`/audit?companyId=${String(companyId)}`, asOperator)).body, 'user.created')
+  lacks(t, foreign.body, '<code>user.created</code>')
+  contains(t, (await open(`/audit?companyId=${String(companyId)}`, asOperator)).body, '<code>user.created</code>')
   for (const path of ['/company', '/company/users/1']) t.equal((await open(path, asMember)).status, 403, path)
   t.equal((await open('/audit', asMember)).status, 403)
   for (const name of ['rights', 'password', 'disabled']) {

@@ -303,6 +303,41 @@ await t.test('dispatches are filtered by all that the API has; a search that fin
   contains(t, (await open('/dispatches', asMember)).body, `${en.senderMe}</option></select>`, 'a member sees no other users')
 })
 
+await t.test('the search finds dispatches, contacts, templates, providers and pages, of the reader alone', async (t) => {
+  await send('POST', '/api/v1/contacts', { body: { name: 'Grace Hopper', city: 'Arlington' } }, acme.admin)
+  const { body: { name } } = await send('GET', '/api/v1/templates/1', {}, acme.admin)
+  const { body: { documentNumber } } = await send('GET', `/api/v1/dispatches/${String(invoice.dispatchId)}`, {}, acme.admin)
+  const find = async (q: string, by = cookie): Promise<string> => (await open(`/find?q=${encodeURIComponent(q)}`, by)).body
+  const found = [
+    [String(documentNumber), `/console/dispatches/${String(invoice.dispatchId)}`],
+    ['hopp', '/console/contacts/'],
+    [String(name).slice(0, 6).toUpperCase(), '/console/templates/1'],
+    ['imulat', '/console/providers/simulator'],
+    ['log aud', '/console/audit'],
+    ['', '/console/send']
+  ] as const
+  for (const [q, path] of found) contains(t, /<main[^]*<\/main>/.exec(await find(q))?.[0] ?? '', `href="${path}`, q)
+  for (const q of [String(documentNumber), 'hopp']) contains(t, await find(q, theirs), en.findNone, q)
+  lacks(t, await find('audit', await signIn(acme.member)), 'href="/console/audit"')
+})
+
+await t.test('one provider is chosen for several services in one step', async (t) => {
+  const company = await service.company('choosing')
+  const by = await signIn(company.admin)
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } }, company.admin)
+  const choices = async (): Promise<unknown> => (await send('GET', '/api/v1/my/config', {}, company.admin)).body.company.choices
+  const choose = async (...services: string[]): Promise<void> => {
+    const chosen = await post('/providers/simulator/services', services.map((name): [string, string] => ['service', name]), by)
+    t.equal(chosen.headers.get('location'), '/console/providers/simulator?chosen=1')
+  }
+  await choose('sms', 'email', 'no-service')
+  t.strictSame(await choices(), { sms: 'simulator', email: 'simulator' })
+  await choose('sms', 'postal')
+  t.strictSame(await choices(), { sms: 'simulator', postal: 'simulator' })
+  contains(t, (await open('/providers/simulator?chosen=1', by)).body, en.doesSaved)
+  t.equal((await post('/providers/simulator/services', {}, await signIn(company.member))).status, 403)
+})
+
 await t.test('in a company with more users than a page reads, the others are filtered by their numbers', async (t) => {
   const crowd = await service.company('crowd')
   const asCrowd = await signIn(crowd.admin)

@@ -11,7 +11,7 @@ import { directory, provide } from '../fixtures/providers/folders.ts'
 import { packed } from '../support/adapters.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { invoiceRequest, operator, shippedProviders, startService, type TestService } from '../support/service.ts'
-import { isRight, launchChromium, signInAt, watchFaults } from './support/chromium.ts'
+import { isRight, launchChromium, openMenu, signInAt, watchFaults } from './support/chromium.ts'
 
 const wordsOf = (words: Words) => ({ ...withApps(words), ...withLinks(words), ...withTemplates(words), ...withMarketplace(words) })
 
@@ -44,9 +44,15 @@ async function inBrowser (browser: Browser): Promise<void> {
 
   /** A button, or a link, by its words. */
   const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click()
-  const follow = (page: Page, name: string): Promise<void> => page.getByRole('link', { name, exact: true }).click()
+  const follow = async (page: Page, name: string): Promise<void> => {
+    await openMenu(page)
+    await page.getByRole('link', { name, exact: true }).click()
+  }
   const statusOf = (page: Page): Locator => page.locator('dd [role=status] .badge')
-  const signOut = (page: Page): Promise<void> => page.click('form[action="/console/sign-out"] button')
+  const signOut = async (page: Page): Promise<void> => {
+    await openMenu(page)
+    await page.click('form[action="/console/sign-out"] button')
+  }
 
   /** Follows a dispatch to its end: with script the page does so itself. */
   async function comesTo ({ page, scripted }: Person, status: string): Promise<void> {
@@ -212,7 +218,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       await look('what it asks for')
       await press(page, words.install)
       t.equal((await page.textContent('[role=status]'))?.trim(), words.adapterInstalled)
-      await page.click('summary')
+      await page.click('main summary')
       await look('it is installed, and another version is there')
 
       const theirs = await somebody()
@@ -255,7 +261,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       await signInAt(page, at, admin)
       const list = await page.context().newPage()
       await list.goto('/console/dispatches')
-      await page.locator('details summary').first().click()
+      await page.locator('main details summary').first().click()
       if (!scripted) await list.locator('.fold > summary').click()
       await list.fill('#f-search', 'typed')
       if (scripted) {
@@ -268,7 +274,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       t.equal(await page.locator('form[action$="/resolve"]').count(), 0, 'what can be done now')
       await list.locator(`tr:has(a[href="${at}"]) .badge`, { hasText: words.status_succeeded }).waitFor()
       if (!scripted) return
-      t.equal(await page.locator('details[open]').count(), 1, 'what was opened is open')
+      t.equal(await page.locator('main details[open]').count(), 1, 'what was opened is open')
       t.equal(await page.evaluate('untouched.isConnected'), true, 'what has not changed is left alone')
       t.equal(await list.inputValue('#f-search'), 'typed')
       await page.locator('[data-changes]').waitFor({ state: 'detached' })

@@ -2,8 +2,9 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
 import { until } from '../core/work/support.ts'
+import { matches } from '../support/matching.ts'
 import { admin, operator, startService } from '../support/service.ts'
-import { launchChromium, signInAt } from './support/chromium.ts'
+import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 
 const { en } = languages
 const browser = await launchChromium(t)
@@ -27,6 +28,25 @@ else {
     await page.waitForURL(/created/)
     const { body: { data } } = await send('GET', '/api/v1/companies?limit=100', {}, operator)
     t.equal(data.filter(({ name }: { name: string }) => name === company.name).length, 1)
+    await page.close()
+  })
+
+  await t.test('the search opens by a key over any page, and is used without a mouse', async (t) => {
+    const page = await pageFor('/console', admin)
+    const dialog = page.locator('dialog.palette')
+    await page.keyboard.press('/')
+    await page.keyboard.type('simulator')
+    await dialog.locator('a[href="/console/providers/simulator"]').waitFor()
+    matches(t, await dialog.locator('[role=status]').textContent(), /\d/)
+    await isAccessible(t, page, 'the search')
+    await page.keyboard.press('ArrowDown')
+    t.equal(await page.evaluate('document.activeElement.tagName'), 'A')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/providers\/simulator$/)
+    await page.keyboard.press('Control+k')
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
     await page.close()
   })
 

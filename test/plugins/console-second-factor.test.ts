@@ -6,7 +6,7 @@ import { words as ofPasskeys } from '../../core/packages/features/passkeys/words
 import { languages } from '../../plugins/console/language/language.ts'
 import { contains, lacks } from '../support/matching.ts'
 import { type Login, startService } from '../support/service.ts'
-import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
+import { isAccessible, launchChromium, openMenu, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
 
 const { en } = languages
@@ -229,5 +229,6 @@ else {
 }
 
 async function signOut (page: Page): Promise<void> {
+  await openMenu(page)
   await page.click('form[action="/console/sign-out"] button')
 }

@@ -458,3 +458,25 @@ await t.test('a draft that a colleague shares is written on as a copy', async (t
   lacks(t, led.headers.get('location') ?? '', draft)
   has(t, formIn((await follow(`/send?draft=${draft}`, theirs)).body), { 'request.phoneNumber': '+33622222222' })
 })
+
+await t.test('line totals, taxes and totals follow from what is typed, unless somebody types them', async (t) => {
+  const page = (await follow('/send?template=1', cookie)).body
+  contains(t, page, `checked><label for="f-:computes">${en.sendComputes}</label>`)
+  const sent: Fields = { ...formIn(page), ':computes': 'true', 'data.lines.0.quantity': '7' }
+  const price = Number(sent['data.lines.0.unitPrice'])
+  const { body } = await post('/send/check', sent, cookie)
+  const computed = formIn(body)
+  t.equal(computed['data.lines.0.total'], (7 * price).toFixed(2))
+  const lines = Object.entries(computed).filter(([name]) => /^data\.lines\.\d+\.total$/.test(name)).map(([, total]) => Number(total))
+  t.equal(computed['data.subtotal'], lines.reduce((sum, total) => sum + total, 0).toFixed(2))
+  t.equal(computed['data.taxAmount'], (Number(computed['data.subtotal']) / 5).toFixed(2))
+  t.equal(computed['data.total'], (Number(computed['data.subtotal']) + Number(computed['data.taxAmount'])).toFixed(2))
+  matches(t, body, /name="data\.total"[^>]* readonly/)
+  const byHand: Fields = { ...sent, ...computed, 'data.total': '1.00' }
+  delete byHand[':computes']
+  const typed = (await post('/send', byHand, cookie)).body
+  t.equal(formIn(typed)['data.total'], '1.00')
+  lacks(t, typed, /name="data\.total"[^>]* readonly/)
+  contains(t, (await post('/send/validate', byHand, cookie)).body, en.sendRefused)
+  lacks(t, (await follow(`/send?template=${String(id)}`, cookie)).body, ':computes', 'other data have none')
+})

@@ -198,7 +198,7 @@ await t.test('every documented body and answer has an example that fits its sche
 })
 
 await t.test('it is no larger than needed: what stands in several places is there once', async (t) => {
-  for (const [version, most] of [['1.0.1', 450_000], ['1.1.0', 470_000]] as const) {
+  for (const [version, most] of [['1.0.1', 460_000], ['1.1.0', 480_000]] as const) {
     const { body } = await service.send('GET', `/openapi/${version}.json`, {}, null)
     t.ok(JSON.stringify(body).length < most, `${version}: ${JSON.stringify(body).length} characters`)
   }
@@ -304,6 +304,7 @@ await t.test('the answers fit their schemas', async (t) => {
   const endpoint = await service.send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'A', url: 'https://a.acme.test/' } },
     admin)
   const { body: draft } = await service.send('POST', '/api/v1/drafts', { body: { service: 'sms', request: {} } }, admin)
+  const { body: contact } = await service.send('POST', '/api/v1/contacts', { body: { name: 'Ada' } }, admin)
   const { step_id: stepId } = await service.app.get('database').owner.selectFrom('steps').select('step_id')
     .where('dispatch_id', '=', String(sent.body.dispatchId)).executeTakeFirstOrThrow()
   const { body: batch } = await service.send('POST', '/api/v1/batches?service=sms', {
@@ -318,6 +319,7 @@ await t.test('the answers fit their schemas', async (t) => {
     '/callback-endpoints/{id}': `/callback-endpoints/${String(endpoint.body.id)}`,
     '/batches/{id}': `/batches/${String(batch.batchId)}`,
     '/proposals/{id}': `/proposals/${String(proposal.id)}`,
+    '/contacts/{id}': `/contacts/${String(contact.id)}`,
     '/drafts/{id}': `/drafts/${String(draft.id)}`,
     '/templates/{id}': '/templates/1',
     '/users/{id}': '/users/2',

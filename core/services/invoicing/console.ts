@@ -1,5 +1,6 @@
 import { eInvoiceFormats, eInvoiceProfiles } from '@dispatch/einvoice'
 import { type ConsolePart, flag, like, text } from '../console.ts'
+import { computedSums, computeSums } from './computed-sums.ts'
 import { en } from './words.en.ts'
 import { fr } from './words.fr.ts'
 
@@ -18,5 +19,6 @@ export const console: ConsolePart = {
     }
   },
   sample: { documentType: 'INVOICE' },
+  computed: { fields: computedSums, of: computeSums },
   words: { en, fr }
 }

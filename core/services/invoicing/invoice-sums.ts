@@ -86,7 +86,7 @@ function tolerance ({ lines }: Amounts, unit: Decimal): Decimal {
 type Part = { amount: Decimal | undefined, rate: Decimal | undefined }
 
 /** What the tax is computed from. Undefined if an allowance or a charge has no rate: it may be taxed or not. */
-function taxedParts ({ lines, subtotal, taxRate, adjustments, pricesIncludeTax }: Amounts): Part[] | undefined {
+export function taxedParts ({ lines, subtotal, taxRate, adjustments, pricesIncludeTax }: Amounts): Part[] | undefined {
   if (adjustments.some((adjustment) => adjustment.taxRate === undefined && adjustment.amount?.isZero() !== true)) return undefined
   const added = adjustments.map(({ amount, taxRate: rate }) => ({ amount, rate }))
   const isWhole = !pricesIncludeTax && subtotal !== undefined && lines.every((line) => line.taxRate === undefined)
@@ -96,7 +96,7 @@ function taxedParts ({ lines, subtotal, taxRate, adjustments, pricesIncludeTax }
 }
 
 /** The tax on an amount, or in it where prices include it. */
-function taxOn (amount: Decimal | undefined, rate: Decimal | undefined, { pricesIncludeTax }: Amounts): Decimal | undefined {
+export function taxOn (amount: Decimal | undefined, rate: Decimal | undefined, { pricesIncludeTax }: Amounts): Decimal | undefined {
   return amount === undefined || rate === undefined ? undefined : amount.mul(rate).div(pricesIncludeTax ? rate.add(hundred) : hundred)
 }
 

@@ -13,6 +13,8 @@ export type Field = {
   /** The console's own sentence about its value, in the language of the reader. */
   refused?: string | undefined
   required?: true | undefined
+  /** It is shown, and sent as it is. */
+  readonly?: true | undefined
   /** The one field that somebody comes to the page for. */
   autofocus?: true | undefined
   /** What a value may look like. */
@@ -120,9 +122,9 @@ export function spaced (sentences: readonly Html[]): Html {
 function described (field: Field): Html {
   const isWrong = field.refused !== undefined || (field.wrong ?? []).length > 0
   const ids = [...(field.help === undefined ? [] : [`${idOf(field)}-help`]), ...(isWrong ? [`${idOf(field)}-wrong`] : [])]
-  return html`${field.required === true ? html` required` : html``}${field.autofocus === true ? html` autofocus` : html``}${
-    isWrong ? html` aria-invalid="true"` : html``
-  }${ids.length === 0 ? html`` : html` aria-describedby="${ids.join(' ')}"`}`
+  return html`${field.required === true ? html` required` : html``}${field.readonly === true ? html` readonly` : html``}${
+    field.autofocus === true ? html` autofocus` : html``
+  }${isWrong ? html` aria-invalid="true"` : html``}${ids.length === 0 ? html`` : html` aria-describedby="${ids.join(' ')}"`}`
 }
 
 /** The name of the hidden field of {@link onceField}. */

@@ -24,12 +24,27 @@ export type FieldSchema = Texts & {
   'x-words'?: string
   /** Without a title it is called as data of this name usually are. */
   'x-data'?: string
+  /** Its value follows from others: it is shown, and not typed. */
+  'x-computed'?: true
   /** A list of flat objects that stands in the form line by line. */
   'x-rows'?: true
 }
 
 /** The schema of a provider's settings. */
 export type SettingsForm = { properties?: Readonly<Record<string, FieldSchema>>, required?: readonly string[] }
+
+/** A form in which some fields are computed: each by its name, those of the items of a list behind that of the list. */
+export function withComputed (form: SettingsForm, names: readonly string[]): SettingsForm {
+  const fields = form.properties ?? {}
+  const properties = Object.fromEntries(Object.entries(fields).map(([name, field]): [string, FieldSchema] => {
+    const within = names.filter((one) => one.startsWith(`${name}.`)).map((one) => one.slice(name.length + 1))
+    if (within.length > 0 && field.items !== undefined) {
+      return [name, { ...field, items: { ...field.items, ...withComputed(field.items, within) } }]
+    }
+    return [name, names.includes(name) && kindOf(field) !== 'rows' ? { ...field, 'x-computed': true } : field]
+  }))
+  return { ...form, properties }
+}
 
 export type Kind = 'secret' | 'choice' | 'flag' | 'number' | 'texts' | 'group' | 'rows' | 'json' | 'text'
 

@@ -37,7 +37,11 @@ export function fieldsOf (
         label: title,
         help,
         placeholder,
-        ...isRequired(name) ? {} : { note: words.optional },
+        ...schema['x-computed'] === true
+          ? { note: words.computed, readonly: true as const }
+          : isRequired(name)
+          ? {}
+          : { note: words.optional },
         wrong: own.map((problem) => sentenceOf(words, problem))
       }
       return fieldOf(words, schema, field, values[name], { isRequired: isRequired(name), path, problems })

@@ -2,7 +2,8 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { isFiltered, type Query, readFilter } from '../form/filter.ts'
-import { fill, textIn, type Words } from '../language/language.ts'
+import { actionChoices, actionText } from '../language/audit.ts'
+import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type AuditView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
@@ -37,7 +38,7 @@ export const auditPage: FastifyPluginCallback = (app, _options, done) => {
     ])
     if (!answer.ok && answer.status === 403) throw new ApiRefused(answer)
     const main = html`<section aria-label="${words.filter}">${
-      folded(words, isFiltered(filter), form(words, filter, { ofAnyCompany: role === 'operator', people }))
+      folded(words, isFiltered(filter), form(visit, filter, { ofAnyCompany: role === 'operator', people }))
     }</section>
 ${
       answer.ok
@@ -58,8 +59,12 @@ ${
   done()
 }
 
-function form (words: Words, filter: Filter, { ofAnyCompany, people }: { ofAnyCompany: boolean, people: People }): Html {
+function form ({ words, parts }: Visit, filter: Filter, { ofAnyCompany, people }: { ofAnyCompany: boolean, people: People }): Html {
   const isListed = !people.hasMore && (filter.userId === '' || people.emails.has(Number(filter.userId)))
+  const known = actionChoices(words, parts)
+  const actions = filter.action === '' || known.some(({ value }) => value === filter.action)
+    ? known
+    : [{ value: filter.action, label: filter.action }, ...known]
   return html`<form action="/console/audit" class="filters">
 ${ofAnyCompany ? textField({ name: 'companyId', label: words.companyNumber, value: filter.companyId }) : html``}
 ${textField({ name: 'object', label: words.auditObjectAs, value: filter.object })}
@@ -68,7 +73,7 @@ ${
     ofAnyCompany || !isListed
       ? textField({ name: 'userId', label: words.userNumber, value: filter.userId, suggestions: choicesOf(people) })
       : choiceField({ name: 'userId', label: words.auditAuthor, value: filter.userId, options: choicesOf(people), none: words.any })}
-${textField({ name: 'action', label: words.auditActionAs, value: filter.action })}
+${choiceField({ name: 'action', label: words.action, value: filter.action, options: actions, none: words.any })}
 ${textField({ name: 'from', label: words.from, value: filter.from, type: 'date' })}
 ${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })}
 <div class="actions"><button>${words.show}</button><a href="/console/audit">${words.showAll}</a></div></form>`
@@ -89,9 +94,9 @@ function list ({ words, parts }: Visit, { data: entries, nextCursor: next }: Lis
     const known = Object.keys(facts).length === 0
       ? html``
       : html`<details><summary>${words.details}</summary><pre>${JSON.stringify(facts, null, 2)}</pre></details>`
-    const said = parts.audit[action]
-    return html`<tr><td>${time(at)}</td><th scope="row">${action}${
-      said === undefined ? html`` : html`<div class="quiet">${textIn(words, said)}</div>`
+    const said = actionText(words, parts, action)
+    return html`<tr><td>${time(at)}</td><th scope="row">${said}${
+      said === action ? html`` : html`<div class="quiet"><code>${action}</code></div>`
     }</th><td><a href="${withQuery('/console/audit', { companyId: filter.companyId, object })}">${object}</a>${
       subjectOf(kind, id, reading)
     }</td><td>${authorOf(words, author, reading)}<div class="quiet">${address}</div></td><td>${known}</td></tr>\n`

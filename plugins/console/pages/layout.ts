@@ -2,51 +2,40 @@ import { type Html, html } from '../../html.ts'
 import { script } from '../browser/script.ts'
 import { stylesheet } from '../browser/stylesheet.ts'
 import { sentenceOf } from '../form/sentence.ts'
-import { fill, textIn, wordFor, type Words } from '../language/language.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
 import type { Told } from '../language/problems.ts'
 import type { Visit } from '../session/visit.ts'
+import { menuOf } from './menu.ts'
 
 export type Content = {
   title: string
-  /** The entry of the menu to which the page belongs: one of {@link sections}, of a feature, or `sessions`. */
+  /** The entry of the menu to which the page belongs: of the console or of a feature, or `sessions`. */
   section?: string
   main: Html
-}
-
-/** The entries of the menu, and the roles that see them; features add others. */
-const sections = [
-  { name: 'home', path: '/console' },
-  { name: 'dispatches', path: '/console/dispatches' },
-  { name: 'send', path: '/console/send' },
-  { name: 'providers', path: '/console/providers' },
-  { name: 'developers', path: '/console/developers' },
-  { name: 'company', path: '/console/company', roles: ['admin'] },
-  { name: 'companies', path: '/console/companies', roles: ['operator'] },
-  { name: 'operation', path: '/console/operation', roles: ['operator'] }
-] as const satisfies readonly { name: keyof Words, path: string, roles?: readonly string[] }[]
-
-/** The menu of a reader: an entry of a feature stands behind the section that it names, which may be another feature's, else at the end. */
-function menuOf ({ words, actor: { role }, parts: { menu } }: Visit, section: string | undefined): Html {
-  const entry = (name: string, path: string, label: string): Html =>
-    html`<a href="${path}"${name === section ? currentEntry : none}>${label}</a>`
-  const seen = ({ roles }: { path: string, roles?: readonly string[] }): boolean => roles === undefined || roles.includes(role)
-  const added = (place: string | undefined): Html[] =>
-    menu.filter((one) => one.after === place).map((one) =>
-      html`${seen(one) ? entry(one.section, one.path, textIn(words, one.label)) : none}${added(one.section)}`
-    )
-  const entries = sections.map((one) => html`${seen(one) ? entry(one.name, one.path, words[one.name]) : none}${added(one.name)}`)
-  return html`<nav aria-label="${words.menu}">
-${entries}${added(undefined)}<a href="/docs">${words.documentation}</a>
-</nav>`
 }
 
 /** A page for a person who has signed in. */
 export function page (visit: Visit, { title, section, main }: Content): Html {
   const { words, actor: { email, lacksSecondFactor } } = visit
-  const header = html`${lacksSecondFactor === true ? none : menuOf(visit, section)}
+  const isLedOn = lacksSecondFactor === true
+  const header = html`${isLedOn ? none : paletteLink(words)}<details class="menu"><summary>${words.menuOpen}</summary>${
+    isLedOn ? none : menuOf(visit, section)
+  }
 <div class="account"><a href="/console/sessions" title="${words.account}"${section === 'sessions' ? currentEntry : none}>${email}</a>
-<form method="post" action="/console/sign-out"><button class="plain">${words.signOut}</button></form></div>`
-  return document(words, { title, header, banner: banner(visit), main, path: visit.path })
+<form method="post" action="/console/sign-out"><button class="plain">${words.signOut}</button></form></div></details>`
+  const end = isLedOn ? none : paletteDialog(words)
+  return document(words, { title, header, banner: banner(visit), main, end, path: visit.path })
+}
+
+/** The search over all pages: with script, it opens over the page. */
+function paletteLink (words: Words): Html {
+  return html`<a class="find" href="/console/find" aria-keyshortcuts="/ Control+K">${words.find} <kbd>/</kbd></a>`
+}
+
+/** Where the script shows what is found. */
+function paletteDialog (words: Words): Html {
+  return html`<dialog class="palette" aria-label="${words.find}"><form action="/console/find"><input type="search" name="q" aria-label="${words.find}" placeholder="${words.findHelp}" autocomplete="off"></form>
+<p class="quiet" role="status"></p><div class="found"></div></dialog>`
 }
 
 /** Who acts as whom, with the button that ends it. */
@@ -61,13 +50,15 @@ const none = html``
 const currentEntry = html` aria-current="page"`
 
 /** A page of the console, for anybody. */
-export function document (words: Words, { title, header = none, banner = none, head = none, main, path }: {
+export function document (words: Words, { title, header = none, banner = none, head = none, main, end = none, path }: {
   title: string
   header?: Html
   banner?: Html
   /** More of the head. */
   head?: Html | undefined
   main: Html
+  /** Behind the page. */
+  end?: Html
   /** Where a change of the language leads back to. */
   path: string
 }): Html {
@@ -81,7 +72,7 @@ export function document (words: Words, { title, header = none, banner = none, h
 <link rel="icon" href="data:,">${head}
 <script type="module" src="${script.path}"></script>
 </head>
-<body>
+<body${header === none ? none : html` class="app"`}>
 <a class="skip" href="#main">${words.skip}</a>
 <header><div class="bar"><a class="brand" href="/console">${words.product}</a>${header}</div>${banner}</header>
 <main id="main" tabindex="-1">
@@ -91,7 +82,7 @@ ${main}
 <footer><form method="post" action="/console/language">
 <input type="hidden" name="next" value="${path}"><button class="plain" name="language" value="${words.otherLanguageCode}" lang="${words.otherLanguageCode}">${words.otherLanguage}</button>
 </form></footer>
-</body>
+${end}</body>
 </html>
 `
 }

@@ -11,6 +11,7 @@ import { type Visit, visitOf } from '../session/visit.ts'
 import { guideSection, readGuide } from './guide.ts'
 import { copyable, notice, page, sentences, time } from './layout.ts'
 import { type Installed, installedIn, readWholeProviders } from './provider-names.ts'
+import { servicesSection } from './provider-services.ts'
 import { triedOf } from './samples.ts'
 import { checkedAt, servicesWith, stateBadge } from './settings-state.ts'
 
@@ -19,9 +20,14 @@ type Posted = Named & { Body: URLSearchParams }
 
 /** A provider, and the company's settings for it: to change, to check with the vendor, to remove. */
 export const providerPages: FastifyPluginCallback = (app, _options, done) => {
-  app.get<Named & { Querystring: { saved?: unknown } }>('/providers/:code', async (request, reply) => {
+  app.get<Named & { Querystring: { saved?: unknown, chosen?: unknown } }>('/providers/:code', async (request, reply) => {
     const visit = visitOf(request)
-    const said = request.query.saved === undefined ? undefined : (found: Found) => savedSaid(visit.words, found)
+    const { saved, chosen } = request.query
+    const said = chosen !== undefined
+      ? notice('good', html`<p>${visit.words.doesSaved}</p>`)
+      : saved === undefined
+      ? undefined
+      : (found: Found) => savedSaid(visit.words, found)
     return reply.page(await view(visit, find(visit, request.params.code), request.params.code, { said }))
   })
 
@@ -47,7 +53,14 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 /** `open`: the services of the provider for which the company has chosen nobody yet; `used`: those that are done by it. */
-type Found = { provider: Installed, stored: ConfigurationView | undefined, open: string[], used: string[] }
+type Found = {
+  provider: Installed
+  providers: readonly ProviderView[]
+  config: Pick<MyConfig, 'company'>
+  stored: ConfigurationView | undefined
+  open: string[]
+  used: string[]
+}
 
 async function find ({ api }: Visit, code: string): Promise<Found> {
   const [providers, { company, services }] = await Promise.all([
@@ -60,7 +73,14 @@ async function find ({ api }: Visit, code: string): Promise<Found> {
   }
   const stored = company.providers.find((configuration) => configuration.code === code)
   const used = servicesWith({ company }, code)
-  return { provider, stored, used, open: Object.keys(services).filter((name) => isOpen(services[name], code)) }
+  return {
+    provider,
+    providers,
+    config: { company },
+    stored,
+    used,
+    open: Object.keys(services).filter((name) => isOpen(services[name], code))
+  }
 }
 
 function isOpen (service: MyConfig['services'][string] | undefined, code: string): boolean {
@@ -108,7 +128,7 @@ async function view (visit: Visit, asked: Found | Promise<Found>, code: string, 
     stored?.sandbox === true ? html`<div class="notice warn"><p>${words.sandboxNotice}</p></div>` : html``
   }<div class="guided"><div>${settings}${
     role === 'admin' && stored !== undefined
-      ? html`${parts.providerSections.map((section) => section(visit, stored))}${webhooks(words, stored)}`
+      ? html`${servicesSection(words, found)}${parts.providerSections.map((section) => section(visit, stored))}${webhooks(words, stored)}`
       : html``
   }</div><div>${about(words, provider)}${guideSection(words, provider.name ?? provider.code, guide)}</div></div>`
   return page({ ...visit, path: `/console/providers/${provider.code}` }, {

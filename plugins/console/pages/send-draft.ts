@@ -1,12 +1,14 @@
-import type { JsonObject } from '@dispatch/common'
+import type { Json, JsonObject } from '@dispatch/common'
 import { objectIn } from '../form/json.ts'
 import { isObject } from '../form/schema.ts'
 import { readSettings } from '../form/settings.ts'
 import { type DataForm, dataForm, fits } from '../form/simple.ts'
 import type { Words } from '../language/language.ts'
 import { type MyConfig, type ProviderView, withQuery } from '../session/api.ts'
+import { computedOf } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { providerOptions, readProviders } from './provider-names.ts'
+import { withOwn } from './send-fill.ts'
 import { beginningOf, followersOf, followingForms, followingOf, serviceForms } from './send-forms.ts'
 import { unusable } from './settings-state.ts'
 
@@ -35,6 +37,8 @@ export type Draft = {
   data: JsonObject | string
   /** The form of the data; undefined: they stand as JSON. */
   form: DataForm | undefined
+  /** Sums and the like are computed; undefined: these data have none. */
+  computes?: boolean | undefined
   /** The data as JSON was asked for. */
   asked: 'form' | 'json'
   provider: string
@@ -55,13 +59,15 @@ export async function beginDraft (visit: Visit, { template: id, service: asked, 
     readParts(visit, { template: id, service: asked }),
     hasSentForReal(visit)
   ])
-  const { sample, documentType } = template
-  const form = formFor(template, sample)
+  const { documentType } = template
+  const data = await withOwn(visit, template)
+  const form = formFor(template, data)
   const fields = beginningOf(service, documentType)
   const following = chained(service, then).map((name) => ({ service: name, fields: followingOf(name) }))
   const nothing = { metadata: '', callbackUrl: '', provider: '' }
   const sandbox = !hasSent && canBeTest({ service, following, providers, provider: '' })
-  return { template, service, providers, config, sandbox, fields, following, data: sample, form, asked: 'form', ...nothing }
+  const computes = computesAlready(template, data, form)
+  return { template, service, providers, config, sandbox, fields, following, data, form, computes, asked: 'form', ...nothing }
 }
 
 /** Whether anything was sent for real yet: until then a form begins as a test. */
@@ -81,10 +87,14 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
   const parts = await readParts(visit, { template: textOf(':template'), service: textOf('of') })
   const { template, service } = parts
   const sent = dataForm(template.schema, template.sample)
-  const data = textOf(':written') === 'form' && sent !== undefined
+  const isForm = textOf(':written') === 'form' && sent !== undefined
+  const computed = isForm && textOf(':computes') === 'true' ? computedOf(template.service) : undefined
+  const written = isForm
     ? { ...objectIn(textOf(':rest')), ...readSettings(sent.form, body, 'data.') }
     : objectIn(textOf('json')) ?? textOf('json')
+  const data = computed === undefined || typeof written === 'string' ? written : computed.of(written)
   const asked = (body.get(':show') ?? textOf(':written')) === 'form' ? 'form' : 'json'
+  const form = asked === 'form' && typeof data === 'object' ? formFor(template, data) : undefined
   return {
     ...parts,
     fields: readSettings(serviceForms[service] ?? {}, body, 'request.'),
@@ -95,11 +105,20 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
     metadata: textOf(':metadata'),
     callbackUrl: textOf(':callbackUrl').trim(),
     data,
-    form: asked === 'form' && typeof data === 'object' ? formFor(template, data) : undefined,
+    form,
+    computes: isForm && form !== undefined && body.has(':computable') ? computed !== undefined : computesAlready(template, data, form),
     asked,
     provider: textOf('provider'),
     sandbox: textOf(':sandbox') === 'true'
   }
+}
+
+/** Whether sums go on being computed: they do where all that there are follow from the rest. Undefined where a form has none. */
+function computesAlready ({ service }: SentTemplate, data: Json, form: DataForm | undefined): boolean | undefined {
+  const computed = computedOf(service)
+  if (computed === undefined || form === undefined || !isObject(data)) return undefined
+  const has = Object.keys(form.form.properties ?? {})
+  return computed.fields.some((field) => has.includes(field)) ? computed.of(data) === data : undefined
 }
 
 /** A draft as the API keeps it. `service`: the path of a chain. */
@@ -125,6 +144,7 @@ export async function resumeDraft (visit: Visit, { service: path, request, sandb
     callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : '',
     data: isObject(data) || typeof data === 'string' ? data : {},
     form,
+    computes: computesAlready(template, data, form),
     asked: form === undefined ? 'json' : 'form',
     provider: typeof providerName === 'string' ? providerName : '',
     sandbox

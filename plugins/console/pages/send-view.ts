@@ -4,13 +4,14 @@ import { type Html, html } from '../../html.ts'
 import { checkField, choiceField, linesField, onceField, textField } from '../form/fields.ts'
 import { pretty } from '../form/json.ts'
 import { createRemembered } from '../form/remembered.ts'
+import { withComputed } from '../form/schema.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fieldsOf, type Filled } from '../form/settings.ts'
 import type { DataForm } from '../form/simple.ts'
 import { longTextField } from '../form/text.ts'
 import { documentTypeName, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
 import { withQuery } from '../session/api.ts'
-import { messageServices } from '../session/services.ts'
+import { computedOf, messageServices } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { copyable, notice, page } from './layout.ts'
 import { type ApiRequest, curlOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
@@ -19,13 +20,15 @@ import { followersOf, followingForms, serviceForms } from './send-forms.ts'
 
 /**
  * What a page says of a form besides what stands in it. `told` stands beside the buttons, and is read out when it changes. `accepted`:
- * `problems` are remarks only. `once`: the number of the request, where a repeat must stay the same.
+ * `problems` are remarks only. `filling`: where a saved recipient is chosen. `once`: the number of the request, where a repeat
+ * must stay the same.
  */
 export type Shown = {
   said?: Html
   told?: Html
   problems?: Filled['problems']
   accepted?: boolean
+  filling?: Html
   once?: string | undefined
   origin?: string
 }
@@ -84,7 +87,7 @@ function searchForm (words: Words, q: string): Html {
 /** The form of a request. */
 export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   const { words } = visit
-  const { said = html``, told = html``, problems = [], once, origin = '' } = shown
+  const { said = html``, told = html``, filling = html``, problems = [], once, origin = '' } = shown
   const { template: { id, name }, service } = draft
   const path = withQuery('/console/send', { template: String(id), service, draft: once })
   const request = { url: origin + addressOf(draft), body: requestOf(draft) }
@@ -103,7 +106,7 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   }"><input type="hidden" name="of" value="${service}"><input type="hidden" name=":back" value="${path}">${onceField(once)}${
     draft.following.map((next) => html`<input type="hidden" name="then" value="${next.service}">`)
   }
-${aboutSection(words, draft, problems)}${followingSections(words, draft, problems)}${nextSection(visit, draft)}${
+${filling}${aboutSection(words, draft, problems)}${followingSections(words, draft, problems)}${nextSection(visit, draft)}${
     dataSection(words, draft, problems)
   }</div>
 <section aria-labelledby="preview"><h2 id="preview">${words.preview}</h2><div class="actions">
@@ -225,18 +228,26 @@ function dataSection (words: Words, draft: Draft, problems: Filled['problems']):
 function asForm (words: Words, draft: Draft, problems: Filled['problems']): Html {
   const { form, data: values } = draft
   if (form === undefined || typeof values === 'string') return html``
-  if (!isBegun(draft, problems)) return dataFields(words, form, { values, problems })
+  if (!isBegun(draft, problems)) return dataFields(words, draft, form, { values, problems })
   // A form is that of one sample.
   const known = begunFields(form)
-  const fields = known.get(words.code) ?? dataFields(words, form, { values, problems })
+  const fields = known.get(words.code) ?? dataFields(words, draft, form, { values, problems })
   known.set(words.code, fields)
   return fields
 }
 
-function dataFields (words: Words, form: DataForm, { values, problems }: Filled): Html {
+function dataFields (words: Words, draft: Draft, form: DataForm, { values, problems }: Filled): Html {
+  const { computes, template: { service } } = draft
+  const shown = computes === true ? withComputed(form.form, computedOf(service)?.fields ?? []) : form.form
   return html`<input type="hidden" name=":written" value="form"><input type="hidden" name=":rest" value="${
     JSON.stringify(restOf(form, values))
-  }">${fieldsOf(words, form.form, { values: shownOf(form, values), problems }, { name: 'data.', path: data })}${
+  }">${
+    computes === undefined ?
+      html`` :
+      html`<input type="hidden" name=":computable" value="true">${
+        checkField({ name: ':computes', label: words.sendComputes, checked: computes })
+      }`
+  }${fieldsOf(words, shown, { values: shownOf(form, values), problems }, { name: 'data.', path: data })}${
     form.leftOut.length === 0 ? html`` : html`<p class="quiet">${fill(words.sendLeftOut, { names: form.leftOut.join(', ') })}</p>`
   }
 <div class="actions"><button class="second" name=":show" value="json">${words.sendAsJson}</button></div>`

@@ -4,7 +4,7 @@ import { type Html, html } from '../../html.ts'
 import { onceIn } from '../form/fields.ts'
 import { pretty } from '../form/json.ts'
 import { sentenceOf } from '../form/sentence.ts'
-import type { Words } from '../language/language.ts'
+import { fill, type Words } from '../language/language.ts'
 import { textOfSaid } from '../language/problems.ts'
 import { ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
@@ -13,6 +13,7 @@ import { sendNoPreview, sendPreview } from './preview.ts'
 import { requestFile } from './send-code.ts'
 import { addressOf, beginDraft, type Draft, keepDraft, readDraft, requestOf, resumeDraft, type SentTemplate,
   type StoredDraft } from './send-draft.ts'
+import { fillSection, withRecipient } from './send-fill.ts'
 import { isReal, review, samplesRefused, type Untouched, untouchedIn } from './send-review.ts'
 import { choicePage, draftPage, type Shown } from './send-view.ts'
 
@@ -50,7 +51,15 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   // Lines that come and go, and the data as JSON or as a form.
-  app.post<Posted>('/send', { bodyLimit }, async (request, reply) => show(request, reply, await readKept(request), onceOf(request)))
+  app.post<Posted>('/send', { bodyLimit }, async (request, reply) => {
+    const draft = await readKept(request)
+    const recipient = request.body.get(':fill') === 'recipient' ? (request.body.get(':recipient') ?? '').trim() : ''
+    if (recipient === '') return show(request, reply, draft, onceOf(request))
+    const visit = visitOf(request)
+    const filled = await withRecipient(visit, draft, recipient)
+    const said = filled === undefined ? notice('warn', html`<p>${fill(visit.words.fillNotFound, { name: recipient })}</p>`) : html``
+    return show(request, reply, filled ?? draft, { ...onceOf(request), said })
+  })
 
   app.post<Posted>('/send/copy', { bodyLimit },
     async (request, reply) => copy(visitOf(request), reply, await readDraft(visitOf(request), request.body)))
@@ -156,12 +165,14 @@ function wasSent (words: Words, dispatchId: string): Html {
 <p><button class="second" form="draft" formaction="/console/send/copy">${words.sendAnew}</button></p>`)
 }
 
-function show (request: FastifyRequest, reply: FastifyReply, draft: Draft, shown: Shown = {}): FastifyReply {
-  return reply.page(draftPage(visitOf(request), draft, { ...shown, origin: `${request.protocol}://${request.host}` }), 'framing')
+async function show (request: FastifyRequest, reply: FastifyReply, draft: Draft, shown: Shown = {}): Promise<FastifyReply> {
+  const visit = visitOf(request)
+  const origin = `${request.protocol}://${request.host}`
+  return reply.page(draftPage(visit, draft, { ...shown, filling: await fillSection(visit), origin }), 'framing')
 }
 
 /** The form again, with everything in it. A repeat stays the same request. */
-function refused (request: FastifyRequest<Posted>, reply: FastifyReply, draft: Draft, refusal: Refusal): FastifyReply {
+function refused (request: FastifyRequest<Posted>, reply: FastifyReply, draft: Draft, refusal: Refusal): Promise<FastifyReply> {
   const { status, error } = refusal
   if (status === 401) throw new ApiRefused(refusal)
   const { words }: Visit = visitOf(request)

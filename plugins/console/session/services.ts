@@ -20,6 +20,11 @@ export function canBeTakenBack (service: string, delivery: string | null): boole
   return delivery === null || canTransition(service, delivery, 'cancelled')
 }
 
+/** What follows from the rest of the data of a service's templates. */
+export function computedOf (service: string): ConsolePart['computed'] {
+  return consoleParts[service]?.computed
+}
+
 /** The services that may come next in the path of a request. */
 export function nextIn (path: readonly string[]): readonly string[] {
   return chains.filter((chain) => chain.length === path.length + 1 && path.every((name, index) => chain[index] === name))

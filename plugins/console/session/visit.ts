@@ -1,3 +1,4 @@
+import type { JsonObject } from '@dispatch/common'
 import type { Actor, ConfigurationView, Sessions, UserView, Visitor } from '@dispatch/core'
 import type { FastifyInstance, FastifyPluginAsync, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { admitRecognised } from '../../hooks/admission-control.ts'
@@ -22,12 +23,29 @@ export type MenuEntry = {
 /** A part of the page of a provider: empty where there is nothing to say of this configuration. */
 export type ProviderSection = (visit: Visit, configuration: ConfigurationView) => Html
 
+/** What the form of a request can be filled with. Parties have the names that data of templates have: `name`, `email`, `city` … */
+export type Fills = {
+  /** Who the company of the reader is, and its bank account. */
+  own: (visit: Visit) => Promise<{ party: JsonObject, account: JsonObject }>
+  /** Those with a text in their name, 50 at most; all of them for none. */
+  recipients: (visit: Visit, q: string) => Promise<readonly (JsonObject & { name: string })[]>
+  /** Where these are kept. */
+  page: string
+}
+
+/** Something that was found by a text. `kind`: what its like are called. `about`: more of it. */
+export type Found = { kind: string, title: string, path: string, about?: string | Html }
+
 /** What features add to pages that are not theirs, by its place there. */
 export type PageParts = {
   /** Links beside the button of the sign-in. */
   readonly signInLinks?: (words: Words) => Html
   /** Another way to sign in, below the password; it leads to `next`. */
   readonly signInForms?: (words: Words, next: string) => Html
+  /** What it has by a text, for the search of the console: the best first. */
+  readonly finds?: (visit: Visit, q: string) => Promise<readonly Found[]>
+  /** In the form of a request. */
+  readonly fills?: Fills
   /** On the account of the reader, after the password. */
   readonly account?: (visit: Visit) => Promise<Html>
   /** Below the users of the reader's company. */

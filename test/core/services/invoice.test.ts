@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { invoiceOf, minorUnits } from '../../../core/host/manifest/invoice.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { formatMoney } from '../../../core/packages/documents/compile/format.ts'
+import { computeSums } from '../../../core/services/invoicing/computed-sums.ts'
 import { invoicing } from '../../../core/services/invoicing/index.ts'
 import { checkEInvoiceWords, checkInvoice } from '../../../core/services/invoicing/invoice.ts'
 import { has } from '../../support/matching.ts'
@@ -518,5 +519,49 @@ await t.test('a wrong tax amount is told with what it is compared to', (t) => {
       .filter(({ code }) => code === 'tax_amount').map(({ message }) => message)
   has(t, messages({ lines: [line(1, 100, 100)], ...sums(100, 30, 130, { taxRate: 20 }) }), [/subtotal × tax rate/])
   has(t, messages({ lines: [line(1, 100, 100, { taxRate: 20 })], ...sums(100, 30, 130) }), [/the sum of line totals × their rates/])
+  t.end()
+})
+
+const amount = fc.bigInt({ min: -99_999n, max: 9_999_999n }).map((units) => new Decimal(String(units)).div(1000).toFixed())
+const rate = fc.constantFrom(0, 5.5, '10', 20)
+const adjustment = fc.record({ percent: fc.option(fc.constantFrom(5, '12.5'), { nil: undefined }), amount, taxRate: rate })
+  .map(({ percent, amount, taxRate }) => percent === undefined ? { amount, taxRate } : { percent, taxRate })
+const computable = fc.record({
+  currency: fc.constantFrom('EUR', 'JPY', 'KWD'),
+  pricesIncludeTax: fc.boolean(),
+  taxRate: rate,
+  prepaidAmount: fc.constantFrom(0, '10'),
+  amountDue: fc.constant(0),
+  lines: fc.array(
+    fc.record({ description: fc.constant('x'), quantity: amount, unitPrice: amount, taxRate: rate, total: fc.constantFrom('', 1) }),
+    { minLength: 1, maxLength: 6 }
+  ),
+  allowances: fc.array(adjustment, { maxLength: 2 })
+})
+
+await t.test('the sums that are computed are those that the rules accept, and are computed to be the same again', (t) => {
+  fc.assert(fc.property(computable, (data) => {
+    const computed = computeSums(data)
+    t.strictSame(check(computed).problems.filter((problem) => !problem.includes('finer_than_currency')), [], JSON.stringify(computed))
+    t.equal(computeSums(computed), computed, 'what is right stays')
+  }), { numRuns: 150 })
+  t.end()
+})
+
+await t.test('a sum that is right stays as it is written; one that is not known yet stays, too', (t) => {
+  const lines = [line(2, '10.00', 20, { taxRate: 20 })]
+  const given = { lines, ...sums('20', '4', 24.0) }
+  t.equal(computeSums(given), given)
+  t.strictSame(computeSums({ ...given, lines: [line(3, '10.00', 20, { taxRate: 20 })] }), {
+    lines: [line(3, '10.00', 30, { taxRate: 20 })],
+    subtotal: '30.00',
+    taxAmount: '6.00',
+    total: 36
+  }, 'a number stays a number')
+  const begun = { lines: [{ description: 'x', quantity: 2 }], total: '' }
+  t.equal(computeSums(begun), begun)
+  const taxes = [{ rate: 20, category: 'S', base: '20.00', amount: '1.00' }]
+  has(t, computeSums({ ...given, taxes }), { taxes: [{ rate: 20, category: 'S', base: '20.00', amount: '4.00' }] })
+  t.equal((computeSums({ ...given, lines: [line(1, '0.105', 0)], currency: 'JPY' }) as any).lines[0].total, 0)
   t.end()
 })

@@ -28,6 +28,12 @@ export async function launchChromium (
   return browser
 }
 
+/** Opens the menu of a page where it is narrow, and the menu is folded. */
+export async function openMenu (page: Page): Promise<void> {
+  const menu = page.locator('header .menu:not([open]) > summary')
+  if (await menu.isVisible()) await menu.click()
+}
+
 /** Opens a page of the console and signs in there. */
 export async function signInAt (page: Page, path: string, { email, password }: Login): Promise<void> {
   await page.goto(path)

@@ -11,6 +11,7 @@ export type Made = {
   /** Of a step in doubt. */
   stepId: string
   templateIds: readonly number[]
+  contactId: string
   endpointIds: readonly string[]
   proposalIds: readonly string[]
   /** The name of a picture. */
@@ -51,6 +52,9 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/company/single-sign-on': () => admin('/company/single-sign-on'),
   '/company/users/:id': ({ userId }) => own(`/company/users/${String(userId)}`),
   '/oauth-apps': () => operator('/oauth-apps'),
+  '/company/details': () => admin('/company/details'),
+  '/contacts': () => admin('/contacts', '/contacts?q=nobody'),
+  '/contacts/:id': ({ contactId }) => own(`/contacts/${contactId}`),
   '/credits': () => admin('/credits'),
   '/developers': () => admin('/developers'),
   '/developers/endpoints': () => admin('/developers/endpoints'),
@@ -60,6 +64,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/dispatches/:id': ({ dispatchIds }) => own(...dispatchIds.map((id) => `/dispatches/${id}`)),
   '/dispatches/retry': () => admin('/dispatches/retry?status=failed'),
   '/drafts': () => admin('/drafts'),
+  '/find': () => admin('/find', '/find?q=sim', '/find?q=nothing'),
   '/forgotten': () => nobody('/forgotten'),
   '/link-mail': () => operator('/link-mail'),
   '/link/:token': ({ token }) => nobody(`/link/${token}`),

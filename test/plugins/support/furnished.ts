@@ -33,7 +33,13 @@ export async function furnished (
     if ([400, 422].includes(answer.status) && answer.body.dispatchId === undefined) (refused[what] ??= []).push(text)
     return answer.body
   }
-  const made = { dispatchIds: [] as string[], templateIds: [] as number[], endpointIds: [] as string[], proposalIds: [] as string[] }
+  const made = {
+    dispatchIds: [] as string[],
+    templateIds: [] as number[],
+    endpointIds: [] as string[],
+    proposalIds: [] as string[],
+    contactId: ''
+  }
   const note = (list: unknown[], value: unknown): void => {
     if (value !== undefined) list.push(value)
   }
@@ -96,6 +102,8 @@ export async function furnished (
       signers: [{ email: 'ada@example.com', firstName: text, lastName: text }]
     }, 'esign')
 
+    const contact = await write('contact', text, 'POST', '/api/v1/contacts', { name: text, contact: text, city: text })
+    if (contact.id !== undefined) made.contactId = contact.id as string
     const draft = { service: 'invoicing', request: { note: text }, shared: true }
     await write('draft', text, 'POST', '/api/v1/drafts', draft)
     note(made.proposalIds, (await write('proposal', text, 'POST', '/api/v1/proposals', {

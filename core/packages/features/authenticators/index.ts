@@ -19,5 +19,6 @@ export default defineFeature({
   permissions: { beginMySecondFactor: ofPerson, confirmMySecondFactor: ofPerson },
   pages: appPages,
   verification: { kind: 'app', ...appFactors, check: ({ authenticators }) => authenticators },
+  audit: { 'second_factor.set': { en: 'App for codes set up', fr: 'Application de codes configurée' } },
   isolation: fillAuthenticators
 })

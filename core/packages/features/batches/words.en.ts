@@ -1,9 +1,9 @@
 /** The words of batches in English. */
 export const words = {
-  auditPaused: 'A batch was paused',
-  auditResumed: 'A batch went on',
-  auditCancelled: 'A batch was cancelled',
-  auditRetried: 'Rows of a batch were sent again',
+  auditPaused: 'Batch paused',
+  auditResumed: 'Batch resumed',
+  auditCancelled: 'Batch cancelled',
+  auditRetried: 'Rows of a batch sent again',
   batches: 'Batches',
   batchOne: 'Batch of {at}',
   batchesIntro: 'Many dispatches in one file: a row for each. All rows are checked before anything is sent.',

@@ -1,9 +1,9 @@
 /** The words of batches in French. */
 export const words = {
-  auditPaused: 'Un lot a été mis en pause',
-  auditResumed: 'Un lot a repris',
-  auditCancelled: 'Un lot a été annulé',
-  auditRetried: 'Des lignes d’un lot ont été renvoyées',
+  auditPaused: 'Lot mis en pause',
+  auditResumed: 'Lot repris',
+  auditCancelled: 'Lot annulé',
+  auditRetried: 'Lignes d’un lot renvoyées',
   batches: 'Lots',
   batchOne: 'Lot du {at}',
   batchesIntro: 'De nombreux envois dans un fichier : une ligne pour chacun. Toutes les lignes sont vérifiées avant le premier envoi.',

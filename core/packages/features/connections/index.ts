@@ -67,6 +67,8 @@ export default defineFeature({
     roles: ['operator']
   }],
   audit: {
+    'connection.made': { en: en.auditConnected, fr: fr.auditConnected },
+    'connection.removed': { en: en.auditDisconnected, fr: fr.auditDisconnected },
     'oauth-app.changed': { en: en.auditAppChanged, fr: fr.auditAppChanged },
     'oauth-app.removed': { en: en.auditAppRemoved, fr: fr.auditAppRemoved }
   },

@@ -26,6 +26,8 @@ export const words = {
   oauthApp_ready: 'registered',
   oauthApp_hosts_changed: 'give the secret again',
   oauthAppHostsChanged: 'The provider would send the secret to other hosts than when you gave it. Give it again to permit that.',
-  auditAppChanged: 'Somebody changed the OAuth app of a provider',
-  auditAppRemoved: 'Somebody removed the OAuth app of a provider'
+  auditConnected: 'Provider connected',
+  auditDisconnected: 'Provider disconnected',
+  auditAppChanged: 'OAuth app of a provider changed',
+  auditAppRemoved: 'OAuth app of a provider removed'
 }

@@ -29,6 +29,8 @@ export const words: Record<keyof typeof en, string> = {
   oauthApp_hosts_changed: 'redonnez le secret',
   oauthAppHostsChanged:
     'Le connecteur enverrait le secret à d’autres adresses que lorsque vous l’avez donné. Redonnez-le pour le permettre.',
-  auditAppChanged: 'Quelqu’un a modifié l’application OAuth d’un connecteur',
-  auditAppRemoved: 'Quelqu’un a supprimé l’application OAuth d’un connecteur'
+  auditConnected: 'Fournisseur connecté',
+  auditDisconnected: 'Fournisseur déconnecté',
+  auditAppChanged: 'Application OAuth d’un fournisseur modifiée',
+  auditAppRemoved: 'Application OAuth d’un fournisseur supprimée'
 }

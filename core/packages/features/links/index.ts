@@ -45,6 +45,15 @@ export default defineFeature({
   },
   pages,
   parts,
+  audit: {
+    'invitation.created': { en: 'User invited', fr: 'Utilisateur invité' },
+    'invitation.renewed': { en: 'Invitation sent again', fr: 'Invitation renvoyée' },
+    'invitation.withdrawn': { en: 'Invitation withdrawn', fr: 'Invitation retirée' },
+    'invitation.accepted': { en: 'Invitation accepted', fr: 'Invitation acceptée' },
+    'password-link.created': { en: 'Link for another password made', fr: 'Lien de changement de mot de passe créé' },
+    'password-link.refused': { en: 'Link for another password not mailed', fr: 'Lien de changement de mot de passe non envoyé' },
+    'password.reset': { en: 'Password chosen by a link', fr: 'Mot de passe choisi par un lien' }
+  },
   endAccess: endLinks,
   drain: ({ links }) => links.drain(),
   isolation: fillLinks

@@ -71,6 +71,18 @@ export default defineFeature({
     after: 'providers',
     roles: ['admin', 'operator']
   }],
+  audit: {
+    'adapter.package_added': { en: 'Package of an adapter added', fr: 'Paquet d’un adaptateur ajouté' },
+    'adapter.installed': { en: 'Adapter installed', fr: 'Adaptateur installé' },
+    'adapter.upgraded': { en: 'Adapter upgraded', fr: 'Adaptateur mis à niveau' },
+    'adapter.rolled_back': { en: 'Adapter rolled back', fr: 'Adaptateur ramené à sa version d’avant' },
+    'adapter.enabled': { en: 'Adapter enabled', fr: 'Adaptateur activé' },
+    'adapter.disabled': { en: 'Adapter disabled', fr: 'Adaptateur désactivé' },
+    'adapter.offered': { en: 'Adapter offered to companies', fr: 'Adaptateur proposé à des sociétés' },
+    'adapter.removed': { en: 'Adapter removed', fr: 'Adaptateur supprimé' },
+    'adapter.revoked': { en: 'Adapter revoked by its catalog', fr: 'Adaptateur révoqué par son catalogue' },
+    'adapter.revocation_lifted': { en: 'Revocation of an adapter lifted', fr: 'Révocation d’un adaptateur levée' }
+  },
   work: pollCatalogs,
   command
 })

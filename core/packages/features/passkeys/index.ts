@@ -28,5 +28,10 @@ export default defineFeature({
   },
   pages: passkeyPages,
   verification: { kind: 'passkey', ...passkeyFactors, check: ({ passkeys }) => passkeys },
+  audit: {
+    'passkey.added': { en: 'Passkey added', fr: 'Clé d’accès ajoutée' },
+    'passkey.renamed': { en: 'Passkey renamed', fr: 'Clé d’accès renommée' },
+    'passkey.removed': { en: 'Passkey removed', fr: 'Clé d’accès retirée' }
+  },
   isolation: fillPasskeys
 })

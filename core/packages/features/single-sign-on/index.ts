@@ -51,6 +51,12 @@ export default defineFeature({
   pages: singleSignOnPages,
   parts,
   passwordPolicy: ({ singleSignOn }) => singleSignOn.passwordPolicy,
+  audit: {
+    'single-sign-on.changed': { en: 'Single sign-on changed', fr: 'Authentification unique modifiée' },
+    'single-sign-on.removed': { en: 'Single sign-on removed', fr: 'Authentification unique supprimée' },
+    'identity.linked': { en: 'Account of the identity provider linked', fr: 'Compte du fournisseur d’identité lié' },
+    'identity.unlinked': { en: 'Account of the identity provider unlinked', fr: 'Compte du fournisseur d’identité délié' }
+  },
   endAccess: endIdentities,
   isolation: fillSingleSignOn
 })

@@ -1,4 +1,5 @@
 import { defineFeature, ports, service } from '@dispatch/plugins/feature'
+import { findTemplates } from './pages/find.ts'
 import { pages } from './pages/pages.ts'
 import { routes } from './routes/routes.ts'
 import { createAssets } from './service/assets.ts'
@@ -46,6 +47,16 @@ export default defineFeature({
     deleteAsset: { roles: ['admin'], scopes: ['templates'] }
   },
   pages,
+  parts: { finds: findTemplates },
   menu: [{ section: 'templates', path: '/console/templates', label: { en: en.templates, fr: fr.templates }, after: 'send' }],
+  audit: {
+    'template.created': { en: 'Template created', fr: 'Modèle créé' },
+    'template.changed': { en: 'Template changed', fr: 'Modèle modifié' },
+    'template.published': { en: 'Template published', fr: 'Modèle publié' },
+    'template.deleted': { en: 'Template deleted', fr: 'Modèle supprimé' },
+    'asset.created': { en: 'Picture added', fr: 'Image ajoutée' },
+    'asset.replaced': { en: 'Picture replaced', fr: 'Image remplacée' },
+    'asset.deleted': { en: 'Picture deleted', fr: 'Image supprimée' }
+  },
   isolation: fillTemplates
 })

@@ -3,6 +3,7 @@ import { offerCopies } from './copy.ts'
 import { openEditor } from './editor.ts'
 import { followChanges } from './follow.ts'
 import { sendOnce } from './once.ts'
+import { offerPalette } from './palette.ts'
 import { offerPasskeys } from './passkeys.ts'
 import { showRefusal } from './refusal.ts'
 import { showTimes } from './times.ts'
@@ -14,6 +15,7 @@ export function start (): void {
   askWhileTyping()
   offerPasskeys()
   offerCopies()
+  offerPalette()
   sendOnce()
   openEditor()
   showRefusal()

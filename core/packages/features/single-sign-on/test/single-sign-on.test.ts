@@ -388,7 +388,7 @@ else {
       await guest.click('main button')
       await guest.click(`main a[href^="${issuer}"]`)
       await guest.waitForURL(`${front.url}/console`)
-      t.equal(await guest.innerText('.account a'), `${locale}@example.com`)
+      t.equal(await guest.textContent('.account a'), `${locale}@example.com`)
       await Promise.all([context.close(), plain.close()])
     })
   }

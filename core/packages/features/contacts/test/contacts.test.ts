@@ -1,0 +1,113 @@
+import { sql } from 'kysely'
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { languages } from '../../../../../plugins/console/language/language.ts'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
+import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
+import { startService } from '../../../../../test/support/service.ts'
+import { mostContacts } from '../store/contacts.ts'
+import { words as en } from '../words.en.ts'
+
+const service = await startService(t)
+const { send } = service
+const { admin, member } = await service.company('keeping')
+const other = await service.company('elsewhere')
+const { open, follow, post, signIn } = openConsole(service)
+const cookie = await signIn(admin)
+const ada = {
+  name: 'Lovelace & Co 100%',
+  contact: 'Ada Lovelace',
+  email: 'ada@lovelace.example',
+  phone: '+44 20 7946 0018',
+  address: '12 St James Square',
+  postalCode: 'SW1Y 4LE',
+  city: 'London',
+  country: 'GB'
+}
+
+await t.test('a contact is kept, found by a part of its name or address, changed and deleted; the log tells nobody’s name', async (t) => {
+  const { status, body } = await send('POST', '/api/v1/contacts', { body: ada }, member)
+  t.equal(status, 201)
+  has(t, body, { ...ada, id: String })
+  for (const name of ['Zeta', 'beta', 'Alpha']) await send('POST', '/api/v1/contacts', { body: { name } }, member)
+  const names = async (query = ''): Promise<string[]> =>
+    (await send('GET', `/api/v1/contacts${query}`, {}, admin)).body.data.map(({ name }: { name: string }) => name)
+  t.strictSame(await names(), ['Alpha', 'beta', ada.name, 'Zeta'])
+  for (const q of ['LOVELACE', 'ada l', '@lovelace.ex', '100%']) t.strictSame(await names(`?q=${encodeURIComponent(q)}`), [ada.name], q)
+  t.strictSame(await names('?q=a%25b'), [], 'a percent sign is one')
+  const first = await send('GET', '/api/v1/contacts?limit=2', {}, admin)
+  t.strictSame(await names(`?limit=2&cursor=${String(first.body.nextCursor)}`), [ada.name, 'Zeta'])
+  has(t, await send('PUT', `/api/v1/contacts/${String(body.id)}`, { body: { name: 'Ada' } }, admin), { status: 200, body: { name: 'Ada' } })
+  t.notOk('email' in (await send('GET', `/api/v1/contacts/${String(body.id)}`, {}, admin)).body, 'what is left out is gone')
+  t.equal((await send('GET', `/api/v1/contacts/${String(body.id)}`, {}, other.admin)).status, 404)
+  t.equal((await send('DELETE', `/api/v1/contacts/${String(body.id)}`, {}, member)).status, 204)
+  t.equal((await send('DELETE', `/api/v1/contacts/${String(body.id)}`, {}, member)).status, 404)
+  for (const wrong of [{}, { name: ' ' }, { name: 'Ada', country: 'uk' }, { name: 'Ada', email: 'ada' }, {
+    name: 'Ada',
+    twitter: '@ada'
+  }]) {
+    t.equal((await send('POST', '/api/v1/contacts', { body: wrong }, member)).status, 400, JSON.stringify(wrong))
+  }
+  lacks(t, JSON.stringify((await send('GET', '/api/v1/audit?object=contact', {}, admin)).body), 'Lovelace')
+})
+
+await t.test('a company keeps so many contacts at most', async (t) => {
+  const { owner } = service.app.get('database')
+  const rows = Array.from({ length: mostContacts }, () => `(${String(other.companyId)}, '${randomUUID()}', 'x', '{}', now(), now())`)
+  await sql.raw(`insert into contacts values ${rows.join(',')}`).execute(owner)
+  has(t, await send('POST', '/api/v1/contacts', { body: { name: 'One more' } }, other.admin), { status: 409, body: { error: 'conflict' } })
+})
+
+await t.test('forms begin with who the company is, and fill themselves with a contact', async (t) => {
+  const seller = { name: 'Keeping Ltd', address: '1 Own Street', city: 'Cork', country: 'IE' }
+  const set = await post('/company/details', {
+    ...Object.fromEntries(Object.entries(seller).map(([name, value]) => [`seller.${name}`, value])),
+    'bankDetails.iban': 'IE29 AIBK 9311 5212 3456 78'
+  }, cookie)
+  t.equal(set.status, 303)
+  t.strictSame((await send('GET', '/api/v1/company/details', {}, member)).body, {
+    seller,
+    bankDetails: { iban: 'IE29 AIBK 9311 5212 3456 78' }
+  })
+  t.equal((await post('/company/details', { 'seller.country': 'Ireland' }, cookie)).status, 400)
+  t.equal((await send('PUT', '/api/v1/company/details', { body: {} }, member)).status, 403)
+  const begun = (await follow('/send?template=1', cookie)).body
+  contains(t, begun, 'name="data.seller.name" type="text" value="Keeping Ltd"')
+  contains(t, begun, 'value="IE29 AIBK 9311 5212 3456 78"')
+  lacks(t, begun, 'Northwind', 'nothing of the sample’s seller is left')
+
+  await send('POST', '/api/v1/contacts', { body: ada }, member)
+  const page = (await follow('/send?template=1&service=postal', cookie)).body
+  contains(t, page, `<option value="Lovelace &amp; Co 100%">`)
+  const draft = {
+    ':template': '1',
+    'of': 'postal',
+    ':written': 'json',
+    'json': JSON.stringify({ number: '7', customer: { name: 'x', fax: 'y' } })
+  }
+  const filled = (await post('/send', { ...draft, ':fill': 'recipient', ':recipient': 'lovelace' }, cookie)).body
+  matches(t, filled,
+    /&quot;customer&quot;: \{\s+&quot;name&quot;: &quot;Lovelace &amp; Co 100%&quot;,[^}]+&quot;city&quot;: &quot;London&quot;/)
+  lacks(t, filled, 'fax')
+  contains(t, filled, 'name="request.recipient.postalCode" type="text" value="SW1Y 4LE"')
+  contains(t, (await post('/send', { ...draft, ':fill': 'recipient', ':recipient': 'a' }, cookie)).body,
+    languages.en.fillNotFound.slice(-60))
+})
+
+await t.test('the console lists, adds and changes contacts; what is deleted can be brought back', async (t) => {
+  t.equal((await post('/contacts', { name: 'Grace Hopper', city: 'Arlington' }, cookie)).status, 303)
+  const list = (await open('/contacts?q=hopper', cookie)).body
+  contains(t, list, 'Arlington')
+  const [, id = ''] = /\/console\/contacts\/([\w-]{36})"/.exec(list) ?? []
+  const refused = await post(`/contacts/${id}`, { name: 'Grace', country: 'usa' }, cookie)
+  t.equal(refused.status, 400)
+  contains(t, refused.body, 'value="usa"')
+  const gone = (await post(`/contacts/${id}/delete`, {}, cookie)).body
+  contains(t, gone, en.contactDeleted.replace('{name}', 'Grace Hopper'))
+  const [, kept = ''] = /name=":contact" value="([^"]*)"/.exec(gone) ?? []
+  t.equal((await open(`/contacts/${id}`, cookie)).status, 404)
+  t.equal((await post('/contacts', { ':contact': kept.replaceAll('&quot;', '"') }, cookie)).status, 303)
+  contains(t, (await open('/contacts?q=hopper', cookie)).body, 'Arlington')
+  contains(t, (await open('/contacts', await signIn(other.admin))).body, '>x</a>')
+  lacks(t, (await open('/contacts', await signIn(other.admin))).body, 'Grace')
+})

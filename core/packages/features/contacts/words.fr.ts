@@ -1,0 +1,21 @@
+import type { words as en } from './words.en.ts'
+
+export const words: Readonly<Record<keyof typeof en, string>> = {
+  contacts: 'Contacts',
+  contactsIntro: 'Enregistrez une fois ceux à qui vous envoyez ; le formulaire d’envoi se remplit avec l’un d’eux.',
+  contactsNone: 'Aucun contact pour l’instant. Ajoutez le premier ci-dessous : son nom suffit pour commencer.',
+  contactsNotFound: 'Aucun contact n’a cela dans son nom ou son adresse e-mail.',
+  contactSearch: 'Nom ou adresse e-mail',
+  contactAdd: 'Ajouter un contact',
+  contactSave: 'Enregistrer',
+  contactSaved: 'Le contact est enregistré.',
+  contactDelete: 'Supprimer ce contact',
+  contactDeleted: '{name} a été supprimé.',
+  contactRestore: 'Annuler : ajouter {name} de nouveau',
+  contactWhere: 'Lieu',
+  contactsAll: 'Tous les contacts',
+  ownDetails: 'Vos coordonnées sur les documents',
+  ownDetailsIntro: 'Chaque nouveau formulaire commence avec elles : comme vendeur ou expéditeur, et comme compte à payer.',
+  ownDetailsSaved: 'Vos coordonnées sont enregistrées. Les formulaires qui commencent maintenant les ont.',
+  ownDetailsSet: 'Saisir vos coordonnées'
+}

@@ -1,0 +1,76 @@
+import { type Html, html } from '../../html.ts'
+import { textIn, type Words } from '../language/language.ts'
+import type { MenuEntry, Visit } from '../session/visit.ts'
+
+/** An entry of the console's own: its words are those of its name. */
+type Section = { name: keyof Words, path: string, roles?: readonly string[] }
+
+/** The groups of the menu, with the entries and the roles that see them; features add others behind them. */
+const groups: readonly { title?: keyof Words, sections: readonly Section[] }[] = [
+  {
+    sections: [
+      { name: 'home', path: '/console' },
+      { name: 'dispatches', path: '/console/dispatches' },
+      { name: 'send', path: '/console/send' }
+    ]
+  },
+  {
+    title: 'menuSetup',
+    sections: [
+      { name: 'providers', path: '/console/providers' },
+      { name: 'developers', path: '/console/developers' },
+      { name: 'company', path: '/console/company', roles: ['admin'] }
+    ]
+  },
+  {
+    title: 'menuPlatform',
+    sections: [
+      { name: 'companies', path: '/console/companies', roles: ['operator'] },
+      { name: 'operation', path: '/console/operation', roles: ['operator'] }
+    ]
+  }
+]
+
+/** What a reader sees of a group: an entry of a feature stands behind the section that it names, which may be another feature's. */
+function entriesOf (visit: Visit, sections: readonly Section[]): MenuEntry[] {
+  const own = sections.map(({ name, ...section }) => ({
+    ...section,
+    section: name,
+    label: { en: visit.words[name], fr: visit.words[name] }
+  }))
+  return own.flatMap((entry) => withThoseBehind(visit.parts.menu, entry)).filter((entry) => isSeen(visit, entry))
+}
+
+function withThoseBehind (menu: readonly MenuEntry[], entry: MenuEntry): MenuEntry[] {
+  return [entry, ...menu.filter(({ after }) => after === entry.section).flatMap((next) => withThoseBehind(menu, next))]
+}
+
+function isSeen ({ actor: { role } }: Visit, { roles }: MenuEntry): boolean {
+  return roles === undefined || roles.includes(role)
+}
+
+/** Those of features that stand behind none. */
+function last (visit: Visit): MenuEntry[] {
+  const { menu } = visit.parts
+  return menu.filter(({ after }) => after === undefined).flatMap((entry) => withThoseBehind(menu, entry)).filter((entry) =>
+    isSeen(visit, entry)
+  )
+}
+
+/** The entries of the menu of a reader. */
+export function menuEntries (visit: Visit): MenuEntry[] {
+  return [...groups.flatMap(({ sections }) => entriesOf(visit, sections)), ...last(visit)]
+}
+
+/** The menu of a reader. `now`: the section that is open. */
+export function menuOf (visit: Visit, now: string | undefined): Html {
+  const { words } = visit
+  const link = ({ section, path, label }: MenuEntry): Html =>
+    html`<a href="${path}"${section === now ? html` aria-current="page"` : html``}>${textIn(words, label)}</a>`
+  const shown = groups.map(({ title, sections }) => ({ title, entries: entriesOf(visit, sections) })).filter(({ entries }) =>
+    entries.length > 0
+  )
+  return html`<nav aria-label="${words.menu}">${
+    shown.map(({ title, entries }) => html`<div>${title === undefined ? html`` : html`<p>${words[title]}</p>`}${entries.map(link)}</div>\n`)
+  }<div>${last(visit).map(link)}<a href="/docs">${words.documentation}</a></div></nav>`
+}

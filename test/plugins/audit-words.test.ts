@@ -1,0 +1,46 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { auditWords } from '../../plugins/console/language/audit.ts'
+import { findFeatures } from '../../plugins/features/find-features.ts'
+
+const core = join(import.meta.dirname, '../../core')
+/** An action is a thing and what was done to it. */
+const action = /'([a-z][\w-]*\.[a-z_-]*(?:ed|made|set|found|lifted|back|drawn))'/g
+/** Those that a place puts together from the thing and what was done. */
+const joined = {
+  'callback-endpoint': ['created', 'changed', 'removed', 'secret-rotated', 'tested', 'resent'],
+  batch: ['paused', 'resumed', 'cancelled']
+}
+/** Columns and events with such names. */
+const others = ['connection_requests.sealed']
+
+/** What the files of a folder note in the audit log. */
+function notedIn (pattern: string): string[] {
+  const texts = globSync(pattern, { cwd: core, exclude: ['**/packages/**/test/**'] }).map((path) => readFileSync(join(core, path), 'utf8'))
+  const noted = texts.filter((text) => /[Aa]udit|action: '/.test(text))
+  const whole = noted.flatMap((text) => [...text.matchAll(action)].map(([, found = '']) => found))
+  const parts = Object.entries(joined).flatMap(([thing, done]) =>
+    noted.some((text) => text.includes(`\`${thing}.\${`)) ? done.map((one) => `${thing}.${one}`) : []
+  )
+  return [...new Set([...whole, ...parts])].filter((found) => !others.includes(found)).toSorted()
+}
+
+await t.test('every action of the audit log has words in both languages, and no words are of an action that nobody notes', async (t) => {
+  const features = await findFeatures()
+  const told = new Set([...Object.keys(auditWords), ...features.flatMap(({ audit = {} }) => Object.keys(audit))])
+  const own = notedIn('{*.ts,{access,accounts,configuration,pipeline,store,work}/**/*.ts}')
+  const ofFeatures = features.map(({ name }) => notedIn(`packages/features/${name}/{service,store,routes}/**/*.ts`))
+  t.ok(own.length > 35, 'they are found')
+  t.strictSame([...told].toSorted(), [...new Set([...own, ...ofFeatures.flat()])].toSorted())
+  for (const [index, { name, audit = {} }] of features.entries()) {
+    const missing = ofFeatures[index]?.filter((one) => !(one in audit) && !(one in auditWords))
+    t.strictSame(missing, [], `${name} tells its own`)
+  }
+  for (const [code, { en, fr }] of Object.entries({
+    ...auditWords,
+    ...Object.assign({}, ...features.map(({ audit }) => audit)) as object
+  })) {
+    t.not(en, fr, code)
+  }
+})
