@@ -10,7 +10,8 @@ const action = /'([a-z][\w-]*\.[a-z_-]*(?:ed|made|set|found|lifted|back|drawn))'
 /** Those that a place puts together from the thing and what was done. */
 const joined = {
   'callback-endpoint': ['created', 'changed', 'removed', 'secret-rotated', 'tested', 'resent'],
-  batch: ['paused', 'resumed', 'cancelled']
+  batch: ['paused', 'resumed', 'cancelled'],
+  proposal: ['sent', 'declined']
 }
 /** Columns and events with such names. */
 const others = ['connection_requests.sealed']
