@@ -44,6 +44,7 @@ export { addFactor, removeFactor, type FactorChange, type FactorStore } from './
 export type { UserRef } from './store/tenants/users.ts'
 export { createConfigurationService, type ConfigurationService } from './configuration/configuration-service.ts'
 export { connectionProblem, type Called, type Connections } from './configuration/connections.ts'
+export { createSuggestions, type Suggestions } from './configuration/suggestions.ts'
 export { createCredentialCheck, type CredentialCheck } from './configuration/credential-check.ts'
 export { findServing } from './configuration/find.ts'
 export { createSubscribing } from './configuration/subscribing.ts'
@@ -70,11 +71,11 @@ export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './
 export { LinkMailBody, LinkMailView } from './contract/link-mail.ts'
 export { NoticeView } from './contract/notices.ts'
 export { observe, onObservation, type Observations } from './contract/observations.ts'
-export { ChoiceBody, ConfigurationBody, DispatchQuery, HoldQuery, IdempotencyHeaders, PageLimit, PageQuery, PlatformSearchQuery,
-  ReleaseBody, ResolveBody, UuidPageQuery } from './contract/query.ts'
-export { ChainResponse, CheckView, ConfigurationView, CreditsView, DryRunView, DispatchRequestView, DispatchResponse, DispatchView,
-  ErrorBody, EventView, FoundDispatchView, GuideView, HealthView, HoldView, MyConfig, Nothing, NewPublisher, ProcessView, ProviderView,
-  QueueView, QueuedResponse, ReleaseView, ValidationResponse, VendorCallView, page } from './contract/response.ts'
+export { ChoiceBody, ConfigurationBody, SuggestionsBody, DispatchQuery, HoldQuery, IdempotencyHeaders, PageLimit, PageQuery,
+  PlatformSearchQuery, ReleaseBody, ResolveBody, UuidPageQuery } from './contract/query.ts'
+export { ChainResponse, CheckView, ConfigurationView, SuggestionsView, CreditsView, DryRunView, DispatchRequestView, DispatchResponse,
+  DispatchView, ErrorBody, EventView, FoundDispatchView, GuideView, HealthView, HoldView, MyConfig, Nothing, NewPublisher, ProcessView,
+  ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse, VendorCallView, page } from './contract/response.ts'
 export { ListedProvider } from './contract/provider-list.ts'
 export { LogCountView, RequestQuery, RequestView, statusClasses } from './contract/requests.ts'
 export { isServiceName, serviceNames, type ServiceName } from './services/names.ts'

@@ -132,6 +132,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   await server.register(configurationRoutes, {
     configurationService: get('configurationService'),
     credentialCheck: get('credentialCheck'),
+    suggestions: get('suggestions'),
     pipeline: get('pipeline'),
     host: get('selectableProviders')
   })

@@ -79,6 +79,15 @@ export const ConfigurationBody = Type.Object({
   useSandbox: Type.Optional(Type.Boolean({ description: 'Another name of "sandbox".' }))
 }, { ...closed, title: 'NewConfiguration' })
 
+/** Settings that are not saved yet. */
+export const SuggestionsBody = Type.Object({
+  settings: Type.Optional({
+    ...AnyJsonObject,
+    description: 'As they would be saved: a secret that is left out is the stored one. Left out, the stored settings are asked with.'
+  }),
+  sandbox: Type.Optional(Type.Boolean({ description: 'Left out, as it is stored, and false for a new configuration.' }))
+}, { ...closed, title: 'SuggestionsQuestion' })
+
 /** What a person has found out about an uncertain step, and how. */
 export const ResolveBody = Type.Object({
   outcome: Type.Enum(['accepted', 'rejected'], { description: 'Whether the provider accepted the request.' }),

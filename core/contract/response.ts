@@ -348,6 +348,22 @@ export const CheckView = Type.Object({
 }, { title: 'CredentialCheck' })
 export type CheckView = Static<typeof CheckView>
 
+/** What a vendor suggests for the settings of its configuration. */
+export const SuggestionsView = Type.Object({
+  data: Type.Array(Type.Object({
+    setting: Type.String({ description: 'The name of a setting of the provider.' }),
+    result: CheckResult,
+    values: Type.Optional(Type.Array(Type.Object({
+      value: Type.Union([Type.String(), Type.Number()], { description: 'For the setting; of a list, for an item of it.' }),
+      title: Type.Optional(Type.String({ description: 'What it is called at the vendor.' }))
+    }), { description: 'At most 200 of those that the vendor has.' })),
+    code: Type.Optional(Type.String({ description: 'The vendor\'s own.' })),
+    message: Type.Optional(Type.String({ description: 'What the vendor said, or why there is no answer.' })),
+    at: Timestamp
+  }), { description: 'One for each setting whose values the vendor can be asked for; none for a provider without any.' })
+}, { title: 'SettingSuggestions' })
+export type SuggestionsView = Static<typeof SuggestionsView>
+
 /** What a dispatch would send. */
 export const DryRunView = Type.Object({
   requests: Type.Array(Type.Object({
@@ -419,6 +435,9 @@ export const ProviderView = Type.Object({
   }))),
   settings: Type.Optional(JsonSchema),
   requestSettings: Type.Optional(JsonSchema),
+  suggestions: Type.Optional(Type.Array(Type.String(), {
+    description: 'The settings whose values the vendor can be asked for: POST /api/v1/company/providers/{code}/suggestions. From 1.1.0 on.'
+  })),
   health: Type.Object({
     state: Type.Enum(['ok', 'failing', 'refused'], { description: 'failing: for this company, in this process.' }),
     reason: Type.Optional(Type.String({ description: 'Of a refused one, operators are told why.' })),

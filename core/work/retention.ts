@@ -4,7 +4,8 @@ import pLimit from 'p-limit'
 import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
 import { forgetBodies, forgetClients, forgetExchanges, forgetIdempotencyKeys, forgetInbound, forgetLogCounts, forgetLoggedRequests,
-  forgetNotices, forgetRequests, listCompanyIds, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/db/retention.ts'
+  forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments, noteRemoved,
+  recordedDocuments } from '../store/db/retention.ts'
 import { forgetDispatches } from '../store/dispatch/forgetting.ts'
 import { clientsKnownFor } from '../store/tenants/known-clients.ts'
 import type { Queue } from './queue/queue.ts'
@@ -100,6 +101,7 @@ export function createRetention ({ database, queue, files, retentionDays, forget
       logged: await forgetLoggedRequests(database, { before: before(time, requestsLoggedFor), limit }),
       counts: await forgetLogCounts(database, { before: before(time, requestsLoggedFor), limit }),
       exchanges: await forgetExchanges(database, { before: before(time, requestsLoggedFor), limit }),
+      state: await forgetState(database, { before: time, limit }),
       notices: await forgetNotices(database, old),
       clients: await forgetClients(database, { before: before(time, clientsKnownFor), limit })
     }

@@ -5,7 +5,7 @@ import type { AccessEnd, Accounts, Addresses, ApiKeys, Authentication, Breakers,
   ExchangeLog, FetchJson, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, LinkMail, Log,
   MailedSecrets, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, PasswordPolicy, Pipeline, PipelineDependencies,
   PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SecondFactors, Sessions, SigningKeys, State,
-  Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
+  Suggestions, Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { FileStore } from '@dispatch/files'
@@ -68,6 +68,7 @@ export type AppDependencies = {
   configurations: Configurations
   configurationService: ConfigurationService
   credentialCheck: CredentialCheck
+  suggestions: Suggestions
   connections: Connections
   templates: Templates
   files: FileStore

@@ -1,10 +1,10 @@
 import { createBreakers, createConfigurations, createConfigurationService, createCredentialCheck, createFetchJson, createInbox,
-  createKeySources, createNetwork, createProviderAdministration, createProviderState, createSubscribing, createWebhookReceiver,
-  createWebhookVerifier, demo, withoutProvider } from '@dispatch/core'
+  createKeySources, createNetwork, createProviderAdministration, createProviderState, createSubscribing, createSuggestions,
+  createWebhookReceiver, createWebhookVerifier, demo, withoutProvider } from '@dispatch/core'
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { createSimulatedVendor } from '../routes/simulated-vendor.ts'
-import type { Factories } from './dependencies.ts'
+import type { Factories, Get } from './dependencies.ts'
 
 /** Creates providers, their configurations, and what vendors send. */
 export const providers: Factories = {
@@ -31,18 +31,8 @@ export const providers: Factories = {
         newId: get('newId')
       })
     }),
-  credentialCheck: (get) =>
-    createCredentialCheck({
-      configurations: get('configurations'),
-      connections: get('connections'),
-      host: get('selectableProviders'),
-      keyring: get('keyring'),
-      network: get('network'),
-      database: get('database'),
-      log: get('log'),
-      now: get('now'),
-      newId: get('newId')
-    }),
+  credentialCheck: (get) => createCredentialCheck({ ...ownCalls(get), configurations: get('configurations') }),
+  suggestions: (get) => createSuggestions({ ...ownCalls(get), configurations: get('configurations') }),
   selectableProviders: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   network: (get) =>
     createNetwork({
@@ -80,6 +70,20 @@ export const providers: Factories = {
       now: get('now'),
       newId: get('newId')
     })
+}
+
+/** What calls about a configuration itself need. */
+function ownCalls (get: Get) {
+  return {
+    connections: get('connections'),
+    host: get('selectableProviders'),
+    keyring: get('keyring'),
+    network: get('network'),
+    database: get('database'),
+    log: get('log'),
+    now: get('now'),
+    newId: get('newId')
+  }
 }
 
 /** The name in EHLO: an IP address is written in brackets (RFC 5321, 4.1.3). */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Actor, AnyJsonObject, CheckView, ChoiceBody, ConfigurationBody, type ConfigurationService, ConfigurationView,
   type CredentialCheck, DispatchError, DryRunView, type ErrorWord, type Host, isServiceName, type ListedProvider, MyConfig, Nothing,
-  offeredTo, type Owner, type Pipeline, providedNames, refusal, requireConfigurable, requireService, type Role, type ServiceName,
-  services } from '@dispatch/core'
+  offeredTo, type Owner, type Pipeline, providedNames, refusal, requireConfigurable, requireService, type Role, type ServiceName, services,
+  type Suggestions, SuggestionsBody, SuggestionsView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
@@ -21,9 +21,10 @@ function registering (words: readonly ErrorWord[]): ErrorWord[] {
 export const configurationRoutes: FastifyPluginCallbackTypebox<{
   configurationService: ConfigurationService
   credentialCheck: CredentialCheck
+  suggestions: Suggestions
   pipeline: Pipeline
   host: Host
-}> = (app, { configurationService, credentialCheck, pipeline, host }, done) => {
+}> = (app, { configurationService, credentialCheck, suggestions, pipeline, host }, done) => {
   app.get('/api/v1/my/config', {
     config: { scopes: ['configuration'], errors: [] },
     schema: {
@@ -72,6 +73,21 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
         author: auditAuthorOf(request),
         prove: () => request.requireFreshProof()
       })
+    })
+
+    app.post<{ Params: { code: string }, Body: { settings?: JsonObject, sandbox?: boolean } }>(`${provider}/:code/suggestions`, {
+      config: { scopes: ['configuration'], ...permitted, limit: 'dispatch', errors: ['not_found', 'validation_failed'] },
+      schema: {
+        operationId: `suggest${of}ProviderSettings`,
+        tags: ['Configuration'],
+        summary: `Asks the vendor which values the settings of ${whose} may have, such as its accounts and templates; nothing is changed.`,
+        body: SuggestionsBody,
+        response: { 200: SuggestionsView }
+      }
+    }, ({ actor, params, body, apiVersion: version }) => {
+      const [owner, code] = [ownerOf(actor), codeIn(params.code)]
+      requireConfigurable(actor, offeredTo(host, actor.companyId), owner, code)
+      return suggestions(owner, code, { ...body, version })
     })
 
     app.delete<{ Params: { code: string }, Querystring: Static<typeof Removal> }>(`${provider}/:code`, {

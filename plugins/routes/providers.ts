@@ -132,7 +132,7 @@ function viewOf (entry: ProviderEntry, { failing, isOperator, version: asked, sc
         : { state: 'refused', reason: notice }
     }
   }
-  const { code, name, version, docs, hosts, sandbox, settings, requestSettings } = entry.manifest
+  const { code, name, version, docs, hosts, sandbox, settings, requestSettings, suggestions } = entry.manifest
   return {
     state: 'installed',
     folder,
@@ -144,6 +144,7 @@ function viewOf (entry: ProviderEntry, { failing, isOperator, version: asked, sc
     ...(sandbox === undefined ? {} : { sandbox: sandbox.kind }),
     services: servicesOf(entry.manifest),
     ...(schemas ? { settings: settingsSchemaIn(settings, asked), requestSettings: settingsSchemaIn(requestSettings, asked) } : {}),
+    ...(schemas && suggestions !== undefined && isSince('1.1.0', asked) ? { suggestions } : {}),
     health: healthOf(failing.get(code))
   }
 }

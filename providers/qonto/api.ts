@@ -1,4 +1,4 @@
-import { type Accepted, type Found, type HttpCall, type Invoice as Wanted, Money, outcomeUnknown, refused, type Static,
+import { type Accepted, type Found, type HttpCall, type Invoice as Wanted, Money, outcomeUnknown, refused, type Static, type Suggestion,
   Type } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
@@ -31,6 +31,16 @@ export function ask (
     `https://${host}/v2/${path}`,
     { apiKey: { header: 'Authorization', value: `${login}:${secretKey}` }, ...more, headers: { ...headers, ...more.headers } }
   ]
+}
+
+const Organization = Type.Object({
+  organization: Type.Object({ bank_accounts: Type.Array(Type.Object({ iban: Type.String(), name: Text })) })
+})
+
+/** The accounts to which customers can pay. */
+export async function accounts (call: Pick<Call, 'settings' | 'sandbox'> & { http: Pick<Call['http'], 'get'> }): Promise<Suggestion[]> {
+  const { organization } = await call.http.get(...ask(call, 'organization'), Organization)
+  return organization.bank_accounts.map(({ iban: value, name: title }) => ({ value, ...typeof title === 'string' && { title } }))
 }
 
 export const pathOf = (id: string, verb = ''): string => `client_invoices/${encodeURIComponent(id)}${verb}`

@@ -1,5 +1,5 @@
 import { defineProvider, draftFirst, invoiceOf, refused, Type } from '@dispatch/core/provider'
-import { answer, ask, Attachment, compare, find, Invoice, pathOf, read } from './api.ts'
+import { accounts, answer, ask, Attachment, compare, find, Invoice, pathOf, read } from './api.ts'
 import { clientOf } from './client.ts'
 import { carries, invoiceFields, limits } from './invoice.ts'
 import { type Call, type Request, RequestSettings, Settings } from './settings.ts'
@@ -16,6 +16,7 @@ export default defineProvider({
   requestSettings: RequestSettings,
   errors: { at: '/errors/0/code', message: '/errors/0/detail' },
   check: (call) => call.http.get(...ask(call, 'organization'), Type.Object({ organization: Type.Object({}) })),
+  suggestions: { iban: accounts },
   services: {
     invoicing: {
       documentTypes: ['INVOICE'],

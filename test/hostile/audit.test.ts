@@ -531,6 +531,8 @@ const changes: Record<string, Change> = {
 
 /** What changes nothing that a person decides, or has a record of its own. */
 const exceptions: Record<string, string> = {
+  'POST /api/v1/company/providers/{code}/suggestions': 'Reads what the vendor has, and stores nothing.',
+  'POST /api/v1/my/providers/{code}/suggestions': 'Reads what the vendor has, and stores nothing.',
   'POST /api/v1/company/providers/{code}/dry-run': 'Shows what would be sent, and stores nothing.',
   'POST /api/v1/templates/preview': 'Shows a document, and stores nothing.',
   'POST /api/v1/templates/{id}/preview': 'Shows a document, and stores nothing.',

@@ -451,6 +451,11 @@ const matrix: Record<string, Row> = {
   'GET /api/v1/my/config': { roles: everyone, request: at('/api/v1/my/config') },
   'PUT /api/v1/my/config/:service': { roles: everyone, service: true, request: at('/api/v1/my/config/invoicing', choice) },
   'PUT /api/v1/my/providers/:code': { roles: everyone, request: at('/api/v1/my/providers/sample', configuration) },
+  'POST /api/v1/my/providers/:code/suggestions': {
+    roles: everyone,
+    request: at('/api/v1/my/providers/sample/suggestions', {}),
+    ok: [200, 404]
+  },
   'DELETE /api/v1/my/providers/:code': { roles: everyone, request: at('/api/v1/my/providers/sample'), ok: [204, 404] },
   'GET /api/v1/my/providers/:code/connect': { roles: everyone, request: at('/api/v1/my/providers/sample/connect'), ok: [404, 409] },
   'POST /api/v1/my/providers/:code/connect': {
@@ -479,6 +484,11 @@ const matrix: Record<string, Row> = {
   'POST /api/v1/company/providers/:code/check': {
     roles: ['admin'],
     request: at('/api/v1/company/providers/sample/check'),
+    ok: [200, 404]
+  },
+  'POST /api/v1/company/providers/:code/suggestions': {
+    roles: ['admin'],
+    request: at('/api/v1/company/providers/sample/suggestions', {}),
     ok: [200, 404]
   },
   'POST /api/v1/company/providers/:code/dry-run': {

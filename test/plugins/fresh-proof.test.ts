@@ -92,6 +92,8 @@ const operations = {
     'reloadProviders',
     'acceptPublisher',
     'checkCompanyProvider',
+    'suggestMyProviderSettings',
+    'suggestCompanyProviderSettings',
     'dryRunCompanyProvider'
   ]
 } as const

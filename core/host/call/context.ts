@@ -5,15 +5,18 @@ import type { Http } from '../http/call.ts'
 import type { Smtp } from '../smtp/message.ts'
 import type { Log } from './log.ts'
 
+/** How long a value counts, in seconds from now: then it is as if it had been deleted. Without it, always. */
+export type Keeping = { ttl?: number }
+
 /**
  * Durable storage of one provider for one company. A write is committed when its promise resolves. It rejects where the configuration of an
  * adapter keeps too much: then nothing was kept.
  */
 export type State = {
   get: (key: string) => Promise<Json | undefined>
-  put: (key: string, value: Json) => Promise<void>
-  /** Atomic. Resolves to the value that is then stored under the key: the given one, or an earlier one. */
-  putIfAbsent: (key: string, value: Json) => Promise<Json>
+  put: (key: string, value: Json, how?: Keeping) => Promise<void>
+  /** Atomic. Resolves to the value that is then stored under the key: the given one, or an earlier one, whose `ttl` stays. */
+  putIfAbsent: (key: string, value: Json, how?: Keeping) => Promise<Json>
   delete: (key: string) => Promise<void>
 }
 

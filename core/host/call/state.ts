@@ -1,4 +1,4 @@
-import type { State } from './context.ts'
+import type { Keeping, State } from './context.ts'
 import type { Log } from './log.ts'
 import { type CallProgress, providerErrorOf, RequestFailure } from './request-outcome.ts'
 import { runAsHost } from './stray-errors.ts'
@@ -14,6 +14,8 @@ export class StateFull extends Error {
 }
 
 const longestKey = 500
+/** Seconds: ten years. */
+const longestTtl = 315_360_000
 
 /**
  * The state of one call. What cannot be kept is no word of the vendor's: the outcome stays what is known of the requests of the call. What
@@ -22,7 +24,8 @@ const longestKey = 500
 export function stateOf (state: State, { progress, log }: { progress: CallProgress, log: Log }): State {
   const unkept = (message: string, cause?: unknown): Error =>
     providerErrorOf(new RequestFailure('not done', message, { cause, ours: true }), progress, { unsafe: false })
-  const kept = async <Value>(key: string, keep: () => Promise<Value>): Promise<Value> => {
+  const kept = async <Value>(key: string, { ttl = 1 }: Keeping, keep: () => Promise<Value>): Promise<Value> => {
+    if (!(ttl > 0 && ttl <= longestTtl)) throw unkept(`The "ttl" of the state is a number of seconds, up to ${longestTtl}.`)
     if (key === '' || key.length > longestKey) throw unkept(`A key of the state has 1 to ${longestKey} characters.`)
     try {
       return await runAsHost(keep)
@@ -34,8 +37,8 @@ export function stateOf (state: State, { progress, log }: { progress: CallProgre
   }
   return {
     get: (key) => runAsHost(() => state.get(key)),
-    put: (key, value) => kept(key, () => state.put(key, value)),
-    putIfAbsent: (key, value) => kept(key, () => state.putIfAbsent(key, value)),
+    put: (key, value, how = {}) => kept(key, how, () => state.put(key, value, how)),
+    putIfAbsent: (key, value, how = {}) => kept(key, how, () => state.putIfAbsent(key, value, how)),
     delete: (key) => runAsHost(() => state.delete(key))
   }
 }

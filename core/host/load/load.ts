@@ -35,6 +35,8 @@ export type InstalledProvider = Readonly<{
   verbs: Verbs
   /** Asks the vendor whether the credentials work, of a provider that can. */
   check?: Verb
+  /** Asks the vendor which values a setting may have, of each setting that has suggestions. */
+  suggestions: Readonly<Partial<Record<string, Verb>>>
   /** Makes its settings of those of an older version, of an adapter that can. */
   migrateSettings?: SettingsMigration
   /** The check of a request before anything is made, of each service that has one. */
@@ -68,6 +70,7 @@ export async function loadProvider (folder: string, digest: string, limit: numbe
     manifest: fit.value,
     verbs: verbsOf(definition),
     ...checkOf(definition),
+    suggestions: suggestionsOf(definition, fit.value),
     checks: checksOf(definition),
     eventReaders: readersOf(definition)
   })
@@ -104,9 +107,21 @@ function verbsOf (definition: unknown): Verbs {
 
 function checkOf (definition: unknown): { check?: Verb } {
   const check = field(definition, 'check')
-  if (!isVerb(check)) return {}
-  const bound = check.bind(definition) as unknown as (context: CheckContext<JsonObject>) => unknown
-  return { check: (_request, context) => bound(checkContextOf(context)) }
+  return isVerb(check) ? { check: asking(check.bind(definition)) } : {}
+}
+
+function suggestionsOf (definition: unknown, { suggestions: names = [] }: Manifest): InstalledProvider['suggestions'] {
+  const all = field(definition, 'suggestions')
+  return Object.fromEntries(names.flatMap((name) => {
+    const suggest = field(all, name)
+    return isVerb(suggest) ? [[name, asking(suggest.bind(all))]] : []
+  }))
+}
+
+/** A function that asks the vendor about the settings. */
+function asking (bound: unknown): Verb {
+  const ask = bound as (context: CheckContext<JsonObject>) => unknown
+  return (_request, context) => ask(checkContextOf(context))
 }
 
 function checksOf (definition: unknown): ProviderChecks {

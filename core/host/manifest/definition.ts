@@ -5,6 +5,7 @@ import type { ServiceName } from '../../services/names.ts'
 import type { ServiceContracts } from '../../services/names.ts'
 import type { CheckContext, Context } from '../call/context.ts'
 import type { ErrorReading } from '../call/failure.ts'
+import type { Suggestion } from '../call/suggest.ts'
 import type { NoFields } from '../settings/fields.ts'
 import type { Webhooks } from '../webhook/webhook.ts'
 import type { Carried } from './carries.ts'
@@ -183,6 +184,11 @@ export type ProviderDefinition<
    * refusal is an error, as in a verb.
    */
   check?: (call: CheckContext<Static<Settings>, Fact>) => Promise<unknown>
+  /**
+   * Asks the vendor which values a setting may have, such as its accounts or templates, for the form of the settings; of a list, which
+   * items. The settings that have suggestions may be missing in `settings`.
+   */
+  suggestions?: { [Name in keyof Static<Settings>]?: (call: CheckContext<Static<Settings>, Fact>) => Promise<readonly Suggestion[]> }
   /**
    * Makes the settings of this version of those that an older one was configured with, at an upgrade. A secret is a text that stands for
    * it, and may move to another secret field. Without a result that fits, the older version goes on with the configuration.

@@ -25,10 +25,16 @@ export function deriveManifest (definition: unknown, version: string): Fit<Manif
     requestSettings: closeForm(requestSettings),
     hosts,
     errors: isRecord(errors) ? { map: {}, ...errors } : errors ?? { map: {} },
+    suggestions: suggestionNames(data['suggestions']),
     services: isRecord(data['services']) ? mapFields(data['services'], serviceData) : data['services'],
     webhooks: isRecord(data['webhooks']) ? mapFields(data['webhooks'], webhookData) : data['webhooks']
   }
   return readManifest(JSON.parse(JSON.stringify(manifest)))
+}
+
+/** The settings that have a function each; what is no function is refused with the manifest. */
+function suggestionNames (suggestions: unknown): unknown {
+  return isRecord(suggestions) && Object.values(suggestions).every(isVerb) ? Object.keys(suggestions) : suggestions
 }
 
 /** A settings schema permits only the fields that it names. */

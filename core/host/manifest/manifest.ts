@@ -1,4 +1,4 @@
-import { compile, type Fit, ownField, type Problem } from '@dispatch/common'
+import { compile, type Fit, ownField, pointer, type Problem } from '@dispatch/common'
 import { type TProperties, Type } from 'typebox'
 import { ProviderCode } from '../../contract/common.ts'
 import { type DeliveryService, deliveryServices, type DeliveryStatus, deliveryStatusesOf, hasRecipients,
@@ -10,7 +10,7 @@ import { isServiceName, type ServiceName, serviceNames } from '../../services/na
 import type { ProvidedName } from '../../services/names.ts'
 import type { ServiceContracts } from '../../services/names.ts'
 import type { ErrorReading } from '../call/failure.ts'
-import { requestSettingsSchemaProblems, SettingsSchema, settingsSchemaProblems } from '../settings/settings-schema.ts'
+import { requestSettingsSchemaProblems, secretNames, SettingsSchema, settingsSchemaProblems } from '../settings/settings-schema.ts'
 import { misshapenVerifiers, WebhookManifests, webhookProblems } from '../webhook/webhook.ts'
 import { byService } from './by-service.ts'
 import { carriesFaults, ManifestCarries } from './carries.ts'
@@ -54,6 +54,8 @@ export type Manifest = {
   docs?: string
   settings: SettingsSchema
   requestSettings: SettingsSchema
+  /** The settings whose values the vendor can be asked for. */
+  suggestions?: string[]
   hosts: string[]
   connect?: Connect | Connect[]
   sandbox?: Sandbox
@@ -163,6 +165,7 @@ const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
   docs: Type.Optional(Type.String({ format: 'uri', pattern: '^https://' })),
   settings: SettingsSchema,
   requestSettings: SettingsSchema,
+  suggestions: Type.Optional(Type.Array(Type.String(), { uniqueItems: true, maxItems: 20 })),
   hosts: Type.Array(HostPattern, { uniqueItems: true }),
   connect: Type.Optional(ConnectSchema),
   sandbox: Type.Optional(SandboxSchema),
@@ -192,6 +195,7 @@ export function readManifest (json: unknown): Fit<Manifest> {
     ...refusalFaults(fit.value.errors.refusals ?? []),
     ...connectProblems(fit.value),
     ...sandboxProblems(fit.value),
+    ...suggestionProblems(fit.value),
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),
     ...switchProblems(fit.value),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
@@ -239,6 +243,15 @@ function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
   }))
   const fault = sandbox?.kind === 'configuration' && sandbox.key !== undefined ? patternFault(sandbox.key.test) : undefined
   return [...unknown, ...fault === undefined ? [] : [{ path: '/sandbox/key/test', code: 'schema', message: fault }]]
+}
+
+/** A secret is no choice among values that everybody may read. */
+function suggestionProblems ({ suggestions = [], settings }: Manifest): Problem[] {
+  return suggestions.flatMap((name) => {
+    const path = pointer('/suggestions', name)
+    if (!Object.hasOwn(settings.properties, name)) return [{ path, code: 'unknown_setting', message: `There is no setting "${name}".` }]
+    return secretNames(settings).includes(name) ? [{ path, code: 'secret', message: `The setting "${name}" is a secret.` }] : []
+  })
 }
 
 /** A setting that turns something on must be there, and be a yes or no. */

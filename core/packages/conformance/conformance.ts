@@ -6,7 +6,7 @@ import { prepareQuestion, prepareSend } from './fixtures/prepare.ts'
 import { type Case, type ConformanceReport, type ConformanceRule, judged } from './report.ts'
 import { cancelCases } from './rules/cancel.ts'
 import { carriedCases } from './rules/carried.ts'
-import { checkedCases } from './rules/checked.ts'
+import { checkedCases, suggestedCases } from './rules/checked.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
 import { containedCases } from './rules/contained.ts'
 import { foreseenCases } from './rules/foreseen.ts'
@@ -131,6 +131,7 @@ async function casesOf (
     await when(['cancel'], () => cancelCases(subject, { questions, fit })),
     await when(['subscribed'], () => subscribedCases(subject, questions)),
     await when(['checked'], () => checkedCases(subject)),
+    await when(['suggested'], () => suggestedCases(subject)),
     await when(['carried'], () => carriedCases(subject, fit)),
     await when(['values'], () => valueCases(subject, fit)),
     await when(['varied'], () => variedCases(subject, fit)),

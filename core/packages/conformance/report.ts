@@ -28,6 +28,8 @@ export const conformanceRules = {
   subscribed:
     'Fixtures show that a webhook is registered, registered again and taken back; whichever request of it fails, the outcome is right.',
   checked: 'A check of the credentials only reads; a 401 means that they fail, an unreachable vendor that they cannot be checked.',
+  suggested:
+    'Fixtures show the values that the vendor has for a setting; asking only reads, and the form of the settings takes each of them.',
   tenants: 'Two tenants at the same time never see each other\'s settings.',
   carried: 'A document that the vendor makes carries the fields that are declared for it, and no others.',
   values: 'Awkward values reach the vendor unharmed, in one of its spellings, or a validation refuses them.',

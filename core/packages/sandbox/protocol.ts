@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { Digest, DocumentHandle, HttpCall, Known, SmtpMessage, SmtpReceipt, SmtpTransport } from '@dispatch/core/provider'
+import type { Digest, DocumentHandle, HttpCall, Keeping, Known, SmtpMessage, SmtpReceipt, SmtpTransport } from '@dispatch/core/provider'
 import type { DeliveryService, ServiceName, VerbName } from '@dispatch/core/sandbox'
 import type { Walls } from './walls.ts'
 
@@ -32,6 +32,8 @@ export type InsideCalls = {
   verb: (args: { call: number, service: ServiceName, verb: VerbName, request: unknown, context: CallData }) => Given
   /** The check of the credentials. */
   credentials: (args: { call: number, context: CallData }) => Given
+  /** The values that a setting may have. */
+  suggest: (args: { call: number, setting: string, context: CallData }) => Given
   /** Takes back what the call `made` has made; `call` is the number of this one. */
   takeBack: (args: { call: number, made: number, id: number }) => Given
   check: (args: { service: ServiceName, asked: JsonObject, known: Omit<Known<JsonObject, JsonObject>, 'now'> & { now: number } }) => Given
@@ -60,7 +62,7 @@ export type OutsideCalls = {
   bytes: (args: { call: number, document: DocumentHandle, from: number, to: number }) => { base64: string }
   keep: (args: { call: number, base64: string, filename: string, contentType: string }) => DocumentHandle
   put: (args: { call: number, path: string, document: DocumentHandle }) => null
-  state: (args: { call: number, word: typeof stateWords[number], key: string, value?: unknown }) => { value?: unknown }
+  state: (args: { call: number, word: typeof stateWords[number], key: string, value?: unknown, how?: Keeping }) => { value?: unknown }
   checkpoint: (args: { call: number, id: string }) => null
   wait: (args: { call: number, seconds: number }) => null
 }

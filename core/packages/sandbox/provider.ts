@@ -1,8 +1,9 @@
 import { compile, isRecord, type JsonObject, withTimeLimit } from '@dispatch/common'
 import type { Context, Objection } from '@dispatch/core/provider'
 import { type AnyProviderCheck, type Caller, createOwnDocuments, deliveryServices, deriveManifest, errorMessageOf, type EventReader,
-  failureError, type InstalledProvider, isVerb, LoadTimeout, ProviderLoadError, readMigrated, readPackage, runAs, type ServiceName,
-  serviceNames, type SettingsMigration, type SettingsSchema, type Verb, type VerbName, verbNames } from '@dispatch/core/sandbox'
+  failureError, type InstalledProvider, isVerb, LoadTimeout, type Manifest, ProviderLoadError, readMigrated, readPackage, runAs,
+  type ServiceName, serviceNames, type SettingsMigration, type SettingsSchema, type Verb, type VerbName,
+  verbNames } from '@dispatch/core/sandbox'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { Adapter } from './adapter.ts'
@@ -117,7 +118,7 @@ export async function createSandbox ({ cache, walls: wanted = 'required', bwrap,
     const installed = { state: 'installed', folder, code, version, digest, publisher, manifest: fit.value } as const
     return Object.freeze({
       ...installed,
-      ...proxies(once === true ? ending : pool, { ...adapterOf(files), code, settings: fit.value.settings }, definition)
+      ...proxies(once === true ? ending : pool, { ...adapterOf(files), code, settings: fit.value.settings }, definition, fit.value)
     })
   }
 
@@ -149,11 +150,11 @@ function definitionOf (told: string): unknown {
   return JSON.parse(told, (_key, value: unknown) => isRecord(value) && value[functionMark] === true ? () => undefined : value)
 }
 
-type Functions = Pick<InstalledProvider, 'verbs' | 'check' | 'migrateSettings' | 'checks' | 'eventReaders'>
+type Functions = Pick<InstalledProvider, 'verbs' | 'check' | 'suggestions' | 'migrateSettings' | 'checks' | 'eventReaders'>
 /** An adapter with the schema of its settings, which tells what its secrets are. */
 type KnownAdapter = Adapter & { settings: SettingsSchema }
 
-function proxies (pool: Pool, adapter: KnownAdapter, definition: unknown): Functions {
+function proxies (pool: Pool, adapter: KnownAdapter, definition: unknown, { suggestions = [] }: Manifest): Functions {
   const has = (...place: string[]): boolean => isVerb(place.reduce((value, name) => isRecord(value) ? value[name] : undefined, definition))
   return {
     verbs: Object.fromEntries(serviceNames.map((service) => [
@@ -165,6 +166,10 @@ function proxies (pool: Pool, adapter: KnownAdapter, definition: unknown): Funct
     ...(has('check') && {
       check: proxyOf(pool, adapter, (child, call, _request, context) => child.ask('credentials', { call, context }))
     }),
+    suggestions: Object.fromEntries(suggestions.filter((setting) => has('suggestions', setting)).map((setting) => [
+      setting,
+      proxyOf(pool, adapter, (child, call, _request, context) => child.ask('suggest', { call, setting, context }))
+    ])),
     ...(has('migrateSettings') && { migrateSettings: migrationOf(pool, adapter) }),
     checks: Object.fromEntries(
       serviceNames.filter((service) => has('services', service, 'check')).map((service) => [service, checkOf(pool, adapter, service)])

@@ -144,18 +144,18 @@ function otherHandlers (calls: OpenCalls): Handlers {
       return null
     },
     async state (args) {
-      const { call, word, key, value = null } = readRequest('state', args)
+      const { call, word, key, value = null, how } = readRequest('state', args)
       const { state } = calls.contextOf(call)
       if (word === 'get') return { value: await state.get(key) }
       if (word === 'put') {
-        await state.put(key, value as Json)
+        await state.put(key, value as Json, how)
         return {}
       }
       if (word === 'delete') {
         await state.delete(key)
         return {}
       }
-      return { value: await state.putIfAbsent(key, value as Json) }
+      return { value: await state.putIfAbsent(key, value as Json, how) }
     },
     async checkpoint (args) {
       const { call, id } = readRequest('checkpoint', args)

@@ -142,7 +142,13 @@ const schemas = {
     contentType: Type.String({ maxLength: 200 })
   }),
   put: Type.Object({ call, path: Type.String(), document: Type.Object({}) }),
-  state: Type.Object({ call, word: Type.Enum([...stateWords]), key: Type.String(), value: Type.Optional(Type.Unknown()) }),
+  state: Type.Object({
+    call,
+    word: Type.Enum([...stateWords]),
+    key: Type.String(),
+    value: Type.Optional(Type.Unknown()),
+    how: Type.Optional(Type.Object({ ttl: Type.Optional(Type.Number()) }))
+  }),
   checkpoint: Type.Object({ call, id: Type.String() }),
   wait: Type.Object({ call, seconds: Type.Number({ minimum: 0 }) }),
   onRefusal: Type.Object({ call, id }),

@@ -156,6 +156,8 @@ type KeptState = {
   most_bytes?: number
   /** An interval of PostgreSQL. */
   stale?: string
+  /** Seconds. */
+  ttl?: number
   dispatch_id?: string
   run_id?: string
 }

@@ -96,6 +96,12 @@ export async function forgetLogCounts (database: Database, { before, limit }: Re
     delete from log_counts where ctid = any (array(select ctid from log_counts where hour < ${before} limit ${limit}))`)
 }
 
+/** Deletes what providers remember and counts no more; answers how many values. */
+export async function forgetState (database: Database, { before, limit }: RetentionBatch): Promise<number> {
+  return counted(database, sql`
+    delete from provider_state where ctid = any (array(select ctid from provider_state where expires_at < ${before} limit ${limit}))`)
+}
+
 /** Deletes exchanges with vendors from their log by their age; answers how many calls. */
 export async function forgetExchanges (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`

@@ -307,6 +307,7 @@ export type Tables = {
     value: Plain<Json>
     bytes: number | null
     updated_at: Date
+    expires_at: Date | null
   }
   credits: {
     company_id: number

@@ -1,7 +1,7 @@
 import type { Json } from '@dispatch/common'
 import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
-import type { State } from '../../host/call/context.ts'
+import type { Keeping, State } from '../../host/call/context.ts'
 import { StateFull } from '../../host/call/state.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import type { Owner } from '../configuration/configurations.ts'
@@ -31,8 +31,9 @@ export function createProviderState (
   quota?: StateQuota
 ): State {
   const terms = quota === undefined ? {} : { most_keys: quota.keys, most_bytes: quota.bytes, stale: `${quota.days} days` }
-  const keep = async (key: string, value: Json, only_first: boolean): Promise<Json> => {
-    const given = { company_id: companyId, user_id: userId, provider_code: providerCode, key, value, only_first, ...terms }
+  const keep = async (key: string, value: Json, only_first: boolean, { ttl }: Keeping = {}): Promise<Json> => {
+    const lasting = ttl === undefined ? {} : { ttl }
+    const given = { company_id: companyId, user_id: userId, provider_code: providerCode, key, value, only_first, ...terms, ...lasting }
     try {
       return (await callFunction(database, 'keep_state', given)).answer
     } catch (error) {
@@ -44,13 +45,14 @@ export function createProviderState (
       const row = await database.company(companyId,
         (queries) =>
           queries.selectFrom('provider_state').select('value').where('company_id', '=', companyId)
-            .where('provider_code', '=', providerCode).where('key', '=', key).executeTakeFirst())
+            .where('provider_code', '=', providerCode).where('key', '=', key)
+            .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', database.now)])).executeTakeFirst())
       return row?.value
     },
-    async put (key, value) {
-      await keep(key, value, false)
+    async put (key, value, how) {
+      await keep(key, value, false, how)
     },
-    putIfAbsent: (key, value) => keep(key, value, true),
+    putIfAbsent: (key, value, how) => keep(key, value, true, how),
     async delete (key) {
       await database.company(companyId,
         (queries) =>

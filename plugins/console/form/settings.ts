@@ -2,16 +2,26 @@ import { type Json, type JsonObject, memoizeByIdentity } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { fieldWords, fill, wordFor, type Words } from '../language/language.ts'
 import type { Told } from '../language/problems.ts'
-import { checkField, choiceField, type Field, linesField, spaced, textField } from './fields.ts'
+import { checkField, choiceField, type Field, linesField, type Option, spaced, textField } from './fields.ts'
 import { choicesOf, type FieldSchema, isList, isObject, type Kind, kindOf, type SettingsForm } from './schema.ts'
 import { sentenceOf } from './sentence.ts'
 
 /** What the fields of a form hold: stored values, or what a person has just sent; and the API's sentences about them. */
-export type Filled = { values: JsonObject, problems: readonly (Told & { path: string })[] }
+export type Filled = {
+  values: JsonObject
+  problems: readonly (Told & { path: string })[]
+  /** By the names of the fields, values that the vendor has for them. */
+  suggestions?: Readonly<Record<string, readonly Option[]>> | undefined
+}
 
 /** The fields of a form: those of the schema in its order, the required ones first. */
 export function settingsFields (words: Words, form: SettingsForm, filled: Filled): Html {
   return fieldsOf(words, form, filled, { name: '', path: '/settings' })
+}
+
+/** What a field of a form is called, in the language of the reader where it has one. */
+export function titleIn (words: Words, { properties = {} }: SettingsForm, name: string): string {
+  return saidIn(words)(properties[name] ?? {}).title ?? name
 }
 
 /** Where the fields of a form stand: how their names begin, and the pointer to them in the request. */
@@ -21,7 +31,7 @@ export type Place = { name: string, path: string }
 export function fieldsOf (
   words: Words,
   { properties = {}, required = [] }: SettingsForm,
-  { values, problems }: Filled,
+  { values, problems, suggestions = {} }: Filled,
   place: Place
 ): Html {
   const named = Object.entries(properties)
@@ -44,7 +54,7 @@ export function fieldsOf (
           : { note: words.optional },
         wrong: own.map((problem) => sentenceOf(words, problem))
       }
-      return fieldOf(words, schema, field, values[name], { isRequired: isRequired(name), path, problems })
+      return fieldOf(words, schema, field, values[name], { isRequired: isRequired(name), path, problems, suggested: suggestions[name] })
     })
   }`
 }
@@ -95,9 +105,15 @@ function sentence (text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?:)…]$/.test(text) ? '' : '.'}`
 }
 
-type Rest = { isRequired: boolean, path: string, problems: Filled['problems'] }
+type Rest = { isRequired: boolean, path: string, problems: Filled['problems'], suggested?: readonly Option[] | undefined }
 
-function fieldOf (words: Words, schema: FieldSchema, field: Field, value: Json | undefined, { isRequired, path, problems }: Rest): Html {
+function fieldOf (
+  words: Words,
+  schema: FieldSchema,
+  field: Field,
+  value: Json | undefined,
+  { isRequired, path, problems, suggested = [] }: Rest
+): Html {
   const kind = kindOf(schema)
   if (kind === 'secret') return secretField(words, schema, field, value)
   if (kind === 'group') {
@@ -123,8 +139,16 @@ function fieldOf (words: Words, schema: FieldSchema, field: Field, value: Json |
     })
   }
   const isLong = kind === 'text' && (shown.value.includes('\n') || (schema.maxLength ?? 0) > severalLines)
-  if (kind === 'texts' || kind === 'json' || isLong) return linesField(shown)
-  return textField({ ...shown, ...(kind === 'number' ? { type: 'number' } : {}) })
+  if (kind === 'texts' || kind === 'json' || isLong) return html`${linesField(shown)}${listed(words, suggested)}`
+  return textField({ ...shown, suggestions: suggested, ...(kind === 'number' ? { type: 'number' } : {}) })
+}
+
+/** What the vendor has for a field of several lines. */
+function listed (words: Words, suggested: readonly Option[]): Html {
+  if (suggested.length === 0) return html``
+  return html`<p class="help">${words.suggestedValues}</p><ul>${
+    suggested.map(({ value, label }) => html`<li><code>${value}</code> ${label === value ? '' : label}</li>`)
+  }</ul>`
 }
 
 /** What belongs to a fieldset as a whole. */

@@ -3,9 +3,9 @@ import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { checkField } from '../form/fields.ts'
 import type { SettingsForm } from '../form/schema.ts'
-import { type Filled, readSettings, settingsFields } from '../form/settings.ts'
+import { type Filled, readSettings, settingsFields, titleIn } from '../form/settings.ts'
 import { fill, serviceNames, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView,
+import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView, type SuggestionsView,
   withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { guideSection, readGuide } from './guide.ts'
@@ -32,6 +32,8 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   app.post<Posted>('/providers/:code', (request, reply) => save(visitOf(request), request.params.code, request.body, reply))
+
+  app.post<Posted>('/providers/:code/suggest', (request, reply) => suggest(visitOf(request), request.params.code, request.body, reply))
 
   app.post<Posted>('/providers/:code/check', async (request, reply) => {
     const visit = visitOf(request)
@@ -115,7 +117,47 @@ async function save (visit: Visit, code: string, body: URLSearchParams, reply: F
   return reply.code(saved.status).page(await view(visit, found, code, { said, typed: { settings, sandbox, error: saved.error } }))
 }
 
-type Typed = { settings: JsonObject, sandbox: boolean, error: ErrorBody }
+/** Shows the form as it was typed, with what the vendor has for its fields. */
+async function suggest (visit: Visit, code: string, body: URLSearchParams, reply: FastifyReply): Promise<FastifyReply> {
+  const { words, api } = visit
+  const found = await find(visit, code)
+  const form = formOf(found.provider)
+  const typed = { settings: readSettings(form, body), sandbox: body.get(':sandbox') === 'true' }
+  const asked = await api.send<SuggestionsView>('POST', `${pathOf(found.provider)}/suggestions`, typed)
+  if (!asked.ok) {
+    const said = notice('bad', html`<p>${words.suggestRefused}</p>${sentences(words, asked.error)}`)
+    return reply.code(asked.status).page(await view(visit, found, code, { said, typed: { ...typed, error: asked.error } }))
+  }
+  const { data } = asked.body
+  const suggestions = Object.fromEntries(data.map(({ setting, values = [] }) => [
+    setting,
+    values.map(({ value, title }) => ({ value: String(value), label: title ?? String(value) }))
+  ]))
+  const said = html`${data.map((suggested) => suggestedSaid(words, form, suggested))}${
+    hasNewSecret(form, typed.settings) ? notice('warn', html`<p>${words.suggestSecrets}</p>`) : html``
+  }`
+  return reply.page(await view(visit, found, code, { said, typed: { ...typed, suggestions } }))
+}
+
+function suggestedSaid (
+  words: Words,
+  form: SettingsForm,
+  { setting, result, values = [], message }: SuggestionsView['data'][number]
+): Html {
+  const name = titleIn(words, form, setting)
+  if (result === 'ok') {
+    return notice(values.length === 0 ? 'warn' : 'good', html`<p>${fill(words.suggested, { name, n: values.length })}</p>`)
+  }
+  return notice(tones[result],
+    html`<p>${fill(words.suggestFailed, { name })}</p>${message === undefined ? html`` : sentences(words, { message })}`)
+}
+
+/** A secret that was typed does not come back. */
+function hasNewSecret ({ properties = {} }: SettingsForm, settings: JsonObject): boolean {
+  return Object.entries(settings).some(([name, value]) => typeof value === 'string' && properties[name]?.['x-secret'] === true)
+}
+
+type Typed = { settings: JsonObject, sandbox: boolean, error?: ErrorBody, suggestions?: Filled['suggestions'] }
 
 type Shown = { said?: Html | ((found: Found) => Html) | undefined, typed?: Typed }
 
@@ -153,7 +195,11 @@ ${
       ? html``
       : checkField({ name: ':sandbox', label: words.useSandbox, checked: typed?.sandbox ?? stored?.sandbox ?? false })
   }
-<div class="actions"><button>${words.save}</button></div></form>
+<div class="actions"><button>${words.save}</button>${
+    (provider.suggestions ?? []).length === 0
+      ? html``
+      : html` <button class="second" formaction="${at}/suggest">${words.suggest}</button>`
+  }</div></form>
 ${
     stored === undefined ? html`` : html`<hr><form method="post" action="${at}/check"><p>${words.checkIntro}</p>
 <div class="actions"><button class="second">${words.check}</button></div></form>
@@ -181,7 +227,7 @@ function filledOf ({ properties = {} }: SettingsForm, stored: ConfigurationView 
     const value = (secrets.includes(name) ? kept : typed.settings)[name]
     return value === undefined ? [] : [[name, value]]
   }))
-  return { values, problems: typed.error.details ?? [] }
+  return { values, problems: typed.error?.details ?? [], suggestions: typed.suggestions }
 }
 
 /** The problems of stored settings have paths within them. */

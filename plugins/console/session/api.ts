@@ -7,11 +7,11 @@ import { askOwn } from '../../hooks/own-request.ts'
 import { ProofNeeded } from './proof.ts'
 
 export { callbackTypes, deliveryStatuses, isUnderWay, noticeText, scopesWithin, searchedStepStatuses, statusClasses } from '@dispatch/core'
-export type { AuditView, CallbackSecrets, CallbackView, CheckView, ChoicesView, CompanyView, ConfigurationView, CreditsView,
-  DispatchRequestView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody, EventView, FoundDispatchView, GuideView, HoldView,
-  KeyView, LimitsView, LinkMailView, ListedProvider, LogCountView, MyConfig, NewCallbackSecret, NewEndpointView, NewKeyView, NoticeView,
-  ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView, SettingsView, StatisticsView,
-  UserView, ValidationResponse, VendorCallView } from '@dispatch/core'
+export type { AuditView, SuggestionsView, CallbackSecrets, CallbackView, CheckView, ChoicesView, CompanyView, ConfigurationView,
+  CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody, EventView, FoundDispatchView,
+  GuideView, HoldView, KeyView, LimitsView, LinkMailView, ListedProvider, LogCountView, MyConfig, NewCallbackSecret, NewEndpointView,
+  NewKeyView, NoticeView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView,
+  SettingsView, StatisticsView, UserView, ValidationResponse, VendorCallView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -38,8 +38,8 @@ export class ApiRefused extends Error {
  * where the person must prove again who they are.
  */
 export type Api = {
-  /** Throws {@link ApiRefused}. */
-  read: <Body>(path: string) => Promise<Body>
+  /** Throws {@link ApiRefused}. `newest`: as the newest version of the API tells it. */
+  read: <Body>(path: string, options?: { newest: true }) => Promise<Body>
   /** With a `key` a repeat changes nothing. */
   send: <Body>(method: Method, path: string, body?: object, key?: string) => Promise<ApiAnswer<Body>>
   /** A validation, whose answer tells more in the newest version of the API. */
@@ -107,8 +107,8 @@ export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor
         body: { bytes: answer.rawPayload, contentType: String(contentType), ...filename === undefined ? {} : { filename } }
       }
     },
-    async read<Body> (path: string) {
-      const answer = await asked<Body>('GET', path, {})
+    async read<Body> (path: string, { newest }: { newest?: true } = {}) {
+      const answer = await asked<Body>('GET', path, newest === true ? { version: latestVersion } : {})
       if (!answer.ok) throw new ApiRefused(answer)
       return answer.body
     }

@@ -1,6 +1,6 @@
 import { defineProvider, type DocumentHandle, failureOf, given, mailboxOf, type ServiceContracts, shortened,
   Type } from '@dispatch/core/provider'
-import { ask, Settings } from './settings.ts'
+import { ask, senders, Settings } from './settings.ts'
 import { subscribe, unsubscribe } from './webhook.ts'
 
 type Email = ServiceContracts['email']['dispatch']['email']
@@ -32,6 +32,7 @@ export default defineProvider({
     map: { unauthorized: 'authentication_error', account_under_validation: 'provider_error', not_enough_credits: 'provider_error' }
   },
   check: (call) => call.http.get(...ask(call, '/account'), Account),
+  suggestions: { allowedSenders: senders },
   services: {
     email: {
       maxSize: 20_000_000,

@@ -1,4 +1,4 @@
-import { AllowedSenders, type HttpCall, Secret, type Static, Type } from '@dispatch/core/provider'
+import { AllowedSenders, type Http, type HttpCall, Secret, type Static, type Suggestion, Type } from '@dispatch/core/provider'
 
 export const Settings = Type.Object({
   apiKey: Secret({
@@ -43,4 +43,14 @@ export type Call = { settings: Static<typeof Settings> }
 
 export function ask ({ settings: { apiKey } }: Call, path: string, more: HttpCall = {}): [url: string, call: HttpCall] {
   return [`https://api.brevo.com/v3${path}`, { headers: { 'api-key': apiKey }, ...more }]
+}
+
+const Senders = Type.Object({
+  senders: Type.Optional(Type.Array(Type.Object({ name: Type.String(), email: Type.String(), active: Type.Boolean() })))
+})
+
+/** The addresses that Brevo has confirmed. */
+export async function senders (call: Call & { http: Pick<Http, 'get'> }): Promise<Suggestion[]> {
+  const { senders: all = [] } = await call.http.get(...ask(call, '/senders'), Senders)
+  return all.filter(({ active }) => active).map(({ email: value, name: title }) => ({ value, title }))
 }

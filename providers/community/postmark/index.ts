@@ -4,6 +4,9 @@ import { Settings } from './settings.ts'
 const api = 'https://api.postmarkapp.com'
 /** 0 is success; HTTP says 422 for most refusals. */
 const Sent = Type.Object({ ErrorCode: Type.Integer(), Message: Type.String(), MessageID: Type.Optional(Type.String()) })
+const Streams = Type.Object({
+  MessageStreams: Type.Array(Type.Object({ ID: Type.String(), Name: Type.String(), MessageStreamType: Type.String() }))
+})
 
 /** https://postmarkapp.com/developer/webhooks/webhooks-overview */
 const Event = Type.Object({
@@ -34,6 +37,12 @@ export default defineProvider({
     map: { 10: 'authentication_error', 300: 'provider_error', 400: 'provider_error', 405: 'provider_error', 406: 'provider_error' }
   },
   check: ({ settings, http }) => http.get(`${api}/server`, { headers: tokenOf(settings) }, Type.Object({ ID: Type.Integer() })),
+  suggestions: {
+    async stream ({ settings, http }) {
+      const { MessageStreams: streams } = await http.get(`${api}/message-streams`, { headers: tokenOf(settings) }, Streams)
+      return streams.filter(({ MessageStreamType: type }) => type !== 'Inbound').map(({ ID: value, Name: title }) => ({ value, title }))
+    }
+  },
   services: {
     email: {
       maxSize: 10_000_000,

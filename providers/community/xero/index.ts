@@ -3,7 +3,7 @@ import { answer, approve, find, findUnrecorded, Invoices, makeDraft, pathOf, rea
 import { contactFields, contactOf } from './contact.ts'
 import { invoiceFields, referencesOf } from './invoice.ts'
 import { carries, limits } from './limits.ts'
-import { ask, type Call } from './request.ts'
+import { ask, type Call, tenantSuggestions } from './request.ts'
 import { Settings } from './settings.ts'
 
 /** https://developer.xero.com/documentation/guides/webhooks/overview/ */
@@ -34,6 +34,7 @@ export default defineProvider({
   },
   errors: { at: ['/Type', '/Title'], message: ['/Elements/0/ValidationErrors/0/Message', '/Detail', '/Message'] },
   check: async (call) => await call.http.get(...await ask(call, 'Invoices', { query: { page: '1', pageSize: '1' } }), Invoices),
+  suggestions: { tenantId: tenantSuggestions },
   services: {
     invoicing: {
       documentTypes: ['INVOICE'],

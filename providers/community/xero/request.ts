@@ -1,9 +1,12 @@
-import { type Context, type Http, type HttpCall, type JsonObject, refused, Type } from '@dispatch/core/provider'
+import { type Context, type Http, type HttpCall, type JsonObject, refused, type Static, type Suggestion,
+  Type } from '@dispatch/core/provider'
 import type { Settings } from './settings.ts'
 
 export type Call = Context<Settings, unknown>
 
-const Connections = Type.Array(Type.Object({ tenantId: Type.String(), tenantType: Type.String() }))
+const Connections = Type.Array(
+  Type.Object({ tenantId: Type.String(), tenantType: Type.String(), tenantName: Type.Optional(Type.String()) })
+)
 
 const api = 'https://api.xero.com'
 const oauth2 = { grant: 'authorization_code' } as const
@@ -26,9 +29,18 @@ async function tenantOf (call: Asking): Promise<string> {
   return await tenant
 }
 
-async function onlyTenant ({ http }: Asking): Promise<string> {
+/** The organisations that the person has chosen at Xero. */
+async function organisations ({ http }: Pick<Asking, 'http'>): Promise<Static<typeof Connections>> {
   const connections = await http.get(`${api}/connections`, { oauth2 }, Connections)
-  const [only, ...others] = connections.filter(({ tenantType }) => tenantType === 'ORGANISATION')
+  return connections.filter(({ tenantType }) => tenantType === 'ORGANISATION')
+}
+
+export async function tenantSuggestions (call: Pick<Asking, 'http'>): Promise<Suggestion[]> {
+  return (await organisations(call)).map(({ tenantId: value, tenantName: title }) => ({ value, ...title !== undefined && { title } }))
+}
+
+async function onlyTenant (call: Asking): Promise<string> {
+  const [only, ...others] = await organisations(call)
   if (only !== undefined && others.length === 0) return only.tenantId
   throw refused('organisation_needed', only === undefined
     ? 'The connection has no organisation: connect it again, and choose one at Xero.'

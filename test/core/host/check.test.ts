@@ -1,7 +1,9 @@
 import t from 'tap'
 import { callCheck } from '../../../core/host/call/check.ts'
+import { callSuggest } from '../../../core/host/call/suggest.ts'
 import { createNetwork } from '../../../core/host/http/network.ts'
 import type { InstalledProvider } from '../../../core/host/load/load.ts'
+import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import { createSandbox } from '../../../core/packages/sandbox/provider.ts'
 import { Secret, Type } from '../../../core/provider.ts'
 import { callContext, installedProvider, memoryLog, outside } from '../../fixtures/providers/call.ts'
@@ -39,7 +41,7 @@ await t.test('a check only reads, whatever the provider tries', async (t) => {
   ] as [string, Check][]) {
     t.same(await callCheck(checking(check), context), {
       result: 'cannot_be_checked',
-      message: `The check of the provider "acme" wanted ${what}, but a check only reads.`
+      message: `The check of the provider "acme" wanted ${what}, but it only reads.`
     })
   }
   t.equal(vendor.requests.length, before)
@@ -60,8 +62,12 @@ await t.test('an adapter in a process of its own is checked in the same way', as
   const source = `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
 export default defineProvider({
   code: 'acme', name: 'Acme', hosts: ['api.acme.test'], errors: { at: '/code', message: '/message' },
-  settings: Type.Object({ token: Type.Optional(Secret()) }),
+  settings: Type.Object({ token: Type.Optional(Secret()), account: Type.Optional(Type.Integer()) }),
   check: ({ settings, http }) => http.get('${url}', { bearer: settings.token }, Type.Object({ id: Type.String() })),
+  suggestions: {
+    account: async ({ settings, http, smtp }) => [(await http.get('${url}', { bearer: settings.token }, Type.Any())), ...Object.keys(smtp)
+      .map((title) => ({ value: 2, title }))]
+  },
   services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, dispatch: () => ({ id: '1', status: 'sent' }) } }
 })
 `
@@ -73,6 +79,35 @@ export default defineProvider({
   t.same(await callCheck(provider, context), { result: 'failed', code: 'E1', message: 'No: [redacted].' })
   vendor.on('GET /me', { json: {} })
   t.equal((await callCheck(provider, context)).result, 'cannot_be_checked')
+  t.same(provider.manifest.suggestions, ['account'])
+  vendor.on('GET /me', { json: { value: 1, title: 'tok_secret_1' } })
+  t.same(await callSuggest(provider, 'account', context), {
+    result: 'ok',
+    values: [{ value: 1, title: '[redacted]' }, { value: 2, title: 'verify' }]
+  }, 'it only reads')
+  vendor.on('GET /me', { json: { value: 'one' } })
+  t.same(await callSuggest(provider, 'account', context), { result: 'ok', values: [{ value: 2, title: 'verify' }] }, 'others do not fit')
+  vendor.on('GET /me', { status: 403, json: { code: 'E2', message: 'No scope for tok_secret_1.' } })
+  t.same(await callSuggest(provider, 'account', context), { result: 'failed', code: 'E2', message: 'No scope for [redacted].' })
+})
+
+await t.test('suggestions are for settings that there are, and for no secret', (t) => {
+  const told = (suggestions: unknown): unknown => {
+    const service = { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, dispatch: () => undefined }
+    const definition = {
+      code: 'acme',
+      name: 'Acme',
+      settings: Type.Object({ token: Secret() }),
+      suggestions,
+      services: { invoicing: service }
+    }
+    const fit = deriveManifest(definition, '1.0.0')
+    return fit.ok ? [] : fit.problems.map(({ path, code }) => [path, code])
+  }
+  t.same(told({ account: () => [] }), [['/suggestions/account', 'unknown_setting']])
+  t.same(told({ token: () => [] }), [['/suggestions/token', 'secret']])
+  t.same(told({ token: 'x' }), [['/suggestions', 'type']])
+  t.end()
 })
 
 await t.test('an adapter in a process of its own signs in at a mail server in the same way', async (t) => {

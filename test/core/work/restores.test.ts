@@ -437,7 +437,7 @@ async function asBefore (t: Test, url: string): Promise<string> {
   await sql`alter table steps drop column restored_to, drop column delivery_reason`.execute(owner)
   await sql`alter table users drop column language`.execute(owner)
   await sql`alter table notices drop column mail_id, drop column recorded_at`.execute(owner)
-  await sql`alter table provider_state drop column user_id, drop column bytes`.execute(owner)
+  await sql`alter table provider_state drop column user_id, drop column bytes, drop column expires_at`.execute(owner)
   await sql`alter table inbound drop column reading`.execute(owner)
   await sql`alter table configurations drop column subscriptions, drop column checked`.execute(owner)
   // Those of features have names of their own, and keep their tables.

@@ -43,8 +43,8 @@ function isTheHosts ({ webhooks = {}, connect = [], services: offered }: Manifes
     offered.esign?.capabilities.usesPhoneNumber === name
 }
 
-function knownOf ({ fixtures: { sends, questions, checks } }: ProviderUnderTest, name: string): Json[] {
-  return [...sends, ...questions, ...checks].flatMap(({ fixture: { settings } }) => settings[name] ?? [])
+function knownOf ({ fixtures: { sends, questions, checks, suggests } }: ProviderUnderTest, name: string): Json[] {
+  return [...sends, ...questions, ...checks, ...suggests].flatMap(({ fixture: { settings } }) => settings[name] ?? [])
 }
 
 function callsOf (subject: ProviderUnderTest, base: Base): Setting[] {

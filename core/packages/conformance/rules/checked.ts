@@ -1,8 +1,8 @@
 import { turnLimit } from '@dispatch/common'
-import { callCheck } from '@dispatch/core/host'
+import { callCheck, callSuggest } from '@dispatch/core/host'
 import { compareSignIn } from '../fixtures/compare-mail.ts'
 import { compareRequest, differs, fillPlaceholders, type PlaceholderValues } from '../fixtures/compare.ts'
-import type { CheckFixture } from '../fixtures/fixture.ts'
+import type { CheckFixture, SuggestFixture } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
 import { idempotencyKeys, references } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
@@ -15,10 +15,12 @@ import { sessionFaults } from './mails.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
-type Result = Awaited<ReturnType<typeof callCheck>>
+type Asked = Named<CheckFixture | SuggestFixture>
+type Result = Awaited<ReturnType<typeof callCheck | typeof callSuggest>>
 type Run = { result: Result } & Pick<ExchangeSession, 'requests' | 'mails' | 'signIn'>
+type Rule = 'checked' | 'suggested'
 
-/** For one check, in milliseconds that the event loop turns. */
+/** For one call, in milliseconds that the event loop turns. */
 const limit = 10_000
 
 /** Runs each check of the credentials, and attacks every request of those that succeed. */
@@ -29,20 +31,52 @@ export async function checkedCases (subject: ProviderUnderTest): Promise<Case[]>
       ? skipped('checked', 'the check of the credentials', 'The provider has none.')
       : judged('checked', 'the check of the credentials', [`"${code}" has fixtures of a check, but no function "check".`])]
   }
-  const good = checks.filter(({ fixture: { result } }) => result.result === 'ok')
-  const missing = good.length === 0 ? [judged('checked', 'credentials that work', ['There is none: write fixtures/check.ok.json.'])] : []
-  const told = await inTurn(checks, async (named) => judged('checked', named.name, faultsOf(named, await run(subject, named))))
-  const attacked = await inTurn(good, (named) => attackedCases(subject, named))
-  return [...missing, ...told, ...attacked.flat()]
+  const missing = checks.some(succeeds)
+    ? []
+    : [judged('checked', 'credentials that work', ['There is none: write fixtures/check.ok.json.'])]
+  return [...missing, ...await askedCases(subject, 'checked', checks)]
 }
 
-function faultsOf ({ fixture: { exchange = [], mail, result: expected } }: Named<CheckFixture>, run: Run): string[] {
+/** Runs the suggestions for each setting that has some, and attacks every request of those that succeed. */
+export async function suggestedCases (subject: ProviderUnderTest): Promise<Case[]> {
+  const { installed: { manifest: { suggestions = [] } }, fixtures: { suggests } } = subject
+  const isDeclared = ({ fixture: { setting } }: Named<SuggestFixture>): boolean => suggestions.includes(setting)
+  const strays = suggests.filter((named) => !isDeclared(named)).map(({ name, fixture: { setting } }) =>
+    judged('suggested', name, [`The provider has no suggestions for "${setting}".`])
+  )
+  if (suggestions.length === 0 && strays.length === 0) {
+    return [skipped('suggested', 'the suggestions for a setting', 'The provider has none.')]
+  }
+  const missing = suggestions.filter((setting) => !suggests.some((named) => named.fixture.setting === setting && showsSome(named)))
+    .map((setting) =>
+      judged('suggested', `suggestions for "${setting}"`, [`There is none with values: write fixtures/suggest.${setting}.json.`])
+    )
+  return [...strays, ...missing, ...await askedCases(subject, 'suggested', suggests.filter(isDeclared))]
+}
+
+function succeeds ({ fixture: { result } }: Asked): boolean {
+  return result.result === 'ok'
+}
+
+function showsSome ({ fixture: { result: { result, values = [] } } }: Named<SuggestFixture>): boolean {
+  return result === 'ok' && values.length > 0
+}
+
+async function askedCases (subject: ProviderUnderTest, rule: Rule, all: readonly Asked[]): Promise<Case[]> {
+  const told = await inTurn(all, async (named) => judged(rule, named.name, faultsOf(named, await run(subject, named))))
+  const attacked = await inTurn(all.filter(succeeds), (named) => attackedCases(subject, rule, named))
+  return [...told, ...attacked.flat()]
+}
+
+function faultsOf ({ fixture }: Asked, run: Run): string[] {
+  const { exchange = [], result: expected } = fixture
+  const mail = mailOf(fixture)
   const { result, requests, mails, signIn } = run
   const counting = exchange.filter((entry) => entry.expect.method !== 'GET' && !isSignIn(entry))
   const told: Readonly<Record<string, unknown>> = result
   const wanted = fillPlaceholders(exchange, filling)
   return [
-    ...counting.map(({ expect: { method, url } }) => `${method} ${url}: a check only reads.`),
+    ...counting.map(({ expect: { method, url } }) => `${method} ${url}: it only reads.`),
     ...requests.flatMap(({ request }, index) => {
       const expect = wanted[index]?.expect
       return expect === undefined
@@ -51,23 +85,29 @@ function faultsOf ({ fixture: { exchange = [], mail, result: expected } }: Named
     }),
     ...exchange.slice(requests.length).map(({ expect: { method, url } }) => `${method} ${url} was not sent.`),
     ...mail === undefined ? [] : compareSignIn(mail.expect, signIn()),
-    ...mails.length === 0 ? [] : ['An e-mail was sent: a check only reads.'],
+    ...mails.length === 0 ? [] : ['An e-mail was sent: it only reads.'],
     ...Object.entries(expected).flatMap(([field, value]) => differs(field, value, told[field]))
   ]
 }
 
-async function attackedCases (subject: ProviderUnderTest, named: Named<CheckFixture>): Promise<Case[]> {
-  const { fixture: { exchange = [], mail }, name } = named
+function mailOf (fixture: Asked['fixture']): CheckFixture['mail'] {
+  return 'mail' in fixture ? fixture.mail : undefined
+}
+
+async function attackedCases (subject: ProviderUnderTest, rule: Rule, named: Asked): Promise<Case[]> {
+  const { fixture, name } = named
+  const { exchange = [] } = fixture
+  const mail = mailOf(fixture)
   const trials = exchange.flatMap((_, at) => injectedFaults.filter((how) => wordFor(how) !== undefined).map((how) => ({ at, how })))
   const asked = await inTurn(trials, async ({ at, how }) => {
     const { result } = await run(subject, named, { attack: { at, how } })
-    return judged('checked', `${name}: request ${at + 1} ${how.name}`, differs('result', wordFor(how), result.result))
+    return judged(rule, `${name}: request ${at + 1} ${how.name}`, differs('result', wordFor(how), result.result))
   })
   const sessions = sessionFaults.filter(({ needs }) => mail !== undefined && (needs === undefined || mail.expect.user !== undefined))
   const signedIn = await inTurn(sessions, async (mailAttack) => {
     const { result } = await run(subject, named, { mailAttack })
     const word = mailAttack.outcome === 'rejected' ? 'failed' : 'cannot_be_checked'
-    return judged('checked', `${name}: the mail server ${mailAttack.name}`, differs('result', word, result.result))
+    return judged(rule, `${name}: the mail server ${mailAttack.name}`, differs('result', word, result.result))
   })
   return [...asked, ...signedIn]
 }
@@ -88,11 +128,13 @@ const filling: PlaceholderValues = {
 
 async function run (
   { installed, stages: [stage] }: ProviderUnderTest,
-  { fixture: { settings, facts, sandbox = false, exchange = [], mail } }: Named<CheckFixture>,
+  { fixture }: Asked,
   attacks: Pick<ExchangeScript, 'attack' | 'mailAttack'> = {}
 ): Promise<Run> {
+  const { settings, facts, sandbox = false, exchange = [] } = fixture
+  const mail = mailOf(fixture)
   const session = await stage.play({ exchange: fillPlaceholders(exchange, filling), ...(mail !== undefined && { mail }), ...attacks })
-  const none = (): Promise<never> => Promise.reject(new TypeError('A check has no documents and no checkpoint.'))
+  const none = (): Promise<never> => Promise.reject(new TypeError('It has no documents and no checkpoint.'))
   const resources = {
     network: session.network,
     account: 'the company',
@@ -115,7 +157,10 @@ async function run (
   const limited = turnLimit(limit)
   try {
     const signal = AbortSignal.any([session.givenUp, limited.signal])
-    return { ...session, result: await callCheck(installed, context, { signal }) }
+    const result = 'setting' in fixture
+      ? await callSuggest(installed, fixture.setting, context, { signal })
+      : await callCheck(installed, context, { signal })
+    return { ...session, result }
   } finally {
     limited.clear()
     await session.close()

@@ -73,6 +73,24 @@ await t.test('the password of a mail server is a secret', async (t) => {
   t.strictSame(cases.map(({ why }) => why), ['"password" is sent as "password" of a mail server: declare it as Secret().'])
 })
 
+await t.test('what a vendor suggests for a setting is shown by a fixture, and fits its form', async (t) => {
+  const told = async (change: (folder: string) => Promise<void>): Promise<unknown> => {
+    const folder = join(await directory(t), 'qonto')
+    await cp(fileURLToPath(new URL('../../../../providers/qonto', import.meta.url)), folder, { recursive: true })
+    await change(folder)
+    const { cases } = await runConformance(folder, { only: ['suggested'] })
+    return cases.filter(({ status }) => status === 'failed').map(({ why }) => why)
+  }
+  const edit = (file: string, from: string, to: string) => async (folder: string): Promise<void> => {
+    const path = join(folder, file)
+    await writeFile(path, (await readFile(path, 'utf8')).replace(from, to))
+  }
+  t.same(await told(() => Promise.resolve()), [])
+  has(t, await told((folder) => rm(join(folder, 'fixtures/suggest.iban.json'))), [/write fixtures\/suggest\.iban\.json/])
+  has(t, await told(edit('api.ts', 'iban: value, name', 'name: value, name')), [/"values"|values/])
+  has(t, await told(edit('index.ts', 'suggestions: { iban: accounts },', '')), [/no suggestions for "iban"/])
+})
+
 await t.test('what a provider does with signers is declared, and shown by a fixture', async (t) => {
   const shown = async (change: (folder: string) => Promise<void>): Promise<string[]> => {
     const folder = join(await directory(t), 'docusign')

@@ -104,10 +104,10 @@ function plainFacts (facts: object): object {
 function stateOf ({ ask }: Outside, call: number): State {
   return {
     get: async (key) => (await ask('state', { call, word: 'get', key })).value as JsonObject | undefined,
-    async put (key, value) {
-      await ask('state', { call, word: 'put', key, value })
+    async put (key, value, how = {}) {
+      await ask('state', { call, word: 'put', key, value, how })
     },
-    putIfAbsent: async (key, value) => (await ask('state', { call, word: 'putIfAbsent', key, value })).value as JsonObject,
+    putIfAbsent: async (key, value, how = {}) => (await ask('state', { call, word: 'putIfAbsent', key, value, how })).value as JsonObject,
     async delete (key) {
       await ask('state', { call, word: 'delete', key })
     }

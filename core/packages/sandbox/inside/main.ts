@@ -45,6 +45,8 @@ function handlers (): Answers {
       runCall(call, (own) => functionAt(definition, 'services', service, verb)(request, contextOf(outside, call, own, context))),
     credentials: ({ call, context }) =>
       runCall(call, (own) => functionAt(definition, 'check')(checkContextOf(contextOf(outside, call, own, context)))),
+    suggest: ({ call, setting, context }) =>
+      runCall(call, (own) => functionAt(definition, 'suggestions', setting)(checkContextOf(contextOf(outside, call, own, context)))),
     async takeBack ({ call, made, id }) {
       const takeBack = open.get(made)?.takeBacks[id]
       if (takeBack === undefined) throw new Error('What was to be taken back is not known any more.')

@@ -16,7 +16,7 @@ await t.test('a verb has everything that its context says, and the host does it'
       const { reference, idempotencyKey, repeated, settings, requestSettings, sandbox, state, http } = context
       context.log.info({ token: settings.token }, 'the token is ' + settings.token)
       console.log('printed with ' + settings.token)
-      await state.put('seen', { reference })
+      await state.put('seen', { reference }, { ttl: 3600 })
       const draft = await http.post('${api}/drafts', { bearer: settings.token, json: request.data }, Type.Object({ id: Type.String() }))
       await context.checkpoint(draft.id)
       await context.wait(0.01)

@@ -6,6 +6,7 @@ import type { State } from '../../../../core/host/call/context.ts'
 import { StateFull } from '../../../../core/host/call/state.ts'
 import type { Json } from '../../../../core/packages/common/json.ts'
 import { callFunctionWithin } from '../../../../core/store/db/database-functions.ts'
+import { forgetState } from '../../../../core/store/db/retention.ts'
 import { adapterState, createProviderState, keepForRun } from '../../../../core/store/vendor/provider-state.ts'
 import { later, moment, openFunctions } from './support.ts'
 
@@ -186,4 +187,27 @@ await t.test('without a quota nothing is counted', async (t) => {
   const state = createProviderState(database, { companyId, providerCode: 'simulator' })
   for (let nth = 0; nth < 3; nth++) await state.put(`k${nth}`, 'x'.repeat(1_000))
   t.equal((await kept(companyId)).length, 3)
+})
+
+await t.test('what has a time to live counts no longer than that, makes room, and is swept away', async (t) => {
+  const { company_id: companyId } = await opened()
+  const state = stateOf(companyId, { keys: 2 })
+  const inPast = (key: string) =>
+    sql`update provider_state set expires_at = now() - interval '1 second' where company_id = ${companyId} and key = ${key}`.execute(
+      database.owner
+    )
+  await state.put('a', 1, { ttl: 3600 })
+  await state.put('b', 1, { ttl: 3600 })
+  t.same([await state.get('a'), await state.putIfAbsent('a', 2, { ttl: 60 })], [1, 1], 'as long as it lasts it stands')
+  await t.rejects(state.put('c', 1), StateFull)
+  await inPast('a')
+  t.equal(await state.get('a'), undefined)
+  t.equal(await state.putIfAbsent('a', 3), 3, 'what has expired is absent')
+  t.equal(await state.get('a'), 3, 'and what is written without one lasts')
+  await inPast('b')
+  await state.put('c', 1)
+  t.same((await kept(companyId)).map(([key]) => key), ['a', 'c'], 'what has expired makes room')
+  await inPast('c')
+  await forgetState(database, { before: await database.time(), limit: 1_000 })
+  t.same((await kept(companyId)).map(([key]) => key), ['a'])
 })

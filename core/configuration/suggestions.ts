@@ -1,0 +1,106 @@
+import { type JsonObject, memoizeByIdentity } from '@dispatch/common'
+import { LRUCache } from 'lru-cache'
+import { createHash, randomUUID } from 'node:crypto'
+import type { Keyring } from '../access/keyring.ts'
+import { DispatchError, refusal } from '../contract/errors.ts'
+import type { SuggestionsView } from '../contract/response.ts'
+import type { Version } from '../contract/versions.ts'
+import { callSuggest, type Suggested } from '../host/call/suggest.ts'
+import type { Host } from '../host/host.ts'
+import type { InstalledProvider } from '../host/load/load.ts'
+import type { SettingsSchema } from '../host/settings/settings-schema.ts'
+import { changeSettings } from '../host/settings/settings.ts'
+import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
+import { connectionProblem } from './connections.ts'
+import { findInstalled, findServing } from './find.ts'
+import { ownCallContext, type OwnCalls } from './own-call.ts'
+import { openConfiguration, vaultOf } from './vault.ts'
+
+/** Settings that are not saved yet, as they would be saved. */
+type Unsaved = { settings?: JsonObject, sandbox?: boolean, version?: Version }
+
+/**
+ * Asks a vendor which values the settings of its configuration may have: of those that are stored, or as they would be saved. What it
+ * answered is kept for five minutes. Throws `not_found` for no such provider, or for nothing to ask with, and `validation_failed` for
+ * settings that do not fit.
+ */
+export type Suggestions = (owner: Owner, code: string, unsaved: Unsaved) => Promise<SuggestionsView>
+
+type Options = OwnCalls & { configurations: Pick<Configurations, 'latest'>, host: Host, keyring: Keyring }
+
+/** What a vendor suggests for a setting, and when it said so. */
+type Known = { suggested: Suggested, at: Date }
+
+/** Milliseconds. */
+const keptFor = 5 * 60_000
+/** A busy company pushes out its own answers alone. */
+const kept = { companies: 200, ofCompany: 20 }
+
+export function createSuggestions (options: Options): Suggestions {
+  const { keyring, now } = options
+  const companies = new LRUCache<number, LRUCache<string, Known>>({ max: kept.companies })
+
+  async function ask (owner: Owner, provider: InstalledProvider, configuration: StoredConfiguration, setting: string): Promise<Known> {
+    const { companyId } = owner
+    const problem = connectionProblem(provider, configuration)
+    if (problem !== undefined) return { suggested: { result: 'failed', code: problem.code, message: problem.message }, at: now() }
+    const settings = openConfiguration(keyring, companyId, configuration)
+    const answers = companies.get(companyId) ?? new LRUCache<string, Known>({ max: kept.ofCompany })
+    companies.set(companyId, answers)
+    const key = keyOf(owner, provider, configuration, [setting, settings])
+    const before = answers.get(key)
+    if (before !== undefined && now().getTime() - before.at.getTime() < keptFor) return before
+    const suggested = await callSuggest(provider, setting, ownCallContext(options, { companyId, provider, configuration, settings }))
+    const known = { suggested, at: now() }
+    if (suggested.result === 'ok') answers.set(key, known)
+    return known
+  }
+
+  return async (owner, code, unsaved) => {
+    const serving = await findServing(options, owner, code)
+    const provider = serving?.provider ?? findInstalled(options, owner, code)
+    const configuration = unsaved.settings === undefined
+      ? serving?.configuration
+      : asSaved(options, owner, { provider, stored: serving?.configuration }, { ...unsaved, settings: unsaved.settings })
+    if (configuration === undefined) throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here.`)
+    return {
+      data: await Promise.all((provider.manifest.suggestions ?? []).map(async (setting) => {
+        const { suggested: { result, ...told }, at } = await ask(owner, provider, configuration, setting)
+        return { setting, result, ...told, at: at.toISOString() }
+      }))
+    }
+  }
+}
+
+/** A configuration as it would be if these settings were saved. Its connection goes on where that would go on. */
+function asSaved (
+  { keyring, now }: Pick<Options, 'keyring' | 'now'>,
+  owner: Owner,
+  { provider, stored }: { provider: InstalledProvider, stored: StoredConfiguration | undefined },
+  { settings, sandbox = stored?.sandbox ?? false, version }: Unsaved & { settings: JsonObject }
+): StoredConfiguration {
+  const changed = changeSettings(askingForm(provider.manifest)(provider.manifest.settings), stored?.settings ?? { plain: {}, secrets: {} },
+    settings, { vault: vaultOf(keyring, owner, provider.code), now: now(), base: '/settings', ...(version !== undefined && { version }) })
+  if (!changed.ok) throw refusal('validation_failed', changed.problems)
+  const { before: _, ...kept } = stored ?? {
+    userId: owner.userId,
+    providerCode: provider.code,
+    updatedAt: now(),
+    account: randomUUID()
+  }
+  return { ...kept, settings: changed.value, sandbox }
+}
+
+/** The form in which a setting may be missing that the vendor has suggestions for. */
+const askingForm = memoizeByIdentity(({ suggestions = [] }: InstalledProvider['manifest']) =>
+  memoizeByIdentity(({ required = [], ...form }: SettingsSchema): SettingsSchema => ({
+    ...form,
+    required: required.filter((name) => !suggestions.includes(name))
+  }))
+)
+
+/** For what an answer counts. Settings with their secrets are in it as a digest alone. */
+function keyOf ({ userId }: Owner, { digest }: InstalledProvider, { sandbox, connection }: StoredConfiguration, asked: unknown): string {
+  const about = [userId, digest, sandbox, connection?.client, connection?.connectedAt, asked]
+  return createHash('sha256').update(JSON.stringify(about)).digest('base64')
+}

@@ -1,0 +1,6 @@
+import { type Kysely, sql } from 'kysely'
+
+/** When what a provider remembers counts no more; null: it always does. */
+export async function up (db: Kysely<unknown>): Promise<void> {
+  await sql.raw('alter table provider_state add column expires_at timestamptz;').execute(db)
+}
