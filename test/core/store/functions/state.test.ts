@@ -193,7 +193,7 @@ await t.test('what has a time to live counts no longer than that, makes room, an
   const { company_id: companyId } = await opened()
   const state = stateOf(companyId, { keys: 2 })
   const inPast = (key: string) =>
-    sql`update provider_state set expires_at = now() - interval '1 second' where company_id = ${companyId} and key = ${key}`.execute(
+    sql`update provider_state set expires_at = ${later(-1)} where company_id = ${companyId} and key = ${key}`.execute(
       database.owner
     )
   await state.put('a', 1, { ttl: 3600 })
