@@ -23,7 +23,7 @@ export type { Json, JsonObject, Mailbox, Place } from '@dispatch/common'
 export type { DocumentHandle } from '@dispatch/common'
 export type { TurnedAway } from './contract/recipients.ts'
 export type { CheckContext, Context, Keeping, State, TakeBack } from './host/call/context.ts'
-export type { Suggestion } from './host/call/suggest.ts'
+export type { Suggestion } from './host/manifest/suggestion.ts'
 export type { ServiceContracts } from './services/names.ts'
 export type { Accepted, Cancel, Dispatch, FetchDocument, Found, Idempotency, Lookup, Poll, ProviderDefinition, Reported, ServiceDefinition,
   Status, Subscribe, Subscription, Unsubscribe } from './host/manifest/definition.ts'

@@ -1,6 +1,7 @@
 import { compile, pointer, type Problem } from '@dispatch/common'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import type { InstalledProvider } from '../load/load.ts'
+import { Suggestion } from '../manifest/suggestion.ts'
 import { checkSettings } from '../settings/settings.ts'
 import type { CheckResult } from './check.ts'
 import { type CallContext, type CallLimits, type FailedCall, invokeFunction } from './invoke.ts'
@@ -9,13 +10,6 @@ import { readingOnly } from './reading-only.ts'
 
 /** The vendor has more than a form can show: those that come first are shown. */
 const most = 200
-
-/** A value of a setting that the vendor has, and what it is called there. */
-const Suggestion = Type.Object({
-  value: Type.Union([Type.String({ minLength: 1, maxLength: 500 }), Type.Number()]),
-  title: Type.Optional(Type.String({ minLength: 1, maxLength: 500 }))
-}, { additionalProperties: false })
-export type Suggestion = Static<typeof Suggestion>
 
 /** The values of a setting that the vendor has, or why they are not known. `code` is the vendor's. */
 export type Suggested =

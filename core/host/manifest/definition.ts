@@ -5,7 +5,6 @@ import type { ServiceName } from '../../services/names.ts'
 import type { ServiceContracts } from '../../services/names.ts'
 import type { CheckContext, Context } from '../call/context.ts'
 import type { ErrorReading } from '../call/failure.ts'
-import type { Suggestion } from '../call/suggest.ts'
 import type { NoFields } from '../settings/fields.ts'
 import type { Webhooks } from '../webhook/webhook.ts'
 import type { Carried } from './carries.ts'
@@ -13,6 +12,7 @@ import type { Connect } from './connect.ts'
 import type { Ignored } from './ignores.ts'
 import type { Limit } from './limits.ts'
 import type { ProviderCheck } from './provider-check.ts'
+import type { Suggestion } from './suggestion.ts'
 
 /** A vendor's answer to an accepted request: its own id and status, and further fields that the client may see. */
 export type Accepted = JsonObject & { readonly id: string, readonly status: string }
