@@ -46,7 +46,7 @@ export function createProviderState (
         (queries) =>
           queries.selectFrom('provider_state').select('value').where('company_id', '=', companyId)
             .where('provider_code', '=', providerCode).where('key', '=', key)
-            .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', database.now)])).executeTakeFirst())
+            .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', database.now)])).executeTakeFirst())
       return row?.value
     },
     async put (key, value, how) {
