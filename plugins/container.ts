@@ -131,6 +131,7 @@ export async function createApp (
     put('database', database)
     put('passwordPolicy', allOf(features.flatMap(({ passwordPolicy }) => passwordPolicy ?? [])))
     put('accessEnds', accessEndsOf(features))
+    put('recipients', features.flatMap(({ recipients }) => recipients?.() ?? []))
     put('verifications', features.flatMap(({ verification }) => verification ?? []))
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))

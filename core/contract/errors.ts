@@ -1,4 +1,5 @@
 import type { Problem } from '@dispatch/common'
+import { isSince, type Version } from './versions.ts'
 
 /**
  * The one table of errors: word → HTTP status, when it occurs, and the default for Retry-After in seconds. Responses, the OpenAPI document
@@ -41,6 +42,12 @@ export const errorTable = {
   configuration_missing: { status: 422, when: 'No provider is chosen, it is unknown, or it has no valid configuration.' },
   authentication_error: { status: 422, when: 'The provider refused the credentials of the company.' },
   idempotency_key_reused: { status: 422, when: 'The idempotency key was used before with another request.' },
+  suppressed: {
+    status: 422,
+    when: 'Nothing may be sent to a recipient: the details say since when and why. Before 1.1.0 it is a `validation_failed`.',
+    since: '1.1.0',
+    before: 'validation_failed'
+  },
   partially_dispatched: {
     status: 422,
     when: 'Some steps of a chain succeeded before one failed. Do not send the request again: a retry runs the rest.'
@@ -72,7 +79,7 @@ export const errorTable = {
     when: 'It is not known yet whether the request was recorded. If so, the dispatch continues; a minute later 404 says that it was not.'
   },
   outcome_unknown: { status: 504, when: 'The provider may have accepted the request. It is not sent again before the outcome is known.' }
-} as const satisfies Record<string, { status: number, when: string, retryAfter?: number }>
+} as const satisfies Record<string, { status: number, when: string, retryAfter?: number, since?: Version, before?: string }>
 
 /** The machine-readable word of an error: the `error` field of every error body. */
 export type ErrorWord = keyof typeof errorTable
@@ -80,6 +87,12 @@ export type ErrorWord = keyof typeof errorTable
 /** The table's row of an error word. */
 export function errorRow (word: ErrorWord): { status: number, when: string, retryAfter?: number } {
   return errorTable[word]
+}
+
+/** The word of an error in a version of the API: one that came later is another one before. */
+export function wordIn (word: ErrorWord, version: Version): ErrorWord {
+  const row = errorTable[word]
+  return 'since' in row && !isSince(row.since, version) ? row.before : word
 }
 
 /** The state of a rate limit: `quota` calls per `window` seconds; `remaining` calls now, all of them again in `reset` seconds. */

@@ -19,6 +19,7 @@ import type { DispatchRef, StepRef } from '../store/dispatch/runs.ts'
 import type { OutcomeSpool } from './recover/outcome-spool.ts'
 import type { DocumentUrl } from './respond/result.ts'
 import type { Leases } from './run/leases.ts'
+import type { RecipientBook } from './recipients.ts'
 import type { Templates } from './templates.ts'
 
 /** The jobs of what goes on later: at once, or not before so many seconds have passed. */
@@ -61,6 +62,8 @@ export type PipelineDependencies = {
   /** Where calls of providers are noted. */
   exchanges?: { add: (call: EndedCall) => void }
   jobs: PipelineJobs
+  /** What is known of those to whom companies send. */
+  recipients: readonly RecipientBook[]
   accounts: Accounts
   outbox: Outbox
   keyring: Keyring

@@ -7,11 +7,13 @@ import type { Findings } from './service.ts'
 const load = createRequire(import.meta.url)
 const library = (): typeof Library => load('libphonenumber-js/max') as typeof Library
 
+export const e164 = /^\+[1-9][0-9]{6,14}$/
+
 /** An E.164 phone number. */
 export function PhoneNumber (): TString {
   return Type.String({
     title: 'PhoneNumber',
-    pattern: '^\\+[1-9][0-9]{6,14}$',
+    pattern: e164.source,
     description: 'an E.164 phone number, with + and country code, such as +33612345678',
     examples: ['+33612345678']
   })

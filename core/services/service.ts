@@ -48,6 +48,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   checkDocument?(fields: Fields, data: JsonObject): Problem[]
   /** Who signs the document, by name and in their order. */
   signers?(fields: Fields): readonly string[]
+  /** Who gets it, where it goes to addresses by which a recipient can be known again. */
+  recipients?: Addressees<Fields>
   /** The paper that its document is printed on, and why the provider cannot print a page, where it cannot. */
   paper?: {
     of(fields: Fields, provider: ProviderFacts<Capabilities> | undefined): PaperSize
@@ -91,6 +93,28 @@ export type SharedFact<Fields> = {
  * which its schema then judges.
  */
 export type StatedField = { place: string, read?: (stated: Json) => Json }
+
+/** One of those who get something: the field that names them, and their place in it where that is a list. */
+export type Addressee = { address: string, field: string, index?: number }
+
+/**
+ * The recipients of a service. `known`: an address in the one writing in which all are compared; undefined for what is none.
+ * `suppressedBy`: what becomes of a dispatch after which nothing more may be sent to its recipient, and why.
+ */
+export type Addressees<Fields> = {
+  in(fields: Fields): Addressee[]
+  known(address: string): string | undefined
+  suppressedBy?: Readonly<Record<string, SuppressionReason>>
+  /** The field that asks for a way to unsubscribe, and who may, where it does. */
+  unsubscribing?: { field: string, of(fields: Fields): string | undefined }
+}
+
+/**
+ * Why nothing is sent to somebody: no mail server has them, they complained, they asked for it by a click or by an answer, or the company
+ * does not want it.
+ */
+export const suppressionReasons = ['hard_bounce', 'complaint', 'unsubscribed', 'stopped', 'manual'] as const
+export type SuppressionReason = typeof suppressionReasons[number]
 
 /** A template as its facts are looked for: `services` are those that it is made for. */
 export type FactsTemplate = {

@@ -4,8 +4,9 @@ import type { AccessEnd, Accounts, Addresses, ApiKeys, Authentication, Breakers,
   Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool,
   ExchangeLog, FetchJson, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, LinkMail, Log,
   MailedSecrets, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, PasswordPolicy, Pipeline, PipelineDependencies,
-  PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SecondFactors, Sessions, SigningKeys, State,
-  Suggestions, Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
+  PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, RecipientBook, ReleaseQueue, RequestLog, SecondFactors, Sessions,
+  SigningKeys, State, Suggestions, Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver,
+  WebhookVerifier } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { FileStore } from '@dispatch/files'
@@ -107,6 +108,8 @@ export type AppDependencies = {
   jobs: PipelineJobs
   releaseQueue: ReleaseQueue
   outbox: Outbox
+  /** What features know of those to whom companies send. */
+  recipients: readonly RecipientBook[]
   pipelineDependencies: PipelineDependencies
   pipeline: Pipeline
   queue: Queue

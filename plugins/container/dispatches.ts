@@ -72,6 +72,7 @@ export const dispatches: Factories = {
     jobs: get('jobs'),
     accounts: get('accounts'),
     outbox: get('outbox'),
+    recipients: get('recipients'),
     now: get('now'),
     newId: get('newId')
   }),
@@ -108,7 +109,7 @@ export async function beginWork (get: Get): Promise<Worker> {
   })
   const following = {
     statusQuery,
-    onStatusChange: createStatusChangeHandler({ database: get('database'), jobs: get('jobs'), outbox: get('outbox') })
+    onStatusChange: createStatusChangeHandler(get('pipelineDependencies'))
   }
   return startWorker({
     ...shared,

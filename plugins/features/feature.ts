@@ -1,5 +1,5 @@
 import { lazy } from '@dispatch/common'
-import type { AccessEnd, Check, Database, FactorStore, Migrations, PasswordPolicy, Verification } from '@dispatch/core'
+import type { AccessEnd, Check, Database, FactorStore, Migrations, PasswordPolicy, RecipientBook, Verification } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
 import type { ConsoleParts, MenuEntry, PageParts, ProviderSection, Text } from '../console/session/visit.ts'
@@ -71,6 +71,8 @@ export type Definition<Needed extends Needs> = {
   verification?: FactorStore & { check: (given: Given<Needed>) => Check }
   /** What it says of the passwords of users: those of a company may have to sign in otherwise. */
   passwordPolicy?: (given: Given<Needed>) => PasswordPolicy
+  /** What it knows of those to whom companies send: it is asked before a dispatch is recorded and before each call. */
+  recipients?: (given: Given<Needed>) => RecipientBook
   /** Ends the ways in of a user that it brings, besides those of its verification: for one whom somebody else has got into. */
   endAccess?: AccessEnd
   /** Resolves when nothing that a request has begun is under way: asked when the service stops, while all that it needs is there. */
@@ -93,6 +95,7 @@ export type BoundFeature = Omit<Feature, 'bind' | 'verification'> & {
   routes?: Routes
   session?: Routes
   passwordPolicy?: () => PasswordPolicy
+  recipients?: () => RecipientBook
   prepare?: () => Promise<void>
   providers?: () => Promise<ProviderSource>
   verification?: Verification
@@ -103,7 +106,7 @@ export type BoundFeature = Omit<Feature, 'bind' | 'verification'> & {
 export type Feature =
   & Omit<
     Definition<Needs>,
-    'provides' | 'prepare' | 'providers' | 'routes' | 'verification' | 'work' | 'drain' | 'session' | 'passwordPolicy'
+    'provides' | 'prepare' | 'providers' | 'routes' | 'verification' | 'work' | 'drain' | 'session' | 'passwordPolicy' | 'recipients'
   >
   & {
     /** What users have of its kind of verification. */
@@ -132,7 +135,7 @@ export function consolePartsOf (features: readonly BoundFeature[]): ConsoleParts
 
 /** Defines a feature: `export default defineFeature({ name: 'notes', needs: service('database', 'now'), … })`. */
 export function defineFeature<const Needed extends Needs> (definition: Definition<Needed>): Feature {
-  const { provides, prepare, providers, routes, verification, work, drain, session, passwordPolicy, ...rest } = definition
+  const { provides, prepare, providers, routes, verification, work, drain, session, passwordPolicy, recipients, ...rest } = definition
   const provisions = provides?.(({ name }, create) => ({ name, create })) ?? []
   const facts = { ...rest, provided: provisions.map(({ name }) => name) }
   return {
@@ -150,6 +153,7 @@ export function defineFeature<const Needed extends Needs> (definition: Definitio
         ...work === undefined ? {} : { work: () => work(given) },
         ...session === undefined ? {} : { session: { plugin: session as Plugin<object>, options: given } },
         ...passwordPolicy === undefined ? {} : { passwordPolicy: lazy(() => passwordPolicy(given)) },
+        ...recipients === undefined ? {} : { recipients: lazy(() => recipients(given)) },
         ...drain === undefined ? {} : { drain: () => drain(given) }
       }
     }

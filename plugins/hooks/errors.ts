@@ -1,6 +1,6 @@
 import { didYouMean } from '@dispatch/common'
 import { chainFault, DatabaseUnavailable, DispatchError, type ErrorBody, errorRow, errorTable, type ErrorWord, isServiceName,
-  serviceNames } from '@dispatch/core'
+  serviceNames, wordIn } from '@dispatch/core'
 import { TemplateWorkersBusy } from '@dispatch/documents'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
@@ -64,9 +64,10 @@ function isEvent ({ method, raw: { url = '' } }: FastifyRequest): boolean {
 }
 
 function send (error: DispatchError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  request.errorWord = error.word
+  const word = wordIn(error.word, request.apiVersion)
+  request.errorWord = word
   const body: ErrorBody = {
-    error: error.word,
+    error: word,
     message: error.message,
     requestId: request.id,
     ...(error.details === undefined ? {} : { details: [...error.details] }),

@@ -2,7 +2,7 @@
  * `@dispatch/plugins/routes`: what the routes of a feature are made of.
  */
 export { compileValidator } from '../hooks/body-parsing.ts'
-export { decodedBits } from '../hooks/content-encoding.ts'
+export { decoded, decodedBits } from '../hooks/content-encoding.ts'
 export { askOwn } from '../hooks/own-request.ts'
 export { boundaryOf, readForm } from '../hooks/form.ts'
 export { type Html, html } from '../html.ts'

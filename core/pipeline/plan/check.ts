@@ -21,6 +21,7 @@ import { isServiceName } from '../../services/names.ts'
 import type { CheckInput, Findings } from '../../services/service.ts'
 import { contradictions } from '../../services/shared-facts.ts'
 import { factsTemplateOf, sharedContent } from '../facts.ts'
+import { suppressed } from '../recipients.ts'
 import type { StoredTemplate } from '../templates.ts'
 import { checkCallback, checkCallbackAddress, checkEvents, checkFormats, checkPapers, checkSignaturePlaces,
   checkSigned } from './chain-checks.ts'
@@ -31,6 +32,8 @@ import { type Signing, signingOf, type TemplateFindings } from './template-check
 export type CheckOptions = {
   templateFindings: TemplateFindings
   foreseen: Foreseen
+  /** The problems of its recipients, to whom nothing may be sent. */
+  screened?: readonly Problem[]
   link: string
   mode: Mode
   now: () => Date
@@ -80,7 +83,7 @@ export function faultsOf (draft: ResolvedRequest, options: CheckOptions): Proble
 
 function findingsOf (
   draft: ResolvedRequest,
-  { templateFindings, foreseen, link, mode, now, guard, version = usualVersion }: CheckOptions
+  { templateFindings, foreseen, screened = [], link, mode, now, guard, version = usualVersion }: CheckOptions
 ): Findings[] {
   const { request, steps, deferred } = draft
   const all = [...steps, ...deferred]
@@ -97,6 +100,7 @@ function findingsOf (
     checkPapers(steps, deferred),
     checkSigned(steps, deferred),
     checkEvents(steps, deferred),
+    { problems: [...screened] },
     ...all.map((step) => checkSettings(step, version)),
     ...all.flatMap((step) => {
       const own = (findings: Findings): Findings => placed(findings, step)
@@ -157,8 +161,9 @@ type Surroundings = Pick<CheckInput<never, never>, 'today' | 'otherServices' | '
 /** Checks fields that replace those of a recorded step. `data`: of its template, which may be gone. Throws as {@link checkRequest} does. */
 export async function checkAgain (
   step: ResolvedStep,
-  { now, metadata, redactorFor, ...surroundings }: Omit<Surroundings, 'today'> & {
+  { now, metadata, redactorFor, screened, ...surroundings }: Omit<Surroundings, 'today'> & {
     data: JsonObject
+    screened: readonly Problem[]
     metadata: DispatchRequest['metadata']
     now: () => Date
     redactorFor: RedactorFor
@@ -184,7 +189,8 @@ export async function checkAgain (
       today: time.toISOString().slice(0, 10),
       ...surroundings
     }),
-    await checkForeseen(step, { data: surroundings.data, metadata, now: time, redactorFor })
+    await checkForeseen(step, { data: surroundings.data, metadata, now: time, redactorFor }),
+    { problems: [...screened] }
   ])
 }
 
@@ -192,12 +198,13 @@ function allOf (found: readonly Findings[], kind: keyof Findings): Problem[] {
   return distinct(found.flatMap((findings) => findings[kind] ?? []))
 }
 
+/** The codes of problems that are an error of their own where nothing else is wrong. */
+const alone = ['configuration_missing', suppressed] as const
+
 function refuseFaults (found: readonly Findings[]): void {
   const [expectations, problems] = [allOf(found, 'expectations'), allOf(found, 'problems')]
   if (expectations.length > 0) throw refusal('expectation_failed', expectations)
-  if (problems.length > 0) {
-    throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
-  }
+  if (problems.length > 0) throw refusal(alone.find((word) => problems.every(({ code }) => code === word)) ?? 'validation_failed', problems)
 }
 
 function checkChoices (steps: readonly ResolvedStep[]): Findings {

@@ -15,6 +15,7 @@ import type { Facts } from '../../services/service.ts'
 import type { StepCandidate } from '../../store/db/schema.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { screenAll } from '../recipients.ts'
 import { listedIn, type Step, type StepProvider, unbegun } from '../step.ts'
 import { checkRequest, faultsOf, foresee, type Foreseen } from './check.ts'
 import { orderLists } from './lists.ts'
@@ -93,7 +94,11 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
       const foreseen = (tried: ResolvedRequest): Promise<Foreseen> => foresee(tried, { now: now(), redactorFor })
       const { draft, warnings: left } = await orderLists(read,
         async (tried) => faultsOf(tried, { ...checking, foreseen: await foreseen(tried) }))
-      const warnings = checkRequest(draft, { ...checking, foreseen: await foreseen(draft) })
+      const [told, screened] = await Promise.all([
+        foreseen(draft),
+        screenAll(dependencies.recipients, actor.companyId, [...draft.steps, ...draft.deferred])
+      ])
+      const warnings = checkRequest(draft, { ...checking, foreseen: told, screened })
       return planOf(draft, [...left, ...warnings], {
         prices,
         newId,

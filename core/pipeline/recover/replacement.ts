@@ -13,6 +13,7 @@ import type { Replacement } from '../../store/dispatch/runs.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { checkAgain } from '../plan/check.ts'
 import { recordedData, recordedTemplate } from '../plan/recorded-template.ts'
+import { screenAll } from '../recipients.ts'
 
 const closed = { additionalProperties: false }
 const readers = new Map<ServiceName, Validator<Readonly<Record<string, JsonObject>>>>(serviceNames.map((name) => [
@@ -155,15 +156,17 @@ async function recheck (
     }
   const data = recordedData(record, step) ?? {}
   const template = await recordedTemplate(dependencies, record, step)
+  const content = template === undefined ? {} : { template: { template, data, path: '/template/data' } }
   await checkAgain({
     service,
     fields,
     settings: step.request_settings,
     at: (field) => `/${service}/${field}`,
-    ...(template === undefined ? {} : { template: { template, data, path: '/template/data' } }),
+    ...content,
     ...choice
   }, {
     data,
+    screened: await screenAll(dependencies.recipients, record.company_id, [{ service, fields, ...content }]),
     metadata: record.metadata,
     now,
     redactorFor: redactorsOf(keyring, record.company_id),

@@ -9,11 +9,13 @@ import type { PipelineDependencies } from '../dependencies.ts'
  * What follows a change of a delivery status: deferred steps that wait for it are queued, those whose event can no longer come are skipped,
  * and the company is called back. A mark is only told to the company.
  */
-export function createStatusChangeHandler ({ database, jobs, outbox }: Pick<
+export function createStatusChangeHandler ({ database, jobs, outbox, recipients }: Pick<
   PipelineDependencies,
-  'database' | 'jobs' | 'outbox'
+  'database' | 'jobs' | 'outbox' | 'recipients'
 >): OnStatusChange {
-  return async (queries, { companyId, dispatchId, service }, status) => {
+  return async (queries, step, status, facts) => {
+    const { companyId, dispatchId, service } = step
+    for (const book of recipients) await book.told(queries, step, status, facts)
     const event = `${service}.${status}`
     const type = callbackTypes.find((told) => told === event)
     if (!isDeliveryMark(service, status)) {

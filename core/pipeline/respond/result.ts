@@ -3,7 +3,8 @@ import { isDeliveryService, refusalOf, tellsDelivery } from '../../contract/deli
 import type { DispatchRequestView, DispatchView, EventView, GeneratedDocument, StepResult,
   VendorCallView } from '../../contract/response.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
-import { type Version } from '../../contract/versions.ts'
+import { wordIn } from '../../contract/errors.ts'
+import { latestVersion, type Version } from '../../contract/versions.ts'
 import { services } from '../../services/index.ts'
 import type { ServiceName } from '../../services/names.ts'
 import type { StepError } from '../../store/db/schema.ts'
@@ -83,7 +84,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl, versio
       ...optional('deferredState', deferredStateOf(step)),
       ...optional('nextTryAt', (step.next_try_at ?? step.rests.at(-1)?.next_try_at)?.toISOString()),
       ...deliveryOf(step, version),
-      ...(step.error === null ? {} : { error: stepError(step.error) })
+      ...(step.error === null ? {} : { error: stepError(step.error, version) })
     })),
     requestId: record.request_id,
     ...optional('nextTryAt', record.next_try_at?.toISOString()),
@@ -147,8 +148,8 @@ export function generatedDocument ({ expiresAt, ...document }: StoredDocument, d
 }
 
 /** Why a step was not done, as clients read it. */
-export function stepError ({ word, message, details }: StepError): NonNullable<StepResult['error']> {
-  return { error: word, message, ...(details === undefined ? {} : { details: [...details] }) }
+export function stepError ({ word, message, details }: StepError, version: Version = latestVersion): NonNullable<StepResult['error']> {
+  return { error: wordIn(word, version), message, ...(details === undefined ? {} : { details: [...details] }) }
 }
 
 /** The template of a row: a dispatch's row has that of its first step. */

@@ -31,7 +31,7 @@ export type ChainDocument = { document: StoredDocument, signatures: Content['doc
 /** Gets the document that a step takes over, when it is needed. */
 export type HandOn = () => Promise<ChainDocument | undefined>
 
-type ContentDependencies = Pick<PipelineDependencies, 'renderer' | 'files' | 'documentUrl' | 'mailedSecrets' | 'newId' | 'now'>
+type ContentDependencies = Pick<PipelineDependencies, 'renderer' | 'files' | 'documentUrl' | 'mailedSecrets' | 'newId' | 'now' | 'recipients'>
 
 /**
  * Renders the template of a step, or takes what was rendered before. Throws a RenderError when the data do not fit the template, and
@@ -44,6 +44,7 @@ export async function prepareContent (dependencies: ContentDependencies, run: Ru
     data: step.template?.data ?? {},
     metadata: run.metadata,
     ...await linkFor(dependencies, step, hand),
+    ...unsubscribeUrlFor(dependencies, run, step),
     ...content.content,
     ...withSecret(dependencies, run, step, content.content as Partial<Content['message']>)
   }
@@ -57,6 +58,16 @@ export async function prepareContent (dependencies: ContentDependencies, run: Ru
 async function linkFor ({ documentUrl }: ContentDependencies, { fields }: Step, hand: HandOn): Promise<{ link?: string }> {
   const chain = isLinked(fields) ? await hand() : undefined
   return chain === undefined ? {} : { link: documentUrl(chain.document) }
+}
+
+/** Where the recipient of a step asks for no more, if the request asks for that. */
+function unsubscribeUrlFor (
+  { recipients: [book] }: ContentDependencies,
+  { companyId }: Run,
+  { service, fields }: Step
+): { unsubscribeUrl?: string } {
+  const address = services[service].recipients?.unsubscribing?.of(fields)
+  return book === undefined || address === undefined ? {} : { unsubscribeUrl: book.unsubscribeUrl(companyId, { service, address }) }
 }
 
 /**

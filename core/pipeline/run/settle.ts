@@ -215,6 +215,9 @@ export function settlementOfFailure (error: unknown, place = '', template?: Pick
   if (error instanceof DispatchError && (error.word === 'document_expired' || error.word === 'document_damaged')) {
     return { outcome: 'rejected', error: { word: error.word, message: error.message } }
   }
+  if (error instanceof DispatchError && error.word === 'suppressed') {
+    return { outcome: 'rejected', error: { word: error.word, message: error.message, details: [...error.details ?? []] } }
+  }
   if (error instanceof DatabaseUnavailable) {
     return { outcome: 'unavailable', error: { word: 'service_unavailable', message: `${error.message} Nothing was sent.` } }
   }

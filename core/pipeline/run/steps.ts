@@ -7,6 +7,7 @@ import type { EventActor, StepCandidate } from '../../store/db/schema.ts'
 import { beginAttempt, type Settlement } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recordLateOutcome } from '../recover/late-outcomes.ts'
+import { requireWelcome } from '../recipients.ts'
 import type { RunResult } from '../respond/result.ts'
 import { isCallable, isOffPath, settled, type Step } from '../step.ts'
 import { checkDocuments, prepareCall } from './call.ts'
@@ -166,6 +167,8 @@ async function makeReady (dependencies: PipelineDependencies, run: Run, step: St
     if (by !== undefined && by.provider === undefined) {
       throw new DispatchError('provider_unavailable', `The provider "${by.code}" is not installed any more.`)
     }
+    // One whose attempt stands in its record has just been planned.
+    if (by !== undefined && run.attempted !== stepId) await requireWelcome(dependencies.recipients, companyId, step)
     const { made, document, fresh } = await prepareContent(dependencies, run, step, hand)
     if (by !== undefined) {
       await checkDocuments(dependencies, run, made,

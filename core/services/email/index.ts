@@ -1,4 +1,4 @@
-import { asciiMailbox, comparable, type DocumentHandle, EmailAddress, hasAsciiLocalPart, type JsonObject, Line, type Problem,
+import { asciiMailbox, comparable, type DocumentHandle, EmailAddress, hasAsciiLocalPart, type JsonObject, Line, pointer, type Problem,
   readMailbox } from '@dispatch/common'
 import { textOfHtml } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
@@ -9,9 +9,9 @@ import { checkLink, withLink } from '../link.ts'
 import type { CheckInput, Findings, ProvidedService, ProviderFacts, SharedFact } from '../service.ts'
 import { console } from './console.ts'
 import { delivery } from './delivery.ts'
-import { checkMailHeaders, MailHeaders } from './mail-headers.ts'
+import { checkMailHeaders, MailHeaders, oneClickHeaders } from './mail-headers.ts'
 import { outline } from './outline.ts'
-import { duplicatesIn, listOf, recipientsOf } from './recipients.ts'
+import { addresseesOf, duplicatesIn, knownAddress, listOf, recipientsOf } from './recipients.ts'
 import { isAllowedSender } from './senders.ts'
 
 const mostRecipients = 50
@@ -58,6 +58,13 @@ export const EmailFields = Type.Object({
     })
   ),
   headers: Type.Optional(MailHeaders),
+  unsubscribe: Type.Optional(
+    Type.Boolean({
+      title: 'EmailUnsubscribe',
+      default: false,
+      description: 'true: the mail program of the one recipient offers to unsubscribe by one click (RFC 8058).'
+    })
+  ),
   attachGenerated: Type.Optional(
     Type.Boolean({ title: 'AttachGenerated', default: true, description: 'Whether the generated document is attached.' })
   )
@@ -144,6 +151,12 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
   shared: [subjectFact, addressFact],
   tells: ({ subject, to }) => ({ subject, ...addressTold(listOf(to)) }),
   stated: { to: { place: '/recipient/email' }, subject: { place: '/subject' } },
+  recipients: {
+    in: addresseesOf,
+    known: knownAddress,
+    suppressedBy: { bounced: 'hard_bounce', complained: 'complaint' },
+    unsubscribing: { field: 'unsubscribe', of: (fields) => fields.unsubscribe === true ? addresseesOf(fields)[0]?.address : undefined }
+  },
   chain: { consumes: 'attachment', takes: attaches },
   capabilities: EmailCapabilities,
   price: 0,
@@ -157,6 +170,7 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
       expectations: [...checkSender(subject), ...checkRecipients(subject)],
       problems: [
         ...checkMailHeaders(subject.fields.headers, subject.at('headers')),
+        ...checkUnsubscribe(subject),
         ...checkAddresses(subject),
         ...checkPictures(subject.provider, () => subject.template.showsPictures?.() ?? false),
         ...body.problems ?? []
@@ -185,6 +199,7 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
   request (fields, made) {
     const { from, replyTo, subject, headers } = fields
     const { attachments, inline = [], ...body } = contentOf(fields, made)
+    const ownHeaders = made.unsubscribeUrl === undefined ? headers : { ...headers, ...oneClickHeaders(made.unsubscribeUrl) }
     const { to, cc, bcc } = recipientsOf(fields)
     const answersTo = listOf(replyTo).map(asciiMailbox)
     return {
@@ -196,7 +211,7 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
         ...(answersTo[0] === undefined ? {} : { replyTo: answersTo.length === 1 ? answersTo[0] : answersTo }),
         subject,
         ...body,
-        ...(headers === undefined ? {} : { headers })
+        ...(ownHeaders === undefined ? {} : { headers: ownHeaders })
       },
       inline,
       attachments,
@@ -228,6 +243,25 @@ function checkRecipients ({ fields: { to }, at }: EmailSubject): Problem[] {
   return listOf(to).length > 0
     ? []
     : [{ path: at('to'), code: 'no_recipient', message: 'There is no recipient: give at least one address.' }]
+}
+
+/** One message has one address at which its recipient unsubscribes, so that of several nobody would know who has. */
+function checkUnsubscribe ({ fields, at }: EmailSubject): Problem[] {
+  if (fields.unsubscribe !== true) return []
+  const { to, cc, bcc } = recipientsOf(fields)
+  const own = Object.keys(fields.headers ?? {}).find((name) => /^list-unsubscribe/i.test(name))
+  return [
+    ...to.length + cc.length + bcc.length <= 1 ? [] : [{
+      path: at('unsubscribe'),
+      code: 'one_recipient',
+      message: 'Only a mail to one recipient can be unsubscribed from: send one to each.'
+    }],
+    ...own === undefined ? [] : [{
+      path: pointer(at('headers'), own),
+      code: 'contradiction',
+      message: 'The field "unsubscribe" adds this header: leave out one of the two.'
+    }]
+  ]
 }
 
 /** Checks what the provider can do with the addresses. */

@@ -92,4 +92,9 @@ const rules: Readonly<Record<string, Rule>> = {
   ]
 }
 
+/** The headers by which a mail program unsubscribes with one click. */
+export function oneClickHeaders (url: string): MailHeaders {
+  return { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': oneClick }
+}
+
 const oneClick = 'List-Unsubscribe=One-Click'

@@ -1,4 +1,5 @@
-import { comparable } from '@dispatch/common'
+import { comparable, readMailbox } from '@dispatch/common'
+import type { Addressee } from '../service.ts'
 
 const kinds = ['to', 'cc', 'bcc'] as const
 type Kind = typeof kinds[number]
@@ -17,6 +18,18 @@ export function recipientsOf (given: Recipients): Record<Kind, string[]> {
   return { to: listed('to'), cc: listed('cc'), bcc: listed('bcc') }
 }
 
+/** All recipients where they are named, each address as all are compared. */
+export function addresseesOf (given: Recipients): Addressee[] {
+  return kinds.flatMap((field) =>
+    listOf(given[field]).map((mailbox, index) => ({ address: comparedAs(mailbox), field, ...Array.isArray(given[field]) && { index } }))
+  )
+}
+
+/** An address as all are compared; undefined for what is none. */
+export function knownAddress (text: string): string | undefined {
+  return readMailbox(text) !== undefined ? comparedAs(text) : undefined
+}
+
 /** Those who were named before, each with the list where they stand again. */
 export function duplicatesIn (given: Recipients): readonly Named[] {
   return sortOut(given).again
@@ -25,10 +38,14 @@ export function duplicatesIn (given: Recipients): readonly Named[] {
 type Named = { field: Kind, mailbox: string }
 
 /** Hardly any mail system tells upper and lower case apart, and two copies are worse than one. */
+function comparedAs (mailbox: string): string {
+  return comparable(mailbox).toLowerCase()
+}
+
 function sortOut (given: Recipients): { first: Named[], again: Named[] } {
   const known = new Set<string>()
   const all = kinds.flatMap((field) =>
-    listOf(given[field]).map((mailbox) => ({ field, mailbox, address: comparable(mailbox).toLowerCase() }))
+    listOf(given[field]).map((mailbox) => ({ field, mailbox, address: comparedAs(mailbox) }))
   )
   const { first = [], again = [] } = Object.groupBy(all, ({ address }) => {
     const isNew = !known.has(address)

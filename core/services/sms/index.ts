@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { textOf } from '../data.ts'
 import { checkMost, checkOffered } from '../limits.ts'
 import { checkLink, isLinked, withLink } from '../link.ts'
-import { areOneNumber, checkPhoneNumber, checkTakesTexts, dialled, PhoneNumber } from '../phone.ts'
+import { areOneNumber, checkPhoneNumber, checkTakesTexts, dialled, e164, PhoneNumber } from '../phone.ts'
 import type { CheckInput, Findings, ProvidedService, ProviderFacts, SharedFact } from '../service.ts'
 import { console } from './console.ts'
 import { delivery } from './delivery.ts'
@@ -86,6 +86,10 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
   shared: [numberFact],
   tells: ({ phoneNumber }) => ({ recipient: { phoneNumber } }),
   stated: { phoneNumber: { place: '/recipient/phoneNumber' } },
+  recipients: {
+    in: ({ phoneNumber }) => [{ address: dialled(phoneNumber), field: 'phoneNumber' }],
+    known: (text) => e164.test(text) ? dialled(text) : undefined
+  },
   chain: { consumes: 'link' },
   capabilities: SmsCapabilities,
   price: 0,

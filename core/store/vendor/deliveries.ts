@@ -22,8 +22,16 @@ export type TrackedStep<Service extends DeliveryService = DeliveryService> = {
   remoteId: string
 }
 
-/** Runs in the same transaction when the delivery status of a step has changed, or it has got a mark. */
-export type OnStatusChange = (queries: OwnerQueries, step: TrackedStep, status: DeliveryStatus | DeliveryMark) => Promise<void>
+/**
+ * Runs in the same transaction when the delivery status of a step has changed, or it has got a mark. `facts`: what the vendor tells
+ * besides, such as the `recipient`.
+ */
+export type OnStatusChange = (
+  queries: OwnerQueries,
+  step: TrackedStep,
+  status: DeliveryStatus | DeliveryMark,
+  facts: JsonObject
+) => Promise<void>
 
 /** What the vendor reported about a step: a status, a mark, or (null) a word that the provider does not know. */
 export type DeliveryUpdate = {
@@ -200,7 +208,7 @@ async function moveStep (
         before.delivery_status, 'changed', changes,
         'message', case when changes then ${(status === null ? undefined : refusalOf(service, status)) ?? null}::text end))
     from before returning (facts->>'changed')::boolean as changed`.execute(queries)
-  if (event?.changed === true && status !== null) await moved(queries, step, status)
+  if (event?.changed === true && status !== null) await moved(queries, step, status, facts)
 }
 
 /** Notes a mark of a step once for each recipient: a mail that is opened often is one entry of the timeline, and one callback. */
@@ -228,7 +236,7 @@ async function markStep (
     from locked where not exists (select from events where events.dispatch_id = ${dispatchId} and events.step_id = locked.step_id
       and events.facts->>'status' = ${mark} and events.facts->>'recipient' is not distinct from ${facts['recipient'] ?? null}::text)
     returning true as new`.execute(queries)
-  if (event !== undefined) await moved(queries, step, mark)
+  if (event !== undefined) await moved(queries, step, mark, facts)
 }
 
 /**

@@ -1,0 +1,66 @@
+import { type JsonObject, pointer, type Problem } from '@dispatch/common'
+import { refusal } from '../contract/errors.ts'
+import { services } from '../services/index.ts'
+import type { ServiceName } from '../services/names.ts'
+import type { OnStatusChange } from '../store/vendor/deliveries.ts'
+import type { Step } from './step.ts'
+
+/** Who gets something of a dispatch. `address`: in the one writing of its service; `path`: where the request names them. */
+export type Recipient = { service: ServiceName, address: string, path: string, templateId?: number }
+
+/** What is known of those to whom companies send. A feature brings it. */
+export type RecipientBook = {
+  /** The problems of those to whom nothing may be sent: asked before a dispatch is recorded, and again before each call. */
+  screen: (companyId: number, recipients: readonly Recipient[]) => Promise<Problem[]>
+  /** In the transaction in which a vendor tells what has become of a step. */
+  told: OnStatusChange
+  /** Where a recipient asks for no more. The same one gets the same address again. */
+  unsubscribeUrl: (companyId: number, recipient: Pick<Recipient, 'service' | 'address'>) => string
+}
+
+/** The code of a problem with a recipient to whom nothing may be sent. */
+export const suppressed = 'suppressed'
+
+/** A step as it names those who get it. `at`: where a field of it stands in the request. */
+type Sending = {
+  service: ServiceName
+  fields: JsonObject
+  template?: { template: { id: number } } | undefined
+  at?: (field: string) => string
+}
+
+/** Those who get something of a step, each where its fields name them. */
+export function recipientsIn ({ service, fields, template, at = placeIn(service) }: Sending): Recipient[] {
+  return (services[service].recipients?.in(fields) ?? []).map(({ address, field, index }) => ({
+    service,
+    address,
+    path: index === undefined ? at(field) : pointer(at(field), index),
+    ...template !== undefined && { templateId: template.template.id }
+  }))
+}
+
+const placeIn = (service: ServiceName) => (field: string): string => `/${service}/${field}`
+
+/** The problems of all who would get something. Without a book nobody is refused, and nobody can unsubscribe. */
+export async function screenAll (books: readonly RecipientBook[], companyId: number, sending: readonly Sending[]): Promise<Problem[]> {
+  if (books.length === 0) return sending.flatMap(withoutBook)
+  return await screen(books, companyId, sending.flatMap(recipientsIn))
+}
+
+function withoutBook ({ service, fields, at = placeIn(service) }: Sending): Problem[] {
+  const asked = services[service].recipients?.unsubscribing
+  if (asked?.of(fields) === undefined) return []
+  return [{ path: at(asked.field), code: 'not_supported', message: 'Nobody can unsubscribe at this installation: leave it out.' }]
+}
+
+async function screen (books: readonly RecipientBook[], companyId: number, recipients: readonly Recipient[]): Promise<Problem[]> {
+  return recipients.length === 0 ? [] : (await Promise.all(books.map((book) => book.screen(companyId, recipients)))).flat()
+}
+
+/** Throws `suppressed` where a recipient of a step may get nothing any more. Of one that others have got, those that are left count. */
+export async function requireWelcome (books: readonly RecipientBook[], companyId: number, step: Step): Promise<void> {
+  const left = step.rest?.recipients.map((address) => services[step.service].recipients?.known(address))
+  const recipients = recipientsIn(step).filter(({ address }) => left?.includes(address) ?? true)
+  const problems = await screen(books, companyId, recipients)
+  if (problems.length > 0) throw refusal(suppressed, problems)
+}
