@@ -65,7 +65,8 @@ export { AnyJsonObject, ProblemSchema, ProviderCode, Timestamp } from './contrac
 export { canTransition, deliveryMarks, deliveryMarksOf, deliveryServices, deliveryStatuses, deliveryStatusesOf, isDeliveryService,
   type DeliveryService } from './contract/delivery.ts'
 export { CompanyDomains } from './contract/domains.ts'
-export { DispatchError, errorRow, errorTable, presentable, refusal, wordIn, type RateLimitStatus, type ErrorWord } from './contract/errors.ts'
+export { DispatchError, errorRow, errorTable, presentable, refusal, wordIn, type RateLimitStatus,
+  type ErrorWord } from './contract/errors.ts'
 export { keyScopes, type KeyScope } from './contract/key-scopes.ts'
 export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './contract/keys.ts'
 export { LinkMailBody, LinkMailView } from './contract/link-mail.ts'

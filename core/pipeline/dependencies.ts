@@ -16,10 +16,10 @@ import type { Configurations } from '../store/configuration/configurations.ts'
 import type { Database, OwnerQueries } from '../store/db/database.ts'
 import type { PreparedJobs } from '../store/db/jobs.ts'
 import type { DispatchRef, StepRef } from '../store/dispatch/runs.ts'
+import type { RecipientBook } from './recipients.ts'
 import type { OutcomeSpool } from './recover/outcome-spool.ts'
 import type { DocumentUrl } from './respond/result.ts'
 import type { Leases } from './run/leases.ts'
-import type { RecipientBook } from './recipients.ts'
 import type { Templates } from './templates.ts'
 
 /** The jobs of what goes on later: at once, or not before so many seconds have passed. */

@@ -1,9 +1,9 @@
 import type { Problem } from '@dispatch/common'
 import { isDeliveryService, refusalOf, tellsDelivery } from '../../contract/delivery.ts'
+import { wordIn } from '../../contract/errors.ts'
 import type { DispatchRequestView, DispatchView, EventView, GeneratedDocument, StepResult,
   VendorCallView } from '../../contract/response.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
-import { wordIn } from '../../contract/errors.ts'
 import { latestVersion, type Version } from '../../contract/versions.ts'
 import { services } from '../../services/index.ts'
 import type { ServiceName } from '../../services/names.ts'

@@ -31,7 +31,10 @@ export type ChainDocument = { document: StoredDocument, signatures: Content['doc
 /** Gets the document that a step takes over, when it is needed. */
 export type HandOn = () => Promise<ChainDocument | undefined>
 
-type ContentDependencies = Pick<PipelineDependencies, 'renderer' | 'files' | 'documentUrl' | 'mailedSecrets' | 'newId' | 'now' | 'recipients'>
+type ContentDependencies = Pick<
+  PipelineDependencies,
+  'renderer' | 'files' | 'documentUrl' | 'mailedSecrets' | 'newId' | 'now' | 'recipients'
+>
 
 /**
  * Renders the template of a step, or takes what was rendered before. Throws a RenderError when the data do not fit the template, and

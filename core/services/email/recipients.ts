@@ -44,9 +44,7 @@ function comparedAs (mailbox: string): string {
 
 function sortOut (given: Recipients): { first: Named[], again: Named[] } {
   const known = new Set<string>()
-  const all = kinds.flatMap((field) =>
-    listOf(given[field]).map((mailbox) => ({ field, mailbox, address: comparedAs(mailbox) }))
-  )
+  const all = kinds.flatMap((field) => listOf(given[field]).map((mailbox) => ({ field, mailbox, address: comparedAs(mailbox) })))
   const { first = [], again = [] } = Object.groupBy(all, ({ address }) => {
     const isNew = !known.has(address)
     known.add(address)

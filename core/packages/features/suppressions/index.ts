@@ -1,0 +1,53 @@
+import { defineFeature, ports, service } from '@dispatch/plugins/feature'
+import { pages } from './pages/pages.ts'
+import { routes } from './routes/routes.ts'
+import { createSuppressions, suppressions } from './service/suppressions.ts'
+import { fillSuppressions } from './store/suppressions.ts'
+import { words as en } from './words.en.ts'
+import { words as fr } from './words.fr.ts'
+
+const reading = { scopes: ['read_all'] } as const
+const changing = { roles: ['admin'], scopes: ['configuration'] } as const
+
+/** To whom companies send nothing: mail to them came back, they complained or unsubscribed, or the company wants it so. */
+export default defineFeature({
+  name: 'suppressions',
+  needs: { ...service('config', 'database', 'linkKey', 'newId', 'now'), templates: ports.templates, suppressions },
+  provides: (provide) => [
+    provide(suppressions,
+      ({ config: { publicUrl }, database, linkKey, newId, now, templates }) =>
+        createSuppressions({ database, templates, linkKey, publicUrl, newId, now }))
+  ],
+  tables: { suppressions: 'company', transactional_templates: 'company' },
+  migrations: { 'suppressions/001-suppressions': () => import('./migrations/001-suppressions.ts') },
+  recipients: (given) => given.suppressions,
+  routes,
+  before: 'listProviders',
+  permissions: {
+    listSuppressions: reading,
+    readSuppression: reading,
+    exportSuppressions: reading,
+    listTransactionalTemplates: reading,
+    addSuppression: changing,
+    importSuppressions: changing,
+    removeSuppression: changing,
+    markTransactional: changing,
+    showUnsubscription: { public: true },
+    unsubscribe: { public: true }
+  },
+  pages,
+  menu: [{
+    section: 'suppressions',
+    path: '/console/suppressions',
+    label: { en: en.suppressions, fr: fr.suppressions },
+    after: 'dispatches',
+    roles: ['admin', 'member']
+  }],
+  audit: {
+    'suppression.added': { en: en.auditAdded, fr: fr.auditAdded },
+    'suppression.imported': { en: en.auditImported, fr: fr.auditImported },
+    'suppression.removed': { en: en.auditRemoved, fr: fr.auditRemoved },
+    'suppression.transactional': { en: en.auditTransactional, fr: fr.auditTransactional }
+  },
+  isolation: fillSuppressions
+})

@@ -1,0 +1,212 @@
+import { suppressionReasons } from '@dispatch/core'
+import { ApiRefused, choiceField, errorOf, fill, folded, type Html, html, isFiltered, linesField, notice, page, type Query, readFilter,
+  said, table, textField, time, type Typed, withQuery, wordFor, wrongOf } from '@dispatch/plugins/console'
+import type { FastifyPluginCallback, FastifyReply } from 'fastify'
+import { channels, type ImportView, type SuppressionView } from '../contract/suppressions.ts'
+import { reasonWord, type Visit, visitOf, type Words } from './words.ts'
+
+const at = '/console/suppressions'
+export const apiPath = '/api/v1/suppressions'
+const fields = ['channel', 'reason', 'search', 'cursor'] as const
+type Filter = Readonly<Record<typeof fields[number], string>>
+
+type Named = { Params: { id: string } }
+type Sent = { Body: URLSearchParams }
+
+/** To whom the company sends nothing. */
+export const listPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: Query }>('/suppressions', async (request, reply) => {
+    const visit = visitOf(request)
+    const { words } = visit
+    const { added, known, address, removed } = request.query
+    const told = typeof added === 'string' && typeof known === 'string'
+      ? good(fill(words.suppressionImported, { added, known }))
+      : typeof address === 'string'
+      ? good(fill(words.suppressionAdded, { address }))
+      : removed === undefined
+      ? html``
+      : good(words.suppressionRemoved)
+    return reply.page(await listView(visit, { filter: readFilter(request.query, fields), told }))
+  })
+
+  app.post<Sent>('/suppressions', async (request, reply) => {
+    const [visit, { body }] = [visitOf(request), request]
+    const added = await visit.api.send<SuppressionView>('POST', apiPath, {
+      channel: body.get('channel') ?? '',
+      address: body.get('address') ?? '',
+      ...optional(body, 'note')
+    })
+    if (added.ok) return reply.redirect(withQuery(at, { address: added.body.address }), 303)
+    return refused(visit, reply.code(added.status), { body, error: errorOf(added) })
+  })
+
+  app.post<Sent>('/suppressions/import', { bodyLimit: 5 * 1024 * 1024 }, async (request, reply) => {
+    const [visit, { body }] = [visitOf(request), request]
+    const channel = body.get('channel') ?? ''
+    const lines = (body.get('addresses') ?? '').split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '')
+    const done = await visit.api.send<ImportView>('POST', `${apiPath}/import`, {
+      suppressions: lines.map((address) => ({ channel, address }))
+    })
+    if (done.ok) return reply.redirect(withQuery(at, { added: String(done.body.added), known: String(done.body.known) }), 303)
+    return refused(visit, reply.code(done.status), { body, error: errorOf(done) })
+  })
+
+  app.get<Named>('/suppressions/:id', async (request, reply) => reply.page(await removalView(visitOf(request), request.params.id)))
+
+  app.post<Named & Sent>('/suppressions/:id/remove', async (request, reply) => {
+    const [visit, { body, params: { id } }] = [visitOf(request), request]
+    const removed = await visit.api.send('DELETE', withQuery(`${apiPath}/${encodeURIComponent(id)}`, { why: body.get('why') ?? '' }))
+    if (removed.ok) return reply.redirect(`${at}?removed=1`, 303)
+    if (removed.status === 404) throw new ApiRefused(removed)
+    return reply.code(removed.status).page(await removalView(visit, id, { body, error: errorOf(removed) }))
+  })
+
+  app.get('/suppressions/suppressions.csv', async (request, reply) => {
+    const gone = new AbortController()
+    reply.raw.once('close', () => {
+      gone.abort()
+    })
+    return reply.headers({
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="suppressions.csv"',
+      'content-security-policy': 'default-src \'none\'; sandbox',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store'
+    }).send(await visitOf(request).api.stream(`${apiPath}/export?format=csv`, gone.signal))
+  })
+  done()
+}
+
+const good = (text: string): Html => notice('good', html`<p>${text}</p>`)
+
+function optional (body: URLSearchParams, name: string): Record<string, string> {
+  const value = (body.get(name) ?? '').trim()
+  return value === '' ? {} : { [name]: value }
+}
+
+async function refused (visit: Visit, reply: FastifyReply, typed: Typed): Promise<FastifyReply> {
+  return reply.page(await listView(visit, { filter: readFilter({}, fields), typed }))
+}
+
+async function listView (
+  visit: Visit,
+  { filter, told = html``, typed }: { filter: Filter, told?: Html, typed?: Typed }
+): Promise<Html> {
+  const { words, api, actor: { role } } = visit
+  const { data, nextCursor } = await api.read<{ data: SuppressionView[], nextCursor: string | null }>(
+    withQuery(apiPath, { ...filter, limit: '50' })
+  )
+  const isAdmin = role !== 'member'
+  const none = isFiltered(filter) ? words.suppressionsNoneFound : words.suppressionsNone
+  const main = html`${told}<section aria-label="${words.filter}"><p>${words.suppressionsIntro}</p>${
+    folded(words, isFiltered(filter), filterForm(words, filter))
+  }</section>
+<section aria-label="${words.suppressions}">${data.length === 0 ? html`<p>${none}</p>` : list(words, data, isAdmin)}${
+    nextCursor === null
+      ? html``
+      : html`<hr><p><a href="${withQuery(at, { ...filter, cursor: nextCursor })}" rel="next">${words.older}</a></p>`
+  }<p><a href="${at}/suppressions.csv">${words.suppressionExport}</a></p></section>
+${isAdmin ? forms(words, typed) : html``}`
+  return page({ ...visit, path: at }, { title: words.suppressions, section: 'suppressions', main })
+}
+
+function filterForm (words: Words, filter: Filter): Html {
+  return html`<form action="${at}" class="filters">
+${
+    choiceField({
+      name: 'channel',
+      label: words.suppressionChannel,
+      value: filter.channel,
+      none: words.suppressionAnyChannel,
+      options: channelOptions(words)
+    })
+  }
+${
+    choiceField({
+      name: 'reason',
+      label: words.suppressionReason,
+      value: filter.reason,
+      none: words.suppressionAnyReason,
+      options: suppressionReasons.map((value) => ({ value, label: reasonWord(words, value) }))
+    })
+  }
+${textField({ name: 'search', label: words.suppressionSearch, value: filter.search })}
+<div class="actions"><button>${words.filter}</button></div></form>`
+}
+
+function channelOptions (words: Words) {
+  return channels.map((value) => ({ value, label: wordFor(words, 'service', value) }))
+}
+
+function list (words: Words, data: readonly SuppressionView[], isAdmin: boolean): Html {
+  const rows = data.map(({ id, channel, address, reason, note, since, dispatchId }) =>
+    html`<tr><th scope="row">${address}</th><td>${wordFor(words, 'service', channel)}</td><td>${
+      dispatchId === null ? reasonWord(words, reason) : html`<a href="/console/dispatches/${dispatchId}">${reasonWord(words, reason)}</a>`
+    }</td><td>${note ?? ''}</td><td>${time(since)}</td>${
+      isAdmin
+        ? html`<td><a href="${at}/${id}" aria-label="${fill(words.suppressionRemoveOf, { address })}">${words.suppressionRemove}</a></td>`
+        : html``
+    }</tr>\n`
+  )
+  const { suppressionAddress, suppressionChannel, suppressionReason, suppressionNote, suppressionSince, suppressionRemove } = words
+  const head = [suppressionAddress, suppressionChannel, suppressionReason, suppressionNote, suppressionSince]
+  return table(words.suppressions, isAdmin ? [...head, suppressionRemove] : head, rows)
+}
+
+function forms (words: Words, typed: Typed | undefined): Html {
+  const { body } = typed ?? {}
+  const [ofOne, ofMany] = body?.has('addresses') === true ? [undefined, typed] : [typed, undefined]
+  const channel = (name: string, from: Typed | undefined): Html =>
+    choiceField({
+      name,
+      label: words.suppressionChannel,
+      value: from?.body.get('channel') ?? undefined,
+      wrong: wrongOf(words, from, '/channel'),
+      options: channelOptions(words)
+    })
+  return html`<section aria-labelledby="new"><h2 id="new">${words.suppressionNew}</h2>${said(words, ofOne, 'channel', 'address', 'note')}
+<form method="post" action="${at}" novalidate>${channel('channel', ofOne)}
+${
+    textField({
+      name: 'address',
+      label: words.suppressionAddress,
+      value: ofOne?.body.get('address') ?? '',
+      wrong: wrongOf(words, ofOne, '/address')
+    })
+  }
+${textField({ name: 'note', label: words.suppressionNote, value: ofOne?.body.get('note') ?? '', wrong: wrongOf(words, ofOne, '/note') })}
+<div class="actions"><button>${words.suppressionAdd}</button></div></form></section>
+<section aria-labelledby="many"><h2 id="many">${words.suppressionImport}</h2>${said(words, ofMany)}
+<form method="post" action="${at}/import" novalidate><div class="field"><label for="many-channel">${words.suppressionChannel}</label>
+<select id="many-channel" name="channel">${
+    channelOptions(words).map(({ value, label }) => html`<option value="${value}">${label}</option>`)
+  }</select></div>
+${
+    linesField({
+      name: 'addresses',
+      label: words.suppressionLines,
+      help: words.suppressionImportHelp,
+      value: ofMany?.body.get('addresses') ?? ''
+    })
+  }
+<div class="actions"><button>${words.suppressionAdd}</button></div></form></section>
+<hr><p><a href="${at}/templates">${words.suppressionTemplates}</a></p>`
+}
+
+async function removalView (visit: Visit, id: string, typed?: Typed): Promise<Html> {
+  const { words, api } = visit
+  const { address, reason, since } = await api.read<SuppressionView>(`${apiPath}/${encodeURIComponent(id)}`)
+  const path = `${at}/${encodeURIComponent(id)}`
+  const main = html`<p><a href="${at}">${words.suppressionBack}</a></p>${said(words, typed, 'query/why')}
+<p>${reasonWord(words, reason)}, ${time(since)}</p>
+<form method="post" action="${path}/remove" novalidate>${
+    textField({
+      name: 'why',
+      label: words.suppressionWhy,
+      help: words.suppressionWhyHelp,
+      value: typed?.body.get('why') ?? '',
+      wrong: wrongOf(words, typed, '/query/why')
+    })
+  }<div class="actions"><button>${words.suppressionRemove}</button></div></form>`
+  return page({ ...visit, path }, { title: fill(words.suppressionRemoveTitle, { address }), section: 'suppressions', main })
+}

@@ -1,0 +1,75 @@
+import type { JsonObject } from '@dispatch/common'
+import { DispatchError, refusal } from '@dispatch/core'
+import { CsvError, parse } from 'csv-parse'
+import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { type ImportQuery, mostImported, type SuppressionView } from '../contract/suppressions.ts'
+
+/** Rows after which others have a turn. */
+const atOnce = 500
+
+/** An import in CSV (RFC 4180) with a heading, as the body that it stands for. What it does not say of its rows, the query says. */
+export async function readCsv (text: string, query: ImportQuery): Promise<JsonObject> {
+  const suppressions: JsonObject[] = []
+  const rows = Readable.from([text]).pipe(
+    parse({ delimiter: [',', ';', '\t'], bom: true, skip_empty_lines: true, columns: namesOf, trim: true })
+  )
+  try {
+    for await (const row of rows as AsyncIterable<Record<string, string>>) {
+      if (suppressions.length === mostImported) throw tooMany()
+      const said = Object.entries(row).filter(([name, value]) => name !== 'since' && value !== '')
+      suppressions.push({ ...query, ...Object.fromEntries(said) })
+      if (suppressions.length % atOnce === 0) await setImmediate()
+    }
+  } catch (error) {
+    throw error instanceof CsvError ? unreadable(error.message) : error
+  }
+  return { suppressions }
+}
+
+function tooMany (): DispatchError {
+  return new DispatchError('payload_too_large', `An import has at most ${mostImported} addresses: send several.`)
+}
+
+function namesOf (heading: string[]): string[] {
+  const names = heading.map((name) => name.toLowerCase())
+  const unknown = names.find((name) => !heading.some((known) => known === name))
+  if (unknown !== undefined || !names.includes('address')) {
+    throw refusal('validation_error', [{
+      path: '',
+      code: 'heading',
+      message: `The first line names the columns: address, and where you want channel, reason and note${
+        unknown === undefined ? '' : `; not "${unknown.slice(0, 60)}"`
+      }.`
+    }])
+  }
+  return names
+}
+
+function unreadable (message: string): DispatchError {
+  const [line = ''] = /(?<=line )\d+/.exec(message) ?? []
+  return refusal('validation_error', [{
+    path: '',
+    code: 'unreadable',
+    message: `Line ${line} is not CSV: a quotation mark or a cell is wrong.`
+  }])
+}
+
+/** The columns of a file that is exported, which can be imported again: since when is not taken over. */
+const heading = ['channel', 'address', 'reason', 'note', 'since'] as const
+
+/** Suppressions as text: an object on each line. */
+export async function* asNdjson (pages: AsyncIterable<readonly SuppressionView[]>): AsyncGenerator<string, void> {
+  for await (const page of pages) yield page.map((one) => `${JSON.stringify(one)}\n`).join('')
+}
+
+/** Suppressions as CSV in UTF-8. What a spreadsheet would take for a formula has an apostrophe before it, but for phone numbers. */
+export async function* asCsv (pages: AsyncIterable<readonly SuppressionView[]>): AsyncGenerator<string, void> {
+  yield `${heading.join(',')}\r\n`
+  for await (const page of pages) yield page.map((one) => `${heading.map((name) => cell(one[name] ?? '')).join(',')}\r\n`).join('')
+}
+
+function cell (text: string): string {
+  const plain = /^[=@\t\r-]|^\+(?!\d+$)/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+}
