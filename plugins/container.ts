@@ -131,11 +131,11 @@ export async function createApp (
     put('database', database)
     put('passwordPolicy', allOf(features.flatMap(({ passwordPolicy }) => passwordPolicy ?? [])))
     put('accessEnds', accessEndsOf(features))
-    put('recipients', features.flatMap(({ recipients }) => recipients?.() ?? []))
     put('verifications', features.flatMap(({ verification }) => verification ?? []))
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
+    put('recipients', features.flatMap(({ recipients }) => recipients?.() ?? []))
     const sandbox = createLazySandbox({
       cache: join(config.dataDirectory, 'sandbox'),
       walls: config.sandboxWalls,

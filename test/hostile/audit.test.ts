@@ -157,6 +157,10 @@ async function batched (by: Login): Promise<string> {
 }
 const onBatch = (id: string, action: string, by: Login): Promise<Answer> => send('POST', `/api/v1/batches/${id}/${action}`, {}, by)
 
+/** An address to which nothing is sent. */
+const suppressed = async (by: Login): Promise<string> =>
+  (await send('POST', '/api/v1/suppressions', { body: { channel: 'email', address: `${randomUUID()}@example.com` } }, by)).body.id
+
 /** Every operation that changes something. */
 const changes: Record<string, Change> = {
   'POST /api/v1/dispatches/{id}/retry': {
@@ -197,6 +201,25 @@ const changes: Record<string, Change> = {
       return send('POST', `/api/v1/queue/holds/${stepId}/resolve`, { body: { outcome: 'accepted', reason: 'Seen there.' } }, by)
     },
     action: 'dispatch.resolved'
+  },
+  'POST /api/v1/suppressions': {
+    send: (by) => send('POST', '/api/v1/suppressions', { body: { channel: 'email', address: `${randomUUID()}@example.com` } }, by),
+    action: 'suppression.added'
+  },
+  'POST /api/v1/suppressions/import': {
+    send: (by) =>
+      send('POST', '/api/v1/suppressions/import', {
+        body: { suppressions: [{ channel: 'email', address: `${randomUUID()}@example.com` }] }
+      }, by),
+    action: 'suppression.imported'
+  },
+  'DELETE /api/v1/suppressions/{id}': {
+    send: async (by) => send('DELETE', `/api/v1/suppressions/${await suppressed(by)}?why=test`, {}, by),
+    action: 'suppression.removed'
+  },
+  'PUT /api/v1/suppressions/templates/{id}': {
+    send: (by) => send('PUT', '/api/v1/suppressions/templates/1', { body: { reasons: ['manual'] } }, by),
+    action: 'suppression.transactional'
   },
   'POST /api/v1/batches/{id}/pause': { send: async (by) => onBatch(await batched(by), 'pause', by), action: 'batch.paused' },
   'POST /api/v1/batches/{id}/resume': {
@@ -545,6 +568,7 @@ const exceptions: Record<string, string> = {
   'POST /api/webhooks/{service}/providers/{provider}/endpoint.json':
     'A vendor speaks: what it says stands in the timeline of the dispatch.',
   'POST /api/v1/batches': 'Takes in dispatches, which stand in the list of batches with who has sent them.',
+  'POST /unsubscribe': 'A recipient speaks, who is nobody\'s user: the suppression says so.',
   'POST /api/v1/drafts': 'Keeps what somebody writes, for themselves: nobody is sent anything.',
   'PUT /api/v1/drafts/{id}': 'The same, again and again while they type.',
   'DELETE /api/v1/drafts/{id}': 'Takes their own draft away, of which the log has never told.',

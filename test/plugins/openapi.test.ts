@@ -313,6 +313,9 @@ await t.test('the answers fit their schemas', async (t) => {
   }, admin)
   const text = { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message: 'Hello' } }
   const { body: proposal } = await service.send('POST', '/api/v1/proposals', { body: { service: 'sms', request: text } }, admin)
+  const { body: suppression } = await service.send('POST', '/api/v1/suppressions', {
+    body: { channel: 'email', address: 'ada@example.com' }
+  }, admin)
   const paths: Record<string, string> = {
     '{id}': sent.body.dispatchId,
     '/holds/{id}': `/holds/${stepId}`,
@@ -320,6 +323,7 @@ await t.test('the answers fit their schemas', async (t) => {
     '/batches/{id}': `/batches/${String(batch.batchId)}`,
     '/proposals/{id}': `/proposals/${String(proposal.id)}`,
     '/contacts/{id}': `/contacts/${String(contact.id)}`,
+    '/suppressions/{id}': `/suppressions/${String(suppression.id)}`,
     '/drafts/{id}': `/drafts/${String(draft.id)}`,
     '/templates/{id}': '/templates/1',
     '/users/{id}': '/users/2',
@@ -328,7 +332,7 @@ await t.test('the answers fit their schemas', async (t) => {
     '/platform/dispatches': '/platform/dispatches?search=Ada%20Lovelace'
   }
   for (const found of operations.filter(({ method, path }) =>
-    method === 'GET' && !/\{token\}|\{name\}|\{code\}|documents|security|livez|readyz|refresh|changes|results/.test(path)
+    method === 'GET' && !/\{token\}|\{name\}|\{code\}|documents|security|livez|readyz|refresh|changes|results|export|unsubscribe/.test(path)
   )) {
     const path = Object.entries(paths).reverse().reduce((text, [from, to]) => text.replace(from, to), found.path)
     const isForOperators = /^\/api\/v1\/(queue|companies|oauth-apps|platform|providers\/processes)/.test(path)

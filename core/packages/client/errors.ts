@@ -63,6 +63,7 @@ export class InvalidRequestError extends DispatchError<
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'expectation_failed'
+  | 'suppressed'
   | 'idempotency_key_reused'
 > {}
 /** The key or the login does not let this through. */
@@ -131,6 +132,7 @@ const kinds = [
     payload_too_large: 'not',
     unsupported_media_type: 'not',
     expectation_failed: 'not',
+    suppressed: 'not',
     idempotency_key_reused: 'not'
   }),
   kind(AccessError, { unauthorized: 'not', fresh_proof_required: 'not', forbidden: 'not', https_required: 'not' }),

@@ -278,6 +278,7 @@ export const en = {
   cause_provider_unavailable: '{provider} was not available. Nothing was sent.',
   cause_outcome_unknown: '{provider} may have sent it, but did not answer. It is not sent again before that is known.',
   cause_configuration_missing: 'The provider cannot be used: its settings are missing or not valid.',
+  cause_suppressed: 'Nothing may be sent to its recipient.',
   cause_validation_failed: 'The data do not fit.',
   cause_validation_error: 'The data do not fit.',
   cause_expectation_failed: 'The sender is not allowed, or there is no recipient.',

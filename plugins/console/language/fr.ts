@@ -280,6 +280,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   cause_provider_unavailable: '{provider} était indisponible. Rien n’est parti.',
   cause_outcome_unknown: '{provider} l’a peut-être envoyé, mais n’a pas répondu. Rien n’est renvoyé avant de le savoir.',
   cause_configuration_missing: 'Le fournisseur est inutilisable : ses réglages manquent ou ne sont pas valides.',
+  cause_suppressed: 'Rien ne doit être envoyé à son destinataire.',
   cause_validation_failed: 'Les données ne conviennent pas.',
   cause_validation_error: 'Les données ne conviennent pas.',
   cause_expectation_failed: 'L’expéditeur n’est pas autorisé, ou il n’y a pas de destinataire.',

@@ -8,6 +8,7 @@ export type Made = {
   dispatchIds: readonly string[]
   documentId: string
   batchId: string
+  suppressionId: string
   /** Of a step in doubt. */
   stepId: string
   templateIds: readonly number[]
@@ -100,6 +101,9 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/templates/:id': ({ templateIds: [first, ...others] }) =>
     own(...[`${String(first)}?format=HTML`, first, ...others].map((id) => `/templates/${String(id)}`)),
   '/templates/:id/difference': ({ templateIds: [id] }) => own(`/templates/${String(id)}/difference?from=1&to=2`),
+  '/suppressions': () => admin('/suppressions', '/suppressions?search=nobody'),
+  '/suppressions/:id': ({ suppressionId }) => own(`/suppressions/${suppressionId}`),
+  '/suppressions/templates': () => admin('/suppressions/templates'),
   '/templates/:id/edit': ({ templateIds: [id] }) => own(`/templates/${String(id)}/edit`),
   '/templates/new': () => admin('/templates/new', '/templates/new?from=1')
 }
@@ -117,6 +121,7 @@ const noPages: Readonly<Record<string, string>> = {
   '/dispatches/:id/messages/:step': 'a mail in a sandbox',
   '/dispatches/changes': 'a stream of events',
   '/proposals/:id/document': 'a document',
+  '/suppressions/suppressions.csv': 'a file',
   '/templates/:id/preview': 'a document'
 }
 

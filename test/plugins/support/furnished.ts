@@ -152,11 +152,18 @@ export async function furnished (
     body: Buffer.from(rows),
     headers: { 'content-type': 'application/x-ndjson' }
   }, admin)
+  const { body: { id: suppressionId } } = await send('POST', '/api/v1/suppressions', {
+    body: { channel: 'email', address: `tired@${String(companyId)}.example.com`, note: text }
+  }, admin)
+  await send('PUT', '/api/v1/suppressions/templates/1', { body: { reasons: ['manual'] } }, admin)
   const token = /\/link\/([\w-]+)/.exec(JSON.stringify(invited.body))?.[1] ?? ''
   const { rows: [document] } = await sql<{ id: string }>`select document_id as id from documents where company_id = ${companyId} limit 1`
     .execute(owner)
   const { rows: [step] } = await sql<{ id: string }>`select step_id as id from steps where company_id = ${companyId}
     order by status = 'uncertain' desc limit 1`.execute(owner)
   const [documentId, stepId] = [document?.id ?? '', step?.id ?? '']
-  return { made: { ...made, companyId, userId, asset, batchId, token, documentId, stepId, provider: vendor, adapter }, refused }
+  return {
+    made: { ...made, companyId, userId, asset, batchId, suppressionId, token, documentId, stepId, provider: vendor, adapter },
+    refused
+  }
 }

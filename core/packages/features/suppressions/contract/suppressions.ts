@@ -47,24 +47,14 @@ export type ImportView = Static<typeof ImportView>
 export const SuppressionView = Type.Object({
   id: Uuid,
   channel: Channel,
-  address: Type.String({ description: 'In the one writing in which addresses are compared.' }),
+  address: Type.String({ description: 'In the one writing in which addresses are compared.', examples: ['ada@example.com'] }),
   reason: Reason,
   note: Type.Union([Type.String(), Type.Null()]),
   since: Timestamp,
   userId: Type.Union([Type.Integer(), Type.Null()], { description: 'Who wrote it; null where its owner or a vendor did.' }),
   dispatchId: Type.Union([Uuid, Type.Null()], { description: 'The dispatch of which it came, where a vendor told of it.' })
 }, {
-  title: 'Suppression',
-  examples: [{
-    id: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90',
-    channel: channels[0] ?? '',
-    address: 'ada@example.com',
-    reason: 'unsubscribed',
-    note: null,
-    since: '2026-11-27T08:00:00.000Z',
-    userId: null,
-    dispatchId: null
-  }]
+  title: 'Suppression'
 })
 export type SuppressionView = Static<typeof SuppressionView>
 
@@ -92,5 +82,5 @@ export type TransactionalBody = Static<typeof TransactionalBody>
 export const TransactionalView = Type.Object({
   templateId: Type.Integer(),
   reasons: Type.Array(Reason)
-}, { title: 'TransactionalTemplate', examples: [{ templateId: 12, reasons: ['unsubscribed', 'manual'] }] })
+}, { title: 'TransactionalTemplate' })
 export type TransactionalView = Static<typeof TransactionalView>

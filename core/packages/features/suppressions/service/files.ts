@@ -71,5 +71,5 @@ export async function* asCsv (pages: AsyncIterable<readonly SuppressionView[]>):
 
 function cell (text: string): string {
   const plain = /^[=@\t\r-]|^\+(?!\d+$)/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+  return /[",;\t\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
 }

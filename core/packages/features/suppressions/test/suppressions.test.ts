@@ -1,0 +1,280 @@
+import { refused } from '@dispatch/core/provider'
+import t from 'tap'
+import { until } from '../../../../../test/core/work/support.ts'
+import { testProviders } from '../../../../../test/plugins/support/providers.ts'
+import { chainBody } from '../../../../../test/support/chains.ts'
+import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
+import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
+import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
+
+const providers = await testProviders(t)
+const sent: any[] = []
+let failing = false
+await providers.add('mailer', {
+  of: 'email',
+  settings: '{ allowedSenders: AllowedSenders() }',
+  service: 'idempotency: { kind: \'none\' }'
+}, ({ email }: any, { reference }) => {
+  if (failing) return Promise.reject(refused('down', 'Down.'))
+  sent.push(email)
+  return Promise.resolve({ id: reference, status: 'sent' })
+})
+const service = await startService(t, {
+  config: { providerDirectories: providers.directories },
+  replacements: { renderer: quickRenderer }
+})
+const { send, url } = service
+const path = '/api/v1/suppressions'
+await send('PUT', '/api/v1/company/providers/mailer', { body: { settings: { allowedSenders: ['demo@example.com'] } } })
+
+const late = { 'x-api-version': '1.1.0' }
+const mail = (to: unknown, more: object = {}): object => ({
+  providerName: 'mailer',
+  email: { from: 'demo@example.com', to, subject: 'Hello', body: 'Hello, Ada.', ...more }
+})
+const dispatch = (to: unknown, more: object = {}, headers: Record<string, string> = late, way = ''): Promise<Answer> =>
+  send('POST', `/api/email${way}`, { body: mail(to, more), headers })
+const add = (body: object, login?: Login): Promise<Answer> => send('POST', path, { body, headers: late }, login)
+const list = async (query = '', login?: Login): Promise<any[]> => (await send('GET', `${path}?${query}`, {}, login)).body.data
+const remove = async (address: string): Promise<void> => {
+  const [found] = await list(`search=${encodeURIComponent(address)}`)
+  t.equal((await send('DELETE', `${path}/${found.id}?why=test`)).status, 204)
+}
+
+await t.test('nothing is sent to an address of the list: a dispatch says since when and why, whatever the writing of the address', async (t) => {
+  const added = await add({ channel: 'email', address: 'Ada@Example.com', note: 'By phone' })
+  has(t, added, {
+    status: 201,
+    body: { channel: 'email', address: 'ada@example.com', reason: 'manual', note: 'By phone', dispatchId: null }
+  })
+  has(t, await add({ channel: 'email', address: 'ada@example.com', reason: 'complaint' }), { status: 200, body: added.body })
+  const { since } = added.body
+  const problem = {
+    path: '/email/to/1',
+    code: 'suppressed',
+    message: `Nothing is sent to ada@example.com since ${since} (manual): the company wants it so.`
+  }
+  const to = ['bob@example.com', 'Ada Lovelace <ADA@example.com>']
+  has(t, await dispatch(to), { status: 422, body: { error: 'suppressed', details: [problem] } })
+  has(t, await dispatch(to, {}, late, '/validate'), { status: 422, body: { error: 'suppressed', result: 'error', details: [problem] } })
+  has(t, await dispatch(to, {}, {}), { status: 422, body: { error: 'validation_failed', details: [problem] } },
+    'in 1.0.1 by a word it knows')
+  has(t, await dispatch('bob@example.com', { cc: 'ada@example.com', subject: '' }), { status: 400 })
+  has(t, await dispatch('bob@example.com', { bcc: 'ada@example.com' }), { status: 422, body: { details: [{ path: '/email/bcc' }] } })
+  t.equal((await dispatch('bob@example.com')).status, 200)
+  t.equal(sent.length, 1)
+  const text = { sms: { phoneNumber: '+33612345678', message: 'Hello' } }
+  t.equal((await add({ channel: 'sms', address: '+33612345678', reason: 'stopped' })).status, 201)
+  has(t, await send('POST', '/api/sms', { body: text, headers: late }), {
+    status: 422,
+    body: { error: 'suppressed', details: [{ path: '/sms/phoneNumber' }] }
+  })
+})
+
+await t.test('a list is one company\'s: another sends to the address, and sees nothing of it', async (t) => {
+  const other = await service.company('elsewhere')
+  const [{ id }] = await list('channel=email')
+  t.same(await list('', other.admin), [])
+  t.equal((await send('GET', `${path}/${id}`, {}, other.admin)).status, 404)
+  t.equal((await send('DELETE', `${path}/${id}?why=x`, {}, other.admin)).status, 404)
+  const text = { sms: { phoneNumber: '+33612345678', message: 'Hello' }, providerName: 'simulator' }
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } }, other.admin)
+  t.equal((await send('POST', '/api/sms', { body: text, headers: late }, other.admin)).status, 200)
+  t.equal((await add({ channel: 'sms', address: '+33612345679' }, other.member)).status, 403, 'admins change the list')
+  t.same((await send('GET', path, {}, other.member)).status, 200)
+})
+
+await t.test('the list is searched, filtered, read in pages, exported; what is removed says why in the audit log', async (t) => {
+  for (const address of ['x1@example.org', 'x2@example.org', 'x3@example.org']) {
+    await add({ channel: 'email', address, reason: 'complaint' })
+  }
+  t.equal((await list('search=X2%40')).length, 1)
+  t.equal((await list('reason=complaint')).length, 3)
+  const { body: first } = await send('GET', `${path}?reason=complaint&limit=2`)
+  const { body: second } = await send('GET', `${path}?reason=complaint&limit=2&cursor=${first.nextCursor}`)
+  t.same([...first.data, ...second.data].map(({ address }: any) => address), ['x3@example.org', 'x2@example.org', 'x1@example.org'])
+  const csv = await send('GET', `${path}/export?format=csv&reason=complaint`)
+  contains(t, csv.body, /^channel,address,reason,note,since\r\nemail,x3@example\.org,complaint,,\d{4}-.*Z\r\n/)
+  t.equal(String((await send('GET', `${path}/export?reason=complaint`)).body).trim().split('\n').length, 3)
+  contains(t, (await send('GET', `${path}/export?format=csv&channel=sms`)).body, 'sms,+33612345678,stopped')
+  const [{ id }] = await list('search=x1')
+  t.equal((await send('DELETE', `${path}/${id}`)).status, 400, 'a reason is asked for')
+  t.equal((await send('DELETE', `${path}/${id}?why=She%20asked`)).status, 204)
+  t.equal((await send('DELETE', `${path}/${id}?why=again`)).status, 404)
+  const { body: audit } = await send('GET', '/api/v1/audit?action=suppression.removed')
+  has(t, audit.data, [{ object: { kind: 'suppression', id }, facts: { channel: 'email', reason: 'complaint', why: 'She asked' } }])
+  lacks(t, JSON.stringify(audit), 'x1@')
+})
+
+await t.test('an import is taken whole or not at all, once, in JSON and in CSV', async (t) => {
+  const bring = (body: unknown, query = '', type = 'text/csv'): Promise<Answer> =>
+    send('POST', `${path}/import?${query}`, {
+      body: typeof body === 'string' ? Buffer.from(body) : body,
+      headers: { 'content-type': type }
+    })
+  const good = '\ufeffaddress;reason;note\r\n i1@example.com ;unsubscribed;"a; b"\r\n\r\nI1@example.com;;\r\ni2@example.com;;\r\n'
+  has(t, await bring(good, 'channel=email&reason=hard_bounce'), { status: 200, body: { added: 2, known: 1 } })
+  has(t, await list('search=i1'), [{ reason: 'unsubscribed', note: 'a; b' }])
+  has(t, await list('search=i2'), [{ reason: 'hard_bounce', note: null }])
+  has(t, await bring(good, 'channel=email'), { status: 200, body: { added: 0, known: 3 } })
+  const json = { suppressions: [{ channel: 'email', address: 'i3@example.com' }, { channel: 'sms', address: '+33612340000' }] }
+  has(t, await bring(json, '', 'application/json'), { status: 200, body: { added: 2, known: 0 } })
+  const exported = (await send('GET', `${path}/export?format=csv`)).body as string
+  has(t, await bring(exported), { status: 200, body: { added: 0 } }, 'what is exported can be imported')
+  const wrong = await bring('channel,address\nemail,i4@example.com\nemail,none\nsms,123\n')
+  has(t, wrong, {
+    status: 422,
+    body: { error: 'validation_failed', details: [{ path: '/suppressions/1/address' }, { path: '/suppressions/2/address' }] }
+  })
+  t.same(await list('search=i4'), [])
+  for (const [body, status] of [
+    ['mail\na@example.com\n', 400],
+    ['', 400],
+    ['address\n', 400],
+    ['address\na@example.com\n', 400],
+    ['channel,address\nemail,"a@example.com\n', 400],
+    ['channel,address\nfax,a@example.com\n', 400],
+    ['channel,address,reason\nemail,a@example.com,because\n', 400]
+  ] as const) t.equal((await bring(body)).status, status, body)
+  const many = (n: number): string => `address\n${Array.from({ length: n }, (_, i) => `m${i}@e.fr`).join('\n')}\n`
+  has(t, await bring(many(100_001), 'channel=email'), {
+    status: 413,
+    body: { error: 'payload_too_large', message: /at most 100000 addresses/ }
+  })
+  has(t, await bring(`address\n${'m1@e.fr\n'.repeat(1_000_000)}`, 'channel=email'), { status: 413, body: { error: 'payload_too_large' } })
+  t.same(await list('search=m1%40e.fr'), [], 'nothing of it is there')
+})
+
+await t.test('a template that is transactional for a reason is sent all the same, for this reason alone', async (t) => {
+  const { body: { data: templates } } = await send('GET', '/api/v1/templates?limit=100')
+  const template = templates.find(({ service }: any) => service === 'email')
+  const ask = (to: string): Promise<Answer> =>
+    send('POST', '/api/email/validate', {
+      body: {
+        providerName: 'mailer',
+        template: { id: template.id, data: template.sample },
+        email: { from: 'demo@example.com', to: [to], subject: 'Hello' }
+      },
+      headers: late
+    })
+  await add({ channel: 'email', address: 'gone@example.com', reason: 'hard_bounce' })
+  await add({ channel: 'email', address: 'tired@example.com', reason: 'unsubscribed' })
+  has(t, await ask('tired@example.com'), { status: 422, body: { error: 'suppressed' } })
+  const mark = (id: number | string, reasons: string[]): Promise<Answer> => send('PUT', `${path}/templates/${id}`, { body: { reasons } })
+  has(t, await mark(template.id, ['unsubscribed']), { status: 200, body: { templateId: template.id, reasons: ['unsubscribed'] } })
+  t.equal((await ask('tired@example.com')).status, 200)
+  has(t, await ask('gone@example.com'), { status: 422, body: { error: 'suppressed' } })
+  has(t, (await send('GET', `${path}/templates`)).body, { data: [{ templateId: template.id, reasons: ['unsubscribed'] }] })
+  t.equal((await mark(template.id, [])).status, 200)
+  t.same((await send('GET', `${path}/templates`)).body.data, [])
+  has(t, await mark(999_999, ['manual']), { status: 404, body: { error: 'template_not_found' } })
+  for (const id of ['x', '0']) t.equal((await mark(id, [])).status, 404)
+  t.equal((await mark(template.id, ['because'])).status, 400)
+})
+
+await t.test('a retry sends nothing to who was suppressed since, and neither does one with other fields', async (t) => {
+  sent.length = 0
+  failing = true
+  const { body: { dispatchId } } = await dispatch(['late@example.com'])
+  failing = false
+  const retry = (body?: object): Promise<Answer> =>
+    send('POST', `/api/v1/dispatches/${dispatchId}/retry`, { headers: late, ...body !== undefined && { body } })
+  const read = async (headers: Record<string, string>): Promise<any> =>
+    (await send('GET', `/api/v1/dispatches/${dispatchId}`, { headers })).body
+  await add({ channel: 'email', address: 'late@example.com' })
+  has(t, await retry(), { status: 422, body: { error: 'suppressed', details: [{ path: '/email/to/0', code: 'suppressed' }] } })
+  has(t, await read(late), { status: 'failed', steps: [{ error: { error: 'suppressed' } }] })
+  has(t, await read({}), { steps: [{ error: { error: 'validation_failed' } }] })
+  const { email } = mail('x2@example.org') as any
+  has(t, await retry({ email }), { status: 422, body: { error: 'suppressed', details: [{ path: '/email/to' }] } })
+  t.equal(sent.length, 0)
+  await remove('late@example.com')
+  t.equal((await retry()).status, 200)
+  t.equal(sent.length, 1)
+})
+
+await t.test('a deferred step sends nothing to who is suppressed when its event comes', async (t) => {
+  const { email } = mail('later@example.com') as any
+  const deferred = [{ on: 'esign.completed', service: 'email', providerName: 'mailer', ...email }]
+  const { body } = await send('POST', '/api/esign', {
+    headers: late,
+    body: chainBody(['esign'], invoiceRequest()['template'], { providerName: 'simulator', deferred })
+  })
+  t.equal(typeof body.dispatchId, 'string', JSON.stringify(body))
+  await add({ channel: 'email', address: 'later@example.com' })
+  sent.length = 0
+  await send('POST', '/api/v1/simulator/events', { body: { dispatchId: body.dispatchId, status: 'completed' } })
+  const read = async (): Promise<any> => (await send('GET', `/api/v1/dispatches/${body.dispatchId}`, { headers: late })).body.steps[1]
+  await until('its event has come', async () => (await read()).status !== 'waiting' && (await read()).status !== 'planned')
+  has(t, await read(), { status: 'rejected', error: { error: 'suppressed' } })
+  t.equal(sent.length, 0)
+})
+
+await t.test('mail that came back and a complaint fill the list, for the recipient whom the vendor names, and never a test', async (t) => {
+  const simulate = async (to: unknown, status: string): Promise<string> => {
+    const { body } = await send('POST', '/api/email', { headers: late, body: { ...mail(to), providerName: 'simulator' } })
+    t.equal(typeof body.dispatchId, 'string', JSON.stringify(body))
+    const { dispatchId } = body
+    await send('POST', '/api/v1/simulator/events', { body: { dispatchId, status } })
+    await until('the event is handled', async () => {
+      const { body } = await send('GET', `/api/v1/dispatches/${dispatchId}/events`)
+      return body.data.some(({ facts }: any) => facts.status === status)
+    })
+    return dispatchId
+  }
+  const bounced = await simulate('back@example.com', 'bounced')
+  has(t, await list('search=back@'), [{ reason: 'hard_bounce', dispatchId: bounced, userId: null }])
+  await simulate('angry@example.com', 'complained')
+  has(t, await list('search=angry@'), [{ reason: 'complaint' }])
+  await simulate('read@example.com', 'delivered')
+  await simulate(['first@example.com', 'second@example.com'], 'bounced')
+  for (const address of ['read@', 'first@', 'second@']) t.same(await list(`search=${address}`), [], address)
+  await send('PUT', '/api/v1/company/providers/simulator', {
+    body: { settings: { allowedSenders: ['demo@example.com'] }, sandbox: true }
+  })
+  await simulate('tried@example.com', 'bounced')
+  t.same(await list('search=tried@'), [])
+})
+
+await t.test('a mail unsubscribes its one recipient by a click (RFC 8058): opening the address changes nothing', async (t) => {
+  sent.length = 0
+  t.equal((await dispatch('list@example.com', { unsubscribe: true })).status, 200)
+  const { headers } = sent[0]
+  t.equal(headers['List-Unsubscribe-Post'], 'List-Unsubscribe=One-Click')
+  matches(t, headers['List-Unsubscribe'], /^<https:\/\/dispatch\.example\.com\/unsubscribe\?t=[\w-]{60,}>$/)
+  lacks(t, JSON.stringify(sent), Buffer.from('list@example.com').toString('base64url'))
+  await dispatch('list@example.com', { unsubscribe: true })
+  t.equal(sent[1].headers['List-Unsubscribe'], headers['List-Unsubscribe'], 'it is the same mail when it is sent again')
+  const at = headers['List-Unsubscribe'].slice('<https://dispatch.example.com'.length, -1)
+  const page = await send('GET', at, {}, null)
+  t.equal(page.status, 200)
+  contains(t, page.body, 'will send nothing more to list@example.com')
+  contains(t, page.headers.get('content-security-policy'), 'default-src \'none\'')
+  t.equal(page.headers.get('referrer-policy'), 'no-referrer')
+  t.same(await list('search=list@'), [])
+  const click = (path: string, body = 'List-Unsubscribe=One-Click', type = 'application/x-www-form-urlencoded'): Promise<Response> =>
+    fetch(`${url}${path}`, { method: 'POST', headers: { 'content-type': type, 'accept-language': 'fr' }, body })
+  const clicked = await click(at)
+  t.equal(clicked.status, 200)
+  contains(t, await clicked.text(), 'ne recevra plus')
+  has(t, await list('search=list@'), [{ reason: 'unsubscribed', userId: null }])
+  t.equal((await click(at)).status, 200, 'twice is once')
+  has(t, await dispatch('list@example.com', { unsubscribe: true }), { status: 422, body: { error: 'suppressed' } })
+  const other = at.at(-8) === 'A' ? 'B' : 'A'
+  for (const wrong of [`${at.slice(0, -8)}${other}${at.slice(-7)}`, '/unsubscribe', '/unsubscribe?t=AAAA',
+    `/unsubscribe?t=${'A'.repeat(4000)}`])
+  {
+    t.equal((await click(wrong)).status, 404, wrong.slice(0, 60))
+    t.equal((await send('GET', wrong, {}, null)).status, 404)
+  }
+  t.equal((await click(at, 'x'.repeat(5000))).status, 413)
+  has(t, await dispatch(['a1@example.com', 'b1@example.com'], { unsubscribe: true }), {
+    status: 422,
+    body: { error: 'validation_failed', details: [{ path: '/email/unsubscribe', code: 'one_recipient' }] }
+  })
+  const own = { 'List-Unsubscribe': '<https://example.com/u>' }
+  has(t, await dispatch('a1@example.com', { unsubscribe: true, headers: own }), {
+    status: 422,
+    body: { details: [{ path: '/email/headers/List-Unsubscribe', code: 'contradiction' }] }
+  })
+})
