@@ -130,7 +130,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
         scopes: ['configuration'],
         roles: ['admin'],
         limit: 'dispatch',
-        errors: ['not_found', 'template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing', 'suppressed']
+        errors: ['not_found', 'template_not_found', 'expectation_failed', 'suppressed', 'validation_failed', 'configuration_missing']
       },
       schema: {
         operationId: 'dryRunCompanyProvider',

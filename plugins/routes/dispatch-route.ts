@@ -5,7 +5,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { compileValidator } from '../hooks/body-parsing.ts'
 import { traceparent } from '../hooks/trace-context.ts'
 
-const validationErrors = ['template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing', 'suppressed'] as const
+const validationErrors = ['template_not_found', 'expectation_failed', 'suppressed', 'validation_failed', 'configuration_missing'] as const
 /** The error of a validation that timed out, because the company's own template waited too long for a worker thread. */
 const late = ['provider_unavailable', 'timeout'] as const
 /** The errors that a client can cause with a dispatch. */
