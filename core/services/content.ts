@@ -18,7 +18,8 @@ export type ContentKind = keyof Content
 
 /**
  * What a service needs besides its fields. `data`: the template's data (empty without one). `link`: the link to the chain's document.
- * `unsubscribeUrl`: where its recipient asks for no more, if the fields ask for that. `secret`: what stands in the content and nowhere else; what the provider logs and answers hides it.
+ * `unsubscribeUrl`: where its recipient asks for no more, if the fields ask for that. `secret`: what stands in the
+ * content and nowhere else; what the provider logs and answers hides it.
  */
 export type StepContent<Kind extends ContentKind = ContentKind> = {
   data: JsonObject

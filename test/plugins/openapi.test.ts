@@ -160,8 +160,9 @@ await t.test('routes need credentials, by Basic, Bearer or a key, but for the op
   has(t, document.components.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } })
   const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ method, path }) => `${method} ${path}`)
   t.strictSame(open.sort(), ['GET /.well-known/security.txt', 'GET /api/connect/{code}/callback', 'GET /auth/password-links',
-    'GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'POST /api/webhooks/{service}/providers/{provider}/endpoint.json',
-    'POST /auth', 'POST /auth/links/read', 'POST /auth/links/use', 'POST /auth/password-links'])
+    'GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'GET /unsubscribe',
+    'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth', 'POST /auth/links/read', 'POST /auth/links/use',
+    'POST /auth/password-links', 'POST /unsubscribe'])
   t.end()
 })
 

@@ -16,8 +16,8 @@ const [ivLength, tagLength] = [12, 16]
 const longestToken = 600
 
 /**
- * Tokens that name nobody to those who see them on the way: the subscription under AES-256-GCM. Its nonce is an HMAC of the subscription, so
- * that no nonce serves for two texts, as in SIV (RFC 5297).
+ * Tokens that name nobody to those who see them on the way: the subscription under AES-256-GCM. Its nonce is an HMAC of the
+ * subscription, so that no nonce serves for two texts, as in SIV (RFC 5297).
  */
 export function createUnsubscribeLinks (secret: Uint8Array): UnsubscribeLinks {
   const keys = Buffer.from(hkdfSync('sha256', secret, '', 'unsubscribe links', 64))

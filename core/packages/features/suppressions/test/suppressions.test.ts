@@ -41,7 +41,7 @@ const remove = async (address: string): Promise<void> => {
   t.equal((await send('DELETE', `${path}/${found.id}?why=test`)).status, 204)
 }
 
-await t.test('nothing is sent to an address of the list: a dispatch says since when and why, whatever the writing of the address', async (t) => {
+await t.test('nothing is sent to an address of the list: a dispatch says since when and why, however it is written', async (t) => {
   const added = await add({ channel: 'email', address: 'Ada@Example.com', note: 'By phone' })
   has(t, added, {
     status: 201,
