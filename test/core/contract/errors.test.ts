@@ -19,7 +19,7 @@ await t.test('the words and statuses are those of the specification and the cont
     413: ['payload_too_large'],
     415: ['unsupported_media_type'],
     417: ['expectation_failed'],
-    422: ['authentication_error', 'configuration_missing', 'idempotency_key_reused', 'partially_dispatched', 'provider_error',
+    422: ['authentication_error', 'configuration_missing', 'idempotency_key_reused', 'partially_dispatched', 'provider_error', 'suppressed',
       'validation_failed'],
     429: ['rate_limited'],
     500: ['distant_service_error', 'document_damaged', 'internal_error'],

@@ -7,6 +7,8 @@ export const channels: readonly ServiceName[] = serviceNames.filter((name) => se
 
 const Channel = Type.Unsafe<ServiceName>(Type.Enum([...channels], { description: 'The service that reaches the address.' }))
 
+export const reasons = suppressionReasons
+
 export const Reason = Type.Unsafe<SuppressionReason>(Type.Enum([...suppressionReasons], {
   description: '`hard_bounce`: mail to it came back. `complaint`: it was reported as spam. `unsubscribed`: its owner unsubscribed. ' +
     '`stopped`: its owner answered STOP. `manual`: the company does not want it.'

@@ -1,8 +1,7 @@
-import { suppressionReasons } from '@dispatch/core'
 import { ApiRefused, choiceField, errorOf, fill, folded, type Html, html, isFiltered, linesField, notice, page, type Query, readFilter,
   said, table, textField, time, type Typed, withQuery, wordFor, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
-import { channels, type ImportView, type SuppressionView } from '../contract/suppressions.ts'
+import { channels, type ImportView, reasons, type SuppressionView } from '../contract/suppressions.ts'
 import { reasonWord, type Visit, visitOf, type Words } from './words.ts'
 
 const at = '/console/suppressions'
@@ -127,7 +126,7 @@ ${
       label: words.suppressionReason,
       value: filter.reason,
       none: words.suppressionAnyReason,
-      options: suppressionReasons.map((value) => ({ value, label: reasonWord(words, value) }))
+      options: reasons.map((value) => ({ value, label: reasonWord(words, value) }))
     })
   }
 ${textField({ name: 'search', label: words.suppressionSearch, value: filter.search })}

@@ -1,8 +1,7 @@
-import { suppressionReasons } from '@dispatch/core'
 import { choiceField, errorOf, type Html, html, manyField, notice, page, type Query, said, table,
   type Typed } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
-import { channels, type TransactionalView } from '../contract/suppressions.ts'
+import { channels, reasons, type TransactionalView } from '../contract/suppressions.ts'
 import { apiPath } from './suppressions.ts'
 import { reasonWord, type Visit, visitOf, type Words } from './words.ts'
 
@@ -49,7 +48,7 @@ async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
     manyField({
       name: 'reasons',
       label: words.suppressionTemplateReasons,
-      options: suppressionReasons.map((value) => ({ value, label: reasonWord(words, value) })),
+      options: reasons.map((value) => ({ value, label: reasonWord(words, value) })),
       values: typed?.body.getAll('reasons') ?? []
     })
   }<div class="actions"><button>${words.suppressionTemplateSave}</button></div></form></section>`
@@ -58,9 +57,9 @@ async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
 
 function list (words: Words, marked: readonly TransactionalView[], templates: readonly TemplateSummary[]): Html {
   return table(words.suppressionTemplates, [words.suppressionTemplate, words.suppressionTemplateReasons],
-    marked.map(({ templateId, reasons }) =>
+    marked.map(({ templateId, reasons: allowed }) =>
       html`<tr><th scope="row">${templates.find(({ id }) => id === templateId)?.name ?? String(templateId)}</th><td>${
-        reasons.map((reason) => reasonWord(words, reason)).join(', ')
+        allowed.map((reason) => reasonWord(words, reason)).join(', ')
       }</td></tr>\n`
     ))
 }
