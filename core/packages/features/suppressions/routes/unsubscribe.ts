@@ -1,3 +1,4 @@
+import { DispatchError } from '@dispatch/core'
 import { type Html, html, permissionsPolicies } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { hash } from 'node:crypto'
@@ -24,13 +25,13 @@ export const unsubscribeRoutes: FastifyPluginCallback<{ suppressions: Suppressio
     })
 
   app.get<Asked>('/unsubscribe', {
-    config: { errors: [] },
+    config: { errors: ['not_found'] },
     schema: { operationId: 'showUnsubscription', tags, summary: 'The page on which a recipient unsubscribes.', response: { 200: Page } }
   }, async ({ query, headers }, reply) => {
     const words = wordsFor(headers['accept-language'])
     const token = tokenIn(query)
     const found = await suppressions.subscription(token)
-    if (found === undefined) return send(reply.code(404), words, words.unsubscribeUnknown, html``)
+    if (found === undefined) throw new DispatchError('not_found', words.unsubscribeUnknown)
     const { company, address } = found
     return send(reply, words, fill(words.unsubscribeAsk, { company, address }), html`<form method="post" action="/unsubscribe?t=${token}">
 <button>${words.unsubscribeButton}</button></form>`)
@@ -38,7 +39,7 @@ export const unsubscribeRoutes: FastifyPluginCallback<{ suppressions: Suppressio
 
   app.post<Asked>('/unsubscribe', {
     bodyLimit,
-    config: { errors: [] },
+    config: { errors: ['not_found'] },
     schema: {
       operationId: 'unsubscribe',
       tags,
@@ -48,7 +49,7 @@ export const unsubscribeRoutes: FastifyPluginCallback<{ suppressions: Suppressio
   }, async ({ query, headers }, reply) => {
     const words = wordsFor(headers['accept-language'])
     const found = await suppressions.subscription(tokenIn(query))
-    if (found === undefined) return send(reply.code(404), words, words.unsubscribeUnknown, html``)
+    if (found === undefined) throw new DispatchError('not_found', words.unsubscribeUnknown)
     await suppressions.unsubscribe(found)
     return send(reply, words, fill(words.unsubscribeDone, found), html``)
   })
