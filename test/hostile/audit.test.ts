@@ -599,8 +599,7 @@ const lastEntry = async (): Promise<string> =>
 const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked', 'callback-endpoint.tested']
 /** What leaves no other row than its entry, because it takes one away. */
 const removing = ['single-sign-on.removed', 'link-mail.removed', 'invitation.withdrawn', 'asset.deleted', 'session.ended',
-  'adapter.removed', 'contact.removed', 'connection.removed', 'oauth-app.removed']
-  'adapter.removed', 'connection.removed', 'oauth-app.removed', 'suppression.removed']
+  'adapter.removed', 'contact.removed', 'connection.removed', 'oauth-app.removed', 'suppression.removed']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {
