@@ -15,7 +15,7 @@ export { standalone, type HtmlMessage } from './render/html.ts'
 
 // Documents in threads with limits of time and memory.
 export { RendererBusy, createRenderer, type Renderer } from './threads/renderer.ts'
-export { TemplateWorkersBusy, createTemplateWorkers, type TemplateWorkers } from './threads/template-workers.ts'
+export { TemplateWorkersBusy, createTemplateWorkers, type InvoiceReading, type TemplateWorkers } from './threads/template-workers.ts'
 
 // Checks of data and of templates.
 export { dataCheck, type DataCheck, type DataFindings } from './data/data-check.ts'

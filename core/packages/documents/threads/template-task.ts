@@ -1,4 +1,5 @@
 import type { JsonObject, Problem } from '@dispatch/common'
+import type { InvoiceFile } from '@dispatch/einvoice'
 import type { DataFindings } from '../data/data-check.ts'
 import type { Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
@@ -17,6 +18,9 @@ export type Picture = { uri: string, width: number, height: number }
 /** How many of several data a template refuses, and of the first of them what is wrong. */
 export type Refusals = { refused: number, examples: { id: string, problem: Problem }[] }
 
+/** An e-invoice that was read from a file; or why the file cannot be read, and where in it that is. */
+export type InvoiceReading = { ok: true, invoice: InvoiceFile } | { ok: false, problem: Omit<Problem, 'path'> }
+
 /** The kinds of template jobs, with their inputs and answers. They are plain data, because they are sent between threads. */
 export type TemplateTasks = {
   inspect: { job: TemplateDraft, answer: Inspection }
@@ -26,6 +30,7 @@ export type TemplateTasks = {
     answer: Refusals
   }
   render: { job: RenderJob, answer: RenderResult }
+  read: { job: Uint8Array, answer: InvoiceReading }
   flatten: { job: string, answer: Picture | { fault: string } }
 }
 export type TemplateTaskKind = keyof TemplateTasks

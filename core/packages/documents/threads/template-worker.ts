@@ -5,7 +5,7 @@ import { type DataCheck, dataCheck, type DataFindings } from '../data/data-check
 import { dataUriOf, readImage } from '../image/read.ts'
 import { readDataSchema } from '../model/data-schema.ts'
 import { inspectDraft } from '../source/inspect.ts'
-import type { CheckedTemplate, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
+import type { CheckedTemplate, InvoiceReading, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
 import { inThread } from './thread-job.ts'
 
 /** Does one template job in a thread. */
@@ -24,11 +24,22 @@ const doers: { [K in TemplateTaskKind]: (job: TemplateTasks[K]['job']) => Templa
   },
   // Reading fonts takes a moment, so it is done only for jobs that render.
   render: async ({ template: { digest, source }, ...job }) => (await import('./worker.ts')).makeDocument(job, digest, () => source),
+  read: async (bytes) => invoiceIn(await import('@dispatch/einvoice'), bytes),
   flatten (uri) {
     const image = readImage(uri)
     if (typeof image === 'string') return { fault: image }
     const { width, height } = image
     return { uri: dataUriOf(image), width, height }
+  }
+}
+
+function invoiceIn ({ readInvoice, UnreadableInvoice }: typeof import('@dispatch/einvoice'), bytes: Uint8Array): InvoiceReading {
+  try {
+    return { ok: true, invoice: readInvoice(bytes) }
+  } catch (error) {
+    if (!(error instanceof UnreadableInvoice)) throw error
+    const { code, message, place } = error
+    return { ok: false, problem: { code, message, ...place } }
   }
 }
 

@@ -4,15 +4,15 @@ import { RenderError } from '../model/errors.ts'
 import type { Format } from '../model/file-formats.ts'
 import type { Rendered, RenderJob, RenderResult } from '../render/job.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
-import type { Picture, Refusals, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
+import type { InvoiceReading, Picture, Refusals, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
 import { createThreads, ThreadStopped } from './threads.ts'
 
-export type { Picture } from './template-task.ts'
+export type { InvoiceReading, Picture } from './template-task.ts'
 
 /**
- * The threads for everything that a company has written: its templates, the schemas of their data, its pictures. Each job has limits, and a
- * company runs one job at a time, so that none of this can delay the service or the documents of others. All functions reject with
- * `provider_unavailable` when too many jobs wait.
+ * The threads for everything that a company has written, and for files that it has from strangers: its templates, the schemas of their
+ * data, its pictures, e-invoices. Each job has limits, and a company runs one job at a time, so that none of this can delay the service or
+ * the documents of others. All functions reject with `provider_unavailable` when too many jobs wait.
  */
 export type TemplateWorkers = {
   inspect: (companyId: number, draft: TemplateDraft) => Promise<Inspection>
@@ -22,6 +22,8 @@ export type TemplateWorkers = {
   refuse: (companyId: number, job: TemplateTasks['refuse']['job']) => Promise<Refusals | undefined>
   /** Makes a document for a preview. Rejects with a RenderError in the same way as the renderer. */
   render: <F extends Format>(companyId: number, job: RenderJob<F>) => Promise<Rendered<F>>
+  /** Reads the e-invoice in a file, or tells why it cannot be read. */
+  read: (companyId: number, bytes: Uint8Array) => Promise<InvoiceReading>
   /** Turns a picture (data URI) into its stored form, or returns what is wrong with it. */
   flatten: (companyId: number, uri: string) => Promise<Picture | { fault: string }>
   /** Finishes the started jobs and ends the threads. */
@@ -33,7 +35,7 @@ export class TemplateWorkersBusy extends Error {
   override name = 'TemplateWorkersBusy'
 
   constructor (options?: ErrorOptions) {
-    super('Too many templates are being checked; nothing was changed: try again later.', options)
+    super('Too many templates and files are being checked; nothing was changed: try again later.', options)
   }
 }
 
@@ -45,7 +47,7 @@ export type TemplateWorkersOptions = {
   memoryLimit?: number
 }
 
-const seconds: Readonly<Record<TemplateTaskKind, number>> = { inspect: 10, check: 5, refuse: 5, render: 10, flatten: 10 }
+const seconds: Readonly<Record<TemplateTaskKind, number>> = { inspect: 10, check: 5, refuse: 5, render: 10, read: 10, flatten: 10 }
 
 /** Creates the template threads; they run only while there are jobs. */
 export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits = seconds, memoryLimit = 256 }: TemplateWorkersOptions =
@@ -93,6 +95,11 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
       if (outcome.ok) return outcome.rendered
       throw new RenderError(outcome.problems)
     },
+    read: (companyId, job) =>
+      run(companyId, { kind: 'read', job }, ({ code }) => ({
+        ok: false,
+        problem: { code, message: 'Reading the file takes more processor time or memory than an invoice does.' }
+      })),
     flatten: (companyId, job) => run(companyId, { kind: 'flatten', job }, ({ message }) => ({ fault: message })),
     close: () => pool.close()
   }

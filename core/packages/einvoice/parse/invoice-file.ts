@@ -4,8 +4,10 @@ import { totalsOf } from '../model/totals.ts'
 import { modelOf } from '../read/read.ts'
 import { checkEInvoice } from '../rules/check.ts'
 import { parseCii } from './cii.ts'
+import { nodesAt } from './fields.ts'
 import type { Parsed } from './parsed.ts'
 import { embeddedInvoice } from './pdf.ts'
+import { type StructureProblem, structureProblems } from './structure.ts'
 import { statedProblems } from './sums.ts'
 import { parseUbl } from './ubl.ts'
 import { type Place, UnreadableInvoice } from './unreadable.ts'
@@ -54,21 +56,30 @@ export function readInvoice (bytes: Uint8Array): InvoiceFile {
   }
   const embedded = isPdf(bytes) ? embeddedInvoice(bytes, largestInvoice) : undefined
   const root = parseXml(embedded?.bytes ?? bytes)
-  const parse = parserOf(root)
-  const parsed = parse(root)
-  const syntax = parse === parseUbl ? 'UBL' : 'CII'
+  const { parse, syntax, specification } = parserOf(root)
   const format = embedded === undefined ? syntax : 'FACTUR_X'
-  return { format, embedded: embedded?.name, ...checked(parsed, root, format) }
+  const profile = profileIn(nodesAt(root, specification)[0]?.text.trim(), format)
+  const structure = structureProblems(root, syntax, profile)
+  return { format, profile, embedded: embedded?.name, ...checked(parse(root), { root, format, profile, structure }) }
 }
 
 function isPdf (bytes: Uint8Array): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).includes('%PDF-')
 }
 
-function parserOf (root: XmlNode): (root: XmlNode) => Parsed {
+/** How a syntax is read, and where it has BT-24. */
+type Syntax = { syntax: 'UBL' | 'CII', parse: (root: XmlNode) => Parsed, specification: string }
+const ubl: Syntax = { syntax: 'UBL', parse: parseUbl, specification: 'cbc:CustomizationID' }
+const cii: Syntax = {
+  syntax: 'CII',
+  parse: parseCii,
+  specification: 'rsm:ExchangedDocumentContext/ram:GuidelineSpecifiedDocumentContextParameter/ram:ID'
+}
+
+function parserOf (root: XmlNode): Syntax {
   const { name } = root
-  if (name === 'Invoice' || name === 'CreditNote') return parseUbl
-  if (name === 'rsm:CrossIndustryInvoice') return parseCii
+  if (name === 'Invoice' || name === 'CreditNote') return ubl
+  if (name === 'rsm:CrossIndustryInvoice') return cii
   const local = name.replace(/^\{.*\}/, '')
   const what = local === 'CrossIndustryDocument'
     ? 'ZUGFeRD 1.0, which is older than EN 16931'
@@ -99,9 +110,10 @@ const near: readonly (readonly [RegExp, EInvoiceProfile])[] = [
   [/(factur-x\.eu|zugferd\.de).*:extended$/i, 'EXTENDED']
 ]
 
-function checked (parsed: Parsed, root: XmlNode, format: EInvoiceFormat): Omit<InvoiceFile, 'format' | 'embedded'> {
+type Whole = { root: XmlNode, format: EInvoiceFormat, profile: EInvoiceProfile, structure: readonly StructureProblem[] }
+
+function checked (parsed: Parsed, { root, format, profile, structure }: Whole): Omit<InvoiceFile, 'format' | 'profile' | 'embedded'> {
   const { specification, file } = parsed
-  const profile = profileIn(specification?.text, format)
   const { level } = profiles[profile]
   const [hasLines, hasGroups] = [reaches(level, 'BASIC'), reaches(level, 'BASIC_WL')]
   const taxes = hasLines || !hasGroups ? {} : { taxes: parsed.taxes.map(taxData) }
@@ -109,10 +121,13 @@ function checked (parsed: Parsed, root: XmlNode, format: EInvoiceFormat): Omit<I
   // A profile of XML alone stands in a PDF too.
   const reading = { format: profiles[profile].formats.includes(format) ? format : 'CII', currency: undefined } as const
   const found = checkEInvoice(data, reading, '')
-  const placed = (problem: Problem): PlacedProblem => {
-    const node = placeOf(problem.path, file.places, root)
-    return { ...problem, element: pathOf(node), line: node.line, column: node.column }
-  }
+  const placedAt = (problem: Problem, node: XmlNode): PlacedProblem => ({
+    ...problem,
+    element: pathOf(node),
+    line: node.line,
+    column: node.column
+  })
+  const placed = (problem: Problem): PlacedProblem => placedAt(problem, placeOf(problem.path, file.places, root))
   // The file's own sums are held against its own parts.
   const own = new Set(['/subtotal', '/taxAmount', '/total', '/amountDue'])
   const isSum = ({ code, path }: Problem): boolean => code.startsWith('BR-CO-') && own.has(path)
@@ -120,14 +135,13 @@ function checked (parsed: Parsed, root: XmlNode, format: EInvoiceFormat): Omit<I
   const isAdvice = (problem: Problem): boolean => isSum(problem) || problem.code === 'other_means'
   if (specification !== undefined && specification.text !== profiles[profile].specification) specification.from.isRead = false
   return {
-    profile,
     specification: specification?.text,
     data,
     totals: recomputed(data, reading),
     problems: [
-      ...found.problems.filter((problem) => !isAdvice(problem)),
-      ...statedProblems(parsed, { hasLines, hasGroups })
-    ].slice(0, mostLost).map(placed),
+      ...[...found.problems.filter((problem) => !isAdvice(problem)), ...statedProblems(parsed, { hasLines, hasGroups })].map(placed),
+      ...structure.map(({ node, ...problem }) => placedAt(problem, node))
+    ].slice(0, mostLost),
     warnings: [
       ...found.warnings,
       ...found.problems.filter(isAdvice).map((problem) => isSum(problem) ? { ...problem, code: 'recomputed' } : problem)

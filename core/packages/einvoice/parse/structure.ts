@@ -1,0 +1,82 @@
+import type { Problem } from '@dispatch/common'
+import type { EInvoiceProfile } from '../model/profiles.ts'
+import { nodesAt } from './fields.ts'
+import { bans, type Cardinality, ciiStructure, ublStructure, xrechnungStructure } from './structure-tables.ts'
+import type { XmlNode } from './xml.ts'
+
+/** A rule about the XML itself that a file breaks, with the element. */
+export type StructureProblem = Problem & { node: XmlNode }
+
+/**
+ * The rules of EN 16931 about the XML of a file: what stands there too often, not at all, or nowhere in an invoice. To be asked before
+ * anything is read, which takes attributes away. The extended profiles of Factur-X have more than the norm, and rules of their own.
+ */
+export function structureProblems (root: XmlNode, syntax: 'UBL' | 'CII', profile: EInvoiceProfile): StructureProblem[] {
+  if (profile === 'EXTENDED' || profile === 'EXTENDED_CTC_FR') return []
+  return [
+    ...(syntax === 'UBL' ? ublStructure : ciiStructure).flatMap((rule) => brokenIn(root, rule)),
+    ...profile === 'XRECHNUNG' ? xrechnungStructure[syntax].flatMap((rule) => brokenIn(root, rule)) : [],
+    ...syntax === 'CII' ? banned(root) : [],
+    ...profile === 'PEPPOL' ? empty(root) : []
+  ]
+}
+
+/** The elements at several paths. */
+function nodesAtAny (node: XmlNode, paths: string): XmlNode[] {
+  return paths === '' ? [node] : paths.split(' | ').flatMap((path) => nodesAt(node, path))
+}
+
+function brokenIn (root: XmlNode, { id, within, at, what, least = 0, most = Infinity, ...counted }: Cardinality): StructureProblem[] {
+  return nodesAtAny(root, within).flatMap((node, index) => {
+    const found = countedIn(node, counted)
+    if (found.length >= least && found.length <= most) return []
+    const message = found.length < least
+      ? `${what} is missing.`
+      : `${what} stands ${most === 1 ? 'once' : `${most} times`} at most: the file has ${found.length}.`
+    return [{ path: at.replace('*', String(index)), code: id, message, node: found[most] ?? node }]
+  })
+}
+
+/** What a rule counts: elements, those that have an attribute, or different values. */
+function countedIn (
+  node: XmlNode,
+  { path, attribute, different = false }: Pick<Cardinality, 'path' | 'attribute' | 'different'>
+): XmlNode[] {
+  const found = nodesAtAny(node, path).filter(({ attributes }) => attribute === undefined || attributes.has(attribute))
+  return different ? [...new Map(found.toReversed().map((one) => [one.text.trim(), one])).values()].reverse() : found
+}
+
+/** Elements and attributes that have no place in an invoice of CII. */
+function banned (root: XmlNode): StructureProblem[] {
+  const problems: StructureProblem[] = []
+  const visit = (node: XmlNode): void => {
+    for (const ban of bans) {
+      if (!node.name.endsWith(ban.in) || !node.name.startsWith('ram:') || ban.except?.(node) === true) continue
+      for (const [id, name, allowed] of ban.names) {
+        const found = name.startsWith('@') ? node.attributes.has(name.slice(1)) ? node : undefined : childOf(node, name)
+        if (found === undefined || allowed?.(node) === true) continue
+        problems.push({ path: '', code: id, message: `${name} has no place in ${node.name}.`, node: found })
+      }
+    }
+    for (const child of node.children) visit(child)
+  }
+  visit(root)
+  return problems
+}
+
+function childOf ({ children }: XmlNode, name: string): XmlNode | undefined {
+  return children.find((child) => child.name === name)
+}
+
+/** Elements with nothing in them, which Peppol refuses. */
+function empty (root: XmlNode): StructureProblem[] {
+  const problems: StructureProblem[] = []
+  const visit = (node: XmlNode): void => {
+    if (node.children.length === 0 && node.text.trim() === '') {
+      problems.push({ path: '', code: 'PEPPOL-EN16931-R008', message: 'An element has something in it.', node })
+    }
+    for (const child of node.children) visit(child)
+  }
+  visit(root)
+  return problems
+}

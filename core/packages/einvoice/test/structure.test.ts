@@ -1,0 +1,90 @@
+import { globSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import t from 'tap'
+import { contains } from '../../../../test/support/matching.ts'
+import { readInvoice, writeInvoice } from '../index.ts'
+import { bans, ciiStructure, ublStructure } from '../parse/structure-tables.ts'
+import { plain } from './support.ts'
+
+const data = {
+  ...plain,
+  currency: 'EUR',
+  contractReference: 'C-1',
+  paymentTerms: '30 days',
+  payment: { means: 30, reference: 'F-1' },
+  bankDetails: { iban: 'FR7630006000011234567890189' },
+  period: { start: '2026-03-01', end: '2026-03-31' }
+}
+const [ubl, cii, peppol] = [
+  writeInvoice(data, 'EN16931', 'UBL'),
+  writeInvoice(data, 'EN16931', 'CII'),
+  writeInvoice({
+    ...data,
+    seller: { ...plain.seller, electronicAddress: { id: '1', scheme: '9957' } },
+    customer: { ...plain.customer, electronicAddress: { id: '1', scheme: '9920' } }
+  }, 'PEPPOL')
+]
+
+const known = new Set([
+  ...[...ublStructure, ...ciiStructure].map(({ id }) => id),
+  ...bans.flatMap(({ names }) => names.map(([id]) => id)),
+  'BR-DE-14',
+  'PEPPOL-EN16931-R008'
+])
+/** The rules of structure that a file breaks, with their elements. */
+const broken = (xml: string): string[] =>
+  readInvoice(Buffer.from(xml)).problems.flatMap(({ code, element }) => known.has(code) ? [`${code} ${element}`] : [])
+const twice = (xml: string, element: string): string => xml.replace(new RegExp(`<${element}[ >][^]*?</${element}>`), '$&$&')
+
+void t.test('what stands too often, not at all or in the wrong place breaks a rule, at its element', (t) => {
+  const party = '/Invoice/cac:AccountingSupplierParty/cac:Party'
+  const line = '/Invoice/cac:InvoiceLine'
+  const settlement = '/rsm:CrossIndustryInvoice/rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement'
+  const cases: [string, string][] = [
+    [twice(ubl, 'cac:ContractDocumentReference'), 'UBL-SR-01 /Invoice/cac:ContractDocumentReference[2]/cbc:ID'],
+    [twice(ubl, 'cac:PaymentTerms'), 'UBL-SR-05 /Invoice/cac:PaymentTerms[2]/cbc:Note'],
+    [twice(ubl, 'cac:PartyLegalEntity'), `UBL-SR-09 ${party}/cac:PartyLegalEntity[2]/cbc:RegistrationName`],
+    [twice(ubl, 'cac:ClassifiedTaxCategory'), `UBL-SR-48 ${line}/cac:Item/cac:ClassifiedTaxCategory[2]`],
+    [ubl.replace(/<cac:ClassifiedTaxCategory>[^]*?<\/cac:ClassifiedTaxCategory>/, ''), `UBL-SR-48 ${line}`],
+    [
+      ubl.replace(/<cac:PaymentMeans>[^]*?<\/cac:PaymentMeans>/, (means) => means + means.replace('>30<', '>31<')),
+      'UBL-SR-47 /Invoice/cac:PaymentMeans[2]/cbc:PaymentMeansCode'
+    ],
+    [ubl.replace('<cbc:CompanyID>FR39732829320</cbc:CompanyID>', ''), `UBL-SR-53 ${party}/cac:PartyTaxScheme`],
+    [peppol.replace('<cbc:IssueDate>', '<cbc:UUID/><cbc:IssueDate>'), 'PEPPOL-EN16931-R008 /Invoice/cbc:UUID'],
+    [twice(cii, 'ram:PaymentReference'), `CII-SR-469 ${settlement}/ram:PaymentReference[2]`],
+    [
+      twice(cii, 'ram:GrandTotalAmount'),
+      `CII-SR-482 ${settlement}/ram:SpecifiedTradeSettlementHeaderMonetarySummation/ram:GrandTotalAmount[2]`
+    ],
+    [
+      cii.replace('<ram:GrandTotalAmount>', '<ram:GrandTotalAmount currencyID="EUR">'),
+      `CII-DT-031 ${settlement}/ram:SpecifiedTradeSettlementHeaderMonetarySummation/ram:GrandTotalAmount`
+    ],
+    [
+      cii.replace('<ram:CityName>', '<ram:BuildingName>A</ram:BuildingName><ram:CityName>'),
+      'CII-DT-084 /rsm:CrossIndustryInvoice/rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeAgreement/ram:SellerTradeParty/' +
+      'ram:PostalTradeAddress/ram:BuildingName'
+    ]
+  ]
+  for (const [xml, expected] of cases) t.ok(broken(xml).includes(expected), `${expected}: ${broken(xml).join(', ')}`)
+  t.end()
+})
+
+void t.test('what this package writes breaks none of them, and an extended profile has its own', async (t) => {
+  for (const xml of [ubl, cii, peppol]) t.strictSame(broken(xml), [])
+  for (const path of globSync('golden/*.xml', { cwd: import.meta.dirname })) {
+    t.strictSame(broken(await readFile(`${import.meta.dirname}/${path}`, 'utf8')), [], path)
+  }
+  const extended = writeInvoice(data, 'EXTENDED').replace('<ram:GrandTotalAmount>', '<ram:GrandTotalAmount currencyID="EUR">')
+  t.strictSame(broken(extended), [])
+})
+
+void t.test('each rule has a path that is read, and a sentence with a subject', (t) => {
+  for (const { id, what, within, path, least, most } of [...ublStructure, ...ciiStructure]) {
+    contains(t, what, /^[A-Z][^.]+$/)
+    contains(t, `${within}/${path}`, /(cac|cbc|ram):/)
+    t.ok(least !== undefined || most !== undefined, id)
+  }
+  t.end()
+})

@@ -1,0 +1,14 @@
+import { defineFeature, service } from '@dispatch/plugins/feature'
+import { eInvoiceRoutes } from './routes/e-invoices.ts'
+import { createReader, invoiceReader } from './service/reader.ts'
+
+/** E-invoices that a company has got from others: what is in a file, whether it is right, and a page that people can read. */
+export default defineFeature({
+  name: 'e-invoices',
+  needs: { ...service('now', 'templates', 'templateWorkers'), invoiceReader },
+  provides: (provide) => [
+    provide(invoiceReader, ({ now, templates, templateWorkers }) => createReader({ now, templates, templateWorkers }))
+  ],
+  routes: eInvoiceRoutes,
+  permissions: { readEInvoice: { scopes: ['send', 'read_own', 'read_all'], testable: true } }
+})

@@ -1,0 +1,111 @@
+import { createFairSemaphore } from '@dispatch/common'
+import { DispatchError } from '@dispatch/core'
+import { compileValidator, contentDisposition } from '@dispatch/plugins/routes'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { EInvoiceView, ReadForm, ReadQuery } from '../contract/e-invoices.ts'
+import type { InvoiceReader } from '../service/reader.ts'
+import { fileIn, fileTypes } from './file.ts'
+
+/** A reading as a client gets it, for the documentation. */
+const example: EInvoiceView = {
+  format: 'UBL',
+  profile: 'PEPPOL',
+  specification: 'urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0',
+  data: {
+    number: 'F-1',
+    date: '2026-03-14',
+    currency: 'EUR',
+    seller: { name: 'Acme Tea', country: 'FR', vatId: 'FR39732829320' },
+    customer: { name: 'Ada Lovelace Ltd', country: 'ES' },
+    lines: [{ id: '1', description: 'Tea', quantity: 2, unit: 'C62', unitPrice: '10.00', taxCategory: 'S', taxRate: 20, total: '20.00' }],
+    total: '24.00',
+    eInvoiceProfile: 'PEPPOL'
+  },
+  totals: {
+    subtotal: '20.00',
+    allowances: '0.00',
+    charges: '0.00',
+    taxBase: '20.00',
+    taxAmount: '4.00',
+    total: '24.00',
+    amountDue: '24.00',
+    taxes: [{ category: 'S', rate: '20', base: '20.00', amount: '4.00' }]
+  },
+  problems: [{
+    path: '/seller/electronicAddress',
+    code: 'PEPPOL-EN16931-R020',
+    message: 'Peppol needs the electronic address of the seller.',
+    element: '/Invoice/cac:AccountingSupplierParty',
+    line: 12,
+    column: 3
+  }],
+  warnings: [],
+  lost: [{ element: '/Invoice/cbc:CopyIndicator', value: 'false', line: 6, column: 3 }],
+  lostCount: 1
+}
+
+const File = { schema: { type: 'string', format: 'binary' } }
+const Reading = {
+  description: 'The invoice, or with `format` a page of it.',
+  content: {
+    'application/json': { schema: { ...EInvoiceView, examples: [example] } },
+    'text/html': File,
+    'application/pdf': File
+  }
+}
+
+/** E-invoices that a company has from others. */
+export const eInvoiceRoutes: FastifyPluginCallbackTypebox<{ invoiceReader: InvoiceReader }> = (app, { invoiceReader }, done) => {
+  /** A file is in memory while it is read: so few are at once. */
+  const receiving = createFairSemaphore({
+    total: 4,
+    perOwner: 1,
+    waiting: 20,
+    full: () =>
+      new DispatchError('rate_limited', 'Other e-invoices of the company are being read: try again in a few seconds.', {
+        retryAfter: 5
+      })
+  })
+
+  // The handler reads the body.
+  app.addContentTypeParser([...fileTypes, 'multipart/form-data'], (_request, _body, parsed) => {
+    parsed(null)
+  })
+
+  app.post<{ Querystring: ReadQuery }>('/api/v1/e-invoices/read', {
+    config: {
+      errors: ['validation_error', 'validation_failed', 'payload_too_large', 'unsupported_media_type', 'provider_unavailable'],
+      limit: 'dispatch',
+      readsBitByBit: true
+    },
+    schema: {
+      operationId: 'readEInvoice',
+      tags: ['Documents'],
+      summary: 'Reads an e-invoice: UBL, CII, or a PDF with one inside (Factur-X, ZUGFeRD, XRechnung), of 25 MiB at most.',
+      description:
+        'Answers its data in the words of the template of e-invoices, its profile, its sums computed again, every rule that it ' +
+        'breaks with the place in the data and in the file, and what the data do not carry. Nothing is stored, and nothing is fetched: a ' +
+        'document type, entities, an encrypted PDF, and what takes too long to read are refused.',
+      consumes: [...fileTypes, 'multipart/form-data'],
+      querystring: ReadQuery,
+      body: ReadForm,
+      response: { 200: Reading }
+    },
+    validatorCompiler: (part) => part.httpPart === 'querystring' ? compileValidator(part) : (value: unknown) => ({ value })
+  }, async (request, reply) => {
+    const { actor: { companyId }, query: { format = 'json', language } } = request
+    return receiving.run(companyId, async () => {
+      const invoice = await invoiceReader.read(companyId, await fileIn(request))
+      if (format === 'json') return invoice
+      const page = await invoiceReader.show(companyId, invoice, { format, ...(language !== undefined && { language }) })
+      // It holds what a stranger has written, so a browser must not run any of it.
+      return reply.headers({
+        'content-type': page.contentType,
+        'content-disposition': contentDisposition(`e-invoice.${page.extension}`),
+        'content-security-policy': 'default-src \'none\'; img-src data:; style-src \'unsafe-inline\'; sandbox',
+        'cache-control': 'private, no-store'
+      }).send(Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength))
+    })
+  })
+  done()
+}
