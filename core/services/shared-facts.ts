@@ -54,7 +54,12 @@ type Stating = Pick<AnyService, 'name' | 'stated'>
 /** The data of a template, with what the service's fields alone say and the template has a place for. */
 export function toldData ({ tells }: Pick<AnyService, 'tells'>, fields: JsonObject, data: JsonObject, template: FactsTemplate): JsonObject {
   const told = tells?.(fields) ?? {}
-  return Object.keys(told).length === 0 ? data : filled(template, data, told, [])
+  return Object.keys(told).length === 0 ? data : withFacts(template, data, told)
+}
+
+/** The data of a template, with facts that they leave out and the template has a place for. */
+export function withFacts (template: FactsTemplate, data: JsonObject, facts: JsonObject): JsonObject {
+  return filled(template, data, facts, [])
 }
 
 function filled (template: FactsTemplate, data: JsonObject, told: JsonObject, above: readonly string[]): JsonObject {

@@ -168,3 +168,36 @@ await t.test('XML is not signed or printed', async (t) => {
     body: { details: [{ path: '/invoicing/eInvoiceFormat', code: 'format_not_taken' }] }
   })
 })
+
+await t.test('a credit note repeats the references of its invoice: of a dispatch, or of a file', async (t) => {
+  const credit = { ...sample, number: 'C-1', type: 381, dueDate: undefined, orderReference: undefined, buyerReference: 'own' }
+  const credited = async (from: object, path = 'invoicing'): Promise<Answer> =>
+    await send(body({ invoicing: { eInvoiceFormat: 'UBL', from } }, { ...credit, number: crypto.randomUUID() }), path)
+  const invoice = await send(body({ invoicing: { eInvoiceFormat: 'CII' } }, { ...sample, number: 'F-77' }))
+  const document = Buffer.from(await download(invoice.body.generatedDocument.id)).toString('base64')
+  for (const from of [{ dispatchId: invoice.body.dispatchId as string }, { document }]) {
+    const answer = await credited(from)
+    t.equal(answer.status, 200, JSON.stringify(answer.body))
+    const xml = await download(answer.body.generatedDocument.id)
+    contains(t, xml, /<cac:BillingReference><cac:InvoiceDocumentReference><cbc:ID>F-77<\/cbc:ID><cbc:IssueDate>2026-03-14</)
+    contains(t, xml, '<cbc:ID>PO 77-4415</cbc:ID>')
+    contains(t, xml, '<cbc:BuyerReference>own</cbc:BuyerReference>')
+    const { data, invoicing } = given.at(-1)
+    has(t, data, { precedingInvoices: [{ number: 'F-77', date: '2026-03-14' }], orderReference: 'PO 77-4415', buyerReference: 'own' })
+    t.notOk('from' in invoicing, 'the provider gets the data, and not where they are from')
+  }
+  const unknown = crypto.randomUUID()
+  for (const path of ['invoicing', 'invoicing/validate']) {
+    has(t, (await credited({ dispatchId: unknown }, path)).body, {
+      details: [{ path: '/invoicing/from/dispatchId', code: 'not_found' }]
+    })
+  }
+  has(t, (await credited({ document: Buffer.from('no invoice').toString('base64') })).body, {
+    details: [{ path: '/invoicing/from/document', code: 'not_xml' }]
+  })
+  const { admin } = await service.company('stranger')
+  const foreign = await service.send('POST', '/api/invoicing', {
+    body: { ...body({ invoicing: { from: { dispatchId: invoice.body.dispatchId } } }, credit), providerName: 'simulator' }
+  }, admin)
+  has(t, foreign.body, { details: [{ path: '/invoicing/from/dispatchId', code: 'not_found' }] }, 'of another company')
+})

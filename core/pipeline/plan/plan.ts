@@ -19,6 +19,7 @@ import { screenAll } from '../recipients.ts'
 import { listedIn, type Step, type StepProvider, unbegun } from '../step.ts'
 import { checkRequest, faultsOf, foresee, type Foreseen } from './check.ts'
 import { orderLists } from './lists.ts'
+import { withOriginals } from './original.ts'
 import { requireAll, requireServices, type ResolveDependencies, type ResolvedRequest, type ResolvedStep,
   resolveRequest } from './resolve.ts'
 import { createTemplateChecks } from './template-checks.ts'
@@ -88,7 +89,7 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
     async plan ({ actor, mode = 'synchronous', sandbox, version = usualVersion }, request) {
       const resolved = await resolveRequest({ ...catalogs, host: offeredTo(offered, actor.companyId), version }, actor, request,
         sandbox === undefined ? {} : { sandbox })
-      const { draft: read, templateFindings } = await templateChecks(resolved)
+      const { draft: read, templateFindings } = await templateChecks(await withOriginals(dependencies, actor, resolved))
       const checking = { templateFindings, link, mode, now, guard, version }
       const redactorFor = redactorsOf(keyring, actor.companyId)
       const foreseen = (tried: ResolvedRequest): Promise<Foreseen> => foresee(tried, { now: now(), redactorFor })

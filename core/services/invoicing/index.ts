@@ -10,6 +10,8 @@ import { delivery } from './delivery.ts'
 import { asWarnings, checkDueDate } from './invoice.ts'
 import { outline } from './outline.ts'
 
+const closed = { additionalProperties: false } as const
+
 export const DocumentType = Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], { title: 'DocumentType' })
 export type DocumentType = Static<typeof DocumentType>
 
@@ -34,6 +36,18 @@ export const InvoicingFields = Type.Object({
   eInvoiceProfile: Type.Optional(
     Type.Enum(eInvoiceProfiles, {
       description: 'For E_INVOICE: the specification that it follows. Left out, PEPPOL for UBL, otherwise EN16931.'
+    })
+  ),
+  from: Type.Optional(
+    Type.Union([
+      Type.Object({ dispatchId: Type.String({ format: 'uuid', description: 'A dispatch of an invoice.' }) }, closed),
+      Type.Object({ document: Type.String({ minLength: 1, description: 'An e-invoice in Base64: UBL, CII, or a PDF with one inside.' }) },
+        closed)
+    ], {
+      title: 'InvoiceOrigin',
+      description: 'For credit notes and corrections: the invoice that they are about. Its number and date become `precedingInvoices` of ' +
+        'the data, and its references are repeated, where the data leave them out and the template has a place for them.',
+      examples: [{ dispatchId: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90' }]
     })
   )
 }, { title: 'InvoicingFields', additionalProperties: false })
@@ -135,6 +149,7 @@ export const invoicing: ProvidedService<
 
   shared: terms,
   tells: termsTold,
+  follows: { field: 'from', told: repeatedOf },
 
   request (invoicing, { data, document, metadata }) {
     const [eInvoiceFormat, dueDate] = [formatOf(invoicing), dayOf(invoicing.dueDate)]
@@ -170,6 +185,28 @@ function termsTold ({ dueDate, paymentTerms, eInvoiceProfile }: InvoicingFields)
     ...(paymentTerms === undefined ? {} : { paymentTerms }),
     ...(eInvoiceProfile === undefined ? {} : { eInvoiceProfile })
   }
+}
+
+/** What a credit note or a correction repeats of its invoice. */
+const repeated = [
+  'buyerReference',
+  'orderReference',
+  'salesOrderReference',
+  'contractReference',
+  'projectReference',
+  'tenderReference',
+  'object',
+  'accountingReference'
+] as const
+
+function repeatedOf (original: JsonObject): JsonObject | undefined {
+  const [number, date] = [textOf(original, '/number'), dayOf(textOf(original, '/date'))]
+  if (number === undefined) return undefined
+  const given = repeated.filter((name) => original[name] !== undefined && original[name] !== null)
+  return {
+    precedingInvoices: [{ number, ...(date === undefined ? {} : { date }) }],
+    ...Object.fromEntries(given.map((name) => [name, original[name]]))
+  } as JsonObject
 }
 
 type InvoicingSubject = CheckInput<InvoicingFields, InvoicingCapabilities>

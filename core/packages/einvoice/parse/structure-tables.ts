@@ -677,25 +677,104 @@ export const ciiStructure: readonly Cardinality[] = [
   }
 ]
 
+/** Payment in Germany: the rules of XRechnung, and of Peppol between German companies, by the codes of the means of payment. */
+const transfers = ['30', '58'].map((code) => `cac:PaymentMeans[cbc:PaymentMeansCode=${code}]`).join(' | ')
+const cards = ['48', '54', '55'].map((code) => `cac:PaymentMeans[cbc:PaymentMeansCode=${code}]`).join(' | ')
+const debits = 'cac:PaymentMeans[cbc:PaymentMeansCode=59]'
+const [account, card, mandate] = ['cac:PayeeFinancialAccount', 'cac:CardAccount', 'cac:PaymentMandate'] as [string, string, string]
+
+function german (rate: string, transfer: readonly [string, string], [byCard, byDebit]: readonly [string, string]): Cardinality[] {
+  return [
+    {
+      id: rate,
+      within: 'cac:TaxTotal/cac:TaxSubtotal',
+      path: 'cac:TaxCategory/cbc:Percent',
+      at: '',
+      what: 'A rate of VAT (BT-119)',
+      least: 1
+    },
+    { id: transfer[0], within: transfers, path: account, at: '/bankDetails', what: 'The account of a credit transfer', least: 1 },
+    {
+      id: transfer[1],
+      within: transfers,
+      path: `${card} | ${mandate}`,
+      at: '/payment',
+      what: 'A card or a mandate of a credit transfer',
+      most: 0
+    },
+    {
+      id: byCard,
+      within: cards,
+      path: `${account} | ${mandate}`,
+      at: '/payment',
+      what: 'An account or a mandate of a payment by card',
+      most: 0
+    },
+    {
+      id: byDebit,
+      within: debits,
+      path: `${account} | ${card}`,
+      at: '/payment',
+      what: 'A card, or an account of the seller, of a direct debit',
+      most: 0
+    }
+  ]
+}
+
 /** What XRechnung asks for besides. */
 export const xrechnungStructure: Readonly<Record<'UBL' | 'CII', readonly Cardinality[]>> = {
-  UBL: [{
-    id: 'BR-DE-14',
-    within: 'cac:TaxTotal/cac:TaxSubtotal',
-    path: 'cac:TaxCategory/cbc:Percent',
-    at: '',
-    what: 'A rate of VAT (BT-119)',
-    least: 1
-  }],
-  CII: [{
-    id: 'BR-DE-14',
-    within: `${settlement}/ram:ApplicableTradeTax`,
-    path: 'ram:RateApplicablePercent',
-    at: '',
-    what: 'A rate of VAT (BT-119)',
-    least: 1
-  }]
+  UBL: german('BR-DE-14', ['BR-DE-23-a', 'BR-DE-23-b'], ['BR-DE-24-b', 'BR-DE-25-b']),
+  CII: [
+    {
+      id: 'BR-DE-14',
+      within: `${settlement}/ram:ApplicableTradeTax`,
+      path: 'ram:RateApplicablePercent',
+      at: '',
+      what: 'A rate of VAT (BT-119)',
+      least: 1
+    }
+  ]
 }
+
+/** What Peppol asks for between German companies. */
+export const germanStructure: readonly Cardinality[] = german('DE-R-014', ['DE-R-023-1', 'DE-R-023-2'], ['DE-R-024-2', 'DE-R-025-2'])
+
+/** What Peppol asks for besides. */
+export const peppolStructure: readonly Cardinality[] = [
+  { id: 'PEPPOL-EN16931-R001', within: '', path: 'cbc:ProfileID', at: '/businessProcess', what: 'The business process (BT-23)', least: 1 },
+  {
+    id: 'PEPPOL-EN16931-R080',
+    within: '',
+    path: 'cac:AdditionalDocumentReference[cbc:DocumentTypeCode=50]',
+    at: '/projectReference',
+    what: 'The project of a credit note (BT-11)',
+    most: 1
+  },
+  {
+    id: 'PEPPOL-EN16931-R101',
+    within: 'cac:InvoiceLine | cac:CreditNoteLine',
+    path: 'cac:DocumentReference[cbc:DocumentTypeCode!=130]',
+    at: '/lines/*/object',
+    what: 'A document of a line other than its object (130)',
+    most: 0
+  },
+  {
+    id: 'PEPPOL-EN16931-R043',
+    within: '',
+    path: 'cac:AllowanceCharge[cbc:ChargeIndicator!=true][cbc:ChargeIndicator!=false]',
+    at: '',
+    what: 'An indicator other than true and false',
+    most: 0
+  },
+  {
+    id: 'PEPPOL-EN16931-R044',
+    within: 'cac:InvoiceLine | cac:CreditNoteLine',
+    path: 'cac:Price/cac:AllowanceCharge[cbc:ChargeIndicator!=false]',
+    at: '/lines/*',
+    what: 'A charge on a price',
+    most: 0
+  }
+]
 
 /** An element, or an attribute where it begins with @, that stands nowhere; unless it is allowed in an element. */
 type Ban = readonly [id: string, name: string, allowed?: (node: XmlNode) => boolean]

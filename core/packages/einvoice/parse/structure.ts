@@ -1,7 +1,8 @@
 import type { Problem } from '@dispatch/common'
 import type { EInvoiceProfile } from '../model/profiles.ts'
 import { nodesAt } from './fields.ts'
-import { bans, type Cardinality, ciiStructure, ublStructure, xrechnungStructure } from './structure-tables.ts'
+import { bans, type Cardinality, ciiStructure, germanStructure, peppolStructure, ublStructure,
+  xrechnungStructure } from './structure-tables.ts'
 import type { XmlNode } from './xml.ts'
 
 /** A rule about the XML itself that a file breaks, with the element. */
@@ -17,8 +18,56 @@ export function structureProblems (root: XmlNode, syntax: 'UBL' | 'CII', profile
     ...(syntax === 'UBL' ? ublStructure : ciiStructure).flatMap((rule) => brokenIn(root, rule)),
     ...profile === 'XRECHNUNG' ? xrechnungStructure[syntax].flatMap((rule) => brokenIn(root, rule)) : [],
     ...syntax === 'CII' ? banned(root) : [],
-    ...profile === 'PEPPOL' ? empty(root) : []
+    ...profile === 'PEPPOL' ? peppol(root) : []
   ]
+}
+
+/** What Peppol asks for besides. */
+function peppol (root: XmlNode): StructureProblem[] {
+  const rules = isGerman(root) ? [...peppolStructure, ...germanStructure] : peppolStructure
+  return [...rules.flatMap((rule) => brokenIn(root, rule)), ...empty(root), ...unlike(root)]
+}
+
+function isGerman (root: XmlNode): boolean {
+  return ['cac:AccountingSupplierParty', 'cac:AccountingCustomerParty'].every((party) =>
+    nodesAt(root, `${party}/cac:Party/cac:PostalAddress/cac:Country/cbc:IdentificationCode`)[0]?.text.trim() === 'DE'
+  )
+}
+
+/** Amounts in another currency than the invoice, and prices for another unit than their line. */
+function unlike (root: XmlNode): StructureProblem[] {
+  const currency = nodesAt(root, 'cbc:DocumentCurrencyCode')[0]?.text.trim()
+  const problems: StructureProblem[] = []
+  const visit = (node: XmlNode): void => {
+    const given = node.attributes.get('currencyID')
+    // The VAT may be stated in the currency of its accounting too.
+    const isOther = node.name === 'cbc:TaxAmount' && node.parent?.name === 'cac:TaxTotal' &&
+      node.parent.children.every(({ name }) => name !== 'cac:TaxSubtotal')
+    if (given !== undefined && given !== currency && !isOther) {
+      problems.push({
+        path: '',
+        code: 'PEPPOL-EN16931-R051',
+        message: `An amount is in the currency of the invoice, not in ${given.slice(0, 10)}.`,
+        node
+      })
+    }
+    for (const child of node.children) visit(child)
+  }
+  visit(root)
+  const lines = [...nodesAt(root, 'cac:InvoiceLine'), ...nodesAt(root, 'cac:CreditNoteLine')]
+  for (const [index, line] of lines.entries()) {
+    const [quantity] = nodesAtAny(line, 'cbc:InvoicedQuantity | cbc:CreditedQuantity')
+    const [base] = nodesAt(line, 'cac:Price/cbc:BaseQuantity')
+    const unit = base?.attributes.get('unitCode')
+    if (base === undefined || unit === undefined || quantity === undefined || quantity.attributes.get('unitCode') === unit) continue
+    problems.push({
+      path: `/lines/${index}/priceQuantity`,
+      code: 'PEPPOL-EN16931-R130',
+      message: 'A price is for a quantity in the unit of its line.',
+      node: base
+    })
+  }
+  return problems
 }
 
 /** The elements at several paths. */
@@ -32,6 +81,8 @@ function brokenIn (root: XmlNode, { id, within, at, what, least = 0, most = Infi
     if (found.length >= least && found.length <= most) return []
     const message = found.length < least
       ? `${what} is missing.`
+      : most === 0
+      ? `${what} has no place here.`
       : `${what} stands ${most === 1 ? 'once' : `${most} times`} at most: the file has ${found.length}.`
     return [{ path: at.replace('*', String(index)), code: id, message, node: found[most] ?? node }]
   })

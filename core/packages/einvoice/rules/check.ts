@@ -7,7 +7,7 @@ import { modelOf, type Reading } from '../read/read.ts'
 import { codeRules } from './codes.ts'
 import { coreAdvice, coreRules } from './core.ts'
 import { frenchAdvice, frenchRules, isFrench } from './france.ts'
-import { germanAdvice, nationalRules } from './national.ts'
+import { germanAdvice, nationalAdvice, nationalRules } from './national.ts'
 import { paymentAdvice, paymentRules } from './payment.ts'
 import { peppolRules, sharedRules } from './peppol.ts'
 import { type EInvoiceRule, notInProfiles, only, rule, type RuleInput } from './rule.ts'
@@ -40,7 +40,7 @@ export const baseAdvice: readonly EInvoiceRule[] = [
 /** The rules that profiles add: those whose violation prevents the e-invoice, and those that only warn. */
 export const ruleSets: Readonly<Record<RuleSet, { rules: readonly EInvoiceRule[], advice: readonly EInvoiceRule[] }>> = {
   peppol: { rules: [...peppolRules, ...sharedRules, ...sharedTotalsRules], advice: [] },
-  peppolNational: { rules: nationalRules, advice: [] },
+  peppolNational: { rules: nationalRules, advice: nationalAdvice },
   xrechnung: { rules: xrechnungRules, advice: xrechnungAdvice },
   france: { rules: frenchRules, advice: frenchAdvice }
 }

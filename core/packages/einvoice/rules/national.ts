@@ -1,5 +1,5 @@
-import { dayOf } from '@dispatch/common'
-import { isGreek, isNorwegian, luhn } from '../model/check-digits.ts'
+import { dayOf, isPlainAddress } from '@dispatch/common'
+import { isGreek, isIban, isNorwegian, luhn } from '../model/check-digits.ts'
 import { isGreekSeller, sellerCountry } from '../model/country.ts'
 import type { EInvoiceModel, PartyAddress, Text } from '../model/model.ts'
 import { ublTerms } from '../write/ubl-payment.ts'
@@ -128,6 +128,10 @@ const german: readonly German[] = [
   ['011', '/delivery/postalCode', 'In Germany an address of delivery has a postal code.',
     ({ delivery }) => delivery?.address.country === undefined || delivery.address.postalCode !== undefined],
   ['015', '/buyerReference', 'In Germany an invoice has a buyerReference.', ({ references }) => references.buyer !== undefined],
+  ['016', '/seller/vatId', 'In Germany a seller whose supplies are subject to VAT has a VAT number, a tax number or a tax representative.',
+    ({ seller, taxRepresentative, lines, adjustments }) =>
+      (seller.vatId ?? seller.taxId ?? taxRepresentative) !== undefined ||
+      ![...lines, ...adjustments].some(({ tax: { category } }) => ['S', 'Z', 'E', 'AE', 'K', 'G', 'L', 'M'].includes(category))],
   ['018', '/paymentTerms',
     'In Germany a # in the terms of payment begins a discount: #SKONTO#TAGE=14#PROZENT=2.00#, on a line of its own; later lines ' +
     'have no two number signs.', (invoice) => isSkonto(ublTerms(invoice) ?? '')],
@@ -147,10 +151,33 @@ const german: readonly German[] = [
 
 const germany = german.map(([number, at, message, holds]) => when(inGermany, `DE-R-${number}`, at, message, holds))
 
-/** The same for XRechnung, where a part of a rule has a letter. */
-export const germanRules: readonly EInvoiceRule[] = german.map(([number, at, message, holds]) =>
-  when(() => true, `BR-DE-${number.replace(/^0+/, '').replace('-1', '-a')}`, at, message, holds)
-)
+/** The types of invoices that XRechnung is made for. */
+const germanInvoices = ['326', '380', '384', '389', '381', '875', '876', '877']
+
+/** What Peppol inside Germany and XRechnung only warn of. */
+const germanAdvised: readonly German[] = [
+  ['017', '/type', `In Germany an invoice has one of the types ${germanInvoices.join(', ')} (BT-3).`,
+    ({ type }) => germanInvoices.includes(type)],
+  ['019', '/bankDetails/iban', 'A SEPA credit transfer (58) names a correct IBAN (BT-84).',
+    ({ payment }) => payment?.means !== '58' || isIban(payment.account?.iban ?? '')],
+  ['020', '/payment/mandate/account', 'A SEPA direct debit (59) names a correct IBAN (BT-91).',
+    ({ payment }) => payment?.means !== '59' || isIban(payment.mandate?.account ?? '')],
+  ['026', '/precedingInvoices', 'A corrected invoice (384) names the invoice that it corrects (BG-3).',
+    ({ type, precedingInvoices }) => type !== '384' || precedingInvoices.length > 0],
+  ['027', '/seller/phone', 'The phone of the seller\'s contact has at least three digits (BT-42).',
+    ({ seller: { contact } }) => contact?.phone === undefined || /(\d.*){3}/s.test(contact.phone)],
+  ['028', '/seller/email', 'The e-mail address of the seller\'s contact is one (BT-43).',
+    ({ seller: { contact } }) => contact?.email === undefined || isPlainAddress(contact.email)]
+]
+
+/** The same rules for XRechnung, where a part of a rule has a letter. */
+function ofXRechnung (rules: readonly German[]): EInvoiceRule[] {
+  return rules.map(([number, at, message, holds]) =>
+    when(() => true, `BR-DE-${number.replace(/^0+/, '').replace('-1', '-a')}`, at, message, holds)
+  )
+}
+
+export const [germanRules, germanWarnings] = [ofXRechnung(german), ofXRechnung(germanAdvised)]
 
 /** The contact of a German seller: what receivers check in every syntax. */
 export const germanAdvice: readonly EInvoiceRule[] = inProfiles(['EN16931', 'BASIC', 'EXTENDED'],
@@ -171,6 +198,26 @@ const swedish = ({ seller }: EInvoiceModel): boolean => seller.address.country =
 const swedishRegistration = ({ seller }: EInvoiceModel): boolean => seller.address.country === 'SE' && seller.registration !== undefined
 const icelandic = ({ seller }: EInvoiceModel): boolean => seller.address.country === 'IS'
 
+/** The six parts of a Greek invoice number, between |, each with the last digit of its rule. */
+const greekNumber: readonly (readonly [number, string, (segments: readonly string[], invoice: EInvoiceModel) => boolean])[] = [
+  [
+    1,
+    'A Greek invoice number has six parts, between |: the seller\'s tax number, the day of issue (DD/MM/YYYY), a number, the type ' +
+    '(1.1, 1.6, 2.1, 2.4, 5.1 or 5.2), the series and the number in it.',
+    (segments) => segments.length === 6
+  ],
+  [2, 'A Greek invoice number begins with the tax number of the seller or of its representative.',
+    ([tin = ''], { seller, taxRepresentative }) =>
+      isGreek(tin) && [seller.vatId, taxRepresentative?.vatId].some((vatId) => vatId?.slice(2, 11) === tin)],
+  [3, 'The second part of a Greek invoice number is the day of issue: DD/MM/YYYY.',
+    ([, issued], { date = '' }) => issued === date.split('-').reverse().join('/')],
+  [4, 'The third part of a Greek invoice number is a number.', ([, , serial = '']) => /^\d+$/.test(serial)],
+  [5, 'The fourth part of a Greek invoice number is 1.1, 1.6, 2.1, 2.4, 5.1 or 5.2.',
+    ([, , , type = '']) => ['1.1', '1.6', '2.1', '2.4', '5.1', '5.2'].includes(type)],
+  [6, 'The fifth part of a Greek invoice number, the series, is not empty.', (segments) => segments[4] !== ''],
+  [7, 'The sixth part of a Greek invoice number is not empty.', (segments) => segments[5] !== '']
+]
+
 const others: readonly EInvoiceRule[] = [
   when(italian, 'IT-R-001', '/seller/taxId', 'An Italian tax number has 11 to 16 letters and digits.',
     ({ seller: { taxId } }) => taxId === undefined || /^[A-Z0-9]{11,16}$/.test(taxId)),
@@ -181,7 +228,9 @@ const others: readonly EInvoiceRule[] = [
   when(italian, 'IT-R-004', '/seller/postalCode', 'The address of an Italian seller has a postal code.',
     ({ seller }) => seller.address.postalCode !== undefined),
   when(swedish, 'SE-R-001', '/seller/vatId', 'A Swedish VAT number is SE and twelve digits.',
-    ({ seller: { vatId = '' } }) => /^SE\d{12}$/.test(vatId)),
+    ({ seller: { vatId = '' } }) => vatId.length === 14),
+  when(swedish, 'SE-R-002', '/seller/vatId', 'A Swedish VAT number has digits alone after SE.',
+    ({ seller: { vatId = '' } }) => /^SE\d+$/.test(vatId)),
   when(swedishRegistration, 'SE-R-005', '/seller/taxId', 'A Swedish tax registration reads "Godkänd för F-skatt".',
     ({ seller: { taxId } }) => taxId === undefined || taxId.toUpperCase() === 'GODKÄND FÖR F-SKATT'),
   when(swedishRegistration, 'SE-R-003', '/seller/registration/id', 'A Swedish organisation number has digits alone.',
@@ -206,8 +255,10 @@ const others: readonly EInvoiceRule[] = [
   when((invoice) => isDomestic(invoice, 'IS'), 'IS-R-005', '/customer/address',
     'The address of an Icelandic customer has a street and a postal code.',
     ({ customer: { address } }) => address.line1 !== undefined && address.postalCode !== undefined),
-  when(icelandic, 'IS-R-006', '/bankDetails/account', 'In Iceland the means 9 and 42 need an account of 12 digits.',
-    (invoice) => !means(invoice, '9', '42') || accountOf(invoice)?.length === 12),
+  when(icelandic, 'IS-R-006', '/bankDetails/account', 'In Iceland the means 9 needs an account of 12 digits.',
+    (invoice) => !means(invoice, '9') || accountOf(invoice)?.length === 12),
+  when(icelandic, 'IS-R-007', '/bankDetails/account', 'In Iceland the means 42 needs an account of 12 digits.',
+    (invoice) => !means(invoice, '42') || accountOf(invoice)?.length === 12),
   when(icelandic, 'IS-R-008', '/attachments',
     'In Iceland a supporting document with the description EINDAGI, of which there is one, has the last day of payment as its id: ' +
       'YYYY-MM-DD.', (invoice) => lastDays(invoice).length <= 1 && lastDays(invoice).every(isDay)),
@@ -216,22 +267,28 @@ const others: readonly EInvoiceRule[] = [
     (invoice) => lastDays(invoice).length === 0 || (invoice.dueDate !== undefined && !invoice.isCreditNote)),
   when(icelandic, 'IS-R-010', '/attachments', 'In Iceland the last day of payment (EINDAGI) is not before the due date.',
     (invoice) => lastDays(invoice).every((last) => invoice.dueDate === undefined || invoice.dueDate <= last)),
-  when(isGreekSeller, 'GR-R-001-1', '/number',
-    'A Greek invoice number has six parts, between |: the seller\'s tax number, the day of issue (DD/MM/YYYY), a number, the type ' +
-      '(1.1, 1.6, 2.1, 2.4, 5.1 or 5.2), the series and the number in it.', (invoice) => isGreekNumber(invoice)),
+  ...greekNumber.map(([part, message, holds]) =>
+    when(isGreekSeller, `GR-R-001-${part}`, '/number', message, (invoice) => {
+      const segments = (invoice.number ?? '').split('|')
+      return (part > 1 && segments.length !== 6) || holds(segments, invoice)
+    })
+  ),
   when(isGreekSeller, 'GR-R-003', '/seller/vatId', 'A Greek VAT number is EL and a tax number of nine digits.',
     ({ seller: { vatId } }) => vatId === undefined || (vatId.startsWith('EL') && isGreek(vatId.slice(2)))),
   when((invoice) => isGreekSeller(invoice) && invoice.seller.address.country === 'GR', 'GR-R-004-1', '/attachments',
     'A Greek invoice has its MARK: a supporting document with the description "##M.AR.K##" and the number as its id.',
     ({ attachments }) => {
       const marks = attachments.filter(({ description }) => description === '##M.AR.K##')
-      return marks.length === 1 && /^[1-9]\d*/.test(marks[0]?.id ?? '')
+      return marks.length === 1
     }),
+  when((invoice) => isGreekSeller(invoice) && invoice.seller.address.country === 'GR', 'GR-R-004-2', '/attachments',
+    'The MARK of a Greek invoice is a positive number.',
+    ({ attachments }) => attachments.every(({ description, id }) => description !== '##M.AR.K##' || /^[1-9]\d*/.test(id))),
   when(isGreekSeller, 'GR-R-008-2', '/attachments',
-    'A Greek invoice has at most one supporting document with the description "##INVOICE|URL##", with its url.', ({ attachments }) => {
-    const links = attachments.filter(({ description }) => description === '##INVOICE|URL##')
-    return links.length <= 1 && links.every(({ url }) => url !== undefined)
-  }),
+    'A Greek invoice has at most one supporting document with the description "##INVOICE|URL##".',
+    ({ attachments }) => attachments.filter(isGreekLink).length <= 1),
+  when(isGreekSeller, 'GR-R-008-3', '/attachments', 'The supporting document with the description "##INVOICE|URL##" has its url.',
+    ({ attachments }) => attachments.filter(isGreekLink).every(({ url }) => url !== undefined)),
   when(({ seller }) => ['GR', 'EL'].includes(seller.vatId?.slice(0, 2) ?? seller.address.country ?? ''), 'GR-R-009',
     '/seller/electronicAddress', 'The electronic address of a Greek seller is its tax number: scheme 9933.',
     ({ seller }) => isGreekAddress(seller.electronicAddress)),
@@ -242,6 +299,10 @@ const others: readonly EInvoiceRule[] = [
     'The electronic address of a Greek customer is its tax number: scheme 9933.',
     ({ customer }) => isGreekAddress(customer.electronicAddress))
 ]
+
+function isGreekLink ({ description }: EInvoiceModel['attachments'][number]): boolean {
+  return description === '##INVOICE|URL##'
+}
 
 /** The days after which interest is due: the ids of the supporting documents with this description. */
 function lastDays ({ attachments }: EInvoiceModel): string[] {
@@ -260,13 +321,37 @@ function isGreekAddress (given: EInvoiceModel['seller']['electronicAddress']): b
   return given === undefined || (given.scheme === '9933' && isGreek(given.id))
 }
 
-function isGreekNumber ({ number = '', date = '', seller, taxRepresentative }: EInvoiceModel): boolean {
-  const segments = number.split('|')
-  const [tin = '', issued, serial = '', type = '', series, last] = segments
-  return segments.length === 6 && isGreek(tin) && [seller.vatId, taxRepresentative?.vatId].some((vatId) => vatId?.slice(2, 11) === tin) &&
-    issued === date.split('-').reverse().join('/') && /^\d+$/.test(serial) && ['1.1', '1.6', '2.1', '2.4', '5.1', '5.2'].includes(type) &&
-    series !== '' && last !== ''
-}
-
 /** The requirements of Peppol's countries for the UBL invoices of their sellers (Peppol BIS Billing 3.0, national rules). */
 export const nationalRules: readonly EInvoiceRule[] = [...denmark, ...netherlands, ...germany, ...others]
+
+/** An account at one of the two Swedish giro systems, which stands in place of the BIC. */
+const atGiro = (name: string) => (invoice: EInvoiceModel): boolean =>
+  invoice.seller.address.country === 'SE' && means(invoice, '30') && invoice.payment?.account?.bic === `SE:${name}`
+const digits = (invoice: EInvoiceModel): boolean => /^\d+$/.test(accountOf(invoice) ?? '')
+const sized = (least: number, most: number) => (invoice: EInvoiceModel): boolean => {
+  const { length } = accountOf(invoice) ?? ''
+  return length >= least && length <= most
+}
+
+/** What Peppol's countries only warn of. */
+export const nationalAdvice: readonly EInvoiceRule[] = [
+  ...germanAdvised.map(([number, at, message, holds]) => when(inGermany, `DE-R-${number}`, at, message, holds)),
+  when((invoice) => sellerCountry(invoice) === 'NO', 'NO-R-002', '/seller/taxId',
+    'A Norwegian tax registration reads "Foretaksregisteret".', ({ seller: { taxId } }) => taxId === 'Foretaksregisteret'),
+  when(atGiro('PLUSGIRO'), 'SE-R-007', '/bankDetails/account', 'The number of an account at Plusgiro has digits alone.', digits),
+  when(atGiro('PLUSGIRO'), 'SE-R-010', '/bankDetails/account', 'The number of an account at Plusgiro has 2 to 8 digits.', sized(2, 8)),
+  when(atGiro('BANKGIRO'), 'SE-R-008', '/bankDetails/account', 'The number of an account at Bankgiro has digits alone.', digits),
+  when(atGiro('BANKGIRO'), 'SE-R-009', '/bankDetails/account', 'The number of an account at Bankgiro has 7 or 8 digits.', sized(7, 8)),
+  when(({ seller }) => seller.address.country === 'SE', 'SE-R-011', '/payment/means',
+    'In Sweden Bankgiro and Plusgiro are the means 30, with the account and its system, and not 50 or 56.',
+    (invoice) => !means(invoice, '50', '56')),
+  when((invoice) => isDomestic(invoice, 'SE'), 'SE-R-012', '/payment/means', 'Between Swedish companies a credit transfer is the means 30.',
+    (invoice) => !means(invoice, '31')),
+  when((invoice) => isGreekSeller(invoice) && invoice.seller.address.country === 'GR', 'GR-S-008-1', '/attachments',
+    'A Greek invoice has a supporting document with the description "##INVOICE|URL##".',
+    ({ attachments }) => attachments.filter(isGreekLink).length === 1),
+  when(isGreekSeller, 'GR-S-011', '/seller/vatId', 'A Greek seller has a VAT number: EL and a tax number.',
+    ({ seller: { vatId = '' } }) => vatId.startsWith('EL') && isGreek(vatId.slice(2))),
+  when(icelandic, 'IS-R-001', '/type', 'In Iceland an invoice is of the type 380, a credit note 381.',
+    ({ type }) => ['380', '381'].includes(type))
+]

@@ -54,6 +54,8 @@ const greece = {
   ...between('GR', greekParty, greekParty)
 }
 
+const greekLink = (id: string): JsonObject => ({ id, description: '##INVOICE|URL##', url: 'https://a.example/' })
+
 const italianParty = { vatId: 'IT00743110157', electronicAddress: { id: 'IT00743110157', scheme: '0211' } }
 const italian = { ...line({ taxCategory: 'B', taxRate: 22 }), ...between('IT', italianParty, italianParty) }
 
@@ -358,6 +360,10 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
     { ...line({ taxRate: 25 }), seller: { country: 'SE', vatId: 'SE1', electronicAddress: { id: '1', scheme: '0060' } } }
   ],
   [
+    'SE-R-002 /seller/vatId',
+    { ...line({ taxRate: 25 }), seller: { country: 'SE', vatId: 'SE55603607930X', electronicAddress: { id: '1', scheme: '0060' } } }
+  ],
+  [
     'SE-R-005 /seller/taxId',
     {
       ...line({ taxRate: 25 }),
@@ -373,19 +379,28 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['IS-R-003 /seller/address', { seller: { country: 'IS', address: null, ...kennitala } }],
   ['IS-R-004 /customer/registration', both(iceland, { customer: { registration: null } })],
   ['IS-R-005 /customer/address', both(iceland, { customer: { postalCode: null } })],
-  ['IS-R-006 /bankDetails/account', { ...iceland, payment: { means: 42 }, bankDetails: { account: '1' } }],
+  ['IS-R-006 /bankDetails/account', { ...iceland, payment: { means: 9 }, bankDetails: { account: '1' } }],
+  ['IS-R-007 /bankDetails/account', { ...iceland, payment: { means: 42 }, bankDetails: { account: '1' } }],
   ['IS-R-008 /attachments', { ...iceland, ...lastDay('13.4.2026') }],
   ['IS-R-008 /attachments', { ...iceland, ...lastDay('2026-04-31') }],
   ['IS-R-009 /dueDate', { ...iceland, ...lastDay('2026-04-30'), dueDate: null, paymentTerms: 'now' }],
   ['IS-R-009 /dueDate', { ...iceland, ...lastDay('2026-04-30'), type: 381 }],
   ['IS-R-010 /attachments', { ...iceland, ...lastDay('2026-04-12') }],
   ['GR-R-001-1 /number', { ...greece, number: '7' }],
+  ['GR-R-001-2 /number', { ...greece, number: '123456780|14/03/2026|1|1.1|A|7' }],
+  ['GR-R-001-3 /number', { ...greece, number: '123456783|15/03/2026|1|1.1|A|7' }],
+  ['GR-R-001-4 /number', { ...greece, number: '123456783|14/03/2026|x|1.1|A|7' }],
+  ['GR-R-001-5 /number', { ...greece, number: '123456783|14/03/2026|1|9.9|A|7' }],
+  ['GR-R-001-6 /number', { ...greece, number: '123456783|14/03/2026|1|1.1||7' }],
+  ['GR-R-001-7 /number', { ...greece, number: '123456783|14/03/2026|1|1.1|A|' }],
   [
     'GR-R-003 /seller/vatId',
     { ...greece, number: '123456783|14/03/2026|1|1.1|A|7', seller: { ...greekParty, country: 'GR', vatId: 'GR123456783' } }
   ],
   ['GR-R-004-1 /attachments', { ...greece, attachments: [] }],
-  ['GR-R-008-2 /attachments', { ...greece, attachments: [...greece.attachments, { id: '5', description: '##INVOICE|URL##' }] }],
+  ['GR-R-004-2 /attachments', { ...greece, attachments: [{ id: '0', description: '##M.AR.K##' }] }],
+  ['GR-R-008-2 /attachments', { ...greece, attachments: [...greece.attachments, greekLink('5'), greekLink('6')] }],
+  ['GR-R-008-3 /attachments', { ...greece, attachments: [...greece.attachments, { id: '5', description: '##INVOICE|URL##' }] }],
   ['GR-R-009 /seller/electronicAddress', both(greece, { seller: { electronicAddress: { id: '1', scheme: '0060' } } })],
   ['GR-R-006 /customer/vatId', both(greece, { customer: { vatId: 'GR123456783' } })],
   ['GR-R-010 /customer/electronicAddress', both(greece, { customer: { electronicAddress: { id: '1', scheme: '0060' } } })]
@@ -423,7 +438,45 @@ void t.test('every rule that is not one of a family is broken here', (t) => {
   const families = /^BR-((S|Z|E|AE|IC|G|O|AF|AG)-\d\d$|DE-|FR-)/
   const known = [...baseRules, ...Object.values(ruleSets).flatMap(({ rules }) => rules)]
   const untested = known.filter(({ id }) => !tested.has(id) && !families.test(id)).map(({ id }) => id)
-  t.strictSame(untested, ['BR-05', 'BR-16', 'BR-DEC-13', 'BR-DEC-14', 'BR-DEC-18'], 'what the vocabulary or a sum refuses first')
+  t.strictSame(untested, ['BR-05', 'BR-16', 'BR-DEC-13', 'BR-DEC-14', 'BR-DEC-18', 'DE-R-016'],
+    'what the vocabulary, a sum or EN 16931 refuses first')
+  t.end()
+})
+
+/** What Peppol's countries warn of, and data that bring each warning. */
+const advised: readonly (readonly [string, JsonObject])[] = [
+  ['DE-R-017 /type', { ...germany, type: 382 }],
+  ['DE-R-019 /bankDetails/iban', { ...germany, payment: { means: 58 }, bankDetails: { iban: 'DE03120300000000202051' } }],
+  [
+    'DE-R-020 /payment/mandate/account',
+    { ...germany, payment: { means: 59, mandate: { reference: '1', creditorId: '1', account: 'DE03120300000000202051' } } }
+  ],
+  ['DE-R-026 /precedingInvoices', { ...germany, type: 384 }],
+  ['DE-R-027 /seller/phone', both(germany, { seller: { phone: '12' } })],
+  ['DE-R-028 /seller/email', both(germany, { seller: { email: 'a' } })],
+  ['NO-R-002 /seller/taxId', { seller: { vatId: 'NO974760673MVA', electronicAddress: { id: '1', scheme: '0060' } } }],
+  ['SE-R-007 /bankDetails/account', giro('PLUSGIRO', '1-2')],
+  ['SE-R-010 /bankDetails/account', giro('PLUSGIRO', '123456789')],
+  ['SE-R-008 /bankDetails/account', giro('BANKGIRO', '123-456')],
+  ['SE-R-009 /bankDetails/account', giro('BANKGIRO', '123456')],
+  ['SE-R-011 /payment/means', { seller: swedish, payment: { means: 50 } }],
+  ['SE-R-012 /payment/means', { ...between('SE', {}, {}), payment: { means: 31 }, bankDetails: { account: '1' } }],
+  ['GR-S-008-1 /attachments', greece],
+  ['GR-S-011 /seller/vatId', { ...greece, seller: { ...greekParty, country: 'GR', vatId: 'EL1' } }],
+  ['IS-R-001 /type', { ...iceland, type: 382 }]
+]
+
+function giro (system: string, account: string): JsonObject {
+  return { seller: swedish, payment: { means: 30 }, bankDetails: { account, bic: `SE:${system}` } }
+}
+
+void t.test('what Peppol\'s countries only advise is a warning, and each advice has data here that bring it', (t) => {
+  const warnings = (data: JsonObject): string[] =>
+    checkEInvoice(changed(plain, data) as JsonObject, { format: 'UBL', currency: 'EUR' }, '').warnings.map(({ code, path }) =>
+      `${code} ${path}`
+    )
+  for (const [expected, data] of advised) t.ok(warnings(data).includes(expected), `${expected}: ${warnings(data).join(', ')}`)
+  t.strictSame(ruleSets.peppolNational.advice.map(({ id }) => id).sort(), advised.map(([expected]) => expected.split(' ')[0]).sort())
   t.end()
 })
 

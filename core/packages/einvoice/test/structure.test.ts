@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { contains } from '../../../../test/support/matching.ts'
 import { readInvoice, writeInvoice } from '../index.ts'
-import { bans, ciiStructure, ublStructure } from '../parse/structure-tables.ts'
+import { bans, ciiStructure, germanStructure, peppolStructure, ublStructure, xrechnungStructure } from '../parse/structure-tables.ts'
 import { plain } from './support.ts'
 
 const data = {
@@ -25,10 +25,12 @@ const [ubl, cii, peppol] = [
   }, 'PEPPOL')
 ]
 
+const tables = [ublStructure, ciiStructure, peppolStructure, germanStructure, xrechnungStructure.UBL, xrechnungStructure.CII].flat()
 const known = new Set([
-  ...[...ublStructure, ...ciiStructure].map(({ id }) => id),
+  ...tables.map(({ id }) => id),
+  'PEPPOL-EN16931-R051',
+  'PEPPOL-EN16931-R130',
   ...bans.flatMap(({ names }) => names.map(([id]) => id)),
-  'BR-DE-14',
   'PEPPOL-EN16931-R008'
 ])
 /** The rules of structure that a file breaks, with their elements. */
@@ -52,6 +54,19 @@ void t.test('what stands too often, not at all or in the wrong place breaks a ru
     ],
     [ubl.replace('<cbc:CompanyID>FR39732829320</cbc:CompanyID>', ''), `UBL-SR-53 ${party}/cac:PartyTaxScheme`],
     [peppol.replace('<cbc:IssueDate>', '<cbc:UUID/><cbc:IssueDate>'), 'PEPPOL-EN16931-R008 /Invoice/cbc:UUID'],
+    [peppol.replace('<cbc:ProfileID>', '<cbc:UUID>').replace('</cbc:ProfileID>', '</cbc:UUID>'), 'PEPPOL-EN16931-R001 /Invoice'],
+    [
+      peppol.replace(/(<cbc:LineExtensionAmount currencyID=")EUR/, '$1USD'),
+      'PEPPOL-EN16931-R051 /Invoice/cac:LegalMonetaryTotal/cbc:LineExtensionAmount'
+    ],
+    [
+      peppol.replace('</cbc:PriceAmount>', '</cbc:PriceAmount><cbc:BaseQuantity unitCode="KGM">1</cbc:BaseQuantity>'),
+      `PEPPOL-EN16931-R130 ${line}/cac:Price/cbc:BaseQuantity`
+    ],
+    [
+      peppol.replaceAll(/<cbc:IdentificationCode>(FR|ES)</g, '<cbc:IdentificationCode>DE<').replace('>30<', '>59<'),
+      'DE-R-025-2 /Invoice/cac:PaymentMeans/cac:PayeeFinancialAccount'
+    ],
     [twice(cii, 'ram:PaymentReference'), `CII-SR-469 ${settlement}/ram:PaymentReference[2]`],
     [
       twice(cii, 'ram:GrandTotalAmount'),
@@ -81,7 +96,7 @@ void t.test('what this package writes breaks none of them, and an extended profi
 })
 
 void t.test('each rule has a path that is read, and a sentence with a subject', (t) => {
-  for (const { id, what, within, path, least, most } of [...ublStructure, ...ciiStructure]) {
+  for (const { id, what, within, path, least, most } of tables) {
     contains(t, what, /^[A-Z][^.]+$/)
     contains(t, `${within}/${path}`, /(cac|cbc|ram):/)
     t.ok(least !== undefined || most !== undefined, id)

@@ -1,0 +1,64 @@
+import { isRecord, type JsonObject, type Problem } from '@dispatch/common'
+import type { Actor } from '../../access/account.ts'
+import { maySee } from '../../access/permissions.ts'
+import { refusal } from '../../contract/errors.ts'
+import { services } from '../../services/index.ts'
+import { withFacts } from '../../services/shared-facts.ts'
+import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import { factsTemplateOf } from '../facts.ts'
+import { recordedData } from './recorded-template.ts'
+import type { ResolvedRequest, ResolvedStep } from './resolve.ts'
+
+type Catalogs = Pick<PipelineDependencies, 'database' | 'templateWorkers'>
+
+/**
+ * The steps whose documents follow another one, such as a credit note, with what they repeat of it where their own data leave it out and
+ * their template has a place for it. Throws `validation_failed` where there is no such document.
+ */
+export async function withOriginals (catalogs: Catalogs, actor: Actor, draft: ResolvedRequest): Promise<ResolvedRequest> {
+  const all = [...draft.steps, ...draft.deferred]
+  if (!all.some(({ service, fields }) => originIn(service, fields) !== undefined)) return draft
+  const fill = (steps: readonly ResolvedStep[]): Promise<ResolvedStep[]> =>
+    Promise.all(steps.map((step) => withOriginal(catalogs, actor, step)))
+  return { ...draft, steps: await fill(draft.steps), deferred: await fill(draft.deferred) }
+}
+
+function originIn (service: ResolvedStep['service'], fields: JsonObject): JsonObject | undefined {
+  const { follows } = services[service]
+  const origin = follows === undefined ? undefined : fields[follows.field]
+  return isRecord(origin) ? origin as JsonObject : undefined
+}
+
+async function withOriginal (catalogs: Catalogs, actor: Actor, step: ResolvedStep): Promise<ResolvedStep> {
+  const { service, fields, template } = step
+  const { follows } = services[service]
+  const origin = originIn(service, fields)
+  if (follows === undefined || origin === undefined || template === undefined) return step
+  const { [follows.field]: _, ...own } = fields
+  const refuse = (name: string, problem: Omit<Problem, 'path'>): never => {
+    throw refusal('validation_failed', [{ path: `${step.at(follows.field)}/${name}`, ...problem }])
+  }
+  const [name, found] = typeof origin['dispatchId'] === 'string'
+    ? ['dispatchId', await dispatched(catalogs, actor, service, origin['dispatchId'])]
+    : ['document', await read(catalogs, actor, String(origin['document']))]
+  const original = 'data' in found ? found.data : refuse(name, found)
+  const told = follows.told(original) ?? refuse(name, { code: 'incomplete', message: 'It has no number.' })
+  const { schema = {} } = factsTemplateOf(template.template)
+  return { ...step, fields: own, template: { ...template, data: withFacts({ schema }, template.data, told) } }
+}
+
+type Found = { data: JsonObject } | Omit<Problem, 'path'>
+
+async function dispatched ({ database }: Catalogs, actor: Actor, service: string, dispatchId: string): Promise<Found> {
+  const record = await findDispatch(database, actor.companyId, dispatchId)
+  const step = record !== undefined && maySee(actor, record) ? record.steps.find((one) => one.service === service) : undefined
+  if (record === undefined || step === undefined) return { code: 'not_found', message: `There is no dispatch of ${service} with this id.` }
+  const data = recordedData(record, step)
+  return data === null ? { code: 'expired', message: 'Its data have been deleted: give the document.' } : { data }
+}
+
+async function read ({ templateWorkers }: Catalogs, { companyId }: Actor, document: string): Promise<Found> {
+  const reading = await templateWorkers.read(companyId, Buffer.from(document, 'base64'))
+  return reading.ok ? { data: reading.invoice.data } : reading.problem
+}
