@@ -732,7 +732,41 @@ export const xrechnungStructure: Readonly<Record<'UBL' | 'CII', readonly Cardina
       at: '',
       what: 'A rate of VAT (BT-119)',
       least: 1
-    }
+    },
+    ...[
+      {
+        id: 'BR-DE-23-a',
+        codes: ['30', '58'],
+        path: 'ram:PayeePartyCreditorFinancialAccount',
+        what: 'The account of a credit transfer',
+        least: 1
+      },
+      {
+        id: 'BR-DE-23-b',
+        codes: ['30', '58'],
+        path: 'ram:ApplicableTradeSettlementFinancialCard',
+        what: 'A card of a credit transfer',
+        most: 0
+      },
+      {
+        id: 'BR-DE-24-b',
+        codes: ['48', '54', '55'],
+        path: 'ram:PayeePartyCreditorFinancialAccount',
+        what: 'An account of a payment by card',
+        most: 0
+      },
+      {
+        id: 'BR-DE-25-b',
+        codes: ['59'],
+        path: 'ram:PayeePartyCreditorFinancialAccount | ram:ApplicableTradeSettlementFinancialCard',
+        what: 'A card, or an account of the seller, of a direct debit',
+        most: 0
+      }
+    ].map(({ codes, ...rule }) => ({
+      ...rule,
+      within: codes.map((code) => `${settlement}/ram:SpecifiedTradeSettlementPaymentMeans[ram:TypeCode=${code}]`).join(' | '),
+      at: '/payment'
+    }))
   ]
 }
 

@@ -16,6 +16,12 @@ function partsOf (data: JsonObject, name: string): JsonObject[] {
   return Array.isArray(parts) ? parts.filter(isRecord) as JsonObject[] : []
 }
 
+/** The rules about what a file states, beside those that data break too. */
+export const statedRules = [
+  ...['01', '04', '05', '12', '13', '14', '15', '21', '23', '24', '25'].map((number) => `BR-${number}`),
+  ...['10', '11', '12', '13', '14', '15', '16', '17', '18'].map((number) => `BR-CO-${number}`)
+]
+
 /** How much a profile says: whether it has lines, and whether it has the sum of the lines and the VAT of each rate. */
 type Extent = { hasLines: boolean, hasGroups: boolean }
 

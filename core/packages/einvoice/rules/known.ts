@@ -1,0 +1,27 @@
+import { type EInvoiceProfile, profiles } from '../model/profiles.ts'
+import { bans, ciiStructure, germanStructure, peppolStructure, ublStructure, xrechnungStructure } from '../parse/structure-tables.ts'
+import { statedRules } from '../parse/sums.ts'
+import { baseAdvice, baseRules, ruleSets } from './check.ts'
+
+export type Severity = 'fatal' | 'warning'
+
+/** The ids of all rules that a file of a profile and a syntax is held against, with how much they weigh. */
+export function knownRules (profile: EInvoiceProfile, syntax: 'UBL' | 'CII'): Map<string, Severity> {
+  const sets = profiles[profile].rules.map((name) => ruleSets[name])
+  const structure = [
+    ...syntax === 'UBL' ? ublStructure : ciiStructure,
+    ...profile === 'XRECHNUNG' ? xrechnungStructure[syntax] : [],
+    ...profile === 'PEPPOL' ? [...peppolStructure, ...germanStructure] : []
+  ]
+  const fatal = [
+    ...[...baseRules, ...sets.flatMap(({ rules }) => rules), ...structure].map(({ id }) => id),
+    ...statedRules,
+    ...syntax === 'CII' ? bans.flatMap(({ names }) => names.map(([id]) => id)) : [],
+    ...profile === 'PEPPOL' ? ['PEPPOL-EN16931-R008', 'PEPPOL-EN16931-R051', 'PEPPOL-EN16931-R130'] : []
+  ]
+  const warnings = [...baseAdvice, ...sets.flatMap(({ advice }) => advice)].map(({ id }) => id)
+  return new Map([
+    ...warnings.map((id): [string, Severity] => [id, 'warning']),
+    ...fatal.map((id): [string, Severity] => [id, 'fatal'])
+  ])
+}
