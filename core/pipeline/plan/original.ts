@@ -27,7 +27,7 @@ export async function withOriginals (catalogs: Catalogs, actor: Actor, draft: Re
 function originIn (service: ResolvedStep['service'], fields: JsonObject): JsonObject | undefined {
   const { follows } = services[service]
   const origin = follows === undefined ? undefined : fields[follows.field]
-  return isRecord(origin) ? origin as JsonObject : undefined
+  return isRecord(origin) ? origin : undefined
 }
 
 async function withOriginal (catalogs: Catalogs, actor: Actor, step: ResolvedStep): Promise<ResolvedStep> {
@@ -39,9 +39,10 @@ async function withOriginal (catalogs: Catalogs, actor: Actor, step: ResolvedSte
   const refuse = (name: string, problem: Omit<Problem, 'path'>): never => {
     throw refusal('validation_failed', [{ path: `${step.at(follows.field)}/${name}`, ...problem }])
   }
-  const [name, found] = typeof origin['dispatchId'] === 'string'
-    ? ['dispatchId', await dispatched(catalogs, actor, service, origin['dispatchId'])]
-    : ['document', await read(catalogs, actor, String(origin['document']))]
+  const { dispatchId, document } = origin as { dispatchId?: string, document?: string }
+  const [name, found] = dispatchId === undefined
+    ? ['document', await read(catalogs, actor, document ?? '')]
+    : ['dispatchId', await dispatched(catalogs, actor, service, dispatchId)]
   const original = 'data' in found ? found.data : refuse(name, found)
   const told = follows.told(original) ?? refuse(name, { code: 'incomplete', message: 'It has no number.' })
   const { schema = {} } = factsTemplateOf(template.template)

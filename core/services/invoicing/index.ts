@@ -206,7 +206,7 @@ function repeatedOf (original: JsonObject): JsonObject | undefined {
   return {
     precedingInvoices: [{ number, ...(date === undefined ? {} : { date }) }],
     ...Object.fromEntries(given.map((name) => [name, original[name]]))
-  } as JsonObject
+  }
 }
 
 type InvoicingSubject = CheckInput<InvoicingFields, InvoicingCapabilities>

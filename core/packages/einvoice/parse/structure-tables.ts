@@ -538,7 +538,7 @@ export const ciiStructure: readonly Cardinality[] = [
   },
   {
     id: 'CII-SR-455',
-    within: `${agreement}`,
+    within: agreement,
     path: 'ram:SellerTradeParty/ram:DefinedTradeContact',
     at: '/seller/contact',
     what: 'The contact of the seller (BG-6)',
@@ -546,7 +546,7 @@ export const ciiStructure: readonly Cardinality[] = [
   },
   {
     id: 'CII-SR-456',
-    within: `${agreement}`,
+    within: agreement,
     path: 'ram:BuyerTradeParty/ram:DefinedTradeContact',
     at: '/customer/contact',
     what: 'The contact of the customer (BG-9)',
@@ -554,7 +554,7 @@ export const ciiStructure: readonly Cardinality[] = [
   },
   {
     id: 'CII-SR-459',
-    within: `${agreement}`,
+    within: agreement,
     path: 'ram:SellerTradeParty/ram:URIUniversalCommunication',
     at: '/seller/electronicAddress',
     what: 'The electronic address of the seller (BT-34)',
@@ -562,7 +562,7 @@ export const ciiStructure: readonly Cardinality[] = [
   },
   {
     id: 'CII-SR-460',
-    within: `${agreement}`,
+    within: agreement,
     path: 'ram:BuyerTradeParty/ram:URIUniversalCommunication',
     at: '/customer/electronicAddress',
     what: 'The electronic address of the customer (BT-49)',
@@ -570,7 +570,7 @@ export const ciiStructure: readonly Cardinality[] = [
   },
   {
     id: 'CII-SR-461',
-    within: `${settlement}`,
+    within: settlement,
     path: 'ram:ApplicableTradeTax/ram:TaxPointDate',
     at: '/taxPointDate',
     what: 'The VAT point date (BT-7)',
@@ -578,7 +578,7 @@ export const ciiStructure: readonly Cardinality[] = [
   },
   {
     id: 'CII-SR-462',
-    within: `${settlement}`,
+    within: settlement,
     path: 'ram:ApplicableTradeTax/ram:DueDateTypeCode',
     at: '/taxPointCode',
     what: 'The code of the VAT point date (BT-8)',
@@ -587,7 +587,7 @@ export const ciiStructure: readonly Cardinality[] = [
   },
   {
     id: 'CII-SR-467',
-    within: `${settlement}`,
+    within: settlement,
     path: 'ram:SpecifiedTradeSettlementPaymentMeans/ram:TypeCode',
     at: '/payment/means',
     what: 'The means of payment (BT-81)',
@@ -596,7 +596,7 @@ export const ciiStructure: readonly Cardinality[] = [
   },
   {
     id: 'CII-SR-468',
-    within: `${settlement}`,
+    within: settlement,
     path: 'ram:SpecifiedTradeSettlementPaymentMeans/ram:Information',
     at: '/payment/text',
     what: 'The means of payment in words (BT-82)',
@@ -605,7 +605,7 @@ export const ciiStructure: readonly Cardinality[] = [
   },
   {
     id: 'CII-SR-469',
-    within: `${settlement}`,
+    within: settlement,
     path: 'ram:PaymentReference',
     at: '/payment/reference',
     what: 'The remittance information (BT-83)',

@@ -1,5 +1,6 @@
 import { createFairSemaphore } from '@dispatch/common'
 import { DispatchError } from '@dispatch/core'
+import { eInvoiceFormats } from '@dispatch/einvoice'
 import { compileValidator, contentDisposition } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { EInvoiceView, ReadForm, ReadQuery } from '../contract/e-invoices.ts'
@@ -8,9 +9,10 @@ import { fileIn, fileTypes } from './file.ts'
 
 /** A reading as a client gets it, for the documentation. */
 const example: EInvoiceView = {
-  format: 'UBL',
-  profile: 'PEPPOL',
-  specification: 'urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0',
+  format: eInvoiceFormats[0],
+  profile: 'EN16931',
+  specification: 'urn:cen.eu:en16931:2017',
+  embedded: 'factur-x.xml',
   data: {
     number: 'F-1',
     date: '2026-03-14',
@@ -18,8 +20,7 @@ const example: EInvoiceView = {
     seller: { name: 'Acme Tea', country: 'FR', vatId: 'FR39732829320' },
     customer: { name: 'Ada Lovelace Ltd', country: 'ES' },
     lines: [{ id: '1', description: 'Tea', quantity: 2, unit: 'C62', unitPrice: '10.00', taxCategory: 'S', taxRate: 20, total: '20.00' }],
-    total: '24.00',
-    eInvoiceProfile: 'PEPPOL'
+    eInvoiceProfile: 'EN16931'
   },
   totals: {
     subtotal: '20.00',
@@ -32,15 +33,15 @@ const example: EInvoiceView = {
     taxes: [{ category: 'S', rate: '20', base: '20.00', amount: '4.00' }]
   },
   problems: [{
-    path: '/seller/electronicAddress',
-    code: 'PEPPOL-EN16931-R020',
-    message: 'Peppol needs the electronic address of the seller.',
-    element: '/Invoice/cac:AccountingSupplierParty',
-    line: 12,
-    column: 3
+    path: '/total',
+    code: 'BR-14',
+    message: 'An invoice states its total with VAT (BT-112).',
+    element: '/rsm:CrossIndustryInvoice',
+    line: 2,
+    column: 1
   }],
   warnings: [],
-  lost: [{ element: '/Invoice/cbc:CopyIndicator', value: 'false', line: 6, column: 3 }],
+  lost: [{ element: '/rsm:CrossIndustryInvoice/rsm:ExchangedDocument/ram:Name', value: 'Invoice', line: 8, column: 5 }],
   lostCount: 1
 }
 

@@ -114,7 +114,7 @@ await t.test('a file that is none, or hostile, is refused with a sentence', asyn
 
 await t.test('a file that comes slowly keeps nobody waiting but its own company', async (t) => {
   const { admin } = await service.company('neighbour')
-  const begun = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<undefined>()
   const slow = new ReadableStream<Uint8Array>({
     async start (controller) {
       controller.enqueue(ubl.subarray(0, 100))
@@ -125,10 +125,10 @@ await t.test('a file that comes slowly keeps nobody waiting but its own company'
   })
   const authorization = `Basic ${Buffer.from(`${us.email}:${us.password}`).toString('base64')}`
   const headers = { 'content-type': 'application/xml', 'x-forwarded-proto': 'https', authorization }
-  const first = fetch(service.url + path, { method: 'POST', body: slow, duplex: 'half', headers } as RequestInit)
+  const first = fetch(service.url + path, { method: 'POST', body: slow, duplex: 'half', headers })
   const next = read(ubl)
   has(t, await read(ubl, '', { 'content-type': 'application/xml' }, admin), { status: 200 })
-  begun.resolve()
+  begun.resolve(undefined)
   t.equal((await first).status, 200)
   has(t, await next, { status: 200 })
 })
