@@ -137,12 +137,16 @@ export async function startService (
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   const errors = createErrors()
   t.teardown(async () => {
-    const undocumented = await errors.undocumented(async () =>
-      JSON.parse((await server.inject({ url: '/openapi.json', headers: { 'x-forwarded-proto': 'https' } })).payload)
-    )
-    await server.close()
-    await app.close()
-    rmSync(folder, { recursive: true })
+    let undocumented: readonly string[]
+    try {
+      undocumented = await errors.undocumented(async () =>
+        JSON.parse((await server.inject({ url: '/openapi.json', headers: { 'x-forwarded-proto': 'https' } })).payload)
+      )
+    } finally {
+      await server.close()
+      await app.close()
+      rmSync(folder, { recursive: true })
+    }
     if (undocumented.length > 0) throw new Error(`The OpenAPI document does not name these errors: ${undocumented.join('; ')}`)
   })
   return {

@@ -88,7 +88,7 @@ export function widthInWords (pattern: string): string | undefined {
     const named = settingsInHosts([pattern]).map((name) => `"${name}"`).join(' and ')
     return named === ''
       ? undefined
-      : `"${pattern}" is one host for each configuration, named by what stands under ${named} in its settings.`
+      : `"${pattern}" is one host for each configuration, named by ${named} of its settings or of its account at the vendor.`
   }
   return `"${pattern}" is every host whose name ends with "${
     pattern.slice(1)

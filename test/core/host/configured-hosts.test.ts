@@ -65,7 +65,7 @@ await t.test('a setting that is a part of a host is none by itself; another one 
 await t.test('who consents is told that it is one host for each configuration', (t) => {
   const host = '{bucket}.s3.{region}.cloud.test'
   t.equal(widthInWords(host),
-    `"${host}" is one host for each configuration, named by what stands under "bucket" and "region" in its settings.`)
+    `"${host}" is one host for each configuration, named by "bucket" and "region" of its settings or of its account at the vendor.`)
   t.equal(widthInWords('api.acme.test'), undefined)
   contains(t, widthInWords('*.cloud.test'), /every host whose name ends with ".cloud.test"/)
   t.end()
