@@ -1,7 +1,6 @@
-import { type Json, pointer, type Problem } from '@dispatch/common'
+import { type Json, patternFault, pointer, type Problem } from '@dispatch/common'
 import { Type } from 'typebox'
 import { textOf } from '../../services/data.ts'
-import { patternFault } from './patterns.ts'
 
 /**
  * Something that a vendor says of an account when it is connected: `redirect` is a parameter of the address to which it sends the browser

@@ -1,4 +1,4 @@
-import { compileJsonSchema, isRecord, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
+import { compileOutsideSchema, isRecord, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
 import { type Static, type TSchema, Type } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
 import { at as valueAt } from '../../services/data.ts'
@@ -40,7 +40,7 @@ export function schemaFaults (when: Readonly<Record<string, Json>>, base: string
 /** The reasons why a value is not a JSON Schema. */
 function invalidSchemaProblems (schema: Json, path: string): Problem[] {
   try {
-    compileJsonSchema(schemaOf(schema))
+    compileOutsideSchema(schemaOf(schema))
     return []
   } catch (cause) {
     return [{ path, code: 'schema', message: `Not a JSON Schema: ${errorMessageOf(cause)}` }]
@@ -53,7 +53,7 @@ export function breaches (limits: ManifestLimits, asked: JsonObject): Problem[] 
     placesAt(asked, at).flatMap(({ path, value }) => {
       const fit = fits === false
         ? { ok: false as const, problems: [{ path, code: 'not_taken', message: 'Leave it out.' }] }
-        : compileJsonSchema(schemaOf(fits))(value, path)
+        : compileOutsideSchema(schemaOf(fits))(value, path)
       return fit.ok
         ? []
         : fit.problems.map((problem) => because === undefined ? problem : { ...problem, message: `${problem.message} ${because}` })
@@ -65,7 +65,7 @@ export function breaches (limits: ManifestLimits, asked: JsonObject): Problem[] 
 export function isMeant ({ when = {} }: { when?: Readonly<Record<string, Json>> | undefined }, asked: JsonObject): boolean {
   return Object.entries(when).every(([place, schema]) => {
     const value = valueAt(asked, place)
-    return schema === false ? value === undefined : value !== undefined && compileJsonSchema(schemaOf(schema))(value).ok
+    return schema === false ? value === undefined : value !== undefined && compileOutsideSchema(schemaOf(schema))(value).ok
   })
 }
 

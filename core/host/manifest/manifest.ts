@@ -1,4 +1,4 @@
-import { compile, type Fit, ownField, pointer, type Problem } from '@dispatch/common'
+import { compile, type Fit, ownField, patternFault, pointer, type Problem } from '@dispatch/common'
 import { type TProperties, Type } from 'typebox'
 import { ProviderCode } from '../../contract/common.ts'
 import { type DeliveryService, deliveryServices, type DeliveryStatus, deliveryStatusesOf, hasRecipients,
@@ -20,7 +20,6 @@ import { ErrorsSchema, refusalFaults } from './errors.ts'
 import { hostProblems, hostSettingProblems } from './hosts.ts'
 import { ignoresFaults, ManifestIgnores } from './ignores.ts'
 import { limitFaults, ManifestLimits } from './limits.ts'
-import { patternFault } from './patterns.ts'
 import { type VerbName, verbNames } from './verbs.ts'
 
 /** One service in a manifest: its capabilities and limits. `timeLimit` is in seconds. */

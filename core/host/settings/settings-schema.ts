@@ -1,4 +1,4 @@
-import { compileJsonSchema, type JsonObject, memoizeByIdentity, pointer, type Problem } from '@dispatch/common'
+import { compileOutsideSchema, type JsonObject, memoizeByIdentity, pointer, type Problem } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
@@ -136,7 +136,7 @@ function fieldProblems (
 
 function schemaProblems (form: SettingsSchema, path: string): Problem[] {
   try {
-    compileJsonSchema(form)
+    compileOutsideSchema(form)
     return []
   } catch (cause) {
     return [{ path, code: 'schema', message: `Not a JSON Schema: ${errorMessageOf(cause)}` }]

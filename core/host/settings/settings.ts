@@ -1,4 +1,4 @@
-import { compileJsonSchema, isRecord, type Json, type JsonObject, pointer, type Problem, withoutNulls } from '@dispatch/common'
+import { compileOutsideSchema, isRecord, type Json, type JsonObject, pointer, type Problem, withoutNulls } from '@dispatch/common'
 import { type Envelope, type Keyring, SealError } from '../../access/keyring.ts'
 import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
 import type { ServiceName } from '../../services/names.ts'
@@ -24,7 +24,7 @@ export function checkSettings (
   { base = '', version = latestVersion, service }: SettingsPlace = {}
 ): Problem[] {
   // Ajv caches compiled schemas by object, so a settings schema is compiled once.
-  const fit = compileJsonSchema(form)(settings, base)
+  const fit = compileOutsideSchema(form)(settings, base)
   return [
     ...fit.ok ? [] : fit.problems,
     ...laterFields(form, settings, { base, version }),

@@ -1,4 +1,4 @@
-import { compile, compileJsonSchema, memoizeByIdentity, type Validator, withinTurns } from '@dispatch/common'
+import { compile, compileOutsideSchema, memoizeByIdentity, type Validator, withinTurns } from '@dispatch/common'
 import { Type } from 'typebox'
 import type { DeliveryService } from '../../contract/delivery.ts'
 import { failureError, failureOf } from '../call/failure.ts'
@@ -32,7 +32,7 @@ const fitReading = compile(Type.Unsafe<EventReading>(Type.Object({
   recipient: Type.Optional(Type.String({ minLength: 1, maxLength: 500 }))
 })))
 
-const checkOf = memoizeByIdentity((schema: object): Validator<unknown> => compileJsonSchema(schema))
+const checkOf = memoizeByIdentity((schema: object): Validator<unknown> => compileOutsideSchema(schema))
 
 /** In which a provider must read one event, in milliseconds that the event loop turns. */
 const readLimit = 2_000

@@ -1,4 +1,4 @@
-import { compileJsonSchema, type Json, type JsonObject, type Problem } from '@dispatch/common'
+import { compileOutsideSchema, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import { type Static, type TSchema, Type } from 'typebox'
 import { AnyJsonObject } from '../../contract/common.ts'
 import { type DeliveryMark, deliveryMarksOf, type DeliveryService, deliveryServices, type DeliveryStatus,
@@ -144,7 +144,7 @@ function bodyProblems (body: JsonObject, path: string): Problem[] {
     return [{ path: `${path}/$id`, code: 'named', message: 'No "$id": the name would be taken when the provider is reloaded.' }]
   }
   try {
-    compileJsonSchema(body)
+    compileOutsideSchema(body)
     return []
   } catch (cause) {
     return [{ path, code: 'schema', message: `Not a JSON Schema: ${errorMessageOf(cause)}` }]

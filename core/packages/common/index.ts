@@ -11,9 +11,10 @@ export { nullIsAbsence, nullMembers, withoutMembers, withoutNulls } from './null
 export { hasMoreValues, isDeeper, mostValues } from './json-size.ts'
 
 // Checks with a JSON Schema.
-export { checkWith, compile, compileJsonSchema, compileQuery, createAjv, boundedValidator } from './schema.ts'
+export { checkWith, compile, compileJsonSchema, compileOutsideSchema, compileQuery, createAjv, boundedValidator } from './schema.ts'
 export type { Fit, Validator } from './validator.ts'
 export { stringFormats } from './formats.ts'
+export { patternFault } from './patterns.ts'
 export { didYouMean, problemsOf } from './problems.ts'
 export { vocabularies } from './vocabulary.ts'
 

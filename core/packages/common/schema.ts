@@ -1,5 +1,6 @@
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Static, TSchema } from 'typebox'
+import { createPattern, withBoundedPatterns } from './bounded-patterns.ts'
 import { stringFormats } from './formats.ts'
 import { inspectJson, isUnbounded } from './json.ts'
 import { nullIsAbsence } from './nulls.ts'
@@ -28,7 +29,7 @@ const common: Options = {
   keywords: ['x-secret', 'x-computed', 'x-destination', 'x-since', 'x-services', 'x-texts']
 }
 
-const ajv = createAjv({ discriminator: true })
+const ajv = createAjv({ discriminator: true, code: { ...common.code, regExp: createPattern } })
 // Both are compiled at their first use.
 ajv.addSchema([...vocabularies])
 /** The texts of a URL or a header are converted to the types of the schema. */
@@ -61,6 +62,11 @@ export function compileQuery<S extends TSchema> (schema: S): Validator<Static<S>
  */
 export function compileJsonSchema (schema: object): Validator<unknown> {
   return checkWith(ajv.compile(schema))
+}
+
+/** The same for a schema of somebody else, such as that of an adapter's settings: its patterns are bounded in time. */
+export function compileOutsideSchema (schema: object): Validator<unknown> {
+  return withBoundedPatterns(() => compileJsonSchema(schema))
 }
 
 /**

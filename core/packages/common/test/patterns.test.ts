@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { patternFault } from '../../../core/host/manifest/patterns.ts'
-import { contains } from '../../support/matching.ts'
+import { contains } from '../../../../test/support/matching.ts'
+import { patternFault } from '../patterns.ts'
 
 await t.test('patterns that vendors\' texts have are tried', (t) => {
   for (const pattern of [
