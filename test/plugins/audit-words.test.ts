@@ -11,7 +11,8 @@ const action = /'([a-z][\w-]*\.[a-z_-]*(?:ed|made|set|found|lifted|back|drawn))'
 const joined = {
   'callback-endpoint': ['created', 'changed', 'removed', 'secret-rotated', 'tested', 'resent'],
   batch: ['paused', 'resumed', 'cancelled'],
-  proposal: ['sent', 'declined']
+  proposal: ['sent', 'declined'],
+  suppression: ['added', 'imported', 'removed', 'transactional']
 }
 /** Columns and events with such names. */
 const others = ['connection_requests.sealed']

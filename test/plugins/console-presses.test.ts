@@ -34,6 +34,8 @@ else {
   await t.test('the search opens by a key over any page, and is used without a mouse', async (t) => {
     const page = await pageFor('/console', admin)
     const dialog = page.locator('dialog.palette')
+    // Its script is there.
+    await page.waitForLoadState('load')
     await page.keyboard.press('/')
     await page.keyboard.type('simulator')
     await dialog.locator('a[href="/console/providers/simulator"]').waitFor()

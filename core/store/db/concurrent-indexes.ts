@@ -31,7 +31,6 @@ export const concurrentIndexes: readonly ConcurrentIndex[] = [
       'service in (\'esign\', \'postal\', \'sms\', \'email\', \'upload\', \'invoicing\') and not delivery_settled',
     instead: 'steps_followed'
   },
-  { name: 'provider_state_expired', on: 'provider_state (expires_at) where expires_at is not null' },
   { name: 'steps_delivery', on: 'steps (company_id, delivery_status, dispatch_id desc) where delivery_status is not null' },
   {
     name: 'dispatches_counted',

@@ -31,8 +31,9 @@ function scopesOf (words: Words, scopes: KeyView['scopes']): Html {
     : html`${scopes.map((scope) => wordFor(words, 'scope', scope)).join(', ')}`
 }
 
+/** A key that sends proposes nothing. */
 function isWide (scopes: KeyView['scopes']): boolean {
-  return scopesWithin({ role: 'operator', mode: 'live' }).every((scope) => scopes.includes(scope))
+  return scopesWithin({ role: 'operator', mode: 'live' }).every((scope) => scope === 'propose' || scopes.includes(scope))
 }
 
 function userOf ({ words, actor }: Visit, id: number, users: readonly UserView[]): string {

@@ -94,7 +94,7 @@ export const suppressionRoutes: FastifyPluginCallbackTypebox<{ suppressions: Sup
       'content-type': type,
       'content-disposition': contentDisposition(`suppressions.${format}`),
       'x-content-type-options': 'nosniff',
-      'cache-control': 'private, no-store'
+      'cache-control': 'no-store'
     }).send(Readable.from(write(suppressions.all(actor.companyId, filter))))
   })
 

@@ -39,7 +39,7 @@ export const unsubscribeRoutes: FastifyPluginCallback<{ suppressions: Suppressio
 
   app.post<Asked>('/unsubscribe', {
     bodyLimit,
-    config: { errors: ['not_found'] },
+    config: { errors: ['not_found', 'forbidden'] },
     schema: {
       operationId: 'unsubscribe',
       tags,
