@@ -117,8 +117,21 @@ export function appCredentials (vendor: string) {
 export function TaxCodes ({ code, words, french }: { code: string, words: string, french: string }) {
   return Type.Array(
     Type.Object({
-      percent: Type.Number({ title: 'Percent', ...inFrench('Taux en pour cent'), minimum: 0, maximum: 100, examples: [20] }),
-      code: Type.String({ title: 'Code', ...inFrench('Code'), pattern: '^[\\w.-]{1,64}$', examples: [code] })
+      percent: Type.Number({
+        title: 'Percent',
+        ...inFrench('Taux en pour cent', 'le taux de la taxe, comme dans vos factures'),
+        description: 'the rate of the tax, as in your invoices',
+        minimum: 0,
+        maximum: 100,
+        examples: [20]
+      }),
+      code: Type.String({
+        title: 'Code',
+        ...inFrench('Code', 'celui que cette taxe porte chez le fournisseur'),
+        description: 'what the vendor calls this tax',
+        pattern: '^[\\w.-]{1,64}$',
+        examples: [code]
+      })
     }),
     { title: 'Taxes', ...inFrench('Taxes', french), description: words, minItems: 1, maxItems: 50 }
   )

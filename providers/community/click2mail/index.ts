@@ -1,20 +1,7 @@
-import { type Context, defineProvider, type HttpCall, inFrench, refused, Secret, type ServiceContracts, type Static, Type,
+import { type Context, defineProvider, type HttpCall, refused, type ServiceContracts, type Static, Type,
   unavailable } from '@dispatch/core/provider'
+import { Settings } from './settings.ts'
 
-const Settings = Type.Object({
-  username: Type.String({
-    title: 'User name',
-    ...inFrench('Nom d’utilisateur', 'celui du compte'),
-    description: 'that of the account',
-    pattern: '^[^\\s:]{1,100}$'
-  }),
-  password: Secret({
-    title: 'Password',
-    ...inFrench('Mot de passe', 'celui du compte'),
-    description: 'that of the account',
-    minLength: 6
-  })
-})
 type Call = Context<Static<typeof Settings>, unknown>
 type Postal = ServiceContracts['postal']['dispatch']
 

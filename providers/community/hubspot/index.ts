@@ -16,10 +16,14 @@ const Settings = Type.Object({
     examples: ['/Documents']
   }))
 })
+function record (title: string, french: string, [help, frenchHelp]: readonly [string, string]) {
+  return Type.Optional(Type.String({ title, ...inFrench(french, frenchHelp), description: help, pattern: '^\\d{1,20}$' }))
+}
 const RequestSettings = Type.Object({
-  contactId: Type.Optional(Type.String({ title: 'Contact', ...inFrench('Contact'), pattern: '^\\d{1,20}$' })),
-  companyId: Type.Optional(Type.String({ title: 'Company', ...inFrench('Entreprise'), pattern: '^\\d{1,20}$' })),
-  dealId: Type.Optional(Type.String({ title: 'Deal', ...inFrench('Transaction'), pattern: '^\\d{1,20}$' }))
+  contactId: record('Contact', 'Contact', ['the record ID of a contact, to which the file is tied',
+    'l’ID d’un contact auquel le fichier est lié']),
+  companyId: record('Company', 'Entreprise', ['the record ID of a company', 'l’ID d’une entreprise']),
+  dealId: record('Deal', 'Transaction', ['the record ID of a deal', 'l’ID d’une transaction'])
 })
 type Call = Context<Static<typeof Settings>, Static<typeof RequestSettings>>
 

@@ -1,5 +1,5 @@
-import { AllowedSenders, allowedSendersInFrench, at, defineProvider, type DocumentHandle, given, type HttpCall, inFrench, type Json,
-  mailboxOf, Secret, textOf, Type } from '@dispatch/core/provider'
+import { at, defineProvider, type DocumentHandle, given, type HttpCall, type Json, mailboxOf, textOf, Type } from '@dispatch/core/provider'
+import { Settings } from './settings.ts'
 
 /** Each recipient has an id of its own at Scaleway. This header, which events have too, is that of the e-mail. */
 const ours = 'X-Dispatch-Reference'
@@ -14,29 +14,7 @@ export default defineProvider({
   name: 'Scaleway Transactional Email',
   docs: 'https://www.scaleway.com/en/developers/api/transactional-email/',
   hosts: ['api.scaleway.com'],
-  settings: Type.Object({
-    secretKey: Secret({
-      title: 'Secret key',
-      ...inFrench('Clé secrète', 'celle d’une clé d’API qui peut envoyer des e-mails'),
-      description: 'that of an API key that may send e-mails',
-      pattern: '^[0-9a-f-]{36}$'
-    }),
-    projectId: Type.String({
-      title: 'Project ID',
-      ...inFrench('ID du projet', 'le projet dans lequel est votre domaine'),
-      description: 'the project that has your domain',
-      pattern: '^[0-9a-f-]{36}$',
-      examples: ['5f2b8c91-d04e-4a63-81d4-e2fa6b093571']
-    }),
-    allowedSenders: AllowedSenders(allowedSendersInFrench),
-    topic: Type.Optional(Type.String({
-      title: 'Topic',
-      ...inFrench('Rubrique', 'l’ARN de la rubrique (Topics and Events) ; d’aucune autre les événements ne comptent'),
-      description: 'the ARN of the topic (Topics and Events); events of no other one count',
-      pattern: '^arn:scw:sns:[a-z0-9-]+:[\\w-]{1,80}:[\\w-]{1,256}$',
-      examples: ['arn:scw:sns:fr-par:project-5f2b8c91-d04e-4a63-81d4-e2fa6b093571:mail']
-    }))
-  }),
+  settings: Settings,
   errors: {
     at: '/type',
     message: ['/details/0/help_message', '/message'],
