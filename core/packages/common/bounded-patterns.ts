@@ -53,8 +53,8 @@ function bounded (pattern: RegExp, easily: number, patience: Patience): { test: 
 let alone: { script: Script, context: Context } | undefined
 
 /**
- * V8 ends a search in which a script has used up its time. The script is this one, whatever the pattern and the text are. The processor time
- * of this thread counts alone: on a busy machine the pattern is not at fault that it waits for its turn, and is tried again.
+ * V8 ends a search in which a script has used up its time. The script is this one, whatever the pattern and the text are. Only processor
+ * time of this thread counts: on a busy machine the pattern is not at fault that it waits for its turn, and is tried again.
  */
 function fits (pattern: RegExp, text: string, patience: Patience): boolean {
   if (patience.left === 0) return false
