@@ -126,7 +126,7 @@ for (const { kind, act, first, later, calls, taken } of ends) {
     `${later}; nothing is sent twice`, async (t) => {
     const before = await credits()
     const dispatchId = await queued(kind)
-    await kill(dispatchId, act)
+    const { dead } = await kill(dispatchId, act)
     has(t, await read(dispatchId), { status: 'uncertain', steps: [{ status: 'uncertain', error: { error: 'outcome_unknown' } }] })
     t.equal(await heldFor(dispatchId), 1)
     await after(10)
@@ -140,6 +140,9 @@ for (const { kind, act, first, later, calls, taken } of ends) {
     t.equal(new Set(callsOf(reference).map(({ key }) => key)).size, 1, 'under one key')
     t.equal(before.balance - (await credits()).balance, later === 'succeeded' ? 1 : 0)
     t.equal(await heldFor(dispatchId), later === 'uncertain' ? 1 : 0)
+    // Nothing of it is settled beside the next one.
+    vendor.release()
+    await dead
   })
 }
 
