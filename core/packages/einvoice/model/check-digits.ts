@@ -1,5 +1,8 @@
+/** The form of an identifier. Of some, Peppol only warns. */
+export type Form = { rule: string, message: string, holds: (id: string) => boolean, isAdvice?: true }
+
 /** The identifiers whose form Peppol checks, by their scheme (PEPPOL-COMMON-R040 to R053). */
-export const forms: Readonly<Record<string, { rule: string, message: string, holds: (id: string) => boolean }>> = {
+export const forms: Readonly<Record<string, Form>> = {
   '0007': {
     rule: 'PEPPOL-COMMON-R049',
     message: 'A Swedish organisation number (0007) has ten digits, the last of them a check digit.',
@@ -31,7 +34,36 @@ export const forms: Readonly<Record<string, { rule: string, message: string, hol
     rule: 'PEPPOL-COMMON-R043',
     message: 'A Belgian enterprise number (0208) has ten digits, the last two of them check digits.',
     holds: (id) => /^\d{10}$/.test(id) && Number(id.slice(8)) === 97 - Number(id.slice(0, 8)) % 97
+  },
+  '0201': {
+    rule: 'PEPPOL-COMMON-R044',
+    message: 'The code of an Italian authority (0201, IPA) has six letters and digits.',
+    holds: (id) => /^[A-Za-z0-9]{6}$/.test(id),
+    isAdvice: true
+  },
+  '0210': {
+    rule: 'PEPPOL-COMMON-R045',
+    message: 'An Italian tax code (0210) has 16 letters and digits in its order, or 11 digits.',
+    holds: isTaxCode,
+    isAdvice: true
+  },
+  '0211': {
+    rule: 'PEPPOL-COMMON-R047',
+    message: 'An Italian VAT number (0211) is IT and 11 digits, the last of them a check digit.',
+    holds: (id) => !/^IT/i.test(id) || (/^\d{11}$/.test(id.slice(2)) && luhn(id.slice(2))),
+    isAdvice: true
+  },
+  '9907': {
+    rule: 'PEPPOL-COMMON-R046',
+    message: 'An Italian tax code (9907) has 16 letters and digits in its order, or 11 digits.',
+    holds: isTaxCode,
+    isAdvice: true
   }
+}
+
+/** The codice fiscale of a person, or of a company. */
+function isTaxCode (id: string): boolean {
+  return /^([A-Za-z]{6}\d{2}[A-Za-z]\d{2}[^]{3}\d[A-Za-z]|\d{11})$/.test(id)
 }
 
 function digitsOf (id: string): number[] {

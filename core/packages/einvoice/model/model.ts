@@ -29,6 +29,8 @@ export type EInvoiceModel = {
   delivery: { name: Text, date: Text, location: Identifier | undefined, address: PartyAddress } | undefined
   period: Period | undefined
   payment: Payment | undefined
+  /** Ways to pay with other means, which only the extended profiles have. */
+  otherPayments: readonly Payment[]
   paymentTerms: Text
   attachments: readonly Attachment[]
   lines: readonly EInvoiceLine[]
@@ -100,9 +102,15 @@ export type AllowanceCharge = {
   tax: Tax
 }
 
+/** What a line is among those above and below it (BT-X-8). */
+export type LineType = 'DETAIL' | 'GROUP' | 'INFORMATION'
+
 export type EInvoiceLine = {
   at: string
   id: string
+  /** The id of the line above it. */
+  parent: Text
+  type: LineType | undefined
   name: Text
   description: Text
   note: Text
@@ -114,6 +122,7 @@ export type EInvoiceLine = {
   priceQuantity: Decimal | undefined
   /** The amount that the data give; otherwise it is computed. */
   stated: Decimal | undefined
+  /** Of a group, the sum of the lines below it. */
   net: Decimal
   tax: Tax
   adjustments: readonly AllowanceCharge[]

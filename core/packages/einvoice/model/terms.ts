@@ -101,6 +101,12 @@ export const terms: readonly Term[] = `
   BT-81 BASIC_WL /payment/means
   BT-82 EN16931 /payment/text
   BT-83 BASIC_WL /payment/reference
+  BG-16 EXTENDED /otherPayments
+  BT-81 EXTENDED /otherPayments/*/means
+  BT-82 EXTENDED /otherPayments/*/text
+  BG-17 EXTENDED /otherPayments/*/bankDetails
+  BG-18 EXTENDED /otherPayments/*/card
+  BT-91 EXTENDED /otherPayments/*/mandate/account
   BG-17 BASIC_WL /bankDetails
   BT-84 BASIC_WL /bankDetails/iban
   BT-84 BASIC_WL /bankDetails/account
@@ -146,6 +152,8 @@ export const terms: readonly Term[] = `
   BT-125 EN16931 /attachments/*/content
   BG-25 BASIC /lines
   BT-126 BASIC /lines/*/id
+  BT-X-304 EXTENDED /lines/*/parentLine
+  BT-X-8 EXTENDED /lines/*/lineType
   BT-127 BASIC /lines/*/note
   BT-128 EN16931 /lines/*/object
   BT-129 BASIC /lines/*/quantity

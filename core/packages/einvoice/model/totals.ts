@@ -1,5 +1,6 @@
 import { type Decimal, minorDigits, Money, roundedTo } from '@dispatch/common'
 import type { AllowanceCharge, EInvoiceModel, StatedTotals, Tax, TaxGroup } from './model.ts'
+import { isCounted } from './sub-lines.ts'
 
 /** The totals of the invoice (BG-22), with at most two decimals. */
 export type Totals = Record<'lines' | 'allowances' | 'charges' | 'base' | 'tax' | 'total' | 'due', Decimal> & { taxes: readonly TaxGroup[] }
@@ -9,7 +10,7 @@ export function totalsOf (invoice: EInvoiceModel): Totals {
   const { adjustments, prepaid = zero, rounding = zero, stated } = invoice
   if (stated?.taxes.length === 0) return leastTotals(stated)
   const taxes = stated?.taxes ?? taxGroups(invoice)
-  const lines = stated?.lines ?? sum(invoice.lines.map(({ net }) => net))
+  const lines = stated?.lines ?? sum(invoice.lines.filter(isCounted).map(({ net }) => net))
   const [allowances, charges] = [total(adjustments, 'allowance'), total(adjustments, 'charge')]
   const base = lines.sub(allowances).add(charges)
   const tax = sum(taxes.map(({ amount }) => amount))
@@ -43,7 +44,7 @@ export function isOneGroup (category: string): boolean {
 
 function taxGroups ({ lines, adjustments, exemptions, currency }: EInvoiceModel): TaxGroup[] {
   const parts = [
-    ...lines.map(({ tax, net }) => ({ tax, net })),
+    ...lines.filter(isCounted).map(({ tax, net }) => ({ tax, net })),
     ...adjustments.map(({ tax, kind, amount = zero }) => ({ tax, net: kind === 'charge' ? amount : amount.neg() }))
   ]
   const groups = Map.groupBy(parts,

@@ -172,13 +172,10 @@ const net = 'ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice'
 const lineSettlement = 'ram:SpecifiedLineTradeSettlement'
 const quantity = 'ram:SpecifiedLineTradeDelivery/ram:BilledQuantity'
 
-/** The lines that count: those that only group others, or inform, are none of the sums. */
-const counted = ['GROUP', 'INFORMATION'].map((reason) => `[ram:AssociatedDocumentLineDocument/ram:LineStatusReasonCode!=${reason}]`).join(
-  ''
-)
-
-const lines = list(`${transaction}/ram:IncludedSupplyChainTradeLineItem${counted}`, {
+const lines = list(`${transaction}/ram:IncludedSupplyChainTradeLineItem`, {
   id: text('ram:AssociatedDocumentLineDocument/ram:LineID'),
+  parentLine: text('ram:AssociatedDocumentLineDocument/ram:ParentLineID'),
+  lineType: text('ram:AssociatedDocumentLineDocument/ram:LineStatusReasonCode'),
   name: text(`${product}/ram:Name`),
   description: text(`${product}/ram:Description`),
   note: text('ram:AssociatedDocumentLineDocument/ram:IncludedNote/ram:Content'),
@@ -321,32 +318,63 @@ const account: Fields = {
   bic: text('ram:PayeeSpecifiedCreditorFinancialInstitution/ram:BICID')
 }
 
-/** The payment: the first means, and of others with the same means their accounts. */
-function payment (root: XmlNode, file: File): JsonObject {
-  const [first, ...others] = nodesAt(root, `${settlement}/ram:SpecifiedTradeSettlementPaymentMeans`)
-  const apart = ['ram:PayeePartyCreditorFinancialAccount', 'ram:PayeeSpecifiedCreditorFinancialInstitution']
-  const same = first === undefined ? [] : others.filter((other) => samePayment(first, other, apart))
-  const accounts = first === undefined ? [] : [first, ...same].flatMap((node, index) => {
-    const found = read(node, `/bankDetails/${index}`, account, file)
+const apart = ['ram:PayeePartyCreditorFinancialAccount', 'ram:PayeeSpecifiedCreditorFinancialInstitution']
+
+/** Each means of payment, with those of the others that only add an account to it. */
+function means (nodes: readonly XmlNode[]): XmlNode[][] {
+  const groups: XmlNode[][] = []
+  for (const node of nodes) {
+    const same = groups.find(([first]) => first !== undefined && samePayment(first, node, apart))
+    if (same === undefined) groups.push([node])
+    else same.push(node)
+  }
+  return groups
+}
+
+/** The accounts of a means of payment. */
+function accountsOf (nodes: readonly XmlNode[], at: string, file: File): JsonObject {
+  const accounts = nodes.flatMap((node, index) => {
+    const found = read(node, `${at}/bankDetails/${index}`, account, file)
     return Object.keys(found).length === 0 ? [] : [found]
   })
+  return accounts.length === 0 ? {} : { bankDetails: accounts.length === 1 ? accounts[0] ?? {} : accounts }
+}
+
+const debited: Fields = { account: text('ram:PayerPartyDebtorFinancialAccount/ram:IBANID') }
+
+/** The payment: the first means, and further ones where the means are others. */
+function payment (root: XmlNode, file: File): JsonObject {
+  const [first = [], ...others] = means(nodesAt(root, `${settlement}/ram:SpecifiedTradeSettlementPaymentMeans`))
+  const [node] = first
   const mandate = {
     ...read(root, '/payment/mandate', {
       reference: text(`${settlement}/ram:SpecifiedTradePaymentTerms/ram:DirectDebitMandateID`),
       creditorId: text(`${settlement}/ram:CreditorReferenceID`)
     }, file),
-    ...(first === undefined
-      ? {}
-      : read(first, '/payment/mandate', { account: text('ram:PayerPartyDebtorFinancialAccount/ram:IBANID') }, file))
+    ...(node === undefined ? {} : read(node, '/payment/mandate', debited, file))
   }
   const own = {
-    ...(first === undefined ? {} : read(first, '/payment', how, file)),
+    ...(node === undefined ? {} : read(node, '/payment', how, file)),
     ...read(root, '/payment', { reference: text(`${settlement}/ram:PaymentReference`) }, file),
     ...(Object.keys(mandate).length === 0 ? {} : { mandate })
   }
-  if (first !== undefined) file.places.set('/payment', first)
+  if (node !== undefined) file.places.set('/payment', node)
+  const otherPayments = others.map((nodes, index) => otherPayment(nodes, `/otherPayments/${index}`, file))
   return {
     ...(Object.keys(own).length === 0 ? {} : { payment: own }),
-    ...(accounts.length === 0 ? {} : { bankDetails: accounts.length === 1 ? accounts[0] ?? {} : accounts })
+    ...accountsOf(first, '', file),
+    ...(otherPayments.length === 0 ? {} : { otherPayments })
+  }
+}
+
+function otherPayment (nodes: readonly XmlNode[], at: string, file: File): JsonObject {
+  const [node] = nodes
+  if (node === undefined) return {}
+  file.places.set(at, node)
+  const mandate = read(node, `${at}/mandate`, debited, file)
+  return {
+    ...read(node, at, how, file),
+    ...accountsOf(nodes, at, file),
+    ...(Object.keys(mandate).length === 0 ? {} : { mandate })
   }
 }

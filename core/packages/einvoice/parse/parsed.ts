@@ -1,5 +1,6 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import { taxedCategories } from '../model/codes.ts'
+import { isCountedIn } from '../model/sub-lines.ts'
 import { type Fields, type File, read } from './fields.ts'
 import type { XmlNode } from './xml.ts'
 
@@ -75,7 +76,7 @@ function withOwn (data: JsonObject, tax: FoundTax, file: File): JsonObject {
   for (const name of ['lines', 'allowances', 'charges']) {
     const parts = data[name]
     if (!Array.isArray(parts)) continue
-    const index = parts.findIndex((part) => isRecord(part) && part['taxCategory'] === tax.category)
+    const index = parts.findIndex((part) => isRecord(part) && isCountedIn(part as JsonObject) && part['taxCategory'] === tax.category)
     const part: unknown = parts[index]
     if (isRecord(part)) {
       return { ...data, [name]: parts.with(index, withReason(part as JsonObject, `/${name}/${index}`, tax, file)) as Json }

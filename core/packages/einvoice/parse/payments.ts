@@ -2,14 +2,12 @@ import type { JsonObject } from '@dispatch/common'
 import { type Fields, type File, mark, read } from './fields.ts'
 import type { XmlNode } from './xml.ts'
 
-/** Whether two means of payment are the same but for some of their elements. Those that are the same are read. */
+/**
+ * Whether another means of payment says nothing that one does not say, but for some of its elements. What it repeats is read. A file may
+ * state what both have in common once.
+ */
 export function samePayment (one: XmlNode, other: XmlNode, but: readonly string[]): boolean {
-  const said = ({ text, attributes, children }: XmlNode): unknown => [
-    text.trim(),
-    [...attributes],
-    children.filter(({ name }) => !but.includes(name)).map((child) => [child.name, said(child)])
-  ]
-  if (JSON.stringify(said(one)) !== JSON.stringify(said(other))) return false
+  if (!repeats(one, other, but)) return false
   const markAll = (node: XmlNode): void => {
     mark(node)
     node.attributes.clear()
@@ -17,6 +15,13 @@ export function samePayment (one: XmlNode, other: XmlNode, but: readonly string[
   }
   markAll(other)
   return true
+}
+
+function repeats (one: XmlNode, other: XmlNode, but: readonly string[]): boolean {
+  return one.text.trim() === other.text.trim() && [...other.attributes].every(([name, text]) => one.attributes.get(name) === text) &&
+    other.children.every((child) =>
+      but.includes(child.name) || one.children.some((known) => known.name === child.name && repeats(known, child, but))
+    )
 }
 
 /** An account. What looks like an IBAN is one. */

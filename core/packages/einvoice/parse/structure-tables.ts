@@ -785,6 +785,14 @@ export const peppolStructure: readonly Cardinality[] = [
     most: 1
   },
   {
+    id: 'PEPPOL-EN16931-R100',
+    within: 'cac:InvoiceLine | cac:CreditNoteLine',
+    path: 'cac:DocumentReference',
+    at: '/lines/*/object',
+    what: 'The invoiced object of a line (BT-128)',
+    most: 1
+  },
+  {
     id: 'PEPPOL-EN16931-R101',
     within: 'cac:InvoiceLine | cac:CreditNoteLine',
     path: 'cac:DocumentReference[cbc:DocumentTypeCode!=130]',

@@ -1,5 +1,6 @@
 import type { Problem } from '@dispatch/common'
 import type { EInvoiceProfile } from '../model/profiles.ts'
+import { type ContentRule, isGerman, peppolContent, ublContent } from './content.ts'
 import { nodesAt } from './fields.ts'
 import { bans, type Cardinality, ciiStructure, germanStructure, peppolStructure, ublStructure,
   xrechnungStructure } from './structure-tables.ts'
@@ -17,7 +18,7 @@ export function structureProblems (root: XmlNode, syntax: 'UBL' | 'CII', profile
   return [
     ...(syntax === 'UBL' ? ublStructure : ciiStructure).flatMap((rule) => brokenIn(root, rule)),
     ...profile === 'XRECHNUNG' ? xrechnungStructure[syntax].flatMap((rule) => brokenIn(root, rule)) : [],
-    ...syntax === 'CII' ? banned(root) : [],
+    ...syntax === 'CII' ? banned(root) : unfitIn(root, ublContent),
     ...profile === 'PEPPOL' ? peppol(root) : []
   ]
 }
@@ -25,13 +26,7 @@ export function structureProblems (root: XmlNode, syntax: 'UBL' | 'CII', profile
 /** What Peppol asks for besides. */
 function peppol (root: XmlNode): StructureProblem[] {
   const rules = isGerman(root) ? [...peppolStructure, ...germanStructure] : peppolStructure
-  return [...rules.flatMap((rule) => brokenIn(root, rule)), ...empty(root), ...unlike(root)]
-}
-
-function isGerman (root: XmlNode): boolean {
-  return ['cac:AccountingSupplierParty', 'cac:AccountingCustomerParty'].every((party) =>
-    nodesAt(root, `${party}/cac:Party/cac:PostalAddress/cac:Country/cbc:IdentificationCode`)[0]?.text.trim() === 'DE'
-  )
+  return [...rules.flatMap((rule) => brokenIn(root, rule)), ...unfitIn(root, peppolContent), ...empty(root), ...unlike(root)]
 }
 
 /** Amounts in another currency than the invoice, and prices for another unit than their line. */
@@ -86,6 +81,15 @@ function brokenIn (root: XmlNode, { id, within, at, what, least = 0, most = Infi
       : `${what} stands ${most === 1 ? 'once' : `${most} times`} at most: the file has ${found.length}.`
     return [{ path: at.replace('*', String(index)), code: id, message, node: found[most] ?? node }]
   })
+}
+
+/** The elements whose content breaks a rule. */
+function unfitIn (root: XmlNode, rules: readonly ContentRule[]): StructureProblem[] {
+  return rules.flatMap(({ id, within, at, message, holds }) =>
+    nodesAtAny(root, within).flatMap((node, index) =>
+      holds(node, root) ? [] : [{ path: at.replace('*', String(index)), code: id, message, node }]
+    )
+  )
 }
 
 /** What a rule counts: elements, those that have an attribute, or different values. */

@@ -1,4 +1,5 @@
 import { type Decimal, decimalOf, isRecord, type JsonObject, Money, type Problem } from '@dispatch/common'
+import { isCountedIn } from '../model/sub-lines.ts'
 import { isOneGroup } from '../model/totals.ts'
 import { familyOf } from '../rules/vat.ts'
 import type { FoundTax, Parsed } from './parsed.ts'
@@ -11,9 +12,14 @@ function sumOf (parts: readonly (Decimal | undefined)[]): Decimal {
   return parts.reduce<Decimal>((sum, part) => sum.add(part ?? zero), zero)
 }
 
-function partsOf (data: JsonObject, name: string): JsonObject[] {
+function allOf (data: JsonObject, name: string): JsonObject[] {
   const parts = data[name]
   return Array.isArray(parts) ? parts.filter(isRecord) as JsonObject[] : []
+}
+
+/** The parts that count: of the lines, those that neither group others nor only say something. */
+function partsOf (data: JsonObject, name: string): JsonObject[] {
+  return allOf(data, name).filter(isCountedIn)
 }
 
 /** The rules about what a file states, beside those that data break too. */
@@ -61,7 +67,7 @@ function missing ({ data, specification, stated, file }: Parsed, { hasLines, has
     { code: 'BR-13', path: '', value: stated['base'], message: 'An invoice states its total without VAT (BT-109).' },
     { code: 'BR-14', path: '/total', value: data['total'], message: 'An invoice states its total with VAT (BT-112).' },
     { code: 'BR-15', path: '/amountDue', value: data['amountDue'], message: 'An invoice states the amount due (BT-115).' },
-    ...hasLines ? partsOf(data, 'lines').flatMap(line) : []
+    ...hasLines ? allOf(data, 'lines').flatMap((one, index) => isCountedIn(one) ? line(one, index) : []) : []
   ]
   return required.filter(({ value }) => value === undefined).map(({ code, path, message }) => ({ path, code, message }))
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import { attributeAt, content, day, type Fields, type File, group, identifiers, list, mark, measured, money, nodesAt, number, read, schemed,
-  text, textOf, unitOf } from './fields.ts'
+import { attributeAt, content, day, type Field, type Fields, type File, group, identifiers, list, mark, measured, money, nodesAt, number,
+  read, schemed, text, textOf, unitOf } from './fields.ts'
 import { notesOf, ublNotesIn } from './notes.ts'
 import { type FoundTax, type Parsed, taxOf, withExemptions, withNames } from './parsed.ts'
 import { accountOf, samePayment } from './payments.ts'
@@ -128,10 +128,25 @@ const derived: Fields = {
   charges: money('cac:LegalMonetaryTotal/cbc:ChargeTotalAmount')
 }
 
+const reference = 'cac:BillingReference/cac:InvoiceDocumentReference/cbc:ID'
+
+/** A field of a line that refers to its own invoice: this is how the line stands among others (EXTENDED-CTC-FR). */
+function ofInvoice (field: Field): Field {
+  return (node, at, file) => {
+    const [id] = nodesAt(node, reference)
+    const number = node.parent?.children.find(({ name }) => name === 'cbc:ID')?.text.trim()
+    if (id === undefined || id.text.trim() !== number) return undefined
+    mark(id)
+    return field(node, at, file)
+  }
+}
+
 const line = (isCreditNote: boolean): Fields => {
   const quantity = isCreditNote ? 'cbc:CreditedQuantity' : 'cbc:InvoicedQuantity'
   return {
     id: text('cbc:ID'),
+    parentLine: ofInvoice(text('cac:BillingReference/cac:BillingReferenceLine/cbc:ID')),
+    lineType: ofInvoice(text('cac:BillingReference/cac:InvoiceDocumentReference/cbc:DocumentStatusCode')),
     name: text('cac:Item/cbc:Name'),
     description: text('cac:Item/cbc:Description'),
     note: text('cbc:Note'),

@@ -1,18 +1,20 @@
 import { type Decimal, grossAmount, type JsonObject, Money, type Priced, roundedTo, shareOf } from '@dispatch/common'
 import { amount, identifierField, listField, textField } from '../model/fields.ts'
 import type { AllowanceCharge, EInvoiceLine, Tax } from '../model/model.ts'
+import { isLineType, withGroupSums } from '../model/sub-lines.ts'
 import { readPeriod } from './period.ts'
 
 const zero = new Money(0)
 
 /** The lines, with amounts of so many decimals. VAT facts that they leave out come from the invoice. */
-export function readLines (data: JsonObject, digits: number): EInvoiceLine[] {
-  return listField(data, 'lines').map((line, index) => readLine(line, index, { invoice: data, digits }))
+export function readLines (data: JsonObject, digits: number): readonly EInvoiceLine[] {
+  return withGroupSums(listField(data, 'lines').map((line, index) => readLine(line, index, { invoice: data, digits })))
 }
 
 function readLine (data: JsonObject, index: number, { invoice, digits }: { invoice: JsonObject, digits: number }): EInvoiceLine {
   const at = `/lines/${index}`
   const tax = readTax(data, invoice)
+  const [parent, type] = [textField(data, 'parentLine'), textField(data, 'lineType')]
   const { price, ...discounted } = readPrice(data)
   const [quantity, priceQuantity, name, stated] = [
     amount(data, 'quantity'),
@@ -25,6 +27,8 @@ function readLine (data: JsonObject, index: number, { invoice, digits }: { invoi
   return {
     at,
     id: textField(data, 'id') ?? String(index + 1),
+    parent,
+    type: isLineType(type) ? type : parent === undefined ? undefined : 'DETAIL',
     name: name ?? textField(data, 'description'),
     description: name === undefined ? undefined : textField(data, 'description'),
     note: textField(data, 'note'),

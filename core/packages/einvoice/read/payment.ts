@@ -15,6 +15,21 @@ export function readPayment (data: JsonObject, setting: Setting): Payment | unde
   return means === undefined ? undefined : { means, text: textField(given, 'text'), reference, ...partsOf(means, how) }
 }
 
+/** Further ways to pay. What they do not say is not in the model, and the rules ask for it. */
+export function readOtherPayments (data: JsonObject, currency: string): Payment[] {
+  return listField(data, 'otherPayments').map((given) => {
+    const how = readHow(asWhole(given))
+    const means = textField(given, 'means') ?? meansOf(how, { currency, isDueDateThere: false }) ?? ''
+    return { means, text: textField(given, 'text'), reference: undefined, ...partsOf(means, how) }
+  })
+}
+
+/** A further way to pay, as an invoice would say it that has no other. */
+export function asWhole (given: JsonObject): JsonObject {
+  const { bankDetails } = given
+  return { payment: given, ...(bankDetails === undefined ? {} : { bankDetails }) }
+}
+
 export type How = Pick<Payment, 'account' | 'otherAccounts' | 'mandate' | 'card'>
 
 /** All payment facts of the data. The means of payment decide which of them are used. */

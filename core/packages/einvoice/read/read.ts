@@ -4,10 +4,11 @@ import { amount, compact, day, identifierField, known, listField, objectField, t
 import { frenchProcess } from '../model/french.ts'
 import type { EInvoiceModel, Exemption, Note, References, StatedTotals, TaxGroup, Text } from '../model/model.ts'
 import { type EInvoiceFormat, type EInvoiceProfile, isProfile, profiles, reaches, usualProfile } from '../model/profiles.ts'
+import { isCounted } from '../model/sub-lines.ts'
 import { amountDigits, totalsOf } from '../model/totals.ts'
 import { readAdjustments, readLines, readTax } from './lines.ts'
 import { readAddress, readParty } from './party.ts'
-import { readPayment } from './payment.ts'
+import { readOtherPayments, readPayment } from './payment.ts'
 import { readPeriod } from './period.ts'
 
 /**
@@ -30,7 +31,7 @@ export function modelOf (data: JsonObject, { format, currency: usual }: Reading)
   const lines = readLines(data, digits)
   const adjustments = readAdjustments(data, {
     at: '',
-    base: () => lines.reduce((sum, { net }) => sum.add(net), zero),
+    base: () => lines.filter(isCounted).reduce((sum, { net }) => sum.add(net), zero),
     digits,
     tax: (given) => readTax(given, data)
   })
@@ -60,6 +61,7 @@ export function modelOf (data: JsonObject, { format, currency: usual }: Reading)
     delivery: readDelivery(objectField(data, 'delivery')),
     period: readPeriod(data),
     payment: readPayment(data, { currency, isDueDateThere: isCreditNote && dueDate !== undefined }),
+    otherPayments: readOtherPayments(data, currency),
     paymentTerms: textField(data, 'paymentTerms'),
     attachments: listField(data, 'attachments').map((given) => ({
       id: textField(given, 'id') ?? '',
@@ -71,7 +73,10 @@ export function modelOf (data: JsonObject, { format, currency: usual }: Reading)
     })),
     lines,
     adjustments,
-    exemptions: readExemptions(data, [...lines, ...adjustments].map(({ tax }) => tax.category)),
+    exemptions: readExemptions(data, [
+      ...lines.map((line) => isCounted(line) ? line.tax.category : ''),
+      ...adjustments.map(({ tax }) => tax.category)
+    ]),
     prepaid: amount(data, 'prepaidAmount'),
     rounding: amount(data, 'roundingAmount'),
     stated: lines.length === 0 && !reaches(profiles[profile].level, 'BASIC') ? readStated(data) : undefined

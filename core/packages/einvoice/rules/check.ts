@@ -9,7 +9,7 @@ import { coreAdvice, coreRules } from './core.ts'
 import { frenchAdvice, frenchRules, isFrench } from './france.ts'
 import { germanAdvice, nationalAdvice, nationalRules } from './national.ts'
 import { paymentAdvice, paymentRules } from './payment.ts'
-import { peppolRules, sharedRules } from './peppol.ts'
+import { peppolAdvice, peppolRules, sharedRules } from './peppol.ts'
 import { type EInvoiceRule, notInProfiles, only, rule, type RuleInput } from './rule.ts'
 import { lineAdvice, partsAdvice, sharedTotalsRules, totalsRules } from './totals.ts'
 import { vatRules } from './vat.ts'
@@ -39,7 +39,7 @@ export const baseAdvice: readonly EInvoiceRule[] = [
 
 /** The rules that profiles add: those whose violation prevents the e-invoice, and those that only warn. */
 export const ruleSets: Readonly<Record<RuleSet, { rules: readonly EInvoiceRule[], advice: readonly EInvoiceRule[] }>> = {
-  peppol: { rules: [...peppolRules, ...sharedRules, ...sharedTotalsRules], advice: [] },
+  peppol: { rules: [...peppolRules, ...sharedRules, ...sharedTotalsRules], advice: peppolAdvice },
   peppolNational: { rules: nationalRules, advice: nationalAdvice },
   xrechnung: { rules: xrechnungRules, advice: xrechnungAdvice },
   france: { rules: frenchRules, advice: frenchAdvice }
@@ -105,7 +105,7 @@ function unfit ({ eInvoiceProfile: named }: JsonObject, { format }: Reading, bas
  */
 function lostOf ({ invoice: { profile }, format, data }: RuleInput, base: string): { problems: Problem[], warnings: Problem[] } {
   const { level, process } = profiles[profile]
-  const terms = reaches(level, 'EN16931') ? [] : unsayable(data, level)
+  const terms = unsayable(data, level)
   const { businessProcess } = data
   const other = process === undefined || businessProcess === undefined || businessProcess === process
     ? []
@@ -117,7 +117,8 @@ function lostOf ({ invoice: { profile }, format, data }: RuleInput, base: string
   }))
   const isPage = format === 'FACTUR_X' && !reaches(level, 'BASIC')
   const isAdvice = ({ path }: Problem): boolean =>
-    data['eInvoiceProfile'] === undefined || (isPage && (level === 'MINIMUM' || path !== `${base}/roundingAmount`))
+    (data['eInvoiceProfile'] === undefined && termAt(path.slice(base.length))?.level !== 'EXTENDED') ||
+    (isPage && (level === 'MINIMUM' || path !== `${base}/roundingAmount`))
   const { problems = [], warnings = [] } = Object.groupBy(lost, (one) => isAdvice(one) ? 'warnings' : 'problems')
   return { problems, warnings }
 }

@@ -35,6 +35,9 @@ export const codeRules: readonly EInvoiceRule[] = [
     ({ origin }, { format }) => isIn(countriesIn(format), origin)),
   rule('BR-CL-16', '/payment/means', 'The means of payment is a code of UNTDID 4461, such as 58 (BT-81).',
     ({ invoice }) => isIn(paymentMeans, invoice.payment?.means)),
+  ruleOfEach('BR-CL-16', 'The means of payment is a code of UNTDID 4461, such as 58 (BT-81).',
+    ({ invoice }) => invoice.otherPayments.map(({ means }, index) => ({ means, index })), ({ index }) => `/otherPayments/${index}/means`,
+    ({ means }) => means === '' || isIn(paymentMeans, means)),
   ...(['invoice', 'lines'] as const).flatMap((of) => [
     ruleOfAdjustments('BR-CL-19', of, 'allowance', '/reasonCode',
       'The reason of an allowance is a code of UNTDID 5189, such as 95 for a discount.',

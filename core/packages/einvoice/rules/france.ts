@@ -108,7 +108,8 @@ const ofGroup = 'A tax group (0231)'
 
 /**
  * The requirements of French platforms (AFNOR XP Z12-012, BR-FR-* of 1.4.0.03). Those about lines below lines (BR-FR-MV-*, BR-FR-BD-*) come
- * to one: invoices of several sellers (B8, S8, M8) and of both sides (B9, S9, M9) need such lines, which the data cannot say.
+ * to one: invoices of several sellers (B8, S8, M8) and of both sides (B9, S9, M9) need lines with sellers of their own, which the data
+ * cannot say.
  */
 export const frenchRules: readonly EInvoiceRule[] = [
   ruleOfEach('BR-FR-01', 'The number of a French invoice has at most 35 characters.', numbers, ({ at }) => at,
@@ -222,9 +223,11 @@ export const frenchRules: readonly EInvoiceRule[] = [
   ),
   ruleOfEach('BR-FR-DEC-04', 'A rate of a French invoice has two decimals at most.', taxed, ({ at }) => `${at}/taxRate`,
     ({ tax: { rate } }) => rate === undefined || rate.decimalPlaces() <= 2),
-  rule('BR-FR-MV-02', '/businessProcess', 'An invoice of several sellers (B8, S8, M8) has lines below lines, which are not supported.',
+  rule('BR-FR-MV-02', '/businessProcess',
+    'An invoice of several sellers (B8, S8, M8) has a group of lines for each seller, with its name, which is not supported.',
     ({ invoice }) => !endsWith(invoice, '8')),
-  rule('BR-FR-BD-02', '/businessProcess', 'An invoice of both sides (B9, S9, M9) has lines below lines, which are not supported.',
+  rule('BR-FR-BD-02', '/businessProcess',
+    'An invoice of both sides (B9, S9, M9) has a group of lines for each side, which is not supported.',
     ({ invoice }) => !endsWith(invoice, '9'))
 ]
 

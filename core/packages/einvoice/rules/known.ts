@@ -1,4 +1,5 @@
 import { type EInvoiceProfile, profiles } from '../model/profiles.ts'
+import { peppolContent, ublContent } from '../parse/content.ts'
 import { bans, ciiStructure, germanStructure, peppolStructure, ublStructure, xrechnungStructure } from '../parse/structure-tables.ts'
 import { statedRules } from '../parse/sums.ts'
 import { baseAdvice, baseRules, ruleSets } from './check.ts'
@@ -11,7 +12,8 @@ export function knownRules (profile: EInvoiceProfile, syntax: 'UBL' | 'CII'): Ma
   const structure = [
     ...syntax === 'UBL' ? ublStructure : ciiStructure,
     ...profile === 'XRECHNUNG' ? xrechnungStructure[syntax] : [],
-    ...profile === 'PEPPOL' ? [...peppolStructure, ...germanStructure] : []
+    ...syntax === 'UBL' ? ublContent : [],
+    ...profile === 'PEPPOL' ? [...peppolStructure, ...germanStructure, ...peppolContent] : []
   ]
   const fatal = [
     ...[...baseRules, ...sets.flatMap(({ rules }) => rules), ...structure].map(({ id }) => id),

@@ -1,4 +1,4 @@
-import { forms } from '../model/check-digits.ts'
+import { type Form, forms } from '../model/check-digits.ts'
 import { germanTypes, peppolAddressSchemes, peppolTypes } from '../model/codes.ts'
 import type { Identifier, Period } from '../model/model.ts'
 import { type EInvoiceRule, parties, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
@@ -54,11 +54,19 @@ export const peppolRules: readonly EInvoiceRule[] = [
     rule(`PEPPOL-EN16931-${number}`, '/taxExemptionCode', `${code} is for the category ${category}.`, ({ invoice }) =>
       Object.entries(invoice.exemptions).every(([used, exemption]) => exemption?.code !== code || used === category))
   ),
-  ...Object.entries(forms).map(([scheme, { rule: id, message, holds }]) =>
+  ...formRules(({ isAdvice }) => isAdvice !== true)
+]
+
+/** What Peppol BIS Billing 3.0 only warns of. */
+export const peppolAdvice: readonly EInvoiceRule[] = formRules(({ isAdvice }) => isAdvice === true)
+
+/** The forms of identifiers, of those that are chosen. */
+function formRules (chosen: (form: Form) => boolean): EInvoiceRule[] {
+  return Object.entries(forms).filter(([, form]) => chosen(form)).map(([scheme, { rule: id, message, holds }]) =>
     ruleOfEach(id, message, (subject) => identifiers(subject).filter(({ given }) => given.scheme === scheme), ({ at }) => at, ({ given }) =>
       holds(given.id))
   )
-]
+}
 
 /** Whether the first date is not after the second one, if both are known. */
 function isOrdered (early: Period | undefined, late: Period | undefined, edge: 'start' | 'end'): boolean {

@@ -1,6 +1,7 @@
 import { type Decimal, lineTolerance, roundedTo, slack } from '@dispatch/common'
 import { amount } from '../model/fields.ts'
 import type { EInvoiceLine } from '../model/model.ts'
+import { isCounted } from '../model/sub-lines.ts'
 import { amountDigits } from '../model/totals.ts'
 import { grossOf, pricedOf, sumOfAdjustments } from '../read/lines.ts'
 import { type EInvoiceRule, inProfiles, notInProfiles, rule, type RuleInput, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
@@ -29,7 +30,7 @@ export const lineAdvice: readonly EInvoiceRule[] = notInProfiles(['PEPPOL'], [
 function lineTotal (id: string, message: string, tolerance: (line: EInvoiceLine, currency: string) => Decimal): EInvoiceRule {
   return ruleOfLines(id, '/total', message,
     (line, { invoice: { currency } }) =>
-      (line.stated === undefined && amountDigits(currency) === 2) ||
+      !isCounted(line) || (line.stated === undefined && amountDigits(currency) === 2) ||
       line.net.sub(grossOf(line).add(sumOfAdjustments(line.adjustments))).abs().lte(tolerance(line, currency)))
 }
 

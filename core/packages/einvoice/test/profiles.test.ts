@@ -265,7 +265,7 @@ void t.test('a seller has several ids, a payment several accounts, and zeros beh
 })
 
 void t.test('the terms: each level says what those before it say, and a group stands before its terms', (t) => {
-  t.ok(terms.every(({ id, at, level }) => /^B[TG]-\d+$/.test(id) && at.startsWith('/') && levels.includes(level)))
+  t.ok(terms.every(({ id, at, level }) => /^B[TG]-(X-)?\d+$/.test(id) && at.startsWith('/') && levels.includes(level)))
   const groups = terms.filter(({ id }) => id.startsWith('BG-'))
   for (const group of groups) {
     const inside = terms.map(({ at }, index) => ({ at, index })).filter(({ at }) => at.startsWith(`${group.at}/`))

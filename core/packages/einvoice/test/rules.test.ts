@@ -57,6 +57,9 @@ const greece = {
 const greekLink = (id: string): JsonObject => ({ id, description: '##INVOICE|URL##', url: 'https://a.example/' })
 
 const italianParty = { vatId: 'IT00743110157', electronicAddress: { id: 'IT00743110157', scheme: '0211' } }
+const circle = {
+  lines: ['1', '2'].map((id) => ({ ...plain.lines[0], id, parentLine: id === '1' ? '2' : '1', lineType: 'GROUP' })) as unknown as Json
+}
 const italian = { ...line({ taxCategory: 'B', taxRate: 22 }), ...between('IT', italianParty, italianParty) }
 
 /** A change that breaks exactly one rule: `id path`, the change, and the format if it matters. */
@@ -90,7 +93,7 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['BR-42 /lines/0/allowances/0/reason', line({ allowances: [{ amount: 1 }] })],
   ['BR-43 /lines/0/charges/0/amount', line({ charges: [{ reason: 'x' }] })],
   ['BR-44 /lines/0/charges/0/reason', line({ charges: [{ amount: 1 }] })],
-  ['BR-51 /payment/card/number', { payment: { card: { number: '4111111111111111' } } }],
+  ['BR-51 /payment/card/number', { payment: { card: { number: '4111111111111111' } } }, 'CII'],
   ['BR-52 /attachments/0/id', { attachments: [{ id: ' ' }] }],
   ['BR-53 /taxCurrencyAmount', { taxCurrency: 'USD' }],
   ['BR-54 /lines/0/attributes', line({ attributes: [{ name: 'a', value: '' }] })],
@@ -297,6 +300,14 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['PEPPOL-COMMON-R050 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '51824753557', scheme: '0151' } } }],
   ['PEPPOL-COMMON-R052 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '1', scheme: '0096' } } }],
   ['PEPPOL-COMMON-R053 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '1', scheme: '0198' } } }],
+  ['BR-49 /otherPayments/0/means', { eInvoiceProfile: 'EXTENDED', otherPayments: [{ text: 'x' }] }, 'CII'],
+  ['BG-19 /otherPayments/0/mandate', { eInvoiceProfile: 'EXTENDED', otherPayments: [{ means: 59, mandate: { reference: '1' } }] }, 'CII'],
+  ['BR-61 /otherPayments/0/bankDetails', { eInvoiceProfile: 'EXTENDED', otherPayments: [{ means: 58 }] }, 'CII'],
+  ['BR-CL-16 /otherPayments/0/means', { eInvoiceProfile: 'EXTENDED', otherPayments: [{ means: 999 }] }, 'CII'],
+  ['UBL-SR-47 /otherPayments', { otherPayments: [{ means: 10 }] }],
+  ['BR-FREXT-08 /lines/0/total', { eInvoiceProfile: 'EXTENDED', ...line({ lineType: 'GROUP', total: 7 }) }, 'CII'],
+  ['BR-FREXT-11 /lines/0/parentLine', { eInvoiceProfile: 'EXTENDED', ...line({ parentLine: '7' }) }, 'CII'],
+  ['circle_of_lines /lines/0/parentLine', { eInvoiceProfile: 'EXTENDED', ...circle }, 'CII'],
   ['BG-3 /precedingInvoices', { precedingInvoices: [{ number: '1' }, { number: '2' }] }, 'CII'],
 
   ['DK-R-002 /seller/registration', { seller: { country: 'DK', electronicAddress: { id: 'DK12345678', scheme: '0184' } } }],
@@ -425,6 +436,8 @@ for (const [expected, change, format = 'UBL'] of breaches) {
 function isKin (problem: string, expected: string): boolean {
   return [
     ['BR-CO-10', 'BR-DEC-09'],
+    ['UBL-SR-47', 'not_in_profile'],
+    ['circle_of_lines', 'circle_of_lines'],
     ['BR-CL-05', 'PEPPOL-EN16931-R005'],
     ['BR-O-12', 'BR-S-06'],
     ['DE-R-025-1', 'PEPPOL-EN16931-R061'],
@@ -444,6 +457,13 @@ void t.test('every rule that is not one of a family is broken here', (t) => {
 })
 
 /** What Peppol's countries warn of, and data that bring each warning. */
+const italianParties: readonly (readonly [string, JsonObject])[] = [
+  ['PEPPOL-COMMON-R044 /customer/electronicAddress/id', { customer: { electronicAddress: { id: 'UFY9', scheme: '0201' } } }],
+  ['PEPPOL-COMMON-R045 /customer/electronicAddress/id', { customer: { electronicAddress: { id: 'RSSMRA80A01H501', scheme: '0210' } } }],
+  ['PEPPOL-COMMON-R046 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '123', scheme: '9907' } } }],
+  ['PEPPOL-COMMON-R047 /customer/electronicAddress/id', { customer: { electronicAddress: { id: 'IT00743110158', scheme: '0211' } } }]
+]
+
 const advised: readonly (readonly [string, JsonObject])[] = [
   ['DE-R-017 /type', { ...germany, type: 382 }],
   ['DE-R-019 /bankDetails/iban', { ...germany, payment: { means: 58 }, bankDetails: { iban: 'DE03120300000000202051' } }],
@@ -477,6 +497,35 @@ void t.test('what Peppol\'s countries only advise is a warning, and each advice 
     )
   for (const [expected, data] of advised) t.ok(warnings(data).includes(expected), `${expected}: ${warnings(data).join(', ')}`)
   t.strictSame(ruleSets.peppolNational.advice.map(({ id }) => id).sort(), advised.map(([expected]) => expected.split(' ')[0]).sort())
+  t.end()
+})
+
+void t.test('Italian numbers of a wrong form are a warning of Peppol, and right ones are none', (t) => {
+  const warned = (data: JsonObject): string[] =>
+    checkEInvoice(changed(plain, data) as JsonObject, { format: 'UBL', currency: 'EUR' }, '').warnings.map(({ code, path }) =>
+      `${code} ${path}`
+    )
+  for (const [expected, data] of italianParties) t.strictSame(warned(data), [expected])
+  for (const [id, scheme] of [['UFY9MH', '0201'], ['RSSMRA80A01H501U', '0210'], ['12345678903', '9907'], ['IT00743110157',
+    '0211']] as const)
+  {
+    t.strictSame(warned({ customer: { electronicAddress: { id, scheme } } }), [], scheme)
+  }
+  t.strictSame(ruleSets.peppol.advice.map(({ id }) => id).sort(), italianParties.map(([expected]) => expected.split(' ')[0]))
+  t.end()
+})
+
+void t.test('a whole card number is refused in CII, and warned about in UBL, as the validators of EN 16931 do', (t) => {
+  const paid = { ...plain, payment: { card: { number: '4111111111111111' } } }
+  const found = (format: EInvoiceFormat, data: JsonObject): [string[], string[]] => {
+    const { problems, warnings } = checkEInvoice(data, { format, currency: 'EUR' }, '')
+    return [problems.map(({ code }) => code), warnings.map(({ code }) => code)]
+  }
+  t.strictSame(found('UBL', paid), [[], ['BR-51']])
+  t.strictSame(found('CII', paid)[0], ['BR-51'])
+  for (const format of ['UBL', 'CII'] as const) {
+    t.strictSame(found(format, { ...plain, payment: { card: { number: '4111110001' } } }), [[], []])
+  }
   t.end()
 })
 

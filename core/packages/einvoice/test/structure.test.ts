@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { contains } from '../../../../test/support/matching.ts'
 import { readInvoice, writeInvoice } from '../index.ts'
+import { peppolContent, ublContent } from '../parse/content.ts'
 import { bans, ciiStructure, germanStructure, peppolStructure, ublStructure, xrechnungStructure } from '../parse/structure-tables.ts'
 import { plain } from './support.ts'
 
@@ -27,6 +28,7 @@ const [ubl, cii, peppol] = [
 
 const tables = [ublStructure, ciiStructure, peppolStructure, germanStructure, xrechnungStructure.UBL, xrechnungStructure.CII].flat()
 const known = new Set([
+  ...[...ublContent, ...peppolContent].map(({ id }) => id),
   ...tables.map(({ id }) => id),
   'PEPPOL-EN16931-R051',
   'PEPPOL-EN16931-R130',
@@ -67,6 +69,28 @@ void t.test('what stands too often, not at all or in the wrong place breaks a ru
       peppol.replaceAll(/<cbc:IdentificationCode>(FR|ES)</g, '<cbc:IdentificationCode>DE<').replace('>30<', '>59<'),
       'DE-R-025-2 /Invoice/cac:PaymentMeans/cac:PayeeFinancialAccount'
     ],
+    [
+      ubl.replace('<cac:AccountingSupplierParty>',
+        '<cac:AdditionalDocumentReference><cbc:ID schemeID="A">1</cbc:ID></cac:AdditionalDocumentReference><cac:AccountingSupplierParty>'),
+      'UBL-SR-43 /Invoice/cac:AdditionalDocumentReference'
+    ],
+    [peppol.replace('<cbc:DocumentCurrencyCode>', '<cbc:Note>a</cbc:Note><cbc:Note>b</cbc:Note>$&'), 'PEPPOL-EN16931-R002 /Invoice'],
+    [peppol.replace('urn:cen.eu:en16931:2017#compliant#', ''), 'PEPPOL-EN16931-R004 /Invoice'],
+    [peppol.replace('billing:01:1.0</cbc:ProfileID>', 'billing:1:1.0</cbc:ProfileID>'), 'PEPPOL-EN16931-R007 /Invoice'],
+    [
+      peppol.replace('<cac:Item>',
+        '<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator><cbc:MultiplierFactorNumeric>5</cbc:MultiplierFactorNumeric>' +
+          '<cbc:Amount currencyID="EUR">1</cbc:Amount></cac:AllowanceCharge><cac:Item>'),
+      `PEPPOL-EN16931-R041 ${line}/cac:AllowanceCharge`
+    ],
+    [twice(peppol, 'cac:TaxTotal'), 'PEPPOL-EN16931-R053 /Invoice'],
+    [peppol.replace('<cbc:BuyerReference>', '<cbc:TaxCurrencyCode>USD</cbc:TaxCurrencyCode>$&'), 'PEPPOL-EN16931-R054 /Invoice'],
+    [
+      peppol.replace('<cac:Item>', `${'<cac:DocumentReference><cbc:ID>1</cbc:ID></cac:DocumentReference>'.repeat(2)}<cac:Item>`),
+      `PEPPOL-EN16931-R100 ${line}/cac:DocumentReference[2]`
+    ],
+    [peppol.replace('<cbc:CompanyID>FR', '<cbc:CompanyID>EL'), `GR-R-002 ${party}`],
+    [peppol.replace('<cbc:CompanyID>FR', '<cbc:CompanyID>EL'), 'GR-R-005 /Invoice/cac:AccountingCustomerParty/cac:Party'],
     [twice(cii, 'ram:PaymentReference'), `CII-SR-469 ${settlement}/ram:PaymentReference[2]`],
     [
       twice(cii, 'ram:GrandTotalAmount'),

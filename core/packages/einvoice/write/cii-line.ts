@@ -4,9 +4,10 @@ import { ciiAllowanceCharge, ciiPeriod, object, tradeTax } from './cii-parts.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
 export function ciiLine (line: EInvoiceLine): XmlFragment {
-  const { id, note, orderLine, quantity, unit } = line
+  const { id, parent, type, note, orderLine, quantity, unit } = line
   return group('ram:IncludedSupplyChainTradeLineItem', [
-    group('ram:AssociatedDocumentLineDocument', [value('ram:LineID', id), group('ram:IncludedNote', [value('ram:Content', note)])]),
+    group('ram:AssociatedDocumentLineDocument', [value('ram:LineID', id), value('ram:ParentLineID', parent),
+      value('ram:LineStatusReasonCode', type), group('ram:IncludedNote', [value('ram:Content', note)])]),
     product(line),
     group('ram:SpecifiedLineTradeAgreement', [
       group('ram:BuyerOrderReferencedDocument', [value('ram:LineID', orderLine)]),
@@ -53,12 +54,17 @@ function prices ({ price, grossPrice, priceDiscount, priceQuantity, unit }: EInv
   ]
 }
 
+/** A line that only says something may have no amount. */
+function hasTotal ({ type, stated, price }: Pick<EInvoiceLine, 'type' | 'stated' | 'price'>): boolean {
+  return type !== 'INFORMATION' || (stated ?? price) !== undefined
+}
+
 function settlement ({ tax, adjustments, net, accounting, ...line }: EInvoiceLine): XmlFragment {
   return group('ram:SpecifiedLineTradeSettlement', [
-    tradeTax('ram:ApplicableTradeTax', tax),
+    tax.category === '' ? '' : tradeTax('ram:ApplicableTradeTax', tax),
     ciiPeriod(line.period),
     ...adjustments.map((adjustment) => ciiAllowanceCharge(adjustment, 'line')),
-    group('ram:SpecifiedTradeSettlementLineMonetarySummation', [value('ram:LineTotalAmount', net.toFixed(2))]),
+    hasTotal(line) ? group('ram:SpecifiedTradeSettlementLineMonetarySummation', [value('ram:LineTotalAmount', net.toFixed(2))]) : '',
     object(line.object),
     group('ram:ReceivableSpecifiedTradeAccountingAccount', [value('ram:ID', accounting)])
   ])

@@ -3,10 +3,11 @@ import { date } from './cii-parts.ts'
 import { endedTerms } from './payment-terms.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
-/** The means of payment, once for each account. */
-export function ciiPayment (payment: Payment | undefined): XmlFragment {
-  if (payment === undefined) return ''
-  return [payment.account, ...payment.otherAccounts].map((account) => meansFor(account, payment)).join('')
+/** Each means of payment, once for each of its accounts. */
+export function ciiPayment ({ payment, otherPayments }: EInvoiceModel): XmlFragment {
+  return [...payment === undefined ? [] : [payment], ...otherPayments].flatMap((one) =>
+    [one.account, ...one.otherAccounts].map((account) => meansFor(account, one))
+  ).join('')
 }
 
 function meansFor (account: Payment['account'], { means, text, card, mandate }: Payment): XmlFragment {

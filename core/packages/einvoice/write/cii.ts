@@ -90,7 +90,7 @@ function settlement (invoice: EInvoiceModel, totals: Totals): XmlFragment {
     value('ram:TaxCurrencyCode', taxCurrency),
     value('ram:InvoiceCurrencyCode', currency),
     ciiPayee(invoice),
-    ciiPayment(payment),
+    ciiPayment(invoice),
     ...reaches(level, 'BASIC_WL') ? totals.taxes.map((tax, index) => taxGroup(tax, invoice, index)) : [],
     ciiPeriod(invoice.period),
     ...adjustments.map((adjustment) => ciiAllowanceCharge(adjustment)),

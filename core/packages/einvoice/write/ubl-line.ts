@@ -12,10 +12,20 @@ export function ublLine (line: EInvoiceLine, invoice: EInvoiceModel): XmlFragmen
     value('cbc:AccountingCost', accounting),
     ublPeriod('cac:InvoicePeriod', line.period),
     group('cac:OrderLineReference', [value('cbc:LineID', orderLine)]),
+    placeOf(line, invoice),
     object === undefined ? '' : group('cac:DocumentReference', [schemed('cbc:ID', object), value('cbc:DocumentTypeCode', '130')]),
     ...adjustments.map((adjustment) => ublAllowanceCharge(adjustment, invoice, 'line')),
     item(line),
     linePrice(line, invoice)
+  ])
+}
+
+/** Where a line stands among others: a reference to the invoice itself (EXTENDED-CTC-FR, EXT-FR-FE-162 and -163). */
+function placeOf ({ parent, type }: EInvoiceLine, { number }: EInvoiceModel): XmlFragment {
+  if (type === undefined) return ''
+  return group('cac:BillingReference', [
+    group('cac:InvoiceDocumentReference', [value('cbc:ID', number), value('cbc:DocumentStatusCode', type)]),
+    group('cac:BillingReferenceLine', [value('cbc:ID', parent)])
   ])
 }
 

@@ -6,8 +6,9 @@ import { group, value, type XmlFragment } from './xml.ts'
 export function ublPayment ({ payment, dueDate, isCreditNote }: EInvoiceModel): XmlFragment {
   if (payment === undefined) return ''
   const due = isCreditNote ? dueDate : undefined
-  // The due date stands in one of them (UBL-SR-45).
-  return meansFor(payment.account, payment, due) + payment.otherAccounts.map((account) => meansFor(account, payment, undefined)).join('')
+  // The due date, the text, the card and the mandate stand in one of them (UBL-SR-45, -46, -54, -55).
+  const bare = { ...payment, text: undefined, card: undefined, mandate: undefined }
+  return meansFor(payment.account, payment, due) + payment.otherAccounts.map((account) => meansFor(account, bare, undefined)).join('')
 }
 
 function meansFor (account: Payment['account'], { means, text, reference, card, mandate }: Payment, dueDate: Text): XmlFragment {

@@ -2,6 +2,7 @@ import { isCurrency, type Json, type JsonObject } from '@dispatch/common'
 import { listField } from '../model/fields.ts'
 import type { EInvoiceLine, EInvoiceModel, TaxGroup } from '../model/model.ts'
 import { profiles, reaches } from '../model/profiles.ts'
+import { isCounted } from '../model/sub-lines.ts'
 import { sayable } from '../model/terms.ts'
 import { amountDigits, type Totals, totalsOf } from '../model/totals.ts'
 import { modelOf, type Reading } from '../read/read.ts'
@@ -60,15 +61,15 @@ function completed (data: JsonObject, invoice: EInvoiceModel, { lines, tax, taxe
 
 function completedLine (data: JsonObject, line: EInvoiceLine | undefined, currency: string): Json {
   if (line === undefined) return data
-  const { id, unit, price, tax: { category, rate }, net } = line
+  const { id, unit, price, type, stated, tax: { category, rate }, net } = line
   return {
     ...withAdjustments(data, line.adjustments, amountDigits(currency)),
     id,
     unit,
-    unitPrice: price?.toFixed() ?? '0',
+    ...(price !== undefined || isCounted(line) ? { unitPrice: price?.toFixed() ?? '0' } : {}),
     taxCategory: category,
     ...(rate === undefined ? {} : { taxRate: rate.toFixed() }),
-    total: net.toFixed(2)
+    ...(type === 'INFORMATION' && (stated ?? price) === undefined ? {} : { total: net.toFixed(2) })
   }
 }
 

@@ -1,0 +1,108 @@
+import { profiles } from '../model/profiles.ts'
+import { nodesAt } from './fields.ts'
+import type { XmlNode } from './xml.ts'
+
+/**
+ * A rule about what stands in an element, each at a path or the root where the path is empty; several paths are separated by a bar. `at`:
+ * the pointer into the data, `*` the number of the element.
+ */
+export type ContentRule = { id: string, within: string, at: string, message: string, holds: (node: XmlNode, root: XmlNode) => boolean }
+
+const supplier = 'cac:AccountingSupplierParty/cac:Party'
+const customer = 'cac:AccountingCustomerParty/cac:Party'
+const named = 'cac:PartyName/cbc:Name'
+
+const has = (node: XmlNode, path: string): boolean => nodesAt(node, path).length > 0
+const textAt = (node: XmlNode, path: string): string => nodesAt(node, path)[0]?.text.trim() ?? ''
+
+/** The country of the seller, as Peppol's rules find it. */
+function sellerCountry (root: XmlNode): string {
+  const vat = 'cac:PartyTaxScheme[cac:TaxScheme/cbc:ID=VAT]/cbc:CompanyID'
+  const numbers = [`${supplier}/${vat}`, `cac:TaxRepresentativeParty/${vat}`].map((path) => textAt(root, path).slice(0, 2).toUpperCase())
+  return numbers.find((country) => country !== '') ?? countryOf(root, supplier)
+}
+
+function countryOf (root: XmlNode, party: string): string {
+  return textAt(root, `${party}/cac:PostalAddress/cac:Country/cbc:IdentificationCode`)
+}
+
+/** Whether the addresses of seller and customer are in Germany. */
+export function isGerman (root: XmlNode): boolean {
+  return [supplier, customer].every((party) => countryOf(root, party) === 'DE')
+}
+
+/** The name of a party, which Greek sellers give for both. */
+function greekName (id: string, party: string, at: string, message: string): ContentRule {
+  return {
+    id,
+    within: party,
+    at,
+    message,
+    holds: (node, root) => !['GR', 'EL'].includes(sellerCountry(root)) || textAt(node, named) !== ''
+  }
+}
+
+/** Of UBL in every profile. */
+export const ublContent: readonly ContentRule[] = [
+  {
+    id: 'UBL-SR-43',
+    within: 'cac:AdditionalDocumentReference',
+    at: '/attachments',
+    message: 'Only the invoiced object (130), and in a credit note the project (50), have a type; only an object has a scheme (BT-18).',
+    holds: (node, { name }) => {
+      const type = textAt(node, 'cbc:DocumentTypeCode')
+      return type === '130' || (name === 'CreditNote' && type === '50') ||
+        (!has(node, 'cbc:DocumentTypeCode') && nodesAt(node, 'cbc:ID').every(({ attributes }) => !attributes.has('schemeID')))
+    }
+  }
+]
+
+/** Of Peppol BIS Billing 3. */
+export const peppolContent: readonly ContentRule[] = [
+  {
+    id: 'PEPPOL-EN16931-R002',
+    within: '',
+    at: '/notes',
+    message: 'An invoice has one note, unless both parties are German (BG-1).',
+    holds: (root) => nodesAt(root, 'cbc:Note').length <= 1 || isGerman(root)
+  },
+  {
+    id: 'PEPPOL-EN16931-R004',
+    within: '',
+    at: '/eInvoiceProfile',
+    message: `The specification (BT-24) begins with ${profiles.PEPPOL.specification}.`,
+    holds: (root) => textAt(root, 'cbc:CustomizationID').startsWith(profiles.PEPPOL.specification)
+  },
+  {
+    id: 'PEPPOL-EN16931-R007',
+    within: '',
+    at: '/businessProcess',
+    message: 'The business process (BT-23) reads urn:fdc:peppol.eu:2017:poacc:billing:NN:1.0, with two digits for NN.',
+    holds: (root) => !has(root, 'cbc:ProfileID') || /^urn:fdc:peppol\.eu:2017:poacc:billing:\d{2}:1\.0$/.test(textAt(root, 'cbc:ProfileID'))
+  },
+  {
+    id: 'PEPPOL-EN16931-R041',
+    within: 'cac:AllowanceCharge | cac:InvoiceLine/cac:AllowanceCharge | cac:CreditNoteLine/cac:AllowanceCharge',
+    at: '',
+    message: 'A percentage needs its base amount.',
+    holds: (node) => !has(node, 'cbc:MultiplierFactorNumeric') || has(node, 'cbc:BaseAmount')
+  },
+  {
+    id: 'PEPPOL-EN16931-R053',
+    within: '',
+    at: '/taxAmount',
+    message: 'The VAT is broken down by rate in one place (BG-23).',
+    holds: (root) => nodesAt(root, 'cac:TaxTotal').filter((total) => has(total, 'cac:TaxSubtotal')).length === 1
+  },
+  {
+    id: 'PEPPOL-EN16931-R054',
+    within: '',
+    at: '/taxCurrencyAmount',
+    message: 'The VAT without rates is there once where there is a currency of VAT accounting, and not at all otherwise (BT-111).',
+    holds: (root) =>
+      nodesAt(root, 'cac:TaxTotal').filter((total) => !has(total, 'cac:TaxSubtotal')).length ===
+        (has(root, 'cbc:TaxCurrencyCode') ? 1 : 0)
+  },
+  greekName('GR-R-002', supplier, '/seller/name', 'A Greek seller gives its full name (PartyName).'),
+  greekName('GR-R-005', customer, '/customer/name', 'A Greek seller gives the full name of its customer (PartyName).')
+]
