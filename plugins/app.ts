@@ -68,7 +68,10 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   await server.register(requestTurnsPlugin)
   await server.register(headersPlugin, { wayOf: createConnectionClassifier(get('config')) })
   await server.register(transportPlugin, { limits: get('transportLimits') })
-  await server.register(errorsPlugin)
+  const errorPages = features.map((feature) => feature.errorPages).find((path) => path !== undefined)
+  await server.register(errorsPlugin, {
+    errorPages: errorPages === undefined ? undefined : `${get('config').publicUrl}${errorPages}`
+  })
   await server.register(bodyParsingPlugin)
   await server.register(serializationPlugin)
   await server.register(waitingClientsPlugin)

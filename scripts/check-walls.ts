@@ -104,6 +104,7 @@ const homes: Record<string, RegExp> = {
   'pg-boss': /^core\/work\/queue\/queue\.ts$/,
   '@modelcontextprotocol': /^core\/packages\/features\/assistants\/service\/protocol\.ts$/,
   '@simplewebauthn': /^core\/packages\/features\/passkeys\/service\/webauthn\.ts$/,
+  marked: /^core\/packages\/features\/documentation\/service\/markdown\.ts$/,
   'csv-parse': /^core\/packages\/features\/(batches\/(contract\/csv|service\/read-csv)|suppressions\/service\/files)\.ts$/,
   otpauth: /^core\/packages\/features\/authenticators\/service\/totp\.ts$/,
   qr: /^core\/packages\/(documents\/code|features\/authenticators\/pages)\/qr(-code)?\.ts$/,

@@ -76,7 +76,8 @@ export const ErrorBody = Type.Object({
   details: Type.Optional(Type.Array(ProblemSchema)),
   dispatchId: Type.Optional(Uuid),
   ...Type.Partial(PartialDispatch).properties,
-  result: Type.Optional(Type.Literal('error', { description: 'On validation only.' }))
+  result: Type.Optional(Type.Literal('error', { description: 'On validation only.' })),
+  docs: Type.Optional(Type.String({ description: 'The page that explains the error. From version 1.1.0 on.' }))
 }, { title: 'Error' })
 export type ErrorBody = Static<typeof ErrorBody>
 

@@ -79,6 +79,8 @@ export type Definition<Needed extends Needs> = {
   drain?: (given: Given<Needed>) => Promise<void>
   /** Work beside requests, in processes that run jobs. What it answers is closed when the service stops; undefined: nothing is to do. */
   work?: (given: Given<Needed>) => AsyncDisposable | undefined
+  /** Below which path each word of an error has a page, which answers name. */
+  errorPages?: string
   command?: FeatureCommand
   /** For the tests of the walls between companies: rows of a company in each of its tables of companies. */
   isolation?: (queries: Database['owner'], companyId: number) => Promise<void>

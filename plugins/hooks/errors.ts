@@ -1,5 +1,5 @@
 import { didYouMean } from '@dispatch/common'
-import { chainFault, DatabaseUnavailable, DispatchError, type ErrorBody, errorRow, errorTable, type ErrorWord, isServiceName, serviceNames,
+import { chainFault, DatabaseUnavailable, DispatchError, type ErrorBody, errorRow, errorTable, type ErrorWord, isServiceName, isSince, serviceNames,
   wordIn } from '@dispatch/core'
 import { TemplateWorkersBusy } from '@dispatch/documents'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -18,13 +18,18 @@ declare module 'fastify' {
     /** The word of the error that was answered. */
     errorWord: ErrorWord | null
   }
+  interface FastifyInstance {
+    /** The address before the word of an error, at which a page explains it; undefined where there are no such pages. */
+    errorPages: string | undefined
+  }
 }
 
 /**
  * Turns every thrown error into an error body of the error table. An error that is not in the table is an `internal_error`: it is logged,
  * and the client does not see it.
  */
-export const errorsPlugin = plugin((app, _options, done) => {
+export const errorsPlugin = plugin<{ errorPages: string | undefined }>((app, { errorPages }, done) => {
+  app.decorate('errorPages', errorPages)
   app.decorateRequest('errorWord', null)
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const known = knownError(error) ?? frameworkError(error, request)
@@ -66,6 +71,7 @@ function isEvent ({ method, raw: { url = '' } }: FastifyRequest): boolean {
 function send (error: DispatchError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const word = wordIn(error.word, request.apiVersion)
   request.errorWord = word
+  const { errorPages } = request.server
   const body: ErrorBody = {
     error: word,
     message: error.message,
@@ -73,6 +79,7 @@ function send (error: DispatchError, request: FastifyRequest, reply: FastifyRepl
     ...(error.details === undefined ? {} : { details: [...error.details] }),
     ...(error.dispatchId === undefined ? {} : { dispatchId: error.dispatchId }),
     ...error.more,
+    ...(errorPages === undefined || !isSince('1.1.0', request.apiVersion) ? {} : { docs: `${errorPages}/${word}` }),
     ...(request.routeOptions.config.validates === true ? { result: 'error' as const } : {})
   }
   if (error.word === 'unsupported_media_type' && !reply.hasHeader('accept-encoding')) reply.header('accept-encoding', acceptedEncodings)

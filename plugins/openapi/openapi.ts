@@ -17,7 +17,7 @@ import { shareFields, shareParameters, shareParts } from './sharing.ts'
 const versionNames = Object.keys(versions) as Version[]
 
 /**
- * The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs`. It is that
+ * The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs/reference`. It is that
  * of the version that serves requests which name none; those of all versions are at `/openapi/{version}.json`.
  */
 export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicUrl }) => {
@@ -78,7 +78,7 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
     })
     // The basic layout is the document alone, without a field for the address of another one.
     await pages.register(swaggerUi, {
-      routePrefix: '/docs',
+      routePrefix: '/docs/reference',
       staticCSP: pagePolicy,
       theme: { title: 'Document Dispatch' },
       uiConfig: { layout: 'BaseLayout', deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 }

@@ -1,6 +1,5 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import type { KeyScope } from '@dispatch/core'
-import type { Part } from './documentation.ts'
 
 /** An answer of the API. */
 export type ApiAnswer = { status: number, contentType: string, bytes: Buffer }
@@ -20,8 +19,8 @@ export type ToolResult = { content: Content[], isError?: boolean }
 /** What a call works with. `proposes`: the key sends nothing by itself. */
 export type Calling = { ask: Ask, proposes: boolean, search: Search, console: string | undefined }
 
-/** Finds parts of the documentation. */
-export type Search = (query: string) => readonly Part[]
+/** Finds parts of the documentation: each with the address of its page, and its text as Markdown. */
+export type Search = (query: string) => readonly { title: string, url: string, text: string }[]
 
 export type Tool = {
   name: string

@@ -1,0 +1,123 @@
+import { stylesheet } from '@dispatch/plugins/console'
+import { type Html, html, permissionsPolicies } from '@dispatch/plugins/routes'
+import type { FastifyPluginCallback, FastifyReply } from 'fastify'
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Documentation } from '../service/documentation.ts'
+import { llmsText } from '../service/llms.ts'
+import { layoutOf } from './layout.ts'
+
+/** The style of the console, and what pages of text need besides. Its address changes with it. */
+const style = Buffer.concat([stylesheet.bytes, readFileSync(new URL('documentation.css', import.meta.url))])
+const stylePath = `/docs/${hash('sha256', style).slice(0, 12)}.css`
+
+/** Nothing from elsewhere, no script, and forms lead to the search. */
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': 'default-src \'none\'; style-src \'self\'; img-src \'self\' data:; form-action \'self\'; base-uri \'none\'; ' +
+    'frame-ancestors \'none\'; require-trusted-types-for \'script\'',
+  'permissions-policy': permissionsPolicies.other,
+  'cache-control': 'no-cache'
+}
+/** How many parts a search shows, and how many characters of each. */
+const [most, shown] = [20, 240]
+
+/** Where pages were before the reference had an address of its own. */
+const moved = ['static/*', 'json', 'yaml'] as const
+
+type At = { Params: { '*': string } }
+type Asked = { Querystring: Readonly<Record<string, unknown>> }
+
+/** `/docs`: the pages of the documentation, their search, and `llms.txt`, which tells programs of them (llmstxt.org). */
+export const documentationRoutes: FastifyPluginCallback<{ documentation: Documentation, config: { publicUrl: string } }> = (
+  app,
+  { documentation, config: { publicUrl } },
+  done
+) => {
+  const schema = { operationId: 'readDocumentation', hide: true }
+  const page = (given: Omit<Parameters<typeof layoutOf>[0], 'pages' | 'style'>): string =>
+    layoutOf({ ...given, pages: documentation.pages(), style: stylePath }).markup
+  // Each page is made once: they change with the release alone.
+  const made = new Map<string, string>()
+  const keep = (address: string, make: () => string): string => {
+    const known = made.get(address) ?? make()
+    made.set(address, known)
+    return known
+  }
+
+  app.get('/docs', { schema }, async (_request, reply) =>
+    reply.headers(pageHeaders).send(keep('', () => page({ title: 'Documentation', address: '', main: startOf(documentation) }))))
+  app.get('/docs/', { schema }, async (_request, reply) => reply.redirect('/docs', 301))
+  for (const path of moved) {
+    app.get<At>(`/docs/${path}`, { schema }, async ({ url }, reply) => reply.redirect(url.replace('/docs/', '/docs/reference/'), 301))
+  }
+  app.get(stylePath, { schema }, async (_request, reply) =>
+    reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable').send(style))
+
+  app.get<Asked>('/docs/search', { schema }, async ({ query: { q } }, reply) => {
+    const query = typeof q === 'string' ? q.slice(0, 200).trim() : ''
+    return reply.headers(pageHeaders).send(page({ title: 'Search', query, main: foundOf(query, documentation) }))
+  })
+
+  app.get<At>('/docs/pictures/*', { schema }, async ({ params: { '*': path } }, reply) => {
+    const bytes = documentation.picture(path)
+    if (bytes === undefined) return missing(reply, page({ title: 'Not found', main: nowhere }))
+    return reply.type(path.endsWith('.svg') ? 'image/svg+xml' : 'image/png').header('cache-control', 'no-cache').send(bytes)
+  })
+
+  app.get<At>('/docs/*', { schema }, async ({ params: { '*': path } }, reply) => {
+    const found = documentation.page(path.replace(/\.md$/, ''))
+    if (found === undefined) return missing(reply, page({ title: 'Not found', main: nowhere }))
+    if (path.endsWith('.md')) {
+      return reply.type('text/markdown; charset=utf-8').header('cache-control', 'no-cache').send(found.markdown)
+    }
+    const { address, title } = found
+    return reply.headers(pageHeaders).send(keep(address, () => page({ title, address, main: documentation.markup(found) })))
+  })
+
+  app.get('/llms.txt', { schema }, async (_request, reply) =>
+    reply.type('text/plain; charset=utf-8').header('cache-control', 'no-cache').send(llmsText(documentation.pages(), publicUrl)))
+  done()
+}
+
+const nowhere = html`<h1>There is no such page</h1>
+<p>Search for it above, or look at <a href="/docs">the start of the documentation</a>.</p>
+`
+
+function missing (reply: FastifyReply, page: string): FastifyReply {
+  return reply.code(404).headers(pageHeaders).send(page)
+}
+
+/** The first page: where each reader begins. */
+function startOf (documentation: Documentation): Html {
+  const of = (section: string) => documentation.pages().filter((page) => page.section === section && page.listed)
+  const cards = of('Begin').map(({ address, title, markdown }) =>
+    html`<li><h2><a href="/docs/${address}">${title}</a></h2><p>${firstSentence(markdown)}</p></li>`)
+  const links = (section: string): Html => html`<ul>${of(section).map(({ address, title, markdown }) =>
+    html`<li><a href="/docs/${address}">${title}</a>: ${firstSentence(markdown)}</li>`)}</ul>\n`
+  return html`<h1>Documentation</h1>
+<p>One request says what to send. Document Dispatch makes the document and hands it to the vendor that was chosen: it sends nothing twice,
+loses nothing, and tells how it ended.</p>
+<ul class="cards">${cards}</ul>
+<h2>Services</h2>
+${links('Services')}<h2>Guides</h2>
+${links('Guides')}`
+}
+
+/** The first sentence below the title, as text. */
+function firstSentence (markdown: string): string {
+  const [paragraph = ''] = markdown.replace(/^# .+\n+/, '').split('\n\n')
+  const text = paragraph.replaceAll('\n', ' ').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/[`*]/g, '')
+  return /^.*?[.:!?](?=\s|$)/.exec(text)?.[0].replace(/:$/, '.') ?? text
+}
+
+function foundOf (query: string, documentation: Documentation): Html {
+  const found = documentation.search(query, most)
+  const list = found.map(({ title, address, text }) =>
+    html`<li><a href="${address}">${title}</a><p>${text.slice(0, shown)}${text.length > shown ? '…' : ''}</p></li>`)
+  return html`<h1>Search</h1>
+${query === '' ? html`<p>Type a few words above.</p>` : found.length === 0
+    ? html`<p>Nothing has these words: ${query}</p>`
+    : html`<ul class="found">${list}</ul>`}
+`
+}

@@ -1,0 +1,102 @@
+import t from 'tap'
+import { isRight, launchChromium, watchFaults } from '../../../../../test/plugins/support/chromium.ts'
+import { contains, has, lacks } from '../../../../../test/support/matching.ts'
+import { startService } from '../../../../../test/support/service.ts'
+import { createDocumentation } from '../service/documentation.ts'
+import { markupOf } from '../service/markdown.ts'
+import { partsOf } from '../service/search.ts'
+
+const { send, url } = await startService(t)
+const documentation = createDocumentation()
+const get = (path: string) => send('GET', path, {}, null)
+
+await t.test('each page is served, with everything that it links to', async (t) => {
+  const addresses = new Set(documentation.pages().map(({ address }) => `/docs/${address}`))
+  t.equal(addresses.size, documentation.pages().length, 'each has an address of its own')
+  t.same(documentation.pages().filter(({ title }) => title === ''), [], 'and a title')
+  const own = ['/docs', '/docs/reference', '/docs/providers', '/console']
+  const anchors = new Map(documentation.pages().map((page) => [
+    `/docs/${page.address}`,
+    new Set([...documentation.markup(page).markup.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id))
+  ]))
+  for (const page of documentation.pages()) {
+    const { markup } = documentation.markup(page)
+    for (const [, link = ''] of markup.matchAll(/(?:href|src)="(\/[^"]*)"/g)) {
+      const [path = '', anchor] = link.split('#')
+      if (path.startsWith('/docs/pictures/')) t.ok(documentation.picture(path.slice('/docs/pictures/'.length)), `${page.address}: ${link}`)
+      else t.ok(own.includes(path) || addresses.has(path), `${page.address}: ${link}`)
+      if (anchor !== undefined) t.ok(anchors.get(path)?.has(anchor), `${page.address}: ${link}`)
+    }
+  }
+  for (const path of ['/docs', '/docs/services/sms', '/docs/errors', '/docs/errors/outcome_unknown', '/docs/providers/stripe', '/docs/changelog']) {
+    const { status, headers, body } = await get(path)
+    t.equal(status, 200, path)
+    contains(t, headers.get('content-security-policy'), /^default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'/)
+    lacks(t, String(body), /<script|style=/, path)
+  }
+})
+
+await t.test('a guide links to nothing that is not served', (t) => {
+  for (const page of documentation.pages().filter(({ file = '' }) => /documentation\/guides|core\/services/.test(file))) {
+    const links = page.markdown.match(/\]\([^)]+\)/g)?.length ?? 0
+    const { markup } = documentation.markup(page)
+    t.equal((markup.match(/<a |<img /g) ?? []).length - (page.markdown.match(/<http/g)?.length ?? 0), links, page.address)
+  }
+  t.end()
+})
+
+await t.test('addresses of before lead on, and what is not there is told', async (t) => {
+  const lead = async (path: string): Promise<[number, string | null]> => {
+    const { status, headers } = await fetch(url + path, { redirect: 'manual' })
+    return [status, headers.get('location')]
+  }
+  t.same(await lead('/docs/'), [301, '/docs'])
+  t.same(await lead('/docs/json'), [301, '/docs/reference/json'])
+  t.same(await lead('/docs/static/index.html?a=1'), [301, '/docs/reference/static/index.html?a=1'])
+  for (const path of ['/docs/nothing', '/docs/pictures/package.json', '/docs/%2e%2e/package.json']) {
+    t.equal((await get(path)).status, 404, path)
+  }
+})
+
+await t.test('the pages are searched, and programs get them as Markdown', async (t) => {
+  const { body } = await get('/docs/search?q=verify+a+callback')
+  contains(t, body, /<a href="\/docs\/callbacks#verify-it">/)
+  contains(t, (await get('/docs/search?q=<b>xyzzy</b>')).body, 'Nothing has these words: &lt;b&gt;xyzzy&lt;/b&gt;')
+  has(t, await get('/docs/search'), { status: 200 })
+  const llms = await get('/llms.txt')
+  contains(t, llms.headers.get('content-type'), 'text/plain')
+  contains(t, llms.body, '- [Chains: several services in one request](https://dispatch.example.com/docs/chains.md)')
+  const page = await get('/docs/chains.md')
+  contains(t, page.headers.get('content-type'), 'text/markdown')
+  contains(t, page.body, /^# Chains/)
+  t.same(partsOf('# A\none\n```sh\n# no heading\n```\n## B `b`\ntwo\n'), [
+    { title: 'A', anchor: '', text: 'one\n```sh\n# no heading\n```' },
+    { title: 'A: B b', anchor: 'b-b', text: 'two' }
+  ])
+})
+
+await t.test('raw markup and other addresses in a page stay text', (t) => {
+  const { markup } = markupOf('# A <b>\n\n<script>alert(1)</script>\n\nx <img src=y onerror=z> [a](javascript:alert(1)) ![p](data:x) `<i>`', () => undefined)
+  lacks(t, markup, /<script|<img|<b>|<i>|javascript:/)
+  contains(t, markup, '&lt;script&gt;')
+  t.end()
+})
+
+await t.test('an error names its page from version 1.1.0 on', async (t) => {
+  const wrong = (version: string) => send('GET', '/api/v1/nothing', { headers: { 'x-api-version': version } })
+  has(t, (await wrong('1.1.0')).body, { docs: 'https://dispatch.example.com/docs/errors/not_found' })
+  t.same(Object.keys((await wrong('1.0.1')).body), ['error', 'message', 'requestId'])
+  t.same(Object.keys((await send('GET', '/api/v1/nothing')).body), ['error', 'message', 'requestId'])
+})
+
+const browser = await launchChromium(t)
+await t.test('axe finds nothing on the pages', { skip: browser === undefined && 'there is no Chromium' }, async (t) => {
+  const context = await browser!.newContext()
+  const faults = watchFaults(context, url)
+  const page = await context.newPage()
+  for (const path of ['/docs', '/docs/nothing-twice', '/docs/services/invoicing', '/docs/errors', '/docs/running', '/docs/search?q=callback', '/docs/no']) {
+    await page.goto(url + path)
+    await isRight(t, page, path)
+  }
+  t.same(faults, [])
+})
