@@ -1,6 +1,6 @@
 import { didYouMean } from '@dispatch/common'
-import { chainFault, DatabaseUnavailable, DispatchError, type ErrorBody, errorRow, errorTable, type ErrorWord, isServiceName, isSince, serviceNames,
-  wordIn } from '@dispatch/core'
+import { chainFault, DatabaseUnavailable, DispatchError, type ErrorBody, errorRow, errorTable, type ErrorWord, isServiceName, isSince,
+  serviceNames, wordIn } from '@dispatch/core'
 import { TemplateWorkersBusy } from '@dispatch/documents'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'

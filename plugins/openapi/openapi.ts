@@ -17,8 +17,8 @@ import { shareFields, shareParameters, shareParts } from './sharing.ts'
 const versionNames = Object.keys(versions) as Version[]
 
 /**
- * The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs/reference`. It is that
- * of the version that serves requests which name none; those of all versions are at `/openapi/{version}.json`.
+ * The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs/reference`.
+ * It is that of the version that serves requests which name none; those of all versions are at `/openapi/{version}.json`.
  */
 export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicUrl }) => {
   await app.register(swagger, {

@@ -58,7 +58,8 @@ function pageOf (manifests: readonly Manifest[], failing: Pick<ReadonlySet<strin
 <main>
 <h1>What each provider supports</h1>
 <p>A request that asks a provider for more is refused with a sentence, before anything is made or charged. “—” sets no limit.
-With forms and health, the same is at <code>GET /api/v1/providers</code>; the routes are at <a href="./">/docs</a>.</p>
+With forms and health, the same is at <code>GET /api/v1/providers</code>; the routes are at <a href="/docs/reference">/docs/reference</a>, guides at <a
+href="/docs">/docs</a>.</p>
 ${providedNames.map((name) => sectionOf(name, manifests))}
 ${reachSection(manifests, failing)}
 </main>

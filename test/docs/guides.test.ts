@@ -24,17 +24,18 @@ async function run (commands: string, id: string): Promise<unknown> {
   let printed = ''
   for (const command of commands.split(/^(?=curl)/m)) {
     const env = { ...process.env, ID: id }
-    printed = (await promisify(execFile)('sh', ['-c', command.replaceAll('http://127.0.0.1:3000', service.url)], { cwd: folder, env })).stdout
+    printed =
+      (await promisify(execFile)('sh', ['-c', command.replaceAll('http://127.0.0.1:3000', service.url)], { cwd: folder, env })).stdout
   }
   return JSON.parse(printed)
 }
 
 /**
- * Where a value is not what a page shows, as places with both. A page leaves members out; `…` stands for anything, in a text for any part of
- * it, and in a list for whatever follows.
+ * Where a value is not what a page shows, as places with both. A page leaves members out; `…` stands for anything, in a text for any part
+ * of it, and in a list for whatever follows.
  */
 function differences (shown: unknown, real: unknown, at = ''): string[] {
-  const differs = [`${at}: ${JSON.stringify(shown)} is ${JSON.stringify(real)?.slice(0, 300)}`]
+  const differs = [`${at}: ${JSON.stringify(shown)} is ${JSON.stringify(real ?? null).slice(0, 300)}`]
   if (shown === '…') return real === undefined ? differs : []
   if (typeof shown === 'string' && shown.includes('…')) {
     const [begin = '', end = ''] = shown.split('…')
@@ -68,10 +69,9 @@ for (const page of pages) {
       if (info === 'json answer') t.same(differences(JSON.parse(text), answer), [], JSON.stringify(answer))
       if (info === 'json callback') {
         const shown = JSON.parse(text)
-        const callbacks = (): any[] => receiver.requests.map(({ body }) => JSON.parse(body.toString())).filter(({ data }) =>
-          data?.dispatchId === id
-        )
-        await until('the callback came', async () => callbacks().some(({ type }) => type === shown.type))
+        const callbacks = (): any[] =>
+          receiver.requests.map(({ body }) => JSON.parse(body.toString())).filter(({ data }) => data?.dispatchId === id)
+        await until('the callback came', () => callbacks().some(({ type }) => type === shown.type))
         t.same(differences(shown, callbacks().find(({ type }) => type === shown.type)), [], shown.type)
       }
     }

@@ -19,6 +19,10 @@ export const assistantsRoutes: FastifyPluginAsync<Needs> = async (
     publicUrl,
     console: showsConsole ? `${publicUrl}/console` : undefined,
     search: (query) =>
-      documentation.search(query, most).map(({ title, address, text }) => ({ title, url: `${publicUrl}${address}`, text: text.slice(0, longest) }))
+      documentation.search(query, most).map(({ title, address, text }) => ({
+        title,
+        url: `${publicUrl}${address}`,
+        text: text.slice(0, longest)
+      }))
   })
 }

@@ -41,12 +41,16 @@ ${main}</article></main>
 function menuOf (pages: readonly Page[], address: string | undefined): Html {
   const sections = Object.entries(Object.groupBy(pages.filter(({ listed }) => listed), ({ section }) => section))
   return html`<nav aria-label="Documentation">
-${sections.map(([name, list = []]) => {
-    const links = html`<ul>${list.map((page) =>
-      html`<li><a href="/docs/${page.address}"${page.address === address ? html` aria-current="page"` : []}>${page.title}</a></li>`
-    )}</ul>\n`
-    if (!folded.includes(name)) return html`<h2>${name}</h2>${links}`
-    const isOpen = list.some((page) => page.address === address)
-    return html`<details${isOpen ? html` open` : []}><summary>${name}</summary>${links}</details>`
-  })}</nav>`
+${
+    sections.map(([name, list = []]) => {
+      const links = html`<ul>${
+        list.map((page) =>
+          html`<li><a href="/docs/${page.address}"${page.address === address ? html` aria-current="page"` : []}>${page.title}</a></li>`
+        )
+      }</ul>\n`
+      if (!folded.includes(name)) return html`<h2>${name}</h2>${links}`
+      const isOpen = list.some((page) => page.address === address)
+      return html`<details${isOpen ? html` open` : []}><summary>${name}</summary>${links}</details>`
+    })
+  }</nav>`
 }

@@ -45,14 +45,16 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     return known
   }
 
-  app.get('/docs', { schema }, async (_request, reply) =>
-    reply.headers(pageHeaders).send(keep('', () => page({ title: 'Documentation', address: '', main: startOf(documentation) }))))
+  app.get('/docs', { schema },
+    async (_request, reply) =>
+      reply.headers(pageHeaders).send(keep('', () => page({ title: 'Documentation', address: '', main: startOf(documentation) }))))
   app.get('/docs/', { schema }, async (_request, reply) => reply.redirect('/docs', 301))
   for (const path of moved) {
     app.get<At>(`/docs/${path}`, { schema }, async ({ url }, reply) => reply.redirect(url.replace('/docs/', '/docs/reference/'), 301))
   }
-  app.get(stylePath, { schema }, async (_request, reply) =>
-    reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable').send(style))
+  app.get(stylePath, { schema },
+    async (_request, reply) =>
+      reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable').send(style))
 
   app.get<Asked>('/docs/search', { schema }, async ({ query: { q } }, reply) => {
     const query = typeof q === 'string' ? q.slice(0, 200).trim() : ''
@@ -75,8 +77,9 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     return reply.headers(pageHeaders).send(keep(address, () => page({ title, address, main: documentation.markup(found) })))
   })
 
-  app.get('/llms.txt', { schema }, async (_request, reply) =>
-    reply.type('text/plain; charset=utf-8').header('cache-control', 'no-cache').send(llmsText(documentation.pages(), publicUrl)))
+  app.get('/llms.txt', { schema },
+    async (_request, reply) =>
+      reply.type('text/plain; charset=utf-8').header('cache-control', 'no-cache').send(llmsText(documentation.pages(), publicUrl)))
   done()
 }
 
@@ -92,9 +95,12 @@ function missing (reply: FastifyReply, page: string): FastifyReply {
 function startOf (documentation: Documentation): Html {
   const of = (section: string) => documentation.pages().filter((page) => page.section === section && page.listed)
   const cards = of('Begin').map(({ address, title, markdown }) =>
-    html`<li><h2><a href="/docs/${address}">${title}</a></h2><p>${firstSentence(markdown)}</p></li>`)
-  const links = (section: string): Html => html`<ul>${of(section).map(({ address, title, markdown }) =>
-    html`<li><a href="/docs/${address}">${title}</a>: ${firstSentence(markdown)}</li>`)}</ul>\n`
+    html`<li><h2><a href="/docs/${address}">${title}</a></h2><p>${firstSentence(markdown)}</p></li>`
+  )
+  const links = (section: string): Html =>
+    html`<ul>${
+      of(section).map(({ address, title, markdown }) => html`<li><a href="/docs/${address}">${title}</a>: ${firstSentence(markdown)}</li>`)
+    }</ul>\n`
   return html`<h1>Documentation</h1>
 <p>One request says what to send. Document Dispatch makes the document and hands it to the vendor that was chosen: it sends nothing twice,
 loses nothing, and tells how it ended.</p>
@@ -114,10 +120,13 @@ function firstSentence (markdown: string): string {
 function foundOf (query: string, documentation: Documentation): Html {
   const found = documentation.search(query, most)
   const list = found.map(({ title, address, text }) =>
-    html`<li><a href="${address}">${title}</a><p>${text.slice(0, shown)}${text.length > shown ? '…' : ''}</p></li>`)
+    html`<li><a href="${address}">${title}</a><p>${text.slice(0, shown)}${text.length > shown ? '…' : ''}</p></li>`
+  )
   return html`<h1>Search</h1>
-${query === '' ? html`<p>Type a few words above.</p>` : found.length === 0
-    ? html`<p>Nothing has these words: ${query}</p>`
-    : html`<ul class="found">${list}</ul>`}
+${
+    query === '' ? html`<p>Type a few words above.</p>` : found.length === 0
+      ? html`<p>Nothing has these words: ${query}</p>`
+      : html`<ul class="found">${list}</ul>`
+  }
 `
 }

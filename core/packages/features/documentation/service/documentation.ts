@@ -29,12 +29,15 @@ export function createDocumentation (): Documentation {
       byAddress: new Map(pages.map((page) => [page.address, page])),
       linkOf: linksOf(pages),
       pictures: picturesIn(pages),
-      parts: lazy(() => pages.flatMap(({ address, markdown }) =>
-        partsOf(markdown).map(({ title, anchor, text }) => ({
-          title,
-          address: `/docs/${address}${anchor === '' ? '' : `#${anchor}`}`,
-          text
-        }))))
+      parts: lazy(() =>
+        pages.flatMap(({ address, markdown }) =>
+          partsOf(markdown).map(({ title, anchor, text }) => ({
+            title,
+            address: `/docs/${address}${anchor === '' ? '' : `#${anchor}`}`,
+            text
+          }))
+        )
+      )
     }
   })
   return {

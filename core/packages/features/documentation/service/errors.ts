@@ -15,13 +15,16 @@ const sent: Readonly<Record<Sent, string>> = {
 const advice: Readonly<Record<ErrorWord, readonly [sent: Sent, todo: string]>> = {
   validation_error: ['nothing', 'Correct each place that `details` names: `path` is a JSON pointer into the body, or a parameter.'],
   unsupported_version: ['nothing', 'Send a version that there is in `X-API-Version`, or leave the header out.'],
-  unauthorized: ['nothing', 'Send a key as `Authorization: Bearer dk_live_…`. A key that was revoked or has expired is replaced by a new one.'],
-  fresh_proof_required: ['nothing', 'Log in again with `POST /auth`, and repeat the request with the new token. No API key has such a proof.'],
+  unauthorized: ['nothing',
+    'Send a key as `Authorization: Bearer dk_live_…`. A key that was revoked or has expired is replaced by a new one.'],
+  fresh_proof_required: ['nothing',
+    'Log in again with `POST /auth`, and repeat the request with the new token. No API key has such a proof.'],
   insufficient_credits: ['nothing', 'Ask the operators of the service for credits, then send the request again.'],
   forbidden: ['nothing', 'The message says what is missing: a scope of the key, a service, a role, a permitted address.'],
   https_required: ['nothing', 'Send the request to the `https://` address. What went over plain HTTP was not secret: make a new key.'],
   template_not_found: ['nothing', 'Look at `GET /api/v1/templates`: ids of templates differ between companies and installations.'],
-  not_found: ['nothing', 'Look at the path and the id. What belongs to another company, or to services that you may not use, is not found either.'],
+  not_found: ['nothing',
+    'Look at the path and the id. What belongs to another company, or to services that you may not use, is not found either.'],
   unknown_service: ['nothing', 'The message names all services. `v1` is no part of a path that dispatches.'],
   unknown_chain: ['nothing', 'The message says which service cannot follow which. [Chains](/docs/chains) have two to four services.'],
   document_expired: ['part', 'The document was kept for 30 days. Send a new request for the steps that remain.'],
@@ -33,20 +36,25 @@ const advice: Readonly<Record<ErrorWord, readonly [sent: Sent, todo: string]>> =
   expectation_failed: ['nothing', 'Send from an address that the configuration allows, to at least one recipient.'],
   validation_failed: ['nothing', 'Correct what `details` name. `POST …/validate` finds the same problems without a dispatch.'],
   provider_error: ['vendor refused', 'The vendor\'s code and text are in `details`. Correct the request, or choose another provider.'],
-  configuration_missing: ['nothing', 'Choose a provider and fill in its settings in the console, under “Providers”, or with `PUT /api/v1/company/providers/{code}`.'],
+  configuration_missing: ['nothing',
+    'Choose a provider and fill in its settings in the console, under “Providers”, or with `PUT /api/v1/company/providers/{code}`.'],
   authentication_error: ['vendor refused', 'Renew the credentials of the provider in its settings. Until then each dispatch by it fails.'],
   idempotency_key_reused: ['nothing', 'Use a new key for a new request, or repeat the first request without a change.'],
-  suppressed: ['nothing', 'The recipient does not want it, or it came back. A company takes somebody off its list in the console, under “Suppressions”.'],
-  partially_dispatched: ['part', 'Ask for `POST /api/v1/dispatches/{id}/retry`: it goes on at the failed step, whose fields its body may correct.'],
+  suppressed: ['nothing',
+    'The recipient does not want it, or it came back. A company takes somebody off its list in the console, under “Suppressions”.'],
+  partially_dispatched: ['part',
+    'Ask for `POST /api/v1/dispatches/{id}/retry`: it goes on at the failed step, whose fields its body may correct.'],
   rate_limited: ['nothing', 'Wait for as many seconds as `Retry-After` says. `RateLimit` tells in each answer how much is left.'],
-  distant_service_error: ['vendor refused', 'The message has the code of the mail server. A code that begins with 4 may go away by itself.'],
+  distant_service_error: ['vendor refused',
+    'The message has the code of the mail server. A code that begins with 4 may go away by itself.'],
   document_damaged: ['nothing', 'Tell the operators of the service, with the `requestId`. Send a new request for a new document.'],
   internal_error: ['unknown', 'Repeat the request under the same idempotency key. If it stays, tell the operators, with the `requestId`.'],
   service_unavailable: ['nothing', 'Repeat the request after `Retry-After`, under the same idempotency key.'],
   provider_unavailable: ['nothing', 'Repeat the request after `Retry-After`. A queued dispatch is tried again by itself.'],
   timeout: ['later', 'Read `GET /api/v1/dispatches/{id}` later, or repeat the request under the same idempotency key.'],
   recording_unknown: ['later', 'Repeat the request under the same idempotency key, or read the dispatch after a minute.'],
-  outcome_unknown: ['unknown', 'Do not send it again under another key. The service asks the vendor what happened; follow the dispatch, or wait for the callback.']
+  outcome_unknown: ['unknown',
+    'Do not send it again under another key. The service asks the vendor what happened; follow the dispatch, or wait for the callback.']
 }
 
 type ErrorPage = { address: string, title: string, markdown: string, listed: boolean }
@@ -54,7 +62,9 @@ type ErrorPage = { address: string, title: string, markdown: string, listed: boo
 /** A page for each error of the table, behind a list of them. */
 export function errorPages (): ErrorPage[] {
   const words = Object.keys(errorTable) as ErrorWord[]
-  const rows = words.map((word) => `| [\`${word}\`](/docs/errors/${word}) | ${String(errorTable[word].status)} | ${errorTable[word].when} |`)
+  const rows = words.map((word) =>
+    `| [\`${word}\`](/docs/errors/${word}) | ${String(errorTable[word].status)} | ${errorTable[word].when} |`
+  )
   const list = {
     address: 'errors',
     title: 'Errors',
@@ -78,7 +88,9 @@ function pageOf (word: ErrorWord): string {
   const [was, todo] = advice[word]
   const example: ErrorBody = { error: word, message: row.when, requestId: '8fd5f189-aaf0-4182-aeba-7bbaa0ea7d9b' }
   const since = 'since' in row ? `\n\nThe word is new in version ${row.since} of the API; before, it was \`${row.before}\`.` : ''
-  const retry = 'retryAfter' in row ? `\n\n\`Retry-After\` says when to come again: after ${String(row.retryAfter)} s unless something else is known.` : ''
+  const retry = 'retryAfter' in row
+    ? `\n\n\`Retry-After\` says when to come again: after ${String(row.retryAfter)} s unless something else is known.`
+    : ''
   return `# \`${word}\`
 
 Status ${String(row.status)}. ${row.when}${since}

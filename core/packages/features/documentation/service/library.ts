@@ -74,10 +74,12 @@ const isPicture = (path: string): boolean => /\.(png|svg)$/.test(path)
 
 /** The pictures that pages show, by their paths from the root of the project. No other file is served. */
 export function picturesIn (pages: readonly Page[]): ReadonlyMap<string, () => Buffer> {
-  return new Map(pages.flatMap(({ file = '', markdown }) =>
-    [...markdown.matchAll(/!\[[^\]]*\]\(([^)\s]+)\)/g)].flatMap(([, link = '']): [string, () => Buffer][] => {
-      const path = join(dirname(file), link)
-      return isPicture(path) && !path.startsWith('..') ? [[path, () => readFileSync(join(root, path))]] : []
-    })
-  ))
+  return new Map(
+    pages.flatMap(({ file = '', markdown }) =>
+      [...markdown.matchAll(/!\[[^\]]*\]\(([^)\s]+)\)/g)].flatMap(([, link = '']): [string, () => Buffer][] => {
+        const path = join(dirname(file), link)
+        return isPicture(path) && !path.startsWith('..') ? [[path, () => readFileSync(join(root, path))]] : []
+      })
+    )
+  )
 }

@@ -4,7 +4,8 @@ import type { Page } from './library.ts'
 export function llmsText (pages: readonly Page[], publicUrl: string): string {
   const sections = Object.entries(Object.groupBy(pages, ({ section }) => section))
   const listed = sections.map(([name, list = []]) =>
-    `## ${name}\n\n${list.map(({ title, address }) => `- [${title}](${publicUrl}/docs/${address}.md)`).join('\n')}\n`)
+    `## ${name}\n\n${list.map(({ title, address }) => `- [${title}](${publicUrl}/docs/${address}.md)`).join('\n')}\n`
+  )
   return `# Document Dispatch
 
 > One HTTP API takes a template and its data, makes the document and dispatches it through a provider. Nothing is sent twice, nothing is lost.

@@ -11,7 +11,7 @@ const captions: Readonly<Record<string, string>> = { answer: 'Answer', callback:
 export function markupOf (markdown: string, resolve: Resolve): Html {
   const slug = slugs()
   const inner = (renderer: RendererThis, tokens: Tokens.Generic[] | undefined): Html => ({
-    markup: renderer.parser.parseInline((tokens ?? []) as Tokens.Text[])
+    markup: renderer.parser.parseInline(tokens ?? [])
   })
   const marked = new Marked({
     gfm: true,
@@ -38,8 +38,7 @@ export function markupOf (markdown: string, resolve: Resolve): Html {
       },
       table ({ header, rows }) {
         const isNamed = header.some(({ text }) => text !== '')
-        const head = header.map(({ tokens, text }) =>
-          text === '' ? html`<td></td>` : html`<th scope="col">${inner(this, tokens)}</th>`)
+        const head = header.map(({ tokens, text }) => text === '' ? html`<td></td>` : html`<th scope="col">${inner(this, tokens)}</th>`)
         const body = rows.map((row) => html`<tr>${row.map(({ tokens }) => html`<td>${inner(this, tokens)}</td>`)}</tr>\n`)
         return html`<div class="scroll" tabindex="0" role="group"><table>
 ${isNamed ? html`<thead><tr>${head}</tr></thead>\n` : []}<tbody>
