@@ -136,6 +136,7 @@ export async function createApp (
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
     put('recipients', features.flatMap(({ recipients }) => recipients?.() ?? []))
+    put('shelves', features.flatMap(({ shelf }) => shelf?.() ?? []))
     const sandbox = createLazySandbox({
       cache: join(config.dataDirectory, 'sandbox'),
       walls: config.sandboxWalls,

@@ -16,6 +16,7 @@ import type { Configurations } from '../store/configuration/configurations.ts'
 import type { Database, OwnerQueries } from '../store/db/database.ts'
 import type { PreparedJobs } from '../store/db/jobs.ts'
 import type { DispatchRef, StepRef } from '../store/dispatch/runs.ts'
+import type { FileShelf } from './enclosures.ts'
 import type { RecipientBook } from './recipients.ts'
 import type { OutcomeSpool } from './recover/outcome-spool.ts'
 import type { DocumentUrl } from './respond/result.ts'
@@ -64,6 +65,8 @@ export type PipelineDependencies = {
   jobs: PipelineJobs
   /** What is known of those to whom companies send. */
   recipients: readonly RecipientBook[]
+  /** The files that companies have uploaded for their dispatches. */
+  shelves: readonly FileShelf[]
   accounts: Accounts
   outbox: Outbox
   keyring: Keyring

@@ -11,6 +11,7 @@ import { type DispatchRecord, findDispatch, findIdempotencyKey } from '../store/
 import { IdempotencyKeyTaken, type NewDispatch } from '../store/dispatch/dispatches.ts'
 import type { DispatchCommand } from './command.ts'
 import type { PipelineDependencies } from './dependencies.ts'
+import { keepFiles } from './enclosures.ts'
 import { createExplanation, type Explain } from './plan/explain.ts'
 import { createPlanner, type Planner, type PlannerOptions, validationOf } from './plan/plan.ts'
 import { createDispatchActions, type DispatchActions } from './recover/dispatch-actions.ts'
@@ -114,6 +115,7 @@ async function beginOrRepeat (
     const found = await rehearse(stages.dependencies, plan, command, { extent: 'what is made later' })
     const warnings = presentable([...plan.warnings, ...found.warnings])
     refuseIfStrict(command, warnings)
+    await keepFiles(stages.dependencies.shelves, command.actor.companyId, [...plan.steps, ...plan.deferred])
     return { result: { ...await stages.runner.begin(command, plan, { begun, ...keyed }), warnings }, replayed: false }
   }
   const idempotency = idempotencyOf(command)

@@ -4,6 +4,7 @@ import type { TObject } from 'typebox'
 import type { ConsolePart } from './console.ts'
 import type { Content, ContentKind, StepContent } from './content.ts'
 import type { DeliveryRules } from './delivery.ts'
+import type { Enclosed, Enclosure } from './enclosures.ts'
 import type { Outline } from './outline.ts'
 import type { SmsText } from './sms/text-size.ts'
 
@@ -51,6 +52,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   stated?: Readonly<Record<string, StatedField>>
   /** Warnings about a document that the service takes over, by the data that it was made of. */
   checkDocument?(fields: Fields, data: JsonObject): Problem[]
+  /** The documents beside its own that the fields name, which others have made or uploaded. */
+  encloses?(fields: Fields): Enclosure[]
   /** Who signs the document, by name and in their order. */
   signers?(fields: Fields): readonly string[]
   /** Who gets it, where it goes to addresses by which a recipient can be known again. */
@@ -200,6 +203,8 @@ export type CheckInput<Fields, Capabilities> = {
   /** Of the request's template; empty when it has none. `showsPictures`: whether it does with the data. */
   template: FactsTemplate & { documentType?: string, currency?: string, showsPictures?: () => boolean }
   provider: ProviderFacts<Capabilities> & { settings?: JsonObject } | undefined
+  /** What its fields enclose. */
+  enclosed?: readonly Enclosed[]
   today: string
   /** The other services in the path. */
   otherServices: readonly string[]

@@ -5,6 +5,7 @@ import { type CatalogConfig, catalogsOf } from './catalogs.ts'
 import { ConfigError } from './config-error.ts'
 import { parseNetworks, type TransportConfig, transportOf } from './config-transport.ts'
 import { dataDirectoryOf, root } from './paths.mjs'
+import { type ScanConfig, scanOf } from './scan.ts'
 import { storageOf } from './storage.ts'
 import { type TracesConfig, tracesOf } from './traces.ts'
 
@@ -30,6 +31,10 @@ export type Config = TransportConfig & {
   demoCatalog?: string
   /** The bucket of the documents; without it they are in the data directory. */
   storage?: Bucket
+  /** Who is asked whether an uploaded file does harm; nobody unless given. */
+  scan?: ScanConfig
+  /** How many bytes of uploaded files a company may have. */
+  filesQuota: number
   /** Which providers run in processes of their own. */
   sandbox: 'none' | 'all'
   /** Whether adapters of others run where their processes could reach what they must not. */
@@ -93,6 +98,8 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
         [join(root, 'providers')],
     ...catalogsOf(env['DISPATCH_CATALOGS'] ?? ''),
     ...storageOf(env, environment),
+    ...scanOf(env['DISPATCH_SCAN_URL']),
+    filesQuota: filesQuotaOf(env['DISPATCH_FILES_QUOTA'] ?? '1024'),
     sandbox: oneOf(env, 'DISPATCH_SANDBOX', ['none', 'all'], 'none'),
     sandboxWalls: oneOf(env, 'DISPATCH_SANDBOX_REQUIRED', ['on', 'off'], 'on') === 'on' ? 'required' : 'optional',
     ...(env['DISPATCH_DISK_ROOT'] === undefined ? {} : { diskRoot: diskRootOf(env['DISPATCH_DISK_ROOT']) }),
@@ -119,6 +126,14 @@ function oneOf<Value extends string> (env: NodeJS.ProcessEnv, name: string, valu
   const known = values.find((value) => value === given)
   if (known === undefined) throw new ConfigError(`${name} is "${given}"; it must be one of ${values.join(', ')}.`)
   return known
+}
+
+/** Bytes, of MiB. */
+function filesQuotaOf (text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) {
+    throw new ConfigError(`DISPATCH_FILES_QUOTA is "${text}"; it must be a whole number of MiB from 1 to 9999999.`)
+  }
+  return Number(text) * 1024 * 1024
 }
 
 /** In seconds. The grace periods in scripts/packaging are longer than it and the work that it precedes. */

@@ -2,7 +2,7 @@ import type { OthersLately } from '@dispatch/common'
 import type { AccessEnd, Accounts, Addresses, ApiKeys, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
   CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
   Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool,
-  ExchangeLog, FetchJson, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, LinkMail, Log,
+  ExchangeLog, FetchJson, FileShelf, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, LinkMail, Log,
   MailedSecrets, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, PasswordPolicy, Pipeline, PipelineDependencies,
   PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, RecipientBook, ReleaseQueue, RequestLog, SecondFactors, Sessions,
   SigningKeys, State, Suggestions, Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver,
@@ -110,6 +110,8 @@ export type AppDependencies = {
   outbox: Outbox
   /** What features know of those to whom companies send. */
   recipients: readonly RecipientBook[]
+  /** The files that companies have uploaded, of the feature that brings them. */
+  shelves: readonly FileShelf[]
   pipelineDependencies: PipelineDependencies
   pipeline: Pipeline
   queue: Queue

@@ -73,6 +73,7 @@ export const dispatches: Factories = {
     accounts: get('accounts'),
     outbox: get('outbox'),
     recipients: get('recipients'),
+    shelves: get('shelves'),
     now: get('now'),
     newId: get('newId')
   }),

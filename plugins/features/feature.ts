@@ -1,5 +1,6 @@
 import { lazy } from '@dispatch/common'
-import type { AccessEnd, Check, Database, FactorStore, Migrations, PasswordPolicy, RecipientBook, Verification } from '@dispatch/core'
+import type { AccessEnd, Check, Database, FactorStore, FileShelf, Migrations, PasswordPolicy, RecipientBook,
+  Verification } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
 import type { ConsoleParts, MenuEntry, PageParts, ProviderSection, Text } from '../console/session/visit.ts'
@@ -73,6 +74,8 @@ export type Definition<Needed extends Needs> = {
   passwordPolicy?: (given: Given<Needed>) => PasswordPolicy
   /** What it knows of those to whom companies send: it is asked before a dispatch is recorded and before each call. */
   recipients?: (given: Given<Needed>) => RecipientBook
+  /** The files that companies have uploaded for their dispatches: one feature brings them. */
+  shelf?: (given: Given<Needed>) => FileShelf
   /** Ends the ways in of a user that it brings, besides those of its verification: for one whom somebody else has got into. */
   endAccess?: AccessEnd
   /** Resolves when nothing that a request has begun is under way: asked when the service stops, while all that it needs is there. */
@@ -98,6 +101,7 @@ export type BoundFeature = Omit<Feature, 'bind' | 'verification'> & {
   session?: Routes
   passwordPolicy?: () => PasswordPolicy
   recipients?: () => RecipientBook
+  shelf?: () => FileShelf
   prepare?: () => Promise<void>
   providers?: () => Promise<ProviderSource>
   verification?: Verification
@@ -108,7 +112,17 @@ export type BoundFeature = Omit<Feature, 'bind' | 'verification'> & {
 export type Feature =
   & Omit<
     Definition<Needs>,
-    'provides' | 'prepare' | 'providers' | 'routes' | 'verification' | 'work' | 'drain' | 'session' | 'passwordPolicy' | 'recipients'
+    | 'provides'
+    | 'prepare'
+    | 'providers'
+    | 'routes'
+    | 'verification'
+    | 'work'
+    | 'drain'
+    | 'session'
+    | 'passwordPolicy'
+    | 'recipients'
+    | 'shelf'
   >
   & {
     /** What users have of its kind of verification. */
@@ -137,7 +151,8 @@ export function consolePartsOf (features: readonly BoundFeature[]): ConsoleParts
 
 /** Defines a feature: `export default defineFeature({ name: 'notes', needs: service('database', 'now'), … })`. */
 export function defineFeature<const Needed extends Needs> (definition: Definition<Needed>): Feature {
-  const { provides, prepare, providers, routes, verification, work, drain, session, passwordPolicy, recipients, ...rest } = definition
+  const { provides, prepare, providers, routes, verification, work, drain, session, passwordPolicy, recipients, shelf, ...rest } =
+    definition
   const provisions = provides?.(({ name }, create) => ({ name, create })) ?? []
   const facts = { ...rest, provided: provisions.map(({ name }) => name) }
   return {
@@ -156,6 +171,7 @@ export function defineFeature<const Needed extends Needs> (definition: Definitio
         ...session === undefined ? {} : { session: { plugin: session as Plugin<object>, options: given } },
         ...passwordPolicy === undefined ? {} : { passwordPolicy: lazy(() => passwordPolicy(given)) },
         ...recipients === undefined ? {} : { recipients: lazy(() => recipients(given)) },
+        ...shelf === undefined ? {} : { shelf: lazy(() => shelf(given)) },
         ...drain === undefined ? {} : { drain: () => drain(given) }
       }
     }

@@ -23,6 +23,7 @@ void t.test('an empty environment is a development service in the checkout', (t)
     limits: { auth: 10, dispatch: 100, validation: 0, requests: 6_000 },
     webhookAuth: {},
     retentionDays: 90,
+    filesQuota: 1024 * 1024 * 1024,
     runsWorker: true,
     concurrency: 16,
     keepsRequestLog: true,

@@ -409,7 +409,9 @@ await t.test('whether a document is kept any more goes by the clock of the datab
   const record = await findDispatch(app.get('database'), companyId, dispatchId)
   if (record === undefined) throw new Error('There is no dispatch.')
   const ahead = { ...app.get('pipelineDependencies'), now: () => new Date(clock.now().getTime() + 60 * day * 1000) }
-  t.equal(await replacementOf(ahead, record, { body: undefined, link: '' }), undefined)
+  const actor = await app.get('accounts').byId(record.user_id)
+  if (actor === undefined) throw new Error('There is no user.')
+  t.equal(await replacementOf(ahead, record, { body: undefined, link: '', actor }), undefined)
   const run = await rehydrateRun(ahead, companyId, dispatchId, crypto.randomUUID())
   if (run === undefined) throw new Error('There is no run.')
   t.same(Object.keys(await ownDocument(ahead, run)), ['document', 'signatures'])

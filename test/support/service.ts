@@ -62,6 +62,7 @@ export function testConfig (dataDirectory: string, changes: Partial<Config> = {}
     keepsRequestLog: false,
     logBudget: 32,
     retentionDays: 90,
+    filesQuota: 1024 * 1024 * 1024,
     logLevel: 'debug',
     ...changes
   }

@@ -169,7 +169,7 @@ export async function checkAgain (
     redactorFor: RedactorFor
   }
 ): Promise<void> {
-  const { service, fields, choice, template: content, at } = step
+  const { service, fields, choice, template: content, at, enclosed = [] } = step
   const time = now()
   refuseFaults([
     content === undefined
@@ -184,6 +184,7 @@ export async function checkAgain (
     services[service].check({
       fields,
       at,
+      enclosed,
       template: content === undefined ? {} : subjectOf(content.template),
       provider: providerOf(service, choice),
       today: time.toISOString().slice(0, 10),
@@ -275,10 +276,11 @@ function isWord (pointer: string): boolean {
 }
 
 function checkStep (step: ResolvedStep, templateFindings: TemplateFindings, surroundings: Surroundings): Findings {
-  const { service, fields, choice, template: content, at } = step
+  const { service, fields, choice, template: content, at, enclosed = [] } = step
   return services[service].check({
     fields,
     at,
+    enclosed,
     data: content?.data ?? {},
     template: content === undefined ? {} : {
       ...subjectOf(content.template),

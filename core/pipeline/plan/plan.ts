@@ -15,6 +15,7 @@ import type { Facts } from '../../services/service.ts'
 import type { StepCandidate } from '../../store/db/schema.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { withEnclosed } from '../enclosures.ts'
 import { screenAll } from '../recipients.ts'
 import { listedIn, type Step, type StepProvider, unbegun } from '../step.ts'
 import { checkRequest, faultsOf, foresee, type Foreseen } from './check.ts'
@@ -89,7 +90,8 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
     async plan ({ actor, mode = 'synchronous', sandbox, version = usualVersion }, request) {
       const resolved = await resolveRequest({ ...catalogs, host: offeredTo(offered, actor.companyId), version }, actor, request,
         sandbox === undefined ? {} : { sandbox })
-      const { draft: read, templateFindings } = await templateChecks(await withOriginals(dependencies, actor, resolved))
+      const whole = await withEnclosed(dependencies, actor, await withOriginals(dependencies, actor, resolved))
+      const { draft: read, templateFindings } = await templateChecks(whole)
       const checking = { templateFindings, link, mode, now, guard, version }
       const redactorFor = redactorsOf(keyring, actor.companyId)
       const foreseen = (tried: ResolvedRequest): Promise<Foreseen> => foresee(tried, { now: now(), redactorFor })

@@ -6,6 +6,7 @@ import { refusal } from '../../contract/errors.ts'
 import { usualVersion, type Version } from '../../contract/versions.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import type { DispatchRequest, RequestStep, Stated } from '../../requests/request.ts'
+import type { Enclosed } from '../../services/enclosures.ts'
 import { needsProvider, services } from '../../services/index.ts'
 import type { ServiceName } from '../../services/names.ts'
 import { isStatedIn } from '../../services/shared-facts.ts'
@@ -27,9 +28,13 @@ export type ResolvedRequest = {
   deferred: readonly ResolvedStep[]
 }
 
-/** `choice`: of its provider, where the service needs one. `listed`: of a list, all in the order in which they are tried. */
+/**
+ * `choice`: of its provider, where the service needs one. `listed`: of a list, all in the order in which they are tried. `enclosed`: the
+ * documents that its fields name.
+ */
 export type ResolvedStep = Omit<RequestStep, 'template' | 'stated'> & {
   template?: ResolvedTemplate
+  enclosed?: readonly Enclosed[]
   choice?: Choice
   listed?: readonly ListedChoice[]
 }

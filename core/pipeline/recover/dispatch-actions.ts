@@ -115,7 +115,7 @@ export function createDispatchActions (
     async retry ({ body, mode, ...recorded }) {
       const record = await find(recorded)
       const failed = failedDeferred(record)
-      const replacement = await replacementOf(dependencies, record, { body, link })
+      const replacement = await replacementOf(dependencies, record, { body, link, actor: recorded.actor })
       const replaced = replacement === undefined ? {} : { replacement }
       const ofDeferred = failed.some(({ step_id: stepId }) => stepId === replacement?.stepId)
       const also: TransactionHook = async (queries) => {

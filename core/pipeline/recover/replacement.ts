@@ -1,6 +1,7 @@
 import { boundedValidator, compile, type JsonObject, type Validator } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
+import type { Actor } from '../../access/account.ts'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { servingIn } from '../../configuration/serving.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
@@ -11,6 +12,7 @@ import { failedDeferred } from '../../store/dispatch/deferred.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { Replacement } from '../../store/dispatch/runs.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { findEnclosed, keepFiles } from '../enclosures.ts'
 import { checkAgain } from '../plan/check.ts'
 import { recordedData, recordedTemplate } from '../plan/recorded-template.ts'
 import { screenAll } from '../recipients.ts'
@@ -29,7 +31,7 @@ const readers = new Map<ServiceName, Validator<Readonly<Record<string, JsonObjec
 export async function replacementOf (
   dependencies: PipelineDependencies,
   record: DispatchRecord,
-  { body, link }: { body: unknown, link: string }
+  { body, link, actor }: { body: unknown, link: string, actor: Actor }
 ): Promise<Replacement | undefined> {
   const { dispatch_id: dispatchId } = record
   const step = failedStep(record, body)
@@ -49,7 +51,8 @@ export async function replacementOf (
   const fields = fit.value[service] ?? {}
   refuseContent(service, fields, (step.position === 0 ? record.template_id : step.template_id) !== null)
   refuseChanges(record, step, fields)
-  await recheck(dependencies, record, { step, fields, ...(step.position > 0 ? { link } : {}) })
+  await recheck(dependencies, record, { step, fields, actor, ...(step.position > 0 ? { link } : {}) })
+  await keepFiles(dependencies.shelves, record.company_id, [{ service, fields }])
   const recipient = recipientOf(record, step, fields)
   return { stepId: step.step_id, fields, requestSettings: step.request_settings, ...(recipient === undefined ? {} : { recipient }) }
 }
@@ -136,7 +139,7 @@ function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonOb
 async function recheck (
   dependencies: PipelineDependencies,
   record: DispatchRecord,
-  { step, fields, link }: { step: StepRecord, fields: JsonObject, link?: string }
+  { step, fields, actor, link }: { step: StepRecord, fields: JsonObject, actor: Actor, link?: string }
 ): Promise<void> {
   const { host, configurations, keyring, now } = dependencies
   const service = step.service as ServiceName
@@ -161,6 +164,7 @@ async function recheck (
     service,
     fields,
     settings: step.request_settings,
+    enclosed: await findEnclosed(dependencies, record.company_id, { service, fields }, actor),
     at: (field) => `/${service}/${field}`,
     ...content,
     ...choice

@@ -22,12 +22,11 @@ import type { StepContent } from '../../services/content.ts'
 import { needsProvider, services } from '../../services/index.ts'
 import type { ServiceName } from '../../services/names.ts'
 import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
-import { findDocument } from '../../store/dispatch/dispatch-views.ts'
 import { adapterState, createProviderState, keepForRun } from '../../store/vendor/provider-state.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { findStored } from '../enclosures.ts'
 import type { CallableStep } from '../step.ts'
 import type { Run } from './run.ts'
-import { storedFile } from './stored-document.ts'
 
 /** Milliseconds after which a vendor keeps a run waiting. */
 const slowAfter = 100
@@ -217,7 +216,7 @@ async function callResourcesOf (
  * ids of documents that have just been made. Throws `document_damaged`.
  */
 export async function checkDocuments (
-  { database, files }: Pick<PipelineDependencies, 'database' | 'files'>,
+  { database, files, shelves }: Pick<PipelineDependencies, 'database' | 'files' | 'shelves'>,
   { companyId }: Pick<Run, 'companyId'>,
   made: StepContent,
   fresh: ReadonlySet<string>
@@ -228,17 +227,17 @@ export async function checkDocuments (
     ...('inline' in made ? made.inline ?? [] : [])
   ]
   for (const { id } of handles.filter((document) => !fresh.has(document.id))) {
-    const stored = await findDocument(database, companyId, id)
-    if (stored !== undefined) await files.check(storedFile(stored))
+    const stored = await findStored({ database, shelves }, companyId, id)
+    if (stored !== undefined) await files.check(stored)
   }
 }
 
 /** The bytes of a stored document, or of one that a provider has just handed out. */
 async function readDocument (
-  { spool, files, database }: PipelineDependencies,
+  { spool, files, database, shelves }: PipelineDependencies,
   companyId: number,
   document: DocumentHandle
 ): Promise<Readable> {
-  const stored = await findDocument(database, companyId, document.id)
-  return stored === undefined ? await spool.read(document) : await files.stream(storedFile(stored))
+  const stored = await findStored({ database, shelves }, companyId, document.id)
+  return stored === undefined ? await spool.read(document) : await files.stream(stored)
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, normalForm } from '@dispatch/common'
+import { type DocumentHandle, type JsonObject, normalForm } from '@dispatch/common'
 import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered } from '@dispatch/documents'
 import { hash } from 'node:crypto'
 import { secretMark } from '../../access/mailed-secrets.ts'
@@ -8,11 +8,13 @@ import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import type { Content, ContentKind, InlinePicture, StepContent } from '../../services/content.ts'
 import { attaches, type EmailFields } from '../../services/email/index.ts'
 import { recipientsOf } from '../../services/email/recipients.ts'
+import { handleOf } from '../../services/enclosures.ts'
 import { cleanFilename } from '../../services/filename.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { isLinked } from '../../services/link.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { findEnclosed } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
 import type { Step } from '../step.ts'
 import type { Run } from './run.ts'
@@ -33,7 +35,7 @@ export type HandOn = () => Promise<ChainDocument | undefined>
 
 type ContentDependencies = Pick<
   PipelineDependencies,
-  'renderer' | 'files' | 'documentUrl' | 'mailedSecrets' | 'newId' | 'now' | 'recipients'
+  'database' | 'renderer' | 'files' | 'documentUrl' | 'mailedSecrets' | 'newId' | 'now' | 'recipients' | 'shelves'
 >
 
 /**
@@ -116,14 +118,15 @@ const makers: {
 
   async message (dependencies, run, step, hand) {
     const chain = attaches(step.fields) ? await hand() : undefined
-    const attachments = chain === undefined ? [] : [documentHandleOf(chain.document)]
-    if (step.template === undefined) return { content: { attachments } }
+    const { beside, shown } = await enclosedIn(dependencies, run, step)
+    const attachments = [...chain === undefined ? [] : [documentHandleOf(chain.document)], ...beside]
+    if (step.template === undefined) return { content: { attachments, ...(shown.length === 0 ? {} : { inline: shown }) } }
     const stored = step.content.made
     const { pictures, ...body } = stored === undefined
       ? await renderMessage(dependencies, run, step)
       : { html: textIn(stored, 'html'), text: textIn(stored, 'text'), inline: picturesIn(stored), pictures: [] }
     return {
-      content: { ...body, attachments },
+      content: { ...body, attachments, inline: [...body.inline, ...shown] },
       ...(stored === undefined ? { fresh: { pictures, made: { ...body, inline: body.inline.map((picture) => ({ ...picture })) } } } : {})
     }
   },
@@ -139,6 +142,19 @@ const makers: {
     return document === undefined
       ? { content: { document: chainContent(run, await hand()).document } }
       : { content: { document: documentHandleOf(document) }, document }
+  }
+}
+
+/** The files that a mail carries besides: those beside its text, and the pictures that it shows. */
+async function enclosedIn (
+  dependencies: ContentDependencies,
+  { companyId }: Run,
+  step: Step
+): Promise<{ beside: DocumentHandle[], shown: InlinePicture[] }> {
+  const enclosed = await findEnclosed(dependencies, companyId, step)
+  return {
+    beside: enclosed.filter(({ inline }) => inline === undefined).map(handleOf),
+    shown: enclosed.flatMap((one) => one.inline === undefined ? [] : [{ ...handleOf(one), contentId: one.inline }])
   }
 }
 
@@ -230,8 +246,8 @@ async function storeFile (
 }
 
 /** The storage key of a document: by company, and by the day on which it was made. */
-export function storageKeyOf (companyId: number, time: Date, documentId: string): string {
-  return `documents/${companyId}/${time.toISOString().slice(0, 10)}/${documentId}`
+export function storageKeyOf (companyId: number, time: Date, documentId: string, folder = 'documents'): string {
+  return `${folder}/${companyId}/${time.toISOString().slice(0, 10)}/${documentId}`
 }
 
 /** When a document that is made or received at `time` expires. */

@@ -1,3 +1,4 @@
+import type { DocumentHandle } from '@dispatch/common'
 import { Readable } from 'node:stream'
 import { refusal } from '../../contract/errors.ts'
 import type { DryRunView } from '../../contract/response.ts'
@@ -36,11 +37,12 @@ export async function dryRunOf (dependencies: PipelineDependencies, planner: Pla
   }
   const { made } = await prepareContent({ ...dependencies, files: inMemory }, run, step, () => Promise.resolve(undefined))
   const context = await contextOf(dependencies, run, step)
+  const { documents: stored } = context.resources
   const documents = {
-    read: ({ id }: { id: string }) => {
-      const bytes = kept.get(id)
+    read: (document: DocumentHandle) => {
+      const bytes = kept.get(document.id)
       return bytes === undefined
-        ? Promise.reject(new Error(`There is no document ${id}.`))
+        ? stored.read(document)
         : Promise.resolve(Readable.from([Buffer.from(bytes)], { objectMode: false }))
     },
     keep: () => Promise.reject(new TypeError('A dry run keeps nothing.'))

@@ -7,16 +7,17 @@ import { expiryOf, storageKeyOf } from './content.ts'
 
 /**
  * Stores a file that comes with a request, and computes its hash. Its type is detected from its first bytes; where they tell nothing, a
- * declared plain text keeps its type and everything else is `application/octet-stream`. Throws what the stream throws, and keeps no file.
+ * declared plain text keeps its type and everything else is `application/octet-stream`. `folder`: of the storage. Throws what the stream
+ * throws, and keeps no file.
  */
 export async function receiveFile (
   { files, newId, now }: Pick<PipelineDependencies, 'files' | 'newId' | 'now'>,
   companyId: number,
-  { bytes, filename, contentType }: { bytes: Readable, filename: string, contentType: string }
-): Promise<ReceivedFile> {
+  { bytes, filename, contentType, folder }: { bytes: Readable, filename: string, contentType: string, folder?: string }
+): Promise<ReceivedFile & { head: Uint8Array }> {
   const time = now()
   const documentId = newId()
-  const storageKey = storageKeyOf(companyId, time, documentId)
+  const storageKey = storageKeyOf(companyId, time, documentId, folder)
   const discard = (): Promise<void> => files.remove(storageKey)
   try {
     const { size, sha256, head } = await files.receive(storageKey, bytes)
@@ -33,7 +34,8 @@ export async function receiveFile (
         storageKey,
         expiresAt: expiryOf(time)
       },
-      discard
+      discard,
+      head
     }
   } catch (error) {
     await discard()
@@ -41,8 +43,11 @@ export async function receiveFile (
   }
 }
 
-/** Receives a file for a company. */
-export type Receive = (companyId: number, file: { bytes: Readable, filename: string, contentType: string }) => Promise<ReceivedFile>
+/** Receives a file for a company. `head`: its first bytes. */
+export type Receive = (
+  companyId: number,
+  file: { bytes: Readable, filename: string, contentType: string, folder?: string }
+) => Promise<ReceivedFile & { head: Uint8Array }>
 
 /** Types that first bytes cannot tell. HTML and scripts are left out, because a browser would run them. */
 const plainTypes = new Set(['text/plain', 'text/csv', 'application/json'])

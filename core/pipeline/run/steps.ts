@@ -6,6 +6,7 @@ import { isLinked } from '../../services/link.ts'
 import type { EventActor, StepCandidate } from '../../store/db/schema.ts'
 import { beginAttempt, type Settlement } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { enclosuresOf } from '../enclosures.ts'
 import { requireWelcome } from '../recipients.ts'
 import { recordLateOutcome } from '../recover/late-outcomes.ts'
 import type { RunResult } from '../respond/result.ts'
@@ -154,7 +155,7 @@ export function immediateAttempt ([step]: readonly Step[]): PlannedDispatch['att
   if (step === undefined || !isCallable(step) || isOffPath(step) || step.by.list !== undefined) return undefined
   const { stepId, by: { code, provider: { version } }, template, content, service, fields } = step
   const needsNothing = template === undefined && content.document === undefined && !isLinked(fields) &&
-    ['text', 'message'].includes(services[service].content)
+    enclosuresOf(step).length === 0 && ['text', 'message'].includes(services[service].content)
   return needsNothing ? { stepId, provider: { code, version } } : undefined
 }
 

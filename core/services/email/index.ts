@@ -4,6 +4,7 @@ import { textOfHtml } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import type { Content, InlinePicture, StepContent } from '../content.ts'
 import { spaced, textOf } from '../data.ts'
+import { Attachment, checkEnclosed, EnclosureLimits, placeOf } from '../enclosures.ts'
 import { checkMost, checkOffered } from '../limits.ts'
 import { checkLink, withLink } from '../link.ts'
 import type { CheckInput, Findings, ProvidedService, ProviderFacts, SharedFact } from '../service.ts'
@@ -15,6 +16,7 @@ import { addresseesOf, duplicatesIn, knownAddress, listOf, recipientsOf } from '
 import { isAllowedSender } from './senders.ts'
 
 const mostRecipients = 50
+const mostAttachments = 20
 /** Characters. */
 const longestBody = 1_000_000
 
@@ -65,6 +67,14 @@ export const EmailFields = Type.Object({
       description: 'true: the mail program of the one recipient offers to unsubscribe by one click (RFC 8058).'
     })
   ),
+  attachments: Type.Optional(
+    Type.Array(Attachment, {
+      title: 'EmailAttachments',
+      minItems: 1,
+      maxItems: mostAttachments,
+      description: 'Files that go with the mail, after the generated document.'
+    })
+  ),
   attachGenerated: Type.Optional(
     Type.Boolean({ title: 'AttachGenerated', default: true, description: 'Whether the generated document is attached.' })
   )
@@ -84,6 +94,12 @@ export const EmailCapabilities = Type.Object({
   ),
   internationalAddresses: Type.Optional(
     Type.Boolean({ default: false, description: 'Whether letters beyond ASCII may stand before the @ (RFC 6531).' })
+  ),
+  attachments: Type.Optional(
+    Type.Unsafe<EnclosureLimits>({
+      ...EnclosureLimits,
+      description: 'Which files it takes beside the generated document; any unless given.'
+    })
   ),
   inlinePictures: Type.Optional(
     Type.Boolean({ default: true, description: 'Whether the HTML can show pictures that come with the mail, as cid: (RFC 2392).' })
@@ -158,6 +174,7 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
     unsubscribing: { field: 'unsubscribe', of: (fields) => fields.unsubscribe === true ? addresseesOf(fields)[0]?.address : undefined }
   },
   chain: { consumes: 'attachment', takes: attaches },
+  encloses: ({ attachments = [] }) => attachments.map((attachment, index) => ({ field: 'attachments', index, ...attachment })),
   capabilities: EmailCapabilities,
   price: 0,
   console,
@@ -173,6 +190,7 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
         ...checkUnsubscribe(subject),
         ...checkAddresses(subject),
         ...checkPictures(subject.provider, () => subject.template.showsPictures?.() ?? false),
+        ...checkAttachments(subject),
         ...body.problems ?? []
       ],
       warnings: [...checkDuplicates(subject), ...checkSubject(subject), ...body.warnings ?? []]
@@ -277,6 +295,29 @@ function checkAddresses ({ fields, provider, at }: EmailSubject): Problem[] {
   ]
 }
 
+/** Checks the attachments: what is shown inside the mail is a picture, and the provider takes all of them. */
+function checkAttachments ({ enclosed = [], provider, at }: EmailSubject): Problem[] {
+  const shown = enclosed.filter(({ inline }) => inline !== undefined)
+  const named = shown.map(({ inline }) => inline)
+  return [
+    ...shown.filter(({ document }) => !document.contentType.startsWith('image/')).map((one) => ({
+      path: `${placeOf(one, at)}/inline`,
+      code: 'no_picture',
+      message: `Only a picture is shown inside a mail, and this is ${one.document.contentType}: leave it out.`
+    })),
+    ...shown.filter(({ inline }, index) => named.indexOf(inline) < index).map((one) => ({
+      path: `${placeOf(one, at)}/inline`,
+      code: 'duplicate',
+      message: 'Another picture has this name.'
+    })),
+    ...provider === undefined ? [] : [
+      ...checkEnclosed(enclosed, at, provider, provider.capabilities.attachments ?? {}),
+      ...checkOffered(provider, at('attachments'), shown.length > 0, provider.capabilities.inlinePictures !== false,
+        'show pictures inside a mail')
+    ]
+  ]
+}
+
 /** Checks that the provider can show the pictures of the template, where it has some. */
 function checkPictures (provider: ProviderFacts<EmailCapabilities> | undefined, hasSome: () => boolean): Problem[] {
   if (provider?.capabilities.inlinePictures !== false || !hasSome()) return []
@@ -300,13 +341,17 @@ function checkSubject ({ fields: { subject }, at }: EmailSubject): Problem[] {
 }
 
 /** The client's own body, with sample links of the real length. */
-function checkBody ({ fields: { body }, at, provider, link }: EmailSubject): Findings {
-  if (body === undefined) return {}
+function checkBody ({ fields: { body }, at, provider, link, enclosed = [] }: EmailSubject): Findings {
+  const attachments = enclosed.map(({ document }) => document)
+  if (body === undefined) {
+    // The rest of it is checked when it is made.
+    return enclosed.length === 0 || provider === undefined ? {} : { problems: checkSize({ attachments }, provider, at('attachments')) }
+  }
   const { problems = [], warnings = [] } = checkLink(body, at('body'), link)
   return {
     problems: [
       ...problems,
-      ...provider === undefined ? [] : checkSize({ ...bodyOf(withLink(body, link)), attachments: [] }, provider, at('body'))
+      ...provider === undefined ? [] : checkSize({ ...bodyOf(withLink(body, link)), attachments }, provider, at('body'))
     ],
     warnings
   }
@@ -326,8 +371,9 @@ export function messageSize ({ html = '', text = '', inline = [], attachments }:
 function contentOf ({ body }: EmailFields, { html, text, inline, attachments, link }: StepContent<'message'>): Message {
   return {
     ...body === undefined
-      ? { ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }), ...(inline === undefined ? {} : { inline }) }
+      ? { ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }) }
       : bodyOf(withLink(body, link)),
+    ...(inline === undefined ? {} : { inline }),
     attachments
   }
 }

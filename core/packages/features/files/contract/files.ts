@@ -1,0 +1,39 @@
+import { Uuid } from '@dispatch/common'
+import { Timestamp } from '@dispatch/core'
+import { type Static, Type } from 'typebox'
+
+/** The largest file in bytes. */
+export const largestFile = 50 * 1024 * 1024
+
+/** What is asked of a file that is the body itself. */
+export const UploadQuery = Type.Object({
+  filename: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 150,
+      examples: ['terms.pdf'],
+      description: 'The name of a file that is the body itself; that of a form stands in its part.'
+    })
+  )
+}, { additionalProperties: false })
+export type UploadQuery = Static<typeof UploadQuery>
+
+/** The form of a file, as it is documented. */
+export const FileForm = Type.Object({ file: Type.String({ format: 'binary' }) }, { title: 'UploadedFileForm' })
+
+export const FileView = Type.Object({
+  id: Type.Unsafe<string>({ ...Uuid, description: 'What a dispatch names it by: `fileId`.' }),
+  filename: Type.String(),
+  contentType: Type.String({ description: 'Found from its bytes; a plain text is what the client said.' }),
+  size: Type.Integer({ minimum: 0, description: 'In bytes.' }),
+  sha256: Type.String({ description: 'In lowercase hexadecimal.' }),
+  userId: Type.Integer({ description: 'Who uploaded it.' }),
+  createdAt: Timestamp,
+  expiresAt: Type.Unsafe<string>({
+    ...Timestamp,
+    description: 'Until when it is kept: 24 hours; once a dispatch uses it, 30 days from then on.'
+  })
+}, {
+  title: 'UploadedFile'
+})
+export type FileView = Static<typeof FileView>

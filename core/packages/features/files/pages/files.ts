@@ -1,0 +1,80 @@
+import { ApiRefused, boundaryOf, copied, fill, type Html, html, notice, page, readForm, sentences, table, time, visitWith, withQuery,
+  withWords } from '@dispatch/plugins/console'
+import type { FastifyPluginCallback } from 'fastify'
+import { randomUUID } from 'node:crypto'
+import { type FileView, largestFile } from '../contract/files.ts'
+import { words as en } from '../words.en.ts'
+import { words as fr } from '../words.fr.ts'
+
+const wordsOf = withWords({ en, fr })
+const visitOf = visitWith(wordsOf)
+type Visit = ReturnType<typeof visitOf>
+
+const apiPath = '/api/v1/files'
+const at = '/console/files'
+const tooLarge = `A file has ${largestFile / 1024 / 1024} MiB at most.`
+
+/** Files for what is sent: they are uploaded, listed and removed. */
+export const filesPages: FastifyPluginCallback = (app, _options, done) => {
+  app.addContentTypeParser('multipart/form-data', (_request, _form, parsed) => {
+    parsed(null)
+  })
+
+  app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/files', async (request, reply) => {
+    const visit = visitOf(request)
+    const { cursor, added } = request.query
+    const told = typeof added === 'string' ? notice('good', html`<p>${fill(visit.words.fileUploaded, { id: added })}</p>`) : html``
+    return reply.page(await listView(visit, { cursor: typeof cursor === 'string' ? cursor : '', told }))
+  })
+
+  app.post('/files', { bodyLimit: largestFile + 1024 * 1024 }, async (request, reply) => {
+    const visit = visitOf(request)
+    const form = new FormData()
+    const boundary = boundaryOf(request.headers['content-type']) ?? ''
+    for await (const { name, filename = '', type, bytes } of readForm(request.raw, { boundary, most: 4, tooLarge })) {
+      if (name !== 'file') continue
+      const content = Buffer.concat(await Array.fromAsync(bytes(largestFile)))
+      form.append('file', new Blob([content], { type }), filename)
+    }
+    const taken = await visit.api.upload<FileView>(apiPath, form, randomUUID())
+    if (taken.ok) return reply.redirect(withQuery(at, { added: taken.body.id }), 303)
+    if (taken.status === 401 || taken.status === 403) throw new ApiRefused(taken)
+    const told = notice('bad', html`<p>${visit.words.fileRefused}</p>${sentences(visit.words, taken.error)}`)
+    return reply.code(taken.status).page(await listView(visit, { cursor: '', told }))
+  })
+
+  app.post<{ Params: { id: string } }>('/files/:id/remove', async (request, reply) => {
+    await visitOf(request).api.send('DELETE', `${apiPath}/${encodeURIComponent(request.params.id)}`)
+    return reply.redirect(at, 303)
+  })
+  done()
+}
+
+async function listView (visit: Visit, { cursor, told }: { cursor: string, told: Html }): Promise<Html> {
+  const { words, api } = visit
+  const { data, nextCursor } = await api.read<{ data: FileView[], nextCursor: string | null }>(
+    withQuery(apiPath, { limit: '50', ...cursor !== '' && { cursor } })
+  )
+  const rows = data.map((file) => rowOf(visit, file))
+  const list = rows.length === 0
+    ? html`<p>${words.filesNone}</p>`
+    : table(words.files, [words.fileName, words.fileId, words.fileType, words.fileSize, words.fileExpires, words.fileRemove], rows)
+  const older = nextCursor === null
+    ? html``
+    : html`<p><a href="${withQuery(at, { cursor: nextCursor })}" rel="next">${words.older}</a></p>`
+  const main = html`${told}<section aria-label="${words.fileUpload}"><p>${words.filesIntro}</p>
+<form method="post" action="${at}" enctype="multipart/form-data">
+<div class="field"><label for="f-file">${words.fileChosen}</label><p class="help" id="f-file-help">${words.fileHelp}</p>
+<input id="f-file" name="file" type="file" required aria-describedby="f-file-help"></div>
+<button>${words.fileUpload}</button></form></section>
+<section aria-label="${words.files}">${list}${older}</section>`
+  return page({ ...visit, path: at }, { title: words.files, section: 'files', main })
+}
+
+function rowOf ({ words }: Visit, { id, filename, contentType, size, expiresAt }: FileView): Html {
+  return html`<tr><th scope="row">${filename}</th><td>${copied(words, id)}</td><td>${contentType}</td><td>${String(size)}</td><td>${
+    time(expiresAt)
+  }</td><td><form method="post" action="${at}/${id}/remove"><button class="second" aria-label="${
+    fill(words.fileRemoveOf, { name: filename })
+  }">${words.fileRemove}</button></form></td></tr>\n`
+}

@@ -1,0 +1,181 @@
+import { isUuid } from '@dispatch/common'
+import { type Actor, type Database, DispatchError, type FileShelf, type Log, type Receive, refusal, sightOf } from '@dispatch/core'
+import { draftEnding, type FileStore } from '@dispatch/files'
+import { token } from '@dispatch/plugins/feature'
+import type { Readable } from 'node:stream'
+import type { FileView } from '../contract/files.ts'
+import { addFile, bytesKept, companyIds, type FileRow, findFile, forgetFile, hideFile, keepFiles, listFiles, recordedFiles,
+  takeExpired } from '../store/files.ts'
+import type { Scan } from './scan.ts'
+import { contradictionIn } from './types.ts'
+
+/** Files that companies upload for their dispatches. */
+export type UploadedFiles = FileShelf & {
+  /**
+   * Stores a file. Throws `validation_failed` for one that is not what it says, that a scanner refuses, or that the company has no room for;
+   * `service_unavailable` where the scanner does not answer; and what the stream throws. Then nothing of it is kept.
+   */
+  add: (actor: Actor, file: { bytes: Readable, filename: string, contentType: string }) => Promise<FileView>
+  list: (actor: Actor, page: { limit: number, after?: string | undefined }) => Promise<FileView[]>
+  /** Undefined where there is none that the actor may see. */
+  read: (actor: Actor, fileId: string) => Promise<FileView | undefined>
+  /** Answers whether there was one. A dispatch that still waits for it fails. */
+  remove: (actor: Actor, fileId: string) => Promise<boolean>
+  /** Removes what has expired, and bytes that were never recorded. */
+  sweep: () => Promise<void>
+}
+
+export const uploadedFiles = token<UploadedFiles>('uploadedFiles')
+
+const hour = 3_600_000
+const day = 24 * hour
+/** Milliseconds: a file that no dispatch uses; one that a dispatch uses; and how much of that may have passed before it is written again. */
+const [unused, used, slack] = [day, 30 * day, day]
+/** Bytes without a row are removed when their folder is this many days old. */
+const lookedInto = [2, 3, 4]
+/** Files of one sweep. */
+const together = 500
+/** Where their bytes are. */
+const folder = 'files'
+
+type Options = {
+  database: Database
+  files: FileStore
+  receive: Receive
+  log: Log
+  now: () => Date
+  quota: number
+  scan: Scan | undefined
+}
+
+export function createUploadedFiles ({ database, files, receive, log, now, quota, scan }: Options): UploadedFiles {
+  const later = (milliseconds: number): Date => new Date(now().getTime() + milliseconds)
+
+  /** Throws unless the scanner finds nothing in a stored file. */
+  async function requireHarmless (key: string, { size, sha256 }: { size: number, sha256: string }): Promise<void> {
+    if (scan === undefined) return
+    const verdict = await scan({ bytes: await files.stream({ key, size, sha256 }), size }).catch((cause: unknown) => {
+      log.warn({ err: cause }, 'the scanner of files does not answer')
+      throw new DispatchError('service_unavailable', 'The scanner of files cannot be asked now; the file was not kept. Try again later.', {
+        cause
+      })
+    })
+    if (verdict.verdict === 'too large') throw refuse('not_scanned', 'The scanner does not take a file of this size.')
+    if (verdict.verdict === 'infected') {
+      throw refuse('infected', `The scanner refuses it: ${verdict.name}. Nothing of it was kept.`)
+    }
+  }
+
+  /** A file that its company and its user may see; undefined where there is none. */
+  async function visible (actor: Actor, fileId: string): Promise<FileRow | undefined> {
+    const row = await findFile(database, actor.companyId, fileId, now())
+    const { userId, test } = sightOf(actor)
+    return row === undefined || (userId !== undefined && userId !== row.user_id) || (test === true && !row.test) ? undefined : row
+  }
+
+  async function removeExpired (): Promise<void> {
+    for (const expired of await takeExpired(database, now(), together)) {
+      await files.remove(expired.storage_key)
+      await forgetFile(database, expired)
+    }
+  }
+
+  /** Removes bytes whose upload ended before they were recorded, by the day on which they were stored. */
+  async function removeAbandoned (): Promise<void> {
+    for (const companyId of await companyIds(database)) {
+      for (const days of lookedInto) {
+        const keys = (await files.list(`${folder}/${companyId}/${later(-days * day).toISOString().slice(0, 10)}`))
+          .filter((key) => isUuid(idOf(key)))
+        const recorded = await recordedFiles(database, companyId, keys.map(idOf))
+        for (const key of keys.filter((one) => !recorded.has(idOf(one)))) await files.remove(key)
+      }
+    }
+  }
+
+  return {
+    async add ({ companyId, userId, key }, { bytes, filename, contentType }) {
+      if (await bytesKept(database, companyId) >= quota) throw overQuota(quota)
+      const { document, discard, head } = await receive(companyId, { bytes, filename, contentType, folder })
+      try {
+        if (document.size === 0) throw refuse('empty', 'The file is empty.')
+        const contradiction = contradictionIn({ filename, declared: contentType, found: document.contentType, head })
+        if (contradiction !== undefined) throw refuse('not_what_it_says', contradiction)
+        await requireHarmless(document.storageKey, document)
+        const row: FileRow = {
+          file_id: document.documentId,
+          user_id: userId,
+          test: key?.mode === 'test',
+          filename: document.filename,
+          content_type: document.contentType,
+          size: String(document.size),
+          sha256: document.sha256,
+          storage_key: document.storageKey,
+          created_at: now(),
+          expires_at: later(unused)
+        }
+        if (!await addFile(database, companyId, row, quota)) throw overQuota(quota)
+        return viewOf(row)
+      } catch (error) {
+        // After any other error it may have been recorded. What was not is found by the day on which it was stored.
+        if (error instanceof DispatchError) await discard()
+        throw error
+      }
+    },
+
+    async list (actor, page) {
+      return (await listFiles(database, actor.companyId, sightOf(actor), { ...page, now: now() })).map(viewOf)
+    },
+
+    async read (actor, fileId) {
+      const row = await visible(actor, fileId)
+      return row && viewOf(row)
+    },
+
+    async remove (actor, fileId) {
+      return await visible(actor, fileId) !== undefined && await hideFile(database, actor.companyId, fileId, now())
+    },
+
+    async find (companyId, fileId) {
+      const row = await findFile(database, companyId, fileId, now())
+      if (row === undefined) return undefined
+      const { file_id: id, filename, content_type: contentType, sha256, storage_key: key, user_id: userId, test } = row
+      const size = Number(row.size)
+      return { document: { id, filename, contentType, size, sha256 }, stored: { key, size, sha256 }, userId, test }
+    },
+
+    keep: (companyId, fileIds) => keepFiles(database, companyId, { fileIds, now: now(), until: later(used), about: later(used - slack) }),
+
+    async sweep () {
+      await removeExpired()
+      await removeAbandoned()
+    }
+  }
+}
+
+function viewOf (row: FileRow): FileView {
+  return {
+    id: row.file_id,
+    filename: row.filename,
+    contentType: row.content_type,
+    size: Number(row.size),
+    sha256: row.sha256,
+    userId: row.user_id,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at.toISOString()
+  }
+}
+
+function refuse (code: string, message: string): DispatchError {
+  return refusal('validation_failed', [{ path: '/file', code, message }])
+}
+
+function overQuota (quota: number): DispatchError {
+  return refuse('over_quota',
+    `The files of the company may have ${quota / 1024 / 1024} MiB together: remove some, or wait until they expire.`)
+}
+
+/** The id at the end of a storage key; a draft has an ending after it. */
+function idOf (key: string): string {
+  const name = key.slice(key.lastIndexOf('/') + 1)
+  return name.endsWith(draftEnding) ? name.slice(0, -draftEnding.length) : name
+}

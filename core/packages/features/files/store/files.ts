@@ -1,0 +1,136 @@
+import type { Database, Sight } from '@dispatch/core'
+import { type Selectable, sql } from 'kysely'
+
+type Tables = {
+  files: {
+    file_id: string
+    company_id: number
+    user_id: number
+    test: boolean
+    filename: string
+    content_type: string
+    size: string
+    sha256: string
+    storage_key: string
+    created_at: Date
+    expires_at: Date
+    removed_at: Date | null
+  }
+}
+
+export type FileRow = Omit<Selectable<Tables['files']>, 'company_id' | 'removed_at'>
+
+const columns = ['file_id', 'user_id', 'test', 'filename', 'content_type', 'size', 'sha256', 'storage_key', 'created_at',
+  'expires_at'] as const
+
+const tablesIn = (queries: Database['owner']) => queries.$extendTables<Tables>()
+
+/** How many bytes of files a company has. */
+export async function bytesKept (database: Database, companyId: number): Promise<number> {
+  return database.company(companyId, (queries) => sumOf(queries, companyId))
+}
+
+async function sumOf (queries: Database['owner'], companyId: number): Promise<number> {
+  const { sum } = await tablesIn(queries).selectFrom('files').select(sql<string>`coalesce(sum(size), 0)`.as('sum')).where('company_id', '=',
+    companyId).where('removed_at', 'is', null).executeTakeFirstOrThrow()
+  return Number(sum)
+}
+
+/** Adds a file, where the company has room for it: answers whether it has. One upload of a company is counted at a time. */
+export async function addFile (database: Database, companyId: number, row: FileRow, quota: number): Promise<boolean> {
+  return database.company(companyId, async (queries) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended('files', ${companyId}))`.execute(queries)
+    if (await sumOf(queries, companyId) + Number(row.size) > quota) return false
+    await tablesIn(queries).insertInto('files').values({ ...row, company_id: companyId }).execute()
+    return true
+  })
+}
+
+/** Files of a company that somebody may see, the newest first. */
+export async function listFiles (
+  database: Database,
+  companyId: number,
+  { test, userId }: Sight,
+  { limit, after, now }: { limit: number, after?: string | undefined, now: Date }
+): Promise<FileRow[]> {
+  return database.company(companyId,
+    (queries) =>
+      tablesIn(queries).selectFrom('files').select(columns).where('company_id', '=', companyId).where('removed_at', 'is', null)
+        .where('expires_at', '>', now)
+        .$if(test === true, (query) => query.where('test', '=', true))
+        .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
+        .$if(after !== undefined, (query) => query.where('file_id', '<', after ?? ''))
+        .orderBy('file_id', 'desc').limit(limit).execute())
+}
+
+export async function findFile (database: Database, companyId: number, fileId: string, now: Date): Promise<FileRow | undefined> {
+  return database.company(companyId,
+    (queries) =>
+      tablesIn(queries).selectFrom('files').select(columns).where('company_id', '=', companyId).where('file_id', '=', fileId)
+        .where('removed_at', 'is', null).where('expires_at', '>', now).executeTakeFirst())
+}
+
+/** Keeps files until a time, those that are there now. One that is kept for about so long already is not written again. */
+export async function keepFiles (
+  database: Database,
+  companyId: number,
+  { fileIds, now, until, about }: { fileIds: readonly string[], now: Date, until: Date, about: Date }
+): Promise<string[]> {
+  return database.company(companyId, async (queries) => {
+    const there = await tablesIn(queries).selectFrom('files').select(['file_id', 'expires_at']).where('company_id', '=', companyId)
+      .where('file_id', 'in', [...fileIds]).where('removed_at', 'is', null).where('expires_at', '>', now).execute()
+    const short = there.filter((row) => row.expires_at < about).map((row) => row.file_id)
+    const long = there.filter((row) => row.expires_at >= about).map((row) => row.file_id)
+    if (short.length === 0) return long
+    const kept = await tablesIn(queries).updateTable('files').set({ expires_at: until }).where('company_id', '=', companyId)
+      .where('file_id', 'in', short).where('removed_at', 'is', null).returning('file_id').execute()
+    return [...long, ...kept.map((row) => row.file_id)]
+  })
+}
+
+/** Hides a file from everybody; answers whether there was one. */
+export async function hideFile (database: Database, companyId: number, fileId: string, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await database.company(companyId,
+    (queries) =>
+      tablesIn(queries).updateTable('files').set({ removed_at: now }).where('company_id', '=', companyId).where('file_id', '=', fileId)
+        .where('removed_at', 'is', null).executeTakeFirstOrThrow())
+  return numUpdatedRows > 0n
+}
+
+/** A file whose bytes are to be removed. */
+export type Removable = Pick<Tables['files'], 'file_id' | 'company_id' | 'storage_key'>
+
+/** Hides the files that have expired, and answers those that nobody gets any more. */
+export async function takeExpired ({ owner }: Database, now: Date, limit: number): Promise<Removable[]> {
+  return owner.transaction().execute(async (queries) => {
+    const tables = tablesIn(queries)
+    await tables.updateTable('files').set({ removed_at: now }).where('removed_at', 'is', null).where('expires_at', '<=', now).execute()
+    return tables.selectFrom('files').select(['file_id', 'company_id', 'storage_key']).where('removed_at', 'is not', null).limit(limit)
+      .execute()
+  })
+}
+
+/** Deletes the row of a file whose bytes are removed. */
+export async function forgetFile ({ owner }: Database, { company_id: companyId, file_id: fileId }: Removable): Promise<void> {
+  await tablesIn(owner).deleteFrom('files').where('company_id', '=', companyId).where('file_id', '=', fileId).execute()
+}
+
+/** Which of these files of a company have a row. */
+export async function recordedFiles ({ owner }: Database, companyId: number, fileIds: readonly string[]): Promise<Set<string>> {
+  if (fileIds.length === 0) return new Set()
+  const rows = await tablesIn(owner).selectFrom('files').select('file_id').where('company_id', '=', companyId)
+    .where('file_id', 'in', [...fileIds]).execute()
+  return new Set(rows.map((row) => row.file_id))
+}
+
+export async function companyIds ({ owner }: Database): Promise<number[]> {
+  const rows = await owner.selectFrom('companies').select('company_id').execute()
+  return rows.map((row) => row.company_id)
+}
+
+/** A row of a company, for the tests of the walls between companies. */
+export async function fillFiles (queries: Database['owner'], companyId: number): Promise<void> {
+  await sql`insert into files (file_id, company_id, user_id, test, filename, content_type, size, sha256, storage_key, created_at, expires_at)
+    select gen_random_uuid(), ${companyId}, min(user_id), false, 'note.txt', 'text/plain', 1, '', 'files/none', now(), now()
+    from users where company_id = ${companyId}`.execute(queries)
+}

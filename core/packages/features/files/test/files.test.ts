@@ -1,0 +1,322 @@
+import { once } from 'node:events'
+import { readdir, writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { createNetwork } from '../../../../../core/host/http/network.ts'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
+import { testProviders } from '../../../../../test/plugins/support/providers.ts'
+import { clockAt } from '../../../../../test/support/clock.ts'
+import { contains, has, lacks } from '../../../../../test/support/matching.ts'
+import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
+import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
+import { mailServer } from '../../../../../test/support/smtp.ts'
+import { createUploadedFiles } from '../service/files.ts'
+import { createScan } from '../service/scan.ts'
+
+const day = 24 * 3600
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64'
+)
+const pdf = Buffer.from('%PDF-1.7\n%Terms of Acme Tea\n%%EOF\n')
+
+/** A scanner that refuses what has the word "virus" in it, and is away while `away`. */
+let away = false
+const asked: number[] = []
+const scanner = createHttpServer((request, response) => {
+  void buffer(request).then((bytes) => {
+    asked.push(bytes.length)
+    const clean = !bytes.includes('virus')
+    response.writeHead(away ? 500 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(clean ? { clean } : { clean, name: 'Test-Signature' }))
+  })
+}).listen(0, '127.0.0.1')
+await once(scanner, 'listening')
+t.teardown(() => scanner.close())
+const portOf = (server: { address: () => unknown }): number => (server.address() as AddressInfo).port
+
+const providers = await testProviders(t)
+const narrow =
+  'idempotency: { kind: \'none\' }, maxSize: 400, inlinePictures: false, attachments: { most: 1, types: [\'application/pdf\'] }'
+await providers.add('narrow', { of: 'email', settings: '{ allowedSenders: AllowedSenders() }', service: narrow },
+  () => Promise.resolve({ id: '1', status: 'sent' }))
+const clock = clockAt('2026-03-14T09:30:00Z')
+const mails = await mailServer(t)
+const service = await startService(t, {
+  config: { providerDirectories: providers.directories, scan: { url: `http://127.0.0.1:${portOf(scanner)}/scan` }, filesQuota: 300_000 },
+  replacements: {
+    renderer: quickRenderer,
+    now: clock.now,
+    network: createNetwork({ loopback: 'allowed', ca: [mails.ca], route: mails.route })
+  }
+})
+const { app, send, url } = service
+const smtp = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
+await send('PUT', '/api/v1/company/providers/smtp', { body: { settings: smtp } })
+await send('PUT', '/api/v1/company/providers/narrow', { body: { settings: { allowedSenders: ['@acme.test'] } } })
+
+const path = '/api/v1/files'
+const upload = (bytes: Buffer | string, name: string, type = 'application/octet-stream', login?: Login): Promise<Answer> =>
+  send('POST', `${path}?filename=${encodeURIComponent(name)}`, { body: Buffer.from(bytes), headers: { 'content-type': type } }, login)
+const form = (...parts: [name: string, bytes: Buffer | string, filename: string, type?: string][]): Promise<Answer> => {
+  const boundary = 'a-boundary'
+  const pieces = parts.map(([name, bytes, filename, type = 'application/octet-stream']) => [
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"; filename="${filename}"\r\ncontent-type: ${type}\r\n\r\n`,
+    bytes,
+    '\r\n'
+  ]).flat()
+  const body = Buffer.concat([...pieces, `--${boundary}--\r\n`].map((piece) => Buffer.from(piece)))
+  return send('POST', path, { body, headers: { 'content-type': `multipart/form-data; boundary=${boundary}` } })
+}
+const mail = (attachments: object[], more: object = {}) => ({
+  providerName: 'smtp',
+  from: 'billing@acme.test',
+  to: 'ada@example.com',
+  subject: 'Hello',
+  body: '<p>Hello <img src="cid:logo"></p>',
+  attachments,
+  ...more
+})
+const sendMail = (attachments: object[], more: object = {}, login?: Login): Promise<Answer> =>
+  send('POST', '/api/email', { body: mail(attachments, more) }, login)
+const validate = (attachments: object[], more: object = {}): Promise<Answer> =>
+  send('POST', '/api/email/validate', { body: mail(attachments, more) })
+/** The files on the disk. */
+const stored = async (): Promise<string[]> => {
+  const all = await readdir(join(app.get('config').dataDirectory, 'files', 'files'), { recursive: true }).catch(() => [])
+  return all.filter((name) => /[0-9a-f-]{36}/.test(name))
+}
+const remove = (id: string): Promise<Answer> => send('DELETE', `${path}/${id}`)
+
+await t.test('a mail carries files that were uploaded, the document of another dispatch, and a picture in its text', async (t) => {
+  const terms = await form(['file', pdf, 'C:\\docs\\Terms.pdf', 'application/pdf'])
+  has(t, terms, {
+    status: 201,
+    body: {
+      filename: 'Terms.pdf',
+      contentType: 'application/pdf',
+      size: pdf.length,
+      createdAt: '2026-03-14T09:30:00.000Z',
+      expiresAt: '2026-03-15T09:30:00.000Z'
+    }
+  })
+  t.equal(asked.at(-1), pdf.length, 'the scanner got all of it')
+  const logo = await upload(picture, 'logo.png', 'image/png')
+  has(t, logo, { status: 201, body: { contentType: 'image/png' } })
+  const invoice = await send('POST', '/api/invoicing', { body: invoiceRequest() })
+  has(t, invoice, { status: 200 })
+  const { body: { generatedDocument } } = invoice
+  const attachments = [
+    { fileId: terms.body.id },
+    { documentId: generatedDocument.id, filename: 'Your invoice.pdf' },
+    { fileId: logo.body.id, inline: 'logo' }
+  ]
+  has(t, await validate(attachments), { status: 200, body: { result: 'success' } })
+  has(t, await send('GET', `${path}/${terms.body.id}`), { body: { expiresAt: '2026-03-15T09:30:00.000Z' } }, 'validation keeps nothing')
+  has(t, await sendMail(attachments), { status: 200 })
+  const source = mails.mails.at(-1)?.source ?? ''
+  contains(t, source, 'filename=Terms.pdf')
+  contains(t, source, /filename="Your invoice\.pdf"/)
+  contains(t, source, 'Content-ID: <logo>')
+  for (const bytes of [pdf, picture]) contains(t, source.replaceAll('\r\n', ''), bytes.toString('base64'))
+  has(t, await send('GET', `${path}/${terms.body.id}`), { body: { expiresAt: '2026-04-13T09:30:00.000Z' } }, 'a dispatch keeps it')
+  has(t, await send('GET', path), { body: { data: [{ id: logo.body.id }, { id: terms.body.id }] } })
+
+  const chain = await send('POST', '/api/invoicing/email', {
+    body: {
+      ...invoiceRequest(),
+      email: {
+        providerName: 'smtp',
+        from: 'billing@acme.test',
+        to: 'ada@example.com',
+        subject: 'S',
+        body: 'T',
+        attachments: [{ fileId: terms.body.id }]
+      }
+    }
+  })
+  has(t, chain, { status: 200 })
+  const [, first, second] = (mails.mails.at(-1)?.source ?? '').split(/Content-Disposition: attachment; filename=/)
+  contains(t, first ?? '', chain.body.generatedDocument.filename, 'the document of the chain comes first')
+  contains(t, second ?? '', 'Terms.pdf')
+  await remove(terms.body.id)
+  await remove(logo.body.id)
+})
+
+await t.test('a file that is not what it says, holds a virus, is empty, too large or a form of another kind leaves nothing behind', async (t) => {
+  const before = await stored()
+  const refused: [ask: () => Promise<Answer>, status: number, path: string, code: string][] = [
+    [() => upload(picture, 'invoice.pdf'), 422, '/file', 'not_what_it_says'],
+    [() => upload(picture, 'x', 'application/pdf'), 422, '/file', 'not_what_it_says'],
+    [() => upload('MZ\0\0program', 'notes.txt', 'text/plain'), 422, '/file', 'not_what_it_says'],
+    [() => upload('Plain words.', 'scan.png', 'image/png'), 422, '/file', 'not_what_it_says'],
+    [() => upload('%PDF-1.7\nvirus', 'x.pdf'), 422, '/file', 'infected'],
+    [() => upload('', 'x.txt'), 422, '/file', 'empty'],
+    [() => form(), 400, '/file', 'required'],
+    [() => form(['other', 'x', 'x.txt']), 400, '/other', 'unknown_field'],
+    [() => upload(Buffer.alloc(310_000, 'a'), 'x.txt', 'text/plain'), 422, '/file', 'over_quota']
+  ]
+  for (const [ask, status, place, code] of refused) {
+    has(t, await ask(), { status, body: { details: [{ path: place, code }] } }, code)
+  }
+  const bomb = await send('POST', path, {
+    body: gzipSync(Buffer.alloc(60 * 1024 * 1024)),
+    headers: { 'content-type': 'application/octet-stream', 'content-encoding': 'gzip' }
+  })
+  has(t, bomb, { status: 413, body: { error: 'payload_too_large' } })
+  away = true
+  has(t, await upload(pdf, 'x.pdf'), { status: 503, body: { error: 'service_unavailable' } }, 'nothing is taken unscanned')
+  away = false
+  t.strictSame(await stored(), before)
+  has(t, await send('GET', path), { body: { data: [] } })
+})
+
+await t.test('all files of a company have room for so many bytes together, and what is removed makes room', async (t) => {
+  const half = Buffer.alloc(200_000, 'a')
+  const first = await upload(half, 'a.txt', 'text/plain')
+  has(t, first, { status: 201 })
+  const answers = await Promise.all([upload(half, 'b.txt', 'text/plain'), upload(half, 'c.txt', 'text/plain')])
+  t.strictSame(answers.map(({ status }) => status), [422, 422])
+  const { admin } = await service.company('roomy')
+  has(t, await upload(half, 'a.txt', 'text/plain', admin), { status: 201 }, 'another company has its own')
+  t.equal((await remove(first.body.id)).status, 204)
+  t.equal((await remove(first.body.id)).status, 404)
+  const again = await upload(half, 'b.txt', 'text/plain')
+  has(t, again, { status: 201 })
+  await remove(again.body.id)
+})
+
+await t.test('nobody names a file or a document that they may not see: there is none', async (t) => {
+  const { admin, member } = await service.company('other')
+  const own = await upload(pdf, 'x.pdf')
+  const theirs = await upload(pdf, 'x.pdf', 'application/pdf', admin)
+  const none = (field: string, index = 0) => ({
+    status: 422,
+    body: { error: 'validation_failed', details: [{ path: `/attachments/${index}/${field}`, code: 'not_found' }] }
+  })
+  has(t, await sendMail([{ fileId: own.body.id }, { fileId: theirs.body.id }]), none('fileId', 1))
+  has(t, await validate([{ fileId: theirs.body.id }]), none('fileId'))
+  t.equal((await send('GET', `${path}/${own.body.id}`, {}, admin)).status, 404)
+  t.equal((await send('DELETE', `${path}/${own.body.id}`, {}, admin)).status, 404)
+  const { body: { generatedDocument } } = await send('POST', '/api/invoicing', { body: invoiceRequest() }, member)
+  has(t, await sendMail([{ documentId: generatedDocument.id }]), none('documentId'))
+  const { body: key } = await send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live', scopes: ['send', 'read_own'] } }, member)
+  const headers = { authorization: `Bearer ${key.key}` }
+  const ofAdmin = (await send('POST', '/api/email/validate', { body: mail([{ fileId: theirs.body.id }]), headers }, member)).body
+  has(t, ofAdmin, { details: [{ code: 'not_found' }] }, 'a key sees what its user has uploaded')
+  has(t, await sendMail([{ fileId: own.body.id, documentId: own.body.id }]), { status: 400 })
+  has(t, await sendMail([{}]), { status: 400 })
+  await remove(own.body.id)
+})
+
+await t.test('a provider says how many files it takes, of which types, and how large a mail may be', async (t) => {
+  const [terms, logo] = [await upload(pdf, 'x.pdf'), await upload(picture, 'logo.png')]
+  const ids = [{ fileId: terms.body.id }, { fileId: logo.body.id, inline: 'logo' }]
+  const refused = await validate(ids, { providerName: 'narrow' })
+  has(t, refused, {
+    status: 422,
+    body: {
+      details: [
+        { path: '/attachments', message: /at most 1 files/ },
+        { path: '/attachments/1', message: /does not take image\/png/ }
+      ]
+    }
+  })
+  has(t, await validate([{ fileId: terms.body.id }], { providerName: 'narrow', body: 'T' }), { status: 200 })
+  const large = await upload(Buffer.concat([pdf, Buffer.alloc(400, 'a')]), 'y.pdf')
+  has(t, await validate([{ fileId: large.body.id }], { providerName: 'narrow', body: 'T' }), {
+    status: 422,
+    body: { details: [{ path: '/body', message: /at most 400 bytes/ }] }
+  })
+  has(t, await validate([{ fileId: terms.body.id, inline: 'logo' }]), {
+    body: { details: [{ path: '/attachments/0/inline', code: 'no_picture' }] }
+  })
+  for (const { body: { id } } of [terms, logo, large]) await remove(id)
+})
+
+await t.test('a file that no dispatch uses goes after 24 hours, one that is used after 30 days, and what was never recorded too', async (t) => {
+  const [unused, used] = [await upload(pdf, 'x.pdf'), await upload(pdf, 'y.pdf')]
+  has(t, await sendMail([{ fileId: used.body.id }]), { status: 200 })
+  clock.advance(2 * day)
+  t.equal((await send('GET', `${path}/${unused.body.id}`)).status, 404)
+  has(t, await sendMail([{ fileId: unused.body.id }]), { status: 422, body: { details: [{ code: 'not_found', message: /24 hours/ }] } })
+  const [own = ''] = (await stored()).filter((name) => name.endsWith(used.body.id))
+  const folder = join(app.get('config').dataDirectory, 'files', 'files')
+  const lost = own.replace(used.body.id, '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90')
+  await writeFile(join(folder, lost), 'x')
+  const { sweep } = createUploadedFiles({
+    database: app.get('database'),
+    files: app.get('files'),
+    receive: app.get('receive'),
+    log: app.get('log'),
+    now: clock.now,
+    quota: 0,
+    scan: undefined
+  })
+  await sweep()
+  const left = await stored()
+  t.ok(left.includes(own))
+  lacks(t, left.join(), unused.body.id)
+  t.notOk(left.includes(lost))
+  clock.advance(29 * day)
+  await sweep()
+  t.strictSame(await stored(), [])
+})
+
+await t.test('the console takes a file, tells its id, and removes it', async (t) => {
+  const { open, post, signIn } = openConsole(service)
+  const cookie = await signIn()
+  const body = new FormData()
+  body.append('file', new Blob([pdf], { type: 'application/pdf' }), 'Terms.pdf')
+  const headers = { cookie, 'sec-fetch-site': 'same-origin' }
+  const taken = await fetch(`${url}/console/files`, { method: 'POST', redirect: 'manual', body, headers })
+  t.equal(taken.status, 303)
+  const place = taken.headers.get('location') ?? ''
+  const [, id = ''] = /added=([0-9a-f-]+)/.exec(place) ?? []
+  const page = (await open(place.slice('/console'.length), cookie)).body
+  for (const text of ['Terms.pdf', id, 'application/pdf']) contains(t, page, text)
+  const wrong = new FormData()
+  wrong.append('file', new Blob([picture], { type: 'application/pdf' }), 'x.pdf')
+  const refused = await fetch(`${url}/console/files`, { method: 'POST', redirect: 'manual', body: wrong, headers })
+  t.equal(refused.status, 422)
+  contains(t, await refused.text(), 'is said to be application/pdf')
+  t.equal((await post(`/files/${id}/remove`, {}, cookie)).status, 303)
+  lacks(t, (await open('/files', cookie)).body, id)
+})
+
+await t.test('a daemon of ClamAV is asked bit by bit; what it does not scan is not taken', async (t) => {
+  const heard: Buffer[] = []
+  let answer = 'stream: OK\0'
+  const daemon = createServer((socket: Socket) => {
+    let all = Buffer.alloc(0)
+    socket.on('data', (piece) => {
+      all = Buffer.concat([all, Buffer.from(piece)])
+      if (!all.subarray(-4).equals(Buffer.alloc(4))) return
+      heard.push(all)
+      if (answer === '') socket.destroy()
+      else socket.end(answer)
+    })
+    socket.on('error', () => undefined)
+  }).listen(0, '127.0.0.1')
+  await once(daemon, 'listening')
+  t.teardown(() => daemon.close())
+  const scan = createScan({ host: '127.0.0.1', port: portOf(daemon) })
+  const ask = () => scan({ bytes: Readable.from([Buffer.from('ab'), Buffer.from('c')]), size: 3 })
+  t.strictSame(await ask(), { verdict: 'clean' })
+  t.equal(heard[0]?.toString('latin1'), 'zINSTREAM\0\0\0\0\x02ab\0\0\0\x01c\0\0\0\0')
+  answer = 'stream: Eicar-Signature FOUND\0'
+  t.strictSame(await ask(), { verdict: 'infected', name: 'Eicar-Signature' })
+  answer = 'INSTREAM size limit exceeded. ERROR\0'
+  t.strictSame(await ask(), { verdict: 'too large' })
+  for (const wrong of ['stream: ERROR\0', '']) {
+    answer = wrong
+    await t.rejects(ask())
+  }
+  daemon.close()
+  await t.rejects(createScan({ path: '/nowhere/clamd.ctl' })({ bytes: Readable.from([]), size: 0 }))
+})

@@ -1,0 +1,18 @@
+export const words = {
+  files: 'Files',
+  filesIntro: 'Files that go with what you send, such as terms beside an invoice: a mail names them by their id. A file is kept for 24 ' +
+    'hours, and for 30 days once it was sent.',
+  filesNone: 'There is no file.',
+  fileChosen: 'File',
+  fileHelp: '50 MiB at most.',
+  fileUpload: 'Upload',
+  fileUploaded: 'The file is there. Its id is {id}.',
+  fileRefused: 'The file was not taken.',
+  fileName: 'Name',
+  fileId: 'Id',
+  fileType: 'Type',
+  fileSize: 'Size in bytes',
+  fileExpires: 'Kept until',
+  fileRemove: 'Remove',
+  fileRemoveOf: 'Remove {name}'
+}

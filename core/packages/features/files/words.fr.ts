@@ -1,0 +1,20 @@
+import type { words as en } from './words.en.ts'
+
+export const words: Readonly<Record<keyof typeof en, string>> = {
+  files: 'Fichiers',
+  filesIntro: 'Les fichiers qui accompagnent vos envois, comme des conditions avec une facture : un message les désigne par leur ' +
+    'identifiant. Un fichier est gardé 24 heures, et 30 jours une fois envoyé.',
+  filesNone: 'Il n’y a aucun fichier.',
+  fileChosen: 'Fichier',
+  fileHelp: '50 Mio au plus.',
+  fileUpload: 'Envoyer le fichier',
+  fileUploaded: 'Le fichier est là. Son identifiant est {id}.',
+  fileRefused: 'Le fichier n’a pas été pris.',
+  fileName: 'Nom',
+  fileId: 'Identifiant',
+  fileType: 'Type',
+  fileSize: 'Taille en octets',
+  fileExpires: 'Gardé jusqu’au',
+  fileRemove: 'Supprimer',
+  fileRemoveOf: 'Supprimer {name}'
+}

@@ -1,0 +1,116 @@
+import type { DocumentHandle, JsonObject, Problem } from '@dispatch/common'
+import type { StoredFile } from '@dispatch/files'
+import type { Actor } from '../access/account.ts'
+import { isUnbounded, maySee, sightOf } from '../access/permissions.ts'
+import { refusal } from '../contract/errors.ts'
+import { type DocumentSource, type Enclosed, type Enclosure, placeOf } from '../services/enclosures.ts'
+import { services } from '../services/index.ts'
+import type { ServiceName } from '../services/names.ts'
+import type { Database } from '../store/db/database.ts'
+import { findDispatch, findDocument } from '../store/dispatch/dispatch-views.ts'
+import type { ResolvedRequest, ResolvedStep } from './plan/resolve.ts'
+import { documentHandleOf, storedDocument, storedFile } from './run/stored-document.ts'
+
+/** A file that a company has uploaded, and who did. `test`: with a test key. */
+export type UploadedFile = { document: DocumentHandle, stored: StoredFile, userId: number, test: boolean }
+
+/** The files that companies have uploaded for their dispatches. A feature brings it. */
+export type FileShelf = {
+  /** Undefined where the company has no such file, or has it no longer. */
+  find: (companyId: number, fileId: string) => Promise<UploadedFile | undefined>
+  /** Keeps files as long as the document of a dispatch that is asked for now. Answers those that are there. */
+  keep: (companyId: number, fileIds: readonly string[]) => Promise<readonly string[]>
+}
+
+type Sources = { database: Database, shelves: readonly FileShelf[] }
+
+/** A step as its fields name documents. `at`: where a field of it stands in the request. */
+type Naming = { service: ServiceName, fields: JsonObject, at?: (field: string) => string }
+
+const placeIn = (service: ServiceName) => (field: string): string => `/${service}/${field}`
+
+/** The documents beside its own that the fields of a step name. */
+export function enclosuresOf ({ service, fields }: Naming): Enclosure[] {
+  return services[service].encloses?.(fields) ?? []
+}
+
+/**
+ * The documents that the fields of a step name, found. `actor`: who may only name what they may see; left out where that was checked
+ * before. Throws `validation_failed` with those that are not there.
+ */
+export async function findEnclosed (sources: Sources, companyId: number, step: Naming, actor?: Actor): Promise<Enclosed[]> {
+  const problems: Problem[] = []
+  const found: Enclosed[] = []
+  for (const enclosure of enclosuresOf(step)) {
+    const document = await findSource(sources, companyId, enclosure, actor)
+    if (document === undefined) problems.push(missing(enclosure, placeOf(enclosure, step.at ?? placeIn(step.service))))
+    else found.push({ ...enclosure, document })
+  }
+  if (problems.length > 0) throw refusal('validation_failed', problems)
+  return found
+}
+
+/** A document that a request names; undefined where there is none, or none any more. */
+async function findSource (
+  { database, shelves }: Sources,
+  companyId: number,
+  { fileId, documentId = '' }: DocumentSource,
+  actor: Actor | undefined
+): Promise<DocumentHandle | undefined> {
+  if (fileId !== undefined) return (await findVisibleFile(shelves, companyId, fileId, actor))?.document
+  const row = await findDocument(database, companyId, documentId)
+  if (row === undefined || row.expires_at <= await database.time()) return undefined
+  if (actor !== undefined && !isUnbounded(sightOf(actor))) {
+    const dispatch = await findDispatch(database, companyId, row.dispatch_id)
+    if (dispatch === undefined || !maySee(actor, dispatch)) return undefined
+  }
+  return documentHandleOf(storedDocument(row))
+}
+
+async function findVisibleFile (
+  shelves: readonly FileShelf[],
+  companyId: number,
+  fileId: string,
+  actor: Actor | undefined
+): Promise<UploadedFile | undefined> {
+  const file = await shelves[0]?.find(companyId, fileId)
+  const { userId, test } = actor === undefined ? {} : sightOf(actor)
+  if (file === undefined || (userId !== undefined && userId !== file.userId) || (test === true && !file.test)) return undefined
+  return file
+}
+
+function missing ({ fileId }: DocumentSource, place: string): Problem {
+  return fileId === undefined
+    ? { path: `${place}/documentId`, code: 'not_found', message: 'There is no document with this id, or none any more.' }
+    : {
+      path: `${place}/fileId`,
+      code: 'not_found',
+      message: 'There is no file with this id, or none any more: one that no dispatch uses is kept for 24 hours.'
+    }
+}
+
+/** The steps of a request with the documents that their fields name. Throws `validation_failed` with those that are not there. */
+export async function withEnclosed (sources: Sources, actor: Actor, draft: ResolvedRequest): Promise<ResolvedRequest> {
+  const all = [...draft.steps, ...draft.deferred]
+  if (all.every((step) => enclosuresOf(step).length === 0)) return draft
+  const fill = (steps: readonly ResolvedStep[]): Promise<ResolvedStep[]> =>
+    Promise.all(steps.map(async (step) => ({ ...step, enclosed: await findEnclosed(sources, actor.companyId, step, actor) })))
+  return { ...draft, steps: await fill(draft.steps), deferred: await fill(draft.deferred) }
+}
+
+/** Keeps the files that the steps of a dispatch name for as long as it may need them. Throws `validation_failed` where one has gone. */
+export async function keepFiles (shelves: readonly FileShelf[], companyId: number, steps: readonly Naming[]): Promise<void> {
+  const named = steps.flatMap((step) =>
+    enclosuresOf(step).map((enclosure) => ({ ...enclosure, place: placeOf(enclosure, step.at ?? placeIn(step.service)) }))
+  ).filter(({ fileId }) => fileId !== undefined)
+  if (named.length === 0) return
+  const kept = await shelves[0]?.keep(companyId, [...new Set(named.flatMap(({ fileId }) => fileId ?? []))]) ?? []
+  const gone = named.filter(({ fileId = '' }) => !kept.includes(fileId))
+  if (gone.length > 0) throw refusal('validation_failed', gone.map((one) => missing(one, one.place)))
+}
+
+/** The stored bytes of a document by its id: that of a dispatch, or a file; undefined where there is neither. */
+export async function findStored ({ database, shelves }: Sources, companyId: number, id: string): Promise<StoredFile | undefined> {
+  const document = await findDocument(database, companyId, id)
+  return document === undefined ? (await shelves[0]?.find(companyId, id))?.stored : storedFile(document)
+}
