@@ -8,19 +8,9 @@ import { services } from '../services/index.ts'
 import type { ServiceName } from '../services/names.ts'
 import type { Database } from '../store/db/database.ts'
 import { findDispatch, findDocument } from '../store/dispatch/dispatch-views.ts'
+import type { FileShelf, UploadedFile } from './file-shelf.ts'
 import type { ResolvedRequest, ResolvedStep } from './plan/resolve.ts'
 import { documentHandleOf, storedDocument, storedFile } from './run/stored-document.ts'
-
-/** A file that a company has uploaded, and who did. `test`: with a test key. */
-export type UploadedFile = { document: DocumentHandle, stored: StoredFile, userId: number, test: boolean }
-
-/** The files that companies have uploaded for their dispatches. A feature brings it. */
-export type FileShelf = {
-  /** Undefined where the company has no such file, or has it no longer. */
-  find: (companyId: number, fileId: string) => Promise<UploadedFile | undefined>
-  /** Keeps files as long as the document of a dispatch that is asked for now. Answers those that are there. */
-  keep: (companyId: number, fileIds: readonly string[]) => Promise<readonly string[]>
-}
 
 type Sources = { database: Database, shelves: readonly FileShelf[] }
 

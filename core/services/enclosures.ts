@@ -1,7 +1,6 @@
 import { type DocumentHandle, Line, pointer, type Problem, Uuid } from '@dispatch/common'
 import { type Static, type TProperties, Type } from 'typebox'
 import { checkMost } from './limits.ts'
-import type { ProviderFacts } from './service.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -63,7 +62,7 @@ export function placeOf ({ field, index }: Pick<Enclosure, 'field' | 'index'>, a
 export function checkEnclosed (
   enclosed: readonly Enclosed[],
   at: (field: string) => string,
-  provider: ProviderFacts<unknown>,
+  provider: { code: string },
   { most, maxSize, types }: EnclosureLimits
 ): Problem[] {
   const [first] = enclosed

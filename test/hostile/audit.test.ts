@@ -569,6 +569,8 @@ const exceptions: Record<string, string> = {
     'A vendor speaks: what it says stands in the timeline of the dispatch.',
   'POST /api/v1/batches': 'Takes in dispatches, which stand in the list of batches with who has sent them.',
   'POST /unsubscribe': 'A recipient speaks, who is nobody\'s user: the suppression says so.',
+  'POST /api/v1/files': 'Keeps a file for a day; the dispatch that uses it is a record of its own.',
+  'DELETE /api/v1/files/{id}': 'Takes a file away that would go by itself.',
   'POST /api/v1/e-invoices/read': 'Reads a file, and stores nothing.',
   'POST /api/v1/drafts': 'Keeps what somebody writes, for themselves: nobody is sent anything.',
   'PUT /api/v1/drafts/{id}': 'The same, again and again while they type.',

@@ -314,6 +314,7 @@ await t.test('the answers fit their schemas', async (t) => {
   }, admin)
   const text = { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message: 'Hello' } }
   const { body: proposal } = await service.send('POST', '/api/v1/proposals', { body: { service: 'sms', request: text } }, admin)
+  const { body: file } = await service.send('POST', '/api/v1/files', { body: 'Hello', headers: { 'content-type': 'text/plain' } }, admin)
   const { body: suppression } = await service.send('POST', '/api/v1/suppressions', {
     body: { channel: 'email', address: 'ada@example.com' }
   }, admin)
@@ -324,6 +325,7 @@ await t.test('the answers fit their schemas', async (t) => {
     '/batches/{id}': `/batches/${String(batch.batchId)}`,
     '/proposals/{id}': `/proposals/${String(proposal.id)}`,
     '/contacts/{id}': `/contacts/${String(contact.id)}`,
+    '/files/{id}': `/files/${String(file.id)}`,
     '/suppressions/{id}': `/suppressions/${String(suppression.id)}`,
     '/drafts/{id}': `/drafts/${String(draft.id)}`,
     '/templates/{id}': '/templates/1',

@@ -101,6 +101,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/templates/:id': ({ templateIds: [first, ...others] }) =>
     own(...[`${String(first)}?format=HTML`, first, ...others].map((id) => `/templates/${String(id)}`)),
   '/templates/:id/difference': ({ templateIds: [id] }) => own(`/templates/${String(id)}/difference?from=1&to=2`),
+  '/files': () => admin('/files'),
   '/suppressions': () => admin('/suppressions', '/suppressions?search=nobody'),
   '/suppressions/:id': ({ suppressionId }) => own(`/suppressions/${suppressionId}`),
   '/suppressions/templates': () => admin('/suppressions/templates'),

@@ -12,8 +12,8 @@ import { contradictionIn } from './types.ts'
 /** Files that companies upload for their dispatches. */
 export type UploadedFiles = FileShelf & {
   /**
-   * Stores a file. Throws `validation_failed` for one that is not what it says, that a scanner refuses, or that the company has no room for;
-   * `service_unavailable` where the scanner does not answer; and what the stream throws. Then nothing of it is kept.
+   * Stores a file. Throws `validation_failed` for one that is not what it says, that a scanner refuses, or that the company has no room
+   * for; `service_unavailable` where the scanner does not answer; and what the stream throws. Then nothing of it is kept.
    */
   add: (actor: Actor, file: { bytes: Readable, filename: string, contentType: string }) => Promise<FileView>
   list: (actor: Actor, page: { limit: number, after?: string | undefined }) => Promise<FileView[]>
@@ -29,7 +29,7 @@ export const uploadedFiles = token<UploadedFiles>('uploadedFiles')
 
 const hour = 3_600_000
 const day = 24 * hour
-/** Milliseconds: a file that no dispatch uses; one that a dispatch uses; and how much of that may have passed before it is written again. */
+/** Milliseconds: a file that no dispatch uses, one that a dispatch uses, and how much of that may have passed before it is renewed. */
 const [unused, used, slack] = [day, 30 * day, day]
 /** Bytes without a row are removed when their folder is this many days old. */
 const lookedInto = [2, 3, 4]

@@ -34,7 +34,7 @@ export function createScan (place: { url: string } | ClamdPlace): Scan {
 
 /** `stream: OK`, `stream: Eicar-Signature FOUND`, `INSTREAM size limit exceeded. ERROR`: clamd(8). */
 function verdictOf (answer: string): Verdict {
-  if (/: OK$/.test(answer)) return { verdict: 'clean' }
+  if (answer.endsWith(': OK')) return { verdict: 'clean' }
   const name = /^[^:]*: (.+) FOUND$/.exec(answer)?.[1]
   if (name !== undefined) return infected(name)
   if (/size limit exceeded/i.test(answer)) return { verdict: 'too large' }

@@ -148,7 +148,7 @@ await t.test('a mail carries files that were uploaded, the document of another d
   await remove(logo.body.id)
 })
 
-await t.test('a file that is not what it says, holds a virus, is empty, too large or a form of another kind leaves nothing behind', async (t) => {
+await t.test('a file that is not what it says, holds a virus, is empty or too large, and any other form leave nothing behind', async (t) => {
   const before = await stored()
   const refused: [ask: () => Promise<Answer>, status: number, path: string, code: string][] = [
     [() => upload(picture, 'invoice.pdf'), 422, '/file', 'not_what_it_says'],
@@ -239,7 +239,7 @@ await t.test('a provider says how many files it takes, of which types, and how l
   for (const { body: { id } } of [terms, logo, large]) await remove(id)
 })
 
-await t.test('a file that no dispatch uses goes after 24 hours, one that is used after 30 days, and what was never recorded too', async (t) => {
+await t.test('a file that no dispatch uses goes after 24 hours, one that is used after 30 days, and what was never recorded', async (t) => {
   const [unused, used] = [await upload(pdf, 'x.pdf'), await upload(pdf, 'y.pdf')]
   has(t, await sendMail([{ fileId: used.body.id }]), { status: 200 })
   clock.advance(2 * day)
