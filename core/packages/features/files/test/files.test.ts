@@ -148,7 +148,7 @@ await t.test('a mail carries files that were uploaded, the document of another d
   await remove(logo.body.id)
 })
 
-await t.test('a file that is not what it says, holds a virus, is empty or too large, and any other form leave nothing behind', async (t) => {
+await t.test('a file that is not what it says, holds a virus, is empty or too large, and another form leave nothing behind', async (t) => {
   const before = await stored()
   const refused: [ask: () => Promise<Answer>, status: number, path: string, code: string][] = [
     [() => upload(picture, 'invoice.pdf'), 422, '/file', 'not_what_it_says'],
