@@ -121,6 +121,8 @@ void t.test('every variable says what it says', (t) => {
     DISPATCH_TRUSTED_PROXIES: ' 10.0.0.2, fd00::/8',
     DISPATCH_SECURITY_CONTACT: 'security@example.com',
     DISPATCH_PRICES: ' invoicing = 2,',
+    DISPATCH_FILES_QUOTA: '5',
+    DISPATCH_SCAN_URL: 'clamd://scanner',
     DISPATCH_RETENTION_DAYS: '7',
     DISPATCH_FORGET_MONTHS: '3',
     DISPATCH_WORKER: 'off',
@@ -160,6 +162,8 @@ void t.test('every variable says what it says', (t) => {
     allowedNetworks: [],
     limits: { auth: 0, dispatch: 500, validation: 20, requests: 10_000 },
     webhookAuth: {},
+    filesQuota: 5 * 1024 * 1024,
+    scan: { host: 'scanner', port: 3310 },
     retentionDays: 7,
     forgetMonths: 3,
     runsWorker: false,
@@ -326,5 +330,17 @@ void t.test('several hosts of a database are taken as libpq writes them', (t) =>
 
 void t.test('a refused DATABASE_URL is not repeated: it may hold a password', (t) => {
   t.throws(() => readConfig({ DATABASE_URL: 'mysql://user:geheim@db/dispatch' }), { message: /^(?!.*geheim)/ })
+  t.end()
+})
+
+void t.test('a scanner of files is at an address, a port or a socket; a quota is a whole number of MiB', (t) => {
+  const scanOf = (text: string): unknown => readConfig({ DISPATCH_SCAN_URL: text }).scan
+  t.same(scanOf('https://scan.example.com/scan'), { url: 'https://scan.example.com/scan' })
+  t.same(scanOf('clamd://scanner:99'), { host: 'scanner', port: 99 })
+  t.same(scanOf('clamd:/run/clamav/clamd.ctl'), { path: '/run/clamav/clamd.ctl' })
+  for (const wrong of ['scanner', 'ftp://scanner', 'clamd://scanner/x', 'clamd:', 'clamd://user@scanner']) {
+    t.throws(() => scanOf(wrong), ConfigError, wrong)
+  }
+  for (const wrong of ['0', '-1', '1.5', '1 MiB']) t.throws(() => readConfig({ DISPATCH_FILES_QUOTA: wrong }), ConfigError, wrong)
   t.end()
 })
