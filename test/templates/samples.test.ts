@@ -31,8 +31,12 @@ const paged = ['invoicing', 'postal', 'esign', 'file']
 const unseen = /\/(electronicAddress|businessProcess|taxCategory|scheme|code)$/
 
 for (const { folder, service, samples, compiled } of templates) {
-  void t.test(`${folder}: there is a sample in English and one in French`, (t) => {
-    t.same(Object.entries(samples).map(([name, { language }]) => [name, language]), [['sample', undefined], ['sample.fr', 'fr']])
+  void t.test(`${folder}: there is a sample in English and one in French, of an invoice one in each language`, (t) => {
+    const others = folder === 'invoice' || folder === 'e-invoice' ? ['de', 'es', 'fr', 'it', 'nl'] : ['fr']
+    t.same(Object.entries(samples).map(([name, { language }]) => [name, language]).sort(), [
+      ['sample', undefined],
+      ...others.map((language) => [`sample.${language}`, language])
+    ])
     t.end()
   })
 

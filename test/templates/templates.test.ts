@@ -8,7 +8,7 @@ import { partsOf } from '../../core/packages/documents/test/office-support.ts'
 import { made, pagesOf, wordsOf } from '../../core/packages/documents/test/support.ts'
 import { checkEInvoice } from '../../core/packages/einvoice/rules/check.ts'
 import { checkInvoice } from '../../core/services/invoicing/invoice.ts'
-import { contains, has } from '../support/matching.ts'
+import { contains, has, lacks } from '../support/matching.ts'
 import { allShipped, shipped, without } from './shipped.ts'
 
 const templates = await allShipped()
@@ -136,7 +136,8 @@ void t.test('the page of a French e-invoice says the kind of its supply, and whe
 })
 
 void t.test('every language that a template takes is one that its texts are in', (t) => {
-  const tag = fc.oneof(fc.stringMatching(/^(en|fr)(-[A-Za-z0-9]{2,8}){0,3}$/), fc.constantFrom('en', 'fr-CH', 'en-Latn-GB', 'fr-419'))
+  const tag = fc.oneof(fc.stringMatching(/^(en|fr|de|it|es|nl)(-[A-Za-z0-9]{2,8}){0,3}$/),
+    fc.constantFrom('en', 'fr-CH', 'en-Latn-GB', 'fr-419'))
   const fits = templates.map((template) => ({ ...template, fit: compileJsonSchema(template.schema) }))
   fc.assert(fc.property(tag, (language) => {
     for (const { folder, sample, compiled, fit } of fits) {
@@ -205,14 +206,24 @@ void t.test('what fits the schema of a shared template can be put into it: that 
   t.end()
 })
 
+const languages = ['en', 'fr', 'de', 'it', 'es', 'nl']
+
 void t.test('every template speaks the same languages, and says which it does not', (t) => {
   for (const { folder, source, schema, sample, compiled } of templates) {
-    t.same(Object.keys(source.texts ?? {}), ['en', 'fr'], folder)
-    has(t, compileJsonSchema(schema)({ ...sample, language: 'de' }), { ok: false, problems: [{ path: '/language' }] }, folder)
-    t.throws(() => compiled.resolve({ ...sample, language: 'de' }), /The template has no texts for "de"/, folder)
+    t.same(Object.keys(source.texts ?? {}), languages, folder)
+    has(t, compileJsonSchema(schema)({ ...sample, language: 'pl' }), { ok: false, problems: [{ path: '/language' }] }, folder)
+    t.throws(() => compiled.resolve({ ...sample, language: 'pl' }), /The template has no texts for "pl"/, folder)
     t.equal(compiled.resolve({ ...sample, language: 'en-US' }).title, compiled.resolve(sample).title, folder)
   }
   t.end()
+})
+
+void t.test('each language has words of its own, which are shown whole', async (t) => {
+  for (const { folder, sample, compiled } of templates) {
+    const shown = await Promise.all(languages.map(async (language) => (await made('text', compiled, { ...sample, language })).text))
+    t.equal(new Set(shown).size, languages.length, folder)
+    for (const text of shown) lacks(t, text, /undefined|\bnull\b|NaN|\{\{|\{%|%\}/, folder)
+  }
 })
 
 const vocabularies = templates.filter(({ vocabulary }) => vocabulary === 'invoice')
@@ -342,7 +353,7 @@ void t.test('invoice: the law of France has its lines where the data have them',
 })
 
 void t.test('a draft says so across the page', async (t) => {
-  for (const [language, word] of [['en-GB', 'DRAFT'], ['fr', 'PROJET']] as const) {
+  for (const [language, word] of [['en-GB', 'DRAFT'], ['fr', 'PROJET'], ['de', 'ENTWURF']] as const) {
     const { compiled, sample } = await shipped('quote')
     contains(t, await wordsOf(await made('pdf', compiled, { ...sample, language, draft: true })), new RegExp(word))
   }

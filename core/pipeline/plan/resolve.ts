@@ -3,7 +3,7 @@ import type { Actor } from '../../access/account.ts'
 import { requireService } from '../../access/permissions.ts'
 import { type Choice, type ChoiceContext, chooseListed, chooseProvider, type ListedChoice } from '../../configuration/choose.ts'
 import { refusal } from '../../contract/errors.ts'
-import { usualVersion, type Version } from '../../contract/versions.ts'
+import { isSince, usualVersion, type Version } from '../../contract/versions.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import type { DispatchRequest, RequestStep, Stated } from '../../requests/request.ts'
 import type { Enclosed } from '../../services/enclosures.ts'
@@ -14,6 +14,7 @@ import type { StoredConfiguration } from '../../store/configuration/configuratio
 import type { PipelineDependencies } from '../dependencies.ts'
 import { factsTemplateOf } from '../facts.ts'
 import type { TemplateContent } from '../step.ts'
+import { inSellerLanguage } from './seller-language.ts'
 
 /**
  * A request with the templates and providers that it names, before the rules are checked. `test`: nothing real comes of it. `sandbox`: its
@@ -76,11 +77,14 @@ export async function resolveRequest (
     disk: catalogs.disk ?? false,
     problemsOf: (provider, configuration) => catalogs.problemsOf(companyId, provider, configuration)
   }
+  const contentOf = async (named: NonNullable<RequestStep['template']>): Promise<ResolvedTemplate> => {
+    const { data, path } = named
+    const template = await catalogs.templates.find(companyId, named)
+    return { data: isSince('1.1.0', catalogs.version ?? usualVersion) ? inSellerLanguage(template, data) : data, path, template }
+  }
   const resolve = async ({ template, ...step }: RequestStep): Promise<StatedStep> => ({
     ...step,
-    ...(template === undefined
-      ? {}
-      : { template: { data: template.data, path: template.path, template: await catalogs.templates.find(companyId, template) } }),
+    ...(template === undefined ? {} : { template: await contentOf(template) }),
     ...(needsProvider(step.service) ? choicesFor(chooser, actor, step) : {})
   })
   return {

@@ -5,6 +5,7 @@ import { createTemplates } from '../../../core/packages/features/templates/servi
 import { tablesIn } from '../../../core/packages/features/templates/store/tables.ts'
 import { createTemplateStore } from '../../../core/packages/features/templates/store/templates.ts'
 import { type ResolveDependencies, resolveRequest } from '../../../core/pipeline/plan/resolve.ts'
+import { inSellerLanguage } from '../../../core/pipeline/plan/seller-language.ts'
 import { createRequestReader } from '../../../core/requests/request.ts'
 import type { ServiceName } from '../../../core/services/names.ts'
 import { createConfigurations } from '../../../core/store/configuration/configurations.ts'
@@ -89,4 +90,23 @@ await t.test('a request without a template needs none, and a file needs no provi
     template: { path: '/fileContent/data' },
     choice: undefined
   }])
+})
+
+void t.test('from 1.1.0 on, the seller\'s country decides the language that the data leave out; 1.0.1 takes the template\'s', async (t) => {
+  const languageIn = async (data: object, version?: '1.1.0'): Promise<unknown> => {
+    const request = createRequestReader(['invoicing'])({ documentType: 'INVOICE', template: { id: 1, data } })
+    const { steps: [step] } = await resolveRequest({ ...catalogs, ...(version === undefined ? {} : { version }) }, actorOf(demo), request)
+    return step?.template?.data['language']
+  }
+  for (const [country, language] of [['DE', 'de'], ['AT', 'de'], ['FR', 'fr'], ['IT', 'it'], ['ES', 'es'], ['NL', 'nl'], ['BE',
+    undefined]])
+  {
+    t.equal(await languageIn({ seller: { country } }, '1.1.0'), language, String(country))
+  }
+  t.equal(await languageIn({ seller: { country: 'DE' } }), undefined)
+  t.equal(await languageIn({ seller: { country: 'DE' }, language: 'en' }, '1.1.0'), 'en')
+  t.equal(await languageIn({}, '1.1.0'), undefined)
+  t.strictSame(inSellerLanguage({ source: { name: 'a', service: 'file', locale: 'en', body: [], texts: { de: {} } } }, {
+    seller: { country: 'DE' }
+  }), { seller: { country: 'DE' } }, 'a template that chooses its language itself')
 })

@@ -27,11 +27,15 @@ export function compileLanguage (locale: string, site: CompileContext): (scope: 
 }
 
 /**
- * The facts about a template's language without data: the locale (the first of the languages, where the data choose), and all languages.
+ * The facts about a template's language without data: the locale, and all languages. Where the data choose, the locale is the language that
+ * they get without a choice, as its expression says it (`default: 'en-GB'`), else the first.
  */
 export function languagesOf ({ locale, texts = {} }: Pick<TemplateSource, 'locale' | 'texts'>): { locale: string, languages: string[] } {
   const languages = Object.keys(texts)
-  return { locale: hasExpressions(locale) ? languages[0] ?? locale : locale, languages }
+  if (!hasExpressions(locale)) return { locale, languages }
+  const [, usual = ''] = /\bdefault:\s*["']([A-Za-z0-9-]+)["']/.exec(locale) ?? []
+  const tag = canonicalLanguage(usual)
+  return { locale: (tag === undefined ? undefined : lookupLanguage(tag, languages)) ?? languages[0] ?? locale, languages }
 }
 
 /** A locale in the template itself is wrong for all data, or for none. */

@@ -118,7 +118,7 @@ export const TemplateView = Type.Object({
   alsoFor: Type.Optional(Type.Array(Type.String(), { description: 'The other services that it is made for.' })),
   documentType: Type.Optional(Type.String()),
   formats: Type.Array(Type.String()),
-  locale: Type.String({ description: 'A language tag (BCP 47); the first, if the data choose.' }),
+  locale: Type.String({ description: 'A language tag (BCP 47); if the data choose, the one that they get without a choice.' }),
   languages: Type.Array(Type.String(), { description: 'The languages that the data may choose.' }),
   schema: AnyJsonObject,
   sample: AnyJsonObject,

@@ -36,7 +36,7 @@ await t.test('a template is read with the schema of its data and a sample', asyn
     documentType: 'INVOICE',
     formats: ['PDF', 'DOCX', 'XLSX', 'HTML'],
     locale: 'en',
-    languages: ['en', 'fr'],
+    languages: ['de', 'en', 'es', 'fr', 'it', 'nl'],
     schema: await shipped('invoice/schema.json'),
     sample: await shipped('invoice/sample.json'),
     updatedAt: '',
