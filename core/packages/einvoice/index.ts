@@ -16,6 +16,13 @@ export { type InvoiceFile, largestInvoice, type LostPart, type PlacedProblem, re
   type RecomputedTotals } from './parse/invoice-file.ts'
 export { UnreadableInvoice } from './parse/unreadable.ts'
 
+// Statuses of French invoices, as platforms tell them (CDAR).
+export { readStatus } from './lifecycle/read-status.ts'
+export { writeStatus } from './lifecycle/write-status.ts'
+export { BrokenStatus, checkStatus, type InvoiceStatus, type StatusAmount, type StatusDetail,
+  type StatusParty } from './lifecycle/status.ts'
+export { isStatusCode, type StatusCode, statusCodes } from './lifecycle/status-codes.ts'
+
 // Facts: formats, profiles, countries.
 export { type EInvoiceFormat, eInvoiceFormats, type EInvoiceProfile, eInvoiceProfiles } from './model/profiles.ts'
 export { countryCodes } from './model/codes.ts'

@@ -23,6 +23,7 @@ const prefixes: Readonly<Record<string, string>> = {
   [`${oasis}CommonBasicComponents-2`]: 'cbc:',
   [`${oasis}CommonExtensionComponents-2`]: 'ext:',
   [`${unece}CrossIndustryInvoice:100`]: 'rsm:',
+  [`${unece}CrossDomainAcknowledgementAndResponse:100`]: 'rsm:',
   [`${unece}ReusableAggregateBusinessInformationEntity:100`]: 'ram:',
   [`${unece}QualifiedDataType:100`]: 'qdt:',
   [`${unece}UnqualifiedDataType:100`]: 'udt:'

@@ -1,0 +1,104 @@
+import t from 'tap'
+import { BrokenStatus, checkStatus, type InvoiceStatus, readStatus, statusCodes, UnreadableInvoice, writeStatus } from '../index.ts'
+import { reasonedStatuses } from '../lifecycle/status-codes.ts'
+
+const siren = (id: string): { id: string, scheme: string } => ({ id, scheme: '0002' })
+const seller = { role: 'SE', id: siren('732829320'), name: 'Atelier Boréal', address: { id: '732829320_STATUTS', scheme: '0225' } }
+const buyer = { role: 'BY', id: siren('404833048'), name: 'Létang & Fils', address: { id: '404833048', scheme: '0225' } }
+
+/** What the seller says who has got the money. */
+const collected: InvoiceStatus = {
+  id: 'F-1_212_20260802100000',
+  process: 'REGULATED',
+  code: '212',
+  name: 'Encaissée',
+  issued: '2026-08-02T10:05:00',
+  at: '2026-08-02T10:00:00',
+  invoice: { number: 'F-1', type: '380', date: '2026-07-01', received: '2026-07-01T15:10:00', seller: siren('732829320') },
+  sender: { role: 'WK' },
+  issuer: { role: 'SE', id: siren('732829320'), name: 'Atelier Boréal' },
+  recipients: [buyer, { role: 'DFH', id: { id: '9998', scheme: '0238' }, name: 'PPF' }],
+  details: [{ amounts: [{ kind: 'MEN', amount: '12000.00', currency: 'EUR', rate: '20.00' }] }]
+}
+
+/** The same invoice in another status, as its phase is told. */
+function inStatus (code: string, more: Partial<InvoiceStatus> = {}): InvoiceStatus {
+  const { phase, name } = statusCodes[code as unknown as keyof typeof statusCodes]
+  return {
+    ...collected,
+    id: `F-1_${code}`,
+    code,
+    name,
+    issuer: phase === '305' ? { role: 'WK' } : { role: buyer.role, id: buyer.id },
+    recipients: [seller],
+    details: [],
+    ...more
+  }
+}
+
+void t.test('each status of the life cycle is written, and read as it was', (t) => {
+  for (const code of Object.keys(statusCodes)) {
+    const { reasons: [reasonCode] = [] } = { reasons: [], ...statusCodes[code as unknown as keyof typeof statusCodes] }
+    const details = code === '212'
+      ? collected.details
+      : reasonedStatuses.has(code) && reasonCode !== undefined
+      ? [{ reasonCode, reason: 'Why', actionCode: 'NIN', action: 'What', amounts: [{ kind: 'DIV', of: 'BT-152', rate: '10', isChanged: true }] }]
+      : []
+    const status = inStatus(code, { details })
+    t.strictSame(checkStatus(status), [], code)
+    t.strictSame(readStatus(Buffer.from(writeStatus(status))), [status], code)
+  }
+  t.end()
+})
+
+void t.test('what is paid stands in the message with its rate, and when', (t) => {
+  const xml = writeStatus(collected)
+  for (const part of [
+    '<ram:ID>urn.cpro.gouv.fr:1p0:CDV:invoice</ram:ID>',
+    '<ram:TypeCode>23</ram:TypeCode>',
+    '<ram:ProcessConditionCode>212</ram:ProcessConditionCode><ram:ProcessCondition>Encaissée</ram:ProcessCondition>',
+    '<ram:ValueAmount currencyID="EUR">12000.00</ram:ValueAmount><ram:ValuePercent>20.00</ram:ValuePercent>',
+    '<udt:DateTimeString format="204">20260802100500</udt:DateTimeString>',
+    '<qdt:DateTimeString format="102">20260701</qdt:DateTimeString>'
+  ]) t.ok(xml.includes(part), part)
+  t.end()
+})
+
+void t.test('a status that breaks a rule of the platforms is not written, and the rule is named', (t) => {
+  const cases: [string, InvoiceStatus][] = [
+    ['BR-FR-04 /invoice/type', { ...collected, invoice: { ...collected.invoice, type: '326' } }],
+    ['BR-FR-CDV-03 /id', { ...collected, id: '' }],
+    ['BR-FR-CDV-07 /issuer/id', { ...collected, issuer: { role: 'SE' } }],
+    ['BR-FR-CDV-07 /issuer/id', inStatus('200', { issuer: { role: 'WK', id: siren('1') } })],
+    ['BR-FR-CDV-08 /recipients', { ...collected, recipients: [{ role: 'BY' }] }],
+    ['BR-FR-CDV-10 /invoice/number', { ...collected, invoice: { ...collected.invoice, number: '' } }],
+    ['BR-FR-CDV-11 /invoice/date', { ...collected, invoice: { number: 'F-1', type: '380', seller: siren('732829320') } }],
+    ['BR-FR-CDV-13 /invoice/seller', { ...collected, invoice: { number: 'F-1', type: '380', date: '2026-07-01' } }],
+    ['BR-FR-CDV-14 /details', { ...collected, details: [] }],
+    ['BR-FR-CDV-14 /details', { ...collected, details: [{ amounts: [{ kind: 'MEN', amount: '1' }] }] }],
+    ['BR-FR-CDV-15 /details', inStatus('210')],
+    ['BR-FR-CDV-CL-01 /process', { ...collected, process: 'S1' }],
+    ['BR-FR-CDV-CL-02 /sender/role', inStatus('200', { sender: { role: 'SE' } })],
+    ['BR-FR-CDV-CL-03 /issuer/role', inStatus('205', { issuer: { role: 'XX', id: siren('1') } })],
+    ['BR-FR-CDV-CL-04 /recipients', inStatus('205', { recipients: [{ ...seller, role: 'XX' }] })],
+    ['BR-FR-CDV-CL-09 /details', inStatus('208', { details: [{ reasonCode: 'DOUBLON' }] })],
+    ['BR-FR-CDV-CL-10 /details', inStatus('205', { details: [{ actionCode: 'XXX' }] })],
+    ['BR-FR-CDV-CL-11 /details', inStatus('205', { details: [{ amounts: [{ kind: 'XXX' }] }] })]
+  ]
+  for (const [expected, status] of cases) {
+    t.strictSame(checkStatus(status).map(({ code, path }) => `${code} ${path}`), [expected])
+    t.throws(() => writeStatus(status), BrokenStatus)
+  }
+  t.end()
+})
+
+void t.test('a message about several invoices has a status of each, and one of nothing is told', (t) => {
+  const xml = writeStatus(collected)
+  const reference = /<ram:ReferenceReferencedDocument>.*<\/ram:ReferenceReferencedDocument>/s.exec(xml)?.[0] ?? ''
+  const both = xml.replace(reference, reference + reference.replace('>F-1<', '>F-2<').replace('>212<', '>299<'))
+  t.strictSame(readStatus(Buffer.from(both)).map(({ code, invoice }) => [code, invoice.number]), [['212', 'F-1'], ['299', 'F-2']])
+  for (const bytes of ['<a/>', 'x', '<!DOCTYPE a><a/>', xml.replaceAll('ExchangedDocument>', 'Other>'), ' '.repeat(6_000_000)]) {
+    t.throws(() => readStatus(Buffer.from(bytes)), UnreadableInvoice)
+  }
+  t.end()
+})
