@@ -34,7 +34,7 @@ export function writeStatus (status: InvoiceStatus): string {
 
 function acknowledgement (status: InvoiceStatus): XmlFragment {
   const { code, name, at, invoice: { number, type, date, received, seller }, details } = status
-  const { phase = '23', ack = undefined } = isStatusCode(code) ? factsOf(code) : {}
+  const { phase, ack } = isStatusCode(code) ? factsOf(code) : { phase: '23' }
   return group('rsm:AcknowledgementDocument', [
     group('ram:MultipleReferencesIndicator', [value('udt:Indicator', 'false')]),
     value('ram:TypeCode', phase),

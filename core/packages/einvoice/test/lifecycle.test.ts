@@ -1,6 +1,7 @@
 import t from 'tap'
-import { BrokenStatus, checkStatus, type InvoiceStatus, readStatus, statusCodes, UnreadableInvoice, writeStatus } from '../index.ts'
-import { reasonedStatuses } from '../lifecycle/status-codes.ts'
+import { BrokenStatus, checkStatus, type InvoiceStatus, readStatus, type StatusCode, statusCodes, UnreadableInvoice,
+  writeStatus } from '../index.ts'
+import { factsOf, reasonedStatuses } from '../lifecycle/status-codes.ts'
 
 const siren = (id: string): { id: string, scheme: string } => ({ id, scheme: '0002' })
 const seller = { role: 'SE', id: siren('732829320'), name: 'Atelier Boréal', address: { id: '732829320_STATUTS', scheme: '0225' } }
@@ -21,6 +22,8 @@ const collected: InvoiceStatus = {
   details: [{ amounts: [{ kind: 'MEN', amount: '12000.00', currency: 'EUR', rate: '20.00' }] }]
 }
 
+const wrongRate = { kind: 'DIV', of: 'BT-152', rate: '9', isChanged: true }
+
 /** The same invoice in another status, as its phase is told. */
 function inStatus (code: string, more: Partial<InvoiceStatus> = {}): InvoiceStatus {
   const { phase, name } = statusCodes[code as unknown as keyof typeof statusCodes]
@@ -38,11 +41,11 @@ function inStatus (code: string, more: Partial<InvoiceStatus> = {}): InvoiceStat
 
 void t.test('each status of the life cycle is written, and read as it was', (t) => {
   for (const code of Object.keys(statusCodes)) {
-    const { reasons: [reasonCode] = [] } = { reasons: [], ...statusCodes[code as unknown as keyof typeof statusCodes] }
+    const [reasonCode] = factsOf(code as StatusCode).reasons ?? []
     const details = code === '212'
       ? collected.details
       : reasonedStatuses.has(code) && reasonCode !== undefined
-      ? [{ reasonCode, reason: 'Why', actionCode: 'NIN', action: 'What', amounts: [{ kind: 'DIV', of: 'BT-152', rate: '10', isChanged: true }] }]
+      ? [{ reasonCode, reason: 'Why', actionCode: 'NIN', action: 'What', amounts: [wrongRate] }]
       : []
     const status = inStatus(code, { details })
     t.strictSame(checkStatus(status), [], code)
