@@ -9,6 +9,7 @@ import { bodyParsingPlugin } from './hooks/body-parsing.ts'
 import { answerUnroutable, errorsPlugin } from './hooks/errors.ts'
 import { headersPlugin, requestId } from './hooks/headers.ts'
 import { createConnectionClassifier, proxyTest } from './hooks/https.ts'
+import { irreversiblePlugin } from './hooks/irreversible.ts'
 import { loggingPlugin } from './hooks/logging.ts'
 import { rateLimitsPlugin } from './hooks/rate-limits.ts'
 import { requestLogPlugin } from './hooks/request-log.ts'
@@ -83,6 +84,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
     unknownSecrets: get('unknownSecrets')
   })
   await server.register(authorizationPlugin, { authentication: get('authentication'), now: get('now') })
+  await server.register(irreversiblePlugin)
   await server.register(tarpitPlugin, { limits: get('admissionLimits').tarpit })
   await server.register(admissionControlPlugin, { limits: get('admissionLimits'), others: get('othersLately') })
   await server.register(openapiPlugin, { publicUrl: get('config').publicUrl })

@@ -41,6 +41,7 @@ import { switchPages } from './pages/switch.ts'
 import { tryPages } from './pages/try.ts'
 import { userPages } from './pages/user.ts'
 import { actRoutes } from './session/act.ts'
+import { askWhetherMeant } from './session/confirmation.ts'
 import { failureOf, type SessionOptions } from './session/failure.ts'
 import { askForProof } from './session/proof-page.ts'
 import { ProofNeeded } from './session/proof.ts'
@@ -82,6 +83,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   })
   requireSessions(app, sessions, parts)
   askForVerifications(app, sessions)
+  askWhetherMeant(app)
   app.setErrorHandler<FastifyError | ProofNeeded>((error, request, reply) =>
     error instanceof ProofNeeded ? askForProof(sessions, request, reply, error) : show(failureOf(error, request), request, reply)
   )

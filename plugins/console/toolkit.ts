@@ -31,6 +31,7 @@ export { type Api, type ApiAnswer, type ApiFile, ApiRefused, type CompanyView, t
 export { proofIn, ProofNeeded } from './session/proof.ts'
 export { offerFactor, offerVerification } from './session/verification.ts'
 export { clientOf } from './session/client.ts'
+export type { Asked, Confirmation } from './session/confirmation.ts'
 export { readCookie, setCookie } from './session/cookies.ts'
 export { ownPath } from './session/paths.ts'
 export { refusals } from './session/sign-in.ts'

@@ -24,7 +24,7 @@ type Provide<Options> = <Dependency>(token: Token<Dependency>, create: (given: O
 /** Who may ask for an operation, as the configuration of its route says it. */
 export type Permission = Pick<
   FastifyContextConfig,
-  'public' | 'roles' | 'scopes' | 'testable' | 'everyService' | 'person' | 'freshProof' | 'enrolment'
+  'public' | 'roles' | 'scopes' | 'testable' | 'everyService' | 'person' | 'freshProof' | 'enrolment' | 'irreversible'
 >
 
 /**

@@ -3,8 +3,11 @@ import type { FastifyInstance, FastifyRequest, InjectOptions, LightMyRequestResp
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Socket } from 'node:net'
 
-/** Whom the console has authenticated; null for anybody. `gone` is aborted when nobody reads an answer any more that is a stream. */
-type Asking = { actor: Actor | null, gone: AbortSignal | undefined }
+/**
+ * Whom the console has authenticated; null for anybody. `gone` is aborted when nobody reads an answer any more that is a stream.
+ * `unconfirmed`: the page that asks, where its reader was not asked whether they mean it.
+ */
+type Asking = { actor: Actor | null, gone?: AbortSignal | undefined, unconfirmed?: string | undefined }
 
 const asking = new AsyncLocalStorage<Asking>()
 
@@ -14,10 +17,10 @@ const asking = new AsyncLocalStorage<Asking>()
  */
 export function askOwn (
   app: FastifyInstance,
-  { actor, gone }: { actor: Actor | null, gone?: AbortSignal | undefined },
+  who: Asking,
   request: InjectOptions
 ): Promise<LightMyRequestResponse> {
-  return asking.run({ actor, gone }, async () => await app.inject(request))
+  return asking.run(who, async () => await app.inject(request))
 }
 
 type Raw = Pick<FastifyRequest['raw'], 'socket'>
@@ -38,6 +41,11 @@ export function ownActor (raw: Raw): Actor | undefined {
 /** Aborted when nobody reads the answer of such a request any more. */
 export function ownSignal (raw: Raw): AbortSignal | undefined {
   return contextOf(raw)?.gone
+}
+
+/** The page that has sent such a request without asking its reader whether they mean it. */
+export function unconfirmedPage (raw: Raw): string | undefined {
+  return contextOf(raw)?.unconfirmed
 }
 
 function contextOf ({ socket }: Raw): Asking | undefined {

@@ -81,7 +81,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   })
 
   app.post<ById>(`${path}/:id/secret`, {
-    config: { freshProof: true, roles: ['admin'], everyService: true, errors: ['not_found'] },
+    config: { freshProof: true, roles: ['admin'], everyService: true, irreversible: true, errors: ['not_found'] },
     schema: {
       operationId: 'rotateCallbackEndpointSecret',
       tags,

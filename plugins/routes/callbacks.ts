@@ -99,7 +99,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
   })
 
   app.post('/api/v1/company/callback-secret', {
-    config: { freshProof: true, roles: ['admin'], everyService: true, errors: [] },
+    config: { freshProof: true, roles: ['admin'], everyService: true, irreversible: true, errors: [] },
     schema: {
       operationId: 'createCallbackSecret',
       tags: ['Callbacks'],

@@ -107,7 +107,13 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
   })
 
   app.post<Named & { Body: CreditsBody }>('/api/v1/companies/:id/credits', {
-    config: { scopes: ['platform'], roles: ['operator'], errors: ['not_found', 'conflict', 'idempotency_key_reused'], replayable: true },
+    config: {
+      scopes: ['platform'],
+      roles: ['operator'],
+      irreversible: true,
+      errors: ['not_found', 'conflict', 'idempotency_key_reused'],
+      replayable: true
+    },
     schema: {
       operationId: 'creditCompany',
       tags: ['Platform'],

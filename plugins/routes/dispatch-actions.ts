@@ -41,6 +41,7 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
   app.post<Named>('/api/v1/dispatches/:id/cancel', {
     config: {
       scopes: ['send'],
+      irreversible: true,
       errors: ['not_found', 'conflict', 'authentication_error', 'configuration_missing', 'provider_unavailable', 'outcome_unknown']
     },
     schema: {
@@ -60,7 +61,7 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
   })
 
   app.post('/api/v1/dispatches/:id/resolve', {
-    config: { scopes: ['send'], roles: ['admin'], errors: ['not_found', 'conflict'] },
+    config: { scopes: ['send'], roles: ['admin'], irreversible: true, errors: ['not_found', 'conflict'] },
     schema: {
       operationId: 'resolveDispatch',
       tags: ['Dispatches'],

@@ -51,7 +51,7 @@ export const queueRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databa
   }, ({ params }) => read(params.id))
 
   app.post('/api/v1/queue/holds/:id/resolve', {
-    config: { scopes: ['platform'], roles: ['operator'], errors: ['not_found', 'conflict'] },
+    config: { scopes: ['platform'], roles: ['operator'], irreversible: true, errors: ['not_found', 'conflict'] },
     schema: {
       operationId: 'resolveHold',
       tags: ['Platform'],

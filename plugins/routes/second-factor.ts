@@ -19,7 +19,7 @@ export const secondFactorRoutes: FastifyPluginCallbackTypebox<{ secondFactors: S
   }, ({ actor }) => secondFactors.state(actor))
 
   app.post('/api/v1/my/second-factor/recovery-codes', {
-    config: { ...ofPerson, errors: ['conflict', 'rate_limited'] },
+    config: { ...ofPerson, irreversible: true, errors: ['conflict', 'rate_limited'] },
     schema: {
       operationId: 'renewMyRecoveryCodes',
       tags,
@@ -34,7 +34,7 @@ export const secondFactorRoutes: FastifyPluginCallbackTypebox<{ secondFactors: S
   })
 
   app.post('/api/v1/my/second-factor/remove', {
-    config: { ...ofPerson, errors: ['conflict', 'rate_limited'] },
+    config: { ...ofPerson, irreversible: true, errors: ['conflict', 'rate_limited'] },
     schema: {
       operationId: 'removeMySecondFactor',
       tags,

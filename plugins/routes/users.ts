@@ -61,7 +61,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
   })
 
   app.post<Named>('/api/v1/users/:id/reset', {
-    config: { freshProof: true, roles: ['admin', 'operator'], errors: ['not_found'] },
+    config: { freshProof: true, roles: ['admin', 'operator'], irreversible: true, errors: ['not_found'] },
     schema: {
       operationId: 'resetUser',
       tags: ['Users'],

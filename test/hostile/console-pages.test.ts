@@ -4,12 +4,14 @@ import t from 'tap'
 import { policies } from '../../plugins/console/browser/policies.ts'
 import { script } from '../../plugins/console/browser/script.ts'
 import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
+import { isIrreversible } from '../../plugins/hooks/irreversible.ts'
 import { type ConsolePage, pagesOf, unlisted } from '../plugins/support/console-pages.ts'
 import { openConsole } from '../plugins/support/console.ts'
 import { furnished } from '../plugins/support/furnished.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { operator, startService } from '../support/service.ts'
+import { routesOf } from './support.ts'
 
 const service = await startService(t, { config: { keepsRequestLog: true }, replacements: { renderer: quickRenderer } })
 const { app, send } = service
@@ -155,4 +157,102 @@ await t.test('no page is over 100 KB, however full its lists are; nor are the sc
   }
   t.ok(gzipSync(script.bytes).length <= 20_000)
   t.ok(gzipSync(stylesheet.bytes).length <= 10_000)
+})
+
+/** What a form is sent to, by its route: things of the company. */
+function pathOfForm (url: string, ids: Readonly<Record<string, string>>): string {
+  const [, section = ''] = /^\/console(.*?)\/:(?:id|name|code|service)/.exec(url) ?? []
+  return url.replace('/console', '').replace(/:(?:id|name|code|service)/, ids[section] ?? 'nothing').replaceAll(/:\w+/g, 'nothing')
+}
+
+/** Who may send a form. */
+function readerOf (path: string): string {
+  return /^\/(?:act|companies|link-mail|marketplace|oauth-apps|operation)\b/.test(path) ? cookies.operator : cookies.admin
+}
+
+await t.test('no form does what cannot be taken back, before its reader was asked or where there is no way back', async (t) => {
+  const [keys, drafts, invitations] = await Promise.all(
+    ['keys', 'drafts', 'company/invitations'].map(async (list) => (await send('GET', `/api/v1/${list}`, {}, company.admin)).body.data[0].id)
+  )
+  const ids = {
+    '/dispatches': made.dispatchIds[0] ?? '',
+    '/batches': made.batchId,
+    '/companies': String(made.companyId),
+    '/company/users': String(made.userId),
+    '/company/invitations': invitations,
+    '/contacts': made.contactId,
+    '/developers/endpoints': made.endpointIds[0] ?? '',
+    '/developers/keys': keys,
+    '/drafts': drafts,
+    '/operation/holds': made.stepId,
+    '/proposals': made.proposalIds[0] ?? '',
+    '/providers': made.provider,
+    '/suppressions': made.suppressionId,
+    '/templates': String(made.templateIds[0]),
+    '/assets': made.asset,
+    '/services': 'sms'
+  }
+  const changes = async (): Promise<unknown> =>
+    (await sql`select count(*) from audit where action not like 'session.%'`.execute(app.get('database').owner)).rows
+  const forms = (await routesOf(app)).filter(({ method, url }) => method === 'POST' && url.startsWith('/console/'))
+  const asking = forms.filter(({ config }) => typeof config.confirms === 'function')
+  const before = await changes()
+  const unasked: string[] = []
+  for (const { url } of asking) {
+    const path = pathOfForm(url, ids)
+    const { status, body } = await post(path, { amount: '5', disabled: 'true', version: 'x' }, readerOf(path))
+    if (String(body).includes('name=":confirmed" value="true"')) t.equal(status, 200, path)
+    else unasked.push(url)
+  }
+  // Of an adapter and a version that are not there nothing can be said.
+  t.same(unasked.map((url) => url.slice('/console'.length)).toSorted(), [
+    '/marketplace/:code/disable',
+    '/marketplace/:code/remove',
+    '/templates/:id/publish'
+  ])
+  t.same(await changes(), before, 'nothing was done by asking')
+  const ways = (way: string): string[] =>
+    forms.filter(({ config }) => config.confirms === way).map(({ url }) => url.slice('/console'.length))
+  t.same(ways('undone').toSorted(), [
+    // The answer has a form that adds it again.
+    '/contacts/:id/delete',
+    // Whoever is signed out signs in.
+    '/sessions/:id/end',
+    '/sign-out'
+  ])
+  t.same(ways('form').toSorted(), [
+    // They ask what was found out, and why.
+    '/dispatches/:id/resolve',
+    '/operation/holds/:id/resolve',
+    // They ask for the password or a code.
+    '/second-factor/passkeys/:id/remove',
+    '/second-factor/recovery-codes',
+    '/second-factor/remove',
+    '/sign-on/unlink',
+    // A page of its own asks why.
+    '/suppressions/:id/remove'
+  ])
+  for (const { url } of forms.filter(({ config }) => config.confirms === undefined)) {
+    const path = pathOfForm(url, ids)
+    t.not((await post(path, {}, readerOf(path))).status, 500, `${url} does nothing that it should have asked before`)
+  }
+})
+
+await t.test('what the API cannot take back is decided', async (t) => {
+  const operations = (await routesOf(app)).filter(({ method, config }) => method !== 'DELETE' && isIrreversible(method, config))
+  t.same(operations.map(({ operation }) => operation).toSorted(), [
+    'cancelBatch',
+    'cancelDispatch',
+    'createCallbackSecret',
+    'creditCompany',
+    'declineProposal',
+    'removeMyPasskey',
+    'removeMySecondFactor',
+    'renewMyRecoveryCodes',
+    'resetUser',
+    'resolveDispatch',
+    'resolveHold',
+    'rotateCallbackEndpointSecret',
+    'unlinkMySingleSignOn'
+  ])
 })

@@ -9,7 +9,7 @@ import { openConsole } from './support/console.ts'
 const { en, fr } = languages
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send } = service
-const { open, follow, post, signIn } = openConsole(service)
+const { confirm, open, follow, post, signIn } = openConsole(service)
 const french = { 'accept-language': 'fr', 'sec-fetch-site': 'same-origin' }
 
 await t.test('everybody changes their own password, which ends their sessions', async (t) => {
@@ -33,7 +33,7 @@ await t.test('all other sessions are ended at once; with one session there is no
   lacks(t, (await open('/sessions', here)).body, en.sessionEndOthers)
   const others = [await signIn(member), await signIn(member)]
   contains(t, (await open('/sessions', here)).body, en.sessionEndOthers)
-  t.equal((await post('/sessions/end-others', {}, here)).status, 303)
+  t.equal((await confirm('/sessions/end-others', {}, here)).status, 303)
   for (const other of others) t.equal((await open('', other)).status, 303)
   t.equal((await open('', here)).status, 200)
 })

@@ -16,7 +16,7 @@ t.teardown(receiver.close)
 receiver.answer({ status: 200 })
 const service = await startService(t, { replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
 const { send, app } = service
-const { open, post, signIn } = openConsole(service)
+const { confirm, open, post, signIn } = openConsole(service)
 const acme = await service.company('acme', { credits: 10 })
 const other = await service.company('other')
 const [cookie, asMember, theirs] = [await signIn(acme.admin), await signIn(acme.member), await signIn(other.admin)]
@@ -100,11 +100,11 @@ await t.test('members manage their own keys; nobody sees or revokes those of ano
   const [{ id }] = await keysOf(acme.member) as [{ id: string }]
   const before = await keysOf(acme.admin)
   lacks(t, (await open('/developers', theirs)).body, id)
-  t.equal((await post(`/developers/keys/${id}`, {}, theirs)).status, 404)
+  t.equal((await confirm(`/developers/keys/${id}`, {}, theirs)).status, 404)
   t.equal((await make({ ...shop, userId: String(await idOf(acme.member)) }, theirs)).status, 404)
   t.equal((await post(`/developers/keys/${id}`, {}, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403)
   t.same(await keysOf(acme.admin), before)
-  t.equal((await post(`/developers/keys/${id}`, {}, cookie)).headers.get('location'), '/console/developers?revoked=1')
+  t.equal((await confirm(`/developers/keys/${id}`, {}, cookie)).headers.get('location'), '/console/developers?revoked=1')
   t.notOk((await keysOf(acme.admin)).some((key) => key.id === id))
   contains(t, (await open('/developers?revoked=1', cookie)).body, en.keyRevoked)
 })
@@ -113,17 +113,17 @@ await t.test('the secret of the callbacks is replaced by admins, shown once, and
   contains(t, (await open('/developers', cookie)).body, en.callbackSecretNone)
   await send('POST', '/api/v1/company/callback-secret', {}, acme.admin)
   const fields = { newest: await newestIn('secret', cookie) }
-  const made = await post('/developers/secret', fields, cookie)
+  const made = await confirm('/developers/secret', fields, cookie)
   t.equal(made.status, 200)
   const secret = secretPattern.exec(made.body)?.[0] ?? ''
   contains(t, made.body, en.callbackSecretUntil)
-  const again = await post('/developers/secret', fields, cookie)
+  const again = await confirm('/developers/secret', fields, cookie)
   t.equal(again.status, 409)
   const { body } = await open('/developers', cookie)
   for (const shown of [again.body, body]) lacks(t, shown, secretPattern)
   lacks(t, service.log.join('\n'), secret)
   t.equal((await send('GET', '/api/v1/company/callback-secret', {}, acme.admin)).body.secrets.length, 2)
-  t.equal((await post('/developers/secret', {}, asMember)).status, 403)
+  t.equal((await confirm('/developers/secret', {}, asMember)).status, 403)
 })
 
 await t.test('callbacks about the company are listed with their attempts, and sent again', async (t) => {

@@ -15,7 +15,7 @@ import { letter } from './support/templates.ts'
 const { en } = languages
 const service = await startService(t, { config: { keepsRequestLog: true } })
 const { send, url } = service
-const { open, post, signIn } = openConsole(service)
+const { confirm, open, post, signIn } = openConsole(service)
 const acme = await service.company('acme', { credits: 100 })
 const other = await service.company('other')
 const [cookie, theirs] = [await signIn(acme.admin), await signIn(other.admin)]
@@ -116,7 +116,7 @@ await t.test('what was cancelled says so, and offers no second cancellation', as
   const { body } = await send('POST', '/api/esign', { body: chainBody(['esign'], invoiceRequest()['template']) })
   const at = `/dispatches/${String(body.dispatchId)}`
   contains(t, (await open(at, asDemo)).body, en.cancelIntro)
-  t.equal((await post(`${at}/cancel`, {}, asDemo)).status, 303)
+  t.equal((await confirm(`${at}/cancel`, {}, asDemo)).status, 303)
   const page = (await open(at, asDemo)).body
   contains(t, page, new RegExp(`<dt>${en.cancellation}</dt><dd>${en.event_cancelled} <time`))
   lacks(t, page, en.cancelIntro)

@@ -16,7 +16,7 @@ const service = await startService(t, {
   replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) }
 })
 const { send } = service
-const { open, post, signIn } = openConsole(service)
+const { confirm, open, post, signIn } = openConsole(service)
 const acme = await service.company('acme')
 const [cookie, asMember, theirs] = [await signIn(acme.admin), await signIn(acme.member),
   await signIn((await service.company('other')).admin)]
@@ -73,10 +73,10 @@ await t.test('it is changed, tested, and given another secret', async (t) => {
   contains(t, body, 'value="dispatch.failed" checked')
   contains(t, (await post(`${own}/test`, {}, cookie)).body, 'answer 200 after')
   const newest = /name="newest" value="([^"]*)"/.exec(body)?.[1] ?? ''
-  const made = await post(`${own}/secret`, { newest }, cookie)
+  const made = await confirm(`${own}/secret`, { newest }, cookie)
   contains(t, made.body, en.callbackSecretUntil)
   contains(t, made.body, secretPattern)
-  const again = await post(`${own}/secret`, { newest }, cookie)
+  const again = await confirm(`${own}/secret`, { newest }, cookie)
   t.equal(again.status, 409)
   lacks(t, again.body, secretPattern)
   t.equal((await endpoints())[0].secrets.length, 2)
@@ -101,6 +101,6 @@ await t.test('what was sent is listed with its attempts; one is sent again, and 
   t.equal(resent.headers.get('location'), `/console${own}?queued=1`)
   contains(t, (await open(`${own}?queued=1`, cookie)).body, 'again: 1.')
   t.equal((await post(`${own}/resend`, { since: 'yesterday' }, cookie)).status, 400)
-  t.equal((await post(`${own}/remove`, {}, cookie)).headers.get('location'), `/console${at}?removed=1`)
+  t.equal((await confirm(`${own}/remove`, {}, cookie)).headers.get('location'), `/console${at}?removed=1`)
   t.equal((await open(own, cookie)).status, 404)
 })

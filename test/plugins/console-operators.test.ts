@@ -8,7 +8,7 @@ import { openConsole } from './support/console.ts'
 const { en } = languages
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send } = service
-const { open, post, signIn } = openConsole(service)
+const { confirm, open, post, signIn } = openConsole(service)
 const cookie = await signIn(operator)
 const markup = '"><img src=x onerror=alert(1)>'
 const fields = { name: markup, credits: '50', email: 'ada@acme.example.com', password: 'correct horse battery' }
@@ -54,7 +54,7 @@ await t.test('the first steps of a company tick themselves off, each with its fo
   t.equal(refused.status, 400)
   contains(t, refused.body, /value="many"[^>]*aria-invalid="true"/)
   lacks(t, refused.body, '<img')
-  t.equal((await post(`${at}/credits`, { amount: '20', reason: 'Order 4711' }, cookie)).headers.get('location'), `/console${at}?saved=1`)
+  t.equal((await confirm(`${at}/credits`, { amount: '20', reason: 'Order 4711' }, cookie)).headers.get('location'), `/console${at}?saved=1`)
   contains(t, (await open(`${at}?saved=1`, cookie)).body, en.companySaved)
   t.same(await ticks(), [true, true, true, false])
   const admin = { email: 'ada@young.example.com', password: fields.password }
@@ -66,20 +66,20 @@ await t.test('the first steps of a company tick themselves off, each with its fo
   t.equal(sent.status, 200, 'it can send')
   for (const path of [at, `/companies/999999/setup`]) t.equal((await open(path, await signIn(admin))).status, 403, path)
   t.equal((await post(`${at}/providers`, {}, cookie)).status, 303)
-  t.equal((await post(`${at}/credits`, { amount: '1', reason: 'x' }, await signIn(admin))).status, 403)
+  t.equal((await confirm(`${at}/credits`, { amount: '1', reason: 'x' }, await signIn(admin))).status, 403)
 })
 
 await t.test('credits change with a reason; a company is renamed, disabled and enabled', async (t) => {
   const id = await idOf()
   const read = async (): Promise<unknown> => (await send('GET', `/api/v1/companies/${id}`, {}, operator)).body
-  t.equal((await post(`/companies/${id}/credits`, { amount: '-20', reason: 'Order 4711' }, cookie)).status, 303)
+  t.equal((await confirm(`/companies/${id}/credits`, { amount: '-20', reason: 'Order 4711' }, cookie)).status, 303)
   has(t, await read(), { balance: 30 })
   const onceIn = async (): Promise<string> =>
     /name=":once" value="([\w-]+)"/.exec(String((await open(`/companies/${id}`, cookie)).body))?.[1] ?? ''
   const twice = { amount: '5', reason: 'Sent twice', ':once': await onceIn() }
-  for (let sent = 0; sent < 2; sent++) t.equal((await post(`/companies/${id}/credits`, twice, cookie)).status, 303)
+  for (let sent = 0; sent < 2; sent++) t.equal((await confirm(`/companies/${id}/credits`, twice, cookie)).status, 303)
   has(t, await read(), { balance: 35 }, 'a form that is sent twice counts once')
-  await post(`/companies/${id}/credits`, { ...twice, amount: '-5', ':once': await onceIn() }, cookie)
+  await confirm(`/companies/${id}/credits`, { ...twice, amount: '-5', ':once': await onceIn() }, cookie)
   has(t, await read(), { balance: 30 }, 'the next form counts again')
   const asAdmin = await signIn(fields)
   contains(t, (await open('', asAdmin)).body, '<a href="/console/credits">')
@@ -89,13 +89,13 @@ await t.test('credits change with a reason; a company is renamed, disabled and e
   await send('PUT', '/api/v1/company', { body: { lowCredit: 5, notifyUrl: 'https://hooks.example.com/low' } }, fields)
   contains(t, (await open(`/audit?companyId=${id}`, cookie)).body, `>${fields.email}</a>`, 'who did it in that company has a name')
   contains(t, (await open(`/audit.csv?companyId=${id}`, cookie)).body, `"${fields.email}"`, 'in the file too')
-  const refused = await post(`/companies/${id}/credits`, { amount: '-31', reason: 'Too much' }, cookie)
+  const refused = await confirm(`/companies/${id}/credits`, { amount: '-31', reason: 'Too much' }, cookie)
   t.equal(refused.status, 409)
   contains(t, refused.body, 'value="Too much"')
   t.equal((await post(`/companies/${id}/credits`, { amount: '1.5', reason: '' }, cookie)).status, 400)
   has(t, await read(), { balance: 30 })
   const theirs = await signIn(fields)
-  await post(`/companies/${id}/disabled`, { disabled: 'true' }, cookie)
+  await confirm(`/companies/${id}/disabled`, { disabled: 'true' }, cookie)
   t.equal((await open('', theirs)).status, 303, 'its admin is signed out')
   await post(`/companies/${id}/disabled`, { disabled: 'false' }, cookie)
   t.equal((await open('', await signIn(fields))).status, 200)

@@ -9,7 +9,7 @@ import { openConsole } from './support/console.ts'
 const [en, fr] = [wordsOf(languages.en), wordsOf(languages.fr)]
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { app, send } = service
-const { open, post, signIn } = openConsole(service)
+const { confirm, open, post, signIn } = openConsole(service)
 const password = 'correct horse battery'
 const acme = await service.company('acme')
 const cookie = await signIn(acme.admin)
@@ -68,7 +68,7 @@ await t.test('a new link ends the one before; the same form sent twice makes one
   t.equal(again.status, 409)
   contains(t, again.body, en.invitationRenewedAlready)
   t.equal((await open(renewed, '')).status, 200)
-  t.equal((await post(`/company/invitations/${id}/withdraw`, {}, cookie)).headers.get('location'),
+  t.equal((await confirm(`/company/invitations/${id}/withdraw`, {}, cookie)).headers.get('location'),
     '/console/company/invitations?withdrawn=1')
   t.equal((await open(renewed, '')).status, 404)
 })
@@ -101,7 +101,7 @@ await t.test('an operator acts as a user, with their rights alone, until it is e
   t.same([...home.matchAll(/<form method="post"[^>]*>(?!<input type="hidden" name=":as")/g)].length, 0, 'every form names the user')
   t.equal((await post(`/act/${await idOf(acme.admin)}`, { ':as': id }, mine)).status, 403, 'it does not lead to the next')
   lacks(t, (await open('/sessions', mine)).body, en.sessionEndOthers)
-  t.equal((await post('/sessions/end-others', { ':as': id }, mine)).status, 303)
+  t.equal((await confirm('/sessions/end-others', { ':as': id }, mine)).status, 303)
   for (const session of theirs) t.equal((await open('', session)).status, 200, 'none of theirs is another one of the operator')
   t.equal((await post('/act/end', { ':as': id }, mine)).status, 303)
   lacks(t, (await open('', mine)).body, 'class="acting"')

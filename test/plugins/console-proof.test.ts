@@ -16,7 +16,7 @@ const clock = clockAt('2026-03-14T09:00:00Z')
 const publicUrl = 'http://localhost'
 const service = await startService(t, { config: { publicUrl }, replacements: { now: clock.now } })
 const { send } = service
-const { post, signIn } = openConsole(service)
+const { confirm, post, signIn } = openConsole(service)
 const browser = await launchChromium(t, { args: [`--host-resolver-rules=MAP localhost:80 ${new URL(service.url).host}`] })
 const company = await service.company('proof')
 
@@ -115,11 +115,11 @@ await t.test('an impersonator proves who they are themselves', async (t) => {
   await post(`/act/${String(id)}`, {}, cookie)
   clock.advance(301)
   const fields: [string, string][] = [[':as', String(id)], ['newest', '']]
-  const asked = await post('/developers/secret', fields, cookie)
+  const asked = await confirm('/developers/secret', fields, cookie)
   asks(t, asked)
   contains(t, asked.body, company.operator.email)
-  asks(t, await post('/developers/secret', [...fields, [':proof', user.password]], cookie))
-  t.equal((await post('/developers/secret', [...fields, [':proof', company.operator.password]], cookie)).status, 200)
+  asks(t, await confirm('/developers/secret', [...fields, [':proof', user.password]], cookie))
+  t.equal((await confirm('/developers/secret', [...fields, [':proof', company.operator.password]], cookie)).status, 200)
 })
 
 await t.test('whom the company lets in by its own provider signs in there again, and a password proves nothing', async (t) => {

@@ -15,7 +15,7 @@ const clock = { now: new Date('2026-03-14T09:00:00Z') }
 const publicUrl = 'http://localhost'
 const service = await startService(t, { config: { publicUrl }, replacements: { now: () => clock.now } })
 const { send } = service
-const { open, post, signIn } = openConsole(service)
+const { confirm, open, post, signIn } = openConsole(service)
 const browser = await launchChromium(t, { args: [`--host-resolver-rules=MAP localhost:80 ${new URL(service.url).host}`] })
 
 const codeOf = (secret: string): string =>
@@ -125,8 +125,8 @@ await t.test('an admin sees who has one, and takes it from who has lost it', asy
   const at = `/company/users/${String(id)}`
   contains(t, (await open('/company', cookie)).body, new RegExp(`${user.email}</a> <span class="badge good">${en.factor}`))
   contains(t, (await open(at, cookie)).body, `/console${at}/second-factor`)
-  t.equal((await post(`${at}/second-factor`, {}, await signIn(company.member))).status, 403)
-  t.equal((await post(`${at}/second-factor`, {}, cookie)).status, 303)
+  t.equal((await confirm(`${at}/second-factor`, {}, await signIn(company.member))).status, 403)
+  t.equal((await confirm(`${at}/second-factor`, {}, cookie)).status, 303)
   contains(t, await signIn(user), /^__Host-console=/)
   lacks(t, (await open(at, cookie)).body, `${at}/second-factor`)
 })

@@ -17,7 +17,7 @@ import { openConsole } from './support/console.ts'
 const clock = { now: new Date('2026-03-14T09:00:00Z') }
 const service = await startService(t, { replacements: { now: () => clock.now } })
 const { send } = service
-const { signIn, open, post } = openConsole(service)
+const { confirm, signIn, open, post } = openConsole(service)
 
 /** What every page has. */
 const ownScript = `<script type="module" src="${script.path}"></script>`
@@ -371,7 +371,7 @@ await t.test('a default whose settings are removed is marked where it stands, on
   const home =
     /<a href="\/console\/providers\/smtp">E-mail: the chosen provider, SMTP, cannot be used<\/a> <span class="quiet">no settings yet/
   lacks(t, (await open('', cookie)).body, home)
-  const { headers } = await post('/providers/smtp/remove', {}, cookie)
+  const { headers } = await confirm('/providers/smtp/remove', {}, cookie)
   t.equal(headers.get('location'), '/console/providers?removed=smtp')
   const page = await open('/providers?removed=smtp', cookie)
   contains(t, page.body, 'These services have it as their provider: E-mail.')

@@ -76,10 +76,10 @@ await t.test('only admins read it, of their own company', async (t) => {
 
 await t.test('a request without valid credentials is no company\'s, and what a page reads is left out', async (t) => {
   await send('GET', '/api/v1/credits', { headers: by('stranger-1') }, null)
-  const { open, post, signIn } = openConsole(service)
+  const { confirm, open, post, signIn } = openConsole(service)
   const cookie = await signIn(acme.admin)
   await open('/developers', cookie, by('page-1'))
-  await post('/developers/secret', { newest: '' }, cookie, { ...by('page-2'), 'sec-fetch-site': 'same-origin' })
+  await confirm('/developers/secret', { newest: '' }, cookie, { ...by('page-2'), 'sec-fetch-site': 'same-origin' })
   has(t, await entryOf('page-2'), { method: 'POST', route: '/api/v1/company/callback-secret' })
   for (const action of ['check', 'preview']) {
     const form = { ':template': '20', ':written': 'json', json: '{}' }

@@ -15,7 +15,7 @@ const publicUrl = 'http://localhost'
 const service = await startService(t, { config: { publicUrl } })
 const { app, send } = service
 const { owner } = app.get('database')
-const { open, post, signIn } = openConsole(service)
+const { confirm, open, post, signIn } = openConsole(service)
 const acme = await service.company('acme')
 const rival = await service.company('rival')
 
@@ -110,7 +110,7 @@ await t.test('the console does it on the page of the user', async (t) => {
   const cookie = await signIn(acme.admin)
   const page = await open(`/company/users/${victim.id}`, cookie)
   contains(t, page.body, `action="/console/company/users/${victim.id}/reset"`)
-  const done = await post(`/company/users/${victim.id}/reset`, {}, cookie)
+  const done = await confirm(`/company/users/${victim.id}/reset`, {}, cookie)
   contains(t, done.body, 'Every way in has ended.')
   isError(t, await tokenOf(victim), 'forbidden')
 })

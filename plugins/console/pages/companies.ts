@@ -3,6 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { linesField, onceField, onceIn, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type CompanyView, type UserView, withQuery } from '../session/api.ts'
+import type { Asked, Confirmation } from '../session/confirmation.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, table, time } from './layout.ts'
 import { said, type Typed, wrongOf } from './typed.ts'
@@ -54,8 +55,10 @@ export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.code(changed.status).page(await view(visit, id, { typed: { body, error: changed.error } }))
   })
 
-  for (const [name, [method, path, bodyOf]] of Object.entries(changes)) {
-    app.post<Named & { Body: URLSearchParams }>(`/companies/:id/${name}`, async (request, reply) => {
+  for (const name of ['credits', 'name', 'disabled'] as const) {
+    const [method, path, bodyOf] = changes[name]
+    const config = name === 'name' ? {} : { confirms: confirms[name] }
+    app.post<Named & { Body: URLSearchParams }>(`/companies/:id/${name}`, { config }, async (request, reply) => {
       const { params: { id }, body } = request
       const visit = visitOf(request)
       const changed = await visit.api.send(method, `/api/v1/companies/${encodeURIComponent(id)}${path}`, bodyOf(body), onceIn(body))
@@ -65,6 +68,46 @@ export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
     })
   }
   done()
+}
+
+/** What an operator is asked before credits are given, or before a company is shut out. */
+const confirms = {
+  credits: (request: Asked) => creditsConfirmation(request, ''),
+  disabled: async (request: Asked): Promise<Confirmation | undefined> => {
+    if (request.body.get('disabled') !== 'true') return undefined
+    const { words, api } = visitOf(request)
+    const path = `/api/v1/companies/${encodeURIComponent(request.params.id)}`
+    const [company, { data, nextCursor }] = await Promise.all([
+      api.read<CompanyView>(path),
+      api.read<Page<UserView>>(`${path}/users?limit=100`)
+    ])
+    return {
+      title: fill(words.companyDisableFull, { name: company.name }),
+      says: [words.companyDisableIntro],
+      touches: [
+        [words.users, `${String(data.filter(({ disabled }) => !disabled).length)}${nextCursor === null ? '' : '+'}`],
+        [words.creditsHeldNow, company.held]
+      ],
+      button: words.disable,
+      back: `/console/companies/${String(company.id)}`
+    }
+  }
+}
+
+/** What is asked before credits are given or taken; nothing where the amount is none, which the API says. `page`: below the company's. */
+export async function creditsConfirmation (request: Asked, page: string): Promise<Confirmation | undefined> {
+  const { words, api } = visitOf(request)
+  const { params, body } = request
+  const amount = numberIn(body.get('amount') ?? '')
+  if (typeof amount === 'string' || amount === 0) return undefined
+  const { id, name, balance, held } = await api.read<CompanyView>(`/api/v1/companies/${encodeURIComponent(params.id)}`)
+  return {
+    title: fill(words.creditsGive, { n: amount > 0 ? `+${String(amount)}` : amount, name }),
+    says: [words.creditsGiveIntro],
+    touches: [[words.creditsFree, `${String(balance - held)} → ${String(balance - held + amount)}`], [words.reason, body.get('reason')]],
+    button: words.creditsDo,
+    back: `/console/companies/${String(id)}${page}`
+  }
 }
 
 /** A number as it was written; what is none goes to the API, which says so. */

@@ -3,9 +3,10 @@ import { type Html, html } from '../../html.ts'
 import { onceIn } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type AuditView, type CompanyView, type ProviderView, type Refusal, type UserView, withQuery } from '../session/api.ts'
+import type { Asked } from '../session/confirmation.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
-import { creditsForm, numberIn } from './companies.ts'
+import { creditsConfirmation, creditsForm, numberIn } from './companies.ts'
 import { notice, page } from './layout.ts'
 import { readProviders } from './provider-names.ts'
 import { said, type Typed } from './typed.ts'
@@ -24,7 +25,8 @@ export const companySetupPages: FastifyPluginCallback = (app, _options, done) =>
     return reply.page(await view(visit, request.params.id, { done }))
   })
 
-  app.post<Posted>('/companies/:id/setup/credits', async (request, reply) => {
+  const confirms = (request: Asked) => creditsConfirmation(request, '/setup')
+  app.post<Posted>('/companies/:id/setup/credits', { config: { confirms } }, async (request, reply) => {
     const { params: { id }, body } = request
     const visit = visitOf(request)
     const change = { amount: numberIn(body.get('amount') ?? ''), reason: body.get('reason') ?? '' }

@@ -1,8 +1,9 @@
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { fill, type Words } from '../language/language.ts'
-import { ApiRefused, type CallbackSecrets, type CallbackView, type KeyView, type NewCallbackSecret, type NewKeyView, type UserView,
-  withQuery } from '../session/api.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import { type Api, ApiRefused, type CallbackSecrets, type CallbackView, type KeyView, type NewCallbackSecret, type NewKeyView,
+  type UserView, withQuery } from '../session/api.ts'
+import type { Asked, Confirmation } from '../session/confirmation.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
 import { keyForm, keyIn, keyTable, madeBy, madePage } from './keys.ts'
@@ -37,13 +38,14 @@ export const developersPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.code(created.status).page(await view(request, { typed: { body, error: errorOf(created) } }))
   })
 
-  app.post<{ Params: { id: string } }>('/developers/keys/:id', async (request, reply) => {
+  app.post<{ Params: { id: string } }>('/developers/keys/:id', { config: { confirms: revocation } }, async (request, reply) => {
     const revoked = await visitOf(request).api.send('DELETE', `/api/v1/keys/${encodeURIComponent(request.params.id)}`)
     if (!revoked.ok) throw new ApiRefused(revoked)
     return reply.redirect('/console/developers?revoked=1', 303)
   })
 
-  app.post<{ Body: URLSearchParams }>('/developers/secret', async (request, reply) => {
+  const renewal = { confirms: (request: Asked) => secretRenewal(visitOf(request).words, '/console/developers') }
+  app.post<{ Body: URLSearchParams }>('/developers/secret', { config: renewal }, async (request, reply) => {
     const [visit, { body }] = [visitOf(request), request]
     const { secrets } = await visit.api.read<CallbackSecrets>('/api/v1/company/callback-secret')
     // A secret is shown once: a form that is sent again must not replace the one that its first sending has made.
@@ -61,6 +63,38 @@ export const developersPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.redirect('/console/developers?sent=1', 303)
   })
   done()
+}
+
+/** Asks before a key is revoked: what it may be used for, and when it was last. */
+async function revocation (request: Asked): Promise<Confirmation> {
+  const { words, api } = visitOf(request)
+  const key = await findKey(api, request.params.id)
+  return {
+    title: fill(words.keyRevokeFull, { name: key.name }),
+    says: [words.keyRevokeIntro],
+    touches: [
+      [words.keyScopes, key.scopes.map((scope) => wordFor(words, 'scope', scope)).join(', ')],
+      [words.keyUsed, key.lastUsedAt?.slice(0, 10) ?? words.keyUsedNever]
+    ],
+    button: words.keyRevoke,
+    back: '/console/developers'
+  }
+}
+
+async function findKey (api: Api, id: string): Promise<KeyView> {
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const { data, nextCursor }: List<KeyView> = await api.read(withQuery('/api/v1/keys', { limit: '100', cursor }))
+    const key = data.find((one) => one.id === id)
+    if (key !== undefined) return key
+    cursor = nextCursor
+  }
+  throw new ApiRefused({ ok: false, status: 404, error: { error: 'not_found', message: `There is no key "${id}".`, requestId: '' } })
+}
+
+/** Asks before a new secret takes the place of one with which callbacks are signed. */
+export function secretRenewal (words: Words, back: string): Confirmation {
+  return { title: words.callbackSecretNew, says: [words.callbackSecretNewIntro], button: words.callbackSecretNew, back }
 }
 
 function warning (text: string): Html {
@@ -133,9 +167,8 @@ function secretSection (words: Words, secrets: CallbackSecrets['secrets']): Html
     rows.length === 0
       ? html`<p>${words.callbackSecretNone}</p>`
       : table(words.callbackSecret, [words.created, words.callbackSecretValid], rows)
-  }<details><summary>${words.callbackSecretNew}</summary><p>${words.callbackSecretNewIntro}</p>
-<form method="post" action="/console/developers/secret"><input type="hidden" name="newest" value="${newestOf(secrets)}">
-<button class="danger">${words.callbackSecretNew}</button></form></details></section>`
+  }<form method="post" action="/console/developers/secret"><input type="hidden" name="newest" value="${newestOf(secrets)}">
+<div class="actions"><button class="danger">${words.callbackSecretNew}</button></div></form></section>`
 }
 
 /** The page that shows a new secret, once. */

@@ -1,7 +1,9 @@
 import { type Html, html } from '../../html.ts'
-import { wordFor, type Words } from '../language/language.ts'
+import { creditsOf, serviceNames, wordFor, type Words } from '../language/language.ts'
 import type { DispatchView, EventView } from '../session/api.ts'
+import type { Asked, Confirmation } from '../session/confirmation.ts'
 import { canBeTakenBack } from '../session/services.ts'
+import { visitOf } from '../session/visit.ts'
 import { time } from './layout.ts'
 
 const kinds: ReadonlySet<EventView['kind']> = new Set(['cancelling', 'cancelled', 'not_cancelled', 'cancel_unknown'])
@@ -14,6 +16,24 @@ function lastOf (events: readonly EventView[]): EventView | undefined {
 export function cancellationIn (words: Words, events: readonly EventView[]): Html | undefined {
   const last = lastOf(events)
   return last && html`${wordFor(words, 'event', last.kind)} ${time(last.at)}`
+}
+
+/** Asks before a dispatch is cancelled: of each step what has become of it, and what was paid. */
+export async function cancellation (request: Asked): Promise<Confirmation> {
+  const { words, api } = visitOf(request)
+  const at = encodeURIComponent(request.params.id)
+  const { steps, recipient, documentNumber, services, creditsCharged } = await api.read<DispatchView>(`/api/v1/dispatches/${at}`)
+  return {
+    title: `${words.cancel}${words.colon}${documentNumber ?? serviceNames(words, services, ' + ')}`,
+    says: [words.cancelIntro],
+    touches: [
+      [words.recipient, recipient],
+      ...steps.map(({ service, status }) => [wordFor(words, 'service', service), wordFor(words, 'status', status)] as const),
+      [words.price, creditsOf(words, creditsCharged)]
+    ],
+    button: words.cancel,
+    back: `/console/dispatches/${at}`
+  }
 }
 
 /** Whether there is something to take back, which nobody is taking back already. */

@@ -5,7 +5,7 @@ import { type ApiAnswer, type CallbackView, type ChoicesView, type DispatchView,
   type Refusal, type VendorCallView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
-import { cancellationIn, isCancellable } from './dispatch-cancellation.ts'
+import { cancellation, cancellationIn, isCancellable } from './dispatch-cancellation.ts'
 import { choiceTable } from './dispatch-choices.ts'
 import { correctableOf, type Correction, correctionForms, isRetriable, readCorrection, readRequest,
   writtenCorrection } from './dispatch-correction.ts'
@@ -32,7 +32,8 @@ type List<Item> = { data: Item[], nextCursor: string | null }
 export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named>('/dispatches/:id', (request, reply) => show(visitOf(request), request.params.id, reply))
 
-  app.post<Posted>('/dispatches/:id/cancel', (request, reply) => act(visitOf(request), request.params.id, reply, 'cancel'))
+  app.post<Posted>('/dispatches/:id/cancel', { config: { confirms: cancellation } },
+    (request, reply) => act(visitOf(request), request.params.id, reply, 'cancel'))
 
   app.post<Posted>('/dispatches/:id/duplicate', async (request, reply) => {
     const { params: { id }, body } = request
@@ -44,7 +45,7 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.redirect(`${withQuery('/console/send', { draft: made.body.id })}${place}`, 303)
   })
 
-  app.post<Posted>('/dispatches/:id/resolve',
+  app.post<Posted>('/dispatches/:id/resolve', { config: { confirms: 'form' } },
     (request, reply) => act(visitOf(request), request.params.id, reply, 'resolve', readFinding(request.body)))
 
   app.post<Posted>('/dispatches/:id/retry', { bodyLimit }, (request, reply) => {

@@ -1,12 +1,14 @@
-import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
+import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, optionsFor, type Words } from '../language/language.ts'
 import { ApiRefused, type CallbackView, type EndpointTest, type EndpointView, type NewCallbackSecret, type Resent,
   withQuery } from '../session/api.ts'
+import type { Asked, Confirmation } from '../session/confirmation.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
+import { secretRenewal } from './developers.ts'
 import { endpointFields, endpointIn, endpointsAt, secretPage, stateBadge } from './endpoints.ts'
 import { badge, notice, page, table, time } from './layout.ts'
 import { errorOf, said, type Typed } from './typed.ts'
@@ -32,13 +34,14 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.code(changed.status).page(await view(visit, request.params.id, { typed: { body, error: errorOf(changed) } }))
   })
 
-  app.post<Named>('/developers/endpoints/:id/remove', async (request, reply) => {
+  app.post<Named>('/developers/endpoints/:id/remove', { config: { confirms: removal } }, async (request, reply) => {
     const removed = await visitOf(request).api.send('DELETE', pathOf(request))
     if (!removed.ok) throw new ApiRefused(removed)
     return reply.redirect(`${endpointsAt}?removed=1`, 303)
   })
 
-  app.post<Named>('/developers/endpoints/:id/secret', async (request, reply) => {
+  const renewal = { confirms: (request: Asked) => secretRenewal(visitOf(request).words, at(request)) }
+  app.post<Named>('/developers/endpoints/:id/secret', { config: renewal }, async (request, reply) => {
     const visit = visitOf(request)
     const { words, api } = visit
     const endpoint = await api.read<EndpointView>(pathOf(request))
@@ -81,11 +84,29 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-function pathOf ({ params: { id } }: FastifyRequest<Named>): string {
+/** Asks before an endpoint is removed: how many callbacks wait for it. */
+async function removal (request: Asked): Promise<Confirmation> {
+  const { words, api } = visitOf(request)
+  const [{ name, url }, { data, nextCursor }] = await Promise.all([
+    api.read<EndpointView>(pathOf(request)),
+    api.read<{ data: CallbackView[], nextCursor: string | null }>(`${pathOf(request)}/callbacks?state=pending&limit=100`)
+  ])
+  return {
+    title: fill(words.endpointRemoveFull, { name }),
+    says: [words.endpointRemoveIntro],
+    touches: [[words.endpointAddress, url], [words.endpointWaiting, `${String(data.length)}${nextCursor === null ? '' : '+'}`]],
+    button: words.endpointRemove,
+    back: at(request)
+  }
+}
+
+type OfEndpoint = { params: { id: string } }
+
+function pathOf ({ params: { id } }: OfEndpoint): string {
   return `/api/v1/company/callback-endpoints/${encodeURIComponent(id)}`
 }
 
-function at ({ params: { id } }: FastifyRequest<Named>): string {
+function at ({ params: { id } }: OfEndpoint): string {
   return `${endpointsAt}/${encodeURIComponent(id)}`
 }
 
@@ -135,10 +156,9 @@ ${secretSection(words, endpoint, own)}
       ? html``
       : html`<hr><p><a href="${withQuery(own, { state, cursor: callbacks.nextCursor })}" rel="next">${words.older}</a></p>`
   }${resendForm(words, endpoint, own)}</section>
-<section aria-label="${words.endpointRemove}"><details><summary>${words.endpointRemove}</summary>
-<p>${words.endpointRemoveIntro}</p><form method="post" action="${own}/remove"><button class="danger">${
+<section aria-label="${words.endpointRemove}"><form method="post" action="${own}/remove"><button class="danger">${
     fill(words.endpointRemoveFull, { name: endpoint.name })
-  }</button></form></details></section>`
+  }</button></form></section>`
   return page({ ...visit, path: own }, { title: endpoint.name, section: 'developers', main })
 }
 
@@ -148,9 +168,8 @@ function secretSection (words: Words, endpoint: EndpointView, own: string): Html
   )
   return html`<section aria-labelledby="secret"><h2 id="secret">${words.endpointSecret}</h2>${
     table(words.endpointSecret, [words.created, words.callbackSecretValid], rows)
-  }<details><summary>${words.callbackSecretNew}</summary><p>${words.callbackSecretNewIntro}</p>
-<form method="post" action="${own}/secret"><input type="hidden" name="newest" value="${newestOf(endpoint)}">
-<button class="danger">${words.callbackSecretNew}</button></form></details></section>`
+  }<form method="post" action="${own}/secret"><input type="hidden" name="newest" value="${newestOf(endpoint)}">
+<div class="actions"><button class="danger">${words.callbackSecretNew}</button></div></form></section>`
 }
 
 function filterForm (words: Words, own: string, state: string | undefined): Html {

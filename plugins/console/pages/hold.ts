@@ -14,7 +14,7 @@ type Posted = Named & { Body: URLSearchParams }
 export const holdPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named>('/operation/holds/:id', (request, reply) => show(visitOf(request), request.params.id, reply))
 
-  app.post<Posted>('/operation/holds/:id/resolve', async (request, reply) => {
+  app.post<Posted>('/operation/holds/:id/resolve', { config: { confirms: 'form' } }, async (request, reply) => {
     const { params: { id }, body } = request
     const visit = visitOf(request)
     const found = readFinding(body)

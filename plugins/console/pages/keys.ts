@@ -42,12 +42,9 @@ function userOf ({ words, actor }: Visit, id: number, users: readonly UserView[]
 }
 
 function revokeForm (words: Words, { id, name }: KeyView): Html {
-  return html`<details><summary aria-label="${
+  return html`<form method="post" action="/console/developers/keys/${id}"><button class="danger" aria-label="${
     fill(words.keyRevokeFull, { name })
-  }">${words.keyRevoke}</summary><p>${words.keyRevokeIntro}</p>
-<form method="post" action="/console/developers/keys/${id}"><button class="danger">${
-    fill(words.keyRevokeFull, { name })
-  }</button></form></details>`
+  }">${words.keyRevoke}</button></form>`
 }
 
 /** A form that was refused, or whose key was made `already`. */

@@ -2,6 +2,7 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { ApiRefused, type LinkMailView, type MyConfig } from '../session/api.ts'
+import type { Asked, Confirmation } from '../session/confirmation.ts'
 import { mailService } from '../session/services.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page } from './layout.ts'
@@ -27,12 +28,25 @@ export const linkMailPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.code(saved.status).page(await view(visit, { typed: { body, error: errorOf(saved) } }))
   })
 
-  app.post('/link-mail/remove', async (request, reply) => {
+  app.post('/link-mail/remove', { config: { confirms: removal } }, async (request, reply) => {
     const removed = await visitOf(request).api.send('DELETE', api)
     if (!removed.ok && removed.status !== 404) throw new ApiRefused(removed)
     return reply.redirect(`${at}?saved=1`, 303)
   })
   done()
+}
+
+/** Asks before links are mailed no more. */
+async function removal (request: Asked): Promise<Confirmation> {
+  const { words, api: ask } = visitOf(request)
+  const { current } = await ask.read<LinkMailView>(api)
+  return {
+    title: words.linkMailRemove,
+    says: [words.linkMailRemoveIntro],
+    touches: [[words.provider, current?.providerName], [words.linkMailFrom, current?.from]],
+    button: words.linkMailRemove,
+    back: at
+  }
 }
 
 async function view (visit: Visit, { told = html``, typed }: { told?: Html, typed?: Typed }): Promise<Html> {

@@ -7,6 +7,7 @@ import { type Filled, readSettings, settingsFields, titleIn } from '../form/sett
 import { fill, serviceNames, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView, type SuggestionsView,
   withQuery } from '../session/api.ts'
+import type { Asked, Confirmation } from '../session/confirmation.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { guideSection, readGuide } from './guide.ts'
 import { copyable, notice, page, sentences, time } from './layout.ts'
@@ -44,7 +45,7 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.page(await view(visit, find(visit, code), code, { said: checkSaid(visit.words, checked.body) }))
   })
 
-  app.post<Posted>('/providers/:code/remove', async (request, reply) => {
+  app.post<Posted>('/providers/:code/remove', { config: { confirms: removal } }, async (request, reply) => {
     const visit = visitOf(request)
     const { provider } = await find(visit, request.params.code)
     const removed = await visit.api.send('DELETE', pathOf(provider))
@@ -52,6 +53,20 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.redirect(withQuery('/console/providers', { removed: provider.code }), 303)
   })
   done()
+}
+
+/** Asks before settings are removed: which services nobody does without them. */
+async function removal (request: Asked): Promise<Confirmation> {
+  const visit = visitOf(request)
+  const { words } = visit
+  const { provider: { code, name = code }, used } = await find(visit, request.params.code)
+  return {
+    title: `${words.remove}${words.colon}${name}`,
+    says: [words.removeIntro, ...used.length === 0 ? [] : [fill(words.removeUsed, { services: serviceNames(words, used) })]],
+    touches: [[words.services, used.length]],
+    button: words.remove,
+    back: `/console/providers/${code}`
+  }
 }
 
 /** `open`: the services of the provider for which the company has chosen nobody yet; `used`: those that are done by it. */

@@ -16,17 +16,18 @@ const api = '/api/v1/my/second-factor'
 /** How the reader signs in besides the password: what features bring, and recovery codes. */
 export const secondFactorPages: FastifyPluginCallback = (app, _options, done) => {
   const config = { enrolment: true }
+  const proved = { ...config, confirms: 'form' } as const
 
   app.get('/second-factor', { config }, async (request, reply) => reply.page(await secondFactorPage(request)))
 
-  app.post<Form>('/second-factor/recovery-codes', { config }, async (request, reply) => {
+  app.post<Form>('/second-factor/recovery-codes', { config: proved }, async (request, reply) => {
     const visit = visitOf(request)
     const renewed = await visit.api.send<RecoveryCodesView>('POST', `${api}/recovery-codes`, proofIn(request.body))
     if (renewed.ok) return reply.page(codesPage(visit, renewed.body))
     return reply.code(statusOf(renewed)).page(await secondFactorPage(request, { said: refusedProof(visit.words, renewed) }))
   })
 
-  app.post<Form>('/second-factor/remove', { config }, async (request, reply) => {
+  app.post<Form>('/second-factor/remove', { config: proved }, async (request, reply) => {
     const visit = visitOf(request)
     const removed = await visit.api.send('POST', `${api}/remove`, proofIn(request.body))
     if (removed.ok) return reply.redirect(at, 303)

@@ -2,6 +2,7 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
 import { type Api, ApiRefused, noticeText, type NoticeView, type SessionView } from '../session/api.ts'
+import type { Asked, Confirmation } from '../session/confirmation.ts'
 import { partsAt, type Visit, visitOf } from '../session/visit.ts'
 import { page, table, time } from './layout.ts'
 import { said, type Typed } from './typed.ts'
@@ -15,13 +16,13 @@ export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.page(await view(visitOf(request)))
   })
 
-  app.post<{ Params: { id: string } }>('/sessions/:id/end', async (request, reply) => {
+  app.post<{ Params: { id: string } }>('/sessions/:id/end', { config: { confirms: 'undone' } }, async (request, reply) => {
     const ended = await visitOf(request).api.send('DELETE', `/api/v1/my/sessions/${encodeURIComponent(request.params.id)}`)
     if (!ended.ok) throw new ApiRefused(ended)
     return reply.redirect(at, 303)
   })
 
-  app.post('/sessions/end-others', async (request, reply) => {
+  app.post('/sessions/end-others', { config: { confirms: endings } }, async (request, reply) => {
     const { api } = visitOf(request)
     const sessions = await sessionsOf(api)
     for (const { id, current } of hasCurrent(sessions) ? sessions : []) {
@@ -40,6 +41,19 @@ export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.code(changed.status).page(await view(visit, { body, error: changed.error }))
   })
   done()
+}
+
+/** Asks before all other sessions end. */
+async function endings (request: Asked): Promise<Confirmation> {
+  const { words, api } = visitOf(request)
+  const sessions = await sessionsOf(api)
+  return {
+    title: words.sessionEndOthers,
+    says: [words.sessionEndOthersIntro],
+    touches: [[words.sessions, hasCurrent(sessions) ? sessions.length - 1 : 0]],
+    button: words.sessionEndOthers,
+    back: at
+  }
 }
 
 async function sessionsOf (api: Api): Promise<SessionView[]> {

@@ -3,6 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { radioField, textField } from '../form/fields.ts'
 import { optionsFor, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type UserView } from '../session/api.ts'
+import type { Asked, Confirmation } from '../session/confirmation.ts'
 import { serviceNames } from '../session/services.ts'
 import { partsAt, type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
@@ -26,14 +27,14 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
     }),
     disabled: (body: URLSearchParams) => ({ disabled: body.get('disabled') === 'true' })
   }
-  app.post<Posted>('/company/users/:id/second-factor', async (request, reply) => {
+  app.post<Posted>('/company/users/:id/second-factor', { config: { confirms: factorReset } }, async (request, reply) => {
     const [visit, { params: { id } }] = [visitOf(request), request]
     const reset = await visit.api.send('DELETE', `/api/v1/users/${encodeURIComponent(id)}/second-factor`)
     if (!reset.ok && reset.status !== 409) throw new ApiRefused(reset)
     return reply.redirect('/console/company?saved=1', 303)
   })
 
-  app.post<Posted>('/company/users/:id/reset', async (request, reply) => {
+  app.post<Posted>('/company/users/:id/reset', { config: { confirms: endOfWays } }, async (request, reply) => {
     const [visit, { params: { id } }] = [visitOf(request), request]
     const reset = await visit.api.send('POST', `/api/v1/users/${encodeURIComponent(id)}/reset`)
     if (!reset.ok) throw new ApiRefused(reset)
@@ -51,6 +52,22 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
     })
   }
   done()
+}
+
+async function factorReset (request: Asked): Promise<Confirmation> {
+  const { factorReset: button, factorResetIntro } = visitOf(request).words
+  return await asked(request, { button, says: [factorResetIntro] })
+}
+
+async function endOfWays (request: Asked): Promise<Confirmation> {
+  const { resetNow: button, resetAsk } = visitOf(request).words
+  return await asked(request, { button, says: [resetAsk] })
+}
+
+async function asked (request: Asked, { button, says }: Pick<Confirmation, 'button' | 'says'>): Promise<Confirmation> {
+  const { words, api } = visitOf(request)
+  const { id, email } = await api.read<UserView>(`/api/v1/users/${encodeURIComponent(request.params.id)}`)
+  return { title: `${button}${words.colon}${email}`, says, button, back: `/console/company/users/${String(id)}` }
 }
 
 /** What a form says of a user: the address, the role, the services. */
@@ -116,8 +133,7 @@ function factorSection (words: Words, at: string): Html {
 /** For a user whom somebody else has got into. */
 function resetSection (words: Words, at: string): Html {
   return html`<section aria-labelledby="reset"><h2 id="reset">${words.reset}</h2><p>${words.resetIntro}</p>
-<details><summary>${words.resetNow}</summary><p>${words.resetAsk}</p><form method="post" action="${at}/reset"><div class="actions">
-<button class="danger">${words.resetNow}</button></div></form></details></section>
+<form method="post" action="${at}/reset"><div class="actions"><button class="danger">${words.resetNow}</button></div></form></section>
 `
 }
 

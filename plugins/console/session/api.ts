@@ -59,7 +59,8 @@ export function openApi (request: FastifyRequest): Api {
 }
 
 /** The API for one request of a browser: with its client's address, and inside the process. */
-export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor: Actor | null): Api {
+export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: FastifyRequest, actor: Actor | null): Api {
+  const unconfirmed = routeOptions.config.confirms === undefined ? routeOptions.url : undefined
   type More = { payload?: object | undefined, key?: string | undefined, version?: string | undefined, gone?: AbortSignal }
   const ask = async (method: Method, url: string, { payload, key, version, gone }: More = {}): Promise<LightMyRequestResponse> => {
     const request = {
@@ -74,7 +75,7 @@ export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor
       ...payload === undefined ? {} : { payload },
       ...gone === undefined ? {} : { payloadAsStream: true as const }
     }
-    return await askOwn(server, { actor, gone }, request)
+    return await askOwn(server, { actor, gone, unconfirmed }, request)
   }
   const refusalOf = ({ statusCode: status, json }: LightMyRequestResponse): Refusal => {
     const error = json<ErrorBody>()

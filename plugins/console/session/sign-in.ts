@@ -42,7 +42,7 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
     return reply.redirect(next, 303)
   })
 
-  app.post('/sign-out', { config: { enrolment: true } }, async (request, reply) => {
+  app.post('/sign-out', { config: { enrolment: true, confirms: 'undone' } }, async (request, reply) => {
     const { actor, acting: { own } = { own: actor } } = visitOf(request)
     await apiFor(request, own).send('DELETE', `/api/v1/my/sessions/${own.sessionId ?? ''}`)
     for (const name of ['session', 'waiting', 'challenge', 'signOn'] as const) setCookie(reply, name, '', 0)

@@ -20,10 +20,18 @@ export function openConsole ({ url }: Pick<TestService, 'url'>) {
   const post = (path: string, fields: Fields, cookie = '', headers: Headers = { 'sec-fetch-site': 'same-origin' }): Promise<Answer> =>
     ask(path, { method: 'POST', body: new URLSearchParams(fields), headers: { cookie, ...headers } })
 
+  /** The same for what asks first whether its reader means it: they do. */
+  const confirm: typeof post = async (path, fields, cookie, headers) => {
+    const asked = await post(path, fields, cookie, headers)
+    const isQuestion = String(asked.body).includes('name=":confirmed" value="true"')
+    const sent = Array.isArray(fields) ? fields : Object.entries(fields)
+    return isQuestion ? post(path, [...sent, [':confirmed', 'true']], cookie, headers) : asked
+  }
+
   /** Answers the cookie of a new session. */
   async function signIn ({ email, password }: Login = admin): Promise<string> {
     const { headers } = await post('/sign-in', { email, password })
     return headers.get('set-cookie')?.split(';', 1)[0] ?? ''
   }
-  return { open, follow, post, signIn }
+  return { open, follow, post, confirm, signIn }
 }

@@ -34,7 +34,7 @@ export default defineFeature({
     listProposals: proposing,
     readProposal: proposing,
     sendProposal: deciding,
-    declineProposal: deciding,
+    declineProposal: { ...deciding, irreversible: true },
     mcp: { scopes: 'any', testable: true }
   },
   pages: proposalsPages,

@@ -13,6 +13,7 @@ export const words = {
   proposalDocument: 'The document',
   proposalPlan: 'What sending it does',
   proposalSend: 'Send it',
+  proposalDeclineIntro: 'It is not sent, and cannot be sent later. Its assistant can propose it again.',
   proposalDecline: 'Decline',
   proposalDispatch: 'What it was sent as',
   proposal_open: 'Waits for a person',

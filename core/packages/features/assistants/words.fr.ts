@@ -13,6 +13,7 @@ export const words = {
   proposalDocument: 'Le document',
   proposalPlan: 'Ce que fait l’envoi',
   proposalSend: 'Envoyer',
+  proposalDeclineIntro: 'Elle n’est pas envoyée et ne pourra plus l’être. Son assistant peut la proposer de nouveau.',
   proposalDecline: 'Refuser',
   proposalDispatch: 'L’envoi qui en est issu',
   proposal_open: 'Attend une personne',

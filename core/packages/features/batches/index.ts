@@ -31,7 +31,7 @@ export default defineFeature({
     downloadBatchResults: reading,
     pauseBatch: sending,
     resumeBatch: sending,
-    cancelBatch: sending,
+    cancelBatch: { ...sending, irreversible: true },
     retryBatch: sending
   },
   pages: batchesPages,

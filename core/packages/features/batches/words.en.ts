@@ -50,6 +50,7 @@ export const words = {
   batchReady: 'All rows are checked. {refused} of {total} have faults and will not be sent.',
   batchResume: 'Go on',
   batchPause: 'Pause',
+  batchCancelIntro: 'What waits is not sent any more. What is on its way, and what was sent, stays as it is.',
   batchCancel: 'Cancel what is not sent',
   batchRetry: 'Send what failed again',
   batchResults: 'Results',

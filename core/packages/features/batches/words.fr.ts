@@ -50,6 +50,7 @@ export const words = {
   batchReady: 'Toutes les lignes sont vérifiées. {refused} sur {total} ont des défauts et ne seront pas envoyées.',
   batchResume: 'Reprendre',
   batchPause: 'Mettre en pause',
+  batchCancelIntro: 'Ce qui attend n’est plus envoyé. Ce qui est en route ou déjà envoyé reste tel quel.',
   batchCancel: 'Annuler ce qui n’est pas envoyé',
   batchRetry: 'Renvoyer ce qui a échoué',
   batchResults: 'Résultats',

@@ -7,6 +7,7 @@ export const words = {
   draftShared: 'shared',
   draftSent: 'sent',
   draftTest: 'test',
+  draftDeleteIntro: 'What was typed there is lost. What it has sent stays.',
   draftDelete: 'Delete',
   draftDeleteOf: 'Delete the draft of {at}'
 }

@@ -9,6 +9,7 @@ export const words: Record<keyof typeof en, string> = {
   draftShared: 'partagé',
   draftSent: 'envoyé',
   draftTest: 'test',
+  draftDeleteIntro: 'Ce qui y était saisi est perdu. Ce qu’il a envoyé reste.',
   draftDelete: 'Supprimer',
   draftDeleteOf: 'Supprimer le brouillon du {at}'
 }

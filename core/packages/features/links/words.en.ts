@@ -10,6 +10,7 @@ export const words = {
   invitationRenew: 'New link',
   invitationRenewFull: 'New link for {email}',
   invitationRenewedAlready: 'A new link was made after this page was shown. If nobody kept it, make another.',
+  invitationWithdrawIntro: 'Its link is dead at once. To let the person in later, invite them again.',
   invitationWithdraw: 'Withdraw',
   invitationWithdrawFull: 'Withdraw the invitation of {email}',
   invitationWithdrawn: 'The invitation is withdrawn: its link is dead.',

@@ -12,6 +12,7 @@ export const words: Record<keyof typeof en, string> = {
   invitationRenew: 'Nouveau lien',
   invitationRenewFull: 'Nouveau lien pour {email}',
   invitationRenewedAlready: 'Un nouveau lien a été créé après l’affichage de cette page. Si personne ne l’a conservé, créez-en un autre.',
+  invitationWithdrawIntro: 'Son lien ne fonctionne plus. Pour laisser entrer la personne plus tard, invitez-la de nouveau.',
   invitationWithdraw: 'Retirer',
   invitationWithdrawFull: 'Retirer l’invitation de {email}',
   invitationWithdrawn: 'L’invitation est retirée : son lien n’est plus valable.',

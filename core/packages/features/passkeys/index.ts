@@ -24,7 +24,7 @@ export default defineFeature({
     beginMyPasskey: { freshProof: true, ...ofPerson },
     addMyPasskey: { freshProof: true, ...ofPerson },
     renameMyPasskey: ofPerson,
-    removeMyPasskey: ofPerson
+    removeMyPasskey: { ...ofPerson, irreversible: true }
   },
   pages: passkeyPages,
   verification: { kind: 'passkey', ...passkeyFactors, check: ({ passkeys }) => passkeys },

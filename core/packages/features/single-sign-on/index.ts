@@ -43,7 +43,7 @@ export default defineFeature({
     updateSingleSignOn: changers,
     deleteSingleSignOn: changers,
     readMySingleSignOn: { scopes: 'any' },
-    unlinkMySingleSignOn: { person: true },
+    unlinkMySingleSignOn: { person: true, irreversible: true },
     readUserSingleSignOn: readers,
     unlinkUser: changers
   },

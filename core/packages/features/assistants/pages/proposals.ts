@@ -1,6 +1,6 @@
 import { isRecord } from '@dispatch/common'
-import { badge, facts, fill, type Html, html, notice, page, pretty, previewFrame, sendNoPreview, sendPreview, sentences, table, time,
-  visitWith, withWords, wordFor } from '@dispatch/plugins/console'
+import { type Asked, badge, type Confirmation, facts, fill, type Html, html, notice, page, pretty, previewFrame, sendNoPreview, sendPreview,
+  sentences, table, time, visitWith, withWords, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import type { ProposalReview, ProposalSummary } from '../contract/proposals.ts'
 import { words as en } from '../words.en.ts'
@@ -48,11 +48,24 @@ export const proposalsPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.code(sent.status).page(view(visit, await visit.api.read<ProposalReview>(pathOf(request)), refused), 'framing')
   })
 
-  app.post<Named>('/proposals/:id/decline', async (request, reply) => {
+  app.post<Named>('/proposals/:id/decline', { config: { confirms: refusal } }, async (request, reply) => {
     await visitOf(request).api.send('POST', `${pathOf(request)}/decline`)
     return reply.redirect(`/console/proposals/${encodeURIComponent(request.params.id)}`, 303)
   })
   done()
+}
+
+/** Asks before a proposal is declined. */
+async function refusal (request: Asked): Promise<Confirmation> {
+  const { words, api } = visitOf(request)
+  const { service, reason } = await api.read<ProposalReview>(pathOf(request))
+  return {
+    title: `${words.proposalDecline}${words.colon}${wordFor(words, 'service', service)}`,
+    says: [words.proposalDeclineIntro],
+    touches: [[words.proposalReason, reason]],
+    button: words.proposalDecline,
+    back: `/console/proposals/${encodeURIComponent(request.params.id)}`
+  }
 }
 
 /** The template of a request, with its data. */

@@ -1,5 +1,5 @@
-import { ApiRefused, badge, facts, fill, following, type Html, html, notice, page, sentences, serviceNames, table,
-  time } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, badge, type Confirmation, facts, fill, following, type Html, html, notice, page, sentences, serviceNames,
+  table, time } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { Readable } from 'node:stream'
 import type { BatchView, ResultView } from '../contract/batches.ts'
@@ -18,7 +18,8 @@ export const batchPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named>('/batches/:id', async (request, reply) => show(visitOf(request), reply, request.params.id))
 
   for (const action of actions) {
-    app.post<Named>(`/batches/:id/${action}`, async (request, reply) => {
+    const config = action === 'cancel' ? { confirms: cancellation } : {}
+    app.post<Named>(`/batches/:id/${action}`, { config }, async (request, reply) => {
       const visit = visitOf(request)
       const { id } = request.params
       const changed = await visit.api.send('POST', `${apiPath(id)}/${action}`)
@@ -41,6 +42,20 @@ export const batchPages: FastifyPluginCallback = (app, _options, done) => {
     }).send(stream)
   })
   done()
+}
+
+/** Asks before the rest of a batch is cancelled: how many rows wait, and how many are on their way. */
+async function cancellation (request: Asked): Promise<Confirmation> {
+  const { words, api } = visitOf(request)
+  const { id } = request.params
+  const { counts } = await api.read<BatchView>(apiPath(id))
+  return {
+    title: words.batchCancel,
+    says: [words.batchCancelIntro],
+    touches: shownStates.filter((state) => counts[state] > 0).map((state) => [stateWord(words, state), counts[state]] as const),
+    button: words.batchCancel,
+    back: `/console/batches/${encodeURIComponent(id)}`
+  }
 }
 
 function resultsOf ({ api }: Visit, reply: FastifyReply, id: string, query: string): Promise<Readable> {

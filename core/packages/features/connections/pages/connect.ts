@@ -1,5 +1,5 @@
-import { ApiRefused, type ConfigurationView, copied, type Html, html, notice, page, time, type Visit, visitOf,
-  withWords } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, type ConfigurationView, type Confirmation, copied, type Html, html, notice, page, time, type Visit,
+  visitOf, withWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { ConnectView } from '../contract/connections.ts'
 import { words as en } from '../words.en.ts'
@@ -38,13 +38,20 @@ export const connectPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.redirect(`/console/providers/${code}`, 303)
   })
 
-  app.post<Named>('/providers/:code/disconnect', async (request, reply) => {
+  app.post<Named>('/providers/:code/disconnect', { config: { confirms: disconnection } }, async (request, reply) => {
     const { params: { code } } = request
     const ended = await visitOf(request).api.send('DELETE', pathOf(code))
     if (!ended.ok) throw new ApiRefused(ended)
     return reply.redirect(`/console/providers/${code}`, 303)
   })
   done()
+}
+
+/** Asks before a connection ends. */
+function disconnection (request: Asked): Confirmation {
+  const { disconnect: button, disconnectIntro, colon } = wordsOf(visitOf(request).words)
+  const { code } = request.params
+  return { title: `${button}${colon}${code}`, says: [disconnectIntro], button, back: `/console/providers/${encodeURIComponent(code)}` }
 }
 
 function question (words: Words, code: string, confirmation: string): Html {

@@ -1,5 +1,5 @@
-import { ApiRefused, copied, errorOf, type Html, html, notice, page, said, textField, type Typed, visitOf, withWords,
-  wrongOf } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, type Confirmation, copied, errorOf, type Html, html, notice, page, said, textField, type Typed, visitOf,
+  withWords, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import type { OAuthAppView } from '../contract/oauth-apps.ts'
 import { words as en } from '../words.en.ts'
@@ -31,7 +31,7 @@ export const oauthAppPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.code(saved.status).page(await view(request, { code, typed: { body, error: errorOf(saved) } }))
   })
 
-  app.post<Named>('/oauth-apps/:code/remove', async (request, reply) => {
+  app.post<Named>('/oauth-apps/:code/remove', { config: { confirms: removal } }, async (request, reply) => {
     const { params: { code }, body } = request
     const sandbox = body.get('sandbox') === 'true'
     const removed = await visitOf(request).api.send('DELETE', `${api}/${encodeURIComponent(code)}?sandbox=${String(sandbox)}`)
@@ -39,6 +39,12 @@ export const oauthAppPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.redirect(at, 303)
   })
   done()
+}
+
+/** Asks before a client is removed. */
+function removal (request: Asked): Confirmation {
+  const { oauthAppRemove: button, oauthAppRemoveIntro, colon } = wordsOf(visitOf(request).words)
+  return { title: `${button}${colon}${request.params.code}`, says: [oauthAppRemoveIntro], button, back: at }
 }
 
 /** The page has a form for each client, each field a name of its own. */

@@ -321,7 +321,7 @@ await t.test('a private configuration has a connection of its own', async (t) =>
 
 await t.test('in the console it is a link, a question and a button', async (t) => {
   const { admin } = await service.company('console')
-  const { signIn, open, post } = openConsole(service)
+  const { confirm, signIn, open, post } = openConsole(service)
   await configure(admin)
   issue(3600)
   const cookie = await signIn(admin)
@@ -338,7 +338,7 @@ await t.test('in the console it is a link, a question and a button', async (t) =
   has(t, await post('/providers/books/connected', { confirmation: 'another' }, cookie), { status: 422 })
   t.equal((await post('/providers/books/connected', { confirmation }, cookie)).headers.get('location'), '/console/providers/books')
   contains(t, (await open('/providers/books', cookie)).body, '>connected</span>')
-  await post('/providers/books/disconnect', {}, cookie)
+  await confirm('/providers/books/disconnect', {}, cookie)
   contains(t, (await open('/providers/books', cookie)).body, '>not connected</span>')
 })
 

@@ -125,7 +125,7 @@ await t.test('without it, connections go on until their tokens have to be renewe
 })
 
 await t.test('in the console it is a page of the operator', async (t) => {
-  const { signIn, open, post } = openConsole(service)
+  const { confirm, signIn, open, post } = openConsole(service)
   const cookie = await signIn(operator)
   const page = await open('/oauth-apps', cookie)
   contains(t, page.body, 'https://dispatch.example.com/api/connect/common/callback')
@@ -134,7 +134,7 @@ await t.test('in the console it is a page of the operator', async (t) => {
   t.equal((await post('/oauth-apps/common', typed, cookie)).headers.get('location'), '/console/oauth-apps')
   has(t, await list(), { body: { data: [{ clientId: 'from-the-console', hasSecret: true }] } })
   has(t, await post('/oauth-apps/common', { sandbox: 'false', 'clientId-common': '' }, cookie), { status: 400 })
-  t.equal((await post('/oauth-apps/common/remove', { sandbox: 'false' }, cookie)).status, 303)
+  t.equal((await confirm('/oauth-apps/common/remove', { sandbox: 'false' }, cookie)).status, 303)
   has(t, await list(), { body: { data: [{ state: 'missing' }] } })
 })
 

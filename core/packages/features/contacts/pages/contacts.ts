@@ -40,7 +40,7 @@ export const contactsPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   // What is deleted can be added again as it was: the page carries it.
-  app.post<{ Params: { id: string } }>('/contacts/:id/delete', async (request, reply) => {
+  app.post<{ Params: { id: string } }>('/contacts/:id/delete', { config: { confirms: 'undone' } }, async (request, reply) => {
     const visit = visitOf(request)
     const { words, api } = visit
     const contact = await api.read<ContactView>(pathOf(request.params.id))

@@ -1,4 +1,5 @@
-import { fill, type Html, html, page, table, time, visitWith, withQuery, withWords, wordFor } from '@dispatch/plugins/console'
+import { type Asked, type Confirmation, fill, type Html, html, page, table, time, visitWith, withQuery, withWords,
+  wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { DraftSummary } from '../contract/drafts.ts'
 import { words as en } from '../words.en.ts'
@@ -22,11 +23,24 @@ export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.page(page(visit, { title: words.drafts, section: 'drafts', main }))
   })
 
-  app.post<{ Params: { id: string } }>('/drafts/:id/delete', async (request, reply) => {
+  app.post<{ Params: { id: string } }>('/drafts/:id/delete', { config: { confirms: deletion } }, async (request, reply) => {
     await visitOf(request).api.send('DELETE', `/api/v1/drafts/${encodeURIComponent(request.params.id)}`)
     return reply.redirect('/console/drafts', 303)
   })
   done()
+}
+
+/** Asks before a draft is deleted. */
+async function deletion (request: Asked): Promise<Confirmation> {
+  const { words, api } = visitOf(request)
+  const { updatedAt, service } = await api.read<DraftSummary>(`/api/v1/drafts/${encodeURIComponent(request.params.id)}`)
+  return {
+    title: fill(words.draftDeleteOf, { at: updatedAt.slice(0, 16).replace('T', ' ') }),
+    says: [words.draftDeleteIntro],
+    touches: [[words.draftOf, service.split('/').map((name) => wordFor(words, 'service', name)).join(' → ')]],
+    button: words.draftDelete,
+    back: '/console/drafts'
+  }
 }
 
 function row (words: Words, draft: DraftSummary, reader: number): Html {

@@ -1,5 +1,5 @@
-import { allowedServices, ApiRefused, errorOf, fill, type Html, html, notice, page, roleAndServices, said, table, textField, time,
-  type Typed, userIn, withQuery, wordFor, wrongOf } from '@dispatch/plugins/console'
+import { allowedServices, ApiRefused, type Asked, type Confirmation, errorOf, fill, type Html, html, notice, page, roleAndServices, said,
+  table, textField, time, type Typed, userIn, withQuery, wordFor, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { InvitationView, InvitationWithLink } from '../contract/links.ts'
 import { deliveryField, deliveryIn, mailsLinks } from './delivery.ts'
@@ -39,13 +39,26 @@ export const invitationsPages: FastifyPluginCallback = (app, _options, done) => 
     throw new ApiRefused(made)
   })
 
-  app.post<Named>('/company/invitations/:id/withdraw', async (request, reply) => {
+  app.post<Named>('/company/invitations/:id/withdraw', { config: { confirms: withdrawal } }, async (request, reply) => {
     const { api } = visitOf(request)
     const withdrawn = await api.send('DELETE', `/api/v1/company/invitations/${encodeURIComponent(request.params.id)}`)
     if (!withdrawn.ok) throw new ApiRefused(withdrawn)
     return reply.redirect(`${at}?withdrawn=1`, 303)
   })
   done()
+}
+
+/** Asks before the link of an invitation is dead. */
+async function withdrawal (request: Asked): Promise<Confirmation> {
+  const visit = visitOf(request)
+  const { words } = visit
+  const invitation = (await invitations(visit, { limit: '100' })).data.find(({ id }) => id === request.params.id)
+  return {
+    title: fill(words.invitationWithdrawFull, { email: invitation?.email ?? request.params.id }),
+    says: [words.invitationWithdrawIntro],
+    button: words.invitationWithdraw,
+    back: at
+  }
 }
 
 const invited = (words: Words, { email }: InvitationView): { title: string, intro: string, email: string, back: Html } => ({

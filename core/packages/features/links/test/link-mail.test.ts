@@ -18,7 +18,7 @@ const server = await mailServer(t, () => ({
 const network = createNetwork({ loopback: 'allowed', ca: [server.ca], route: server.route })
 const service = await startService(t, { config: { keepsRequestLog: true }, replacements: { network } })
 const { app, send, log } = service
-const { open, post, signIn } = openConsole(service)
+const { confirm, open, post, signIn } = openConsole(service)
 const acme = await service.company('acme')
 const { operator, admin: keeper } = await service.company('platform')
 const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
@@ -228,6 +228,6 @@ await t.test('when the operator is disabled, nothing is mailed, and the pages sa
   contains(t, (await open('/link-mail', cookie)).body, 'Nothing is mailed at the moment')
   isError(t, await invite('late'), 'conflict')
   contains(t, (await open('/forgotten', '')).body, 'Ask an admin')
-  t.equal((await post('/link-mail/remove', {}, cookie)).status, 303)
+  t.equal((await confirm('/link-mail/remove', {}, cookie)).status, 303)
   has(t, (await send('GET', '/api/v1/link-mail', {}, operator)).body, { available: false, current: null })
 })

@@ -1,5 +1,5 @@
-import { ApiRefused, badge, documentTypeName, fill, type Html, html, notice, page, type Refusal, sentences, settingsFields, table, time,
-  withQuery, wordFor } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, badge, type Confirmation, documentTypeName, fill, type Html, html, notice, page, type Refusal, sentences,
+  settingsFields, table, time, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { AdapterDetail } from '../contract/marketplace.ts'
 import { actionSections, type Companies, hostLine } from './adapter-actions.ts'
@@ -33,7 +33,8 @@ export const adapterPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   for (const [name, { method, path, bodyOf }] of Object.entries(actions)) {
-    app.post<Posted>(`/marketplace/:code/${name}`, async (request, reply) => {
+    const config = name === 'remove' || name === 'disable' ? { confirms: (asked: Asked) => ending(asked, name) } : {}
+    app.post<Posted>(`/marketplace/:code/${name}`, { config }, async (request, reply) => {
       const { params: { code }, body } = request
       const visit = visitOf(request)
       const force = body.get('force') ?? undefined
@@ -46,6 +47,21 @@ export const adapterPages: FastifyPluginCallback = (app, _options, done) => {
     })
   }
   done()
+}
+
+/** Asks before companies cannot use an adapter any more. */
+async function ending (request: Asked, name: 'remove' | 'disable'): Promise<Confirmation> {
+  const { words, api } = visitOf(request)
+  const code = encodeURIComponent(request.params.code)
+  const { version, offer = 'all' } = await api.read<AdapterDetail>(`/api/v1/marketplace/${code}`)
+  const [button, intro] = name === 'remove' ? [words.removeAdapter, words.removeAdapterIntro] : [words.disable, words.disableIntro]
+  return {
+    title: `${button}${words.colon}${request.params.code}`,
+    says: [intro],
+    touches: [[words.version, version], [words.offer, offer === 'all' ? words.offerAll : offer.length]],
+    button,
+    back: `/console/marketplace/${code}`
+  }
 }
 
 /** A version with the consent that its form has shown. */

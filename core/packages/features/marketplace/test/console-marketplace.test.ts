@@ -9,7 +9,7 @@ import { words as en } from '../words.en.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer }, config: { prices: { invoicing: 0 } } })
 const { send } = service
-const { open, post, signIn } = openConsole(service)
+const { confirm, open, post, signIn } = openConsole(service)
 const [asOperator, asAdmin] = [await signIn(operator), await signIn(admin)]
 const markup = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
 
@@ -98,7 +98,7 @@ await t.test('it is offered to the companies that are ticked, disabled and enabl
   const refused = await submit('remove')
   t.equal(refused.status, 409)
   contains(t, refused.body, /<li>The company \d+ has settings for it: 1\.<\/li>/)
-  await post('/providers/acme/remove', {}, asAdmin)
+  await confirm('/providers/acme/remove', {}, asAdmin)
   t.equal((await submit('remove')).headers.get('location'), '/console/marketplace?removed=1')
   t.equal((await open('/marketplace/acme', asOperator)).status, 404)
 })

@@ -60,7 +60,7 @@ export const passkeyPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.code(statusOf(named)).page(await secondFactorPage(request, { said }))
   })
 
-  app.post<Posted>('/second-factor/passkeys/:id/remove', { config }, async (request, reply) => {
+  app.post<Posted>('/second-factor/passkeys/:id/remove', { config: { ...config, confirms: 'form' } }, async (request, reply) => {
     const [visit, { params: { id }, body }] = [visitOf(request), request]
     const removed = await visit.api.send('POST', `${api}/${encodeURIComponent(id)}/remove`, proofIn(body))
     if (removed.ok) return reply.redirect('/console/second-factor', 303)

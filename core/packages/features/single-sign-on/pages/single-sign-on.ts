@@ -1,6 +1,6 @@
-import { ApiRefused, checkField, copied, errorOf, type Html, html, notice, optionsFor, page, proofForm, radioField, refusedProof, said,
-  sentences, servicesField, servicesIn, statusOf, textField, time, type Typed, type Visit as ConsoleVisit, withQuery,
-  wrongOf } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, checkField, type Confirmation, copied, errorOf, type Html, html, notice, optionsFor, page, proofForm,
+  radioField, refusedProof, said, sentences, servicesField, servicesIn, statusOf, textField, time, type Typed, type UserView,
+  type Visit as ConsoleVisit, withQuery, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { MySingleSignOnView, SingleSignOnView } from '../contract/single-sign-on.ts'
 import { type Visit, visitOf, type Words, wordsOf } from './words.ts'
@@ -26,7 +26,7 @@ export const singleSignOnPages: FastifyPluginCallback = (app, _options, done) =>
     return reply.code(saved.status).page(await view(visit, { typed: { body, error: errorOf(saved) } }))
   })
 
-  app.post<{ Body: URLSearchParams }>('/sign-on/unlink', async (request, reply) => {
+  app.post<{ Body: URLSearchParams }>('/sign-on/unlink', { config: { confirms: 'form' } }, async (request, reply) => {
     const { api: own, words } = visitOf(request)
     const unlinked = await own.send('POST', '/api/v1/my/single-sign-on/unlink', { password: request.body.get('proof') ?? '' })
     if (unlinked.ok) return reply.redirect('/console/sessions', 303)
@@ -35,7 +35,7 @@ export const singleSignOnPages: FastifyPluginCallback = (app, _options, done) =>
     return reply.code(statusOf(unlinked)).page(page(visitOf(request), { title: words.signOn, section: 'sessions', main }))
   })
 
-  app.post<{ Params: { id: string } }>('/company/users/:id/unlink', async (request, reply) => {
+  app.post<{ Params: { id: string } }>('/company/users/:id/unlink', { config: { confirms: unlinking } }, async (request, reply) => {
     const unlinked = await visitOf(request).api.send('DELETE', `/api/v1/users/${encodeURIComponent(request.params.id)}/single-sign-on`)
     if (!unlinked.ok) throw new ApiRefused(unlinked)
     return reply.redirect('/console/company?saved=1', 303)
@@ -51,12 +51,33 @@ export const singleSignOnPages: FastifyPluginCallback = (app, _options, done) =>
     return reply.redirect(`${at}?saved=1`, 303)
   })
 
-  app.post('/company/single-sign-on/remove', async (request, reply) => {
+  app.post('/company/single-sign-on/remove', { config: { confirms: ending } }, async (request, reply) => {
     const removed = await visitOf(request).api.send('DELETE', api)
     if (!removed.ok) throw new ApiRefused(removed)
     return reply.redirect(`${at}?saved=1`, 303)
   })
   done()
+}
+
+/** Asks before the provider signs a user in no more. */
+async function unlinking (request: Asked): Promise<Confirmation> {
+  const { words, api: ask } = visitOf(request)
+  const { id, email } = await ask.read<UserView>(`/api/v1/users/${encodeURIComponent(request.params.id)}`)
+  const { signOnUnlink: button, signOnUnlinkIntro } = words
+  return { title: `${button}${words.colon}${email}`, says: [signOnUnlinkIntro], button, back: `/console/company/users/${String(id)}` }
+}
+
+/** Asks before single sign-on ends: how many users sign in by it. */
+async function ending (request: Asked): Promise<Confirmation> {
+  const { words, api: ask } = visitOf(request)
+  const { current } = await ask.read<SingleSignOnView>(api)
+  return {
+    title: words.signOnRemove,
+    says: [words.signOnRemoveIntro],
+    touches: [[words.signOnIssuer, current?.issuer], [words.signOnLinkedUsers, current?.linked]],
+    button: words.signOnRemove,
+    back: at
+  }
 }
 
 /** What a reader may do about it for themselves. */

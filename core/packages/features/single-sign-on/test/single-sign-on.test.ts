@@ -17,7 +17,7 @@ const service = await startService(t, { config: { publicUrl: front.url }, replac
 front.leadTo(service.url)
 const browser = await launchChromium(t)
 const { app, send } = service
-const { open, post, signIn } = openConsole(service)
+const { confirm, open, post, signIn } = openConsole(service)
 const provider = await startOpenIdProvider(t)
 const { issuer, client } = provider
 const path = '/api/v1/company/single-sign-on'
@@ -274,10 +274,10 @@ await t.test('an admin unlinks a user, and a user themselves who has a password'
   for (const { email } of [admin, member]) await signOn(code, { sub: email, email, email_verified: true })
   const [mine, theirs, id] = [await signIn(admin), await signIn(member), String(idOf(member))]
   contains(t, (await open(`/company/users/${id}`, mine)).body, en.signOnUnlink)
-  t.equal((await post(`/company/users/${id}/unlink`, {}, mine)).headers.get('location'), '/console/company?saved=1')
+  t.equal((await confirm(`/company/users/${id}/unlink`, {}, mine)).headers.get('location'), '/console/company?saved=1')
   t.equal((await open('', theirs)).status, 303, 'the session has ended')
   lacks(t, (await open(`/company/users/${id}`, mine)).body, en.signOnUnlink)
-  t.equal((await post(`/company/users/${id}/unlink`, {}, mine)).status, 404, 'nothing is linked')
+  t.equal((await confirm(`/company/users/${id}/unlink`, {}, mine)).status, 404, 'nothing is linked')
   isError(t, await send('DELETE', `/api/v1/users/${String(idOf(admin))}/single-sign-on`, {}, admin), 'forbidden')
   await set({ linksByEmail: false })
   isRefused(t, await signOn(code, { sub: member.email, email: member.email, email_verified: true }), 'signOnRefused_taken', 'unlinked')
@@ -305,7 +305,7 @@ await t.test('the page of the settings shows no secret, and says what was wrong 
   t.equal((await post('/company/single-sign-on', { ...form, issuer, trustsEmail: 'true' }, cookie)).status, 303)
   has(t, (await send('GET', path, {}, admin)).body.current, { trustsEmail: true, createsUsers: false })
   t.equal((await open('/company/single-sign-on', await signIn(member))).status, 403)
-  t.equal((await post('/company/single-sign-on/remove', {}, cookie)).status, 303)
+  t.equal((await confirm('/company/single-sign-on/remove', {}, cookie)).status, 303)
 })
 
 await t.test('the page shows the redirect address of an issuer before it is set, and the end of the one that all shared', async (t) => {

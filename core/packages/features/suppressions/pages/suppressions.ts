@@ -52,7 +52,7 @@ export const listPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.get<Named>('/suppressions/:id', async (request, reply) => reply.page(await removalView(visitOf(request), request.params.id)))
 
-  app.post<Named & Sent>('/suppressions/:id/remove', async (request, reply) => {
+  app.post<Named & Sent>('/suppressions/:id/remove', { config: { confirms: 'form' } }, async (request, reply) => {
     const [visit, { body, params: { id } }] = [visitOf(request), request]
     const removed = await visit.api.send('DELETE', withQuery(`${apiPath}/${encodeURIComponent(id)}`, { why: body.get('why') ?? '' }))
     if (removed.ok) return reply.redirect(`${at}?removed=1`, 303)

@@ -1,5 +1,5 @@
-import { ApiRefused, boundaryOf, fill, type Html, html, notice, page, readForm, type Refusal, sentences, table, textField, time,
-  withQuery } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, boundaryOf, type Confirmation, fill, type Html, html, notice, page, readForm, type Refusal, sentences,
+  table, textField, time, withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import type { Readable } from 'node:stream'
 import type { AssetUseView, AssetView } from '../contract/templates.ts'
@@ -59,7 +59,7 @@ export const assetPages: FastifyPluginCallback = (app, _options, done) => {
     return show(visit, reply.code(replaced.status), name, refused(visit.words, replaced))
   })
 
-  app.post<Named>('/assets/:name/remove', async (request, reply) => {
+  app.post<Named>('/assets/:name/remove', { config: { confirms: removal } }, async (request, reply) => {
     const removed = await visitOf(request).api.send('DELETE', apiPath(request.params.name))
     if (!removed.ok) throw new ApiRefused(removed)
     return reply.redirect('/console/assets?removed=1', 303)
@@ -69,6 +69,20 @@ export const assetPages: FastifyPluginCallback = (app, _options, done) => {
 
 function apiPath (name: string): string {
   return `/api/v1/assets/${encodeURIComponent(name)}`
+}
+
+/** Asks before a picture is removed: how many templates name it. */
+async function removal (request: Asked): Promise<Confirmation> {
+  const { words, api } = visitOf(request)
+  const { name } = request.params
+  const { data } = await api.read<{ data: AssetUseView[] }>(`${apiPath(name)}/templates`)
+  return {
+    title: `${words.assetRemove}${words.colon}${name}`,
+    says: [words.assetRemoveIntro],
+    touches: [[words.assetUses, data.length]],
+    button: words.assetRemove,
+    back: `/console/assets/${encodeURIComponent(name)}`
+  }
 }
 
 /** Makes of a form with a file what other forms are. What the file says of its type is not believed: its first bytes tell. */

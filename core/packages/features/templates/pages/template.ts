@@ -1,5 +1,5 @@
-import { ApiRefused, badge, documentTypeName, fill, type Html, html, notice, page, pretty, previewFrame, sendNoPreview, sendPreview,
-  sentenceOf, sentences, table, textOfSaid, time, withQuery, wordFor } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, badge, type Confirmation, documentTypeName, fill, type Html, html, notice, page, pretty, previewFrame,
+  sendNoPreview, sendPreview, sentenceOf, sentences, table, textOfSaid, time, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { type PreviewFormat, previewFormats, savedFormats, type TemplateDetail, type VersionCheck,
   type VersionView } from '../contract/templates.ts'
@@ -27,16 +27,14 @@ export const templatePages: FastifyPluginCallback = (app, _options, done) => {
     return sendNoPreview(reply, made.status, [made.error, ...made.error.details ?? []].map((one) => textOfSaid(words, one)))
   })
 
-  app.post<Posted>('/templates/:id/publish', async (request, reply) => {
+  app.post<Posted>('/templates/:id/publish', { config: { confirms: warning } }, async (request, reply) => {
     const version = request.body.get('version') ?? ''
-    const warned = request.body.has('confirmed') ? undefined : await warning(visitOf(request), request.params.id, version)
-    if (warned !== undefined) return reply.page(warned)
     const published = await visitOf(request).api.send('POST', `${apiPath(request.params.id)}/publish`, { version: Number(version) })
     if (!published.ok) throw new ApiRefused(published)
     return reply.redirect(withQuery(`/console/templates/${encodeURIComponent(request.params.id)}`, { published: version }), 303)
   })
 
-  app.post<Posted>('/templates/:id/remove', async (request, reply) => {
+  app.post<Posted>('/templates/:id/remove', { config: { confirms: withdrawal } }, async (request, reply) => {
     const removed = await visitOf(request).api.send('DELETE', apiPath(request.params.id))
     if (!removed.ok) throw new ApiRefused(removed)
     return reply.redirect('/console/templates?removed=1', 303)
@@ -54,20 +52,37 @@ function textIn (query: Query, name: string): string {
 }
 
 /** What a reader confirms before a version is published; undefined where none of the latest dispatches speaks against it. */
-async function warning (visit: Visit, id: string, version: string): Promise<Html | undefined> {
-  const { api, words } = visit
+async function warning (request: Asked): Promise<Confirmation | undefined> {
+  const { api, words } = visitOf(request)
+  const [{ id }, version] = [request.params, request.body.get('version') ?? '']
   // The API says what is wrong with the version when it is published.
   if (!/^[1-9]\d{0,8}$/.test(version)) return undefined
   const checked = await api.send<VersionCheck>('GET', withQuery(`${apiPath(id)}/check`, { version }))
   if (!checked.ok && checked.status !== 503) throw new ApiRefused(checked)
   if (checked.ok && checked.body.refused === 0) return undefined
-  const at = `/console/templates/${encodeURIComponent(id)}`
   const said = checked.ok ? refusals(words, checked.body) : html`<p>${words.publishUnchecked}</p>${sentences(words, checked.error)}`
-  const main = html`<p><a href="${withQuery(at, { version })}">${words.templateTo}</a></p>${notice('warn', said)}
-<form method="post" action="${at}/publish"><input type="hidden" name="confirmed" value="true"><div class="actions">
-<button name="version" value="${version}">${words.publishAnyway}</button>
-<a class="button second" href="${withQuery(`${at}/edit`, { version })}">${words.edit}</a></div></form>`
-  return page({ ...visit, path: withQuery(at, { version }) }, { title: fill(words.publishFull, { version }), section: 'templates', main })
+  const at = `/console/templates/${encodeURIComponent(id)}`
+  return {
+    title: fill(words.publishFull, { version }),
+    says: [],
+    more: html`${notice('warn', said)}<p><a href="${withQuery(`${at}/edit`, { version })}">${words.edit}</a></p>`,
+    button: words.publishAnyway,
+    back: withQuery(at, { version })
+  }
+}
+
+/** Asks before a template is withdrawn, with all its versions. */
+async function withdrawal (request: Asked): Promise<Confirmation> {
+  const visit = visitOf(request)
+  const { words } = visit
+  const { template: { id, name }, versions } = await find(visit, request.params.id, {})
+  return {
+    title: `${words.templateRemove}${words.colon}${name}`,
+    says: [words.templateRemoveIntro],
+    touches: [[words.versions, versions.length]],
+    button: words.templateRemove,
+    back: `/console/templates/${String(id)}`
+  }
 }
 
 function refusals (words: Words, { checked, refused, complete, examples }: VersionCheck): Html {

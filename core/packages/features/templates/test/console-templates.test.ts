@@ -11,7 +11,7 @@ const [en, fr] = [wordsOf(languages.en), wordsOf(languages.fr)]
 const service = await startService(t)
 const company = await service.company('authors')
 const send = (method: string, path: string, body?: object) => service.send(method, path, body === undefined ? {} : { body }, company.admin)
-const { open, post, signIn } = openConsole(service)
+const { confirm, open, post, signIn } = openConsole(service)
 const cookie = await signIn(company.admin)
 const memberCookie = await signIn(company.member)
 
@@ -179,7 +179,7 @@ await t.test('who publishes a version that would refuse the latest dispatches is
   contains(t, warned.body, en.publishRefused.replace('{checked}', '1').replace('{refused}', '1'))
   contains(t, warned.body, `<a href="/console/dispatches/${String(dispatchId)}">${String(dispatchId)}</a>: <code>/data/place</code>`)
   t.equal(await versionNow(), 1)
-  const published = await post(`/templates/${String(used)}/publish`, { version: '2', confirmed: 'true' }, cookie)
+  const published = await post(`/templates/${String(used)}/publish`, { version: '2', ':confirmed': 'true' }, cookie)
   t.equal(published.status, 303)
   t.equal(await versionNow(), 2)
   t.equal((await post(`/templates/${String(used)}/publish`, { version: '1' }, cookie)).status, 303, 'nothing speaks against it')
@@ -239,7 +239,7 @@ await t.test('a template of another company is not there', async (t) => {
 
 await t.test('a template is withdrawn; the pages are French too', async (t) => {
   contains(t, (await open(at, cookie, { 'accept-language': 'fr' })).body, fr.templateRemove)
-  t.equal((await post(`${at}/remove`, {}, cookie)).headers.get('location'), '/console/templates?removed=1')
+  t.equal((await confirm(`${at}/remove`, {}, cookie)).headers.get('location'), '/console/templates?removed=1')
   contains(t, (await open('/templates?removed=1', cookie)).body, en.templateRemoved)
   t.equal((await open(at, cookie)).status, 404)
 })
@@ -295,10 +295,10 @@ await t.test('pictures are added, shown with what names them, replaced and remov
     lacks(t, (await open(path, memberCookie)).body, 'enctype')
     t.equal((await multipart(path, { name: 'mine' }, png, memberCookie)).status, 403)
   }
-  t.equal((await post('/assets/logo/remove', {}, memberCookie)).status, 403)
+  t.equal((await confirm('/assets/logo/remove', {}, memberCookie)).status, 403)
   const other = await signIn((await service.company('painters')).admin)
   t.equal((await open('/assets/logo', other)).status, 404)
-  t.equal((await post('/assets/logo/remove', {}, other)).status, 404)
-  t.equal((await post('/assets/logo/remove', {}, cookie)).headers.get('location'), '/console/assets?removed=1')
+  t.equal((await confirm('/assets/logo/remove', {}, other)).status, 404)
+  t.equal((await confirm('/assets/logo/remove', {}, cookie)).headers.get('location'), '/console/assets?removed=1')
   t.equal((await open('/assets/logo', cookie)).status, 404)
 })

@@ -1,0 +1,18 @@
+import { type Html, html } from '../../html.ts'
+import type { Confirmation } from '../session/confirmation.ts'
+import type { Visit } from '../session/visit.ts'
+import { facts, page } from './layout.ts'
+
+/** Asks whether the reader means it. The page keeps what was sent to `path`, and sends it to the same path. */
+export function confirmationPage (visit: Visit, { title, says, touches = [], more = html``, button, back }: Confirmation, { path, sent }: {
+  path: string
+  sent: readonly (readonly [string, string])[]
+}): Html {
+  const kept = sent.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+  const counted = touches.map(([what, number]) => [what, typeof number === 'number' ? String(number) : number] as const)
+  const main = html`<section class="narrow" aria-label="${title}">${says.map((sentence) => html`<p>${sentence}</p>`)}${
+    counted.length === 0 ? html`` : facts(counted)
+  }${more}<form method="post" action="${path}">${kept}<div class="actions"><button class="danger">${button}</button>
+<a class="button second" href="${back}">${visit.words.confirmNot}</a></div></form></section>`
+  return page({ ...visit, path: back }, { title, main })
+}
