@@ -27,7 +27,7 @@ async function submit (action: string, cookie = asOperator, path = ''): Promise<
   if (form === '') throw new TypeError(`The page has no form ${action}: ${body}`)
   const fields = [...form.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)]
     .map(([, name = '', value = '']): [string, string] => [name, value])
-  return post(`/marketplace/acme/${action}`, fields, cookie)
+  return confirm(`/marketplace/acme/${action}`, fields, cookie)
 }
 
 await t.test('an operator installs with the consent that the page shows, and a company configures and dispatches', async (t) => {
@@ -110,7 +110,7 @@ await t.test('only operators change the marketplace, members do not see it, and 
   lacks(t, (await open('', asMember)).body, 'href="/console/marketplace"')
   const fields = { version: '2.0.0', host: 'api.acme.test', service: 'invoicing', to: 'all' }
   for (const action of ['install', 'upgrade', 'rollback', 'enable', 'disable', 'offer', 'remove']) {
-    t.equal((await post(`/marketplace/acme/${action}`, fields, asAdmin)).status, 403, action)
+    t.equal((await confirm(`/marketplace/acme/${action}`, fields, asAdmin)).status, 403, action)
     t.equal((await post(`/marketplace/acme/${action}`, fields, asOperator, { 'sec-fetch-site': 'cross-site' })).status, 403, action)
   }
   t.equal((await post('/marketplace/refresh', {}, asAdmin)).status, 403)

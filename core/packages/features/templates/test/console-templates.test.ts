@@ -223,7 +223,7 @@ await t.test('a member reads and previews; only an admin writes, and only from t
   const writing = [`${at}/edit`, `${at}/edit/check`, `${at}/edit/preview`, `${at}/edit/live`, `${at}/publish`, `${at}/remove`,
     '/templates/new', '/templates/new/check', '/templates/new/preview', '/templates/new/live']
   for (const path of writing) {
-    t.equal((await post(path, texts({ version: '1' }), memberCookie)).status, 403, path)
+    t.equal((await confirm(path, texts({ version: '1' }), memberCookie)).status, 403, path)
     t.equal((await post(path, texts({ version: '1' }), cookie, { 'sec-fetch-site': 'cross-site' })).status, 403, path)
   }
   t.equal(await newest(), 2)
