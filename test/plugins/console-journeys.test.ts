@@ -127,6 +127,8 @@ async function inBrowser (browser: Browser): Promise<void> {
       await page.fill('#f-amount', '20')
       await page.fill('#f-reason', 'Order 4711')
       await press(page, words.creditsDo)
+      await look('whether the credits shall be given')
+      await press(page, words.creditsDo)
       await look('its first steps')
 
       const theirs = await somebody()
@@ -373,8 +375,10 @@ async function inBrowser (browser: Browser): Promise<void> {
       await page.goto('/console/developers')
       const row = page.locator(`tr:has-text("${own}")`)
       lacks(t, await row.locator('td:nth-child(5)').textContent(), words.keyUsedNever)
-      await row.locator('summary').click()
       await press(page, words.keyRevokeFull.replace('{name}', own))
+      await look('whether the key shall be revoked')
+      t.equal(await use(), 200, 'it was only asked for')
+      await press(page, words.keyRevoke)
       t.equal(await use(), 401)
     },
 

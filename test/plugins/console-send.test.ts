@@ -9,7 +9,7 @@ import { followingForms, serviceForms } from '../../plugins/console/pages/send-f
 import { until } from '../core/work/support.ts'
 import { contains, has, lacks, matches } from '../support/matching.ts'
 import { startService } from '../support/service.ts'
-import { openConsole } from './support/console.ts'
+import { formIn, openConsole, unescaped } from './support/console.ts'
 import { letter } from './support/templates.ts'
 
 const { en } = languages
@@ -44,22 +44,6 @@ const { body: { id } } = await send('POST', '/api/v1/templates', { body: letter(
 await send('POST', `/api/v1/templates/${String(id)}/publish`, { body: { version: 1 } })
 
 type Fields = Record<string, string>
-const unescaped = (text: string): string =>
-  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&#39;', '\'').replaceAll('&amp;', '&')
-
-/** What a browser would send for the form of a page. */
-function formIn (page: string): Fields {
-  const form = /<form method="post" action="\/console\/send"[^]*?<\/form>/.exec(page)?.[0] ?? ''
-  const inputs = [...form.matchAll(/<input[^>]*>/g)].map(([tag]) => tag).filter((tag) => !tag.includes('type="checkbox"'))
-    .map((tag) => [/name="([^"]*)"/.exec(tag)?.[1] ?? '', /value="([^"]*)"/.exec(tag)?.[1] ?? ''])
-  const areas = [...form.matchAll(/<textarea[^>]*name="([^"]*)"[^>]*>\n([^]*?)<\/textarea>/g)].map(
-    ([, name = '', text = '']) => [name, text]
-  )
-  const choices = [...form.matchAll(/<select[^>]*name="([^"]*)"[^>]*>([^]*?)<\/select>/g)].map(
-    ([, name = '', options = '']) => [name, /value="([^"]*)" selected/.exec(options)?.[1] ?? '']
-  )
-  return Object.fromEntries([...inputs, ...areas, ...choices].map(([name = '', value = '']) => [name, unescaped(value)]))
-}
 
 const letterForm = async (changes: Fields = {}): Promise<Fields> => ({
   ...formIn((await follow(`/send?template=${String(id)}`, cookie)).body),

@@ -35,3 +35,21 @@ export function openConsole ({ url }: Pick<TestService, 'url'>) {
   }
   return { open, follow, post, confirm, signIn }
 }
+
+/** What a browser reads in an attribute or a text. */
+export const unescaped = (text: string): string =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&#39;', '\'').replaceAll('&amp;', '&')
+
+/** What a browser would send for the form of a document, with no box ticked. */
+export function formIn (page: string): Headers {
+  const form = /<form method="post" action="\/console\/send"[^]*?<\/form>/.exec(page)?.[0] ?? ''
+  const inputs = [...form.matchAll(/<input[^>]*>/g)].map(([tag]) => tag).filter((tag) => !tag.includes('type="checkbox"'))
+    .map((tag) => [/name="([^"]*)"/.exec(tag)?.[1] ?? '', /value="([^"]*)"/.exec(tag)?.[1] ?? ''])
+  const areas = [...form.matchAll(/<textarea[^>]*name="([^"]*)"[^>]*>\n([^]*?)<\/textarea>/g)].map(
+    ([, name = '', text = '']) => [name, text]
+  )
+  const choices = [...form.matchAll(/<select[^>]*name="([^"]*)"[^>]*>([^]*?)<\/select>/g)].map(
+    ([, name = '', options = '']) => [name, /value="([^"]*)" selected/.exec(options)?.[1] ?? '']
+  )
+  return Object.fromEntries([...inputs, ...areas, ...choices].map(([name = '', value = '']) => [name, unescaped(value)]))
+}
