@@ -1,7 +1,21 @@
 import { type Html, html } from '../../html.ts'
-import type { Confirmation } from '../session/confirmation.ts'
 import type { Visit } from '../session/visit.ts'
 import { facts, page } from './layout.ts'
+
+/**
+ * What a reader is asked before something is done that cannot be taken back. `title`: the act and the name of the thing, such as
+ * `Revoke the key “Shop”`. `says`: what will happen. `touches`: what it touches, with its number. `button`: the act. `back`: where nothing
+ * has changed.
+ */
+export type Confirmation = {
+  title: string
+  says: readonly string[]
+  touches?: readonly (readonly [what: string, number: string | number | null | undefined])[]
+  /** Below what it says. */
+  more?: Html
+  button: string
+  back: string
+}
 
 /** Asks whether the reader means it. The page keeps what was sent to `path`, and sends it to the same path. */
 export function confirmationPage (visit: Visit, { title, says, touches = [], more = html``, button, back }: Confirmation, { path, sent }: {

@@ -1,25 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Html } from '../../html.ts'
-import { confirmationPage } from '../pages/confirm.ts'
+import { type Confirmation, confirmationPage } from '../pages/confirm.ts'
 import { visitOf } from './visit.ts'
+
+export type { Confirmation }
 
 /** A form that was sent. What stands in its path is what the path of its route names. */
 export type Asked = FastifyRequest<{ Params: { id: string, code: string, name: string }, Body: URLSearchParams }>
-
-/**
- * What a reader is asked before something is done that cannot be taken back. `title`: the act and the name of the thing, such as
- * `Revoke the key “Shop”`. `says`: what will happen. `touches`: what it touches, with its number. `button`: the act. `back`: where nothing
- * has changed.
- */
-export type Confirmation = {
-  title: string
-  says: readonly string[]
-  touches?: readonly (readonly [what: string, number: string | number | null | undefined])[]
-  /** Below what it says. */
-  more?: Html
-  button: string
-  back: string
-}
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,0 +1,162 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
+import { languages } from '../../plugins/console/language/language.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { type Login, seededDatabase, startService } from '../support/service.ts'
+import { vendorOf } from '../support/vendor.ts'
+import { formIn, openConsole } from './support/console.ts'
+import { testProviders } from './support/providers.ts'
+
+const { en } = languages
+
+type Fields = Record<string, string>
+type Console = ReturnType<typeof openConsole>
+
+const { vendor, network } = await vendorOf(t)
+const providers = await testProviders(t)
+// A vendor that honours no key and finds nothing again: whatever reaches it twice is there twice.
+await providers.add('blind', { of: 'sms', service: 'idempotency: { kind: \'none\' }, notProcessed: [503]' },
+  ({ metadata, sms }: any, { http }) =>
+    http.post('https://api.vendor.example/messages', { query: metadata, json: sms }, { type: 'object' } as never))
+
+const started = {
+  databaseUrl: await seededDatabase(t),
+  config: { providerDirectories: providers.directories },
+  replacements: { network, renderer: quickRenderer }
+}
+const first = await startService(t, started)
+const second = await startService(t, started)
+const { admin }: { admin: Login } = await first.company('sending')
+await first.send('PUT', '/api/v1/company/providers/blind', { body: { settings: {} } }, admin)
+await first.send('PUT', '/api/v1/company/defaults/sms', { body: { providerName: 'blind' } }, admin)
+const processes = [first, second].map(openConsole)
+const cookie = await openConsole(first).signIn(admin)
+
+/** What the vendor does with each message that reaches it; it takes all others. Only what is `busy` was surely not taken. */
+const replies = {
+  takes: { json: { id: '1', status: 'sent' } },
+  busy: { status: 503, json: { message: 'Later.' } },
+  loses: { cut: 'after-body' },
+  stops: { cut: 'in-reply' }
+} satisfies Record<string, VendorReply>
+type Reply = keyof typeof replies
+
+let next: Reply[] = []
+let taken: string[] = []
+let arrived = Promise.withResolvers<undefined>()
+vendor.on('POST /messages', ({ query }) => {
+  const reply = next.shift() ?? 'takes'
+  if (reply !== 'busy') taken.push(query['draft'] ?? '')
+  arrived.resolve(undefined)
+  return replies[reply]
+})
+
+const address = '/send?template=20'
+const keyOf = (form: Fields): string => form[':once'] ?? ''
+/** A form as a person has filled it in, whose message names the draft: the vendor counts by it. */
+const filled = (form: Fields, message: string): Fields => ({
+  ...form,
+  'request.phoneNumber': '+33687654321',
+  'data.sender': 'Acme',
+  'data.message': message,
+  'data.amount': '1.00',
+  'data.date': '2026-05-01',
+  'data.url': 'https://pay.acme.example/1',
+  ':metadata': `draft=${keyOf(form)}`
+})
+
+/** The tabs of a browser: the forms that it shows, the last one in front. `open` reads one anew, from the address that names its draft. */
+class Browser {
+  tabs: Fields[] = []
+  keys = new Set<string>()
+  answered = new Set<string>()
+  #process = 0
+
+  get #console (): Console {
+    return processes[this.#process % processes.length]!
+  }
+
+  async open (query: string, message: string): Promise<void> {
+    const form = formIn((await this.#console.follow(query, cookie)).body)
+    if (keyOf(form) === '') throw new TypeError(`${query} shows no form.`)
+    this.tabs.push(filled(form, message))
+    this.keys.add(keyOf(form))
+  }
+
+  get front (): Fields {
+    return this.tabs.at(-1) ?? {}
+  }
+
+  /** Memory is lost: another process answers from now on. */
+  restart (): void {
+    this.#process++
+  }
+
+  async send (form = this.front): Promise<void> {
+    const { status, body } = await this.#console.post('/send/dispatch', form, cookie)
+    // Another message of a draft that was sent is not sent: the page says so.
+    const said = /<div class="notice[^]*?<\/div>/.exec(String(body))?.[0] ?? ''
+    if (status !== 303 && !said.includes(en.sendWasSent)) throw new TypeError(`It was answered ${String(status)}: ${said}`)
+    this.answered.add(keyOf(form))
+  }
+
+  /** The browser goes before it has the answer: at once, or when the vendor has the message. */
+  async cut (late: boolean): Promise<void> {
+    const gone = new AbortController()
+    arrived = Promise.withResolvers()
+    const sent = fetch(`${[first, second][this.#process % 2]?.url ?? ''}/console/send/dispatch`, {
+      method: 'POST',
+      body: new URLSearchParams(this.front),
+      headers: { cookie, 'sec-fetch-site': 'same-origin' },
+      redirect: 'manual',
+      signal: gone.signal
+    }).then(() => undefined, () => undefined)
+    // A message that was sent before reaches no vendor again.
+    if (late) await Promise.race([arrived.promise, sent])
+    gone.abort()
+    await sent
+  }
+
+  async copy (): Promise<void> {
+    const { headers } = await this.#console.post('/send/copy', this.front, cookie)
+    await this.open((headers.get('location') ?? '').slice('/console'.length), 'Anew')
+  }
+}
+
+const acts: Record<string, (browser: Browser) => Promise<void> | void> = {
+  send: (browser) => browser.send(),
+  'press twice': async (browser) => {
+    await Promise.all([browser.send(), browser.send()])
+  },
+  'go back and send': (browser) => browser.send(browser.tabs[0]),
+  'open the draft in another tab': (browser) => browser.open(`${address}&draft=${keyOf(browser.front)}`, 'Hello again'),
+  'send from two tabs': async (browser) => {
+    await Promise.all(browser.tabs.slice(-2).map((tab) => browser.send(tab)))
+  },
+  'lose the answer': (browser) => browser.cut(true),
+  'go before it is sent': (browser) => browser.cut(false),
+  'restart': (browser) => {
+    browser.restart()
+  },
+  'send anew': (browser) => browser.copy()
+}
+
+await t.test('whatever a person does, a draft reaches its vendor once', async () => {
+  const steps = fc.array(fc.constantFrom(...Object.keys(acts)), { minLength: 1, maxLength: 7 })
+  const vendorDoes = fc.array(fc.constantFrom<Reply>('takes', 'takes', 'busy', 'loses', 'stops'), { maxLength: 3 })
+  await fc.assert(fc.asyncProperty(steps, vendorDoes, async (chosen, scripted) => {
+    ;[next, taken] = [[...scripted], []]
+    const browser = new Browser()
+    await browser.open(address, 'Hello')
+    for (const act of chosen) await acts[act]?.(browser)
+    const { body: { data } } = await first.send('GET', '/api/v1/dispatches?service=sms&limit=100', {}, admin)
+    for (const key of browser.keys) {
+      const recorded = data.filter(({ metadata }: { metadata: Record<string, string> }) => metadata['draft'] === key).length
+      const atVendor = taken.filter((one) => one === key).length
+      if (recorded > 1 || atVendor > 1 || browser.answered.has(key) && recorded !== 1) {
+        throw new Error(`A draft was recorded ${String(recorded)} times, and reached its vendor ${String(atVendor)} times.`)
+      }
+    }
+  }), { numRuns: 15, endOnFailure: true })
+})
