@@ -3,6 +3,7 @@ export const commands: Readonly<Record<string, readonly string[]>> = {
   login: [],
   send: [],
   validate: [],
+  batch: [],
   list: [],
   show: [],
   tail: [],
@@ -14,7 +15,7 @@ export const commands: Readonly<Record<string, readonly string[]>> = {
 }
 
 const options = ['--url', '--profile', '--json', '--async', '--sandbox', '--strict', '--key', '--status', '--limit', '--data', '--out',
-  '--help']
+  '--common', '--mapping', '--valid', '--help']
 
 const words = (list: readonly string[]): string => list.join(' ')
 const cases = Object.entries(commands).filter(([, list]) => list.length > 0)

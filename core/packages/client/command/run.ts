@@ -7,6 +7,8 @@ import { parseArgs } from 'node:util'
 import { clientOf } from '../client.ts'
 import { type CallError, isCallError } from '../errors.ts'
 import type { ServerEvent } from '../events.ts'
+import type { Terminal } from './bar.ts'
+import { type BatchApi, isWhole, runBatch, wordsOf } from './batch.ts'
 import { bridge } from './bridge.ts'
 import { commands, completions } from './completion.ts'
 import { readProfile, writeProfile } from './settings.ts'
@@ -15,6 +17,8 @@ import { type JsonSchema, typesOf, type Vocabulary } from './types.ts'
 export const usage = `dispatch login --url <address>                    stores a key, which it reads from standard input
 dispatch send <service>[/<service> …] [<file>]    dispatches a request: JSON from a file or standard input
 dispatch validate <service>[/<service> …] [<file>]
+dispatch batch <service>[/<service> …] <file> [--common <file>] [--mapping <file>] [--valid]
+                                                  sends each row of a CSV or NDJSON file, and follows them to their end
 dispatch list [--status <status>] [--limit <number>]
 dispatch show <dispatch>
 dispatch tail [<dispatch>]                        follows a dispatch to its end, or all of the company
@@ -37,7 +41,7 @@ export type Surroundings = {
   env: Readonly<Record<string, string | undefined>>
   input: Readable & { isTTY?: boolean }
   output: Writable
-  errors: Writable
+  errors: Terminal
   vocabulary: () => Promise<Vocabulary>
 }
 
@@ -60,6 +64,7 @@ type Api = {
     send: (body: object, options: object) => Promise<Json>
     validate: (body: object, options: object) => Promise<Json>
   }
+  batches: BatchApi
   wait: (id: string, options: object) => Promise<Json>
 }
 
@@ -95,6 +100,9 @@ async function command (given: readonly string[], surroundings: Surroundings): P
       status: { type: 'string' },
       limit: { type: 'string', default: '25' },
       data: { type: 'string' },
+      common: { type: 'string' },
+      mapping: { type: 'string' },
+      valid: { type: 'boolean' },
       out: { type: 'string' },
       help: { type: 'boolean' }
     }
@@ -122,7 +130,7 @@ async function command (given: readonly string[], surroundings: Surroundings): P
   const stored = await readProfile(values.profile, env)
   const url = values.url ?? stored.url
   if (url === undefined) throw new UsageError('Where is the service? Say it with --url, DISPATCH_URL, or "dispatch login --url <address>".')
-  const services = name === 'send' || name === 'validate' ? need('a service, such as invoicing or file/email') : 'file'
+  const services = ['send', 'validate', 'batch'].includes(name) ? need('a service, such as invoicing or file/email') : 'file'
   if (!/^[a-z]+(\/[a-z]+){0,3}$/.test(services)) throw new UsageError(`"${services}" is no service, nor up to four with / between them.`)
   const connect = (key: string): Api =>
     clientOf({ baseUrl: url, key }, {
@@ -140,6 +148,11 @@ async function command (given: readonly string[], surroundings: Surroundings): P
           preview: 'POST /api/v1/templates/{id}/preview body raw',
           send: `POST /api/${services} body key`,
           validate: `POST /api/${services}/validate body`
+        },
+        batches: {
+          take: 'POST /api/v1/batches form key',
+          read: 'GET /api/v1/batches/{id}',
+          results: 'GET /api/v1/batches/{id}/results raw'
         }
       }
     }) as Api
@@ -155,7 +168,7 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     await bridge({ url, key: stored.key }, surroundings)
     return 0
   }
-  const { api, wait } = connect(stored.key)
+  const { api, batches, wait } = connect(stored.key)
   const sending = {
     ...values.async === true ? { async: true } : {},
     ...values.sandbox === true ? { sandbox: true } : {},
@@ -173,6 +186,23 @@ async function command (given: readonly string[], surroundings: Surroundings): P
       const answer = await api.validate(await readJson(words[1], input), options)
       show(answer, `${String(answer['result'])}${warningsOf(answer)}`)
       return 0
+    }
+    case 'batch': {
+      const [, file] = words
+      if (file === undefined) throw new UsageError('"dispatch batch" needs a file: CSV or NDJSON, a dispatch in each row.')
+      const { async: _, ...options } = { async: false, ...sending }
+      const { common, mapping } = values
+      const ended = await runBatch(batches, {
+        file,
+        ...common === undefined ? {} : { common },
+        ...mapping === undefined ? {} : { mapping }
+      }, {
+        ...options,
+        service: services,
+        mode: values.valid === true ? 'valid' : 'all'
+      }, { terminal: surroundings.errors })
+      show({ ...ended.batch, rows: ended.rows }, wordsOf(ended))
+      return isWhole(ended.batch) ? 0 : 1
     }
     case 'list': {
       const page = await api.list({ limit: values.limit, status: values.status })

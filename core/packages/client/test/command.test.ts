@@ -7,6 +7,7 @@ import t from 'tap'
 import { contains, has, lacks } from '../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../test/support/quick-renderer.ts'
 import { startService } from '../../../../test/support/service.ts'
+import { openBar } from '../command/bar.ts'
 import { run } from '../command/run.ts'
 import { typesOf } from '../command/types.ts'
 import { refusal, serve } from './server.ts'
@@ -84,6 +85,44 @@ await t.test('a request is validated, sent, listed, shown, followed; what is ref
   has(t, await dispatch(['send', '../v1/keys'], '{}'), { code: 2, errors: /is no service/ })
   has(t, await dispatch(['sned']), { code: 2, errors: /^There is no command "sned"\./ })
   has(t, await dispatch(['list', '--wrong']), { code: 2, errors: /--wrong/ })
+})
+
+await t.test('a batch is sent and followed to its end, with each row that did not go', async (t) => {
+  const file = join(folder, 'messages.csv')
+  const write = (...rows: string[]): void => writeFileSync(file, ['/sms/phoneNumber,/id', ...rows, ''].join('\n'))
+  const common = join(folder, 'common.json')
+  writeFileSync(common, JSON.stringify({ sms: { message: 'Hello' } }))
+  write('+33612345678,a', '+33612345679,b')
+  has(t, await dispatch(['batch', 'sms', file, '--common', common]), {
+    code: 0,
+    output: /^[-\w]{36} finished: 2 rows, 2 succeeded\n$/,
+    errors: /^$/
+  })
+  write('+33612345678,c', '+15005550001,d', '+33,e')
+  const { code, output } = await dispatch(['batch', 'sms', file, '--common', common, '--valid'])
+  t.equal(code, 1)
+  contains(t, output, / 3 rows, 1 succeeded, 1 failed, 1 refused\n {2}row 2 \(d\): .+\n {2}row 3 \(e\): [^\n]*phoneNumber[^\n]*\n$/)
+  has(t, await dispatch(['batch', 'sms']), { code: 2, errors: /needs a file/ })
+})
+
+await t.test('a bar is for people who look, and leaves nothing behind', (t) => {
+  const written = (isTTY: boolean): string => {
+    let text = ''
+    const write = (chunk: unknown, _encoding: string, done: () => void): void => {
+      text += String(chunk)
+      done()
+    }
+    const terminal = Object.assign(new Writable({ write }), { isTTY })
+    {
+      using bar = openBar(terminal)
+      bar.show('sent', 1, 2)
+      bar.show('running', 0, 0)
+    }
+    return text
+  }
+  t.equal(written(false), '')
+  contains(t, written(true), /^\r█{15}░{15} {2}50 % sent\r░{30} {3}0 % running\r +\r$/)
+  t.end()
 })
 
 await t.test('the exit code tells what became of a request', async (t) => {
