@@ -2,6 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
 import { deferringServices, deliveryStatusesOf, isDeferringService } from '../contract/delivery.ts'
+import { GivenDocument, givenDocument } from '../services/enclosures.ts'
 import { needsProvider, services } from '../services/index.ts'
 import { type ServiceName, serviceNames } from '../services/names.ts'
 import { chainFollowers } from './chains.ts'
@@ -126,9 +127,10 @@ export function topLevelFieldsOf (name: ServiceName, path: readonly ServiceName[
 function templateFields (name: ServiceName): TProperties {
   const { template } = services[name]
   if (template === undefined) return {}
-  const { unless, byName } = template
+  const { unless, byName, orGiven = false } = template
   return {
-    template: unless === undefined && byName === undefined ? TemplateById : Type.Optional(TemplateById),
+    template: unless === undefined && byName === undefined && !orGiven ? TemplateById : Type.Optional(TemplateById),
+    ...(orGiven ? { [givenDocument]: Type.Optional(GivenDocument) } : {}),
     ...(byName === undefined ? {} : { [byName]: Type.Optional(TemplateByName) })
   }
 }

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type TSchema, Type } from 'typebox'
 import { refusal } from '../contract/errors.ts'
 import { at } from '../services/data.ts'
+import { givenDocument } from '../services/enclosures.ts'
 import { services, takesDocument } from '../services/index.ts'
 import { type ServiceName, serviceNames } from '../services/names.ts'
 import { createMisplacedFieldHint } from './misplaced-fields.ts'
@@ -177,11 +178,12 @@ function orInData ({ service, stated }: StepLocation, field: string): string {
 
 /** Checks that there is a template (by number or by name) or a field that replaces it, and no combination that is not allowed. */
 function templateProblems (place: StepLocation): Problem[] {
-  const { unless, exclusive = false, byName } = services[place.service].template ?? {}
+  const { unless, exclusive = false, byName, orGiven = false } = services[place.service].template ?? {}
   if (!takesTemplate(place)) return []
   const ways = [
     ...(unless === undefined ? [] : [{ field: unless, exclusive }]),
-    ...(byName === undefined ? [] : [{ field: byName, exclusive: true }])
+    ...(byName === undefined ? [] : [{ field: byName, exclusive: true }]),
+    ...(orGiven && place.top.includes(givenDocument) ? [{ field: givenDocument, exclusive: true }] : [])
   ].map((way) => ({ ...way, path: pointerTo(place, way.field), given: isGiven(place, way.field) }))
   if (ways.length === 0) return []
   if (!isGiven(place, 'template')) {
@@ -202,7 +204,7 @@ function stepIn (place: StepLocation): RequestStep {
   const { service } = place
   const template = templateIn(place)
   const providerName = valueOf(place, 'providerName') as string | undefined
-  const own = Object.keys(services[service].fields.properties).filter((field) => isGiven(place, field))
+  const own = [...Object.keys(services[service].fields.properties), givenDocument].filter((field) => isGiven(place, field))
   return {
     service,
     fields: Object.fromEntries(own.map((field) => [field, valueOf(place, field) as Json])),

@@ -33,8 +33,22 @@ export type Attachment = Static<typeof Attachment>
 /** Where a document comes from that the fields of a service name: one of the two ids. */
 export type DocumentSource = { fileId?: string, documentId?: string }
 
-/** A document beside its own that the fields of a service name, and where: a place in a list. */
-export type Enclosure = DocumentSource & { field: string, index: number, filename?: string, inline?: string }
+/** A document that a dispatch sends as it is, in the place of one that is made of a template. */
+export const GivenDocument = Type.Unsafe<DocumentSource>({
+  ...Type.Union([...eitherOf({})]),
+  title: 'GivenDocument',
+  description: 'a PDF that is there already, instead of a template',
+  examples: [{ fileId: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90' }]
+})
+
+/** The field for it. */
+export const givenDocument = 'document'
+
+/** Fields beside which the request may give the document. */
+export type WithGivenDocument = { document?: DocumentSource }
+
+/** A document that the fields of a service name, and where: a field, or a place in the list that it is. */
+export type Enclosure = DocumentSource & { field: string, index?: number, filename?: string, inline?: string }
 
 /** An enclosure with the document that was found for it. */
 export type Enclosed = Enclosure & { document: DocumentHandle }
@@ -55,7 +69,7 @@ export type EnclosureLimits = Static<typeof EnclosureLimits>
 
 /** Where an enclosure stands in the request. */
 export function placeOf ({ field, index }: Pick<Enclosure, 'field' | 'index'>, at: (field: string) => string): string {
-  return pointer(at(field), index)
+  return index === undefined ? at(field) : pointer(at(field), index)
 }
 
 /** Checks documents beside the main one against what the provider takes. */
@@ -82,6 +96,20 @@ export function checkEnclosed (
 
 function isOfType (contentType: string, type: string): boolean {
   return type.endsWith('/*') ? contentType.startsWith(type.slice(0, -1)) : contentType === type
+}
+
+/** The document that a request gives, as what its fields name. */
+export function givenIn ({ document }: WithGivenDocument): Enclosure[] {
+  return document === undefined ? [] : [{ field: givenDocument, ...document }]
+}
+
+/** Checks the document that a request gives: nothing is made of it, so it must be what is sent. */
+export function checkGiven (enclosed: readonly Enclosed[], at: (field: string) => string): Problem[] {
+  return enclosed.filter(({ field, document }) => field === givenDocument && document.contentType !== 'application/pdf').map((one) => ({
+    path: placeOf(one, at),
+    code: 'no_pdf',
+    message: `A document that is sent as it is must be a PDF, and this is ${one.document.contentType}.`
+  }))
 }
 
 /** A found document as a provider gets it: under the name that the client wants. */

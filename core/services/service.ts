@@ -170,9 +170,16 @@ export type ProvidedService<
 /**
  * The template of a request. `unless`: the service's own field that can take its place, beside it or (`exclusive`) not.
  * `byName`: the field of the request that can name a template by its name. `channel`: what its template is made for;
- * `takes`: what else it may be made for.
+ * `takes`: what else it may be made for. `orGiven`: at the beginning of a path a document may be given instead.
  */
-export type TemplateUse = { unless?: string, exclusive?: true, byName?: string, channel: Channel | 'any', takes?: readonly Channel[] }
+export type TemplateUse = {
+  orGiven?: true
+  unless?: string
+  exclusive?: true
+  byName?: string
+  channel: Channel | 'any'
+  takes?: readonly Channel[]
+}
 
 /**
  * Where a service may stand in a chain. `produces`: it can begin one, with the document that all others take. `consumes`: what

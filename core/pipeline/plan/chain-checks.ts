@@ -6,6 +6,7 @@ import { addressProblems } from '../../host/http/public-address.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { makesDocument, statusesOf } from '../../host/manifest/manifest.ts'
 import type { DispatchRequest } from '../../requests/request.ts'
+import { givenDocument } from '../../services/enclosures.ts'
 import { formatOf, services, takesDocument } from '../../services/index.ts'
 import type { Findings } from '../../services/service.ts'
 import type { ResolvedStep } from './resolve.ts'
@@ -33,6 +34,15 @@ export function checkCallbackAddress ({ callbackUrl }: DispatchRequest, guard: P
 /** Refuses to sign a document that a provider makes: nobody knows where in it the signers sign. */
 export function checkSignaturePlaces ([first, ...later]: readonly ResolvedStep[]): Findings {
   const provider = first?.choice?.provider
+  if (first?.enclosed?.some(({ field }) => field === givenDocument) === true) {
+    return {
+      problems: later.filter(({ service }) => services[service].signers !== undefined).map(({ service }) => ({
+        path: `/${service}`,
+        code: 'no_places_to_sign',
+        message: `Nobody knows where in a document that is given the signers sign: make it of a template, or leave "${service}" out.`
+      }))
+    }
+  }
   if (first === undefined || provider === undefined || !makesDocument(provider.manifest.services[first.service])) return {}
   return {
     problems: later.filter(({ service }) => services[service].signers !== undefined).map(({ service }) => ({

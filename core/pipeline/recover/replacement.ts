@@ -6,6 +6,7 @@ import { configurationUsed } from '../../configuration/sandbox.ts'
 import { servingIn } from '../../configuration/serving.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
+import { givenDocument } from '../../services/enclosures.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { type ServiceName, serviceNames } from '../../services/names.ts'
 import { failedDeferred } from '../../store/dispatch/deferred.ts'
@@ -48,7 +49,8 @@ export async function replacementOf (
   const service = step.service as ServiceName
   const fit = readers.get(service)?.(body)
   if (fit?.ok !== true) throw refusal('validation_error', fit?.problems ?? [])
-  const fields = fit.value[service] ?? {}
+  const { [givenDocument]: given } = step.fields
+  const fields = { ...fit.value[service], ...(given === undefined ? {} : { [givenDocument]: given }) }
   refuseContent(service, fields, (step.position === 0 ? record.template_id : step.template_id) !== null)
   refuseChanges(record, step, fields)
   await recheck(dependencies, record, { step, fields, actor, ...(step.position > 0 ? { link } : {}) })

@@ -8,13 +8,13 @@ import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import type { Content, ContentKind, InlinePicture, StepContent } from '../../services/content.ts'
 import { attaches, type EmailFields } from '../../services/email/index.ts'
 import { recipientsOf } from '../../services/email/recipients.ts'
-import { handleOf } from '../../services/enclosures.ts'
+import { givenDocument, handleOf } from '../../services/enclosures.ts'
 import { cleanFilename } from '../../services/filename.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { isLinked } from '../../services/link.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { findEnclosed } from '../enclosures.ts'
+import { findEnclosed, findStored } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
 import type { Step } from '../step.ts'
 import type { Run } from './run.ts'
@@ -104,7 +104,7 @@ const makers: {
     if (document !== undefined) {
       return { content: { document: documentHandleOf(document), ...pagesOf(document), signatures: placesIn(made) }, document }
     }
-    if (step.template === undefined) return { content: chainContent(run, await hand()) }
+    if (step.template === undefined) return await givenContent(dependencies, run, step) ?? { content: chainContent(run, await hand()) }
     const file: MadeFile = await render(dependencies, run, step, formatOf(step.service, step.fields))
     const fresh = await storeDocument(dependencies, run, step, file)
     const handle = storedDocumentOfNew(fresh)
@@ -143,6 +143,31 @@ const makers: {
       ? { content: { document: chainContent(run, await hand()).document } }
       : { content: { document: documentHandleOf(document) }, document }
   }
+}
+
+/** The document that the request gives, as one of this dispatch: it stays whatever becomes of where it was taken from. */
+async function givenContent (dependencies: ContentDependencies, run: Run, step: Step): Promise<Contents<'document'> | undefined> {
+  const { database, files, shelves, newId, now } = dependencies
+  const given = (await findEnclosed(dependencies, run.companyId, step)).find(({ field }) => field === givenDocument)
+  const stored = given && await findStored({ database, shelves }, run.companyId, given.document.id)
+  if (given === undefined || stored === undefined) return undefined
+  const time = now()
+  const documentId = newId()
+  const storageKey = storageKeyOf(run.companyId, time, documentId)
+  const { size, sha256 } = await files.receive(storageKey, await files.stream(stored))
+  const { filename, contentType } = given.document
+  const asked = services[step.service].filename?.(step.fields)
+  const fresh: NewDocument = {
+    documentId,
+    filename: (asked === undefined ? undefined : cleanFilename(asked, fileFormats.pdf.extension)) ?? filename,
+    contentType,
+    size,
+    sha256,
+    storageKey,
+    expiresAt: expiryOf(time)
+  }
+  const document = storedDocumentOfNew(fresh)
+  return { content: { document: documentHandleOf(document), signatures: [] }, document, fresh: { document: fresh } }
 }
 
 /** The files that a mail carries besides: those beside its text, and the pictures that it shows. */

@@ -1,5 +1,7 @@
 import type { DocumentHandle } from '@dispatch/common'
+import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { refusal } from '../../contract/errors.ts'
 import type { DryRunView } from '../../contract/response.ts'
 import { dryRun } from '../../host/call/dry-run.ts'
@@ -33,6 +35,11 @@ export async function dryRunOf (dependencies: PipelineDependencies, planner: Pla
     put (key: string, bytes: Uint8Array) {
       kept.set(idIn(key), bytes)
       return Promise.resolve()
+    },
+    async receive (key: string, bytes: Readable) {
+      const whole = await buffer(bytes)
+      kept.set(idIn(key), whole)
+      return { size: whole.length, sha256: hash('sha256', whole), head: whole }
     }
   }
   const { made } = await prepareContent({ ...dependencies, files: inMemory }, run, step, () => Promise.resolve(undefined))

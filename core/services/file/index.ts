@@ -1,6 +1,7 @@
 import { type ApiFileFormat, apiFileFormats, usualApiFormat, usualFormats } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import { textAt } from '../data.ts'
+import { checkGiven, givenIn, type WithGivenDocument } from '../enclosures.ts'
 import type { Service } from '../service.ts'
 import { console } from './console.ts'
 
@@ -13,7 +14,7 @@ export const FileFields = Type.Object({
     Type.String({ minLength: 1, maxLength: 200, description: 'The file name of the download; a missing extension is added.' })
   )
 }, { title: 'FileFields', additionalProperties: false })
-export type FileFields = Static<typeof FileFields>
+export type FileFields = Static<typeof FileFields> & WithGivenDocument
 
 export const file: Service<'file', FileFields, never, 'document'> = {
   name: 'file',
@@ -21,13 +22,24 @@ export const file: Service<'file', FileFields, never, 'document'> = {
   fields: FileFields,
   topLevelFields: [],
   required: [],
-  template: { byName: 'fileContent', channel: 'any' },
+  template: { byName: 'fileContent', channel: 'any', orGiven: true },
   content: 'document',
   chain: { produces: 'document' },
   price: 0,
   console,
 
-  check: () => ({}),
+  encloses: givenIn,
+
+  check: ({ fields: { document, outputFormat = usualApiFormat }, at, enclosed = [] }) => ({
+    problems: [
+      ...checkGiven(enclosed, at),
+      ...document === undefined || outputFormat === usualApiFormat ? [] : [{
+        path: at('outputFormat'),
+        code: 'contradiction',
+        message: 'A document that is given is handed on as it is: leave the format out.'
+      }]
+    ]
+  }),
 
   format: {
     field: 'outputFormat',

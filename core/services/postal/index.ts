@@ -3,6 +3,7 @@ import { type PageSetup, paperSizeOf, paperSizes, printedFormats, usualPaper } f
 import { type Static, Type } from 'typebox'
 import { checkPlace, checkState } from '../address.ts'
 import { textAt } from '../data.ts'
+import { checkGiven, givenIn, type WithGivenDocument } from '../enclosures.ts'
 import { checkMost, checkOffered, checkSupported } from '../limits.ts'
 import type { CheckInput, ProvidedService } from '../service.ts'
 import { console } from './console.ts'
@@ -49,7 +50,7 @@ export const PostalFields = Type.Object({
   color: Type.Optional(Type.Boolean({ default: defaults.color })),
   duplex: Type.Optional(Type.Boolean({ default: defaults.duplex }))
 }, { title: 'PostalFields', additionalProperties: false })
-export type PostalFields = Static<typeof PostalFields>
+export type PostalFields = Static<typeof PostalFields> & WithGivenDocument
 
 /** What a postal provider declares. */
 export const PostalCapabilities = Type.Object({
@@ -83,11 +84,12 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   fields: PostalFields,
   topLevelFields: [],
   required: ['recipient'],
-  template: { channel: 'pages' },
+  template: { channel: 'pages', orGiven: true },
   content: 'document',
   shared: recipientFacts,
   tells: recipientData,
   stated: { recipient: { place: '/recipient', read: printedRecipient } },
+  encloses: givenIn,
   checkDocument: ({ recipient }, data) => checkNamed(data, recipient),
   chain: { produces: 'document', consumes: 'document', formats: printedFormats },
   capabilities: PostalCapabilities,
@@ -99,10 +101,11 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   outline,
 
   check (subject) {
-    const { fields: { recipient: { country, state, postalCode } }, at } = subject
+    const { fields: { recipient: { country, state, postalCode } }, at, enclosed = [] } = subject
     const place = checkPlace({ country, postalCode }, at('recipient'))
     return {
-      problems: [...place.problems ?? [], ...checkState({ country, state }, at('recipient')), ...checkProvider(subject)],
+      problems: [...checkGiven(enclosed, at), ...place.problems ?? [], ...checkState({ country, state }, at('recipient')),
+        ...checkProvider(subject)],
       warnings: place.warnings ?? []
     }
   },
@@ -118,7 +121,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
 
   checkContent: (_fields, { pages }, provider) => provider === undefined || pages === undefined ? [] : checkPages(pages, provider),
 
-  request: ({ recipient, ...fields }, { document, metadata }) => ({
+  request: ({ recipient, document: _, ...fields }, { document, metadata }) => ({
     postal: { ...defaults, ...fields, recipient: deliverable(recipient) },
     document,
     metadata

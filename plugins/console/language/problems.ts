@@ -201,6 +201,7 @@ export const french: Readonly<Record<string, string>> = {
   not_addresses: 'Ce ne sont pas des adresses.',
   not_carried: 'Le fournisseur ne transmet pas cette valeur.',
   not_connected: 'Le fournisseur n’est pas encore connecté.',
+  no_pdf: 'Ce document n’est pas un PDF.',
   no_picture: 'Ce fichier n’est pas une image.',
   not_installed: 'Ce fournisseur n’est pas installé.',
   not_permitted: 'Ce n’est pas permis.',

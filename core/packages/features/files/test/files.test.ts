@@ -191,6 +191,48 @@ await t.test('all files of a company have room for so many bytes together, and w
   await remove(again.body.id)
 })
 
+await t.test('a path begins with a document that is there already: it is sent as it is, and stays when its file goes', async (t) => {
+  const [terms, logo] = [await upload(pdf, 'Terms.pdf'), await upload(picture, 'logo.png')]
+  const document = { fileId: terms.body.id }
+  const chain = {
+    providerName: 'smtp',
+    document,
+    email: { from: 'billing@acme.test', to: 'ada@example.com', subject: 'S', body: 'T' }
+  }
+  has(t, await send('POST', '/api/file/email/validate', { body: chain }), { status: 200, body: { result: 'success' } })
+  const sent = await send('POST', '/api/file/email', { body: chain })
+  has(t, sent, {
+    status: 200,
+    body: { generatedDocument: { filename: 'Terms.pdf', sha256: terms.body.sha256, contentType: 'application/pdf' } }
+  })
+  contains(t, (mails.mails.at(-1)?.source ?? '').replaceAll('\r\n', ''), pdf.toString('base64'))
+  await remove(terms.body.id)
+  const { id } = sent.body.generatedDocument
+  t.equal((await send('GET', `/api/v1/documents/${id}`)).status, 200)
+  const recipient = { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
+  const letter = { providerName: 'simulator', document: { documentId: id }, postal: { recipient } }
+  has(t, await send('POST', '/api/postal', { body: letter }), {
+    status: 200,
+    body: { generatedDocument: { sha256: terms.body.sha256 } }
+  })
+  const signers = [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }]
+  const refused: [path: string, body: object, status: number, place: string, code: string][] = [
+    ['postal', { ...letter, document: { fileId: logo.body.id } }, 422, '/document', 'no_pdf'],
+    ['postal', { ...letter, document }, 422, '/document/fileId', 'not_found'],
+    ['postal', { ...letter, template: { id: 1, data: {} } }, 400, '/document', 'contradiction'],
+    ['postal', { ...letter, document: {} }, 400, '/document', 'type'],
+    ['file', { document: { documentId: id }, file: { outputFormat: 'DOCX' } }, 422, '/file/outputFormat', 'contradiction'],
+    ['file/esign', { providerName: 'simulator', document: { documentId: id }, esign: { signers } }, 422, '/esign', 'no_places_to_sign']
+  ]
+  for (const [path, body, status, place, code] of refused) {
+    const answers = [await send('POST', `/api/${path}/validate`, { body }), await send('POST', `/api/${path}`, { body })]
+    for (const answer of answers) {
+      has(t, answer, { status, body: { details: [{ path: place, code }] } }, `${path} ${code}`)
+    }
+  }
+  await remove(logo.body.id)
+})
+
 await t.test('nobody names a file or a document that they may not see: there is none', async (t) => {
   const { admin, member } = await service.company('other')
   const own = await upload(pdf, 'x.pdf')
