@@ -79,6 +79,7 @@ export { ChainResponse, CheckView, ConfigurationView, SuggestionsView, CreditsVi
   ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse, VendorCallView, page } from './contract/response.ts'
 export { ListedProvider } from './contract/provider-list.ts'
 export { LogCountView, RequestQuery, RequestView, statusClasses } from './contract/requests.ts'
+export { ScheduleBody } from './contract/schedule.ts'
 export { isServiceName, serviceNames, type ServiceName } from './services/names.ts'
 export { Code, ProofBody, RecoveryCodesView, SecondFactorView } from './contract/second-factor.ts'
 export { SessionView } from './contract/sessions.ts'

@@ -44,6 +44,9 @@ export const DispatchQuery = Type.Object({
   ),
   userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Who has sent them.' })),
   test: Type.Optional(Type.Boolean({ description: 'Only tests, or none.' })),
+  scheduled: Type.Optional(
+    Type.Boolean({ description: 'Only those that wait for the time at which they are to be sent, or none of them; since version 1.1.0.' })
+  ),
   deferred: Type.Optional(
     Type.Enum(deferredStates, { description: 'Dispatches with a deferred action in this state: deferred=failed finds those to retry.' })
   ),

@@ -88,6 +88,9 @@ const Warnings = Type.Optional(
       'dispatch was begun by an earlier request.'
   })
 )
+const SendAt = Type.Optional(
+  Type.String({ format: 'date-time', description: 'When it is sent, where that is not at once; since version 1.1.0.' })
+)
 const whole = { success: Type.Literal(true), dispatchId: Uuid, status: Type.Literal('succeeded'), test: Test, warnings: Warnings }
 const ending = { metadata: Metadata, executionTime: Type.Number({ minimum: 0, description: 'Seconds.' }) }
 
@@ -120,6 +123,7 @@ export const QueuedResponse = Type.Object({
   status: Type.Enum(['queued', 'running']),
   test: Test,
   warnings: Warnings,
+  sendAt: SendAt,
   statusUrl: Type.String({ format: 'uri', description: 'GET reads the current state of the dispatch.' }),
   metadata: Metadata
 }, { title: 'QueuedDispatch' })
@@ -131,6 +135,7 @@ export const ValidationResponse = Type.Object({
   result: Type.Enum(['success', 'warning']),
   warnings: Type.Array(ProblemSchema),
   recipient: Type.Optional(Type.String({ description: 'As the dispatch would show it; since version 1.1.0.' })),
+  sendAt: SendAt,
   plan: Type.Array(Type.Object({
     service: Type.String(),
     providerName: Type.Optional(ProviderCode),
@@ -210,6 +215,7 @@ export const DispatchView = Type.Object({
   creditsCharged: Type.Integer({ minimum: 0 }),
   steps: Type.Array(StepView),
   requestId: Type.String(),
+  sendAt: SendAt,
   nextTryAt: Type.Optional(Type.String({ format: 'date-time', description: 'When the next automatic retry is due.' })),
   createdAt: Timestamp,
   finishedAt: nullable(Timestamp)
@@ -267,7 +273,7 @@ export const EventView = Type.Object({
       'called. answered: where another provider of a list is called next, its name is `nextProviderName`, and `providerName` that of ' +
       'the one before; so with failed. released: for an immediate retry. recovered: from a process that ended. corrected: answered ' +
       'after the lease was lost. cancelling, cancelled, not_cancelled, cancel_unknown: a cancellation at the vendor. skipped: the ' +
-      'event can no longer come.'
+      'event can no longer come. moved: to another time.'
   }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,

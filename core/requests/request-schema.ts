@@ -2,6 +2,8 @@ import type { JsonObject } from '@dispatch/common'
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
 import { deferringServices, deliveryStatusesOf, isDeferringService } from '../contract/delivery.ts'
+import { scheduleFields } from '../contract/schedule.ts'
+import { isSince, latestVersion, type Version } from '../contract/versions.ts'
 import { GivenDocument, givenDocument } from '../services/enclosures.ts'
 import { needsProvider, services } from '../services/index.ts'
 import { type ServiceName, serviceNames } from '../services/names.ts'
@@ -86,8 +88,10 @@ export function deferredStepSchema (service: ServiceName): StepSchema {
   }
 }
 
-/** The schema of the body for these services: the CompositeRequest of the specification, narrowed to what they take. */
-export function requestSchema (path: readonly ServiceName[]): TObject {
+/**
+ * The schema of the body for these services in a version of the API: the CompositeRequest of the specification, narrowed to what they take.
+ */
+export function requestSchema (path: readonly ServiceName[], version: Version = latestVersion): TObject {
   const [first] = path
   return Type.Object({
     providerName: providerFields.providerName,
@@ -95,6 +99,7 @@ export function requestSchema (path: readonly ServiceName[]): TObject {
     metadata: Type.Optional(Metadata),
     settings: providerFields.settings,
     callbackUrl: Type.Optional(CallbackUrl),
+    ...(isSince('1.1.0', version) && first !== undefined && services[first].content !== 'upload' ? scheduleFields : {}),
     ...Object.fromEntries(
       path.flatMap((name) => topLevelFieldsOf(name, path).map((field) => [field, optional(services[name].fields.properties[field])]))
     ),

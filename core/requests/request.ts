@@ -3,6 +3,8 @@ import { boundedValidator, compile, isRecord, type Json, type JsonObject, lazy, 
 import { isDeepStrictEqual } from 'node:util'
 import { type TSchema, Type } from 'typebox'
 import { refusal } from '../contract/errors.ts'
+import { type AskedSchedule, scheduleFields } from '../contract/schedule.ts'
+import { latestVersion, type Version } from '../contract/versions.ts'
 import { at } from '../services/data.ts'
 import { givenDocument } from '../services/enclosures.ts'
 import { services, takesDocument } from '../services/index.ts'
@@ -16,6 +18,8 @@ export type DispatchRequest = {
   services: readonly ServiceName[]
   metadata: Readonly<Record<string, string>>
   callbackUrl?: string
+  /** When it is sent; at once unless given. */
+  schedule?: AskedSchedule
   /** One for each of its services, in their order. */
   steps: readonly RequestStep[]
   /** What is done once an event of the dispatch has come. */
@@ -49,9 +53,9 @@ export type Stated = { value: Json, path: string }
 /** Reads a body. Throws a `validation_error` with all problems of its shape, and with those that were `found` before. */
 export type RequestReader = (body: unknown, found?: readonly Problem[]) => DispatchRequest
 
-/** Compiles the reader of the bodies for these services. */
-export function createRequestReader (path: readonly ServiceName[]): RequestReader {
-  const schema = requestSchema(path)
+/** Compiles the reader of the bodies for these services, as a version of the API has them. */
+export function createRequestReader (path: readonly ServiceName[], version: Version = latestVersion): RequestReader {
+  const schema = requestSchema(path, version)
   const check: Validator<unknown> = boundedValidator(compile(schema))
   const placesIn = createStepLocator(path)
   const placed = createMisplacedFieldHint(path, schema)
@@ -72,10 +76,17 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
       services: path,
       metadata,
       ...(callbackUrl === undefined ? {} : { callbackUrl }),
+      ...scheduleIn(body),
       steps: steps.map((place) => noteStatements(stepIn(place), stated.get(place)?.fields)),
       deferred: deferred.map((place) => ({ ...stepIn(place), deferredOn: place.inside['on'] as string }))
     }
   }
+}
+
+/** What a body that fits its schema says of when it is sent. */
+function scheduleIn (body: object): Pick<DispatchRequest, 'schedule'> {
+  const given = Object.entries(body).filter(([field]) => Object.hasOwn(scheduleFields, field))
+  return given.length === 0 ? {} : { schedule: Object.fromEntries(given) as AskedSchedule }
 }
 
 /** What any request may say at its top level, and in the object of each service. */

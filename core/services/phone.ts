@@ -51,6 +51,11 @@ export function dialled (phoneNumber: string): string {
   return parse(phoneNumber)?.number ?? phoneNumber
 }
 
+/** The country that a number belongs to (ISO 3166-1 alpha-2); undefined where it has none, or several share its code. */
+export function countryOf (phoneNumber: string): string | undefined {
+  return parse(phoneNumber)?.country
+}
+
 /** Whether a number, in E.164 or as it is written in the country of the other one, is dialled as that one. */
 export function areOneNumber (written: string, phoneNumber: string): boolean {
   const number = parse(phoneNumber)

@@ -5,6 +5,7 @@ import type { ConsolePart } from './console.ts'
 import type { Content, ContentKind, StepContent } from './content.ts'
 import type { DeliveryRules } from './delivery.ts'
 import type { Enclosed, Enclosure } from './enclosures.ts'
+import type { ServiceHours } from './hours.ts'
 import type { Outline } from './outline.ts'
 import type { SmsText } from './sms/text-size.ts'
 
@@ -58,6 +59,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   signers?(fields: Fields): readonly string[]
   /** Who gets it, where it goes to addresses by which a recipient can be known again. */
   recipients?: Addressees<Fields>
+  /** The hours in which a company usually sends something by it; without them, at any time. */
+  hours?: ServiceHours<Fields>
   /** The paper that its document is printed on, and why the provider cannot print a page, where it cannot. */
   paper?: {
     of(fields: Fields, provider: ProviderFacts<Capabilities> | undefined): PaperSize

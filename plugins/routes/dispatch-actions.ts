@@ -1,5 +1,5 @@
 import { type Addresses, ChainResponse, type Database, DispatchResponse, DispatchView, type Pipeline, ResolveBody, responseOf, RetryBody,
-  viewOf } from '@dispatch/core'
+  ScheduleBody, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { auditAuthorOf } from './audit-author.ts'
@@ -10,7 +10,7 @@ import { findVisibleDispatch } from './visible-dispatches.ts'
 type Options = { database: Database, pipeline: Pipeline, addresses: Addresses }
 type Named = { Params: { id: string } }
 
-/** What people do with a recorded dispatch: retry it, cancel it, or resolve an uncertain step. */
+/** What people do with a recorded dispatch: retry it, cancel it, move it to another time, or resolve an uncertain step. */
 export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, pipeline, addresses }, done) => {
   async function view ({ actor, apiVersion }: Pick<FastifyRequest, 'actor' | 'apiVersion'>, id: string): Promise<DispatchView> {
     return viewOf(await findVisibleDispatch(database, actor, id), addresses.document, apiVersion)
@@ -57,6 +57,23 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
     const { actor, params } = request
     const dispatchId = uuidIn(params.id, 'dispatch')
     await pipeline.cancel({ actor, author: auditAuthorOf(request), dispatchId })
+    return view(request, dispatchId)
+  })
+
+  app.put('/api/v1/dispatches/:id/schedule', {
+    config: { scopes: ['send'], errors: ['not_found', 'conflict', 'validation_failed'] },
+    schema: {
+      operationId: 'moveDispatch',
+      tags: ['Dispatches'],
+      summary: 'Gives a dispatch that waits for its time another one.',
+      description: 'Since version 1.1.0. A dispatch that has begun, or waits for no time, is a 409.',
+      body: ScheduleBody,
+      response: { 200: DispatchView }
+    }
+  }, async (request) => {
+    const { actor, params, body } = request
+    const dispatchId = uuidIn((params as Named['Params']).id, 'dispatch')
+    await pipeline.move({ actor, author: auditAuthorOf(request), dispatchId, asked: body })
     return view(request, dispatchId)
   })
 

@@ -187,6 +187,14 @@ const changes: Record<string, Change> = {
     send: async (by) => on(await dispatched({}, '?async=true'), 'cancel', by),
     action: 'dispatch.cancelled'
   },
+  'PUT /api/v1/dispatches/{id}/schedule': {
+    async send (by) {
+      const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+      const { body } = await send('POST', '/api/invoicing', { body: invoiceRequest({}, { sendAt }), headers: { 'x-api-version': '1.1.0' } })
+      return send('PUT', `/api/v1/dispatches/${String(body.dispatchId)}/schedule`, { body: {} }, by)
+    },
+    action: 'dispatch.moved'
+  },
   'POST /api/v1/dispatches/{id}/resolve': {
     send: async (by) =>
       on(await dispatched({ invoicing: { reference: 'uncertain' } }), 'resolve', by, { outcome: 'accepted', reason: 'Seen there.' }),

@@ -68,6 +68,7 @@ const operations = {
     'retryBatch',
     'retryDispatch',
     'cancelDispatch',
+    'moveDispatch',
     'resolveDispatch',
     'resolveHold',
     'releaseQueue',

@@ -34,6 +34,8 @@ export type CheckOptions = {
   foreseen: Foreseen
   /** The problems of its recipients, to whom nothing may be sent. */
   screened?: readonly Problem[]
+  /** Those of the time at which it is to be sent. */
+  mistimed?: readonly Problem[]
   link: string
   mode: Mode
   now: () => Date
@@ -83,7 +85,7 @@ export function faultsOf (draft: ResolvedRequest, options: CheckOptions): Proble
 
 function findingsOf (
   draft: ResolvedRequest,
-  { templateFindings, foreseen, screened = [], link, mode, now, guard, version = usualVersion }: CheckOptions
+  { templateFindings, foreseen, screened = [], mistimed = [], link, mode, now, guard, version = usualVersion }: CheckOptions
 ): Findings[] {
   const { request, steps, deferred } = draft
   const all = [...steps, ...deferred]
@@ -100,7 +102,7 @@ function findingsOf (
     checkPapers(steps, deferred),
     checkSigned(steps, deferred),
     checkEvents(steps, deferred),
-    { problems: [...screened] },
+    { problems: [...screened, ...mistimed] },
     ...all.map((step) => checkSettings(step, version)),
     ...all.flatMap((step) => {
       const own = (findings: Findings): Findings => placed(findings, step)

@@ -12,7 +12,7 @@ import { createRequestReader, type DispatchRequest } from '../../requests/reques
 import { createUploadReader } from '../../requests/upload-fields.ts'
 import { services } from '../../services/index.ts'
 import type { Facts } from '../../services/service.ts'
-import type { StepCandidate } from '../../store/db/schema.ts'
+import type { Schedule, StepCandidate } from '../../store/db/schema.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { withEnclosed } from '../enclosures.ts'
@@ -23,6 +23,7 @@ import { orderLists } from './lists.ts'
 import { withOriginals } from './original.ts'
 import { requireAll, requireServices, type ResolveDependencies, type ResolvedRequest, type ResolvedStep,
   resolveRequest } from './resolve.ts'
+import { timingOf } from './schedule.ts'
 import { createTemplateChecks } from './template-checks.ts'
 
 /** What will be done, who does it and what it costs. Never changed. */
@@ -34,6 +35,8 @@ export type DispatchPlan = {
   /** What is done later, each at an event of the dispatch. */
   deferred: readonly Step[]
   facts: Facts
+  /** When it is sent, where that is not at once. */
+  schedule?: Schedule
   warnings: readonly Problem[]
 }
 
@@ -76,11 +79,11 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
   const templateChecks = createTemplateChecks(dependencies.templateWorkers)
   const { now, newId, keyring, network: { guard } } = dependencies
   return {
-    read ({ actor, services: path, body }) {
+    read ({ actor, services: path, body, version = usualVersion }) {
       // Before the body is read: an actor who may not use a service does not learn its fields.
       requireServices(actor, path)
-      const key = path.join('/')
-      const reader = readers.get(key) ?? readerOf(path)
+      const key = `${path.join('/')} ${version}`
+      const reader = readers.get(key) ?? readerOf(path, version)
       readers.set(key, reader)
       const request = reader(body)
       requireAll(actor, request)
@@ -92,7 +95,9 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
         sandbox === undefined ? {} : { sandbox })
       const whole = await withEnclosed(dependencies, actor, await withOriginals(dependencies, actor, resolved))
       const { draft: read, templateFindings } = await templateChecks(whole)
-      const checking = { templateFindings, link, mode, now, guard, version }
+      const { schedule, problems: mistimed } = timingOf(request.schedule, read.steps, now())
+      // Nobody waits for what is sent later.
+      const checking = { templateFindings, link, mode: schedule === undefined ? mode : 'asynchronous' as const, now, guard, version }
       const redactorFor = redactorsOf(keyring, actor.companyId)
       const foreseen = (tried: ResolvedRequest): Promise<Foreseen> => foresee(tried, { now: now(), redactorFor })
       const { draft, warnings: left } = await orderLists(read,
@@ -101,19 +106,20 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
         foreseen(draft),
         screenAll(dependencies.recipients, actor.companyId, [...draft.steps, ...draft.deferred])
       ])
-      const warnings = checkRequest(draft, { ...checking, foreseen: told, screened })
-      return planOf(draft, [...left, ...warnings], {
+      const warnings = checkRequest(draft, { ...checking, foreseen: told, screened, mistimed })
+      const plan = planOf(draft, [...left, ...warnings], {
         prices,
         newId,
         standIn: standIn === undefined ? undefined : dependencies.host.find(standIn)
       })
+      return schedule === undefined ? plan : { ...plan, schedule }
     }
   }
 }
 
 /** An upload is a form whose fields are texts; every other body is JSON. */
-function readerOf (path: ServicePath): (body: unknown) => DispatchRequest {
-  return services[path[0]].content === 'upload' ? createUploadReader(path) : createRequestReader(path)
+function readerOf (path: ServicePath, version: Version): (body: unknown) => DispatchRequest {
+  return services[path[0]].content === 'upload' ? createUploadReader(path) : createRequestReader(path, version)
 }
 
 /** The plan of a request that passed the checks. Throws `configuration_missing` when a test has no provider. */
@@ -201,13 +207,14 @@ export function validationOf (
   { warnings: found, texts }: Rehearsal,
   version: Version = usualVersion
 ): ValidationResponse {
-  const { request, steps, deferred, facts: { recipient } } = plan
+  const { request, steps, deferred, schedule, facts: { recipient } } = plan
   const warnings = [...plan.warnings, ...found]
   return {
     success: true,
     result: warnings.length === 0 ? 'success' : 'warning',
     warnings,
     ...(recipient !== undefined && isSince('1.1.0', version) && { recipient }),
+    ...(schedule === undefined ? {} : { sendAt: schedule.dueAt }),
     plan: [...steps, ...deferred].map((step) => plannedView(step, texts.get(step.stepId))),
     metadata: request.metadata
   }

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Actor } from '../../access/account.ts'
 import { maySee, requireRole } from '../../access/permissions.ts'
-import { DispatchError } from '../../contract/errors.ts'
+import { DispatchError, refusal } from '../../contract/errors.ts'
+import type { ScheduleBody } from '../../contract/schedule.ts'
 import type { Mode } from '../../contract/states.ts'
 import type { CompanyQueries } from '../../store/db/database.ts'
 import { addJobs } from '../../store/db/jobs.ts'
@@ -9,11 +10,13 @@ import { failedDeferred, retryDeferred, skipWithoutAcceptedSource } from '../../
 import { type DispatchRecord, findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import { findHold } from '../../store/dispatch/holds.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
-import { acquireLease, cancelDispatch, releaseLease, type Replacement } from '../../store/dispatch/runs.ts'
+import { acquireLease, cancelDispatch, moveDispatch, releaseLease, type Replacement } from '../../store/dispatch/runs.ts'
 import { type AuditAuthor, noteAudit } from '../../store/tenants/audit.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { timingOf } from '../plan/schedule.ts'
 import { resultOf, type RunResult } from '../respond/result.ts'
 import { rehydrateWhatIsKept, userActorOf } from '../run/run.ts'
+import { stepOf } from '../step.ts'
 import { type ManualResolution, resolveStep } from './reconcile.ts'
 import { isUnfinished, replacementOf } from './replacement.ts'
 import { cancelAtVendors } from './vendor-cancellation.ts'
@@ -33,6 +36,8 @@ export type DispatchActions = {
    * `conflict` when neither is possible, and the error of a vendor that fails.
    */
   cancel: (recorded: ActionRequest) => Promise<RunResult>
+  /** Gives a dispatch that waits for its time another one. Throws `conflict` when it has begun, or waits for no time. */
+  move: (recorded: ActionRequest & { asked: ScheduleBody }) => Promise<void>
   /** Sets the outcome of an uncertain step. Throws `forbidden` unless an admin asks. */
   resolve: (recorded: ActionRequest & Found) => Promise<RunResult>
   /** The same for one step of any company. Throws `forbidden` unless an operator asks. */
@@ -156,6 +161,26 @@ export function createDispatchActions (
         })
       }
       return resultOf(await find(recorded))
+    },
+
+    async move ({ asked, ...recorded }) {
+      const { company_id: companyId, dispatch_id: dispatchId, schedule: before, steps } = await find(recorded)
+      const path = steps.filter((step) => step.deferred_on === null).map(stepOf)
+      const { schedule = { ...asked, dueAt: now().toISOString() }, problems } = timingOf(asked, path, now())
+      if (problems.length > 0) throw refusal('validation_failed', problems)
+      const moved = await moveDispatch(database, {
+        companyId,
+        dispatchId,
+        actor: userActorOf(recorded.actor),
+        schedule: before?.hold === undefined ? schedule : { ...schedule, hold: before.hold },
+        jobs: dependencies.jobs.scheduled({ companyId, dispatchId }, schedule.dueAt),
+        also: audited(recorded, 'dispatch.moved', { sendAt: schedule.dueAt })
+      })
+      if (!moved) {
+        throw new DispatchError('conflict', 'The dispatch does not wait for its time: only one of which nothing has begun can be moved.', {
+          dispatchId
+        })
+      }
     },
 
     async resolve ({ outcome, reason, ...recorded }) {

@@ -2,9 +2,6 @@ import { boundedValidator, compile, type JsonObject, type Validator } from '@dis
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import type { Actor } from '../../access/account.ts'
-import { configurationUsed } from '../../configuration/sandbox.ts'
-import { servingIn } from '../../configuration/serving.ts'
-import { redactorsOf } from '../../configuration/vault.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
 import { givenDocument } from '../../services/enclosures.ts'
 import { formatOf, services } from '../../services/index.ts'
@@ -13,10 +10,8 @@ import { failedDeferred } from '../../store/dispatch/deferred.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { Replacement } from '../../store/dispatch/runs.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { findEnclosed, keepFiles } from '../enclosures.ts'
-import { checkAgain } from '../plan/check.ts'
-import { recordedData, recordedTemplate } from '../plan/recorded-template.ts'
-import { screenAll } from '../recipients.ts'
+import { keepFiles } from '../enclosures.ts'
+import { recheck } from './recheck.ts'
 
 const closed = { additionalProperties: false }
 const readers = new Map<ServiceName, Validator<Readonly<Record<string, JsonObject>>>>(serviceNames.map((name) => [
@@ -135,48 +130,4 @@ function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonOb
       }])
   ]
   if (problems.length > 0) throw refusal('validation_failed', problems)
-}
-
-/** Checks the new fields by the rules of the service and of the step's provider. */
-async function recheck (
-  dependencies: PipelineDependencies,
-  record: DispatchRecord,
-  { step, fields, actor, link }: { step: StepRecord, fields: JsonObject, actor: Actor, link?: string }
-): Promise<void> {
-  const { host, configurations, keyring, now } = dependencies
-  const service = step.service as ServiceName
-  const { provider_code: providerCode, configured_by: configuredBy } = step
-  const provider = providerCode === null ? undefined : host.find(providerCode)
-  const configuration = providerCode === null || configuredBy === null
-    ? undefined
-    : configurationUsed(await configurations.latest(record.company_id), { providerCode, configuredBy, userId: record.user_id })
-  const choice = provider === undefined || configuration === undefined
-    ? {}
-    : {
-      choice: {
-        chosen: true as const,
-        chosenBy: step.chosen_by ?? 'company',
-        ...servingIn(keyring, record.company_id, provider, configuration)
-      }
-    }
-  const data = recordedData(record, step) ?? {}
-  const template = await recordedTemplate(dependencies, record, step)
-  const content = template === undefined ? {} : { template: { template, data, path: '/template/data' } }
-  await checkAgain({
-    service,
-    fields,
-    settings: step.request_settings,
-    enclosed: await findEnclosed(dependencies, record.company_id, { service, fields }, actor),
-    at: (field) => `/${service}/${field}`,
-    ...content,
-    ...choice
-  }, {
-    data,
-    screened: await screenAll(dependencies.recipients, record.company_id, [{ service, fields, ...content }]),
-    metadata: record.metadata,
-    now,
-    redactorFor: redactorsOf(keyring, record.company_id),
-    otherServices: record.services.filter((name) => name !== service),
-    ...(link === undefined ? {} : { link })
-  })
 }

@@ -13,10 +13,18 @@ export type DispatchAnswer = DispatchResponse | ChainResponse | QueuedResponse
 
 /** The body for a dispatch that succeeded or goes on. Throws the error of any other. */
 export function responseOf (result: RunResult, addresses: Addresses): DispatchAnswer {
-  const { dispatchId, status, metadata, steps, createdAt, finishedAt, warnings = [] } = result
+  const { dispatchId, status, metadata, steps, createdAt, finishedAt, sendAt, warnings = [] } = result
   const more = { ...(result.test ? { test: true as const } : {}), ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }
   if (status === 'queued' || status === 'running') {
-    return { success: true, dispatchId, status, ...more, statusUrl: addresses.status(dispatchId), metadata }
+    return {
+      success: true,
+      dispatchId,
+      status,
+      ...more,
+      ...(sendAt === undefined ? {} : { sendAt }),
+      statusUrl: addresses.status(dispatchId),
+      metadata
+    }
   }
   if (status !== 'succeeded') throw errorOf(result, addresses)
   const answers = steps.map((step) => stepResult(step, addresses.document))

@@ -30,6 +30,8 @@ export type RunResult = {
   steps: readonly Step[]
   createdAt: Date
   finishedAt: Date | null
+  /** When it is sent, where that is not at once (ISO 8601). */
+  sendAt?: string
   /** What its plan warned of; only the answer to the request that began it tells. */
   warnings?: readonly Problem[]
 }
@@ -43,7 +45,8 @@ export function resultOf (record: DispatchRecord): RunResult {
     metadata: record.metadata,
     steps: record.steps.filter((step) => step.deferred_on === null).map(stepOf),
     createdAt: record.created_at,
-    finishedAt: record.finished_at
+    finishedAt: record.finished_at,
+    ...optional('sendAt', record.schedule?.dueAt)
   }
 }
 
@@ -87,6 +90,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl, versio
       ...(step.error === null ? {} : { error: stepError(step.error, version) })
     })),
     requestId: record.request_id,
+    ...optional('sendAt', record.schedule?.dueAt),
     ...optional('nextTryAt', record.next_try_at?.toISOString()),
     createdAt: record.created_at.toISOString(),
     finishedAt: record.finished_at?.toISOString() ?? null

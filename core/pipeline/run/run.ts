@@ -52,7 +52,7 @@ export type PlannedDispatch = Omit<NewDispatch, 'steps'> & { test: boolean, step
 
 /** What a command is recorded as before anything of it is done. */
 export function plannedDispatch (
-  { request: { services, metadata, callbackUrl }, facts, test, steps, deferred }: DispatchPlan,
+  { request: { services, metadata, callbackUrl }, facts, schedule, test, steps, deferred }: DispatchPlan,
   { actor, requestId, version, traceparent, file }: DispatchCommand,
   { dispatchId, ...idempotency }: Pick<NewDispatch, 'dispatchId' | 'idempotency'>
 ): PlannedDispatch {
@@ -68,6 +68,7 @@ export function plannedDispatch (
     metadata,
     ...facts,
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    ...(schedule === undefined ? {} : { schedule }),
     test,
     ...(file === undefined ? {} : { document: file.document }),
     steps: [...steps.map((step, index) => index === 0 ? { ...step, ...given } : step), ...deferred],

@@ -11,6 +11,7 @@ import type { DispatchPlan } from '../plan/plan.ts'
 import type { Resume } from '../recover/dispatch-actions.ts'
 import { keepUnsent } from '../recover/late-outcomes.ts'
 import { resultOf, type RunResult } from '../respond/result.ts'
+import { isScheduled, runDue } from './due.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
 import type { KeepLease } from './leases.ts'
 import { beginRun, plannedDispatch, rehydrateRecord, rehydrateRun, type Run, userActorOf } from './run.ts'
@@ -45,7 +46,7 @@ export function createRunner (dependencies: PipelineDependencies, { limit }: { l
   const finish = (run: Run, hold: KeepLease): Promise<RunResult> => finishRun(dependencies, inFlight, run, hold)
   return {
     begin: (command, plan, opening) =>
-      command.mode === 'asynchronous'
+      command.mode === 'asynchronous' || plan.schedule !== undefined
         ? beginQueued(dependencies, command, plan, opening)
         : beginNow(dependencies, finish, command, plan, opening),
 
@@ -80,11 +81,16 @@ async function beginQueued (
   { begun, ...idempotency }: Opening
 ): Promise<RunResult> {
   const record = plannedDispatch(plan, command, { dispatchId: command.dispatchId ?? dependencies.newId(), ...idempotency })
-  const job = command.inBatch === true ? dependencies.jobs.batched(record) : dependencies.jobs.dispatch(record)
+  const { dispatchId, test, metadata, schedule } = record
+  const job = schedule !== undefined
+    ? dependencies.jobs.scheduled(record, schedule.dueAt)
+    : command.inBatch === true
+    ? dependencies.jobs.batched(record)
+    : dependencies.jobs.dispatch(record)
   const opened = openDispatch(dependencies.database, record, { jobs: [job] })
   const createdAt = await untilRecorded(record, withTimeLimit(intakeLimit, opened, () => recordingUnknown(record)), begun)
-  const { dispatchId, test, metadata } = record
-  return { dispatchId, status: 'queued', test, metadata, steps: plan.steps, createdAt, finishedAt: null }
+  const sendAt = schedule === undefined ? {} : { sendAt: schedule.dueAt }
+  return { dispatchId, status: 'queued', test, metadata, steps: plan.steps, createdAt, finishedAt: null, ...sendAt }
 }
 
 async function beginNow (
@@ -183,7 +189,7 @@ async function runTaken (
 ): Promise<void> {
   const run = await rehydrateRecord(dependencies, record, how.runId)
   if (run === undefined) throw new Error(`The dispatch ${record.dispatch_id} has lost its data.`)
-  await hold(runSteps(dependencies, { ...run, ...how }))
+  await hold(isScheduled(record) ? runDue(dependencies, record, { ...run, ...how }) : runSteps(dependencies, { ...run, ...how }))
 }
 
 /**

@@ -91,6 +91,8 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   stated: { recipient: { place: '/recipient', read: printedRecipient } },
   encloses: givenIn,
   checkDocument: ({ recipient }, data) => checkNamed(data, recipient),
+  // A letter that is there by 14:00 on a working day is printed and posted that day by most vendors.
+  hours: { country: ({ recipient }) => recipient.country, usual: () => ({ notAfter: '14:00', days: [1, 2, 3, 4, 5] }) },
   chain: { produces: 'document', consumes: 'document', formats: printedFormats },
   capabilities: PostalCapabilities,
   price: 0,

@@ -7,6 +7,7 @@ import { areOneNumber, checkPhoneNumber, checkTakesTexts, dialled, e164, PhoneNu
 import type { CheckInput, Findings, ProvidedService, ProviderFacts, SharedFact } from '../service.ts'
 import { console } from './console.ts'
 import { delivery } from './delivery.ts'
+import { hours } from './hours.ts'
 import { outline } from './outline.ts'
 import { measureText, transliterated } from './sms-text.ts'
 import type { SmsText } from './text-size.ts'
@@ -90,6 +91,7 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
     in: ({ phoneNumber }) => [{ address: dialled(phoneNumber), field: 'phoneNumber' }],
     known: (text) => e164.test(text) ? dialled(text) : undefined
   },
+  hours,
   chain: { consumes: 'link' },
   capabilities: SmsCapabilities,
   price: 0,

@@ -3,7 +3,7 @@ import type { ProviderResponse } from '../../contract/response.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
 import type { Seen } from '../db/life-memory.ts'
-import type { EventActor, StepCandidate, StepError } from '../db/schema.ts'
+import type { EventActor, Schedule, StepCandidate, StepError } from '../db/schema.ts'
 import type { documentRow } from '../dispatch/documents.ts'
 import type { auditRow } from '../tenants/audit.ts'
 
@@ -53,6 +53,8 @@ type NewDispatchRows = DispatchKey & {
     api_version: string | undefined
     request_id: string
     test: boolean
+    schedule: Schedule | undefined
+    due_at: string | undefined
   }
   steps: readonly NewStepRow[]
   documents: readonly DocumentRow[]

@@ -1,5 +1,5 @@
 -- Records a dispatch with its steps and its document, and binds its idempotency key. Under the lease of a run it is running at once, else
--- it is queued and its job added. With "attempt" the first attempt at a step, which is given as "calling", begins with it. Answers "opened",
+-- it is queued and its job added; one with a time of its own ("due_at") is due then. With "attempt" the first attempt at a step, which is given as "calling", begins with it. Answers "opened",
 -- or "short": the free credits do not cover the price, and nothing was recorded. Fails with DC409 where the key is bound to another
 -- dispatch; its commit fails with DC402 where others have taken meanwhile what was free. The columns of what is given are named: to fill a
 -- whole row of a table takes twice as long.
@@ -29,13 +29,13 @@ begin
   end if;
   insert into dispatches (dispatch_id, company_id, user_id, impersonator_id, status, services, template_id, template_version, data,
     metadata, document_type, document_number, recipient, callback_url, request_id, api_version, test, created_at, detached, run_id, leased_until,
-    next_try_at)
+    next_try_at, schedule)
   select opened.dispatch_id, opened.company_id, user_id, impersonator_id, first_status, services, template_id, template_version, data,
     metadata, document_type, document_number, recipient, callback_url, request_id, api_version, test, moment, opened.run_id is null, opened.run_id,
-    lease_end, job_due
+    lease_end, coalesce(due_at, job_due), schedule
   from jsonb_to_record(opened.dispatch) as dispatch (user_id integer, impersonator_id integer, services text[], template_id integer,
     template_version integer, data jsonb, metadata jsonb, document_type text, document_number text, recipient text, callback_url text,
-    request_id text, api_version text, test boolean);
+    request_id text, api_version text, test boolean, schedule jsonb, due_at timestamptz);
   if opened.dispatch->'metadata' <> '{}' then
     insert into dispatch_metadata (company_id, pair, dispatch_id)
     select opened.company_id, metadata_pair(key, value), opened.dispatch_id from jsonb_each_text(opened.dispatch->'metadata');

@@ -47,7 +47,8 @@ export const columns = {
     'leased_until',
     'next_try_at',
     'callback_sequence',
-    'test'
+    'test',
+    'schedule'
   ],
   documents: [
     'document_id',

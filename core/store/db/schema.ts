@@ -9,6 +9,7 @@ import type { KeyScope } from '../../contract/key-scopes.ts'
 import type { MailLanguage } from '../../contract/link-mail.ts'
 import type { ListedProvider } from '../../contract/provider-list.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
+import type { AskedSchedule } from '../../contract/schedule.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
 import type { Version } from '../../contract/versions.ts'
 import type { Exchange } from '../../host/call/exchanges.ts'
@@ -101,6 +102,8 @@ export type Tables = {
     next_try_at: Date | null
     callback_sequence: Generated<number>
     test: Generated<boolean>
+    /** Null where it was sent at once. */
+    schedule: Plain<Schedule> | null
   }
   /** Those that were forgotten, by the hour in which they were created. */
   dispatch_counts: { company_id: number, hour: Date, service: string, status: DispatchStatus, test: boolean, count: number }
@@ -442,6 +445,9 @@ export type StepError = { word: ErrorWord, message: string, details?: readonly P
 
 /** A provider of the list of a step. `version`: the one that it was planned with. */
 export type StepCandidate = Omit<ListedProvider, 'providerName'> & { code: string, version: string, configuredBy: ConfiguredBy }
+
+/** When a dispatch is sent, as it was asked for, and the moment that follows (`dueAt`, ISO 8601). */
+export type Schedule = AskedSchedule & { dueAt: string }
 
 /** Who caused an event of the timeline. */
 export type EventActor = { kind: 'user', userId: number, impersonatorId?: number, keyId?: string } | { kind: 'system' } | {

@@ -13,6 +13,8 @@ export type DispatchFilter = {
   status?: DispatchStatus
   /** Only tests, or none. */
   test?: boolean
+  /** Only those that wait for the time at which they are to be sent, or none of them. */
+  scheduled?: boolean
   userId?: number
   service?: string
   /** Has no step of another service. */
@@ -150,9 +152,13 @@ async function distinctOf (queries: CompanyQueries, table: string, column: strin
   return rows.map((row) => row.value)
 }
 
+/** Nothing of it has begun, and its time has not come. */
+const isWaiting = sql`(dispatches.status = 'queued' and dispatches.schedule is not null and not exists (select from steps
+  where steps.company_id = dispatches.company_id and steps.dispatch_id = dispatches.dispatch_id and tries > 0))`
+
 function conditions (
   companyId: number,
-  { status, test, userId, deferred, documentNumber, recipient, metadata = {}, from, to }: DispatchFilter,
+  { status, test, scheduled, userId, deferred, documentNumber, recipient, metadata = {}, from, to }: DispatchFilter,
   { after }: DispatchPage
 ): Condition[] {
   const hasPair = ([name, value]: [string, string]): Condition =>
@@ -160,6 +166,7 @@ function conditions (
       and pair = metadata_pair(${name}, ${value}))`
   return [
     ...(test === undefined ? [] : [test ? sql`dispatches.test` : sql`not dispatches.test`]),
+    ...(scheduled === undefined ? [] : [scheduled ? isWaiting : sql`not ${isWaiting}`]),
     ...(status === undefined ? [] : [sql`dispatches.status = ${status}`]),
     ...(userId === undefined ? [] : [sql`dispatches.user_id = ${userId}`]),
     ...(deferred === undefined ? [] : [hasDeferred(deferred)]),

@@ -6,7 +6,7 @@ import type { Version } from '../../contract/versions.ts'
 import { callFunction } from '../db/database-functions.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { hasCode } from '../db/own-codes.ts'
-import type { EventActor, StepCandidate } from '../db/schema.ts'
+import type { EventActor, Schedule, StepCandidate } from '../db/schema.ts'
 import { documentRow, type NewDocument } from './documents.ts'
 import type { DispatchStart } from './lease.ts'
 import { callingEvent } from './steps.ts'
@@ -30,6 +30,8 @@ export type NewDispatch = {
   callbackUrl?: string
   /** Requested with a test key, or for test environments. */
   test?: boolean
+  /** When it is sent, where that is not at once. Its price is held then, unless the schedule says `now`. */
+  schedule?: Schedule
   /** The file that came with the request, for the first step. */
   document?: NewDocument
   steps: readonly NewStep[]
@@ -67,8 +69,8 @@ export class IdempotencyKeyTaken extends Error {
 }
 
 /**
- * Records a dispatch, holds the prices of its steps (deferred ones hold nothing yet) and binds its idempotency key, in one transaction.
- * Answers when, by the clock of the database. On `insufficient_credits` and {@link IdempotencyKeyTaken} nothing is recorded.
+ * Records a dispatch, holds the prices of its steps (deferred and scheduled ones hold nothing yet) and binds its idempotency key, in one
+ * transaction. Answers when, by the clock of the database. On `insufficient_credits` and {@link IdempotencyKeyTaken} nothing is recorded.
  */
 export async function openDispatch (database: Database, dispatch: NewDispatch, beginning: DispatchStart): Promise<Date> {
   const { companyId, idempotency } = dispatch
@@ -90,7 +92,11 @@ function startOf (beginning: DispatchStart) {
 function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, attempt, ...dispatch }: NewDispatch) {
   const { price, steps } = stepRows(dispatch, document)
   const content = dispatch.steps[0]?.template
-  const facts = { price, ...(content === undefined ? {} : { template: { id: content.template.id, version: content.template.version } }) }
+  const facts = {
+    price: dispatch.steps.reduce((sum, step) => sum + (step.deferredOn === undefined ? step.price : 0), 0),
+    ...(content === undefined ? {} : { template: { id: content.template.id, version: content.template.version } }),
+    ...(dispatch.schedule === undefined ? {} : { sendAt: dispatch.schedule.dueAt })
+  }
   return {
     dispatch_id: dispatchId,
     company_id: companyId,
@@ -108,7 +114,9 @@ function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, at
       callback_url: dispatch.callbackUrl,
       request_id: dispatch.requestId,
       api_version: dispatch.apiVersion,
-      test: dispatch.test ?? false
+      test: dispatch.test ?? false,
+      schedule: dispatch.schedule,
+      due_at: dispatch.schedule?.dueAt
     },
     steps: steps.map((step) => step.step_id === attempt?.stepId ? { ...step, status: 'calling' as const } : step),
     documents: document === undefined ? [] : [documentRow(document)],
@@ -125,7 +133,11 @@ function beginningEvent ({ stepId, provider }: Required<NewDispatch>['attempt'])
 }
 
 /** The rows of steps, and what is held for them at once, in credits. */
-function stepRows ({ steps, traceparent }: Pick<NewDispatch, 'steps' | 'traceparent'>, document: NewDocument | undefined) {
+function stepRows (
+  { steps, traceparent, schedule }: Pick<NewDispatch, 'steps' | 'traceparent' | 'schedule'>,
+  document: NewDocument | undefined
+) {
+  const isHeldLater = schedule !== undefined && schedule.hold !== 'now'
   const rows = steps.map((step, position) => {
     const content = position === 0 ? undefined : step.template
     return {
@@ -140,7 +152,8 @@ function stepRows ({ steps, traceparent }: Pick<NewDispatch, 'steps' | 'tracepar
       fields: step.fields,
       request_settings: step.requestSettings,
       price: step.price,
-      ...(step.deferredOn === undefined ? { held: step.price, status: 'planned' as const } : { held: 0, status: 'waiting' as const }),
+      held: step.deferredOn !== undefined || isHeldLater ? 0 : step.price,
+      status: step.deferredOn === undefined ? 'planned' as const : 'waiting' as const,
       document_id: position === 0 ? document?.documentId : undefined,
       template_id: content?.template.id,
       template_version: content?.template.version,

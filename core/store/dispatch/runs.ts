@@ -6,7 +6,7 @@ import { columnsOf } from '../db/columns.ts'
 import { callFunction, callFunctionWithin, functionNamed } from '../db/database-functions.ts'
 import { asOwner, type CompanyQueries, type Database, type OwnerQueries } from '../db/database.ts'
 import { addJobs, type PreparedJobs } from '../db/jobs.ts'
-import type { EventActor, StepError } from '../db/schema.ts'
+import type { EventActor, Schedule, StepError } from '../db/schema.ts'
 import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import { unskipDeferred } from './deferred-states.ts'
 import { type DispatchRecord, type DispatchRow, readDispatch, withSteps } from './dispatch-views.ts'
@@ -203,6 +203,35 @@ export async function cancelDispatch (
     const { answer: cancelled } = await callFunctionWithin(queries, 'cancel_dispatch', given, database.now)
     if (cancelled) await also(await asOwner(queries))
     return cancelled
+  })
+}
+
+/**
+ * Moves a dispatch that waits for its time to another one; `also` runs in the same transaction. Answers false for any other, and for one
+ * that has begun.
+ */
+export async function moveDispatch (
+  database: Database,
+  { companyId, dispatchId, actor, schedule, jobs, also }: DispatchRef & {
+    actor: EventActor
+    schedule: Schedule
+    jobs: PreparedJobs
+    also: TransactionHook
+  }
+): Promise<boolean> {
+  const { now } = database
+  return database.company(companyId, async (queries) => {
+    const moved = await queries.updateTable('dispatches').set({ schedule: JSON.stringify(schedule), next_try_at: new Date(schedule.dueAt) })
+      .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status', '=', 'queued')
+      .where('run_id', 'is', null).where('schedule', 'is not', null)
+      .where(sql<boolean>`not exists (select from steps where steps.dispatch_id = dispatches.dispatch_id
+        and steps.company_id = dispatches.company_id and (tries > 0 or status not in ('planned', 'waiting')))`)
+      .returning('dispatch_id').executeTakeFirst()
+    if (moved === undefined) return false
+    await note(queries, { companyId, dispatchId, kind: 'moved', actor, facts: { sendAt: schedule.dueAt }, now })
+    await also(await asOwner(queries))
+    await addJobs(queries, jobs)
+    return true
   })
 }
 

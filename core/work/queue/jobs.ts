@@ -44,6 +44,16 @@ export function createJobs ({ queue, now }: { queue: Pick<Queue, 'jobs'>, now: (
         priority: priorityOf(companyId, seconds),
         ...wait(seconds)
       }]),
+    // A dispatch that is moved keeps the job of its first time, which will find nothing to do.
+    scheduled ({ companyId, dispatchId }, dueAt) {
+      const after = new Date(dueAt)
+      return queue.jobs('dispatch', [{
+        data: { companyId, dispatchId },
+        key: `${dispatchId} ${dueAt}`,
+        priority: rank(after.getTime()),
+        after
+      }])
+    },
     batched: ({ companyId, dispatchId }) =>
       queue.jobs('dispatch', [{ data: { companyId, dispatchId }, key: dispatchId, priority: rank(now().getTime() + batchesLater) }]),
     deferred: ({ companyId, dispatchId }, { stepId }, seconds = 0) =>

@@ -30,12 +30,13 @@ export type JobPayloads = {
 }
 
 /**
- * `key`: only one job with it waits at a time. `after`: seconds before it may run. `priority`: the highest runs first; 0 unless given.
+ * `key`: only one job with it waits at a time. `after`: seconds before it may run, or the time of that. `priority`: the highest runs
+ * first; 0 unless given.
  */
 export type Job<Name extends keyof JobPayloads> = {
   data: JobPayloads[Name]
   key?: string
-  after?: number
+  after?: number | Date
   priority?: number
 }
 
@@ -228,7 +229,7 @@ function rowOf ({ data, key, after, priority }: Job<keyof JobPayloads>) {
   return {
     data,
     ...(key === undefined ? {} : { singletonKey: key }),
-    ...(after === undefined ? {} : { startAfter: after }),
+    ...(after === undefined ? {} : { startAfter: after instanceof Date ? after.toISOString() : after }),
     ...(groupId === undefined ? {} : { groupId }),
     ...(priority === undefined ? {} : { priority })
   }

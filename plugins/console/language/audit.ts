@@ -28,6 +28,7 @@ export const auditWords = {
   'dispatch.cancel_requested': { en: 'Cancellation of a dispatch asked for', fr: 'Annulation d’un envoi demandée' },
   'dispatch.cancelled': { en: 'Dispatch cancelled', fr: 'Envoi annulé' },
   'dispatch.found': { en: 'Dispatch found by an operator', fr: 'Envoi trouvé par un exploitant' },
+  'dispatch.moved': { en: 'Dispatch moved to another time', fr: 'Envoi déplacé à une autre heure' },
   'dispatch.resolved': { en: 'Outcome of a dispatch recorded', fr: 'Issue d’un envoi consignée' },
   'dispatch.retried': { en: 'Dispatch sent again', fr: 'Envoi relancé' },
   'dispatches.searched': { en: 'Dispatches of all companies searched', fr: 'Recherche parmi les envois de toutes les sociétés' },

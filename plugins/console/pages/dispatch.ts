@@ -21,6 +21,8 @@ import { nameIn, type People, readPeople } from './people.ts'
 import { places } from './places.ts'
 import { providerTitle, readProviders } from './provider-names.ts'
 import { readFinding, resolveForm } from './resolve-form.ts'
+import { scheduleOf } from './send-draft.ts'
+import { timeFields } from './send-view.ts'
 import { shownCalls, vendorCallsSection } from './vendor-calls.ts'
 
 type Named = { Params: { id: string } }
@@ -34,6 +36,14 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<Posted>('/dispatches/:id/cancel', { config: { confirms: cancellation } },
     (request, reply) => act(visitOf(request), request.params.id, reply, 'cancel'))
+
+  app.post<Posted>('/dispatches/:id/schedule', async (request, reply) => {
+    const { params: { id }, body } = request
+    const visit = visitOf(request)
+    const textOf = (name: string): string => (body.get(name) ?? '').trim()
+    const asked = scheduleOf({ sendAt: textOf(':sendAt'), timeZone: textOf(':timeZone') })
+    return settle(visit, id, reply, await visit.api.send('PUT', `${pathOf(id)}/schedule`, asked))
+  })
 
   app.post<Posted>('/dispatches/:id/duplicate', async (request, reply) => {
     const { params: { id }, body } = request
@@ -192,7 +202,8 @@ function factsOf (words: Words, { dispatch, events, people }: Shows): Html {
     [words.created, time(dispatch.createdAt)],
     [words.sender, nameIn(words, people, dispatch.userId)],
     [words.finished, dispatch.finishedAt === null ? null : time(dispatch.finishedAt)],
-    [words.nextTry, dispatch.nextTryAt === undefined ? undefined : time(dispatch.nextTryAt)],
+    [words.sentAt, dispatch.sendAt === undefined ? undefined : time(dispatch.sendAt)],
+    [words.nextTry, dispatch.nextTryAt === undefined || waitsForItsTime(dispatch) ? undefined : time(dispatch.nextTryAt)],
     [words.price, creditsOf(words, dispatch.creditsCharged)],
     [words.metadata, metadata.length === 0 ? undefined : html`${metadata}`],
     [words.dispatchId, html`<code>${dispatch.dispatchId}</code>`]
@@ -232,6 +243,11 @@ ${
 `
 }
 
+/** Whether nothing of it has begun because its time has not come. */
+function waitsForItsTime ({ status, sendAt, nextTryAt }: DispatchView): boolean {
+  return status === 'queued' && sendAt !== undefined && sendAt === nextTryAt
+}
+
 /** What can be done with a dispatch in its state; the API decides whether it may be. */
 function actions (
   words: Words,
@@ -252,6 +268,12 @@ ${
     retriable
       ? html`<form method="post" action="${at}/retry" id="${places.retry}"><p>${words.retryIntro}</p>
 <div class="actions"><button>${words.retry}</button></div></form>${corrections}`
+      : html``
+  }${
+    waitsForItsTime(dispatch)
+      ? html`<form method="post" action="${at}/schedule"><p>${words.moveIntro}</p>${
+        timeFields(words, { sendAt: '', timeZone: '' })
+      }<div class="actions"><button class="second">${words.move}</button></div></form>`
       : html``
   }${
     cancellable

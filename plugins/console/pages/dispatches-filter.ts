@@ -11,7 +11,7 @@ import { providerOptions, readProviders } from './provider-names.ts'
 
 /** What is filtered by, as the API calls it; a pair of metadata has two fields. All of it stands in the address of the page. */
 const [first, more, metadata] = [['search', 'status', 'service', 'from', 'to'], ['providerName', 'stepStatus', 'deliveryStatus', 'userId',
-  'test', 'invoiceNumber', 'recipient', 'deferred'], ['metadataName', 'metadataValue']] as const
+  'test', 'invoiceNumber', 'recipient', 'deferred', 'scheduled'], ['metadataName', 'metadataValue']] as const
 const fields = [...first, ...more, ...metadata, 'cursor'] as const
 
 export type Filter = Readonly<Record<typeof fields[number], string>>
@@ -50,6 +50,7 @@ const views: readonly [word: `view_${string}` & keyof Words, fields: Partial<Fil
   ['view_queued', { status: 'queued' }],
   ['view_unavailable', { stepStatus: 'unavailable' }],
   ['view_returned', { deliveryStatus: 'returned' }],
+  ['view_scheduled', { scheduled: 'true' }],
   ['view_tests', { test: 'true' }]
 ]
 
@@ -121,6 +122,12 @@ function moreChoices ({ words, actor }: Visit, filter: Filter, { providers, peop
 ${choice(words, filter, 'stepStatus', words.stepStatus, stepOptions)}
 ${choice(words, filter, 'deliveryStatus', words.delivery, deliveryOptions)}
 ${choice(words, filter, 'deferred', words.deferredAction, deferredOptions)}
+${
+    choice(words, filter, 'scheduled', words.schedule, [
+      { value: 'true', label: words.scheduledOnly },
+      { value: 'false', label: words.scheduledNone }
+    ])
+  }
 ${
     people.hasMore
       ? textField({ name: 'userId', label: words.senderNumber, value: filter.userId, suggestions: senders })

@@ -2,8 +2,8 @@ import { type Json, type JsonObject, memoizeByIdentity } from '@dispatch/common'
 import { pretty } from '../form/json.ts'
 import { isList, isObject } from '../form/schema.ts'
 
-/** A request to the API. */
-export type ApiRequest = { url: string, body: JsonObject }
+/** A request to the API. `version`: the one that takes it, where the usual one does not. */
+export type ApiRequest = { url: string, body: JsonObject, version?: string }
 
 /** The longest body that stands in code, in characters. A longer one is read from the file {@link requestFile}. */
 const longestBody = 4000
@@ -24,6 +24,7 @@ export function curlOf (request: ApiRequest): string {
     `curl ${quoted(request.url)}`,
     '-H "Authorization: Bearer $DISPATCH_API_KEY"',
     `-H ${quoted('Content-Type: application/json')}`,
+    ...request.version === undefined ? [] : [`-H ${quoted(`X-API-Version: ${request.version}`)}`],
     readsFile(request) ? `-d @${requestFile}` : `-d ${quoted(written(request).json)}`
   ].join(' \\\n  ')
 }
@@ -39,7 +40,7 @@ export function typescriptOf (request: ApiRequest): string {
   method: 'POST',
   headers: {
     'Authorization': \`Bearer \${process.env['DISPATCH_API_KEY']}\`,
-    'Content-Type': 'application/json',
+    'Content-Type': 'application/json',${request.version === undefined ? '' : `\n    'X-API-Version': '${request.version}',`}
     'Idempotency-Key': crypto.randomUUID()
   },
   body: ${isLong ? `await readFile('${requestFile}', 'utf8')` : `JSON.stringify(${indented(written(request).json)})`}
@@ -63,7 +64,7 @@ request = urllib.request.Request(
     data=${isLong ? `open("${requestFile}", "rb").read()` : `json.dumps(${literalOf(request.body, '    ')}).encode()`},
     headers={
         "Authorization": "Bearer " + os.environ["DISPATCH_API_KEY"],
-        "Content-Type": "application/json",
+        "Content-Type": "application/json",${request.version === undefined ? '' : `\n        "X-API-Version": "${request.version}",`}
         "Idempotency-Key": str(uuid.uuid4()),
     },
 )

@@ -33,6 +33,10 @@ export type Draft = {
   /** Lines of `name=value`. */
   metadata: string
   callbackUrl: string
+  /** When it is sent: a local time and its zone, and whether only at the usual hours. */
+  sendAt: string
+  timeZone: string
+  usualHours: boolean
   /** The template's data: an object, or the text that should be one. */
   data: JsonObject | string
   /** The form of the data; undefined: they stand as JSON. */
@@ -64,7 +68,7 @@ export async function beginDraft (visit: Visit, { template: id, service: asked, 
   const form = formFor(template, data)
   const fields = beginningOf(service, documentType)
   const following = chained(service, then).map((name) => ({ service: name, fields: followingOf(name) }))
-  const nothing = { metadata: '', callbackUrl: '', provider: '' }
+  const nothing = { metadata: '', callbackUrl: '', sendAt: '', timeZone: '', usualHours: false, provider: '' }
   const sandbox = !hasSent && canBeTest({ service, following, providers, provider: '' })
   const computes = computesAlready(template, data, form)
   return { template, service, providers, config, sandbox, fields, following, data, form, computes, asked: 'form', ...nothing }
@@ -104,6 +108,9 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
     })),
     metadata: textOf(':metadata'),
     callbackUrl: textOf(':callbackUrl').trim(),
+    sendAt: textOf(':sendAt').trim(),
+    timeZone: textOf(':timeZone').trim(),
+    usualHours: textOf(':usualHours') === 'true',
     data,
     form,
     computes: isForm && form !== undefined && body.has(':computable') ? computed !== undefined : computesAlready(template, data, form),
@@ -127,7 +134,7 @@ export type StoredDraft = { id: string, service: string, request: JsonObject, sa
 /** The form of a stored draft, where it has a template; undefined without one. Throws `ApiRefused`. */
 export async function resumeDraft (visit: Visit, { service: path, request, sandbox }: StoredDraft): Promise<Draft | undefined> {
   const [first = '', ...then] = path.split('/')
-  const { template: content, metadata, callbackUrl, providerName, ...objects } = request
+  const { template: content, metadata, callbackUrl, sendAt, timeZone, hours, providerName, ...objects } = request
   if (!isObject(content) || typeof content['id'] !== 'number') return undefined
   const { template, service, providers, config } = await readParts(visit, { template: String(content['id']), service: first })
   const data = content['data'] ?? {}
@@ -142,6 +149,9 @@ export async function resumeDraft (visit: Visit, { service: path, request, sandb
     following: chained(service, then).map((name) => ({ service: name, fields: ofService(name) })),
     metadata: isObject(metadata) ? linesOf(metadata) : '',
     callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : '',
+    sendAt: typeof sendAt === 'string' ? sendAt : '',
+    timeZone: typeof timeZone === 'string' ? timeZone : '',
+    usualHours: hours !== undefined,
     data: isObject(data) || typeof data === 'string' ? data : {},
     form,
     computes: computesAlready(template, data, form),
@@ -225,15 +235,29 @@ function pathOf ({ service, following }: Pick<Draft, 'service' | 'following'>): 
 }
 
 /** The body of the request. */
-export function requestOf ({ template: { id }, service, fields, following, data, provider, metadata, callbackUrl }: Draft): JsonObject {
+export function requestOf (draft: Draft): JsonObject {
+  const { template: { id }, service, fields, following, data, provider, metadata, callbackUrl } = draft
   return {
     template: { id, data },
     ...Object.keys(fields).length === 0 ? {} : { [service]: fields },
     ...Object.fromEntries(following.map((next) => [next.service, next.fields])),
     ...metadata.trim() === '' ? {} : { metadata: pairsIn(metadata) },
     ...callbackUrl === '' ? {} : { callbackUrl },
+    ...scheduleOf(draft),
+    ...draft.usualHours ? { hours: 'usual' } : {},
     ...provider === '' || following.length > 0 ? {} : { providerName: provider }
   }
+}
+
+/** Whether a request says when it is sent, which the usual version of the API does not take. */
+export function isScheduled ({ sendAt, timeZone, usualHours }: Draft): boolean {
+  return sendAt !== '' || timeZone !== '' || usualHours
+}
+
+/** A time that people typed, as a request has it: nothing where they typed none. */
+export function scheduleOf ({ sendAt, timeZone }: Pick<Draft, 'sendAt' | 'timeZone'>): JsonObject {
+  if (sendAt === '') return timeZone === '' ? {} : { timeZone }
+  return { sendAt, timeZone: timeZone === '' ? 'UTC' : timeZone }
 }
 
 function linesOf (pairs: JsonObject): string {

@@ -10,12 +10,12 @@ import { fieldsOf, type Filled } from '../form/settings.ts'
 import type { DataForm } from '../form/simple.ts'
 import { longTextField } from '../form/text.ts'
 import { documentTypeName, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
-import { withQuery } from '../session/api.ts'
+import { latestVersion, withQuery } from '../session/api.ts'
 import { computedOf, messageServices } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { copyable, notice, page } from './layout.ts'
 import { type ApiRequest, curlOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
-import { addressOf, canBeTest, choosable, type Draft, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
+import { addressOf, canBeTest, choosable, type Draft, isScheduled, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
 import { followersOf, followingForms, serviceForms } from './send-forms.ts'
 
 /**
@@ -90,7 +90,7 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   const { said = html``, told = html``, filling = html``, problems = [], once, origin = '' } = shown
   const { template: { id, name }, service } = draft
   const path = withQuery('/console/send', { template: String(id), service, draft: once })
-  const request = { url: origin + addressOf(draft), body: requestOf(draft) }
+  const request = { url: origin + addressOf(draft), body: requestOf(draft), ...isScheduled(draft) ? { version: latestVersion } : {} }
   const code = isBegun(draft, problems)
     ? begunCode([words.code, request], () => codeSection(words, request))
     : codeSection(words, request)
@@ -175,12 +175,22 @@ function aboutSection (words: Words, draft: Draft, problems: Filled['problems'])
   }</section>`
 }
 
-function moreFields (words: Words, { metadata, callbackUrl }: Draft, problems: Filled['problems']): Html {
+function moreFields (words: Words, draft: Draft, problems: Filled['problems']): Html {
+  const { metadata, callbackUrl, sendAt, timeZone, usualHours } = draft
   const wrongAt = (path: string): Html[] =>
     problems.filter((one) => one.path === path || one.path.startsWith(`${path}/`)).map((one) => sentenceOf(words, one))
-  const wrong = { metadata: wrongAt('/metadata'), callbackUrl: wrongAt('/callbackUrl') }
-  const isOpen = metadata !== '' || callbackUrl !== '' || wrong.metadata.length + wrong.callbackUrl.length > 0
+  const wrong = {
+    metadata: wrongAt('/metadata'),
+    callbackUrl: wrongAt('/callbackUrl'),
+    sendAt: wrongAt('/sendAt'),
+    timeZone: wrongAt('/timeZone'),
+    hours: wrongAt('/hours')
+  }
+  const isOpen = [metadata, callbackUrl, sendAt, timeZone].some((text) => text !== '') || usualHours ||
+    Object.values(wrong).some((found) => found.length > 0)
   return html`<details${isOpen ? html` open` : html``}><summary>${words.sendMoreFields}</summary>${
+    timeFields(words, { sendAt, timeZone }, wrong)
+  }${checkField({ name: ':usualHours', label: words.sendHours, checked: usualHours, wrong: wrong.hours })}${
     linesField({ name: ':metadata', label: words.metadata, help: words.sendMetadata, value: metadata, wrong: wrong.metadata })
   }${
     textField({
@@ -192,6 +202,30 @@ function moreFields (words: Words, { metadata, callbackUrl }: Draft, problems: F
       wrong: wrong.callbackUrl
     })
   }</details>`
+}
+
+type Wrong = Partial<Record<'sendAt' | 'timeZone', readonly Html[]>>
+
+/** When something is sent: a local time and its zone. */
+export function timeFields (words: Words, { sendAt, timeZone }: Pick<Draft, 'sendAt' | 'timeZone'>, wrong: Wrong = {}): Html {
+  return html`${
+    textField({
+      name: ':sendAt',
+      label: words.sendAtField,
+      help: words.sendAtHelp,
+      type: 'datetime-local',
+      value: sendAt,
+      wrong: wrong.sendAt
+    })
+  }${
+    textField({
+      name: ':timeZone',
+      label: words.sendTimeZone,
+      help: words.sendTimeZoneHelp,
+      value: timeZone,
+      wrong: wrong.timeZone
+    })
+  }`
 }
 
 /** The services that follow in a chain, each with its fields. */

@@ -6,7 +6,8 @@ import { releasePermit } from '../../hooks/admission-control.ts'
 import { askOwn } from '../../hooks/own-request.ts'
 import { ProofNeeded } from './proof.ts'
 
-export { callbackTypes, deliveryStatuses, isUnderWay, noticeText, scopesWithin, searchedStepStatuses, statusClasses } from '@dispatch/core'
+export { callbackTypes, deliveryStatuses, isUnderWay, latestVersion, noticeText, scopesWithin, searchedStepStatuses,
+  statusClasses } from '@dispatch/core'
 export type { AuditView, SuggestionsView, CallbackSecrets, CallbackView, CheckView, ChoicesView, CompanyView, ConfigurationView,
   CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody, EventView, FoundDispatchView,
   GuideView, HoldView, KeyView, LimitsView, LinkMailView, ListedProvider, LogCountView, MyConfig, NewCallbackSecret, NewEndpointView,
@@ -40,8 +41,8 @@ export class ApiRefused extends Error {
 export type Api = {
   /** Throws {@link ApiRefused}. `newest`: as the newest version of the API tells it. */
   read: <Body>(path: string, options?: { newest: true }) => Promise<Body>
-  /** With a `key` a repeat changes nothing. */
-  send: <Body>(method: Method, path: string, body?: object, key?: string) => Promise<ApiAnswer<Body>>
+  /** With a `key` a repeat changes nothing. `newest`: what the newest version of the API takes. */
+  send: <Body>(method: Method, path: string, body?: object, key?: string, options?: { newest: boolean }) => Promise<ApiAnswer<Body>>
   /** A validation, whose answer tells more in the newest version of the API. */
   validate: (path: string, body: object) => Promise<ApiAnswer<ValidationResponse>>
   /** The parts of a form, with its files. */
@@ -89,7 +90,8 @@ export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: Fastify
     return { ok: true, body: (answer.body === '' ? undefined : answer.json()) as Body }
   }
   return {
-    send: (method, url, payload, key) => asked(method, url, { payload, key }),
+    send: (method, url, payload, key, { newest } = { newest: false }) =>
+      asked(method, url, { payload, key, ...newest ? { version: latestVersion } : {} }),
     validate: (url, payload) => asked('POST', url, { payload, version: latestVersion }),
     upload: (url, payload, key) => asked('POST', url, { payload, key }),
     async stream (url, gone) {

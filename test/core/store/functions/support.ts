@@ -86,7 +86,9 @@ export function opening ({ companyId, userId }: Company, { steps = [{}], ...more
       callback_url: undefined,
       api_version: '1.1.0',
       request_id: 'request-1',
-      test: false
+      test: false,
+      schedule: undefined,
+      due_at: undefined
     },
     steps: rows,
     documents: [],

@@ -1,0 +1,71 @@
+import type { JsonObject, Problem } from '@dispatch/common'
+import type { AskedSchedule } from '../../contract/schedule.ts'
+import { dueAt, type Window, zonesOf } from '../../requests/due.ts'
+import type { Hours } from '../../services/hours.ts'
+import { services } from '../../services/index.ts'
+import type { ServiceName } from '../../services/names.ts'
+import type { Schedule } from '../../store/db/schema.ts'
+
+/** When a dispatch is sent, where that is not at once, or why it cannot be sent then. */
+export type Timing = { schedule?: Schedule, problems: readonly Problem[] }
+
+/** A step that goes to a recipient. */
+type Sending = { service: ServiceName, fields: JsonObject }
+
+/** When a request is sent, by what it says and by the hours of those who get it. */
+export function timingOf (asked: AskedSchedule | undefined, steps: readonly Sending[], now: Date): Timing {
+  if (asked === undefined) return { problems: [] }
+  const places = steps.flatMap((step) => placeOf(step, asked.timeZone))
+  const problems = problemsOf(asked, places)
+  if (problems.length > 0) return { problems }
+  const due = dueAt(asked, now, windowsOf(asked, places))
+  if ('problems' in due) return due
+  return due.at <= now ? { problems: [] } : { schedule: { ...asked, dueAt: due.at.toISOString() }, problems: [] }
+}
+
+/** Where a recipient is, as far as the fields of a step tell, and when that service usually sends there. */
+type Place = { zones: readonly string[], usual: Hours }
+
+function placeOf ({ service, fields }: Sending, timeZone: string | undefined): Place[] {
+  const { hours } = services[service]
+  if (hours === undefined) return []
+  const country = hours.country(fields)
+  const zones = country === undefined ? [] : zonesOf(country)
+  return [{ zones: zones.length === 0 && timeZone !== undefined ? [timeZone] : zones, usual: hours.usual(country) }]
+}
+
+function problemsOf ({ notBefore, notAfter, timeZone, hours }: AskedSchedule, places: readonly Place[]): Problem[] {
+  const isGiven = notBefore !== undefined || notAfter !== undefined
+  const isUnknown = places.some(({ zones }) => zones.length === 0) || (isGiven && places.length === 0)
+  return [
+    ...(hours === undefined || places.length > 0 ? [] : [{
+      path: '/hours',
+      code: 'not_supported',
+      message: 'None of these services has usual hours: give "notBefore" and "notAfter".'
+    }]),
+    ...(isGiven && notBefore === notAfter ?
+      [{
+        path: '/notAfter',
+        code: 'contradiction',
+        message: 'It is the same as "notBefore": no time lies between the two.'
+      }] :
+      []),
+    ...(isUnknown && timeZone === undefined && (isGiven || hours !== undefined) ?
+      [{
+        path: '/timeZone',
+        code: 'required',
+        message: 'Where the recipient is, is not known, and so not the time there: give the field "timeZone".'
+      }] :
+      [])
+  ]
+}
+
+/** The hours that the request gives, and the usual ones of each service. */
+function windowsOf ({ notBefore, notAfter, timeZone, hours }: AskedSchedule, places: readonly Place[]): Window[] {
+  const given = { ...(notBefore === undefined ? {} : { notBefore }), ...(notAfter === undefined ? {} : { notAfter }) }
+  const zones = timeZone === undefined ? places.flatMap((place) => place.zones) : [timeZone]
+  return [
+    ...(Object.keys(given).length === 0 ? [] : [{ zones, hours: given }]),
+    ...(hours === undefined ? [] : places.map((place) => ({ zones: place.zones, hours: place.usual })))
+  ]
+}

@@ -1,0 +1,78 @@
+import { sampleLink } from '../../access/document-links.ts'
+import { mayUse } from '../../access/permissions.ts'
+import { configurationUsed } from '../../configuration/sandbox.ts'
+import { DispatchError } from '../../contract/errors.ts'
+import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
+import { holdStep } from '../../store/dispatch/runs.ts'
+import type { Settlement } from '../../store/dispatch/steps.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import { recheck } from '../recover/recheck.ts'
+import type { RunResult } from '../respond/result.ts'
+import type { Run } from './run.ts'
+import { settle } from './settle.ts'
+import { runSteps } from './steps.ts'
+
+/** Whether a dispatch has waited for its time, and nothing of it has begun. */
+export function isScheduled ({ schedule, steps }: DispatchRecord): boolean {
+  return schedule !== null && steps.every(({ status, tries }) => (status === 'planned' && tries === 0) || status === 'waiting')
+}
+
+/**
+ * Runs a dispatch whose time has come. What has changed since it was asked for is checked first, and its price is held: a fault ends it
+ * before anything is made or sent, and its company is called back.
+ */
+export async function runDue (dependencies: PipelineDependencies, record: DispatchRecord, run: Run): Promise<RunResult> {
+  const [first] = run.steps
+  const refused = await refusalOf(dependencies, record, run)
+  if (refused === undefined || first === undefined) return runSteps(dependencies, run)
+  const { dispatchId, test, metadata, createdAt, steps } = run
+  const end = await settle(dependencies, run, first, { settlement: refused, actor: { kind: 'system' } })
+  return { dispatchId, test, metadata, createdAt, steps, ...end }
+}
+
+async function refusalOf (dependencies: PipelineDependencies, record: DispatchRecord, run: Run): Promise<Settlement | undefined> {
+  try {
+    await requireStill(dependencies, record, run)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof DispatchError)) throw error
+    const { word, message, details } = error
+    return { outcome: 'rejected', error: { word, message, ...(details === undefined ? {} : { details: [...details] }) } }
+  }
+}
+
+/** Throws what a request would be refused with that asked for the same now. */
+async function requireStill (
+  dependencies: PipelineDependencies,
+  record: DispatchRecord,
+  { companyId, dispatchId, actor: { userId }, steps }: Run
+): Promise<void> {
+  const { accounts, database, templates, publicUrl } = dependencies
+  const account = await accounts.byId(userId)
+  for (const { service, by } of steps) {
+    if (account === undefined || account.disabled || !mayUse(account, service)) {
+      throw new DispatchError('forbidden', `The user who asked for it may not use the service "${service}" any more.`)
+    }
+    if (by !== undefined && by.provider === undefined) {
+      throw new DispatchError('provider_unavailable', `The provider "${by.code}" is not installed any more.`)
+    }
+  }
+  for (const row of record.steps.filter(({ deferred_on: deferredOn }) => deferredOn === null)) {
+    const id = row.position === 0 ? record.template_id : row.template_id
+    if (id !== null) await templates.find(companyId, { id })
+    await requireConfiguration(dependencies, record, row)
+    await recheck(dependencies, record, { step: row, fields: row.fields, ...(row.position > 0 ? { link: sampleLink(publicUrl) } : {}) })
+  }
+  for (const { stepId, price } of steps) await holdStep(database, { companyId, dispatchId, stepId, price })
+}
+
+/** Throws where the configuration is gone with which a step was planned. No other one takes its place. */
+async function requireConfiguration (
+  { configurations }: PipelineDependencies,
+  { company_id: companyId, user_id: userId }: DispatchRecord,
+  { provider_code: providerCode, configured_by: configuredBy }: StepRecord
+): Promise<void> {
+  if (providerCode === null || configuredBy === null) return
+  if (configurationUsed(await configurations.latest(companyId), { providerCode, configuredBy, userId }) !== undefined) return
+  throw new DispatchError('configuration_missing', `The configuration of the provider "${providerCode}" was removed.`)
+}
