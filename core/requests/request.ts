@@ -76,7 +76,7 @@ export function createRequestReader (path: readonly ServiceName[], version: Vers
       services: path,
       metadata,
       ...(callbackUrl === undefined ? {} : { callbackUrl }),
-      ...scheduleIn(body),
+      ...scheduleIn(body as AskedSchedule),
       steps: steps.map((place) => noteStatements(stepIn(place), stated.get(place)?.fields)),
       deferred: deferred.map((place) => ({ ...stepIn(place), deferredOn: place.inside['on'] as string }))
     }
@@ -84,9 +84,9 @@ export function createRequestReader (path: readonly ServiceName[], version: Vers
 }
 
 /** What a body that fits its schema says of when it is sent. */
-function scheduleIn (body: object): Pick<DispatchRequest, 'schedule'> {
+function scheduleIn (body: AskedSchedule): Pick<DispatchRequest, 'schedule'> {
   const given = Object.entries(body).filter(([field]) => Object.hasOwn(scheduleFields, field))
-  return given.length === 0 ? {} : { schedule: Object.fromEntries(given) as AskedSchedule }
+  return given.length === 0 ? {} : { schedule: Object.fromEntries(given) }
 }
 
 /** What any request may say at its top level, and in the object of each service. */

@@ -190,7 +190,10 @@ const changes: Record<string, Change> = {
   'PUT /api/v1/dispatches/{id}/schedule': {
     async send (by) {
       const sendAt = new Date(Date.now() + 3_600_000).toISOString()
-      const { body } = await send('POST', '/api/invoicing', { body: invoiceRequest({}, { sendAt }), headers: { 'x-api-version': '1.1.0' } })
+      const { body } = await send('POST', '/api/invoicing', {
+        body: invoiceRequest({}, { sendAt }),
+        headers: { 'x-api-version': '1.1.0' }
+      }, admin)
       return send('PUT', `/api/v1/dispatches/${String(body.dispatchId)}/schedule`, { body: {} }, by)
     },
     action: 'dispatch.moved'

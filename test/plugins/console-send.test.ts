@@ -307,6 +307,29 @@ await t.test('metadata and the address of callbacks go with the request; what is
   lacks(t, wrong.body, '<img')
 })
 
+await t.test(
+  'a form can be sent later: its page tells when, moves it and sends it now; an hour that does not exist stands beside its field',
+  async (t) => {
+    const year = new Date().getUTCFullYear() + 1
+    const wrong = await post('/send/validate', await letterForm({ ':sendAt': '2020-01-01T09:00' }), cookie)
+    t.equal(wrong.status, 422)
+    contains(t, wrong.body, /name=":sendAt"[^>]*aria-invalid="true"/)
+    contains(t, wrong.body, 'X-API-Version: 1.1.0')
+    const soon = new Date(Date.now() + 3_600_000).toISOString().slice(0, 16)
+    const { headers } = await post('/send/dispatch', await letterForm({ ':sendAt': soon }), cookie)
+    const page = (headers.get('location') ?? '').replace('/console', '')
+    const at = `/api/v1${page}`
+    has(t, (await send('GET', at)).body, { status: 'queued', sendAt: `${soon}:00.000Z` })
+    contains(t, (await open('/dispatches?scheduled=true', cookie)).body, `href="/console${page}"`)
+    contains(t, (await open(page, cookie)).body, `action="/console${page}/schedule"`)
+    const gone = await post(`${page}/schedule`, { ':sendAt': `${String(year - 3)}-01-01T09:00`, ':timeZone': 'Europe/Paris' }, cookie)
+    t.equal(gone.status, 422)
+    t.equal((await post(`${page}/schedule`, { ':sendAt': '', ':timeZone': '' }, cookie)).status, 303)
+    await until('it is sent now', async () => (await send('GET', at)).body.status === 'succeeded')
+    lacks(t, (await open(page, cookie)).body, '/schedule"')
+  }
+)
+
 await t.test('the choice of templates and of companies goes beyond the first hundred', async (t) => {
   const many = await service.company('many')
   const { owner } = service.app.get('database')
