@@ -21,8 +21,11 @@ type Flow = Static<typeof Flow>
 const pending: Acknowledgement = { status: 'Pending' }
 const failed = 'Error'
 
-/** The words of an acknowledgement, as delivery statuses. */
-export const statuses = { Pending: 'received', Ok: 'accepted', [failed]: 'rejected' } as const
+/**
+ * The words of an acknowledgement, as delivery statuses. What has passed the checks of the platform is on its way; whether the customer
+ * accepts it, the life cycle tells.
+ */
+export const acknowledged = { Pending: 'received', Ok: 'received', [failed]: 'rejected' } as const
 
 /** The address and the sign-in of a call; `path` is added to the address of the service. */
 export function ask (

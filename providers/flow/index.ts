@@ -1,5 +1,6 @@
 import { defineProvider, refused, shortened, Type } from '@dispatch/core/provider'
-import { answer, ask, Flow, Flows, foundAmong, Received, statuses } from './api.ts'
+import { acknowledged, answer, ask, Flow, Flows, foundAmong, Received } from './api.ts'
+import { lifecycle, remember, statusOf } from './lifecycle.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
 /** The syntax of a file for each format of the e-invoice. */
@@ -44,10 +45,10 @@ export default defineProvider({
       timeLimit: 100,
       // "Not implemented": one platform gives this answer to every request with a processing rule, and stores nothing.
       notProcessed: [501],
-      statuses,
-      poll: { after: 5 * minute, every: 30 * minute, until: 10 * day },
+      statuses: { ...acknowledged, ...lifecycle },
+      poll: { after: 5 * minute, every: 30 * minute, until: 60 * day },
 
-      async dispatch ({ invoicing: { eInvoiceFormat = 'FACTUR_X', eInvoiceProfile = '' }, document }, call) {
+      async dispatch ({ invoicing: { eInvoiceFormat = 'FACTUR_X', eInvoiceProfile = '' }, data, document }, call) {
         const { settings, requestSettings, reference: trackingId, http } = call
         const made = flowProfiles[eInvoiceProfile]
         const { version = '1.2', processingRule, flowProfile = made } = { ...settings, ...requestSettings }
@@ -64,6 +65,7 @@ export default defineProvider({
           ...(flowProfile !== undefined && { flowProfile })
         }
         const { flowId } = await http.post(...ask(call, 'flows', { multipart: { flowInfo: { json: flowInfo }, file: document } }), Received)
+        await remember(call, flowId, data['number'])
         // Received (202): the later acknowledgement tells whether the platform accepts it.
         return answer({ flowId })
       },
@@ -74,7 +76,8 @@ export default defineProvider({
       },
 
       async status ({ id }, call) {
-        return answer(await call.http.get(...ask(call, `flows/${encodeURIComponent(id)}`, { query: { docType: 'Metadata' } }), Flow))
+        const flow = answer(await call.http.get(...ask(call, `flows/${encodeURIComponent(id)}`, { query: { docType: 'Metadata' } }), Flow))
+        return flow.status === 'Ok' ? { ...flow, ...await statusOf(id, call) } : flow
       }
     }
   }

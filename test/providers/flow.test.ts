@@ -2,8 +2,9 @@ import t, { type Test } from 'tap'
 import { checkSettings, mergeSettings } from '../../core/host/settings/settings.ts'
 import type { Json, JsonObject } from '../../core/packages/common/json.ts'
 import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
+import { writeStatus } from '../../core/packages/einvoice/index.ts'
 import type { InvoicingDispatch } from '../../core/services/invoicing/index.ts'
-import { invoice } from '../fixtures/providers/call.ts'
+import { invoice, memoryState } from '../fixtures/providers/call.ts'
 import { has } from '../support/matching.ts'
 import { content, type Stage, stageOf } from '../support/provider-stage.ts'
 
@@ -120,4 +121,60 @@ await t.test('Super PDP offers the same interface, and takes the client by HTTP 
   has(t, token?.headers, { authorization: `Basic ${Buffer.from('a-client:a-client-secret').toString('base64')}` })
   t.equal(`${sent?.host ?? ''}${sent?.path ?? ''}`, `${address}/afnor-flow/v1/flows`)
   has(t, infoOf(stage), { flowSyntax: 'UBL', trackingId: 'step-1', name: 'F-1.pdf' })
+})
+
+/** A message as platforms make it. */
+function told (code: '204' | '205' | '212', at: string): VendorReply {
+  const seller = { id: '732829320', scheme: '0002' }
+  return {
+    headers: { 'content-type': 'application/xml' },
+    text: writeStatus({
+      id: `${code}-${at}`,
+      process: 'REGULATED',
+      code,
+      name: 'x',
+      issued: at,
+      at,
+      invoice: { number: 'F-1', type: '380', date: '2026-03-14', seller },
+      sender: { role: 'WK' },
+      issuer: { role: 'BY', id: { id: '404833048', scheme: '0002' } },
+      recipients: [{ role: 'SE', address: { id: '732829320', scheme: '0225' } }],
+      details: [{ amounts: [{ kind: 'MEN', amount: '24.00', currency: 'EUR', rate: '20.00' }] }]
+    })
+  }
+}
+
+await t.test('messages of the platform tell what becomes of an invoice: each is read once, and the newest status counts', async (t) => {
+  const messages: { flowId: string, updatedAt: string, flowSyntax: string }[] = []
+  const asked: Json[] = []
+  const stage = await flow(t, {
+    'GET /flow-service/v1/flows/flow-1': { json: { flowId: 'flow-1', acknowledgement: { status: 'Ok' } } },
+    'GET /flow-service/v1/flows/lc-1': told('204', '2026-03-15T09:00:00'),
+    'GET /flow-service/v1/flows/lc-2': told('205', '2026-03-16T09:00:00'),
+    'GET /flow-service/v1/flows/lc-0': told('204', '2026-03-15T08:00:00')
+  })
+  stage.vendor.on('POST /flow-service/v1/flows/search', ({ body }) => {
+    const { where } = JSON.parse(body.toString()) as { where: { updatedAfter?: string } }
+    asked.push(where.updatedAfter ?? null)
+    return { json: { results: messages.filter(({ updatedAt }) => updatedAt > (where.updatedAfter ?? '')) } }
+  })
+  const state = memoryState()
+  const status = async (): Promise<unknown> =>
+    (await stage.ask('invoicing', 'status', { id: 'flow-1' }, { state }) as { status: string }).status
+  const reads = (): number => stage.vendor.requests.filter(({ path }) => path.includes('/lc-')).length
+  t.equal(await status(), 'Ok', 'one that was sent before its number was remembered')
+  t.strictSame(asked, [])
+
+  has(t, await stage.dispatch('invoicing', eInvoice(), { state }), { outcome: 'accepted' })
+  t.equal(await status(), 'Ok')
+  messages.push({ flowId: 'lc-2', updatedAt: '2026-03-16T10:00:00Z', flowSyntax: 'CDAR' }, {
+    flowId: 'lc-1',
+    updatedAt: '2026-03-15T10:00:00Z',
+    flowSyntax: 'CDAR'
+  })
+  t.equal(await status(), 'fr:205')
+  messages.push({ flowId: 'lc-0', updatedAt: '2026-03-17T10:00:00Z', flowSyntax: 'CDAR' })
+  t.equal(await status(), 'fr:205', 'an older status that comes later')
+  t.equal(await status(), 'fr:205')
+  t.strictSame([asked, reads()], [[null, null, '2026-03-16T10:00:00Z', '2026-03-17T10:00:00Z'], 3])
 })

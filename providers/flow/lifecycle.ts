@@ -1,0 +1,104 @@
+import { type Json, Type } from '@dispatch/core/provider'
+import { ask } from './api.ts'
+import type { Call } from './settings.ts'
+
+const day = 24 * 3600
+
+/** The life cycle of an invoice (XP Z12-012), as delivery statuses. 209, 220 and others change none. */
+export const lifecycle = {
+  'fr:200': 'received', // deposited
+  'fr:201': 'received', // sent
+  'fr:202': 'received', // received by the platform of the customer
+  'fr:203': 'made_available',
+  'fr:204': 'taken_charge_of',
+  'fr:205': 'accepted',
+  'fr:206': 'partly_accepted',
+  'fr:207': 'disputed',
+  'fr:208': 'suspended',
+  'fr:210': 'rejected', // by the customer
+  'fr:212': 'paid',
+  'fr:213': 'rejected' // by a platform
+} as const
+
+const Message = Type.Object({ flowId: Type.String({ minLength: 1 }), updatedAt: Type.String(), flowSyntax: Type.Optional(Type.String()) })
+const Messages = Type.Object({ results: Type.Array(Message) })
+
+const Detail = Type.Object({ ReasonCode: Type.Optional(Type.String()), Reason: Type.Optional(Type.String()) })
+const Reference = Type.Object({
+  IssuerAssignedID: Type.Optional(Type.String()),
+  ProcessConditionCode: Type.Optional(Type.String()),
+  SpecifiedDocumentStatus: Type.Optional(Type.Union([Detail, Type.Array(Detail)]))
+})
+const Acknowledgement = Type.Object({
+  IssueDateTime: Type.Object({ DateTimeString: Type.Union([Type.String(), Type.Object({ '#text': Type.String() })]) }),
+  ReferenceReferencedDocument: Type.Union([Reference, Type.Array(Reference)])
+})
+/** A message about invoices (CDAR), as far as it says what became of them. */
+const Told = Type.Object({
+  CrossDomainAcknowledgementAndResponse: Type.Object({
+    AcknowledgementDocument: Type.Union([Acknowledgement, Type.Array(Acknowledgement)])
+  })
+})
+
+/** What an invoice has come to: `at` is YYYYMMDDhhmmss. */
+type Known = { status: string, at: string, reason?: string }
+
+/** So many messages are read at once. The next question goes on with the others. */
+const mostMessages = 20
+
+/** Remembers which invoice a flow is. Without it, its life cycle is not told; the invoice is sent all the same. */
+export async function remember ({ state, log }: Pick<Call, 'state' | 'log'>, flowId: string, number: unknown): Promise<void> {
+  if (typeof number !== 'string' || number.length > 100) return
+  await state.put(`invoice:${flowId}`, number, { ttl: 90 * day }).catch((error: unknown) => {
+    log.warn({ err: error }, 'the number of an invoice could not be remembered')
+  })
+}
+
+/** What the invoice of a flow has come to, by the messages of the platform. Undefined as long as none is about it. */
+export async function statusOf (flowId: string, call: Call): Promise<{ status: string, reason?: string } | undefined> {
+  const number = await call.state.get(`invoice:${flowId}`)
+  if (typeof number !== 'string') return undefined
+  await readMessages(call)
+  const found = known(await call.state.get(`status:${number}`))
+  return found === undefined ? undefined : { status: found.status, ...(found.reason !== undefined && { reason: found.reason }) }
+}
+
+/** Reads the messages that are new since the last time. */
+async function readMessages (call: Call): Promise<void> {
+  const { state, http } = call
+  const since = await state.get('messages')
+  const where = { flowType: ['CustomerInvoiceLC'], ...(typeof since === 'string' && { updatedAfter: since }) }
+  const { results } = await http.post(...ask(call, 'flows/search', { json: { limit: 100, where } }), Messages)
+  const inOrder = results.toSorted((one, other) => one.updatedAt < other.updatedAt ? -1 : 1).slice(0, mostMessages)
+  for (const { flowId, updatedAt, flowSyntax = 'CDAR' } of inOrder) {
+    if (flowSyntax === 'CDAR') await readMessage(call, flowId)
+    await state.put('messages', updatedAt)
+  }
+}
+
+async function readMessage (call: Call, flowId: string): Promise<void> {
+  const [url, asked] = ask(call, `flows/${encodeURIComponent(flowId)}`, { query: { docType: 'Original' } })
+  const { CrossDomainAcknowledgementAndResponse: told } = await call.http.get(url, { ...asked, replyAs: 'xml' }, Told)
+  for (const { IssueDateTime: { DateTimeString: time }, ReferenceReferencedDocument } of asList(told.AcknowledgementDocument)) {
+    const at = typeof time === 'string' ? time : time['#text']
+    for (const { IssuerAssignedID: number = '', ProcessConditionCode: code = '', SpecifiedDocumentStatus: why = [] } of asList(
+      ReferenceReferencedDocument
+    )) {
+      const status = `fr:${code}`
+      const before = known(await call.state.get(`status:${number}`))
+      // What changes no status is no news, and messages may come in another order than they were made in.
+      if (!Object.hasOwn(lifecycle, status) || (before !== undefined && before.at > at)) continue
+      const reason = asList(why).map(({ Reason, ReasonCode }) => Reason ?? ReasonCode).find((text) => text !== undefined)?.trim()
+      await call.state.put(`status:${number}`, { status, at, ...(reason !== undefined && { reason }) }, { ttl: 90 * day })
+    }
+  }
+}
+
+function asList<Part> (parts: Part | readonly Part[]): readonly Part[] {
+  return Array.isArray(parts) ? parts as readonly Part[] : [parts as Part]
+}
+
+function known (value: Json | undefined): Known | undefined {
+  const { status, at, reason } = (value ?? {}) as Partial<Known>
+  return typeof status === 'string' && typeof at === 'string' ? { status, at, ...(typeof reason === 'string' && { reason }) } : undefined
+}
