@@ -100,15 +100,11 @@ function described ({ description }: OpenApiObject): unknown {
   return description === 'Default Response' ? 'Done.' : description
 }
 
-/**
- * NotFound, ValidationFailedOrProviderError, ValidationFailedAnd4: after the words that not every route has, or the first of them and the
- * number of the others.
- */
+/** NotFound, ValidationFailedOrProviderError: after all the words that not every route has, so that no two lists have one name. */
 function nameOf (words: readonly ErrorWord[], config: FastifyContextConfig): string {
   const [first = 'internal_error', ...further] = words
-  const [second, ...more] = further.filter((word) => word !== 'https_required' && !common.includes(word))
-  const others = second === undefined ? '' : more.length === 0 ? `Or${pascal(second)}` : `And${more.length + 1}`
-  return named(`${pascal(first)}${others}`, config)
+  const others = further.filter((word) => word !== 'https_required' && !common.includes(word))
+  return named([first, ...others].map(pascal).join('Or'), config)
 }
 
 function named (name: string, { deprecated }: FastifyContextConfig): string {

@@ -12,7 +12,7 @@ import { withExamples } from './examples.ts'
 import { documentResponses, type RouteResponses, routeResponsesOf } from './openapi-responses.ts'
 import { whoMayAsk } from './permissions.ts'
 import { type PrecompressedJson, precompressJson, sendPrecompressedJson } from './precompressed-json.ts'
-import { shareFields, shareParameters, shareParts } from './sharing.ts'
+import { shareExamples, shareFields, shareParameters, shareParts } from './sharing.ts'
 
 const versionNames = Object.keys(versions) as Version[]
 
@@ -178,15 +178,16 @@ const finish: SwaggerTransformObject = (document) => {
       Object.entries(methods).map(([method, operation]) => ({ path, method, operation: operation as unknown as OpenApiObject }))
     )
   ).map(({ operation, ...where }) => ({ ...where, operation: completed(operation, components) }))
-  const shared = shareParts(operations.map(({ operation }) => operation), components)
+  const webhooks = callbackOperations(components)
+  const parts = shareParts(operations.map(({ operation }) => operation), components)
+  const [shared, responses] = shareExamples([parts, components.responses] as const, components)
   const items: Record<string, OpenApiObject> = {}
   for (const [index, { path, method }] of operations.entries()) items[path] = { ...items[path], [method]: shared[index] }
   const paths = Object.fromEntries(Object.entries(items).map(([path, item]) => [path, shareParameters(item)]))
-  const webhooks = callbackOperations(components)
   return Object.assign(openapiObject, {
     paths,
     webhooks,
-    components: { ...openapiObject.components, ...components, schemas: shareFields(components.schemas) }
+    components: { ...openapiObject.components, ...components, responses, schemas: shareFields(components.schemas) }
   })
 }
 
