@@ -23,8 +23,20 @@ export const NewEndpointBody = Type.Object({
 }, { ...closed, title: 'NewCallbackEndpoint' })
 export type NewEndpointBody = Static<typeof NewEndpointBody>
 
+/** The longest pause of an endpoint, in days. */
+export const longestPause = 7
+
 /** Changes of an endpoint. Fields that are left out do not change. */
-export const EndpointChanges = Type.Partial(NewEndpointBody, {
+export const EndpointChanges = Type.Object({
+  ...Type.Partial(NewEndpointBody).properties,
+  pausedUntil: Type.Optional(
+    Type.Union([Type.String({ format: 'date-time', examples: ['2027-01-04T09:00:00Z'] }), Type.Null()], {
+      description:
+        `Until then, ${longestPause} days ahead at most, what comes waits and is not lost; null: it goes on now. Since version ` +
+        '1.1.0.'
+    })
+  )
+}, {
   ...closed,
   title: 'CallbackEndpointChanges',
   minProperties: 1,
@@ -40,6 +52,7 @@ export const EndpointView = Type.Object({
   types: Types,
   enabled: Type.Boolean(),
   failingSince: Type.Union([Timestamp, Type.Null()], { description: 'The first failure after the last delivery; null: there was none.' }),
+  pausedUntil: Type.Optional({ ...Timestamp, description: 'What comes waits until then; absent: it is not paused.' }),
   createdAt: Timestamp,
   ...CallbackSecrets.properties
 }, { title: 'CallbackEndpoint' })

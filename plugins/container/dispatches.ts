@@ -26,6 +26,7 @@ export const dispatches: Factories = {
   callbackEndpoints: (get) =>
     createCallbackEndpoints({
       database: get('database'),
+      queue: get('queue'),
       network: get('network'),
       guard: get('network').guard,
       signing: get('endpointSigning'),

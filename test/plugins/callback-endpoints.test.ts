@@ -166,6 +166,39 @@ await t.test('a new secret signs beside the one before for a day', async (t) => 
   t.strictSame(await callbacksOf(id), [], 'a test is no callback')
 })
 
+await t.test('what comes for a paused endpoint waits, even what was under way, and is sent when the pause ends', async (t) => {
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<undefined>()
+  const { promise: paused, resolve: isPaused } = Promise.withResolvers<undefined>()
+  receiver.answer(async ({ host }) => {
+    if (host !== 'a.acme.test') return { status: 200 }
+    isAsked(undefined)
+    await paused
+    return { status: 500 }
+  })
+  const { id } = await make({ name: 'A', url: 'https://a.acme.test/' })
+  const first = await dispatched()
+  await asked
+  const pausedUntil = new Date(Date.now() + 86_400_000).toISOString()
+  has(t, await change(id, { pausedUntil }), { status: 200, body: { enabled: true, pausedUntil } })
+  isPaused(undefined)
+  await until('the attempt has failed', async () => (await callbacksOf(id))[0]?.attempts[0]?.outcome === 'failed')
+  const second = await dispatched()
+  await until('the second is told', async () => (await callbacksOf(id)).length === 2)
+  const waiting = { state: 'pending', nextAttemptAt: pausedUntil }
+  has(t, await callbacksOf(id), [{ ...waiting, dispatchId: second, attempts: [] }, { ...waiting, dispatchId: first }])
+  const later = new Date(Date.now() + 2 * 86_400_000).toISOString()
+  await change(id, { pausedUntil: later })
+  has(t, await callbacksOf(id), [{ nextAttemptAt: later }, { nextAttemptAt: later }])
+  for (const [wrong, code] of [['2020-01-01T00:00:00Z', 'in_the_past'], ['2099-01-01T00:00:00Z', 'too_late']] as const) {
+    has(t, await change(id, { pausedUntil: wrong }), { status: 422, body: { details: [{ path: '/pausedUntil', code }] } })
+  }
+  answering({})
+  const after = await change(id, { pausedUntil: null })
+  t.notOk('pausedUntil' in after.body)
+  await until('both are delivered', async () => (await callbacksOf(id)).every(({ state }) => state === 'delivered'))
+  t.equal(received('a.acme.test').length, 3)
+})
+
 await t.test('what waits for a disabled endpoint is stopped; all that failed since a time is sent again', async (t) => {
   answering({ 'a.acme.test': 500 })
   const { id } = await make({ name: 'A', url: 'https://a.acme.test/' })

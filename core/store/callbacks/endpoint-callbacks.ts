@@ -79,10 +79,10 @@ export function insertFor (
     insert into endpoint_callbacks (callback_id, company_id, endpoint_id, dispatch_id, type, sequence, receiver, body, state, next_at,
       created_at)
     select callback_id, ${companyId}, endpoint_id, ${dispatchId}, ${type}, sequence, receiver, ${head}::text || sequence || ${tail}::text,
-      'pending', ${due}, ${now}
+      'pending', greatest(${due}, paused_until), ${now}
     from (
       select given.callback_id, endpoint.endpoint_id, ${sequence} as sequence,
-        ${hostOf('endpoint.url')} as receiver
+        ${hostOf('endpoint.url')} as receiver, paused_until
       from callback_endpoints as endpoint
         join unnest(${endpointIds}::uuid[], ${endpointIds.map(newId)}::uuid[]) as given (endpoint_id, callback_id) using (endpoint_id)
       where endpoint.company_id = ${companyId} and endpoint.enabled and endpoint.removed_at is null and ${condition}
@@ -153,6 +153,11 @@ export async function settleEndpointCallback (
     await sql`update callback_endpoints set failing_since = ${delivered ? null : database.now}
       where company_id = ${companyId} and endpoint_id = ${endpointId} and (failing_since is null) = ${!delivered}`.execute(queries)
     await recordAttempt(queries, ofEndpoints, attempt, { ...end, now: database.now })
+    if (end.state === 'pending') {
+      await sql`update endpoint_callbacks as callback set next_at = paused_until from callback_endpoints as endpoint
+        where callback.company_id = ${companyId} and callback_id = ${attempt.callbackId} and state = 'pending'
+          and endpoint.endpoint_id = ${endpointId} and next_at < paused_until`.execute(queries)
+    }
   })
 }
 

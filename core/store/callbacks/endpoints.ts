@@ -10,6 +10,9 @@ export type EndpointRow = Selectable<Tables['callback_endpoints']>
 /** What a company decides of an endpoint. `types` null: all. */
 export type EndpointChoice = Pick<EndpointRow, 'name' | 'url' | 'types' | 'enabled'>
 
+/** What may be changed of one. `paused_until` null: it goes on. */
+export type EndpointChange = Partial<EndpointChoice & Pick<EndpointRow, 'paused_until'>>
+
 /** The endpoints of a company, the oldest first. */
 export async function listEndpoints (database: Database, companyId: number): Promise<EndpointRow[]> {
   return database.company(companyId, (queries) => kept(queries, companyId).orderBy('endpoint_id').execute())
@@ -47,11 +50,14 @@ export async function insertEndpoint (
   })
 }
 
-/** Changes an endpoint. One that is not enabled gets nothing: what waits for it is stopped. Undefined where the company has no such one. */
+/**
+ * Changes an endpoint. One that is not enabled gets nothing: what waits for it is stopped. What waits for one that is paused is due at the
+ * end of the pause. Undefined where the company has no such one.
+ */
 export async function changeEndpoint (
   database: Database,
   { companyId, endpointId }: EndpointRef,
-  changes: Partial<EndpointChoice>,
+  changes: EndpointChange,
   signature: AuditStamp
 ): Promise<EndpointRow | undefined> {
   return database.company(companyId, async (queries) => {
@@ -59,6 +65,7 @@ export async function changeEndpoint (
     if (present === undefined) return undefined
     const changed = await update(queries, present, changes)
     if (!changed.enabled) await stopWaiting(queries, present)
+    else if (changes.paused_until !== undefined) await moveWaiting(queries, present, changed, signature.at)
     await note(queries, present, 'changed', { fields: Object.keys(changes) }, signature)
     return changed
   })
@@ -128,12 +135,24 @@ async function locked (queries: CompanyQueries, { companyId, endpointId }: Endpo
 async function update (
   queries: CompanyQueries,
   { company_id: companyId, endpoint_id: endpointId, ...present }: EndpointRow,
-  changes: Partial<EndpointChoice> & { secrets?: string, removed_at?: Date }
+  changes: EndpointChange & { secrets?: string, removed_at?: Date }
 ): Promise<EndpointRow> {
   const { name, url, types, enabled } = present
   return queries.updateTable('callback_endpoints').set({ name, url, types, enabled, ...changes })
     .where('company_id', '=', companyId).where('endpoint_id', '=', endpointId).returning(columns.callback_endpoints)
     .executeTakeFirstOrThrow()
+}
+
+/** What has waited for the end of the pause before waits for that of this one, or no longer; so does the rest. */
+async function moveWaiting (
+  queries: CompanyQueries,
+  { company_id: companyId, endpoint_id: endpointId, paused_until: before }: EndpointRow,
+  { paused_until: until }: EndpointRow,
+  now: Date
+): Promise<void> {
+  await sql`update endpoint_callbacks set next_at = case when next_at = ${before}::timestamptz then coalesce(${until}::timestamptz, ${now})
+      else greatest(next_at, ${until}::timestamptz) end
+    where company_id = ${companyId} and endpoint_id = ${endpointId} and state = 'pending'`.execute(queries)
 }
 
 async function stopWaiting (

@@ -150,6 +150,7 @@ export const columns = {
     'enabled',
     'secrets',
     'failing_since',
+    'paused_until',
     'created_at',
     'removed_at'
   ],

@@ -68,7 +68,8 @@ const migrations: Migrations = {
   '081-subscriptions': () => import('../migrations/081-subscriptions.ts'),
   '089-checks': () => import('../migrations/089-checks.ts'),
   '090-state-expiry': () => import('../migrations/090-state-expiry.ts'),
-  '091-schedules': () => import('../migrations/091-schedules.ts')
+  '091-schedules': () => import('../migrations/091-schedules.ts'),
+  '092-endpoint-pauses': () => import('../migrations/092-endpoint-pauses.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -239,6 +239,7 @@ export type Tables = {
     enabled: boolean
     secrets: Plain<readonly EndpointSecret[]>
     failing_since: Date | null
+    paused_until: Date | null
     created_at: Date
     removed_at: Date | null
   }

@@ -1,5 +1,5 @@
 import type { EndpointChanges, EndpointTest, EndpointView, NewEndpointBody, NewEndpointView } from '../../contract/callback-endpoints.ts'
-import { testType } from '../../contract/callback-endpoints.ts'
+import { longestPause, testType } from '../../contract/callback-endpoints.ts'
 import type { NewCallbackSecret } from '../../contract/callbacks.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
 import { postToTenant } from '../../host/http/callback.ts'
@@ -10,7 +10,8 @@ import { changeEndpoint, type EndpointRow, findEndpoint, insertEndpoint, listEnd
   rotateEndpointSecret } from '../../store/callbacks/endpoints.ts'
 import type { Database } from '../../store/db/database.ts'
 import type { AuditAuthor } from '../../store/tenants/audit.ts'
-import { toldOf } from './delivery.ts'
+import type { Queue } from '../queue/queue.ts'
+import { callbackJob, toldOf } from './delivery.ts'
 import type { EndpointSigning } from './endpoint-signing.ts'
 
 /** The most endpoints of a company. */
@@ -33,6 +34,7 @@ export type CallbackEndpoints = {
 
 type Options = {
   database: Database
+  queue: Pick<Queue, 'send'>
   network: Pick<Network, 'transport'>
   guard: Pick<Guard, 'check'>
   signing: EndpointSigning
@@ -40,7 +42,7 @@ type Options = {
   newId: () => string
 }
 
-export function createCallbackEndpoints ({ database, network, guard, signing, now, newId }: Options): CallbackEndpoints {
+export function createCallbackEndpoints ({ database, queue, network, guard, signing, now, newId }: Options): CallbackEndpoints {
   function checkAddress (url: string | undefined): void {
     const problems = addressProblems(guard, url, { path: '/url', what: 'Callbacks' })
     if (problems.length > 0) throw refusal('validation_failed', problems)
@@ -69,9 +71,15 @@ export function createCallbackEndpoints ({ database, network, guard, signing, no
       return { ...viewOf(row, now()), secret: shown }
     },
 
-    async change (author, endpointId, changes) {
+    async change (author, endpointId, { pausedUntil, ...changes }) {
       checkAddress(changes.url)
-      const row = await changeEndpoint(database, { companyId: author.companyId, endpointId }, changes, { author, at: now() })
+      const pause = pausedUntil === undefined ? {} : { paused_until: pausedUntil === null ? null : checkedPause(pausedUntil, now()) }
+      const row = await changeEndpoint(database, { companyId: author.companyId, endpointId }, { ...changes, ...pause }, {
+        author,
+        at: now()
+      })
+      // What has waited for the end of a pause.
+      if (pausedUntil === null) await queue.send('callback', [callbackJob(author.companyId, 'next', 'endpoints')])
       return row && viewOf(row, now())
     },
 
@@ -102,6 +110,18 @@ export function createCallbackEndpoints ({ database, network, guard, signing, no
   }
 }
 
+/** When a pause ends. Throws `validation_failed` where that is past, or too far. */
+function checkedPause (until: string, now: Date): Date {
+  const end = new Date(until)
+  const ahead = end.getTime() - now.getTime()
+  if (ahead > 0 && ahead <= longestPause * 86_400_000) return end
+  throw refusal('validation_failed', [{
+    path: '/pausedUntil',
+    code: ahead > 0 ? 'too_late' : 'in_the_past',
+    message: `A pause ends within ${longestPause} days from now (${now.toISOString()}); null ends it at once.`
+  }])
+}
+
 function viewOf (row: EndpointRow, now: Date): EndpointView {
   return {
     id: row.endpoint_id,
@@ -110,6 +130,7 @@ function viewOf (row: EndpointRow, now: Date): EndpointView {
     types: row.types,
     enabled: row.enabled,
     failingSince: row.failing_since?.toISOString() ?? null,
+    ...(row.paused_until === null || row.paused_until <= now ? {} : { pausedUntil: row.paused_until.toISOString() }),
     createdAt: row.created_at.toISOString(),
     secrets: row.secrets.filter(({ expiresAt }) => expiresAt === null || new Date(expiresAt) > now)
       .map(({ createdAt, expiresAt }) => ({ createdAt, expiresAt }))

@@ -34,6 +34,13 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.code(changed.status).page(await view(visit, request.params.id, { typed: { body, error: errorOf(changed) } }))
   })
 
+  app.post<Named>('/developers/endpoints/:id/pause', async (request, reply) => {
+    const pausedUntil = request.body.get('pause') === 'day' ? new Date(Date.now() + day).toISOString() : null
+    const changed = await visitOf(request).api.send('PUT', pathOf(request), { pausedUntil })
+    if (!changed.ok) throw new ApiRefused(changed)
+    return reply.redirect(`${at(request)}?saved=1`, 303)
+  })
+
   app.post<Named>('/developers/endpoints/:id/remove', { config: { confirms: removal } }, async (request, reply) => {
     const removed = await visitOf(request).api.send('DELETE', pathOf(request))
     if (!removed.ok) throw new ApiRefused(removed)
@@ -100,6 +107,9 @@ async function removal (request: Asked): Promise<Confirmation> {
   }
 }
 
+/** In milliseconds. */
+const day = 86_400_000
+
 type OfEndpoint = { params: { id: string } }
 
 function pathOf ({ params: { id } }: OfEndpoint): string {
@@ -144,7 +154,9 @@ async function view (visit: Visit, id: string, { told = html``, typed, query = {
 <form method="post" action="${own}" novalidate>${
     endpointFields(words, typed === undefined ? endpoint : endpointIn(typed.body), typed)
   }<div class="actions"><button>${words.save}</button></div></form>
-<hr><p>${words.endpointTestIntro}</p><form method="post" action="${own}/test"><button class="second">${words.endpointTestSend}</button></form>
+${
+    pauseForm(words, endpoint, own)
+  }<hr><p>${words.endpointTestIntro}</p><form method="post" action="${own}/test"><button class="second">${words.endpointTestSend}</button></form>
 </section>
 ${secretSection(words, endpoint, own)}
 <section aria-labelledby="sent"><h2 id="sent">${words.endpointCallbacks}</h2>${filterForm(words, own, state)}${
@@ -160,6 +172,14 @@ ${secretSection(words, endpoint, own)}
     fill(words.endpointRemoveFull, { name: endpoint.name })
   }</button></form></section>`
   return page({ ...visit, path: own }, { title: endpoint.name, section: 'developers', main })
+}
+
+function pauseForm (words: Words, { enabled, pausedUntil }: EndpointView, own: string): Html {
+  if (!enabled) return html``
+  const [intro, value, does] = pausedUntil === undefined
+    ? [words.endpointPauseIntro, 'day', words.endpointPause]
+    : [words.endpointPaused, 'none', words.endpointGoOn]
+  return html`<hr><p>${intro}</p><form method="post" action="${own}/pause"><button class="second" name="pause" value="${value}">${does}</button></form>`
 }
 
 function secretSection (words: Words, endpoint: EndpointView, own: string): Html {

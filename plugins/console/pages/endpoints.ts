@@ -86,8 +86,12 @@ export function secretPage (visit: Visit, { id, name, secret }: Pick<NewEndpoint
 }
 
 /** Whether an endpoint gets what it should. */
-export function stateBadge (words: Words, { enabled, failingSince }: Pick<EndpointView, 'enabled' | 'failingSince'>): Html {
+export function stateBadge (words: Words, { enabled, failingSince, pausedUntil }: Pick<
+  EndpointView,
+  'enabled' | 'failingSince' | 'pausedUntil'
+>): Html {
   if (!enabled) return html`<span class="badge warn">${words.endpointDisabled}</span>`
+  if (pausedUntil !== undefined) return html`<span class="badge warn">${words.endpointPausedUntil}</span> ${time(pausedUntil)}`
   return failingSince === null
     ? html`<span class="badge good">${words.endpointWorks}</span>`
     : html`<span class="badge bad">${words.endpointFailing}</span> ${time(failingSince)}`

@@ -436,6 +436,7 @@ async function asBefore (t: Test, url: string): Promise<string> {
   await sql`drop table lineages`.execute(owner)
   await sql`alter table steps drop column restored_to, drop column delivery_reason`.execute(owner)
   await sql`alter table dispatches drop column schedule`.execute(owner)
+  await sql`alter table callback_endpoints drop column paused_until`.execute(owner)
   await sql`alter table users drop column language`.execute(owner)
   await sql`alter table notices drop column mail_id, drop column recorded_at`.execute(owner)
   await sql`alter table provider_state drop column user_id, drop column bytes, drop column expires_at`.execute(owner)
