@@ -53,7 +53,7 @@ await t.test('what the API refuses is said at its field; nobody else reaches an 
   contains(t, refused.body, 'value="&quot;&gt;&lt;b&gt;"')
   t.equal((await make({ name: 'B', allTypes: '' })).status, 400, 'none of the types')
   const [{ id }] = await endpoints() as [any]
-  for (const end of ['', '/secret', '/test', '/resend', '/remove']) {
+  for (const end of ['', '/secret', '/test', '/resend', '/pause', '/remove']) {
     t.equal((await post(`${at}/${id as string}${end}`, form, theirs)).status, 404, end)
     t.equal((await post(`${at}/${id as string}${end}`, form, asMember)).status, 403, end)
     t.equal((await post(`${at}/${id as string}${end}`, form, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403, end)
