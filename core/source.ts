@@ -1,8 +1,7 @@
 /**
  * `@dispatch/core/source`: what a feature that brings providers uses of the core, by name.
  */
-export { configurationsRefusedBy, configurationsUnserved, configurationsWrittenFor,
-  migrateConfiguration } from './configuration/migration.ts'
+export { configurationsRefusedBy, configurationsServed, migrateConfiguration, type ServedConfiguration } from './configuration/migration.ts'
 export { failureError } from './host/call/failure.ts'
 export { LoadTimeout, ProviderLoadError } from './host/call/load-error.ts'
 export { sdkVersion } from './host/load/package.ts'

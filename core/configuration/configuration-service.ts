@@ -27,7 +27,7 @@ import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { type ChoiceContext, choiceOf, chooseProvider, type Chosen, installedCodes, missingResourceOf, whyNotInstalled } from './choose.ts'
 import { connectionProblem, type Connections } from './connections.ts'
 import { mayRead } from './rights.ts'
-import { configurationFor, formOfAnother, type Serving, servingIn } from './serving.ts'
+import { configurationFor, formsOfOthers, type Serving, servingIn } from './serving.ts'
 import type { Registration, Subscribing, ToRegister } from './subscribing.ts'
 import { configurationFaults, openConfiguration, vaultOf } from './vault.ts'
 
@@ -152,6 +152,7 @@ export function createConfigurationService ({ configurations, connections, host,
             userId: owner.userId,
             providerCode: code,
             settings: changed.value,
+            version: provider.version,
             sandbox,
             updatedAt: now(),
             account: before?.account ?? account,
@@ -177,7 +178,7 @@ export function createConfigurationService ({ configurations, connections, host,
               ...(subscriptions !== undefined && { subscriptions })
             },
             destinations,
-            other: isKept ? formOfAnother(keyring, owner.companyId, provider, before) : undefined
+            forms: isKept ? formsOfOthers(keyring, owner.companyId, provider, before) : []
           }
         }, { author, at: now() })
       // Who it is is looked up outside of the transaction, and only where it matters.

@@ -2,11 +2,11 @@ import type { Keyring } from '../access/keyring.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import type { OlderSettings } from '../host/settings/migration.ts'
 import { destinationNames, secretNames } from '../host/settings/settings-schema.ts'
-import { sealSecrets } from '../host/settings/settings.ts'
-import { listConfigurationsOf, type OwnedConfiguration } from '../store/configuration/configurations.ts'
+import { sealSecrets, type StoredSettings } from '../host/settings/settings.ts'
+import { listConfigurationsOf, type OwnedConfiguration, type Owner } from '../store/configuration/configurations.ts'
 import type { MigratedSettings } from '../store/configuration/migrated-settings.ts'
 import type { Database } from '../store/db/database.ts'
-import { configurationFor, servingIn } from './serving.ts'
+import { configurationFor, formsOfOthers, servingIn } from './serving.ts'
 import { configurationFaults, openConfiguration, vaultOf } from './vault.ts'
 
 type Options = { database: Database, keyring: Keyring }
@@ -17,24 +17,23 @@ export async function configurationsRefusedBy ({ database, keyring }: Options, v
   return all.filter((stored) => configurationFaults(keyring, stored.companyId, version, stored).length > 0)
 }
 
-/**
- * The configurations that the running version of a provider accepts, and an older one does not in any form: those that were written for the
- * running one. Without it nothing could be dispatched with them.
- */
-export async function configurationsWrittenFor (
-  { database, keyring }: Options,
-  { running, older }: { running: InstalledProvider, older: InstalledProvider }
-): Promise<OwnedConfiguration[]> {
-  const isWrong = (version: InstalledProvider, stored: OwnedConfiguration): boolean =>
-    configurationFaults(keyring, stored.companyId, version, configurationFor(keyring, stored.companyId, version, stored)).length > 0
-  return (await listConfigurationsOf(database, running.code)).filter((stored) => !isWrong(running, stored) && isWrong(older, stored))
-}
+/** A configuration, with the version that serves it and the settings with which it does. `served` undefined: none does. */
+export type ServedConfiguration = Owner & { served: { version: string, settings: StoredSettings } | undefined }
 
-/** The configurations of a provider that neither the version that runs accepts, nor the one that serves beside it. */
-export async function configurationsUnserved ({ database, keyring }: Options, provider: InstalledProvider): Promise<OwnedConfiguration[]> {
-  return (await listConfigurationsOf(database, provider.code)).filter((stored) => {
-    const { provider: version, configuration } = servingIn(keyring, stored.companyId, provider, stored)
-    return configurationFaults(keyring, stored.companyId, version, configuration).length > 0
+/** How the configurations of a provider are served by a version of it, and by the one before beside it. Undefined: by none. */
+export async function configurationsServed (
+  { database, keyring }: Options,
+  { code, provider }: { code: string, provider: InstalledProvider | undefined }
+): Promise<ServedConfiguration[]> {
+  return (await listConfigurationsOf(database, code)).map((stored) => {
+    const { companyId, userId } = stored
+    const found = provider && servingIn(keyring, companyId, provider, stored)
+    const isServed = found !== undefined && configurationFaults(keyring, companyId, found.provider, found.configuration).length === 0
+    return {
+      companyId,
+      userId,
+      served: isServed ? { version: found.provider.version, settings: found.configuration.settings } : undefined
+    }
   })
 }
 
@@ -49,12 +48,15 @@ export async function migrateConfiguration (
 ): Promise<MigratedSettings | undefined> {
   const { companyId, userId, providerCode, updatedAt: seen } = stored
   const served = configurationFor(keyring, companyId, older, stored)
+  const { version } = newer
   const made = await newer.migrateSettings?.(olderSettings(keyring, older, { ...served, companyId }))
   if (made === undefined) return undefined
   const settings = { plain: made.plain, secrets: sealSecrets(made.secrets, vaultOf(keyring, stored, providerCode), now) }
   const [fault] = configurationFaults(keyring, companyId, newer, { ...stored, settings })
   if (fault !== undefined) throw new TypeError(`What it made does not fit its form: ${fault.path} ${fault.message}`)
-  return { companyId, userId, seen, before: served.settings, settings }
+  const madeOf = { version: older.version, ...served.settings }
+  const others = formsOfOthers(keyring, companyId, newer, stored).filter((form) => form.version !== madeOf.version && form.version !== null)
+  return { companyId, userId, seen, version, settings, forms: [madeOf, ...others] }
 }
 
 function olderSettings (

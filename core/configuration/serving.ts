@@ -4,6 +4,7 @@ import type { ConfiguredBy } from '../contract/states.ts'
 import type { Host } from '../host/host.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import type { Configurations, StoredConfiguration } from '../store/configuration/configurations.ts'
+import type { StoredForm } from '../store/configuration/forms.ts'
 import { configurationUsed } from './sandbox.ts'
 import { configurationFaults } from './vault.ts'
 
@@ -26,33 +27,36 @@ export function servingOf (provider: InstalledProvider, configuration: StoredCon
   return others.length === 0 || fits(first) ? first : others.find(fits) ?? first
 }
 
-/** The settings as they are, and those in the form of another version. */
-function formsOf (configuration: StoredConfiguration): StoredConfiguration[] {
-  return configuration.before === undefined ? [configuration] : [configuration, unmigrated(configuration)]
-}
-
-/** Checks are remembered by the object, so that it is always the same one. */
-const unmigrated = memoizeByIdentity(({ before, ...configuration }: StoredConfiguration): StoredConfiguration => ({
-  ...configuration,
-  ...(before !== undefined && { settings: before })
-}))
+/** The settings as they are, and those in the forms of other versions. Checks are remembered by the object: it is always the same one. */
+const formsOf = memoizeByIdentity((configuration: StoredConfiguration): readonly StoredConfiguration[] => {
+  const { forms = [], version: _, ...rest } = configuration
+  return [configuration, ...forms.map(({ version, plain, secrets }): StoredConfiguration => ({
+    ...rest,
+    settings: { plain, secrets },
+    ...(version !== null && { version })
+  }))]
+})
 
 /**
- * The settings that are in the form of another version than the one that runs. That one is served with them should it run again, after a
- * rollback or on the way forward.
+ * The settings in the forms of other versions than the one that is given, the newest first. Each such version is served with them should it
+ * run again, after a rollback or on the way forward.
  */
-export function formOfAnother (
+export function formsOfOthers (
   keyring: Keyring,
   companyId: number,
   provider: InstalledProvider,
   configuration: StoredConfiguration
-): StoredConfiguration['settings'] | undefined {
-  const isAnother = (form: StoredConfiguration): boolean => {
+): StoredForm[] {
+  const versions = new Set([provider.version])
+  return formsOf(configuration).flatMap((form) => {
+    const { version, settings } = form
+    if (version !== undefined && versions.has(version)) return []
     const faults = configurationFaults(keyring, companyId, provider, form)
-    // What cannot be opened is of no use to any version.
-    return faults.length > 0 && !faults.some(({ code }) => code === 'unreadable')
-  }
-  return formsOf(configuration).find(isAnother)?.settings
+    // What cannot be opened is of no use to any version. Who does not know the version of a form knows whether this one accepts it.
+    if (faults.some(({ code }) => code === 'unreadable') || (version === undefined && faults.length === 0)) return []
+    if (version !== undefined) versions.add(version)
+    return [{ version: version ?? null, ...settings }]
+  })
 }
 
 /** The configuration in the form that a version accepts, whatever else runs. */

@@ -82,7 +82,7 @@ function asSaved (
   const changed = changeSettings(askingForm(provider.manifest)(provider.manifest.settings), stored?.settings ?? { plain: {}, secrets: {} },
     settings, { vault: vaultOf(keyring, owner, provider.code), now: now(), base: '/settings', ...(version !== undefined && { version }) })
   if (!changed.ok) throw refusal('validation_failed', changed.problems)
-  const { before: _, ...kept } = stored ?? {
+  const { forms: _, ...kept } = stored ?? {
     userId: owner.userId,
     providerCode: provider.code,
     updatedAt: now(),

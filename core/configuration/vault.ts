@@ -27,10 +27,9 @@ export type RedactorFor = (configuration: StoredConfiguration) => Redactor
 
 /** Hides the secrets of a company's configurations. One that cannot be opened is known to nobody. */
 export function redactorsOf (keyring: Keyring, companyId: number): RedactorFor {
-  return ({ userId, providerCode, settings, before }) => {
+  return ({ userId, providerCode, settings, forms = [] }) => {
     const vault = vaultOf(keyring, { companyId, userId }, providerCode)
-    const forms = before === undefined ? [settings] : [settings, before]
-    return createRedactor(forms.flatMap(({ secrets }) => Object.values(openReadable(secrets, vault).opened)))
+    return createRedactor([settings, ...forms].flatMap(({ secrets }) => Object.values(openReadable(secrets, vault).opened)))
   }
 }
 

@@ -11,6 +11,7 @@ import type { Freshness } from '../db/freshness.ts'
 import type { StoredCheck, Subscriptions, Tables } from '../db/schema.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 import { needAdapters, type ProviderSource } from '../vendor/provider-sources.ts'
+import { formColumns, formsIn, type StoredForm } from './forms.ts'
 
 /** The owner of a choice or a configuration: the company, or one of its users. */
 export type Owner = { companyId: number, userId: number | null }
@@ -32,8 +33,10 @@ export type StoredConfiguration = {
   userId: number | null
   providerCode: string
   settings: StoredSettings
-  /** The settings in the form of another version of the provider: what a newer one has migrated, or what was written under it. */
-  before?: StoredSettings
+  /** The version of the provider in which the settings were written, where that is known. */
+  version?: string
+  /** The settings in the forms of other versions, the newest first: those that were migrated, or written before under another version. */
+  forms?: readonly StoredForm[]
   sandbox: boolean
   updatedAt: Date
   /** Its opaque name in the address of its webhooks. */
@@ -47,7 +50,7 @@ export type StoredConfiguration = {
 }
 
 /** A configuration to store. Of a new one, the database makes an opaque name where it has none. */
-export type NewConfiguration = Omit<StoredConfiguration, 'account' | 'before' | 'checked' | 'connection'> & { account?: string }
+export type NewConfiguration = Omit<StoredConfiguration, 'account' | 'forms' | 'checked' | 'connection'> & { account?: string }
 
 export type CompanyConfiguration = { choices: readonly StoredChoice[], configurations: readonly StoredConfiguration[] }
 
@@ -67,7 +70,7 @@ export type Configurations = {
   ) => Promise<void>
   /**
    * Replaces a configuration by what `edit` makes of the stored one. Nobody can change it in between. `destinations`: the settings by which
-   * requests go elsewhere than before. `other`: settings in the form of another version of the provider, which are kept beside it.
+   * requests go elsewhere than before. `forms`: settings in the forms of other versions of the provider, which are kept beside it.
    */
   edit: (
     owner: Owner,
@@ -75,7 +78,7 @@ export type Configurations = {
     edit: (stored: StoredConfiguration | undefined) => {
       edited: NewConfiguration
       destinations: readonly string[]
-      other?: StoredSettings | undefined
+      forms: readonly StoredForm[]
     },
     signature: AuditStamp
   ) => Promise<StoredConfiguration>
@@ -133,12 +136,12 @@ export function createConfigurations (database: Database, freshness: Freshness, 
         // Whether it is connected decides what is registered at its vendor.
         const connections = await listConnections(queries, companyId)
         const before = row && withConnection(configurationOf(row), connections.get(row.account))
-        const { edited, destinations, other } = edit(before)
+        const { edited, destinations, forms } = edit(before)
         const values = {
           settings: JSON.stringify(edited.settings.plain),
           secrets: JSON.stringify(edited.settings.secrets),
-          settings_before: other === undefined ? null : JSON.stringify(other.plain),
-          secrets_before: other === undefined ? null : JSON.stringify(other.secrets),
+          version: edited.version ?? null,
+          ...formColumns(forms),
           subscriptions: edited.subscriptions === undefined ? null : JSON.stringify(edited.subscriptions),
           checked: null,
           sandbox: edited.sandbox,
@@ -161,7 +164,7 @@ export function createConfigurations (database: Database, freshness: Freshness, 
           ...destinations.length > 0 && { destinations: [...destinations] }
         }
         await note(queries, { companyId, userId }, 'configuration.changed', { kind: 'configuration', id: providerCode }, facts, signature)
-        return withConnection({ ...edited, ...(other !== undefined && { before: other }), account }, connections.get(account))
+        return withConnection({ ...edited, ...(forms.length > 0 && { forms }), account }, connections.get(account))
       }),
 
     keepCheck: ({ companyId, userId }, { providerCode, updatedAt }, result, signature) =>
@@ -253,12 +256,13 @@ export function changedSettings (before: StoredSettings, after: StoredSettings):
 }
 
 function configurationOf (row: Selectable<Tables['configurations']>): StoredConfiguration {
+  const forms = formsIn(row)
   return {
     userId: row.user_id,
     providerCode: row.provider_code,
     settings: { plain: row.settings, secrets: row.secrets },
-    ...(row.settings_before !== null && row.secrets_before !== null &&
-      { before: { plain: row.settings_before, secrets: row.secrets_before } }),
+    ...(row.version !== null && { version: row.version }),
+    ...(forms.length > 0 && { forms }),
     sandbox: row.sandbox,
     updatedAt: row.updated_at,
     account: row.account,

@@ -2,26 +2,37 @@ import type { StoredSettings } from '../../host/settings/settings.ts'
 import type { OwnerQueries } from '../db/database.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 import { changedSettings } from './configurations.ts'
+import { formColumns, type StoredForm } from './forms.ts'
 
-/** Settings that a newer version has made of those of an owner, as they were `seen` to be changed last; and those that it made them of. */
-export type MigratedSettings = { companyId: number, userId: number | null, seen: Date, before: StoredSettings, settings: StoredSettings }
+/**
+ * Settings that a newer version has made of those of an owner, as they were `seen` to be changed last. `forms`: those that it made them of,
+ * and then the others that are kept.
+ */
+export type MigratedSettings = {
+  companyId: number
+  userId: number | null
+  seen: Date
+  version: string
+  settings: StoredSettings
+  forms: readonly StoredForm[]
+}
 
 /** Settings that their owner has changed meanwhile stay as they are. */
 export async function replaceSettings (
   queries: OwnerQueries,
   code: string,
-  { companyId, userId, seen, before, settings }: MigratedSettings,
+  { companyId, userId, seen, version, settings, forms }: MigratedSettings,
   stamp: AuditStamp
 ): Promise<void> {
   const written = await queries.updateTable('configurations').set({
     settings: JSON.stringify(settings.plain),
     secrets: JSON.stringify(settings.secrets),
-    settings_before: JSON.stringify(before.plain),
-    secrets_before: JSON.stringify(before.secrets),
+    version,
+    ...formColumns(forms),
     checked: null
   }).where('provider_code', '=', code).where('company_id', '=', companyId).where('user_id', 'is not distinct from', userId)
     .where('updated_at', '=', seen).returning('account').executeTakeFirst()
   if (written === undefined) return
-  const facts = { fields: changedSettings(before, settings), ...(userId !== null && { ofUser: userId }) }
+  const facts = { fields: changedSettings(forms[0] ?? settings, settings), ...(userId !== null && { ofUser: userId }) }
   await noteAudit(queries, { companyId, action: 'configuration.migrated', object: { kind: 'configuration', id: code }, facts, ...stamp })
 }

@@ -69,7 +69,8 @@ const migrations: Migrations = {
   '089-checks': () => import('../migrations/089-checks.ts'),
   '090-state-expiry': () => import('../migrations/090-state-expiry.ts'),
   '091-schedules': () => import('../migrations/091-schedules.ts'),
-  '092-endpoint-pauses': () => import('../migrations/092-endpoint-pauses.ts')
+  '092-endpoint-pauses': () => import('../migrations/092-endpoint-pauses.ts'),
+  '100-settings-forms': () => import('../migrations/100-settings-forms.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

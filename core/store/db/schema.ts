@@ -14,6 +14,7 @@ import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } fr
 import type { Version } from '../../contract/versions.ts'
 import type { Exchange } from '../../host/call/exchanges.ts'
 import type { StoredSecrets } from '../../host/settings/settings.ts'
+import type { PlainForm } from '../configuration/forms.ts'
 
 /** A secret of an endpoint. Times are ISO 8601; `expiresAt` null: the current one. */
 export type EndpointSecret = { id: string, sealed: Envelope, createdAt: string, expiresAt: string | null }
@@ -69,6 +70,10 @@ export type Tables = {
     secrets: Plain<StoredSecrets>
     settings_before: Plain<JsonObject> | null
     secrets_before: Plain<StoredSecrets> | null
+    version: string | null
+    version_before: string | null
+    forms: Plain<readonly PlainForm[]> | null
+    form_secrets: Plain<readonly StoredSecrets[]> | null
     subscriptions: Plain<Subscriptions> | null
     checked: Plain<StoredCheck> | null
     sandbox: boolean

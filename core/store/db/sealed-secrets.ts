@@ -11,6 +11,7 @@ const columns = [
   { table: 'inbound', row: 'inbound_id', column: 'parked' },
   { table: 'configurations', row: 'account', column: 'secrets' },
   { table: 'configurations', row: 'account', column: 'secrets_before' },
+  { table: 'configurations', row: 'account', column: 'form_secrets' },
   { table: 'connections', row: 'account', column: 'tokens' },
   { table: 'connection_requests', row: 'account', column: 'sealed' },
   { table: 'oauth_apps', row: 'app_id', column: 'client_secret' },

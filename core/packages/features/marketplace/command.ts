@@ -5,12 +5,13 @@ import type { CommandTools, FeatureCommand } from '@dispatch/plugins/feature'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type AdapterDetail, type AdapterView, type CatalogView, MarketplaceQuery } from './contract/marketplace.ts'
+import { type AdapterDetail, type AdapterEffects, type AdapterView, type AskedChange, type CatalogView,
+  MarketplaceQuery } from './contract/marketplace.ts'
 import { createAdapters } from './service/adapters.ts'
 import { createCatalogs } from './service/catalogs.ts'
 import { createMarketplace, type Marketplace } from './service/marketplace.ts'
 import { smoke } from './service/smoke.ts'
-import { detailOf, viewsOf } from './service/views.ts'
+import { detailOf, effectsView, viewsOf } from './service/views.ts'
 
 const options = {
   version: { type: 'string' },
@@ -65,6 +66,9 @@ const verbs: Readonly<Record<string, (marketplace: Marketplace, args: readonly s
     return changed(marketplace, [code], () => marketplace.upgrade(code, asked, stamp()))
   },
   rollback: (marketplace, args, values) => changed(marketplace, args, (code) => marketplace.rollBack(code, values, stamp())),
+  async effects (marketplace, [code = '', ...change], values) {
+    return effectsView(await marketplace.effects(codeIn([code]), askedIn(change, values), new Date()))
+  },
   enable: (marketplace, args) => changed(marketplace, args, (code) => marketplace.enable(code, stamp())),
   disable: (marketplace, args) => changed(marketplace, args, (code) => marketplace.disable(code, stamp())),
   offer: (marketplace, [code = '', ...companies], { force }) =>
@@ -94,12 +98,11 @@ async function wanted (
   return isNpm(code) ? await added(marketplace, code, values) : { code, version: values.version }
 }
 
-type Shown = AdapterView[] | CatalogView[] | AdapterDetail
+type Shown = AdapterView[] | CatalogView[] | AdapterDetail | AdapterEffects
 
 /** Adapters, whether the service runs or not: running processes follow within a second. */
 export const command: FeatureCommand = {
-  summary:
-    'marketplace list|refresh|show|add|install|upgrade|rollback|enable|disable|offer|remove …   adapters, also while the service is down',
+  summary: 'marketplace list|refresh|show|add|install|upgrade|rollback|effects|enable|disable|offer|remove …   adapters',
   read (args) {
     const { values, positionals: [word = '', ...rest] } = parseArgs({ args: [...args], options, allowPositionals: true })
     const verb = Object.hasOwn(verbs, word) ? verbs[word] : undefined
@@ -131,7 +134,9 @@ const usage = `It is one of:
   npm run marketplace -- install npm:<name>@<version> [--registry <https://…>] --hosts <a,b> --services <c,d>
   npm run marketplace -- upgrade <code> --version <v>|npm:<name>@<version> [--hosts <a,b>] [--services <c,d>] [--force]
   npm run marketplace -- enable|disable|remove <code>
-  npm run marketplace -- rollback <code> [--force]           the version before, unless it would stop companies
+  npm run marketplace -- rollback <code> [--version <v>] [--force]   the version before, or an older one
+  npm run marketplace -- effects <code> upgrade|rollback --version <v>, disable, revocation, or offer <company> …
+                                                             whom it would touch, and how; nothing is changed
   npm run marketplace -- offer <code> all|<company> … [--force]
 Each takes --json.`
 
@@ -184,6 +189,15 @@ function companiesIn (words: readonly string[]): number[] | null {
   return ids
 }
 
+/** The change that is weighed, by its word. */
+function askedIn ([change = '', ...companies]: readonly string[], { version }: Values): AskedChange {
+  if (change === 'offer') return { change, companies: companiesIn(companies) }
+  if (companies.length > 0) throw new Error(usage)
+  if (change === 'rollback' || (change === 'upgrade' && version !== undefined)) return { change, version }
+  if (change === 'disable' || change === 'revocation') return { change }
+  throw new Error(usage)
+}
+
 function consentOf ({ hosts, services }: Values): { hosts: string[], services: string[] } {
   const listOf = (text: string): string[] => text.split(',').map((part) => part.trim()).filter((part) => part !== '')
   return { hosts: listOf(hosts), services: listOf(services) }
@@ -193,9 +207,25 @@ function stamp (): { author: null, at: Date } {
   return { author: null, at: new Date() }
 }
 
-function lineOf (shown: AdapterView | CatalogView): string {
-  return 'code' in shown ? adapterLine(shown) : catalogLine(shown)
+function lineOf (shown: AdapterView | CatalogView | AdapterEffects): string {
+  return 'effects' in shown ? effectLines(shown) : 'code' in shown ? adapterLine(shown) : catalogLine(shown)
 }
+
+function effectLines ({ effects, refused }: AdapterEffects): string {
+  const lines = effects.map(({ companyId, userId, how, version }) => {
+    const whose = userId === undefined ? '' : `, user ${userId}`
+    return `company ${companyId}${whose}: ${effectWords[how]}${version === undefined ? '' : ` (${version})`}`
+  })
+  return [...lines, refused ? 'It is refused without --force.' : 'It stops nobody.'].join('\n')
+}
+
+const effectWords = {
+  goes_on: 'goes on with its settings',
+  migrated: 'the newer version makes its settings',
+  restored: 'goes on with the settings that were saved for the version',
+  kept: 'the older version goes on with its settings',
+  stopped: 'could not dispatch any more'
+} as const satisfies Record<AdapterEffects['effects'][number]['how'], string>
 
 function catalogLine ({ address, serial, adapters, problem, revoked = [] }: CatalogView): string {
   const read = problem === undefined ? `${address}: catalog ${serial}, ${adapters} adapters` : `${address} was not read: ${problem.message}`

@@ -44,6 +44,57 @@ export const ForceQuery = Type.Object({
   force: Type.Optional(Type.Boolean({ description: 'true: also where companies could not dispatch through it any more.' }))
 }, closed)
 
+/** Of a rollback. */
+export const RollbackQuery = Type.Object({
+  ...ForceQuery.properties,
+  version: Type.Optional(Line(100, { description: 'An older version, in place of the one before.' }))
+}, closed)
+
+const changeNames = ['upgrade', 'rollback', 'disable', 'offer', 'revocation'] as const
+
+/** Which change is weighed. */
+export const EffectsQuery = Type.Object({
+  change: Type.Enum([...changeNames], { description: 'revocation: as if its catalog revoked the version that runs.' }),
+  version: Type.Optional(Line(100, { description: 'Of an upgrade, and of a rollback to another version than the one before.' })),
+  companies: Type.Optional(
+    Type.String({
+      maxLength: 100_000,
+      pattern: '^([1-9][0-9]{0,9}(,[1-9][0-9]{0,9})*)?$',
+      description: 'To whom it would be offered: ids with commas.',
+      examples: ['7,12']
+    })
+  )
+}, closed)
+
+/** A change that is weighed. */
+export type AskedChange =
+  | { change: 'upgrade' | 'rollback', version?: string | undefined }
+  | { change: 'disable' | 'revocation' }
+  | { change: 'offer', companies: readonly number[] | null }
+
+/** What a change does to those who have settings for an adapter. */
+export const AdapterEffect = Type.Object({
+  companyId: Type.Integer(),
+  userId: Type.Optional(Type.Integer({ description: 'Whose settings they are; those of the company unless given.' })),
+  how: Type.Enum(['goes_on', 'migrated', 'restored', 'kept', 'stopped'], {
+    description: 'goes_on: with the same settings. migrated: with those that the newer version makes. restored: with those that were ' +
+      'saved for the version. kept: the older version goes on with them. stopped: their dispatches are refused.'
+  }),
+  version: Type.Optional(Type.String({ description: 'The version that serves them then.' }))
+}, { title: 'AdapterEffect' })
+export type AdapterEffect = Static<typeof AdapterEffect>
+
+/** What a change does, in whole. */
+export const AdapterEffects = Type.Object({
+  counts: Type.Record(Type.String(), Type.Integer({ minimum: 1 }), { description: 'How many settings, by what is done to them.' }),
+  refused: Type.Boolean({ description: 'The change is refused, unless it is forced: dispatches would fail.' }),
+  effects: Type.Array(AdapterEffect, { maxItems: 1_000, description: 'Those that stop first; a thousand at most.' })
+}, {
+  title: 'AdapterEffects',
+  examples: [{ counts: { goes_on: 1 }, refused: false, effects: [{ companyId: 7, how: 'goes_on', version: '1.1.0' }] }]
+})
+export type AdapterEffects = Static<typeof AdapterEffects>
+
 export const adapterStates = ['available', 'installed', 'updatable', 'incompatible', 'revoked'] as const
 
 /** Which adapters are wanted. */

@@ -2,10 +2,11 @@ import { type Actor, Nothing, page, refusal } from '@dispatch/core'
 import { auditAuthorOf, codeIn, pageOf, resourceNotFound } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { AdapterDetail, AdapterView, CatalogView, ForceQuery, InstallBody, MarketplaceQuery, OfferBody, PackageBody,
-  UpgradeBody } from '../contract/marketplace.ts'
+import type { Static } from 'typebox'
+import { AdapterDetail, AdapterEffects, AdapterView, type AskedChange, CatalogView, EffectsQuery, ForceQuery, InstallBody, MarketplaceQuery,
+  OfferBody, PackageBody, RollbackQuery, UpgradeBody } from '../contract/marketplace.ts'
 import type { Marketplace } from '../service/marketplace.ts'
-import { detailOf, viewsOf } from '../service/views.ts'
+import { detailOf, effectsView, viewsOf } from '../service/views.ts'
 
 type Options = { marketplace: Marketplace, now: () => Date }
 type Named = { Params: { code: string } }
@@ -55,6 +56,17 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
     config: { errors: ['not_found'] },
     schema: { operationId: 'readAdapter', tags, summary: 'Reads an adapter: its versions, manifest, form and health.', response: one }
   }, ({ actor, params }) => detail(codeIn(params.code), actor))
+
+  app.get<Named & { Querystring: Static<typeof EffectsQuery> }>('/api/v1/marketplace/:code/effects', {
+    config: installs,
+    schema: {
+      operationId: 'readAdapterEffects',
+      tags,
+      summary: 'Tells what a change would do to the companies that use an adapter (operators). Nothing is changed.',
+      querystring: EffectsQuery,
+      response: { 200: AdapterEffects }
+    }
+  }, async ({ params, query }) => effectsView(await marketplace.effects(codeIn(params.code), askedIn(query), now())))
 
   app.post('/api/v1/marketplace/packages', {
     bodyLimit,
@@ -122,13 +134,14 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
   }
 
   app.post('/api/v1/marketplace/:code/rollback', {
-    config: changes,
+    config: installs,
     schema: {
       operationId: 'rollBackAdapter',
       tags,
       summary: 'Goes back to the version before (operators).',
-      description: 'It is refused where settings were written for the version that runs, and the one before does not accept them.',
-      querystring: ForceQuery,
+      description: 'It is refused where settings were written for the version that runs, and the older one does not accept them. With ' +
+        '"version" it goes further back, to one that is here or in a catalog and asks for nothing more.',
+      querystring: RollbackQuery,
       response: one
     }
   }, (request) => changed(request, (code, stamp) => marketplace.rollBack(code, request.query, stamp)))
@@ -163,6 +176,22 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
     return reply.code(204).send(null)
   })
   done()
+}
+
+function askedIn ({ change, version, companies = '' }: Static<typeof EffectsQuery>): AskedChange {
+  switch (change) {
+    case 'offer':
+      return { change, companies: companies.split(',').filter((id) => id !== '').map(Number) }
+    case 'upgrade':
+      if (version === undefined) {
+        throw refusal('validation_error', [{ path: '/version', code: 'required', message: 'It says to which version.' }])
+      }
+      return { change, version }
+    case 'rollback':
+      return { change, version }
+    default:
+      return { change }
+  }
 }
 
 const neither = {

@@ -126,19 +126,20 @@ function noticeOf ({ issued, expires }: Catalog, now: Date): string | undefined 
 /** With what the catalog has revoked just now, and whom that stops. */
 function withRevoked (view: CatalogView, changed: readonly Revoked[]): CatalogView {
   const revoked = changed.filter(({ by, reason }) => by === view.address && reason !== null).map(
-    ({ code, version, reason, companies }) => ({
+    ({ code, version, reason, companies, goesOn }) => ({
       code,
       version,
       companies,
-      message: `Version ${version} of "${code}" was revoked: ${reason ?? ''} ${stoppedInWords(companies)}`
+      message: `Version ${version} of "${code}" was revoked: ${reason ?? ''} ${stoppedInWords(companies, goesOn)}`
     })
   )
   return revoked.length === 0 ? view : { ...view, revoked }
 }
 
-function stoppedInWords (companies: readonly number[]): string {
-  return companies.length === 0
-    ? 'No company dispatches through it.'
+function stoppedInWords (companies: readonly number[], goesOn: string | undefined): string {
+  if (companies.length === 0) return 'No company dispatches through it.'
+  return goesOn !== undefined
+    ? `Version ${goesOn} goes on in its place, where it accepts the settings of companies; its health names the others.`
     : `It stops ${companies.length === 1 ? 'the company' : 'the companies'} ${
       companies.join(', ')
     }: roll back to another version, or upgrade.`

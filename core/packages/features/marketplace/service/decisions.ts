@@ -45,14 +45,30 @@ export function upgrading ({ version, consent }: { version: string, consent: Con
   }
 }
 
-/** Goes back to the version before, from which it can be gone forward again. */
-export const rollingBack: Decision = (code, { adapter, packages }) => {
-  const before = installed(code, adapter)
-  const wanted = packages.find(({ integrity }) => integrity === before.previous)
-  if (wanted === undefined) throw conflict('no_version_before', `There is no version of "${code}" to go back to.`)
-  requireUnrevoked(code, wanted)
-  const facts = { from: versionOf(packages, before.integrity), version: wanted.version }
-  return { action: 'adapter.rolled_back', facts, after: { ...before, integrity: wanted.integrity, previous: before.integrity } }
+/** Which version is gone back to, the one before unless told. */
+export type Rollback = { version?: string | undefined }
+
+/** Goes back to the version before, from which it can be gone forward again, or to an older one that asks for nothing more. */
+export function rollingBack ({ version }: Rollback = {}): Decision {
+  return (code, { adapter, packages, pin }) => {
+    const before = installed(code, adapter)
+    const from = versionOf(packages, before.integrity)
+    const wanted = packages.find((one) => version === undefined ? one.integrity === before.previous : one.version === version)
+    if (wanted === undefined) {
+      throw conflict('no_version_before', `There is no version${version === undefined ? '' : ` ${version}`} of "${code}" to go back to.`)
+    }
+    requireUnrevoked(code, wanted)
+    const isBefore = wanted.integrity === before.previous
+    if (!isBefore) {
+      if (!semver.lt(wanted.version, from)) {
+        throw conflict('not_older', `"${code}" is installed in version ${from}: ${wanted.version} is not older.`)
+      }
+      requireSamePublisher(code, pin, wanted)
+    }
+    const consent = isBefore ? before.consent : agree(code, wanted, before.consent)
+    const facts = { from, version: wanted.version }
+    return { action: 'adapter.rolled_back', facts, after: { ...before, integrity: wanted.integrity, previous: before.integrity, consent } }
+  }
 }
 
 export const enabling: Decision = (code, { adapter }) => ({
@@ -66,6 +82,9 @@ export const disabling: Decision = (code, { adapter }) => ({
   facts: {},
   after: { ...installed(code, adapter), enabled: false }
 })
+
+/** Leaves it as it is. */
+export const keeping: Decision = (code, { adapter }) => ({ action: 'adapter.kept', facts: {}, after: installed(code, adapter) })
 
 /** To whom an adapter is offered: companies, by their ids, or all (null). `force`: those that use it may lose it. */
 export type Offering = { companies: readonly number[] | null } & Forcing

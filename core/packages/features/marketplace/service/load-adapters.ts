@@ -3,11 +3,11 @@ import { failureError, isSamePublisher, type ProviderSource, publisherInWords, s
 import { isForSdk } from '@dispatch/marketplace'
 import type { Sandbox } from '@dispatch/sandbox'
 import { isDeepStrictEqual } from 'node:util'
-import semver from 'semver'
 import { type InstalledAdapter, listInstalledAdapters, type RunnablePackage } from '../store/adapters.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import { crashCounter } from './crashes.ts'
 import { type LockedAdapter, lockedOut, type LockFile } from './lock-file.ts'
+import { rolesOf } from './roles.ts'
 import { entryName } from './take-in.ts'
 
 type Entry = Awaited<ReturnType<ProviderSource['load']>>[number]
@@ -68,26 +68,28 @@ async function entriesOf (
   adapter: InstalledAdapter,
   { running, locked }: Known
 ): Promise<Entry[]> {
-  const { code, taken: { integrity }, companies } = adapter
+  const { code, companies } = adapter
+  const { running: taken, beside: before } = rolesOf(adapter.taken, availableBefore(adapter))
+  const { integrity } = taken
   const refused = { state: 'refused', folder: integrity, code, ...(companies !== null && { companies }) } as const
-  const notice = noticeOf(adapter)
+  const notice = noticeOf(adapter, taken)
   if (notice !== undefined) return [{ ...refused, reason: notice, notice }]
-  const reason = obstacleOf(adapter, adapter.taken)
+  const reason = obstacleOf(adapter, taken)
   if (reason !== undefined) return [{ ...refused, reason }]
-  const before = replacedBy(adapter)
-  if (running !== undefined && isStill(running, adapter, before)) return [running]
-  const lockedReason = typeof locked === 'string' ? locked : lockedOut(locked, adapter.taken)
-  if (lockedReason !== undefined) return [...running === undefined ? [] : [running], { ...refused, reason: lockedReason }]
+  if (running !== undefined && isStill(running, { taken, companies }, before)) return [running]
+  const lockedReason = typeof locked === 'string' ? locked : lockedOut(locked, taken)
+  // What was revoked is no way out where the one before cannot run.
+  const stays = running === undefined || (taken !== adapter.taken && running.digest === adapter.taken.integrity) ? [] : [running]
+  if (lockedReason !== undefined) return [...stays, { ...refused, reason: lockedReason }]
   try {
-    return [await load(host, adapter, before)]
+    return [await load(host, { taken, companies }, before)]
   } catch (error) {
-    const failed = { ...refused, reason: errorMessageOf(error) }
-    return running === undefined ? [failed] : [running, failed]
+    return [...stays, { ...refused, reason: errorMessageOf(error) }]
   }
 }
 
 /** Why an adapter is not to run, in a sentence for everybody. */
-function noticeOf ({ code, enabled, taken: { version, revoked } }: InstalledAdapter): string | undefined {
+function noticeOf ({ code, enabled }: InstalledAdapter, { version, revoked }: RunnablePackage): string | undefined {
   if (revoked !== null) return `Version ${version} of the provider "${code}" was revoked: ${revoked}`
   return enabled ? undefined : `The operator of the service has disabled the provider "${code}".`
 }
@@ -99,24 +101,23 @@ function obstacleOf ({ code, pin }: InstalledAdapter, { sdk, publisher }: Runnab
   return `The code "${code}" belongs to ${publisherInWords(pin)}; this is ${publisherInWords(publisher)}.`
 }
 
-/**
- * The older version that goes on with the configurations that the newer one does not accept. After a rollback there is none: the newer one
- * was left for a reason.
- */
-function replacedBy (adapter: InstalledAdapter): RunnablePackage | undefined {
-  const { taken, previous } = adapter
-  if (previous?.revoked !== null || obstacleOf(adapter, previous) !== undefined) return undefined
-  return semver.lt(previous.version, taken.version) ? previous : undefined
+/** The version before, where it may run here. */
+function availableBefore (adapter: InstalledAdapter): RunnablePackage | undefined {
+  const { previous } = adapter
+  return previous === undefined || obstacleOf(adapter, previous) !== undefined ? undefined : previous
 }
 
-function isStill (running: InstalledProvider, { taken, companies }: InstalledAdapter, before: RunnablePackage | undefined): boolean {
+/** What is loaded of an adapter: a version, and to whom it is offered. */
+type Wanted = Pick<InstalledAdapter, 'taken' | 'companies'>
+
+function isStill (running: InstalledProvider, { taken, companies }: Wanted, before: RunnablePackage | undefined): boolean {
   return running.digest === taken.integrity && running.before?.digest === before?.integrity &&
     isDeepStrictEqual(running.companies ?? null, companies)
 }
 
 async function load (
   host: AdapterHost,
-  { companies, taken }: InstalledAdapter,
+  { companies, taken }: Wanted,
   replaced: RunnablePackage | undefined
 ): Promise<LoadedAdapter> {
   await host.files.place(taken)

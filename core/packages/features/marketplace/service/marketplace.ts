@@ -1,19 +1,22 @@
 import { type AuditStamp, type Database, type Keyring, type Log, missingCompanies, platform, refusal } from '@dispatch/core'
 import { listProcesses, type MigratedSettings } from '@dispatch/core/source'
-import type { ReadPackage } from '@dispatch/marketplace'
+import { offerOf, type ReadPackage } from '@dispatch/marketplace'
 import type { Reach, Sandbox } from '@dispatch/sandbox'
 import semver from 'semver'
-import type { CatalogView } from '../contract/marketplace.ts'
+import type { AdapterEffect, AskedChange, CatalogView } from '../contract/marketplace.ts'
 import { addPackage, type Belongings, editAdapter, readBefore } from '../store/adapter-changes.ts'
-import { type Consent, listAdapters, type NewPackage, readTakenPackage } from '../store/adapters.ts'
+import { type AdapterState, type Consent, listAdapters, type NewPackage, type PackageSummary, readTakenPackage,
+  type TakenPackage } from '../store/adapters.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import type { Catalogs } from './catalogs.ts'
 import { requireClaim } from './claims.ts'
-import { adapterNotFound, type Decision, disabling, enabling, type Forcing, installing, type Offering, offering, refuseLosses, removing,
-  rollingBack, upgrading } from './decisions.ts'
+import { adapterNotFound, type Decision, disabling, enabling, type Forcing, installing, keeping, type Offering, offering, refuseLosses,
+  removing, type Rollback, rollingBack, upgrading } from './decisions.ts'
+import { effectsOf, ownerKey, type Scene, stoppedBy, whoseInWords } from './effects.ts'
 import { createLook } from './look.ts'
 import { type KnownAdapter, withOffers } from './offers.ts'
-import { companiesUnserved, leftBehind, migrateSettings, writtenFor } from './settings-migration.ts'
+import { type Roles, rolesIn } from './roles.ts'
+import { migrateSettings, servedBy } from './settings-migration.ts'
 import { asNoRoom, inspect, type Smoke, takeIn } from './take-in.ts'
 import type { Surroundings } from './views.ts'
 import { wantedOf } from './wanted.ts'
@@ -39,10 +42,12 @@ export type Marketplace = {
   addFromRegistry: (asked: { npm: string, registry?: string | undefined } & Claim, stamp: AuditStamp) => Promise<Taken>
   /** Installs a version that is here, or else that of a catalog; the newest unless told. */
   install: (code: string, asked: { version?: string | undefined, consent: Consent }, stamp: AuditStamp) => Promise<void>
+  /** What a change would do to those who dispatch through an adapter. Nothing is changed. */
+  effects: (code: string, change: AskedChange, at: Date) => Promise<AdapterEffect[]>
   /** Replaces the version that runs, unless a configuration would be served by none any more. */
   upgrade: (code: string, asked: { version: string, consent: Consent } & Forcing, stamp: AuditStamp) => Promise<void>
-  /** Goes back to the version before, unless configurations were written for the one that runs. */
-  rollBack: (code: string, asked: Forcing, stamp: AuditStamp) => Promise<void>
+  /** Goes back to the version before, or the older one that is told, unless configurations were written for the one that runs. */
+  rollBack: (code: string, asked: Rollback & Forcing, stamp: AuditStamp) => Promise<void>
   enable: (code: string, stamp: AuditStamp) => Promise<void>
   disable: (code: string, stamp: AuditStamp) => Promise<void>
   /** Offers it to companies, unless those that use it would lose it. */
@@ -68,6 +73,7 @@ export type MarketplaceOptions = {
 
 export function createMarketplace ({ database, keyring, log, files, sandbox, follow, catalogs, smoke }: MarketplaceOptions): Marketplace {
   const look = createLook(catalogs)
+  const migrating = { database, keyring, files, sandbox, log }
 
   async function change (code: string, decide: Decision, stamp: AuditStamp, belongings: Belongings = {}): Promise<void> {
     await editAdapter(database, { code, companyId: platform.companyId, ...belongings }, (before) => decide(code, before), stamp)
@@ -107,57 +113,70 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
   }
 
   /** Companies that have settings which no version that serves accepts. */
-  async function unservedBy ({ adapter, packages }: KnownAdapter): Promise<number[]> {
-    const [running, previous] = [adapter?.integrity, adapter?.previous].map((wanted) =>
-      packages.find(({ integrity }) => integrity === wanted)
-    )
-    if (running?.revoked !== null || (await sandbox()).obstacle() !== undefined) return []
-    const isBeside = previous?.revoked === null && semver.lt(previous.version, running.version)
-    const [taken, beside] = await Promise.all(
-      [running, ...isBeside ? [previous] : []].map(({ integrity }) => readTakenPackage(database, integrity))
-    )
-    return taken === undefined ? [] : await companiesUnserved({ database, keyring, files, sandbox, log }, { running: taken, beside })
+  async function unservedBy ({ code, adapter, packages }: KnownAdapter): Promise<number[]> {
+    const roles = rolesIn(adapter, packages)
+    if (roles === undefined || (await sandbox()).obstacle() !== undefined) return []
+    const all = await servedBy(migrating, code, await takenOf(roles))
+    return [...new Set(all.flatMap(({ companyId, served }) => served === undefined ? [companyId] : []))]
   }
 
-  /** What an upgrade makes of the settings of all companies, if it may be made, and stops nobody. */
-  async function migrated (
-    code: string,
-    decide: Decision,
-    { adding, force }: Pick<Belongings, 'adding'> & Forcing,
-    now: Date
-  ): Promise<MigratedSettings[]> {
-    const before = await readBefore(database, code, adding, now)
-    const { after } = await decide(code, before)
-    const [from, to] = await Promise.all(
-      [before.adapter, after ?? undefined].map(async (state) =>
-        state === undefined || state.integrity === adding?.integrity ? adding : await readTakenPackage(database, state.integrity)
+  /** The packages of the versions that serve. `adding` is not taken in yet. */
+  async function takenOf (
+    { running, beside }: Roles<Pick<PackageSummary, 'integrity'>>,
+    adding?: NewPackage
+  ): Promise<Roles<TakenPackage> | undefined> {
+    const [first, second] = await Promise.all(
+      [running, beside].map((one) =>
+        one === undefined || one.integrity === adding?.integrity ? adding : readTakenPackage(database, one.integrity)
       )
     )
-    if (from === undefined || to === undefined) return []
-    const options = { database, keyring, files, sandbox, log }
-    const settings = await migrateSettings(options, { from, to }, now)
-    const serving = before.packages.find(({ integrity, revoked }) => integrity === before.adapter?.previous && revoked === null)
-    const earlier = serving === undefined || force === true ? undefined : await readTakenPackage(database, serving.integrity)
-    if (earlier !== undefined && semver.lt(earlier.version, from.version)) {
-      const stopped = await leftBehind(options, { earlier, running: from, newer: to }, settings)
-      refuseLosses(`Only version ${earlier.version} of "${code}" accepts settings that are in use, and would not serve any more`,
-        stopped.map((stored) => ({ code: 'settings_of_older_version', message: whoseInWords(stored) })))
-    }
-    return settings
+    return first && { running: first, beside: beside && second }
   }
 
-  /** A rollback stops those whose settings only the version accepts that runs. */
-  async function refuseStops (code: string, now: Date): Promise<void> {
-    const before = await readBefore(database, code, undefined, now)
-    const { after } = await rollingBack(code, before)
-    const integrities = [before.adapter?.integrity, after?.integrity]
-    const [running, older] = await Promise.all(integrities.map((integrity) => readTakenPackage(database, integrity ?? '')))
-    if (running === undefined || older === undefined) return
-    // From an older version to a newer one the older one goes on with them.
-    if (semver.gt(older.version, running.version) || (await sandbox()).obstacle() !== undefined) return
-    const stopped = await writtenFor({ database, keyring, files, sandbox, log }, { running, older })
-    refuseLosses(`Settings were written for version ${running.version} of "${code}", and version ${older.version} does not accept them`,
-      stopped.map((stored) => ({ code: 'settings_of_newer_version', message: whoseInWords(stored) })))
+  /** What a change would do, were it made now, and the settings that it would make. Where nothing can run, nothing is known of it. */
+  async function weigh (code: string, { decide, adding, revoking = false }: Weighing, now: Date): Promise<Weighed> {
+    const before = await readBefore(database, code, adding, now)
+    const { after } = await decide(code, before)
+    if ((await sandbox()).obstacle() !== undefined) return { effects: [], settings: [] }
+    const isRevoked = ({ integrity }: PackageSummary): boolean => revoking && integrity === before.adapter?.integrity
+    const packages = before.packages.map((one) => isRevoked(one) ? { ...one, revoked: 'It would be revoked.' } : one)
+    const [present, next] = [rolesIn(before.adapter, before.packages), rolesIn(after ?? undefined, packages)]
+    const [from, to] = await Promise.all([present, next].map((roles) => roles && takenOf(roles, adding)))
+    const isUpgrade = from !== undefined && to !== undefined && semver.gt(to.running.version, from.running.version)
+    const settings = isUpgrade ? await migrateSettings(migrating, { from: from.running, to: to.running }, now) : []
+    const scene = async (roles: Roles<TakenPackage> | undefined, state: AdapterState | null | undefined): Promise<Scene> => ({
+      configurations: await servedBy(migrating, code, roles),
+      running: roles?.running.version,
+      companies: state?.companies ?? null
+    })
+    const scenes = await Promise.all([scene(from, before.adapter), scene(to, after)])
+    return { effects: effectsOf(...scenes, new Set(settings.map(ownerKey))), settings }
+  }
+
+  /** What is decided of a change that is asked for. */
+  async function asked (code: string, change: AskedChange): Promise<Weighing> {
+    switch (change.change) {
+      case 'upgrade': {
+        const adding = await fetched(code, change.version)
+        const { packages } = await readBefore(database, code, adding, new Date(0))
+        const manifest = packages.find(({ version }) => version === change.version)?.manifest
+        const { hosts = [], services = {} } = manifest === undefined ? {} : offerOf(manifest)
+        return { adding, decide: upgrading({ version: change.version ?? '', consent: { hosts, services: Object.keys(services) } }) }
+      }
+      case 'rollback':
+        return { adding: await gone(code, change.version), decide: rollingBack(change) }
+      case 'offer':
+        return { decide: offering({ companies: change.companies, force: true }) }
+      case 'disable':
+        return { decide: disabling }
+      case 'revocation':
+        return { decide: keeping, revoking: true }
+    }
+  }
+
+  /** An older version that is not here any more. */
+  async function gone (code: string, version: string | undefined): Promise<NewPackage | undefined> {
+    return version === undefined ? undefined : await fetched(code, version)
   }
 
   return {
@@ -192,16 +211,33 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
       await change(code, installing({ ...asked, version: adding?.version ?? asked.version }), stamp, { adding })
     },
 
-    async upgrade (code, asked, stamp) {
+    async effects (code, change, at) {
       await requireWalls()
-      const [decide, adding] = [upgrading(asked), await fetched(code, asked.version)]
-      const settings = await migrated(code, decide, { adding, force: asked.force }, stamp.at)
+      return (await weigh(code, await asked(code, change), at)).effects
+    },
+
+    async upgrade (code, { force, ...wanted }, stamp) {
+      await requireWalls()
+      const [decide, adding] = [upgrading(wanted), await fetched(code, wanted.version)]
+      const { effects, settings } = await weigh(code, { decide, adding }, stamp.at)
+      if (force !== true) {
+        refuseStops(
+          `No version would serve settings that are in use: version ${wanted.version} of "${code}" neither accepts nor migrates them`,
+          'settings_of_older_version',
+          effects
+        )
+      }
       await change(code, decide, stamp, { adding, settings })
     },
 
-    async rollBack (code, { force }, stamp) {
-      if (force !== true) await refuseStops(code, stamp.at)
-      await change(code, rollingBack, stamp)
+    async rollBack (code, { force, version }, stamp) {
+      const [decide, adding] = [rollingBack({ version }), await gone(code, version)]
+      if (force !== true) {
+        const { effects } = await weigh(code, { decide, adding }, stamp.at)
+        refuseStops(`Settings were written for the version of "${code}" that runs, and the older one does not accept them`,
+          'settings_of_newer_version', effects)
+      }
+      await change(code, decide, stamp, { adding })
     },
     enable: (code, stamp) => change(code, enabling, stamp),
     disable: (code, stamp) => change(code, disabling, stamp),
@@ -222,6 +258,11 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
   }
 }
 
-function whoseInWords ({ companyId, userId }: Pick<MigratedSettings, 'companyId' | 'userId'>): string {
-  return `${userId === null ? 'Those' : `Those of the user ${userId}`} of the company ${companyId}.`
+/** A change that is weighed. `adding`: a package that it brings. `revoking`: as if the version that runs were revoked. */
+type Weighing = { decide: Decision, adding?: NewPackage | undefined, revoking?: boolean }
+type Weighed = { effects: AdapterEffect[], settings: MigratedSettings[] }
+
+/** Throws `conflict` with those who could not dispatch any more. */
+function refuseStops (what: string, code: string, effects: readonly AdapterEffect[]): void {
+  refuseLosses(what, stoppedBy(effects).map((effect) => ({ code, message: whoseInWords(effect) })))
 }

@@ -1,12 +1,13 @@
 import type { Database, Keyring, Log } from '@dispatch/core'
-import { configurationsRefusedBy, configurationsUnserved, configurationsWrittenFor, migrateConfiguration,
-  type MigratedSettings } from '@dispatch/core/source'
+import { configurationsRefusedBy, configurationsServed, migrateConfiguration, type MigratedSettings,
+  type ServedConfiguration } from '@dispatch/core/source'
 import { inspectPackage } from '@dispatch/marketplace'
 import type { ProviderFiles, Sandbox } from '@dispatch/sandbox'
 import { join } from 'node:path'
 import type { TakenPackage } from '../store/adapters.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import { crashCounter } from './crashes.ts'
+import type { Roles } from './roles.ts'
 import { asNoRoom, entryName } from './take-in.ts'
 
 type Options = { database: Database, keyring: Keyring, files: AdapterFiles, sandbox: () => Promise<Sandbox>, log: Log }
@@ -37,44 +38,15 @@ export async function migrateSettings (
   return migrated
 }
 
-/**
- * The configurations that the version before the running one goes on with, and that a newer one neither accepts nor migrates. Two versions
- * serve at a time: after the upgrade nothing could be dispatched with them any more.
- */
-export async function leftBehind (
+/** How the configurations of an adapter are served by these versions of it; by none where there are none. */
+export async function servedBy (
   options: Options,
-  { earlier, running, newer }: Record<'earlier' | 'running' | 'newer', TakenPackage>,
-  migrated: readonly MigratedSettings[]
-): ReturnType<typeof configurationsWrittenFor> {
+  code: string,
+  versions: Roles<TakenPackage> | undefined
+): Promise<ServedConfiguration[]> {
   const { open } = await options.sandbox()
-  const refused = await configurationsRefusedBy(options, open(placeOf(newer, options), newer.definition))
-  const keyOf = ({ companyId, userId }: Pick<MigratedSettings, 'companyId' | 'userId'>): string => JSON.stringify([companyId, userId])
-  const [unfit, moved] = [new Set(refused.map(keyOf)), new Set(migrated.map(keyOf))]
-  const served = await writtenFor(options, { running: earlier, older: running })
-  return served.filter((stored) => unfit.has(keyOf(stored)) && !moved.has(keyOf(stored)))
-}
-
-/** The configurations that the running version of an adapter accepts, and an older one does not in any form. */
-export async function writtenFor (
-  options: Options,
-  { running, older }: { running: TakenPackage, older: TakenPackage }
-): ReturnType<typeof configurationsWrittenFor> {
-  const { open } = await options.sandbox()
-  return await configurationsWrittenFor(options, {
-    running: open(placeOf(running, options), running.definition),
-    older: open(placeOf(older, options), older.definition)
-  })
-}
-
-/** The companies whose settings fit neither the version that runs nor the older one that serves beside it. */
-export async function companiesUnserved (
-  options: Options,
-  { running, beside }: { running: TakenPackage, beside: TakenPackage | undefined }
-): Promise<number[]> {
-  const { open } = await options.sandbox()
-  const before = beside && open(placeOf(beside, options), beside.definition)
-  const provider = { ...open(placeOf(running, options), running.definition), ...(before !== undefined && { before }) }
-  return [...new Set((await configurationsUnserved(options, provider)).map(({ companyId }) => companyId))]
+  const [running, before] = [versions?.running, versions?.beside].map((one) => one && open(placeOf(one, options), one.definition))
+  return await configurationsServed(options, { code, provider: running && { ...running, ...(before !== undefined && { before }) } })
 }
 
 function placeOf (

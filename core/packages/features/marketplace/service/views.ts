@@ -2,10 +2,12 @@ import { type ProviderProcess, sdkVersion, widthInWords } from '@dispatch/core/s
 import { isForSdk, type PackageManifest } from '@dispatch/marketplace'
 import { gapsInWords, type Reach } from '@dispatch/sandbox'
 import semver from 'semver'
-import type { AdapterDetail, AdapterView, MarketplaceQuery } from '../contract/marketplace.ts'
+import type { AdapterDetail, AdapterEffect, AdapterEffects, AdapterView, MarketplaceQuery } from '../contract/marketplace.ts'
 import type { PackageSummary } from '../store/adapters.ts'
+import { stoppedBy } from './effects.ts'
 import type { Looked } from './look.ts'
 import { type KnownAdapter, type KnownVersion, latestOf, shownOf, versionsOf } from './offers.ts'
+import { rolesIn } from './roles.ts'
 
 /** Whom an adapter is shown to: an operator sees what is to be installed, and to whom what is installed is offered. */
 export type Reader = { companyId: number, isOperator: boolean }
@@ -42,6 +44,20 @@ export function detailOf (known: KnownAdapter, reader: Reader, around?: Surround
     ...(health !== undefined && { health }),
     ...(around?.looked !== undefined && 'problem' in around.looked && { problem: around.looked.problem }),
     versions: (reader.isOperator ? versionsOf(known) : [shown]).map((version) => versionView(version, manifestOf(version)))
+  }
+}
+
+/** Effects that are named at most. */
+const mostEffects = 1_000
+
+/** What a change does, those whom it stops first. */
+export function effectsView (effects: readonly AdapterEffect[]): AdapterEffects {
+  const stopped = stoppedBy(effects)
+  const counts = Object.fromEntries([...Map.groupBy(effects, ({ how }) => how)].map(([how, all]) => [how, all.length]))
+  return {
+    counts,
+    refused: stopped.length > 0,
+    effects: [...stopped, ...effects.filter((effect) => !stopped.includes(effect))].slice(0, mostEffects)
   }
 }
 
@@ -103,18 +119,24 @@ function servingOf ({ state, reason }: Running, unserved: readonly number[]): Ru
 }
 
 function runningOf (
-  { code, adapter, users }: KnownAdapter,
-  { revoked, integrity }: PackageSummary,
+  { code, adapter, users, packages }: KnownAdapter,
+  { revoked }: PackageSummary,
   processes: readonly ProviderProcess[]
 ): Running {
-  if (revoked !== null) {
+  const running = rolesIn(adapter, packages)?.running
+  if (revoked !== null && running === undefined) {
     const stopped = users === 1 ? 'one company' : `${users} companies`
     return { state: 'stopped', reason: `The version was revoked: ${revoked} It stops ${stopped}; roll back, or upgrade.` }
   }
-  if (adapter?.enabled === false) return { state: 'stopped', reason: 'It is disabled.' }
+  if (running === undefined) return { state: 'stopped', reason: 'It is disabled.' }
   if (processes.length === 0) return { state: 'stopped', reason: 'The service is down.' }
-  const idle = processes.filter(({ providers }) => !providers.some((one) => one.code === code && one.digest === integrity)).length
-  if (idle === 0) return { state: 'ok' }
+  const runs = ({ providers }: ProviderProcess): boolean => providers.some((one) => one.code === code && one.digest === running.integrity)
+  const idle = processes.filter((process) => !runs(process)).length
+  if (idle === 0) {
+    return revoked === null
+      ? { state: 'ok' }
+      : { state: 'degraded', reason: `The version was revoked: ${revoked} Version ${running.version} goes on in its place.` }
+  }
   const reason = `${idle} of ${processes.length} processes do not run it: GET /api/v1/providers says why.`
   return { state: idle === processes.length ? 'stopped' : 'degraded', reason }
 }

@@ -101,6 +101,9 @@ async function forget (queries: OwnerQueries, code: string): Promise<void> {
   await tablesIn(queries).deleteFrom('adapter_packages').where('code', '=', code).execute()
 }
 
+/** Packages of a code that are kept for the way back: those that came last before the one that runs. */
+const keptPackages = 5
+
 async function write (
   queries: OwnerQueries,
   code: string,
@@ -126,8 +129,9 @@ async function write (
     .onConflict((conflict) => conflict.doNothing()).execute()
   await tablesIn(queries).insertInto('adapters').values({ code, ...values })
     .onConflict((conflict) => conflict.column('code').doUpdateSet(values)).execute()
-  await tablesIn(queries).deleteFrom('adapter_packages').where('code', '=', code).where('integrity', 'not in', [integrity,
-    previous ?? integrity])
+  const older = packages.filter((one) => one.at < own.at).sort((one, other) => other.at.getTime() - one.at.getTime())
+  const kept = [integrity, previous ?? integrity, ...older.slice(0, keptPackages).map((one) => one.integrity)]
+  await tablesIn(queries).deleteFrom('adapter_packages').where('code', '=', code).where('integrity', 'not in', kept)
     .where('at', '<', own.at).execute()
 }
 

@@ -1,6 +1,7 @@
 import { type AuditStamp, type Database, noteAudit, type OwnerQueries } from '@dispatch/core'
 import type { PublicKey } from '@dispatch/marketplace'
 import { sql } from 'kysely'
+import { rolesIn } from '../service/roles.ts'
 import { tablesIn } from './tables.ts'
 
 /** A catalog as it was last read. `configured`: the keys that were configured; `keys`: those that its text was verified with. */
@@ -32,8 +33,11 @@ export async function keepCatalog ({ owner }: Database, catalog: StoredCatalog &
 /** Why a version may not run any more; null: it may. `by`: the address of the catalog that says so. */
 export type Revocation = { integrity: string, code: string, version: string, reason: string | null, by?: string }
 
-/** What has changed by a revocation. `companies`: those that have settings for an adapter which ran this version, a hundred at most. */
-export type Revoked = Revocation & { companies: number[] }
+/**
+ * What has changed by a revocation. `companies`: those that have settings for an adapter which ran this version, a hundred at most.
+ * `goesOn`: the version that goes on in its place.
+ */
+export type Revoked = Revocation & { companies: number[], goesOn?: string }
 
 /** Companies of an adapter that are named at most. */
 const mostNamed = 100
@@ -64,13 +68,25 @@ export async function writeRevocations (
       })
     }
     if (all.length > 0) await sql`update provider_reloads set number = number + 1`.execute(queries)
-    return all
+    return await Promise.all(all.map(async (revoked) => ({ ...revoked, ...await inPlaceOf(queries, revoked) })))
   })
 }
 
-/** The companies that dispatch by a version: it runs, and they have settings for it. */
+/** The version that goes on in place of one that is revoked and was to run. */
+async function inPlaceOf (queries: OwnerQueries, { integrity, code, reason }: Revocation): Promise<Pick<Revoked, 'goesOn'>> {
+  if (reason === null) return {}
+  const state = await tablesIn(queries).selectFrom('adapters').select(['integrity', 'previous', 'enabled']).where('code', '=', code)
+    .where('integrity', '=', integrity).executeTakeFirst()
+  const packages = await tablesIn(queries).selectFrom('adapter_packages').select(['integrity', 'version', 'revoked'])
+    .where('code', '=', code).execute()
+  const roles = rolesIn(state, packages)
+  return roles === undefined ? {} : { goesOn: roles.running.version }
+}
+
+/** The companies that dispatch by a version: it runs, or goes on in place of a revoked one, and they have settings for it. */
 async function companiesOf (queries: OwnerQueries, integrity: string): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select distinct company_id as id from configurations
-    where provider_code in (select code from adapters where integrity = ${integrity}) order by id limit ${mostNamed}`.execute(queries)
+    where provider_code in (select code from adapters where integrity = ${integrity} or (previous = ${integrity} and
+      integrity in (select integrity from adapter_packages where revoked is not null))) order by id limit ${mostNamed}`.execute(queries)
   return rows.map(({ id }) => id)
 }

@@ -102,15 +102,19 @@ await t.test('a package that is not the one that the catalog lists is refused, a
   t.same(await here(), ['1.0.0', '1.1.0'])
 })
 
-await t.test('a revoked version stops and says why; the one before runs after a rollback', async (t) => {
+await t.test('a revoked version stops and says why; the one before goes on in its place, until both are revoked', async (t) => {
   const withdrawn = { code: 'acme', versions: '1.1.0', reason: 'It sends twice.', at: new Date().toISOString() }
-  await publish(['1.0.0', '1.1.0'], { revoked: [withdrawn] })
   const { body: { company: { id } } } = await service.send('GET', '/api/v1/my/config')
-  const message =
-    `Version 1.1.0 of "acme" was revoked: It sends twice. It stops the company ${id}: roll back to another version, or upgrade.`
+  has(t, await market('GET', '/acme/effects?change=revocation'), {
+    status: 200,
+    body: { counts: { goes_on: 1 }, refused: false, effects: [{ companyId: id, how: 'goes_on', version: '1.0.0' }] }
+  })
+  await publish(['1.0.0', '1.1.0'], { revoked: [withdrawn] })
+  const goesOn = 'Version 1.1.0 of "acme" was revoked: It sends twice. Version 1.0.0 goes on in its place, where it accepts the settings ' +
+    'of companies; its health names the others.'
   has(t, await market('POST', '/refresh'), {
     status: 200,
-    body: { data: [{ revoked: [{ code: 'acme', version: '1.1.0', companies: [id], message }] }] }
+    body: { data: [{ revoked: [{ code: 'acme', version: '1.1.0', companies: [id], message: goesOn }] }] }
   })
   has(t, await market('POST', '/refresh'), { body: { data: [{ revoked: undefined }] } })
   has(t, await market('GET', '/acme'), {
@@ -118,8 +122,19 @@ await t.test('a revoked version stops and says why; the one before runs after a 
       state: 'revoked',
       version: '1.1.0',
       reason: 'It sends twice.',
-      health: { state: 'stopped', reason: 'The version was revoked: It sends twice. It stops one company; roll back, or upgrade.' }
+      health: { state: 'degraded', reason: 'The version was revoked: It sends twice. Version 1.0.0 goes on in its place.' }
     }
+  })
+  t.equal(await dispatch(), '1.0.0')
+
+  await publish(['1.0.0', '1.1.0'], { revoked: [{ ...withdrawn, versions: '*' }] })
+  const message =
+    `Version 1.0.0 of "acme" was revoked: It sends twice. It stops the company ${id}: roll back to another version, or upgrade.`
+  has(t, (await market('POST', '/refresh')).body.data[0].revoked.filter(({ version }: { version: string }) => version === '1.0.0'), [
+    { companies: [id], message }
+  ])
+  has(t, await market('GET', '/acme'), {
+    body: { health: { state: 'stopped', reason: 'The version was revoked: It sends twice. It stops one company; roll back, or upgrade.' } }
   })
   t.equal(await dispatch(), 'configuration_missing')
   const refused = await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) })
@@ -127,6 +142,10 @@ await t.test('a revoked version stops and says why; the one before runs after a 
   has(t, (await service.send('GET', '/api/v1/providers')).body.data.filter(({ code }: { code: string }) => code === 'acme'), [
     { state: 'refused', health: { reason: 'Version 1.1.0 of the provider "acme" was revoked: It sends twice.' } }
   ])
+  has(t, await market('POST', '/acme/rollback'), { status: 409, body: { details: [{ code: 'version_revoked' }] } })
+
+  await publish(['1.0.0', '1.1.0'], { revoked: [withdrawn] })
+  t.equal((await market('POST', '/refresh')).status, 200)
   t.equal((await market('POST', '/acme/rollback')).status, 200)
   t.equal(await dispatch(), '1.0.0')
   has(t, await market('POST', '/acme/rollback'), { status: 409, body: { details: [{ code: 'version_revoked' }] } })

@@ -1,5 +1,6 @@
 import type { PackageManifest } from '@dispatch/marketplace'
 import t, { type Test } from 'tap'
+import { has } from '../../../../../test/support/matching.ts'
 import { DispatchError } from '../../../../contract/errors.ts'
 import { type Decision, disabling, enabling, installing, offering, removing, rollingBack, upgrading } from '../service/decisions.ts'
 import type { AdapterUse, Before } from '../store/adapter-changes.ts'
@@ -96,14 +97,28 @@ await t.test('a code is its publisher\'s: nobody else installs or upgrades under
 
 await t.test('a rollback goes to the version before, and from there forward again', async (t) => {
   const upgraded = { ...running, integrity: 'sha512-1.1.0', previous: 'sha512-1.0.0' }
-  const back = await rollingBack('acme', before({ adapter: upgraded }))
+  const back = await rollingBack()('acme', before({ adapter: upgraded }))
   t.same(back, {
     action: 'adapter.rolled_back',
     facts: { from: '1.1.0', version: '1.0.0' },
     after: { ...running, previous: 'sha512-1.1.0' }
   })
-  t.same((await rollingBack('acme', before({ adapter: back.after ?? undefined }))).after, upgraded)
-  await refuses(t, rollingBack, before({ adapter: running }), 'conflict', ['no_version_before'])
+  t.same((await rollingBack()('acme', before({ adapter: back.after ?? undefined }))).after, upgraded)
+  await refuses(t, rollingBack(), before({ adapter: running }), 'conflict', ['no_version_before'])
+})
+
+await t.test('a rollback goes further back to a version that is told, if it asks for nothing more', async (t) => {
+  const all = ['1.0.0', '1.1.0', '1.2.0'].map((version) => packageOf(version))
+  const adapter = { ...running, integrity: 'sha512-1.2.0', previous: 'sha512-1.1.0' }
+  const from = before({ adapter, packages: all })
+  has(t, (await rollingBack({ version: '1.0.0' })('acme', from)).after, { integrity: 'sha512-1.0.0', previous: 'sha512-1.2.0' })
+  await refuses(t, rollingBack({ version: '0.9.0' }), from, 'conflict', ['no_version_before'])
+  await refuses(t, rollingBack({ version: '1.2.0' }), from, 'conflict', ['not_older'])
+  const more = { ...adapter, consent: { hosts: [], services: adapter.consent.services } }
+  await refuses(t, rollingBack({ version: '1.0.0' }), before({ adapter: more, packages: all }), 'consent_required', ['host'])
+  const stranger = packageOf('1.0.0', { publisher: { packageName: 'acme-adapter', author: 'Somebody' } })
+  await refuses(t, rollingBack({ version: '1.0.0' }), before({ adapter, packages: [...all.slice(1), stranger], pin: publisher }),
+    'conflict', ['other_publisher'])
 })
 
 await t.test('a revoked version is neither installed, nor upgraded or gone back to', async (t) => {
@@ -112,7 +127,7 @@ await t.test('a revoked version is neither installed, nor upgraded or gone back 
   await refuses(t, installing({ consent: asked }), from, 'conflict', ['version_revoked'])
   await refuses(t, upgrading({ version: '1.1.0', consent: asked }), { ...from, adapter: running }, 'conflict', ['version_revoked'])
   const upgraded = { ...running, integrity: 'sha512-1.1.0', previous: 'sha512-1.0.0' }
-  await refuses(t, rollingBack, { ...from, adapter: upgraded }, 'conflict', ['version_revoked'])
+  await refuses(t, rollingBack(), { ...from, adapter: upgraded }, 'conflict', ['version_revoked'])
 })
 
 await t.test('enabling, disabling and offering change that alone', async (t) => {

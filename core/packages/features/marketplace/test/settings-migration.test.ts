@@ -122,6 +122,56 @@ await t.test('settings that were corrected after an upgrade leave those of the v
   has(t, await configuration('corrected'), { valid: true, settings: { token: { set: true }, region: 'eu' } })
 })
 
+await t.test('settings are kept in each form that they were written in; changes tell before whom they touch, and how', async (t) => {
+  const forms = ['one', 'two', 'three'].map((name) => ({ type: 'object', properties: { [name]: secret }, required: [name] }))
+  const [effects, put] = [
+    async (query: string): Promise<any> => (await market('GET', `/former/effects?${query}`)).body,
+    async (settings: object): Promise<void> => {
+      t.equal((await service.send('PUT', '/api/v1/company/providers/former', { body: { settings } })).status, 200)
+    }
+  ]
+  const { body: { company: { id: companyId } } } = await service.send('GET', '/api/v1/my/config')
+  for (const [index, settings] of forms.entries()) {
+    const bytes = Buffer.from(packed({ code: 'former', version: `${index + 1}.0.0`, settings })).toString('base64')
+    t.equal((await market('POST', '/packages', { package: bytes })).status, 201)
+  }
+  t.equal((await market('POST', '/former/install', { version: '1.0.0', consent })).status, 200)
+  await put({ one: canary })
+  const upgrade = (version: string, force = ''): Promise<Answer> => market('POST', `/former/upgrade${force}`, { version, consent: nothing })
+  has(t, await effects('change=upgrade&version=2.0.0'), {
+    counts: { kept: 1 },
+    refused: false,
+    effects: [{ companyId, how: 'kept', version: '1.0.0' }]
+  })
+  t.equal((await upgrade('2.0.0')).status, 200)
+  has(t, await effects('change=upgrade&version=3.0.0'), { counts: { stopped: 1 }, refused: true, effects: [{ companyId, how: 'stopped' }] })
+  has(t, await upgrade('3.0.0'), { status: 409, body: { details: [{ code: 'settings_of_older_version' }] } })
+  await put({ two: canary })
+  t.equal((await upgrade('3.0.0')).status, 200)
+  await put({ three: canary })
+  t.equal(await dispatched('former'), '3.0.0')
+
+  // Below the version before, and forward again: nobody writes anything anew.
+  has(t, await effects('change=rollback'), { refused: false, effects: [{ how: 'restored', version: '2.0.0' }] })
+  has(t, await effects('change=rollback&version=1.0.0'), { refused: false, effects: [{ how: 'restored', version: '1.0.0' }] })
+  t.equal((await market('POST', '/former/rollback?version=1.0.0')).status, 200)
+  t.equal(await dispatched('former'), '1.0.0')
+  has(t, await configuration('former'), { valid: true, settings: { one: { set: true } } })
+  for (const version of ['2.0.0', '3.0.0']) {
+    t.equal((await upgrade(version)).status, 200)
+    t.equal(await dispatched('former'), version)
+  }
+  has(t, await effects('change=disable'), { refused: true, effects: [{ companyId, how: 'stopped' }] })
+  has(t, await effects('change=offer&companies='), { refused: true, effects: [{ companyId, how: 'stopped' }] })
+  has(t, await effects(`change=offer&companies=${companyId}`), { refused: false, counts: { goes_on: 1 } })
+  has(t, await market('POST', '/former/rollback?version=3.1.0'), { status: 409, body: { details: [{ code: 'no_version_before' }] } })
+  has(t, await market('GET', '/former/effects?change=upgrade'), {
+    status: 400,
+    body: { details: [{ path: '/version', code: 'required' }] }
+  })
+  lacks(t, JSON.stringify(await effects('change=rollback')), new RegExp(canary))
+})
+
 const places = {
   first: { type: 'object', properties: { token: secret, url: destination } },
   second: { type: 'object', properties: { apiKey: secret, url: destination, area: { type: 'string' } }, required: ['area'] }

@@ -119,10 +119,10 @@ await t.test('two operators change an adapter one after the other, each from wha
 })
 
 await t.test('what can be rolled back to is kept, and newer packages; what went before goes, and all with the adapter', async (t) => {
-  const code = await codeWith('1.0.0', '1.1.0', '1.2.0', '1.3.0')
-  await put(code, state(code, '1.2.0', { previous: `sha512-${code}1.1.0` }))
-  t.same(await versionsOf(code), ['1.1.0', '1.2.0', '1.3.0'])
-  t.same((await listUsedPackages(database)).filter((one) => one.includes(code)).sort(), [`sha512-${code}1.1.0`, `sha512-${code}1.2.0`])
+  const code = await codeWith(...Array.from({ length: 8 }, (_, minor) => `1.${minor}.0`))
+  await put(code, state(code, '1.6.0', { previous: `sha512-${code}1.5.0` }))
+  t.same(await versionsOf(code), Array.from({ length: 7 }, (_, minor) => `1.${minor + 1}.0`))
+  t.same((await listUsedPackages(database)).filter((one) => one.includes(code)).sort(), [`sha512-${code}1.5.0`, `sha512-${code}1.6.0`])
   await put(code, null)
   t.same(await listAdapters(database, code), [])
 })
@@ -143,7 +143,8 @@ const configurations = createConfigurations(database, { check: () => Promise.res
 const configure = (code: string): Promise<unknown> =>
   configurations.edit(owner, { code, isAdapter: true }, () => ({
     edited: { userId: null, providerCode: code, settings: { plain: {}, secrets: {} }, sandbox: false, updatedAt: new Date() },
-    destinations: []
+    destinations: [],
+    forms: []
   }), stamp())
 const chosen = (code: string): Promise<void> =>
   configurations.choose(owner, { service: 'sms', providers: [{ providerName: code }], adapters: [code] }, stamp())

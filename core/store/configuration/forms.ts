@@ -1,0 +1,36 @@
+import type { JsonObject } from '@dispatch/common'
+import type { Selectable } from 'kysely'
+import type { StoredSecrets, StoredSettings } from '../../host/settings/settings.ts'
+import type { Tables } from '../db/schema.ts'
+
+/** Settings in the form of a version of a provider. `version`: in which they were written; null: an older release has not kept that. */
+export type StoredForm = StoredSettings & { version: string | null }
+
+/** A form without its secrets. */
+export type PlainForm = { version: string | null, plain: JsonObject }
+
+/** Forms that are kept beside the settings of a configuration. */
+const mostForms = 8
+
+type Row = Selectable<Tables['configurations']>
+
+/** The columns with the other forms of a configuration, the newest first. */
+export function formColumns (forms: readonly StoredForm[]): FormColumns {
+  const [before, ...others] = forms.slice(0, mostForms)
+  return {
+    settings_before: before === undefined ? null : JSON.stringify(before.plain),
+    secrets_before: before === undefined ? null : JSON.stringify(before.secrets),
+    version_before: before?.version ?? null,
+    forms: others.length === 0 ? null : JSON.stringify(others.map(({ version, plain }): PlainForm => ({ version, plain }))),
+    form_secrets: others.length === 0 ? null : JSON.stringify(others.map(({ secrets }): StoredSecrets => secrets))
+  }
+}
+
+type FormColumns = Record<'settings_before' | 'secrets_before' | 'version_before' | 'forms' | 'form_secrets', string | null>
+
+/** The other forms of the configuration of a row, the newest first. */
+export function formsIn (row: Row): StoredForm[] {
+  const { settings_before: plain, secrets_before: secrets, version_before: version, forms, form_secrets: others } = row
+  const before = plain === null || secrets === null ? [] : [{ version, plain, secrets }]
+  return [...before, ...(forms ?? []).map((form, index) => ({ ...form, secrets: others?.[index] ?? {} }))]
+}
