@@ -120,17 +120,19 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
     return [...new Set(all.flatMap(({ companyId, served }) => served === undefined ? [companyId] : []))]
   }
 
-  /** The packages of the versions that serve. `adding` is not taken in yet. */
+  /** A package that is here, or that is not taken in yet. */
+  async function packageOf (wanted: { integrity: string } | undefined, adding?: NewPackage): Promise<TakenPackage | undefined> {
+    if (wanted === undefined) return undefined
+    return wanted.integrity === adding?.integrity ? adding : await readTakenPackage(database, wanted.integrity)
+  }
+
+  /** The packages of the versions that serve. */
   async function takenOf (
     { running, beside }: Roles<Pick<PackageSummary, 'integrity'>>,
     adding?: NewPackage
   ): Promise<Roles<TakenPackage> | undefined> {
-    const [first, second] = await Promise.all(
-      [running, beside].map((one) =>
-        one === undefined || one.integrity === adding?.integrity ? adding : readTakenPackage(database, one.integrity)
-      )
-    )
-    return first && { running: first, beside: beside && second }
+    const [first, second] = await Promise.all([packageOf(running, adding), packageOf(beside, adding)])
+    return first && { running: first, beside: second }
   }
 
   /** What a change would do, were it made now, and the settings that it would make. Where nothing can run, nothing is known of it. */
@@ -141,9 +143,11 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
     const isRevoked = ({ integrity }: PackageSummary): boolean => revoking && integrity === before.adapter?.integrity
     const packages = before.packages.map((one) => isRevoked(one) ? { ...one, revoked: 'It would be revoked.' } : one)
     const [present, next] = [rolesIn(before.adapter, before.packages), rolesIn(after ?? undefined, packages)]
-    const [from, to] = await Promise.all([present, next].map((roles) => roles && takenOf(roles, adding)))
-    const isUpgrade = from !== undefined && to !== undefined && semver.gt(to.running.version, from.running.version)
-    const settings = isUpgrade ? await migrateSettings(migrating, { from: from.running, to: to.running }, now) : []
+    const [from, to] = await Promise.all([present, next].map(async (roles) => roles && await takenOf(roles, adding)))
+    // Also where nothing runs now: it is disabled, or revoked.
+    const [older, newer] = await Promise.all([packageOf(before.adapter, adding), packageOf(after ?? undefined, adding)])
+    const isUpgrade = older !== undefined && newer !== undefined && semver.gt(newer.version, older.version)
+    const settings = isUpgrade ? await migrateSettings(migrating, { from: older, to: newer }, now) : []
     const scene = async (roles: Roles<TakenPackage> | undefined, state: AdapterState | null | undefined): Promise<Scene> => ({
       configurations: await servedBy(migrating, code, roles),
       running: roles?.running.version,
