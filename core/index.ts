@@ -134,6 +134,7 @@ export { chainBeginners, chainFault, chainFollowers, chains, isPath, longestChai
 export { cleanFilename } from './services/filename.ts'
 export { jsonServices, madeAs, mailService, needsProvider, providedNames, services, templateServices,
   uploadServices } from './services/index.ts'
+export { documentValue, type Meaning } from './services/outline.ts'
 export type { ConsolePart } from './services/console.ts'
 export type { ProvidedName } from './services/names.ts'
 export { linkToken } from './services/link.ts'

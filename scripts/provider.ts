@@ -1,6 +1,7 @@
 /**
  * `npm run provider -- new <code> --service <service>` writes the folder of a new provider, below `providers/` or, with `--in`, another
- * directory; with `--dir`, as a repository of its own; with `--js` in JavaScript. `npm run provider test <folder>` checks a provider with
+ * directory; with `--dir`, as a repository of its own; with `--js` in JavaScript. With `--from` it is written from a description of the
+ * vendor's API (OpenAPI 3.0 or 3.1, JSON or YAML), of which `--operation` sends. `npm run provider test <folder>` checks a provider with
  * the conformance kit and prints its report; the exit code is 1 when it fails. Rules after the folder are checked alone; `-- test <folder>
  * --json` prints the report as JSON. `npm run provider -- record <folder> <verb> <name> --call <file>` calls a verb with the real vendor
  * and writes what was said as a fixture. `npm run provider pack <folder>` writes the tarball for a catalog into the directory of the call,
@@ -13,8 +14,10 @@ import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Packing } from './provider/pack.ts'
+import type { NewProvider } from './provider/scaffold.ts'
 
 const usage = `npm run provider -- new <code> --service <service> [--in <directory> | --dir <folder>] [--js]
+    [--from <openapi.yaml> [--operation <name>]]
 npm run provider -- test <folder> [<rule> …] [--json]
 npm run provider -- record <folder> <verb> <name> --call <file> [--settings <file>] [--document <file>] [--force]
 npm run provider -- pack <folder> [--out <directory>] [--unchecked] [--key <private key>] [--json]`
@@ -23,7 +26,7 @@ npm run provider -- pack <folder> [--out <directory>] [--unchecked] [--key <priv
 const here = process.env['INIT_CWD'] ?? process.cwd()
 const providers = fileURLToPath(new URL('../providers', import.meta.url))
 
-type Wanted = { code: string, service: string, directory: string, own: string | undefined, entry: 'index.ts' | 'index.js' }
+type Wanted = Omit<NewProvider, 'folder'> & { own: string | undefined }
 
 async function make ({ own, ...wanted }: Wanted): Promise<void> {
   // Both load the core, which the command "test" leaves to its child.
@@ -68,6 +71,8 @@ try {
       service: { type: 'string' },
       in: { type: 'string' },
       dir: { type: 'string' },
+      from: { type: 'string' },
+      operation: { type: 'string' },
       js: { type: 'boolean' },
       json: { type: 'boolean' },
       call: { type: 'string' },
@@ -84,7 +89,8 @@ try {
   const at = (path: string | undefined): string | undefined => path === undefined ? undefined : resolve(here, path)
   if (command === 'new' && name !== undefined && service !== undefined) {
     const entry = values.js === true ? 'index.js' : 'index.ts'
-    await make({ code: name, service, directory: resolve(here, directory), own: at(values.dir), entry })
+    const { from, operation } = values
+    await make({ code: name, service, directory: resolve(here, directory), own: at(values.dir), entry, from: at(from), operation })
   } else if (command === 'test' && name !== undefined) {
     await test(resolve(here, name), rest, values.json === true ? (report) => JSON.stringify(report, null, 2) : formatReport)
   } else if (command === 'record' && name !== undefined && rest.length === 2 && values.call !== undefined) {

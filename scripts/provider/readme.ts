@@ -1,7 +1,7 @@
 import { deliveryStatusesOf, isDeliveryService, type ProvidedName, services } from '@dispatch/core'
 
 /** What a page is about; `entry` is the file of the definition. */
-type Subject = { code: string, service: ProvidedName, entry: string }
+export type Subject = { code: string, service: ProvidedName, entry: string }
 
 /** The README.md of a new provider with these settings: what is left to write. */
 export function readmeOf ({ code, service, entry }: Subject, settings: readonly string[]): string {
@@ -28,6 +28,30 @@ const ${body} = ${filled}
 Then put ${name}'s own words in place of the placeholders: address, fields, answer and error codes in \`${entry}\`, the same in \`fixtures/\`.${
     events === undefined ? '' : ` In place of \`fixtures/webhook.signed.json\`, an event that ${name} has signed.`
   }${followUp(service)}
+The guide is \`providers/README.md\` of Document Dispatch.
+`
+}
+
+/** The README.md of a provider that was written from a description: what a person must decide. */
+export function describedReadmeOf (
+  { code, service, entry }: Subject,
+  { settings, undecided }: { settings: readonly string[], undecided: readonly string[] }
+): string {
+  const name = nameOf(code)
+  return `# ${name}
+
+Dispatches \`${service}\` through ${name}. \`${entry}\` and \`fixtures/\` were written from the description of its API.
+
+## What to configure
+
+${settings.map((setting) => `\`${setting}\``).join(', ')}: say where ${name} shows each of them.
+
+## Still to be decided
+
+${undecided.map((one) => `- ${one}`).join('\n')}
+
+Change \`${entry}\` and \`fixtures/\` together. \`npm run provider test <this folder>\` says what the code does not do that the service asks for;
+\`npm run provider record\` replaces what was guessed of the answers by what ${name} says.${followUp(service)}
 The guide is \`providers/README.md\` of Document Dispatch.
 `
 }

@@ -5,20 +5,29 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import core from '../../core/package.json' with { type: 'json' }
-import { nameOf, readmeOf } from './readme.ts'
+import type { Written } from './openapi/write.ts'
+import { describedReadmeOf, nameOf, readmeOf, type Subject } from './readme.ts'
 
 /**
  * The code of a new provider, its service, and the directory of its folder. `folder`: its own path, by default its code in the directory.
- * `entry`: by default in TypeScript.
+ * `entry`: by default in TypeScript. `from`: the path of a description of the vendor's API (OpenAPI), of which `operation` sends.
  */
-export type NewProvider = { code: string, service: string, directory: string, folder?: string, entry?: Entry }
+export type NewProvider = {
+  code: string
+  service: string
+  directory: string
+  folder?: string
+  entry?: Entry
+  from?: string | undefined
+  operation?: string | undefined
+}
 type Entry = 'index.ts' | 'index.js'
 
 const fitCode = compile(ProviderCode)
 
 /** Writes the folder of a new provider and resolves to its path. Throws an Error with one sentence when it cannot. */
 export async function scaffoldProvider (wanted: NewProvider): Promise<string> {
-  const { code, service, directory, folder = join(directory, code), entry = 'index.ts' } = wanted
+  const { code, service, directory, folder = join(directory, code), entry = 'index.ts', from, operation } = wanted
   if (!fitCode(code).ok) {
     throw new Error(
       `"${code}" is no code of a provider: lowercase letters, digits and dashes, 2 to 41 characters, beginning with a letter.`
@@ -28,11 +37,21 @@ export async function scaffoldProvider (wanted: NewProvider): Promise<string> {
     throw new Error(`"${service}" is no service that a provider does: ${providedNames.join(', ')}.`)
   }
   if (existsSync(folder)) throw new Error(`${folder} is there already: choose another code, or remove the folder.`)
-  for (const [path, text] of Object.entries(filesOf(code, service, entry))) {
+  const written = from === undefined ? undefined : await writtenFrom(from, { code, service, operation })
+  for (const [path, text] of Object.entries(filesOf({ code, service, entry }, written))) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), text)
   }
   return folder
+}
+
+/** What a description says of the provider. */
+async function writtenFrom (
+  from: string,
+  wanted: { code: string, service: ProvidedName, operation: string | undefined }
+): Promise<Written> {
+  const [{ readDescription }, { writeProvider }] = await Promise.all([import('./openapi/description.ts'), import('./openapi/write.ts')])
+  return writeProvider(await readDescription(from), wanted)
 }
 
 /** A visible placeholder that an integrator replaces by the vendor's own values. The webhook's secret is another one. */
@@ -48,9 +67,9 @@ function settingsOf (service: ProvidedName): object {
   }
 }
 
-function filesOf (code: string, service: ProvidedName, entry: Entry): Record<string, string> {
+function filesOf ({ code, service, entry }: Subject, written: Written | undefined): Record<string, string> {
   const { events } = services[service].outline
-  return {
+  const facts = {
     'package.json': json({
       name: `dispatch-provider-${code}`,
       version: '1.0.0',
@@ -58,7 +77,18 @@ function filesOf (code: string, service: ProvidedName, entry: Entry): Record<str
       type: 'module',
       exports: `./${entry}`,
       peerDependencies: { [core.name]: `^${core.version}` }
-    }),
+    })
+  }
+  if (written !== undefined) {
+    return {
+      ...facts,
+      [entry]: written.source,
+      'README.md': describedReadmeOf({ code, service, entry }, written),
+      'fixtures/send.accepted.json': json(written.fixture)
+    }
+  }
+  return {
+    ...facts,
     [entry]: definitionOf(code, service),
     'README.md': readmeOf({ code, service, entry }, Object.keys(settingsOf(service))),
     'fixtures/send.accepted.json': json(fixtureOf(code, service)),
