@@ -1,13 +1,9 @@
-import type { JsonObject } from '@dispatch/common'
 import type { Selectable } from 'kysely'
 import type { StoredSecrets, StoredSettings } from '../../host/settings/settings.ts'
-import type { Tables } from '../db/schema.ts'
+import type { PlainForm, Tables } from '../db/schema.ts'
 
 /** Settings in the form of a version of a provider. `version`: in which they were written; null: an older release has not kept that. */
 export type StoredForm = StoredSettings & { version: string | null }
-
-/** A form without its secrets. */
-export type PlainForm = { version: string | null, plain: JsonObject }
 
 /** Forms that are kept beside the settings of a configuration. */
 const mostForms = 8

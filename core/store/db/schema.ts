@@ -14,7 +14,6 @@ import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } fr
 import type { Version } from '../../contract/versions.ts'
 import type { Exchange } from '../../host/call/exchanges.ts'
 import type { StoredSecrets } from '../../host/settings/settings.ts'
-import type { PlainForm } from '../configuration/forms.ts'
 
 /** A secret of an endpoint. Times are ISO 8601; `expiresAt` null: the current one. */
 export type EndpointSecret = { id: string, sealed: Envelope, createdAt: string, expiresAt: string | null }
@@ -29,6 +28,9 @@ export type StoredCheck = { result: 'ok' | 'failed' | 'cannot_be_checked', at: s
 export type Subscriptions = Readonly<Record<string, Registered>>
 
 /** The tables as the types of queries. The migrations define them; the tests of the store compare the two. */
+/** The settings of a configuration in the form of a version, without its secrets. */
+export type PlainForm = { version: string | null, plain: JsonObject }
+
 export type Tables = {
   changes: { company_id: number, number: string }
   companies: {
