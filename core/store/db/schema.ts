@@ -27,10 +27,10 @@ export type StoredCheck = { result: 'ok' | 'failed' | 'cannot_be_checked', at: s
 /** By the name of the service. */
 export type Subscriptions = Readonly<Record<string, Registered>>
 
-/** The tables as the types of queries. The migrations define them; the tests of the store compare the two. */
 /** The settings of a configuration in the form of a version, without its secrets. */
 export type PlainForm = { version: string | null, plain: JsonObject }
 
+/** The tables as the types of queries. The migrations define them; the tests of the store compare the two. */
 export type Tables = {
   changes: { company_id: number, number: string }
   companies: {
