@@ -6,7 +6,7 @@ export { MarketplaceRefusal, refusalCodes } from './refusal.ts'
 export { inspectPackage, isForSdk, type AdapterPackage } from './package/inspect.ts'
 export { writePackage } from './package/write.ts'
 export { writeTarball } from './package/tarball.ts'
-export { offerOf, type PackageManifest } from './package/manifest.ts'
+export { type AdapterFeature, adapterFeatures, offerOf, type PackageManifest } from './package/manifest.ts'
 
 // Catalogs.
 export { buildingFile, buildingInWords } from './catalog/building.ts'

@@ -78,6 +78,7 @@ type Kind =
   | 'outcome'
   | 'state'
   | 'conformance'
+  | 'feature'
   | 'event'
   | 'cause'
   | 'earnest'

@@ -22,6 +22,7 @@ const options = {
   service: { type: 'string' },
   'document-type': { type: 'string' },
   country: { type: 'string' },
+  feature: { type: 'string' },
   state: { type: 'string' },
   cursor: { type: 'string' },
   force: { type: 'boolean', default: false },
@@ -125,7 +126,7 @@ export const command: FeatureCommand = {
 
 const usage = `It is one of:
   npm run marketplace -- list [words]                        adapters that are here or in a catalog
-      [--service <s>] [--document-type <t>] [--country <CC>] [--state <state>] [--cursor <code>]
+      [--service <s>] [--document-type <t>] [--country <CC>] [--feature <f>] [--state <state>] [--cursor <code>]
   npm run marketplace -- refresh                             reads the catalogs again
   npm run marketplace -- show <code>                         its versions, manifest and form
   npm run marketplace -- add <file>|npm:<name>@<version>     takes in a package
@@ -168,8 +169,11 @@ async function shown (marketplace: Marketplace, code: string): Promise<Shown> {
 const checkQuery = compile(MarketplaceQuery)
 
 /** What a list is asked for, by the rules of the API. */
-function queryOf (words: readonly string[], { service, country, state, cursor, 'document-type': documentType }: Values): MarketplaceQuery {
-  const given = Object.entries({ q: words.join(' '), service, documentType, country, state, cursor })
+function queryOf (
+  words: readonly string[],
+  { service, country, feature, state, cursor, 'document-type': documentType }: Values
+): MarketplaceQuery {
+  const given = Object.entries({ q: words.join(' '), service, documentType, country, feature, state, cursor })
   const fit = checkQuery({ ...Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== '')), limit: mostListed })
   if (fit.ok) return fit.value
   throw new Error(fit.problems.map(({ path, message }) => `${path.slice(1)}: ${message}`).join('\n'))

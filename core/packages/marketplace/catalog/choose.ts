@@ -72,7 +72,10 @@ export async function takePackage (
   const { place, released, signature, attested, ...listing } = version
   const found = inspectPackage(bytes, { ...inspection, integrity: version.integrity })
   const told = { code: adapter.code, publisher: adapter.publisher, ...listing }
-  const fact = { code: found.manifest.provider.code, publisher: found.manifest.publisher, ...listingOf(found) }
+  const { offer: { features, ...offer }, ...rest } = listingOf(found)
+  // Older catalogs do not tell the features.
+  const offered = version.offer.features === undefined ? offer : { ...offer, features }
+  const fact = { code: found.manifest.provider.code, publisher: found.manifest.publisher, ...rest, offer: offered }
   const different = Object.keys(fact).find((field) => !isDeepStrictEqual(Reflect.get(fact, field), Reflect.get(told, field)))
   if (different !== undefined) {
     throw new MarketplaceRefusal('manifest_mismatch',

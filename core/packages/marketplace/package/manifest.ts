@@ -33,8 +33,18 @@ const ProviderFacts = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 80 }),
   version: Version,
   hosts: Type.Array(Type.String({ maxLength: 253 }), { maxItems: 100 }),
-  services: Type.Record(Type.String(), Type.Object({ capabilities: Type.Object({}) }), { minProperties: 1 }),
-  settings: Type.Object({})
+  services: Type.Record(
+    Type.String(),
+    Type.Object({
+      capabilities: Type.Object({}),
+      verbs: Type.Optional(Type.Array(Type.String())),
+      idempotency: Type.Optional(Type.Object({ kind: Type.String() }))
+    }),
+    { minProperties: 1 }
+  ),
+  settings: Type.Object({}),
+  webhooks: Type.Optional(Type.Object({})),
+  sandbox: Type.Optional(Type.Object({}))
 })
 
 /** `manifest.json` of a package: all that is known of an adapter without running it. `provider` is the manifest of its code. */
@@ -51,7 +61,11 @@ export const PackageManifest = Type.Object({
 }, closed)
 export type PackageManifest = Static<typeof PackageManifest>
 
-/** What people search an adapter by. A service without `countries` is for all of them. */
+/** What an adapter can beside dispatching: events of its vendor, each of the verbs, a test environment, keys that send nothing twice. */
+export const adapterFeatures = ['webhooks', 'lookup', 'status', 'cancel', 'document', 'check', 'sandbox', 'idempotency'] as const
+export type AdapterFeature = typeof adapterFeatures[number]
+
+/** What people search an adapter by. A service without `countries` is for all of them. Older catalogs do not tell the features. */
 export const Offer = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 80 }),
   services: Type.Record(
@@ -59,7 +73,8 @@ export const Offer = Type.Object({
     Type.Object({ documentTypes: Type.Optional(Type.Array(Type.String())), countries: Type.Optional(Type.Array(Type.String())) }, closed)
   ),
   hosts: Type.Array(Type.String()),
-  licence: Licence
+  licence: Licence,
+  features: Type.Optional(Type.Array(Type.Enum([...adapterFeatures])))
 }, closed)
 export type Offer = Static<typeof Offer>
 
@@ -78,12 +93,24 @@ function invalid (fault: string): MarketplaceRefusal {
   return new MarketplaceRefusal('manifest_invalid', `manifest.json: ${fault}`)
 }
 
-export function offerOf ({ licence, provider: { name, hosts, services } }: PackageManifest): Offer {
+export function offerOf ({ licence, provider }: PackageManifest): Offer {
+  const { name, hosts, services } = provider
   const offered = Object.entries(services).map(([service, { capabilities }]) => {
     const [documentTypes, countries] = ['documentTypes', 'countries'].map((field) => textsIn(ownField(capabilities, field)))
     return [service, { ...(documentTypes !== undefined && { documentTypes }), ...(countries !== undefined && { countries }) }] as const
   })
-  return { name, services: Object.fromEntries(offered), hosts: [...hosts], licence }
+  return { name, services: Object.fromEntries(offered), hosts: [...hosts], licence, features: featuresOf(provider) }
+}
+
+function featuresOf ({ services, webhooks = {}, sandbox }: PackageManifest['provider']): AdapterFeature[] {
+  const all = Object.values(services)
+  const has = (feature: AdapterFeature): boolean => {
+    if (feature === 'webhooks') return Object.keys(webhooks).length > 0
+    if (feature === 'sandbox') return sandbox !== undefined
+    if (feature === 'idempotency') return all.some(({ idempotency }) => idempotency?.kind === 'key')
+    return all.some(({ verbs }) => verbs?.includes(feature) === true)
+  }
+  return adapterFeatures.filter(has)
 }
 
 function textsIn (value: unknown): string[] | undefined {

@@ -41,6 +41,7 @@ void t.test('a catalog says what its packages say, and what the reader trusts fr
   t.same(version.offer, {
     name: 'Acme',
     services: { postal: { countries: ['FR', 'BE'] } },
+    features: ['cancel', 'idempotency'],
     hosts: ['api.acme.example'],
     licence: 'MIT'
   })
@@ -184,7 +185,11 @@ void t.test('a package that is not the listed one is refused', async (t) => {
   await refuses(t, 'integrity_mismatch', () => takePackage(listed, placed('1.0.1').bytes))
   await refuses(t, 'integrity_mismatch', () => takePackage(listed, tarballOf(soundEntries())), 'the same files, packed by another program')
   const { version } = listed
-  const changes = [{ version: '2.0.0' }, { sdk: '*' }, { offer: { ...version.offer, hosts: [] } }, { size: 1 }, {
+  const { features: _, ...older } = version.offer
+  t.same((await takePackage({ ...listed, version: { ...version, offer: older } }, bytes)).manifest, manifestOf(), 'an older catalog')
+  const changes = [{ version: '2.0.0' }, { sdk: '*' }, { offer: { ...version.offer, hosts: [] } }, {
+    offer: { ...version.offer, features: [] }
+  }, { size: 1 }, {
     manifest: version.integrity
   }, { conformance: { status: 'not_run' as const } }]
   for (const change of changes) {

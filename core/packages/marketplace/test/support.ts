@@ -18,7 +18,13 @@ export function manifestOf (changes: Partial<PackageManifest> = {}, provider: Pa
       name: 'Acme',
       version: '1.0.0',
       hosts: ['api.acme.example'],
-      services: { postal: { capabilities: { mailTypes: ['SIMPLE'], countries: ['FR', 'BE'] } } },
+      services: {
+        postal: {
+          capabilities: { mailTypes: ['SIMPLE'], countries: ['FR', 'BE'] },
+          verbs: ['dispatch', 'cancel'],
+          idempotency: { kind: 'key', ttl: 60 }
+        }
+      },
       settings: { type: 'object', properties: {} },
       ...provider
     },

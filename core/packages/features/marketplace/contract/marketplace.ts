@@ -1,6 +1,9 @@
 import { Line } from '@dispatch/common'
 import { PageLimit, ProviderCode, serviceNames } from '@dispatch/core'
+import { adapterFeatures } from '@dispatch/marketplace'
 import { type Static, Type } from 'typebox'
+
+export { adapterFeatures }
 
 const closed = { additionalProperties: false } as const
 
@@ -103,6 +106,7 @@ export const MarketplaceQuery = Type.Object({
   service: Type.Optional(Type.Enum([...serviceNames])),
   documentType: Type.Optional(Type.String({ maxLength: 50 })),
   country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$' })),
+  feature: Type.Optional(Type.Enum([...adapterFeatures], { description: 'What it must have.' })),
   state: Type.Optional(Type.Enum([...adapterStates])),
   limit: PageLimit,
   cursor: Type.Optional(Type.String({ maxLength: 50, description: 'the nextCursor of the page before' }))
@@ -125,6 +129,11 @@ const adapter = {
     documentTypes: Type.Optional(Type.Array(Type.String())),
     countries: Type.Optional(Type.Array(Type.String(), { description: 'all unless given' }))
   })),
+  features: Type.Array(Type.Enum([...adapterFeatures]), {
+    description:
+      'What it can beside dispatching: webhooks of its vendor, its verbs, a test environment (sandbox), keys by which nothing is ' +
+      'sent twice (idempotency). Empty where an older catalog does not tell.'
+  }),
   hosts: Type.Array(Type.String()),
   reason: Type.Optional(Type.String({ description: 'Why the version was withdrawn.' })),
   enabled: Type.Optional(Type.Boolean()),

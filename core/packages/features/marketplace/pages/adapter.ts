@@ -98,11 +98,13 @@ async function view (visit: Visit, code: string, { said, version, after = '' }: 
 }
 
 function about (words: Words, adapter: AdapterDetail, role: Visit['actor']['role']): Html {
-  const { code, state, version, latest, publisher, tier, services, hosts, licence, reason, enabled, usedBy, health, problem } = adapter
+  const { code, state, version, latest, publisher, tier, services, features, hosts, licence, reason, enabled, usedBy, health, problem } =
+    adapter
   const rows: [string, string | Html][] = [
     [words.publisher, html`${publisher ?? words.unnamedPublisher} · ${wordFor(words, 'tier', tier)}`],
     [words.version, html`${version}${latest === version ? html`` : html` (${fill(words.latestIs, { version: latest })})`}`],
     [words.services, html`${Object.entries(services).map(([name, service]) => serviceLine(words, name, service))}`],
+    [words.features, features.length === 0 ? words.none : features.map((feature) => wordFor(words, 'feature', feature)).join(' · ')],
     [words.hosts, html`${hosts.map((host) => html`<div>${hostLine(words, host)}</div>`)}`],
     [words.licence, licence],
     ...usedBy === undefined ? [] : [[words.use, fill(words.usedBy, { n: usedBy })] as [string, string]],

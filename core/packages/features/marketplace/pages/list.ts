@@ -1,12 +1,12 @@
 import { type Api, type ApiAnswer, ApiRefused, badge, choiceField, fill, folded, type Html, html, isFiltered, type MyConfig, notice,
   optionsFor, page, sentences, serviceNames, textField, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
-import type { AdapterView, CatalogView } from '../contract/marketplace.ts'
+import { adapterFeatures, type AdapterView, type CatalogView } from '../contract/marketplace.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 type Query = Readonly<Record<string, unknown>>
 type Page = { data: AdapterView[], nextCursor: string | null }
-type Filter = Readonly<Record<'q' | 'service' | 'country' | 'state', string>>
+type Filter = Readonly<Record<'q' | 'service' | 'country' | 'feature' | 'state', string>>
 
 const states = ['installed', 'updatable', 'available', 'incompatible', 'revoked']
 
@@ -33,7 +33,13 @@ export const listPages: FastifyPluginCallback = (app, _options, done) => {
 
 function filterOf (query: Query): Filter {
   const textOf = (name: string): string => typeof query[name] === 'string' ? query[name].trim() : ''
-  return { q: textOf('q'), service: textOf('service'), country: textOf('country').toUpperCase(), state: textOf('state') }
+  return {
+    q: textOf('q'),
+    service: textOf('service'),
+    country: textOf('country').toUpperCase(),
+    feature: textOf('feature'),
+    state: textOf('state')
+  }
 }
 
 /** Two letters, or none. */
@@ -86,6 +92,7 @@ function rankOf ({ state, usedBy = 0 }: AdapterView): number {
 function form (words: Words, filter: Filter, services: readonly string[]): Html {
   const stateOptions = optionsFor(words, 'state', states)
   const serviceOptions = optionsFor(words, 'service', services)
+  const featureOptions = optionsFor(words, 'feature', adapterFeatures)
   return html`<form action="/console/marketplace" class="filters">
 ${textField({ name: 'q', label: words.search, value: filter.q, type: 'search' })}
 ${choiceField({ name: 'service', label: words.service, value: filter.service, options: serviceOptions, none: words.any })}
@@ -98,6 +105,7 @@ ${
       refused: isCountry(filter.country) ? undefined : words.countryHelp
     })
   }
+${choiceField({ name: 'feature', label: words.features, value: filter.feature, options: featureOptions, none: words.any })}
 ${choiceField({ name: 'state', label: words.status, value: filter.state, options: stateOptions, none: words.any })}
 <div class="actions"><button>${words.show}</button><a href="/console/marketplace">${words.showAll}</a></div>
 </form>`

@@ -141,13 +141,13 @@ function runningOf (
   return { state: idle === processes.length ? 'stopped' : 'degraded', reason }
 }
 
-function isWanted ({ code, name, publisher = '', state, services }: AdapterView, query: MarketplaceQuery): boolean {
+function isWanted ({ code, name, publisher = '', state, services, features }: AdapterView, query: MarketplaceQuery): boolean {
   const words = query.q?.toLowerCase().split(/\s+/) ?? []
   const offered = query.service === undefined ? Object.values(services) : [services[query.service]].filter((one) => one !== undefined)
   const has = (field: 'documentTypes' | 'countries', wanted: string | undefined): boolean =>
     wanted === undefined || offered.some((service) => service[field]?.includes(wanted) ?? field === 'countries')
   return offered.length > 0 && has('documentTypes', query.documentType) && has('countries', query.country) &&
-    (query.state === undefined || query.state === state) &&
+    (query.state === undefined || query.state === state) && (query.feature === undefined || features.includes(query.feature)) &&
     words.every((word) => [code, name, publisher, ...Object.keys(services)].some((text) => text.toLowerCase().includes(word)))
 }
 
@@ -158,7 +158,7 @@ function isSeen ({ adapter }: KnownAdapter, { companyId, isOperator }: Reader): 
 function viewOf (known: KnownAdapter, { isOperator }: Reader): AdapterView {
   const { code, adapter, packages, users, tier } = known
   const { version, publisher, withdrawn, vouched, ...shown } = shownOf(known)
-  const { name, hosts, services } = shown.offer
+  const { name, hosts, services, features = [] } = shown.offer
   const previous = packages.find(({ integrity }) => integrity === adapter?.previous)?.version
   const latest = latestOf(known).version
   return {
@@ -171,6 +171,7 @@ function viewOf (known: KnownAdapter, { isOperator }: Reader): AdapterView {
     // Whoever writes a package names its publisher: only a catalog knows that it is so.
     tier: vouched ? tier : 'private',
     services,
+    features: [...features],
     hosts,
     ...(withdrawn !== undefined && { reason: withdrawn.reason }),
     ...(adapter !== undefined && { enabled: adapter.enabled }),

@@ -47,9 +47,11 @@ await t.test('what is taken in is installed with the consent that it asks for, a
       state: 'available',
       version: '1.0.0',
       hosts: ['api.acme.test'],
+      features: [],
       services: { invoicing: { documentTypes: ['INVOICE'] } }
     }
   })
+  has(t, await market('GET', '?feature=cancel'), { body: { data: [] } })
   t.equal(processesOf(service), 0, 'its trial has ended')
   t.same(await readdir(folderOf(service)), [])
 
