@@ -22,7 +22,7 @@ export function manifestOf (changes: Partial<PackageManifest> = {}, provider: Pa
         postal: {
           capabilities: { mailTypes: ['SIMPLE'], countries: ['FR', 'BE'] },
           verbs: ['dispatch', 'cancel'],
-          idempotency: { kind: 'key', ttl: 60 }
+          idempotency: { kind: 'key' }
         }
       },
       settings: { type: 'object', properties: {} },
