@@ -47,7 +47,14 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.redirect(`${endpointsAt}?removed=1`, 303)
   })
 
-  const renewal = { confirms: (request: Asked) => secretRenewal(visitOf(request).words, at(request)) }
+  const renewal = {
+    async confirms (request: Asked): Promise<Confirmation> {
+      const { words, api } = visitOf(request)
+      // Only whoever may see the endpoint is asked.
+      await api.read<EndpointView>(pathOf(request))
+      return secretRenewal(words, at(request))
+    }
+  }
   app.post<Named>('/developers/endpoints/:id/secret', { config: renewal }, async (request, reply) => {
     const visit = visitOf(request)
     const { words, api } = visit
