@@ -118,6 +118,7 @@ const tags = {
   Assistants: 'What assistants propose, and people send.',
   Contacts: 'To whom documents go, and who a company is on them.',
   Suppressions: 'To whom nothing is sent.',
+  Usage: 'What was sent, and what became of it, in numbers.',
   Dispatches: 'The state of dispatches, and the actions of people on them.',
   Documents: 'The documents that were made.',
   Callbacks: 'The messages that the service sends by itself, and the secret that signs them.',

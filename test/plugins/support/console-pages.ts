@@ -106,6 +106,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/suppressions/:id': ({ suppressionId }) => own(`/suppressions/${suppressionId}`),
   '/suppressions/templates': () => admin('/suppressions/templates'),
   '/templates/:id/edit': ({ templateIds: [id] }) => own(`/templates/${String(id)}/edit`),
+  '/usage': () => admin('/usage', '/usage?period=day', '/usage?period=year&test=true'),
   '/templates/new': () => admin('/templates/new', '/templates/new?from=1')
 }
 
@@ -123,7 +124,8 @@ const noPages: Readonly<Record<string, string>> = {
   '/dispatches/changes': 'a stream of events',
   '/proposals/:id/document': 'a document',
   '/suppressions/suppressions.csv': 'a file',
-  '/templates/:id/preview': 'a document'
+  '/templates/:id/preview': 'a document',
+  '/usage/usage.csv': 'a file'
 }
 
 /** All pages of the console. */

@@ -1,0 +1,200 @@
+import { fill, type Html, html, numberOf, table, withQuery, wordFor } from '@dispatch/plugins/console'
+import type { Period, UsageRow } from '../contract/usage.ts'
+import { type Bar, columns, lines } from './chart.ts'
+import type { Filter } from './pages.ts'
+import type { Words } from './words.ts'
+
+/** What a provider is called, by its code. */
+export type Names = (code: string) => string
+
+/** What is looked at. */
+type Scope = { words: Words, names: Names, filter: Filter, from: string, to: string }
+
+/** The address of the list of what a number counts. */
+function listOf ({ filter: { service, provider, test }, from, to }: Scope, more: Readonly<Record<string, string>> = {}): string {
+  return withQuery('/console/dispatches', {
+    from,
+    to,
+    service,
+    providerName: provider,
+    test: test === 'true' ? 'true' : 'false',
+    ...more
+  })
+}
+
+const openOf = ({ dispatches, accepted, failed }: UsageRow): number => Math.max(0, dispatches - accepted - failed)
+
+const outcomes = ({ accepted, failed, ...row }: UsageRow): Bar['parts'] => [
+  { tone: 'succeeded', size: accepted },
+  { tone: 'open', size: openOf({ accepted, failed, ...row }) },
+  { tone: 'failed', size: failed }
+]
+
+/** The part of what has an end that was accepted. */
+function success (words: Words, { accepted, failed }: Pick<UsageRow, 'accepted' | 'failed'>): string {
+  const ended = accepted + failed
+  return ended === 0 ? '–' : new Intl.NumberFormat(words.code, { style: 'percent', maximumFractionDigits: 1 }).format(accepted / ended)
+}
+
+const seconds = (words: Words, milliseconds: number | undefined): string =>
+  milliseconds === undefined ? '–' : fill(words.usageSeconds, { n: numberOf(words, Number((milliseconds / 1000).toPrecision(2))) })
+
+function section (id: string, title: string, chart: Html, beside: Html): Html {
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2><div class="beside">${chart}
+${beside}</div></section>`
+}
+
+const head = (words: Words, tone: string, text: string): Html => html`<span class="key ${tone}"></span>${text}`
+const number = (words: Words, n: number): Html => html`<td class="count">${numberOf(words, n)}</td>`
+
+/** When the hour, day or month after this one begins. */
+function after (at: string, per: Period): string {
+  const time = new Date(at)
+  if (per === 'hour') time.setUTCHours(time.getUTCHours() + 1)
+  if (per === 'day') time.setUTCDate(time.getUTCDate() + 1)
+  if (per === 'month') time.setUTCMonth(time.getUTCMonth() + 1)
+  return time.toISOString()
+}
+
+/** All hours, days or months of a span, those too in which nothing was sent. */
+function whole ({ from, to }: Scope, per: Period, rows: readonly UsageRow[]): (UsageRow & { at: string })[] {
+  const all: (UsageRow & { at: string })[] = []
+  const nothing = { dispatches: 0, accepted: 0, failed: 0, parts: 0, pages: 0, credits: 0, failures: {}, deliveries: {}, latency: null }
+  for (let at = new Date(from).toISOString(); at < to; at = after(at, per)) {
+    all.push({ ...nothing, ...rows.find((row) => row.at === at), at })
+  }
+  return all
+}
+
+const shown = { hour: [11, 16], day: [5, 10], month: [0, 7] } as const
+
+/** How much was sent as time went by, and what it has cost. */
+export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[]): Html {
+  const { words } = scope
+  const times = whole(scope, per, rows)
+  const listAt = (at: string): string => listOf(scope, { from: at, to: after(at, per) })
+  const labelOf = (at: string): string => at.slice(...shown[per])
+  const most = (n: number): string => numberOf(words, n)
+  const volume = columns(times.map((row) => ({
+    label: labelOf(row.at),
+    title: fill(words.usageBar, { at: labelOf(row.at), n: most(row.dispatches), failed: most(row.failed) }),
+    href: listAt(row.at),
+    parts: outcomes(row)
+  })), most)
+  const sent = times.filter(({ dispatches }) => dispatches > 0).reverse()
+  const paid = times.some(({ credits }) => credits > 0)
+  const costs = columns(times.map(({ at, credits }) => ({
+    label: labelOf(at),
+    title: fill(words.usageCreditsBar, { at: labelOf(at), n: most(credits) }),
+    href: listAt(at),
+    parts: [{ tone: 'open' as const, size: credits }]
+  })), most)
+  const titles = [words.usageTime, words.usageDispatches, head(words, 'succeeded', words.outcome_succeeded),
+    head(words, 'open', words.outcome_open), head(words, 'failed', words.outcome_failed), words.credits]
+  return section('volume', words.usageVolume, html`<div>${volume}${paid ? html`<h3>${words.credits}</h3>${costs}` : html``}</div>`,
+    table(words.usageVolume, titles,
+      sent.map((row) =>
+        html`<tr><th scope="row"><a href="${listAt(row.at)}">${labelOf(row.at)}</a></th>${number(words, row.dispatches)}${
+          number(words, row.accepted)
+        }${number(words, openOf(row))}${number(words, row.failed)}${number(words, row.credits)}</tr>\n`
+      )))
+}
+
+/** How many of each service and provider succeeded, and how fast providers answer. */
+export function byProvider (scope: Scope, rows: readonly UsageRow[]): Html {
+  const { words, names } = scope
+  const nameOf = ({ service = '', provider }: UsageRow): string =>
+    [wordFor(words, 'service', service), ...provider === null || provider === undefined ? [] : [names(provider)]].join(' · ')
+  const listed = ({ service = '', provider }: UsageRow, more = {}): string =>
+    listOf(scope, { service, providerName: provider ?? '', ...more })
+  const outcome = lines(rows.map((row) => ({
+    label: nameOf(row),
+    title: fill(words.usageSuccessBar, { name: nameOf(row), part: success(words, row) }),
+    href: listed(row),
+    parts: outcomes(row)
+  })))
+  const timed = rows.filter(({ latency }) => latency !== null)
+  const latency = lines(timed.map((row) => {
+    const { p50 = 0, p95 = 0 } = row.latency ?? {}
+    return {
+      label: nameOf(row),
+      title: fill(words.usageLatencyBar, { name: nameOf(row), p50: seconds(words, p50), p95: seconds(words, p95) }),
+      href: listed(row),
+      parts: [{ tone: 'succeeded', size: p50 }, { tone: 'attention', size: p95 - p50 }]
+    }
+  }))
+  const titles = [words.service, words.usageDispatches, words.usageSuccess, words.outcome_failed, head(words, 'succeeded', words.usageHalf),
+    head(words, 'attention', words.usageMost), words.usageParts, words.usagePages, words.credits]
+  return section('providers', words.usageProviders,
+    html`<div><h3>${words.usageOutcomes}</h3>${outcome}${
+      timed.length === 0 ? html`` : html`<h3>${words.usageLatency}</h3>${latency}`
+    }</div>`,
+    table(words.usageProviders, titles,
+      rows.map((row) =>
+        html`<tr><th scope="row"><a href="${listed(row)}">${nameOf(row)}</a></th>${number(words, row.dispatches)}<td class="count">${
+          success(words, row)
+        }</td><td class="count">${
+          row.failed === 0 ? '0' : html`<a href="${listed(row, { status: 'failed' })}">${numberOf(words, row.failed)}</a>`
+        }</td><td class="count">${seconds(words, row.latency?.p50)}</td><td class="count">${seconds(words, row.latency?.p95)}</td>${
+          number(words, row.parts)
+        }${number(words, row.pages)}${number(words, row.credits)}</tr>\n`
+      )))
+}
+
+/** The statuses that say that something did not arrive. */
+const lost = new Set(['failed', 'bounced', 'returned', 'complained', 'declined', 'refused', 'expired', 'voided', 'cancelled', 'deleted'])
+
+/** How far what was sent has come: all that was accepted, and where it stands now. */
+export function deliveries (scope: Scope, rows: readonly UsageRow[]): Html {
+  const { words } = scope
+  const services = [...Map.groupBy(rows.filter((row) => Object.keys(row.deliveries).length > 0), ({ service = '' }) => service)]
+  return html`${
+    services.map(([service, of]) => {
+      const counts = new Map<string, number>()
+      for (const { deliveries: told } of of) {
+        for (const [status, n] of Object.entries(told)) counts.set(status, (counts.get(status) ?? 0) + n)
+      }
+      const accepted = of.reduce((sum, row) => sum + row.accepted, 0)
+      const stages = [
+        { word: words.usageAccepted, n: accepted, href: listOf(scope, { service, stepStatus: 'accepted' }), tone: 'open' as const },
+        ...[...counts].sort(([, a], [, b]) => b - a).map(([status, n]) => ({
+          word: wordFor(words, 'delivery', status),
+          n,
+          href: listOf(scope, { service, deliveryStatus: status }),
+          tone: lost.has(status) ? 'failed' as const : 'succeeded' as const
+        }))
+      ]
+      const title = fill(words.usageDelivery, { service: wordFor(words, 'service', service) })
+      const titleOf = (word: string, n: number): string => `${word}${words.colon}${numberOf(words, n)}`
+      const chart = lines(
+        stages.map(({ word, n, href, tone }) => ({ label: word, title: titleOf(word, n), href, parts: [{ tone, size: n }] }))
+      )
+      return section(`delivery-${service}`, title, chart,
+        table(title, [words.delivery, words.usageDispatches, words.usageShare], stages.map(({ word, n, href }) =>
+          html`<tr><th scope="row"><a href="${href}">${word}</a></th>${number(words, n)}<td class="count">${
+            success(words, { accepted: n, failed: Math.max(0, accepted - n) })
+          }</td></tr>\n`
+        )))
+    })
+  }`
+}
+
+/** Why steps have failed. */
+export function failures (scope: Scope, rows: readonly UsageRow[]): Html {
+  const { words } = scope
+  const counts = new Map<string, number>()
+  for (const { failures: told } of rows) for (const [word, n] of Object.entries(told)) counts.set(word, (counts.get(word) ?? 0) + n)
+  if (counts.size === 0) return html``
+  const all = [...counts].sort(([, a], [, b]) => b - a)
+  const href = listOf(scope, { status: 'failed' })
+  const causeOf = (word: string): string => fill(wordFor(words, 'cause', word), { provider: words.usageTheProvider })
+  const chart = lines(all.map(([word, n]) => ({
+    label: causeOf(word),
+    title: `${causeOf(word)} ${numberOf(words, n)}`,
+    href,
+    parts: [{ tone: 'failed', size: n }]
+  })))
+  return section('failures', words.usageFailures, chart,
+    table(words.usageFailures, [words.usageWhy, words.outcome_failed],
+      all.map(([word, n]) => html`<tr><th scope="row"><a href="${href}">${causeOf(word)}</a></th>${number(words, n)}</tr>\n`)))
+}

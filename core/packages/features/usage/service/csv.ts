@@ -1,0 +1,37 @@
+import type { UsageRow } from '../contract/usage.ts'
+
+const counts = ['dispatches', 'accepted', 'failed', 'parts', 'pages', 'credits'] as const
+
+/**
+ * Usage as CSV (RFC 4180) in UTF-8, with a column for each kind of failure and delivery status. What a spreadsheet would take for a formula
+ * has an apostrophe before it.
+ */
+export function asCsv (rows: readonly UsageRow[], metadata: string | undefined): string {
+  const namesIn = (kind: 'failures' | 'deliveries'): string[] => [...new Set(rows.flatMap((row) => Object.keys(row[kind])))].sort()
+  const [failures, deliveries] = [namesIn('failures'), namesIn('deliveries')]
+  const groups = (['at', 'service', 'provider', 'userId', 'keyId'] as const).filter((name) => rows.some((row) => row[name] !== undefined))
+  const heading = [
+    ...groups,
+    ...metadata === undefined ? [] : [`metadata.${metadata}`],
+    ...counts,
+    'p50',
+    'p95',
+    ...failures.map((word) => `failed ${word}`),
+    ...deliveries.map((status) => `delivery ${status}`)
+  ]
+  const lines = rows.map((row) => [
+    ...groups.map((name) => row[name]),
+    ...metadata === undefined ? [] : [row.metadata?.[metadata]],
+    ...counts.map((name) => row[name]),
+    row.latency?.p50,
+    row.latency?.p95,
+    ...failures.map((word) => row.failures[word] ?? 0),
+    ...deliveries.map((status) => row.deliveries[status] ?? 0)
+  ])
+  return [heading, ...lines].map((line) => `${line.map((value) => cell(String(value ?? ''))).join(',')}\r\n`).join('')
+}
+
+function cell (text: string): string {
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+}

@@ -1,0 +1,102 @@
+import type { Database } from '@dispatch/core'
+import { type RawBuilder, sql } from 'kysely'
+import type { Grouping, Period } from '../contract/usage.ts'
+import { partsIn } from './count.ts'
+import { counting, type Span } from './source.ts'
+
+export type Asked = Span & {
+  by: readonly Grouping[]
+  /** The name of a pair of metadata. */
+  metadata?: string | undefined
+  per?: Period | undefined
+  service?: string | undefined
+  provider?: string | undefined
+  userId?: number | undefined
+  test: boolean
+}
+
+/** What was counted of a group: `measure`s, some of them by `name`. */
+export type Counted = {
+  at: Date | null
+  service: string | null
+  provider: string | null
+  user_id: number | null
+  key: string | null
+  value: string | null
+  measure: string
+  name: string
+  count: string
+}
+
+const columns: Readonly<Record<Grouping, string>> = { service: 'service', provider: 'provider', user: 'user_id', key: 'key' }
+
+/** The groups of an answer: what is not asked for is null in all of them. */
+function groupsOf ({ by, per }: Pick<Asked, 'by' | 'per'>, at: RawBuilder<unknown>): RawBuilder<unknown> {
+  const group = (Object.entries(columns) as [Grouping, string][]).map(([grouping, column]) =>
+    by.includes(grouping) ? sql.ref(column) : sql`null as ${sql.ref(column)}`
+  )
+  return sql`${per === undefined ? sql`null::timestamptz` : sql`date_trunc(${per}, ${at}, 'UTC')`} as at, ${sql.join(group)}`
+}
+
+function conditionsOf ({ service, provider, userId, test }: Asked): RawBuilder<unknown> {
+  return sql.join([
+    sql`test = ${test}`,
+    ...service === undefined ? [] : [sql`service = ${service}`],
+    ...provider === undefined ? [] : [sql`provider = ${provider}`],
+    ...userId === undefined ? [] : [sql`user_id = ${userId}`]
+  ], sql` and `)
+}
+
+/** What a company has used, by the hours that are counted; by metadata, of the dispatches that are stored. */
+export async function readUsage (database: Database, asked: Asked): Promise<Counted[]> {
+  return asked.metadata === undefined ? readHours(database, asked) : readDispatches(database, asked, asked.metadata)
+}
+
+async function readHours (database: Database, asked: Asked): Promise<Counted[]> {
+  const { companyId, from, to } = asked
+  return database.reading(companyId, async (queries) => {
+    const { rows } = await sql<Counted>`
+      select at, service, provider, user_id, key, value, measure, name, sum(count)::text as count from (
+        select ${groupsOf(asked, sql`hour`)}, null as value, measure, name, count from usage_hours
+        where company_id = ${companyId} and hour >= ${from} and hour < ${to} and ${conditionsOf(asked)}
+      ) as told group by 1, 2, 3, 4, 5, 6, 7, 8`.execute(queries)
+    return rows
+  })
+}
+
+async function readDispatches (database: Database, asked: Asked, metadata: string): Promise<Counted[]> {
+  const value = sql`metadata->>${metadata}::text`
+  return database.reading(asked.companyId, async (queries) => {
+    const { rows } = await sql<Counted>`with ${counting(asked, value)}
+      select at, service, provider, user_id, key, value, measure, name, sum(count)::text as count from (
+        select ${groupsOf(asked, sql`created_at`)}, value, measure, name, count from counted where ${conditionsOf(asked)}
+      ) as told group by 1, 2, 3, 4, 5, 6, 7, 8`.execute(queries)
+    const at = asked.per === undefined ? sql`null::timestamptz` : sql`date_trunc(${asked.per}, created_at, 'UTC')`
+    const parts = await partsIn(queries, asked, value, at)
+    const { by, service, provider, userId, test } = asked
+    const wanted = parts.filter((part) =>
+      part.test === test && (service ?? part.service) === part.service && (provider ?? part.provider) === part.provider &&
+      (userId ?? part.user_id) === part.user_id
+    )
+    return [
+      ...rows,
+      ...wanted.map((part) => ({
+        at: part.at,
+        service: by.includes('service') ? part.service : null,
+        provider: by.includes('provider') ? part.provider : null,
+        user_id: by.includes('user') ? part.user_id : null,
+        key: by.includes('key') ? part.key : null,
+        value: part.value,
+        measure: 'parts',
+        name: '',
+        count: String(part.count)
+      }))
+    ]
+  })
+}
+
+/** When hours were counted last. */
+export async function readCountedAt ({ owner }: Database): Promise<Date | null> {
+  const { rows: [mark] } = await sql<{ at: Date | null }>`select counted_at as at from usage_marks`.execute(owner)
+  return mark?.at ?? null
+}

@@ -1,0 +1,149 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
+import { has, lacks, matches } from '../../../../../test/support/matching.ts'
+import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
+import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
+import { quantile } from '../service/rows.ts'
+import { createUsage } from '../service/usage.ts'
+import { countHours } from '../store/count.ts'
+
+// Nobody else counts meanwhile.
+const service = await startService(t, { config: { runsWorker: false }, replacements: { renderer: quickRenderer } })
+const { app, send } = service
+const database = app.get('database')
+const usage = createUsage({ database, retentionDays: 90 })
+const path = '/api/v1/usage'
+
+const { admin, member } = await service.company('acme')
+const { admin: other } = await service.company('other')
+for (const login of [admin, other]) {
+  for (const name of ['sms', 'email']) {
+    await send('PUT', `/api/v1/company/defaults/${name}`, { body: { providerName: 'simulator' } }, login)
+  }
+}
+const refused = '+15005550001'
+const text = (message: string, more: object = {}, phoneNumber = '+33612345678'): object => ({ sms: { phoneNumber, message }, ...more })
+const key = (await send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, admin)).body
+
+/** What was used, once it is counted. */
+async function counted (query: string, login: Login = admin): Promise<any[]> {
+  await usage.count()
+  return (await send('GET', `${path}?${query}`, {}, login)).body.data
+}
+const again = sql`update usage_marks set settled = 0, newest = 0, marked_at = '-infinity'`
+
+await t.test('dispatches are counted by service, provider, user, key and metadata, with what they came to', async (t) => {
+  t.equal((await send('POST', '/api/sms', { body: text('Hello', { metadata: { team: 'red' } }) }, admin)).status, 200)
+  t.equal((await send('POST', '/api/sms', { body: text('x'.repeat(200), { metadata: { team: 'blue' } }) }, admin)).status, 200)
+  t.equal((await send('POST', '/api/sms', { body: text('Hello', {}, refused) }, admin)).status, 422)
+  t.equal((await send('POST', '/api/invoicing', { body: invoiceRequest() }, member)).status, 200)
+  const sent: Answer = await send('POST', '/api/sms', { body: text('By a key'), headers: { authorization: `Bearer ${key.key}` } }, null)
+  t.equal(sent.status, 200)
+  const rows = await counted('by=service,provider')
+  has(t, rows, [
+    {
+      service: 'sms',
+      provider: 'simulator',
+      dispatches: 4,
+      accepted: 3,
+      failed: 1,
+      parts: 4,
+      credits: 0,
+      failures: { provider_error: 1 }
+    },
+    { service: 'invoicing', provider: 'simulator', dispatches: 1, accepted: 1, failed: 0, pages: 1, credits: 1, failures: {} }
+  ])
+  t.ok(rows[0].latency.p50 <= rows[0].latency.p95)
+  has(t, (await send('GET', `${path}?by=user`, {}, admin)).body.data.map(({ dispatches }: any) => dispatches), [4, 1])
+  has(t, (await send('GET', `${path}?by=key`, {}, admin)).body.data, [{ keyId: null, dispatches: 4 }, { keyId: key.id, dispatches: 1 }])
+  has(t, (await send('GET', `${path}?by=service,metadata.team&service=sms`, {}, admin)).body.data, [
+    { metadata: { team: null }, dispatches: 2, accepted: 1, failed: 1, parts: 1 },
+    { metadata: { team: 'blue' }, dispatches: 1, parts: 2 },
+    { metadata: { team: 'red' }, dispatches: 1, parts: 1 }
+  ])
+  has(t, (await send('GET', `${path}?per=month`, {}, admin)).body, {
+    leftOut: 0,
+    data: [{ at: `${new Date().toISOString().slice(0, 7)}-01T00:00:00.000Z`, dispatches: 5 }]
+  })
+  const file = await send('GET', `${path}/export?by=service`, {}, admin)
+  t.equal(file.headers.get('content-type'), 'text/csv; charset=utf-8')
+  matches(t, file.body, /^service,dispatches,accepted,failed,parts,pages,credits,p50,p95,failed provider_error[\w, ]*\r\n/)
+  matches(t, file.body, /\nsms,4,3,1,4,0,0,\d+,\d+,1/)
+  const tests = await send('GET', `${path}?test=true`, {}, admin)
+  t.same(tests.body.data, [])
+})
+
+await t.test('a chain counts once, and once for each of its services where they are told apart', async (t) => {
+  const chained = invoiceRequest({}, { sms: { phoneNumber: '+33612345678', message: 'Your invoice' } })
+  t.equal((await send('POST', '/api/invoicing/sms', { body: chained }, admin)).status, 200)
+  has(t, await counted(''), [{ dispatches: 6 }])
+  has(t, (await send('GET', `${path}?by=service`, {}, admin)).body.data, [
+    { service: 'sms', dispatches: 5, accepted: 4, parts: 5 },
+    { service: 'invoicing', dispatches: 2, accepted: 2, credits: 2 }
+  ])
+})
+
+await t.test('whatever is counted again counts once: the rows of an hour are made anew', async (t) => {
+  const before = await counted('by=service,user,key')
+  await sql`insert into usage_hours select company_id, hour, service, provider, user_id, key, test, measure, name || 'x', 7
+    from usage_hours`.execute(database.owner)
+  await again.execute(database.owner)
+  await Promise.all([usage.count(), usage.count(), usage.count()])
+  t.same(await counted('by=service,user,key'), before)
+})
+
+await t.test('what is tried again later is counted as it is then', async (t) => {
+  const [{ dispatchId }] = (await send('GET', '/api/v1/dispatches?status=failed', {}, admin)).body.data
+  const body = { sms: { phoneNumber: '+33612345678', message: 'Hello' } }
+  t.equal((await send('POST', `/api/v1/dispatches/${dispatchId}/retry`, { body }, admin)).status, 200)
+  has(t, await counted('by=service&service=sms'), [{ dispatches: 5, accepted: 5, failed: 0 }])
+})
+
+await t.test('an hour whose texts are not kept any more stays as it was counted', async (t) => {
+  const before = await counted('by=service')
+  t.equal((await send('POST', '/api/sms', { body: text('One more') }, admin)).status, 200)
+  await countHours(database, new Date('2999-01-01'))
+  t.same((await send('GET', `${path}?by=service`, {}, admin)).body.data, before)
+})
+
+await t.test('a company sees its own usage alone, and who may not use every service sees none', async (t) => {
+  t.same((await send('GET', `${path}?by=service`, {}, other)).body.data, [])
+  const { admin: bounded } = await service.company('bounded', { services: ['sms'] })
+  t.equal((await send('GET', path, {}, bounded)).status, 403)
+})
+
+await t.test('what is asked for is bounded: 400 days, 31 of them by hours or metadata, one name of metadata', async (t) => {
+  for (const query of ['from=2020-01-01', 'from=2026-01-01&to=2026-03-01&per=hour', 'from=2026-01-01&to=2026-03-01&by=metadata.a',
+    'by=metadata.a,metadata.b', 'by=service,nothing', 'by=metadata.', 'per=week'])
+  {
+    t.equal((await send('GET', `${path}?${query}`, {}, admin)).status, 400, query)
+  }
+  t.equal((await send('GET', `${path}?from=2026-01-01&to=2026-12-31&per=month`, {}, admin)).status, 200)
+})
+
+await t.test('quantiles are within a tenth of the exact ones', (t) => {
+  for (const spread of [1, 37, 900, 12_345]) {
+    const times = Array.from({ length: 200 }, (_, index) => 5 + index * spread)
+    const places = new Map<number, number>()
+    for (const time of times) {
+      const place = Math.floor(4 * Math.log2(time))
+      places.set(place, (places.get(place) ?? 0) + 1)
+    }
+    for (const part of [0.5, 0.95]) {
+      const exact = times[Math.ceil(part * times.length) - 1] ?? NaN
+      t.ok(Math.abs(quantile(places, part) / exact - 1) <= 0.1, `${String(exact)} ms`)
+    }
+  }
+  t.end()
+})
+
+await t.test('the page shows charts with tables beside them, each bar leading to its list', async (t) => {
+  const console = openConsole(service)
+  const cookie = await console.signIn(admin)
+  const { body } = await console.open('/usage', cookie)
+  matches(t, body, /<svg class="chart"[^>]* aria-hidden="true">.*<a href="\/console\/dispatches\?from=[^"]*test=false"/s)
+  matches(t, body, /<th scope="row"><a href="\/console\/dispatches\?[^"]*service=sms[^"]*providerName=simulator/)
+  lacks(t, (await console.open('/usage?service=esign&period=day', cookie)).body, '<svg class="chart"')
+  matches(t, (await console.open('/usage/usage.csv?period=year', cookie)).body, /^service,provider,userId,dispatches/)
+})
