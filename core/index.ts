@@ -57,8 +57,8 @@ export { Login, LoginResponse } from './contract/auth.ts'
 export { EndpointCallbackQuery, EndpointChanges, Endpoints, EndpointTest, EndpointView, NewEndpointBody, NewEndpointView, ResendBody,
   Resent, TestCallback, testType } from './contract/callback-endpoints.ts'
 export { BatchView } from './contract/batches.ts'
-export { BatchCallback, CallbackSecrets, CallbackView, CompanyCallback, isBatchType, DispatchCallback, NewCallbackSecret, callbackTypes,
-  sinceOf, toldStatuses, type CallbackType } from './contract/callbacks.ts'
+export { BatchCallback, BudgetCallback, CallbackSecrets, CallbackView, CompanyCallback, isBatchType, DispatchCallback, NewCallbackSecret,
+  callbackTypes, sinceOf, toldStatuses, type CallbackType } from './contract/callbacks.ts'
 export { ChoicesView } from './contract/choices.ts'
 export { Line, Uuid, oneLine } from '@dispatch/common'
 export { AnyJsonObject, ProblemSchema, ProviderCode, Timestamp } from './contract/common.ts'
@@ -170,6 +170,8 @@ export { createAccounts, createCompanies } from './store/tenants/accounts.ts'
 export { createApiKeys, type ApiKeys } from './store/tenants/api-keys.ts'
 export { type AuditAuthor, type AuditStamp, noteAudit } from './store/tenants/audit.ts'
 export { missingCompanies } from './store/tenants/companies.ts'
+export { addBudget, type Budget, budgetScopes, budgetUnits, changeBudget, type DueBudget, listBudgets, listCompaniesToTell, listDueBudgets,
+  noteTold, removeBudget } from './store/tenants/budgets.ts'
 export { createKnownClients } from './store/tenants/known-clients.ts'
 export { addLogCounts, type LogCount } from './store/tenants/log-counts.ts'
 export { createMeter, type Meter } from './store/tenants/meter.ts'

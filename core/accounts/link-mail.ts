@@ -8,6 +8,7 @@ import type { DispatchStatus } from '../contract/states.ts'
 import { mailService } from '../services/index.ts'
 import type { Database } from '../store/db/database.ts'
 import { type LinkMailRow, readLinkMail, readMailStates, storeLinkMail } from '../store/tenants/link-mail.ts'
+import { isRecorded } from '../store/tenants/notices.ts'
 import type { RateLimiter } from '../store/tenants/rate-limiter.ts'
 import { noticeText } from './notice-words.ts'
 import type { Requester } from './users.ts'
@@ -33,6 +34,9 @@ export type MailContent =
  */
 export type NoticedChange = { action: string, at: string, company?: string }
 
+/** A message in paragraphs, with where it leads. */
+export type MessageMail = { dispatchId: string, to: string, companyId: number, subject: string, text: readonly string[], url: string }
+
 /** A mail before its link is made: the id of its dispatch, and the secret of the link. */
 export type BegunMail = { dispatchId: string, secret: string, send: (content: MailContent) => Promise<void> }
 
@@ -52,6 +56,11 @@ export type LinkMail = {
    * mails links.
    */
   tell: (notice: Omit<Extract<MailContent, { purpose: 'notice' }>, 'purpose'> & { dispatchId: string }) => Promise<void>
+  /**
+   * Mails somebody a message of the company's own affairs, by a dispatch with this id: the same id sends it once. Throws what the dispatch
+   * is refused with, `conflict` where nobody mails links, and `rate_limited` after too many mails of the company.
+   */
+  message: (mail: MessageMail) => Promise<void>
   /** What became of mails, by their dispatches; those of another company than the one that mails now are left out. */
   statesOf: (dispatchIds: readonly string[]) => Promise<Map<string, DispatchStatus>>
   /** Throws `conflict` where nobody mails links, and `rate_limited` after too many mails of the company. */
@@ -110,6 +119,15 @@ export function createLinkMail (options: Options): LinkMail {
     const account = row && await accounts.byId(row.user_id)
     if (row === undefined || account?.disabled !== false || account.role !== 'operator' || !showsConsole) return undefined
     return { row, actor: personOf(account) }
+  }
+
+  async function limit (companyId: number): Promise<void> {
+    const { exceeded, ...budget } = await limiter.take(String(companyId))
+    if (!exceeded) return
+    throw new DispatchError('rate_limited', `A company has ${budget.quota} mails with links a day: pass the link on yourself.`, {
+      budget,
+      retryAfter: budget.reset
+    })
   }
 
   function urlOf (content: MailContent): string {
@@ -175,18 +193,32 @@ export function createLinkMail (options: Options): LinkMail {
       await dispatch({ ...commandOf(sender, { ...notice, purpose: 'notice' }), dispatchId })
     },
 
+    async message ({ dispatchId, to, companyId, subject, text, url }) {
+      const sender = await findSender()
+      if (sender === undefined) throw noSender()
+      if (await isRecorded(database, dispatchId)) return
+      await limit(companyId)
+      const { row: { provider: providerName, sender: from }, actor } = sender
+      await dispatch({
+        actor: { ...actor, services: [mailService] },
+        services: [mailService],
+        body: {
+          providerName,
+          email: { from, to, subject, body: [...text, url].join('\n\n') },
+          metadata: { mail: 'message', company: String(companyId) }
+        },
+        requestId: newId(),
+        mode: 'asynchronous',
+        dispatchId
+      })
+    },
+
     statesOf: (dispatchIds) => readMailStates(database, dispatchIds),
 
     async begin ({ to, companyId }) {
       const sender = await findSender()
       if (sender === undefined) throw noSender()
-      const { exceeded, ...budget } = await limiter.take(String(companyId))
-      if (exceeded) {
-        throw new DispatchError('rate_limited', `A company has ${budget.quota} mails with links a day: pass the link on yourself.`, {
-          budget,
-          retryAfter: budget.reset
-        })
-      }
+      await limit(companyId)
       const dispatchId = newId()
       return {
         dispatchId,

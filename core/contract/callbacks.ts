@@ -20,6 +20,7 @@ export const batchTypes = ['batch.progress', 'batch.finished', 'batch.cancelled'
  */
 export type CallbackType =
   | typeof batchTypes[number]
+  | 'company.budget_reached'
   | 'company.credits_low'
   | 'deferred.failed'
   | `${RecipientsService}.${typeof sendStatuses[number]}`
@@ -36,7 +37,8 @@ export const callbackTypes = [
   ...recipientsServices.flatMap((service) => sendStatuses.map((status) => `${service}.${status}`)),
   'deferred.failed',
   ...batchTypes,
-  'company.credits_low'
+  'company.credits_low',
+  'company.budget_reached'
 ] as CallbackType[]
 
 /** The types that only requests of version 1.1.0 of the API, or a later one, cause. */
@@ -50,7 +52,11 @@ export function sinceOf (type: CallbackType): Version | undefined {
 }
 
 /** Callbacks about the company itself. */
-const companyType = 'company.credits_low'
+const companyTypes = ['company.credits_low', 'company.budget_reached'] as const
+
+function isCompanyType (type: CallbackType): type is typeof companyTypes[number] {
+  return companyTypes.some((one) => one === type)
+}
 
 const told = {
   timestamp: Timestamp,
@@ -59,14 +65,14 @@ const told = {
 
 /** The body of a callback about a dispatch. */
 export const DispatchCallback = Type.Object({
-  type: Type.Enum(callbackTypes.filter((type) => type !== companyType && !isBatchType(type))),
+  type: Type.Enum(callbackTypes.filter((type) => !isCompanyType(type) && !isBatchType(type))),
   ...told,
   data: DispatchView
 }, { title: 'DispatchCallback', description: 'The dispatch at the time of the event.' })
 
 /** The body of a callback about the company itself. */
 export const CompanyCallback = Type.Object({
-  type: Type.Literal(companyType),
+  type: Type.Literal('company.credits_low'),
   ...told,
   data: Type.Object({
     companyId: Type.Integer(),
@@ -75,6 +81,24 @@ export const CompanyCallback = Type.Object({
     lowCredit: Type.Integer({ description: 'The threshold: fewer credits than this are free.' })
   })
 }, { title: 'CompanyCallback' })
+
+/** The body of a callback about a budget of the company. */
+export const BudgetCallback = Type.Object({
+  type: Type.Literal('company.budget_reached'),
+  ...told,
+  data: Type.Object({
+    companyId: Type.Integer(),
+    budgetId: Uuid,
+    scope: Type.Enum(['company', 'user', 'key'], { description: 'Whose budget it is.' }),
+    subject: Type.String({ description: 'The number of the user or the id of the API key; empty for the company.' }),
+    unit: Type.Enum(['credits', 'dispatches']),
+    amount: Type.Integer({ minimum: 0 }),
+    used: Type.Integer({ minimum: 0 }),
+    percent: Type.Enum([80, 100], { description: 'How much of the amount is used.' }),
+    hardStop: Type.Boolean({ description: 'Nothing is sent beyond it.' }),
+    month: Type.String({ pattern: '^\\d{4}-\\d{2}$', examples: ['2026-11'] })
+  })
+}, { title: 'BudgetCallback' })
 
 /** The body of a callback about a batch. */
 export const BatchCallback = Type.Object({ type: Type.Enum(batchTypes), ...told, data: BatchView }, { title: 'BatchCallback' })

@@ -18,6 +18,13 @@ export const errorTable = {
       'the request with the new token; or send e-mail address and password with Basic.'
   },
   insufficient_credits: { status: 402, when: 'The free credits of the company do not cover the price of the dispatch.' },
+  budget_exceeded: {
+    status: 402,
+    when: 'A monthly budget of the company, the user or the API key that is a hard stop does not cover the dispatch. Nothing was sent. ' +
+      'Before 1.1.0 it is an `insufficient_credits`.',
+    since: '1.1.0',
+    before: 'insufficient_credits'
+  },
   forbidden: { status: 403, when: 'A bad login, a disabled user, or a permission that the user does not have.' },
   https_required: { status: 403, when: 'The request came over plain HTTP, which is not served.' },
   template_not_found: { status: 404, when: 'The template does not exist, or belongs to another company.' },

@@ -5,15 +5,17 @@ import { requireSender } from '../access/permissions.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
 import { DispatchError, presentable, refusal } from '../contract/errors.ts'
 import type { DryRunView, ValidationResponse } from '../contract/response.ts'
+import { isSince, usualVersion } from '../contract/versions.ts'
 import type { DispatchRequest } from '../requests/request.ts'
 import type { Database } from '../store/db/database.ts'
 import { type DispatchRecord, findDispatch, findIdempotencyKey } from '../store/dispatch/dispatch-views.ts'
 import { IdempotencyKeyTaken, type NewDispatch } from '../store/dispatch/dispatches.ts'
+import { requireBudget } from '../store/tenants/budgets.ts'
 import type { DispatchCommand } from './command.ts'
 import type { PipelineDependencies } from './dependencies.ts'
 import { keepFiles } from './enclosures.ts'
 import { createExplanation, type Explain } from './plan/explain.ts'
-import { createPlanner, type Planner, type PlannerOptions, validationOf } from './plan/plan.ts'
+import { createPlanner, type DispatchPlan, type Planner, type PlannerOptions, validationOf } from './plan/plan.ts'
 import { createDispatchActions, type DispatchActions } from './recover/dispatch-actions.ts'
 import { resultOf, type RunResult } from './respond/result.ts'
 import { dryRunOf } from './run/dry-run.ts'
@@ -74,7 +76,18 @@ async function validate (dependencies: PipelineDependencies, planner: Planner, c
   const plan = await planInTime(planner.plan(command, request))
   const answer = validationOf(plan, await rehearse(dependencies, plan, command, { extent: 'everything' }), command.version)
   refuseIfStrict(command, answer.warnings)
+  await checkBudget(dependencies, command, plan)
   return answer
+}
+
+/** Budgets came with 1.1.0: before, a validation tells nothing of what a dispatch costs. */
+async function checkBudget (
+  { database }: PipelineDependencies,
+  { actor: { companyId, userId, key }, version = usualVersion }: DispatchCommand,
+  { test, steps }: DispatchPlan
+): Promise<void> {
+  if (test || !isSince('1.1.0', version)) return
+  await requireBudget(database, { companyId, userId, keyId: key?.id }, steps.reduce((sum, { price }) => sum + price, 0))
 }
 
 function refuseIfStrict ({ strict }: DispatchCommand, warnings: readonly Problem[]): void {

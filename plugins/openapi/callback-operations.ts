@@ -1,5 +1,6 @@
-import { BatchCallback, type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf, deliveryServices, deliveryStatusesOf,
-  DispatchCallback, isBatchType, isSince, sinceOf, TestCallback, testType, toldStatuses, type Version } from '@dispatch/core'
+import { BatchCallback, BudgetCallback, type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf, deliveryServices,
+  deliveryStatusesOf, DispatchCallback, isBatchType, isSince, sinceOf, TestCallback, testType, toldStatuses,
+  type Version } from '@dispatch/core'
 import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
 import { withExamples } from './examples.ts'
 
@@ -21,8 +22,9 @@ export function callbackOperations (components: Components): Record<string, Open
   const ofDispatch = body('DispatchCallback', DispatchCallback)
   const ofCompany = body('CompanyCallback', CompanyCallback)
   const ofBatch = body('BatchCallback', BatchCallback)
-  const bodyOf = (type: CallbackType): OpenApiObject =>
-    type === CompanyCallback.properties.type.const ? ofCompany : isBatchType(type) ? ofBatch : ofDispatch
+  const ofBudget = body('BudgetCallback', BudgetCallback)
+  const own: Partial<Record<CallbackType, OpenApiObject>> = { 'company.credits_low': ofCompany, 'company.budget_reached': ofBudget }
+  const bodyOf = (type: CallbackType): OpenApiObject => own[type] ?? (isBatchType(type) ? ofBatch : ofDispatch)
   const responses = Object.fromEntries(
     Object.entries(answers).map(([status, { name, description }]) => [status, addComponent(components, 'responses', name, { description })])
   )
@@ -94,5 +96,6 @@ const summaries = {
   'batch.finished': 'All rows of a batch have ended.',
   'batch.cancelled': 'A batch was cancelled.',
   'batch.refused': 'A batch was refused: nothing of it is sent.',
+  'company.budget_reached': 'Of a monthly budget of the company 80 or 100 % are used.',
   'company.credits_low': 'The free credits of the company are below its threshold.'
 } as Record<CallbackType, string>

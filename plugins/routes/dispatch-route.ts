@@ -12,6 +12,7 @@ const late = ['provider_unavailable', 'timeout'] as const
 export const dispatchErrors = [
   ...validationErrors,
   'insufficient_credits',
+  'budget_exceeded',
   'idempotency_in_progress',
   'idempotency_key_reused',
   'provider_error',

@@ -161,6 +161,13 @@ const onBatch = (id: string, action: string, by: Login): Promise<Answer> => send
 const suppressed = async (by: Login): Promise<string> =>
   (await send('POST', '/api/v1/suppressions', { body: { channel: 'email', address: `${randomUUID()}@example.com` } }, by)).body.id
 
+/** A budget that is far away, in the place of the one before. */
+async function budget (by: Login): Promise<Answer> {
+  for (const { id } of (await send('GET', '/api/v1/budgets', {}, by)).body.data) await send('DELETE', `/api/v1/budgets/${id}`, {}, by)
+  return send('POST', '/api/v1/budgets', { body: { scope: 'company', unit: 'credits', amount: 1_000_000, hardStop: false } }, by)
+}
+const budgetId = async (by: Login): Promise<string> => (await budget(by)).body.id
+
 /** Every operation that changes something. */
 const changes: Record<string, Change> = {
   'POST /api/v1/dispatches/{id}/retry': {
@@ -227,6 +234,15 @@ const changes: Record<string, Change> = {
   'DELETE /api/v1/suppressions/{id}': {
     send: async (by) => send('DELETE', `/api/v1/suppressions/${await suppressed(by)}?why=test`, {}, by),
     action: 'suppression.removed'
+  },
+  'POST /api/v1/budgets': { send: budget, action: 'budget.added' },
+  'PUT /api/v1/budgets/{id}': {
+    send: async (by) => send('PUT', `/api/v1/budgets/${await budgetId(by)}`, { body: { amount: 2_000_000, hardStop: false } }, by),
+    action: 'budget.changed'
+  },
+  'DELETE /api/v1/budgets/{id}': {
+    send: async (by) => send('DELETE', `/api/v1/budgets/${await budgetId(by)}`, {}, by),
+    action: 'budget.removed'
   },
   'PUT /api/v1/suppressions/templates/{id}': {
     send: (by) => send('PUT', '/api/v1/suppressions/templates/1', { body: { reasons: ['manual'] } }, by),
@@ -613,7 +629,7 @@ const lastEntry = async (): Promise<string> =>
 const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked', 'callback-endpoint.tested']
 /** What leaves no other row than its entry, because it takes one away. */
 const removing = ['single-sign-on.removed', 'link-mail.removed', 'invitation.withdrawn', 'asset.deleted', 'session.ended',
-  'adapter.removed', 'contact.removed', 'connection.removed', 'oauth-app.removed', 'suppression.removed']
+  'adapter.removed', 'contact.removed', 'connection.removed', 'oauth-app.removed', 'suppression.removed', 'budget.removed']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {

@@ -71,7 +71,7 @@ export class AccessError extends DispatchError<'unauthorized' | 'fresh_proof_req
 export class NotFoundError extends DispatchError<'not_found' | 'template_not_found' | 'unknown_service' | 'unknown_chain'> {}
 /** The state of things does not allow it. */
 export class ConflictError extends DispatchError<'conflict' | 'consent_required' | 'document_expired'> {}
-export class CreditsError extends DispatchError<'insufficient_credits'> {}
+export class CreditsError extends DispatchError<'insufficient_credits' | 'budget_exceeded'> {}
 /** The provider refused it, or none can do it. */
 export class ProviderError extends DispatchError<
   'provider_error' | 'authentication_error' | 'configuration_missing' | 'distant_service_error'
@@ -138,7 +138,7 @@ const kinds = [
   kind(AccessError, { unauthorized: 'not', fresh_proof_required: 'not', forbidden: 'not', https_required: 'not' }),
   kind(NotFoundError, { not_found: 'not', template_not_found: 'not', unknown_service: 'not', unknown_chain: 'not' }),
   kind(ConflictError, { conflict: 'not', consent_required: 'not', document_expired: 'not' }),
-  kind(CreditsError, { insufficient_credits: 'not' }),
+  kind(CreditsError, { insufficient_credits: 'not', budget_exceeded: 'not' }),
   kind(ProviderError, { provider_error: 'not', authentication_error: 'not', configuration_missing: 'not', distant_service_error: 'not' }),
   kind(PartialDispatchError, { partially_dispatched: 'part' }),
   kind(BusyError, { rate_limited: 'not', service_unavailable: 'not', provider_unavailable: 'not', idempotency_in_progress: 'unknown' }),

@@ -70,6 +70,7 @@ const migrations: Migrations = {
   '090-state-expiry': () => import('../migrations/090-state-expiry.ts'),
   '091-schedules': () => import('../migrations/091-schedules.ts'),
   '092-endpoint-pauses': () => import('../migrations/092-endpoint-pauses.ts'),
+  '095-budgets': () => import('../migrations/095-budgets.ts'),
   '100-settings-forms': () => import('../migrations/100-settings-forms.ts')
 }
 

@@ -328,6 +328,23 @@ export type Tables = {
     warning: Generated<'armed' | 'due' | 'told'>
     warnings: Generated<number>
   }
+  budgets: {
+    company_id: number
+    budget_id: string
+    scope: 'company' | 'user' | 'key'
+    subject: string
+    unit: 'credits' | 'dispatches'
+    amount: ColumnType<string, number>
+    hard: boolean
+    created_at: Date
+  }
+  budget_use: {
+    company_id: number
+    budget_id: string
+    month: Date
+    used: ColumnType<string, number>
+    told: Generated<number>
+  }
   ledger: {
     entry_id: Generated<string>
     company_id: number

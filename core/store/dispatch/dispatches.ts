@@ -7,6 +7,7 @@ import { callFunction } from '../db/database-functions.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { hasCode } from '../db/own-codes.ts'
 import type { EventActor, Schedule, StepCandidate } from '../db/schema.ts'
+import { exceededOf } from '../tenants/budgets.ts'
 import { documentRow, type NewDocument } from './documents.ts'
 import type { DispatchStart } from './lease.ts'
 import { callingEvent } from './steps.ts'
@@ -173,7 +174,7 @@ export function hasFreeCredits (companyId: number, price: number): RawBuilder<bo
 
 /**
  * Runs a transaction that holds credits. Throws `insufficient_credits` where the commit fails because other dispatches took them first; the
- * price in its message is read after that.
+ * price in its message is read after that; `budget_exceeded` where a hard budget does not cover it.
  */
 export async function withCreditCheck<T> (
   database: Database,
@@ -183,6 +184,7 @@ export async function withCreditCheck<T> (
   try {
     return await transaction()
   } catch (error) {
+    if (hasCode(error, 'DC429')) throw await exceededOf(database, asked.company_id, error)
     throw hasCode(error, 'DC402') ? await shortOf(database, asked.company_id, asked.price) : error
   }
 }

@@ -131,6 +131,7 @@ export const french: Readonly<Record<string, string>> = {
   unauthorized: 'Vous n’êtes pas connecté.',
   fresh_proof_required: 'Il faut prouver de nouveau que c’est vous.',
   insufficient_credits: 'Il n’y a pas assez de crédits.',
+  budget_exceeded: 'Un budget mensuel ne le couvre pas.',
   forbidden: 'Vous n’avez pas le droit de le faire.',
   https_required: 'La connexion n’est pas chiffrée.',
   template_not_found: 'Ce modèle n’existe pas.',

@@ -12,7 +12,7 @@ await t.test('the words and statuses are those of the specification and the cont
   t.strictSame(Object.fromEntries(Object.entries(statuses).map(([status, words]) => [status, words.toSorted()])), {
     400: ['unsupported_version', 'validation_error'],
     401: ['fresh_proof_required', 'unauthorized'],
-    402: ['insufficient_credits'],
+    402: ['budget_exceeded', 'insufficient_credits'],
     403: ['forbidden', 'https_required'],
     404: ['not_found', 'template_not_found', 'unknown_chain', 'unknown_service'],
     409: ['conflict', 'consent_required', 'document_expired', 'idempotency_in_progress'],

@@ -107,6 +107,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/suppressions/templates': () => admin('/suppressions/templates'),
   '/templates/:id/edit': ({ templateIds: [id] }) => own(`/templates/${String(id)}/edit`),
   '/usage': () => admin('/usage', '/usage?period=day', '/usage?period=year&test=true'),
+  '/usage/budgets': () => admin('/usage/budgets'),
   '/templates/new': () => admin('/templates/new', '/templates/new?from=1')
 }
 

@@ -1,25 +1,49 @@
 import { defineFeature, service } from '@dispatch/plugins/feature'
 import { pages } from './pages/pages.ts'
 import { routes } from './routes/routes.ts'
+import { budgets, createBudgets, workOnBudgets } from './service/budgets.ts'
 import { createUsage, usage, workOnUsage } from './service/usage.ts'
 import { fillUsage } from './store/isolation.ts'
 import { words as en } from './words.en.ts'
 import { words as fr } from './words.fr.ts'
 
 const reading = { scopes: ['read_all'], everyService: true } as const
+const changing = { roles: ['admin'], scopes: ['configuration'], everyService: true } as const
 
-/** What companies send, and what became of it: counted by the hour, beside requests. */
+/** What companies send, and what became of it: counted by the hour, beside requests. And how much may be used in a month. */
 export default defineFeature({
   name: 'usage',
-  needs: { ...service('config', 'database', 'log'), usage },
-  provides: (provide) => [provide(usage, ({ config: { retentionDays }, database }) => createUsage({ database, retentionDays }))],
+  needs: { ...service('config', 'database', 'linkMail', 'log', 'newId', 'now', 'outbox'), usage, budgets },
+  provides: (provide) => [
+    provide(usage, ({ config: { retentionDays }, database }) => createUsage({ database, retentionDays })),
+    provide(budgets,
+      ({ config: { publicUrl }, database, linkMail, log, newId, now, outbox }) =>
+        createBudgets({ database, linkMail, log, newId, now, outbox, publicUrl }))
+  ],
   tables: { usage_hours: 'company', usage_marks: 'service' },
   migrations: { 'usage/001-usage': () => import('./migrations/001-usage.ts') },
   routes,
   before: 'listProviders',
-  permissions: { readUsage: reading, exportUsage: reading },
+  permissions: {
+    readUsage: reading,
+    exportUsage: reading,
+    listBudgets: reading,
+    addBudget: changing,
+    changeBudget: changing,
+    removeBudget: changing
+  },
   pages,
   menu: [{ section: 'usage', path: '/console/usage', label: { en: en.usage, fr: fr.usage }, after: 'dispatches' }],
-  work: ({ log, usage: counted }) => workOnUsage(counted, log),
+  audit: {
+    'budget.added': { en: en.auditBudgetAdded, fr: fr.auditBudgetAdded },
+    'budget.changed': { en: en.auditBudgetChanged, fr: fr.auditBudgetChanged },
+    'budget.removed': { en: en.auditBudgetRemoved, fr: fr.auditBudgetRemoved }
+  },
+  work ({ log, usage: counted, budgets: told }) {
+    const work = new AsyncDisposableStack()
+    work.use(workOnUsage(counted, log))
+    work.use(workOnBudgets(told, log))
+    return work
+  },
   isolation: fillUsage
 })

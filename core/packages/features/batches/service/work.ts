@@ -174,8 +174,9 @@ export function workOnBatches ({ accounts, config, database, log, newId, outbox,
       return handed
     } catch (error) {
       // Nothing of what was held for others is given back: the batch waits for credits.
-      if (wordOf(error) === 'insufficient_credits') {
-        await pause(batch, 'insufficient_credits', error instanceof Error ? error.message : '')
+      const word = wordOf(error)
+      if (word === 'insufficient_credits' || word === 'budget_exceeded') {
+        await pause(batch, word, error instanceof Error ? error.message : '')
         return { number, from: 'handing', to: 'waiting' }
       }
       const change = failedRow(batch, row, error, 'handing')

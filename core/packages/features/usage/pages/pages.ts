@@ -1,7 +1,8 @@
 import { choiceField, fill, folded, type Html, html, isFiltered, optionsFor, page, type Query, readFilter, withQuery,
   wordFor } from '@dispatch/plugins/console'
-import type { FastifyPluginCallback } from 'fastify'
+import type { FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
 import type { Period, UsageRow, UsageView } from '../contract/usage.ts'
+import { budgetPages } from './budgets.ts'
 import { byProvider, byTime, deliveries, failures, type Names } from './parts.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
@@ -22,7 +23,7 @@ const views: Readonly<Record<string, { days: number, per: Period }>> = {
 }
 
 /** What the company has sent, as charts beside tables. */
-export const pages: FastifyPluginCallback = (app, _options, done) => {
+const usagePages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/usage', async (request, reply) => {
     const visit = visitOf(request)
     return reply.page(await view(visit, readFilter(request.query, fields)))
@@ -43,6 +44,12 @@ export const pages: FastifyPluginCallback = (app, _options, done) => {
     }).send(await visitOf(request).api.stream(withQuery(`${apiPath}/export`, { ...query, by: 'service,provider,user' }), gone.signal))
   })
   done()
+}
+
+/** Usage and budgets. */
+export const pages: FastifyPluginAsync = async (app) => {
+  await app.register(usagePages)
+  await app.register(budgetPages)
 }
 
 /** What the API is asked for, from the start of a whole day or month on, and how long each bar lasts. */
@@ -76,7 +83,9 @@ ${byProvider(scope, rows)}
 ${deliveries(scope, rows)}
 ${failures(scope, rows)}`
   }
-<p><a href="${withQuery(`${at}/usage.csv`, filter)}">${words.export}</a> <span class="quiet">${
+<p><a href="${at}/budgets">${words.budgets}</a> · <a href="${
+    withQuery(`${at}/usage.csv`, filter)
+  }">${words.export}</a> <span class="quiet">${
     times.countedAt === null
       ? words.usageNotCounted
       : fill(words.usageCounted, { time: `${times.countedAt.slice(0, 16).replace('T', ' ')} UTC` })
@@ -120,8 +129,8 @@ ${
       none: words.testsNone,
       options: [{ value: 'true', label: words.testsOnly }]
     })
-  }</div>
-<div class="actions"><button>${words.show}</button></div></form>`
+  }
+<div class="actions"><button>${words.show}</button></div></div></form>`
 }
 
 /** What a service is called. */

@@ -1,48 +1,11 @@
-import { contentDisposition } from '@dispatch/plugins/routes'
-import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { UsageQuery, UsageView } from '../contract/usage.ts'
-import { asCsv } from '../service/csv.ts'
+import type { FastifyPluginAsync } from 'fastify'
+import type { Budgets } from '../service/budgets.ts'
 import type { Usage } from '../service/usage.ts'
+import { budgetRoutes } from './budgets.ts'
+import { usageRoutes } from './usage.ts'
 
-const tags = ['Usage']
-const File = {
-  description: 'CSV with a heading: the columns of a row (`UsageRow`), and one for each kind of failure and delivery status.',
-  content: { 'text/csv': { schema: { type: 'string' } } }
-}
-
-/** What a company has used. */
-export const routes: FastifyPluginCallbackTypebox<{ usage: Usage }> = (app, { usage }, done) => {
-  app.get<{ Querystring: UsageQuery }>('/api/v1/usage', {
-    config: { errors: ['validation_error'] },
-    schema: {
-      operationId: 'readUsage',
-      tags,
-      summary: 'Tells what the company has sent, and what became of it.',
-      description: 'Counted within a minute or two, by the hour (UTC) in which dispatches were created. Counts stay when dispatches are ' +
-        'forgotten; by metadata those are counted that are stored.',
-      querystring: UsageQuery,
-      response: { 200: UsageView }
-    }
-  }, async ({ actor, query }) => await usage.read(actor, query))
-
-  app.get<{ Querystring: UsageQuery }>('/api/v1/usage/export', {
-    config: { errors: ['validation_error'] },
-    schema: {
-      operationId: 'exportUsage',
-      tags,
-      summary: 'Downloads the same as CSV.',
-      querystring: UsageQuery,
-      response: { 200: File }
-    }
-  }, async ({ actor, query }, reply) => {
-    const { data } = await usage.read(actor, query)
-    const metadata = query.by?.split(',').find((name) => name.startsWith('metadata.'))?.slice('metadata.'.length)
-    return reply.headers({
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': contentDisposition('usage.csv'),
-      'x-content-type-options': 'nosniff',
-      'cache-control': 'no-store'
-    }).send(asCsv(data, metadata))
-  })
-  done()
+/** What a company has used, and how much may be used. */
+export const routes: FastifyPluginAsync<{ usage: Usage, budgets: Budgets }> = async (app, { usage, budgets }) => {
+  await app.register(usageRoutes, { usage })
+  await app.register(budgetRoutes, { budgets })
 }

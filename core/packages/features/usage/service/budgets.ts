@@ -1,0 +1,149 @@
+import { type Actor, addBudget, asOwner, type AuditAuthor, type Budget, changeBudget, type Database, DispatchError, type DueBudget,
+  type LinkMail, listBudgets, listCompaniesToTell, listDueBudgets, type Log, noteAudit, noteTold, type Outbox, refusal, removeBudget,
+  runEvery } from '@dispatch/core'
+import { token } from '@dispatch/plugins/feature'
+import { hash } from 'node:crypto'
+import { type BudgetBody, type BudgetChanges, type BudgetView, mostBudgets } from '../contract/budgets.ts'
+import { isKnown, listAdmins, notifyUrlOf } from '../store/people.ts'
+import { words as en } from '../words.en.ts'
+import { words as fr } from '../words.fr.ts'
+
+type By = { actor: Actor, author: AuditAuthor }
+
+/** What companies, their users and their keys may use in a month. */
+export type Budgets = {
+  list: (companyId: number) => Promise<BudgetView[]>
+  /** Throws `conflict` where there is one for the same, and `validation_failed` for a user or a key that the company has not. */
+  add: (by: By, body: BudgetBody) => Promise<BudgetView>
+  /** Undefined where there is no such budget. */
+  change: (by: By, id: string, changes: BudgetChanges) => Promise<BudgetView | undefined>
+  remove: (by: By, id: string) => Promise<boolean>
+  /** Tells companies whose budgets have reached 80 or 100 %. */
+  tell: () => Promise<void>
+}
+
+export const budgets = token<Budgets>('budgets')
+
+/** Milliseconds between two looks for what is to be told. */
+const tellEvery = 15_000
+
+type Options = {
+  database: Database
+  linkMail: Pick<LinkMail, 'offered' | 'message'>
+  outbox: Pick<Outbox, 'tell'>
+  log: Log
+  publicUrl: string
+  newId: () => string
+  now: () => Date
+}
+
+export function createBudgets ({ database, linkMail, outbox, log, publicUrl, newId, now }: Options): Budgets {
+  async function find (companyId: number, id: string): Promise<BudgetView | undefined> {
+    return (await listBudgets(database, companyId)).map(viewOf).find((budget) => budget.id === id)
+  }
+
+  /** A mail for each admin: a budget, a month and a part of it have one mail each, however often it is tried. */
+  async function mail (companyId: number, due: readonly DueBudget[]): Promise<void> {
+    if (!await linkMail.offered()) return
+    for (const { userId, email: to, language } of await listAdmins(database, companyId)) {
+      const words = language === 'fr' ? fr : en
+      for (const { budgetId, month, percent, unit, amount, used, hard, scope } of due) {
+        const facts = { percent, used, amount, unit: words[`budgetUnit_${unit}`], month, whose: words[`budgetScope_${scope}`] }
+        const text = [words.budgetMail, ...hard && percent === 100 ? [words.budgetMailStop] : []].map((sentence) => fill(sentence, facts))
+        const dispatchId = idOf([companyId, budgetId, month, percent, userId])
+        const subject = fill(words.budgetMailSubject, facts)
+        await linkMail.message({ dispatchId, to, companyId, subject, text, url: `${publicUrl}/console/usage/budgets` })
+      }
+    }
+  }
+
+  return {
+    list: async (companyId) => (await listBudgets(database, companyId)).map(viewOf),
+
+    async add ({ actor: { companyId }, author }, { scope, subject = '', unit, amount, hardStop: hard }) {
+      if ((scope === 'company') !== (subject === '') || scope !== 'company' && !await isKnown(database, companyId, { scope, subject })) {
+        const message = scope === 'company' ? 'A budget of the company has none.' : `The company has no ${scope} of this kind.`
+        throw refusal('validation_failed', [{ path: '/subject', code: 'subject', message }])
+      }
+      if ((await listBudgets(database, companyId)).length >= mostBudgets) {
+        throw new DispatchError('conflict', `A company has at most ${mostBudgets} budgets: remove one first.`)
+      }
+      const budgetId = newId()
+      const added = await database.company(companyId, async (queries) => {
+        await noteAudit(queries, change(companyId, author, 'budget.added', budgetId))
+        return addBudget(database, await asOwner(queries), companyId, { budgetId, scope, subject, unit, amount, hard })
+      })
+      if (!added) throw new DispatchError('conflict', 'There is such a budget already: change that one.')
+      const view = await find(companyId, budgetId)
+      if (view === undefined) throw new DispatchError('conflict', 'The budget was removed meanwhile.')
+      return view
+    },
+
+    async change ({ actor: { companyId }, author }, budgetId, { amount, hardStop: hard }) {
+      const changed = await database.company(companyId, async (queries) => {
+        if (!await changeBudget(queries, companyId, { budgetId, amount, hard })) return false
+        await noteAudit(queries, { ...change(companyId, author, 'budget.changed', budgetId), facts: { amount, hardStop: hard } })
+        return true
+      })
+      return changed ? await find(companyId, budgetId) : undefined
+    },
+
+    async remove ({ actor: { companyId }, author }, budgetId) {
+      return database.company(companyId, async (queries) => {
+        if (!await removeBudget(queries, companyId, budgetId)) return false
+        await noteAudit(queries, change(companyId, author, 'budget.removed', budgetId))
+        return true
+      })
+    },
+
+    async tell () {
+      for (const companyId of await listCompaniesToTell(database)) {
+        try {
+          // First the mails, of which a repeated one is not sent again: whatever happens in between, each admin gets it once.
+          await mail(companyId, await listDueBudgets(database, companyId))
+        } catch (err) {
+          log.warn({ err, companyId }, 'admins were not told of a budget by mail')
+        }
+        await noteTold(database, companyId, async (queries, due) => {
+          const { budgetId, scope, subject, unit, amount, used, percent, hard: hardStop, month } = due
+          const data = { companyId, budgetId, scope, subject, unit, amount, used, percent, hardStop, month }
+          const url = await notifyUrlOf(queries, companyId)
+          await outbox.tell(queries, companyId, { type: 'company.budget_reached', data, ...url === null ? {} : { url } })
+        })
+      }
+    }
+  }
+
+  function change (companyId: number, author: AuditAuthor, action: string, id: string) {
+    return { companyId, author, at: now(), action, object: { kind: 'budget', id } }
+  }
+}
+
+/** Tells of budgets every 15 seconds. */
+export function workOnBudgets ({ tell }: Budgets, log: Log): AsyncDisposable {
+  const telling = runEvery(tellEvery, tell, (err) => {
+    log.warn({ err }, 'companies were not told of budgets')
+  })
+  return { [Symbol.asyncDispose]: telling.close }
+}
+
+const viewOf = ({ budgetId: id, scope, subject, unit, amount, hard: hardStop, used }: Budget): BudgetView => ({
+  id,
+  scope,
+  subject: subject === '' ? null : subject,
+  unit,
+  amount,
+  hardStop,
+  used
+})
+
+/** The same UUID for the same facts (RFC 9562, 5.8). */
+function idOf (facts: readonly (string | number)[]): string {
+  const digits = hash('sha256', JSON.stringify(facts)).slice(0, 32)
+  const [a, b, c, d, e] = [digits.slice(0, 8), digits.slice(8, 12), digits.slice(13, 16), digits.slice(17, 20), digits.slice(20, 32)]
+  return `${a}-${b}-8${c}-8${d}-${e}`
+}
+
+function fill (sentence: string, facts: Readonly<Record<string, string | number>>): string {
+  return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(facts[name] ?? ''))
+}

@@ -1,0 +1,171 @@
+import { type RawBuilder, sql } from 'kysely'
+import { DispatchError } from '../../contract/errors.ts'
+import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
+import { firstIdAt, skew } from '../dispatch/dispatch-search.ts'
+
+/** Whose budget it is. */
+export const budgetScopes = ['company', 'user', 'key'] as const
+export type BudgetScope = typeof budgetScopes[number]
+
+/** What is counted: credits that are charged or held, or dispatches that were begun and are no tests. */
+export const budgetUnits = ['credits', 'dispatches'] as const
+export type BudgetUnit = typeof budgetUnits[number]
+
+/** How much may be used in a month (UTC). `subject`: the number of the user or the id of the key, '' for the company. */
+export type NewBudget = { budgetId: string, scope: BudgetScope, subject: string, unit: BudgetUnit, amount: number, hard: boolean }
+
+/** `used`: in this month. */
+export type Budget = NewBudget & { used: number }
+
+/** The dispatches of whom a budget counts. */
+type Sender = { companyId: number, userId: number, keyId?: string | undefined }
+
+type BudgetRow = { budgetId: string, scope: BudgetScope, subject: string, unit: BudgetUnit, amount: string, hard: boolean, used: string }
+
+const monthAt = ({ now }: Pick<Database, 'now'>): RawBuilder<Date> => sql<Date>`date_trunc('month', ${now} at time zone 'UTC')::date`
+
+const selected = (database: Pick<Database, 'now'>, companyId: number): RawBuilder<unknown> =>
+  sql`select budgets.budget_id as "budgetId", scope, subject, unit, amount, hard, coalesce(used, 0) as used
+    from budgets left join budget_use on budget_use.company_id = budgets.company_id and budget_use.budget_id = budgets.budget_id
+      and month = ${monthAt(database)}
+    where budgets.company_id = ${companyId}`
+
+const budgetOf = ({ amount, used, ...row }: BudgetRow): Budget => ({ ...row, amount: Number(amount), used: Number(used) })
+
+/** The budgets of a company, with what is used of them in this month. */
+export async function listBudgets (database: Database, companyId: number): Promise<Budget[]> {
+  return database.company(companyId, async (queries) => {
+    const { rows } = await sql<BudgetRow>`${selected(database, companyId)} order by scope, subject, unit`.execute(queries)
+    return rows.map(budgetOf)
+  })
+}
+
+/**
+ * Adds a budget, with what was used in this month before; answers false where there is one of this scope, subject and unit. Dispatches of
+ * the company that cost credits wait meanwhile.
+ */
+export async function addBudget (
+  { now }: Database,
+  queries: OwnerQueries,
+  companyId: number,
+  { budgetId, scope, subject, unit, amount, hard }: NewBudget
+): Promise<boolean> {
+  await sql`select from credits where company_id = ${companyId} for update`.execute(queries)
+  const { rows: [added] } = await sql<{ month: Date, time: Date }>`
+    insert into budgets (company_id, budget_id, scope, subject, unit, amount, hard, created_at)
+    values (${companyId}, ${budgetId}, ${scope}, ${subject}, ${unit}, ${amount}, ${hard}, ${now}) on conflict do nothing
+    returning date_trunc('month', created_at, 'UTC') as month`.execute(queries)
+  if (added === undefined) return false
+  const theirs = sql`dispatches.company_id = ${companyId} and dispatches.dispatch_id >= ${firstIdAt(added.month.getTime() - skew)}
+    and created_at >= ${added.month} and not test ${
+    scope === 'user'
+      ? sql`and user_id = ${Number(subject)}`
+      : scope === 'key'
+      ? sql`and exists (select from events where events.dispatch_id = dispatches.dispatch_id and kind = 'planned'
+        and actor->>'keyId' = ${subject})`
+      : sql``
+  }`
+  const used = unit === 'credits'
+    ? sql`select coalesce(sum(held + charged), 0) from dispatches join steps using (dispatch_id) where ${theirs}`
+    : sql`select count(*) from dispatches where ${theirs}`
+  await sql`insert into budget_use (company_id, budget_id, month, used)
+    values (${companyId}, ${budgetId}, (${added.month}::timestamptz at time zone 'UTC')::date, (${used}))`.execute(queries)
+  return true
+}
+
+/** Changes how much may be used; of the new amount the company is told again. Answers false where there is no such budget. */
+export async function changeBudget (
+  queries: CompanyQueries,
+  companyId: number,
+  { budgetId, amount, hard }: Pick<NewBudget, 'budgetId' | 'amount' | 'hard'>
+): Promise<boolean> {
+  const { rows } = await sql`update budgets set amount = ${amount}, hard = ${hard}
+    where company_id = ${companyId} and budget_id = ${budgetId} returning 1`.execute(queries)
+  await sql`update budget_use set told = least(told, case when used >= ${amount} then 100 when used * 5 >= ${amount}::bigint * 4 then 80 else 0 end)
+    where company_id = ${companyId} and budget_id = ${budgetId}`.execute(queries)
+  return rows.length > 0
+}
+
+/** Answers false where there is no such budget. */
+export async function removeBudget (queries: CompanyQueries, companyId: number, budgetId: string): Promise<boolean> {
+  const { rows } = await sql`delete from budgets where company_id = ${companyId} and budget_id = ${budgetId} returning 1`.execute(queries)
+  return rows.length > 0
+}
+
+/** Throws `budget_exceeded` where a hard budget of the sender does not cover another dispatch of this price, in credits. */
+export async function requireBudget (database: Database, sender: Sender, price: number): Promise<void> {
+  const { companyId, userId, keyId = '' } = sender
+  const found = await database.company(companyId, async (queries) => {
+    const { rows: [row] } = await sql<BudgetRow>`${selected(database, companyId)} and hard
+      and (scope = 'company' or scope = 'user' and subject = ${String(userId)} or scope = 'key' and subject = ${keyId})
+      and coalesce(used, 0) + case unit when 'credits' then ${price}::bigint else 1 end > amount
+      and (unit <> 'credits' or ${price}::bigint > 0) limit 1`.execute(queries)
+    return row
+  })
+  if (found !== undefined) throw budgetExceeded(budgetOf(found))
+}
+
+/** The error of the database about a hard budget as one for the client. */
+export async function exceededOf (database: Database, companyId: number, error: unknown): Promise<DispatchError> {
+  const id = error instanceof Error && 'detail' in error ? String(error.detail) : ''
+  const found = await database.company(companyId, async (queries) => {
+    const { rows: [row] } = await sql<BudgetRow>`${selected(database, companyId)} and budgets.budget_id::text = ${id}`.execute(queries)
+    return row
+  })
+  return found === undefined
+    ? new DispatchError('budget_exceeded', 'A monthly budget does not cover it.')
+    : budgetExceeded(budgetOf(found))
+}
+
+const owners: Readonly<Record<BudgetScope, string>> = { company: 'the company', user: 'this user', key: 'this API key' }
+
+function budgetExceeded ({ scope, unit, amount, used }: Budget): DispatchError {
+  return new DispatchError('budget_exceeded',
+    `The monthly budget of ${owners[scope]} does not cover it: ${used} of ${amount} ${unit} are used. Nothing was sent.`)
+}
+
+/** A budget of which a company is to be told, because this part of it is used, in percent. */
+export type DueBudget = Budget & { month: string, percent: number }
+
+/** The companies that are to be told of budgets: 80 or 100 % of one is used, and they were not told of that. */
+export async function listCompaniesToTell (database: Database): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`select distinct company_id as id from budget_use join budgets using (company_id, budget_id)
+    where month = ${monthAt(database)} and told < 100 and ${isDue} order by 1 limit 100`.execute(database.owner)
+  return rows.map(({ id }) => id)
+}
+
+const percent = sql<number>`case when used >= amount then 100 when used * 5 >= amount * 4 then 80 else 0 end`
+const isDue = sql<boolean>`told < ${percent}`
+
+/** The budgets of which a company is to be told. */
+export async function listDueBudgets (database: Database, companyId: number): Promise<DueBudget[]> {
+  return readDue(database, database.owner, companyId)
+}
+
+/**
+ * Notes that the company was told of what is used of its budgets; `also` tells of each, in the same transaction: of whatever several
+ * processes tell at once, one transaction does.
+ */
+export async function noteTold (
+  database: Database,
+  companyId: number,
+  also: (queries: OwnerQueries, due: DueBudget) => Promise<void>
+): Promise<void> {
+  await database.owner.transaction().execute(async (queries) => {
+    // Before the rows of budgets, as dispatches do.
+    await sql`select from credits where company_id = ${companyId} for update`.execute(queries)
+    for (const due of await readDue(database, queries, companyId)) {
+      await sql`update budget_use set told = ${due.percent} where company_id = ${companyId} and budget_id = ${due.budgetId}
+        and month = ${monthAt(database)}`.execute(queries)
+      await also(queries, due)
+    }
+  })
+}
+
+async function readDue (database: Database, queries: Database['owner'], companyId: number): Promise<DueBudget[]> {
+  const { rows } = await sql<BudgetRow & { month: string, percent: number }>`
+    select budget_id as "budgetId", to_char(month, 'YYYY-MM') as month, ${percent} as percent, used, scope, subject, unit, amount, hard
+    from budget_use join budgets using (company_id, budget_id)
+    where company_id = ${companyId} and month = ${monthAt(database)} and ${isDue} order by 1`.execute(queries)
+  return rows.map(({ month, percent: part, ...row }) => ({ ...budgetOf(row), month, percent: part }))
+}
