@@ -5,14 +5,14 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { compileValidator } from '../hooks/body-parsing.ts'
 import { traceparent } from '../hooks/trace-context.ts'
 
-const validationErrors = ['template_not_found', 'expectation_failed', 'suppressed', 'validation_failed', 'configuration_missing'] as const
+const validationErrors = ['template_not_found', 'expectation_failed', 'suppressed', 'validation_failed', 'configuration_missing',
+  'budget_exceeded'] as const
 /** The error of a validation that timed out, because the company's own template waited too long for a worker thread. */
 const late = ['provider_unavailable', 'timeout'] as const
 /** The errors that a client can cause with a dispatch. */
 export const dispatchErrors = [
   ...validationErrors,
   'insufficient_credits',
-  'budget_exceeded',
   'idempotency_in_progress',
   'idempotency_key_reused',
   'provider_error',

@@ -49,7 +49,7 @@ export const proposalsRoutes: FastifyPluginCallbackTypebox<{ proposals: Proposal
   app.post('/api/v1/proposals/:id/send', {
     config: {
       errors: ['validation_error', 'not_found', 'conflict', 'template_not_found', 'expectation_failed', 'validation_failed',
-        'configuration_missing', 'provider_unavailable', 'timeout', 'insufficient_credits', 'idempotency_in_progress']
+        'configuration_missing', 'provider_unavailable', 'timeout', 'insufficient_credits', 'budget_exceeded', 'idempotency_in_progress']
     },
     schema: {
       operationId: 'sendProposal',

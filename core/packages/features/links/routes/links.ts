@@ -10,7 +10,8 @@ type Named = { Params: { id: string } }
 type LinkQuery = Static<typeof LinkQuery>
 
 /** What can keep a mail from being dispatched. */
-const mailing = ['rate_limited', 'expectation_failed', 'validation_failed', 'configuration_missing', 'insufficient_credits'] as const
+const mailing = ['rate_limited', 'expectation_failed', 'validation_failed', 'configuration_missing', 'insufficient_credits',
+  'budget_exceeded'] as const
 
 /** Invitations, links for another password, and what the holder of such a link does. What holds a secret must not be cached. */
 export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app, { links }, done) => {

@@ -17,8 +17,8 @@ export function rowsOf (counted: readonly Counted[], asked: Asked): UsageRow[] {
       : [`${measure} ${name}`, group.measures]
     into.set(place, (into.get(place) ?? 0) + Number(of.count))
   }
-  return [...groups.values()].map((group) => rowOf(group, asked))
-    .sort((a, b) => (a.at ?? '').localeCompare(b.at ?? '') || b.dispatches - a.dispatches)
+  const ordered = [...groups].sort(([a], [b]) => a.localeCompare(b)).map(([, group]) => rowOf(group, asked))
+  return ordered.sort((a, b) => (a.at ?? '').localeCompare(b.at ?? '') || b.dispatches - a.dispatches)
 }
 
 function rowOf ({ of, measures, latencies }: Group, { by, metadata, per, service, provider }: Asked): UsageRow {
