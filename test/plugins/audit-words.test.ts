@@ -14,8 +14,8 @@ const joined = {
   proposal: ['sent', 'declined'],
   suppression: ['added', 'imported', 'removed', 'transactional']
 }
-/** Columns and events with such names. */
-const others = ['connection_requests.sealed']
+/** Columns, events and callbacks with such names. */
+const others = ['company.budget_reached', 'connection_requests.sealed']
 
 /** What the files of a folder note in the audit log. */
 function notedIn (pattern: string): string[] {
