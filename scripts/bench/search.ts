@@ -1,9 +1,11 @@
 /**
- * How long a page of the list of dispatches takes, by filter, and how long the counts take, of a company with a fifth of all dispatches and
- * of one with a few. `BENCH_STORED`: how many dispatches are stored; 1,000,000 unless set.
+ * How long a page of the list of dispatches takes, by filter, and how long the counts and the usage take, of a company with a fifth of all
+ * dispatches and of one with a few; and how long it takes to count the usage of all. `BENCH_STORED`: how many dispatches are stored;
+ * 1,000,000 unless set.
  */
 import { countDispatches, type Database, type DispatchFilter, listDispatches, openDatabase } from '@dispatch/core'
 import { sql } from 'kysely'
+import { createUsage } from '../../core/packages/features/usage/service/usage.ts'
 import { startChild } from './support/child.ts'
 import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
@@ -71,6 +73,16 @@ async function searchesOf (database: Database, { nth, companyId }: { nth: number
   for (const [name, filter] of Object.entries(filtersFor(some))) {
     rows[name] = row(await timesOf(times, (run) => listDispatches(database, companyId, filter(run), { limit: 25 })), wanted)
   }
+  const usage = createUsage({ database, retentionDays: 90 })
+  for (const query of [{ by: 'service,provider' }, { per: 'day' }, { by: 'service,provider,user,key', per: 'hour' }] as const) {
+    rows[`the usage of 30 days, ${Object.values(query).join(' per ')}`] = row(
+      await timesOf(times, () => usage.read({ companyId }, query)),
+      wanted
+    )
+  }
+  rows['the usage of a day by metadata'] = row(
+    await timesOf(5, () => usage.read({ companyId }, { by: 'metadata.orderId', from: new Date(Date.now() - day).toISOString() }))
+  )
   const now = Date.now()
   for (const days of [1, 31]) {
     const period = { from: new Date(now - days * day), to: new Date(now) }
@@ -88,6 +100,9 @@ await withBenchDatabase(async ({ url }, folder) => {
   const database = openDatabase({ connectionString: url }, { onError: () => undefined })
   const ids = await database.owner.selectFrom('companies').select('company_id as companyId').where('name', 'like', 'Bench %')
     .orderBy('company_id').execute()
+  const begun = performance.now()
+  await createUsage({ database, retentionDays: 90 }).count()
+  console.log(`The usage of ${stored} dispatches was counted in ${((performance.now() - begun) / 1000).toFixed(1)} s.`)
   for (const nth of [1, 2]) {
     const { companyId = NaN } = ids[nth - 1] ?? {}
     const { count } = await database.owner.selectFrom('dispatches').select(sql<string>`count(*)`.as('count'))

@@ -1,15 +1,14 @@
-import { choiceField, fill, folded, type Html, html, isFiltered, optionsFor, page, type Query, readFilter, withQuery,
-  wordFor } from '@dispatch/plugins/console'
+import { choiceField, fill, folded, type Html, html, isFiltered, optionsFor, page, type Query, readFilter,
+  withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
 import type { Period, UsageRow, UsageView } from '../contract/usage.ts'
 import { budgetPages } from './budgets.ts'
-import { byProvider, byTime, deliveries, failures, type Names } from './parts.ts'
+import { byProvider, byTime, deliveries, failures, type Filter, type Names } from './parts.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 const at = '/console/usage'
 const apiPath = '/api/v1/usage'
 const fields = ['period', 'service', 'provider', 'test'] as const
-export type Filter = Readonly<Record<typeof fields[number], string>>
 
 /** In milliseconds. */
 const day = 86_400_000
@@ -132,6 +131,3 @@ ${
   }
 <div class="actions"><button>${words.show}</button></div></div></form>`
 }
-
-/** What a service is called. */
-export const serviceWord = (words: Words, service = ''): string => wordFor(words, 'service', service)

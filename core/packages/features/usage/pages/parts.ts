@@ -1,13 +1,15 @@
 import { fill, type Html, html, numberOf, table, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { Period, UsageRow } from '../contract/usage.ts'
 import { type Bar, columns, lines } from './chart.ts'
-import type { Filter } from './pages.ts'
 import type { Words } from './words.ts'
 
 /** What a provider is called, by its code. */
 export type Names = (code: string) => string
 
-/** What is looked at. */
+/** What is looked at: of which time, and what is left out. */
+export type Filter = Readonly<Record<'period' | 'service' | 'provider' | 'test', string>>
+
+/** What the parts of the page are made for. */
 type Scope = { words: Words, names: Names, filter: Filter, from: string, to: string }
 
 /** The address of the list of what a number counts. */
