@@ -20,6 +20,8 @@ const advice: Readonly<Record<ErrorWord, readonly [sent: Sent, todo: string]>> =
   fresh_proof_required: ['nothing',
     'Log in again with `POST /auth`, and repeat the request with the new token. No API key has such a proof.'],
   insufficient_credits: ['nothing', 'Ask the operators of the service for credits, then send the request again.'],
+  budget_exceeded: ['nothing',
+    'Wait for the next month (UTC), or ask an admin of the company for a higher budget: `GET /api/v1/budgets` has it.'],
   forbidden: ['nothing', 'The message says what is missing: a scope of the key, a service, a role, a permitted address.'],
   https_required: ['nothing', 'Send the request to the `https://` address. What went over plain HTTP was not secret: make a new key.'],
   template_not_found: ['nothing', 'Look at `GET /api/v1/templates`: ids of templates differ between companies and installations.'],
