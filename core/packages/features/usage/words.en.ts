@@ -48,6 +48,8 @@ export const words = {
   budgetHardHelp: 'What would go beyond it is refused, before anything is sent.',
   budgetChange: 'Change',
   budgetRemove: 'Remove',
+  budgetRemoved: 'The budget is removed.',
+  budgetUndo: 'Undo',
   budgetThisMonth: 'This month',
   budgetUsed: '{used} of {amount} {unit}',
   budgetFree: 'free',

@@ -50,6 +50,8 @@ export const words: Record<keyof typeof en, string> = {
   budgetHardHelp: 'Ce qui le dépasserait est refusé avant tout envoi.',
   budgetChange: 'Modifier',
   budgetRemove: 'Supprimer',
+  budgetRemoved: 'Le budget est supprimé.',
+  budgetUndo: 'Annuler la suppression',
   budgetThisMonth: 'Ce mois-ci',
   budgetUsed: '{used} sur {amount} {unit}',
   budgetFree: 'disponible',

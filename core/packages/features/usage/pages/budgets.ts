@@ -33,13 +33,34 @@ export const budgetPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   app.post<Named & Sent>('/usage/budgets/:id', async (request, reply) => {
-    const [{ api }, { body, params: { id } }] = [visitOf(request), request]
-    const path = `${apiPath}/${encodeURIComponent(id)}`
-    const changed = body.has('remove') ? await api.send('DELETE', path) : await api.send('PUT', path, factsIn(body))
+    const { body, params: { id } } = request
+    const changed = await visitOf(request).api.send('PUT', pathOf(id), factsIn(body))
     if (!changed.ok) throw new ApiRefused(changed)
     return reply.redirect(`${at}?saved=1`, 303)
   })
+
+  // What is removed can be set again as it was: what was used in the month counts then too.
+  app.post<Named>('/usage/budgets/:id/remove', { config: { confirms: 'undone' } }, async (request, reply) => {
+    const [visit, { params: { id } }] = [visitOf(request), request]
+    const { words, api } = visit
+    const budget = (await api.read<{ data: BudgetView[] }>(apiPath)).data.find((one) => one.id === id)
+    const removed = await api.send('DELETE', pathOf(id))
+    if (!removed.ok) throw new ApiRefused(removed)
+    return reply.page(
+      await view(visit, notice('good', html`<p>${words.budgetRemoved}</p>${budget === undefined ? html`` : undo(words, budget)}`))
+    )
+  })
   done()
+}
+
+const pathOf = (id: string): string => `${apiPath}/${encodeURIComponent(id)}`
+
+/** Sets a budget again that was removed. */
+function undo (words: Words, { scope, subject, unit, amount, hardStop }: BudgetView): Html {
+  const fields = { of: subject === null ? scope : `${scope} ${subject}`, unit, amount: String(amount), hardStop: String(hardStop) }
+  return html`<form method="post" action="${at}">${
+    Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+  }<button class="second">${words.budgetUndo}</button></form>`
 }
 
 function factsIn (body: URLSearchParams) {
@@ -87,7 +108,8 @@ function list (words: Words, data: readonly BudgetView[], { nameOf, isAdmin }: N
         fill(words.budgetAmountOf, { name: nameOf(budget) })
       }"><label class="choice"><input type="checkbox" name="hardStop" value="true"${
         hardStop ? html` checked` : html``
-      }> ${words.budgetHard}</label><button class="second">${words.budgetChange}</button><button class="danger" name="remove" value="1">${words.budgetRemove}</button></form></td>`
+      }> ${words.budgetHard}</label><button class="second">${words.budgetChange}</button></form>
+<form method="post" action="${at}/${id}/remove"><button class="danger">${words.budgetRemove}</button></form></td>`
     return html`<tr><th scope="row">${nameOf(budget)}</th><td>${said}</td><td><span class="badge ${state[0] ?? ''}">${
       state[1] ?? ''
     }</span></td>${isAdmin ? change : html`<td>${hardStop ? words.budgetHard : words.budgetSoft}</td>`}</tr>\n`
