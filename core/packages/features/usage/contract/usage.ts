@@ -73,7 +73,7 @@ export const UsageView = Type.Object({
   from: Timestamp,
   to: Timestamp,
   countedAt: Type.Union([Timestamp, Type.Null()], {
-    description: 'What happened until a minute before is counted; null where nothing was counted yet.'
+    description: 'When something was counted last; null where nothing was yet.'
   }),
   data: Type.Array(UsageRow, { description: `By time, then by the number of dispatches. At most ${mostRows}.` }),
   leftOut: Type.Integer({ minimum: 0, description: 'How many rows more there are, those of the fewest dispatches.' })

@@ -34,6 +34,8 @@ async function countSome ({ owner, now }: Database, keptSince: Date, after: bigi
     if (mark === undefined) return undefined
     const { rows: [last] } = await sql<{ id: string }>`select coalesce(max(event_id), 0) as id from events`.execute(queries)
     const [newest, begin] = [BigInt(last?.id ?? 0), after ?? BigInt(mark.settled)]
+    // Where nothing happens, nothing is written.
+    if (begin === newest && BigInt(mark.newest) === newest) return undefined
     const end = newest - begin > atOnce ? begin + BigInt(atOnce) : newest
     for (const touched of await listTouched(queries, { begin, end, keptSince })) await countHour(queries, touched)
     if (end < newest) {
