@@ -218,7 +218,9 @@ await t.test('no form does what cannot be taken back, before its reader was aske
     '/contacts/:id/delete',
     // Whoever is signed out signs in.
     '/sessions/:id/end',
-    '/sign-out'
+    '/sign-out',
+    // As that of a contact.
+    '/usage/budgets/:id/remove'
   ])
   t.same(ways('form').toSorted(), [
     // They ask what was found out, and why.
