@@ -5,6 +5,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Documentation } from '../service/documentation.ts'
 import { llmsText } from '../service/llms.ts'
+import { plainOf } from '../service/markdown.ts'
 import { layoutOf } from './layout.ts'
 
 /** The style of the console, and what pages of text need besides. Its address changes with it. */
@@ -110,18 +111,19 @@ ${links('Services')}<h2>Guides</h2>
 ${links('Guides')}`
 }
 
-/** The first sentence below the title, as text. */
+/** The first sentence below the title. */
 function firstSentence (markdown: string): string {
-  const [paragraph = ''] = markdown.replace(/^# .+\n+/, '').split('\n\n')
-  const text = paragraph.replaceAll('\n', ' ').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/[`*]/g, '')
+  const text = plainOf(markdown.replace(/^# .+\n+/, '').split('\n\n')[0] ?? '')
   return /^.*?[.:!?](?=\s|$)/.exec(text)?.[0].replace(/:$/, '.') ?? text
 }
 
 function foundOf (query: string, documentation: Documentation): Html {
   const found = documentation.search(query, most)
-  const list = found.map(({ title, address, text }) =>
-    html`<li><a href="${address}">${title}</a><p>${text.slice(0, shown)}${text.length > shown ? '…' : ''}</p></li>`
-  )
+  const list = found.map(({ title, address, text }) => {
+    const plain = plainOf(text)
+    const excerpt = plain === '' ? [] : html`<p>${plain.slice(0, shown)}${plain.length > shown ? '…' : ''}</p>`
+    return html`<li><a href="${address}">${title}</a>${excerpt}</li>`
+  })
   return html`<h1>Search</h1>
 ${
     query === '' ? html`<p>Type a few words above.</p>` : found.length === 0

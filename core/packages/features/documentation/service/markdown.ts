@@ -1,5 +1,5 @@
 import { type Html, html } from '@dispatch/plugins/routes'
-import { Marked, type RendererThis, type Tokens } from 'marked'
+import { Lexer, Marked, type RendererThis, type Token, type Tokens } from 'marked'
 
 /** Where a link of a page leads in the documentation; undefined where nothing is served. */
 export type Resolve = (link: string) => string | undefined
@@ -47,6 +47,24 @@ ${body}</tbody></table></div>\n`.markup
     }
   })
   return { markup: marked.parse(markdown, { async: false }) }
+}
+
+/** What a page says as plain text, in one line; its code is left out. */
+export function plainOf (markdown: string): string {
+  return said(new Lexer({ gfm: true }).lex(markdown)).replaceAll(/\s+/g, ' ').trim()
+}
+
+function said (tokens: readonly Token[]): string {
+  return tokens.map((token) => {
+    if (token.type === 'code') return ''
+    if (token.type === 'table') {
+      const { header, rows } = token as Tokens.Table
+      return [header, ...rows].map((cells) => `${cells.map((cell) => said(cell.tokens)).join(' ')}. `).join('')
+    }
+    if (token.type === 'list') return (token as Tokens.List).items.map((item) => `${said(item.tokens)} `).join('')
+    const { tokens: parts, text = '' } = token as Tokens.Generic & { text?: string }
+    return `${parts === undefined ? text : said(parts)}${token.type === 'paragraph' ? ' ' : ''}`
+  }).join('')
 }
 
 /** Names of headings as the pages link to them: small, without punctuation, and each once. */

@@ -64,6 +64,7 @@ await t.test('addresses of before lead on, and what is not there is told', async
 await t.test('the pages are searched, and programs get them as Markdown', async (t) => {
   const { body } = await get('/docs/search?q=verify+a+callback')
   contains(t, body, /<a href="\/docs\/callbacks#verify-it">/)
+  lacks(t, /<ul class="found">.*<\/ul>/s.exec(body)?.[0], /[*`|]|\]\(/, 'what is found is shown as text')
   contains(t, (await get('/docs/search?q=<b>xyzzy</b>')).body, 'Nothing has these words: &lt;b&gt;xyzzy&lt;/b&gt;')
   has(t, await get('/docs/search'), { status: 200 })
   const llms = await get('/llms.txt')
