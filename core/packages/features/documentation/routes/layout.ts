@@ -25,13 +25,13 @@ export function layoutOf ({ title, address, main, pages, query = '', style }: {
 <body>
 <a class="skip" href="#main">Skip to the text</a>
 <header><div class="bar"><a class="brand" href="/docs">Document Dispatch</a>
-<span class="ways"><a href="/docs/reference">API reference</a><a href="/docs/providers">What each provider supports</a></span>
+<span class="ways"><a class="down" href="#pages">All pages</a><a href="/docs/reference">API reference</a><a href="/docs/providers">Providers</a></span>
 <form role="search" action="/docs/search"><label for="q">Search the documentation</label>
 <input type="search" id="q" name="q" value="${query}" maxlength="200" placeholder="Search"><button>Search</button></form></div></header>
 <div class="docs">
-${menuOf(pages, address)}
 <main id="main" tabindex="-1"><article>
 ${main}</article></main>
+${menuOf(pages, address)}
 </div>
 </body>
 </html>
@@ -40,7 +40,7 @@ ${main}</article></main>
 
 function menuOf (pages: readonly Page[], address: string | undefined): Html {
   const sections = Object.entries(Object.groupBy(pages.filter(({ listed }) => listed), ({ section }) => section))
-  return html`<nav aria-label="Documentation">
+  return html`<nav id="pages" aria-label="Documentation">
 ${
     sections.map(([name, list = []]) => {
       const links = html`<ul>${

@@ -114,7 +114,7 @@ ${links('Guides')}`
 /** The first sentence below the title. */
 function firstSentence (markdown: string): string {
   const text = plainOf(markdown.replace(/^# .+\n+/, '').split('\n\n')[0] ?? '')
-  return /^.*?[.:!?](?=\s|$)/.exec(text)?.[0].replace(/:$/, '.') ?? text
+  return /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text.replace(/:$/, '.')
 }
 
 function foundOf (query: string, documentation: Documentation): Html {
