@@ -14,5 +14,6 @@ export const words = {
   fileSize: 'Size in bytes',
   fileExpires: 'Kept until',
   fileRemove: 'Remove',
-  fileRemoveOf: 'Remove {name}'
+  fileRemoveOf: 'Remove {name}',
+  fileRemoveIntro: 'What names it and is not sent yet fails. The file must be uploaded again to be sent.'
 }

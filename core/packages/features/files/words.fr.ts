@@ -16,5 +16,6 @@ export const words: Readonly<Record<keyof typeof en, string>> = {
   fileSize: 'Taille en octets',
   fileExpires: 'Gardé jusqu’au',
   fileRemove: 'Supprimer',
-  fileRemoveOf: 'Supprimer {name}'
+  fileRemoveOf: 'Supprimer {name}',
+  fileRemoveIntro: 'Les envois en attente qui le désignent échoueront. Pour s’en servir encore, il faudra le charger de nouveau.'
 }

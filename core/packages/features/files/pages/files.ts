@@ -1,5 +1,5 @@
-import { ApiRefused, boundaryOf, copied, fill, type Html, html, notice, page, readForm, sentences, table, time, visitWith, withQuery,
-  withWords } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, boundaryOf, type Confirmation, copied, fill, type Html, html, notice, page, readForm, sentences, table,
+  time, visitWith, withQuery, withWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { type FileView, largestFile } from '../contract/files.ts'
@@ -43,11 +43,23 @@ export const filesPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.code(taken.status).page(await listView(visit, { cursor: '', told }))
   })
 
-  app.post<{ Params: { id: string } }>('/files/:id/remove', async (request, reply) => {
-    await visitOf(request).api.send('DELETE', `${apiPath}/${encodeURIComponent(request.params.id)}`)
+  app.post<{ Params: { id: string } }>('/files/:id/remove', { config: { confirms: removal } }, async (request, reply) => {
+    const removed = await visitOf(request).api.send('DELETE', pathOf(request.params.id))
+    if (!removed.ok) throw new ApiRefused(removed)
     return reply.redirect(at, 303)
   })
   done()
+}
+
+function pathOf (id: string): string {
+  return `${apiPath}/${encodeURIComponent(id)}`
+}
+
+/** Asks before a file is removed: what waits for it fails. */
+async function removal (request: Asked): Promise<Confirmation> {
+  const { words, api } = visitOf(request)
+  const { filename } = await api.read<FileView>(pathOf(request.params.id))
+  return { title: fill(words.fileRemoveOf, { name: filename }), says: [words.fileRemoveIntro], button: words.fileRemove, back: at }
 }
 
 async function listView (visit: Visit, { cursor, told }: { cursor: string, told: Html }): Promise<Html> {

@@ -311,7 +311,7 @@ await t.test('a file that no dispatch uses goes after 24 hours, one that is used
 })
 
 await t.test('the console takes a file, tells its id, and removes it', async (t) => {
-  const { open, post, signIn } = openConsole(service)
+  const { open, post, confirm, signIn } = openConsole(service)
   const cookie = await signIn()
   const body = new FormData()
   body.append('file', new Blob([pdf], { type: 'application/pdf' }), 'Terms.pdf')
@@ -327,7 +327,8 @@ await t.test('the console takes a file, tells its id, and removes it', async (t)
   const refused = await fetch(`${url}/console/files`, { method: 'POST', redirect: 'manual', body: wrong, headers })
   t.equal(refused.status, 422)
   contains(t, await refused.text(), 'is said to be application/pdf')
-  t.equal((await post(`/files/${id}/remove`, {}, cookie)).status, 303)
+  contains(t, (await post(`/files/${id}/remove`, {}, cookie)).body, 'Remove Terms.pdf')
+  t.equal((await confirm(`/files/${id}/remove`, {}, cookie)).status, 303)
   lacks(t, (await open('/files', cookie)).body, id)
 })
 
@@ -361,4 +362,18 @@ await t.test('a daemon of ClamAV is asked bit by bit; what it does not scan is n
   }
   daemon.close()
   await t.rejects(createScan({ path: '/nowhere/clamd.ctl' })({ bytes: Readable.from([]), size: 0 }))
+})
+
+await t.test('a file of a mail that is sent later is kept until 30 days after that, also when it is moved', async (t) => {
+  const { body: { id } } = await upload(pdf, 'later.pdf')
+  const newest = { 'x-api-version': '1.1.0' }
+  const ahead = (days: number): string => new Date(clock.now().getTime() + days * day * 1000).toISOString()
+  const expiry = async (): Promise<string> => (await send('GET', `${path}/${id}`)).body.expiresAt as string
+  const { body: { dispatchId } } = await send('POST', '/api/email', {
+    body: mail([{ fileId: id }], { sendAt: ahead(100) }),
+    headers: newest
+  })
+  t.equal(await expiry(), ahead(130))
+  t.equal((await send('PUT', `/api/v1/dispatches/${dispatchId}/schedule`, { body: { sendAt: ahead(200) }, headers: newest })).status, 200)
+  t.equal(await expiry(), ahead(230))
 })
