@@ -35,9 +35,10 @@ create table budget_use (
 create index budget_use_due on budget_use (month, told) where told < 100;`
 
 // What a dispatch uses belongs to the month in which it was created (UTC). The row of the company's credits is locked before those of
-// budgets, by everybody, so that nobody waits for one who waits for them. DC429: a hard budget is used up.
+// budgets, by everybody, so that nobody waits for one who waits for them. DC429: a hard budget is used up. "may_refuse": what is charged
+// after its hold was given back, because nobody knew what had become of it, was sent long ago, and counts whatever the budget says.
 const spending = `
-create or replace function spend_budgets(company integer, dispatch uuid, of_unit text, more bigint) returns void
+create or replace function spend_budgets(company integer, dispatch uuid, of_unit text, more bigint, may_refuse boolean) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   sent record;
@@ -56,7 +57,7 @@ begin
     order by budget_id
     on conflict (company_id, budget_id, month) do update set used = greatest(0, budget_use.used + more) returning budget_id, used
   ) select budget_id into over from spent join budgets using (budget_id)
-    where budgets.company_id = company and hard and more > 0 and used > amount limit 1;
+    where budgets.company_id = company and hard and may_refuse and more > 0 and used > amount limit 1;
   if found then raise exception using errcode = 'DC429', message = 'A budget is used up.', detail = over::text; end if;
 end $$;`
 
@@ -73,7 +74,7 @@ begin
     insert into ledger (company_id, kind, amount, balance, dispatch_id, step_id, reason, at)
     values (new.company_id, 'debit', -charge, left_over, new.dispatch_id, new.step_id, 'Dispatch accepted', current_setting('app.moment')::timestamptz);
   end if;
-  perform spend_budgets(new.company_id, new.dispatch_id, 'credits', more + charge);
+  perform spend_budgets(new.company_id, new.dispatch_id, 'credits', more + charge, more > 0);
   return null;
 end $$;`
 
@@ -81,7 +82,7 @@ end $$;`
 const counting = `
 create function count_dispatch() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  perform spend_budgets(new.company_id, new.dispatch_id, 'dispatches', 1);
+  perform spend_budgets(new.company_id, new.dispatch_id, 'dispatches', 1, true);
   return null;
 end $$;
 create constraint trigger dispatches_spend after insert on dispatches deferrable initially deferred for each row

@@ -70,8 +70,10 @@ export function createBudgets ({ database, linkMail, outbox, log, publicUrl, new
       }
       const budgetId = newId()
       const added = await database.company(companyId, async (queries) => {
-        await noteAudit(queries, change(companyId, author, 'budget.added', budgetId))
-        return addBudget(database, await asOwner(queries), companyId, { budgetId, scope, subject, unit, amount, hard })
+        const owner = await asOwner(queries)
+        if (!await addBudget(database, owner, companyId, { budgetId, scope, subject, unit, amount, hard })) return false
+        await noteAudit(owner, change(companyId, author, 'budget.added', budgetId))
+        return true
       })
       if (!added) throw new DispatchError('conflict', 'There is such a budget already: change that one.')
       const view = await find(companyId, budgetId)

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { testProviders } from '../../../../../test/plugins/support/providers.ts'
@@ -110,6 +111,24 @@ await t.test('a user and a key have budgets of their own; a soft one refuses not
   t.same((await usedOf(admin)).toSorted(), [1, 2, 4])
 })
 
+await t.test('what was sent is charged above a hard stop, where it comes out only after its hold was given back', async (t) => {
+  const { admin } = await newCompany()
+  // One that holds nothing stands for it.
+  const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+  const { body: { dispatchId } } = await send('POST', '/api/invoicing', {
+    body: invoiceRequest({}, { providerName: 'biller', sendAt }),
+    headers: late
+  }, admin)
+  const { owner } = app.get('database')
+  t.equal((await set(admin, { unit: 'credits', amount: 0 })).status, 201)
+  await owner.transaction().execute(async (queries) => {
+    await sql`select set_config('app.moment', now()::text, true)`.execute(queries)
+    await queries.updateTable('steps').where('dispatch_id', '=', dispatchId as string).set((of) => ({ charged: of.ref('price') })).execute()
+  })
+  t.ok((await usedOf(admin))[0])
+  t.equal((await invoice(admin)).status, 402)
+})
+
 await t.test('a budget is for whom the company has, once, and its admins alone set it', async (t) => {
   const [{ admin, member }, other] = [await newCompany(), await newCompany()]
   const [{ id }] = (await send('GET', '/api/v1/users', {}, other.admin)).body.data
@@ -124,6 +143,8 @@ await t.test('a budget is for whom the company has, once, and its admins alone s
   t.equal((await set(member, { unit, amount: 1 })).status, 403)
   const { body: budget } = await set(admin, { unit, amount: 1 })
   t.equal((await set(admin, { unit, amount: 1 })).status, 409)
+  const { body: { data } } = await send('GET', '/api/v1/audit?limit=50', {}, admin)
+  t.equal((data as { action: string }[]).filter(({ action }) => action === 'budget.added').length, 1, 'what was refused was not done')
   t.same(await usedOf(other.admin), [])
   for (const method of ['PUT', 'DELETE']) {
     const body = method === 'PUT' ? { body: { amount: 1, hardStop: false } } : {}
