@@ -2,7 +2,7 @@ import { type Actor, type Database, type Log, refusal, runEvery } from '@dispatc
 import { token } from '@dispatch/plugins/feature'
 import { type Grouping, groupings, mostRows, type UsageQuery, type UsageView } from '../contract/usage.ts'
 import { countHours } from '../store/count.ts'
-import { type Asked, readCountedAt, readUsage } from '../store/read.ts'
+import { type Asked, mostCounts, readCountedAt, readUsage } from '../store/read.ts'
 import { rowsOf } from './rows.ts'
 
 /** What companies use. */
@@ -37,6 +37,10 @@ export function createUsage ({ database, retentionDays }: { database: Database, 
       }
       requireShort(asked)
       const [counted, countedAt] = await Promise.all([readUsage(database, asked), readCountedAt(database)])
+      if (counted.length > mostCounts) {
+        const message = 'Tells too many groups apart: ask for a shorter time, or for less at once.'
+        throw refusal('validation_error', [{ path: '/query/by', code: 'too_many', message }])
+      }
       const rows = rowsOf(counted, asked)
       return {
         from: asked.from.toISOString(),
