@@ -46,7 +46,9 @@ export async function forgetRequests (
         select true as open from steps where steps.dispatch_id = dispatches.dispatch_id
           and (status = 'waiting' or next_look_at is not null or next_try_at is not null) limit 1
       ) as unfinished on true
-      where data is not null and created_at < ${before} and status not in ('queued', 'running') and (created_at < ${hopeless} or open is null)
+      where data is not null and created_at < ${before} and status not in ('queued', 'running')
+        and (schedule is null or (schedule->>'dueAt')::timestamptz < ${before})
+        and (coalesce((schedule->>'dueAt')::timestamptz, created_at) < ${hopeless} or open is null)
       order by created_at limit ${limit} for update of dispatches skip locked
     ), step as (
       update steps set fields = '{}', request_settings = '{}', made = null, data = null from old where steps.dispatch_id = old.dispatch_id
