@@ -88,13 +88,21 @@ export async function withEnclosed (sources: Sources, actor: Actor, draft: Resol
   return { ...draft, steps: await fill(draft.steps), deferred: await fill(draft.deferred) }
 }
 
-/** Keeps the files that the steps of a dispatch name for as long as it may need them. Throws `validation_failed` where one has gone. */
-export async function keepFiles (shelves: readonly FileShelf[], companyId: number, steps: readonly Naming[]): Promise<void> {
+/**
+ * Keeps the files that the steps of a dispatch name for as long as it may need them, which is sent at a time. Throws `validation_failed`
+ * where one has gone.
+ */
+export async function keepFiles (
+  shelves: readonly FileShelf[],
+  companyId: number,
+  steps: readonly Naming[],
+  sentAt: Date
+): Promise<void> {
   const named = steps.flatMap((step) =>
     enclosuresOf(step).map((enclosure) => ({ ...enclosure, place: placeOf(enclosure, step.at ?? placeIn(step.service)) }))
   ).filter(({ fileId }) => fileId !== undefined)
   if (named.length === 0) return
-  const kept = await shelves[0]?.keep(companyId, [...new Set(named.flatMap(({ fileId }) => fileId ?? []))]) ?? []
+  const kept = await shelves[0]?.keep(companyId, [...new Set(named.flatMap(({ fileId }) => fileId ?? []))], sentAt) ?? []
   const gone = named.filter(({ fileId = '' }) => !kept.includes(fileId))
   if (gone.length > 0) throw refusal('validation_failed', gone.map((one) => missing(one, one.place)))
 }

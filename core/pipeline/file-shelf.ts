@@ -8,6 +8,6 @@ export type UploadedFile = { document: DocumentHandle, stored: StoredFile, userI
 export type FileShelf = {
   /** Undefined where the company has no such file, or has it no longer. */
   find: (companyId: number, fileId: string) => Promise<UploadedFile | undefined>
-  /** Keeps files as long as the document of a dispatch that is asked for now. Answers those that are there. */
-  keep: (companyId: number, fileIds: readonly string[]) => Promise<readonly string[]>
+  /** Keeps files as long as the document of a dispatch that is sent at a time. Answers those that are there. */
+  keep: (companyId: number, fileIds: readonly string[], sentAt: Date) => Promise<readonly string[]>
 }

@@ -128,7 +128,9 @@ async function beginOrRepeat (
     const found = await rehearse(stages.dependencies, plan, command, { extent: 'what is made later' })
     const warnings = presentable([...plan.warnings, ...found.warnings])
     refuseIfStrict(command, warnings)
-    await keepFiles(stages.dependencies.shelves, command.actor.companyId, [...plan.steps, ...plan.deferred])
+    const { dependencies: { shelves, now } } = stages
+    const sentAt = plan.schedule === undefined ? now() : new Date(plan.schedule.dueAt)
+    await keepFiles(shelves, command.actor.companyId, [...plan.steps, ...plan.deferred], sentAt)
     return { result: { ...await stages.runner.begin(command, plan, { begun, ...keyed }), warnings }, replayed: false }
   }
   const idempotency = idempotencyOf(command)

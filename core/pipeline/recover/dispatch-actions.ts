@@ -13,6 +13,7 @@ import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { acquireLease, cancelDispatch, moveDispatch, releaseLease, type Replacement } from '../../store/dispatch/runs.ts'
 import { type AuditAuthor, noteAudit } from '../../store/tenants/audit.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { keepFiles } from '../enclosures.ts'
 import { timingOf } from '../plan/schedule.ts'
 import { resultOf, type RunResult } from '../respond/result.ts'
 import { rehydrateWhatIsKept, userActorOf } from '../run/run.ts'
@@ -168,6 +169,7 @@ export function createDispatchActions (
       const path = steps.filter((step) => step.deferred_on === null).map(stepOf)
       const { schedule = { ...asked, dueAt: now().toISOString() }, problems } = timingOf(asked, path, now())
       if (problems.length > 0) throw refusal('validation_failed', problems)
+      await keepFiles(dependencies.shelves, companyId, steps.map(stepOf), new Date(schedule.dueAt))
       const moved = await moveDispatch(database, {
         companyId,
         dispatchId,

@@ -49,7 +49,7 @@ export async function replacementOf (
   refuseContent(service, fields, (step.position === 0 ? record.template_id : step.template_id) !== null)
   refuseChanges(record, step, fields)
   await recheck(dependencies, record, { step, fields, actor, ...(step.position > 0 ? { link } : {}) })
-  await keepFiles(dependencies.shelves, record.company_id, [{ service, fields }])
+  await keepFiles(dependencies.shelves, record.company_id, [{ service, fields }], dependencies.now())
   const recipient = recipientOf(record, step, fields)
   return { stepId: step.step_id, fields, requestSettings: step.request_settings, ...(recipient === undefined ? {} : { recipient }) }
 }

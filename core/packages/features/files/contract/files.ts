@@ -31,7 +31,7 @@ export const FileView = Type.Object({
   createdAt: Timestamp,
   expiresAt: Type.Unsafe<string>({
     ...Timestamp,
-    description: 'Until when it is kept: 24 hours; once a dispatch uses it, 30 days from then on.'
+    description: 'Until when it is kept: 24 hours; once a dispatch uses it, until 30 days after that is sent.'
   })
 }, {
   title: 'UploadedFile'

@@ -94,7 +94,8 @@ export const filesRoutes: FastifyPluginCallbackTypebox<{ uploadedFiles: Uploaded
         description:
           'A form with one part `file`, or the bytes themselves. The type is found from the bytes; a file that is not what its name or ' +
           'its type say is refused, and so is one in which the scanner of the installation finds something. It is kept for 24 hours, and ' +
-          'for 30 days once a dispatch uses it (`email.attachments`, `document`). All files of a company have a limit together.',
+          'until 30 days after a dispatch that uses it is sent (`email.attachments`, `document`). All files of a company have a limit ' +
+          'together.',
         consumes: ['multipart/form-data', 'application/octet-stream'],
         querystring: UploadQuery,
         body: FileForm,

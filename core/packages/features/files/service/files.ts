@@ -143,7 +143,13 @@ export function createUploadedFiles ({ database, files, receive, log, now, quota
       return { document: { id, filename, contentType, size, sha256 }, stored: { key, size, sha256 }, userId, test }
     },
 
-    keep: (companyId, fileIds) => keepFiles(database, companyId, { fileIds, now: now(), until: later(used), about: later(used - slack) }),
+    keep: (companyId, fileIds, sentAt) =>
+      keepFiles(database, companyId, {
+        fileIds,
+        now: now(),
+        until: new Date(sentAt.getTime() + used),
+        about: new Date(sentAt.getTime() + used - slack)
+      }),
 
     async sweep () {
       await removeExpired()
