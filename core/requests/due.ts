@@ -13,14 +13,17 @@ const lookedFor = 30
 /** A local time that clocks skip or that is missing its zone has problems instead; so has one in the past. */
 export type Due = { at: Date } | { problems: Problem[] }
 
-/** When a request is sent: at its time, or now, or as soon as all windows are open after that. Problems have the paths of its fields. */
-export function dueAt (asked: AskedSchedule, now: Date, windows: readonly Window[]): Due {
+/**
+ * When a request is sent: at its time, or now, or as soon as all windows are open after that. Problems have the paths of its fields.
+ * `mayBeLate`: a time that is past means now.
+ */
+export function dueAt (asked: AskedSchedule, now: Date, windows: readonly Window[], mayBeLate = false): Due {
   const from = asked.sendAt === undefined ? { at: now } : momentOf(asked.sendAt, asked.timeZone)
   if ('problems' in from) return from
-  if (asked.sendAt !== undefined && from.at <= now) {
+  if (asked.sendAt !== undefined && from.at <= now && !mayBeLate) {
     return problem('/sendAt', 'in_the_past', `This was before now (${now.toISOString()}): give a time that is to come, or leave it out.`)
   }
-  const at = openFrom(from.at, windows)
+  const at = openFrom(from.at < now ? now : from.at, windows)
   if (at === undefined) {
     return problem(asked.hours === undefined ? '/notBefore' : '/hours', 'never_open',
       'No time is within these hours in all time zones of the recipient\'s country: give "timeZone", "notBefore" and "notAfter".')

@@ -90,12 +90,12 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
       return request
     },
 
-    async plan ({ actor, mode = 'synchronous', sandbox, version = usualVersion }, request) {
+    async plan ({ actor, mode = 'synchronous', sandbox, version = usualVersion, inBatch }, request) {
       const resolved = await resolveRequest({ ...catalogs, host: offeredTo(offered, actor.companyId), version }, actor, request,
         sandbox === undefined ? {} : { sandbox })
       const whole = await withEnclosed(dependencies, actor, await withOriginals(dependencies, actor, resolved))
       const { draft: read, templateFindings } = await templateChecks(whole)
-      const { schedule, problems: mistimed } = timingOf(request.schedule, read.steps, now())
+      const { schedule, problems: mistimed } = timingOf(request.schedule, read.steps, now(), inBatch)
       // Nobody waits for what is sent later.
       const checking = { templateFindings, link, mode: schedule === undefined ? mode : 'asynchronous' as const, now, guard, version }
       const redactorFor = redactorsOf(keyring, actor.companyId)

@@ -12,13 +12,16 @@ export type Timing = { schedule?: Schedule, problems: readonly Problem[] }
 /** A step that goes to a recipient. */
 type Sending = { service: ServiceName, fields: JsonObject }
 
-/** When a request is sent, by what it says and by the hours of those who get it. */
-export function timingOf (asked: AskedSchedule | undefined, steps: readonly Sending[], now: Date): Timing {
+/**
+ * When a request is sent, by what it says and by the hours of those who get it. `mayBeLate`: its time was checked before, and where that
+ * has passed meanwhile, it is sent as soon as it may be.
+ */
+export function timingOf (asked: AskedSchedule | undefined, steps: readonly Sending[], now: Date, mayBeLate = false): Timing {
   if (asked === undefined) return { problems: [] }
   const places = steps.flatMap((step) => placeOf(step, asked.timeZone))
   const problems = problemsOf(asked, places)
   if (problems.length > 0) return { problems }
-  const due = dueAt(asked, now, windowsOf(asked, places))
+  const due = dueAt(asked, now, windowsOf(asked, places), mayBeLate)
   if ('problems' in due) return due
   return due.at <= now ? { problems: [] } : { schedule: { ...asked, dueAt: due.at.toISOString() }, problems: [] }
 }

@@ -62,8 +62,14 @@ async function requireStill (
     if (id !== null) await templates.find(companyId, { id })
     await requireConfiguration(dependencies, record, row)
     await recheck(dependencies, record, { step: row, fields: row.fields, ...(row.position > 0 ? { link: sampleLink(publicUrl) } : {}) })
+      .catch(unlessUnasked)
   }
   for (const { stepId, price } of steps) await holdStep(database, { companyId, dispatchId, stepId, price })
+}
+
+/** That a provider could not be asked says nothing of the dispatch: the call waits for it, as any other does. */
+function unlessUnasked (error: unknown): void {
+  if (!(error instanceof DispatchError && error.word === 'provider_unavailable')) throw error
 }
 
 /** Throws where the configuration is gone with which a step was planned. No other one takes its place. */

@@ -83,7 +83,7 @@ async function beginQueued (
   const record = plannedDispatch(plan, command, { dispatchId: command.dispatchId ?? dependencies.newId(), ...idempotency })
   const { dispatchId, test, metadata, schedule } = record
   const job = schedule !== undefined
-    ? dependencies.jobs.scheduled(record, schedule.dueAt)
+    ? dependencies.jobs.scheduled(record, schedule.dueAt, command.inBatch)
     : command.inBatch === true
     ? dependencies.jobs.batched(record)
     : dependencies.jobs.dispatch(record)

@@ -1,8 +1,8 @@
 -- Records a dispatch with its steps and its document, and binds its idempotency key. Under the lease of a run it is running at once, else
--- it is queued and its job added; one with a time of its own ("due_at") is due then. With "attempt" the first attempt at a step, which is given as "calling", begins with it. Answers "opened",
--- or "short": the free credits do not cover the price, and nothing was recorded. Fails with DC409 where the key is bound to another
--- dispatch; its commit fails with DC402 where others have taken meanwhile what was free. The columns of what is given are named: to fill a
--- whole row of a table takes twice as long.
+-- it is queued and its job added; one with a time of its own ("due_at") is due then. With "attempt" the first attempt at a step,
+-- which is given as "calling", begins with it. Answers "opened", or "short": the free credits do not cover the price, and nothing was
+-- recorded. Fails with DC409 where the key is bound to another dispatch; its commit fails with DC402 where others have taken meanwhile what
+-- was free. The columns of what is given are named: to fill a whole row of a table takes twice as long.
 create function calls.open_dispatch(given jsonb, moment timestamptz) returns text language plpgsql as $$
 declare
   opened record;

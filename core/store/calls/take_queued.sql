@@ -1,6 +1,7 @@
 -- Takes the leases of queued dispatches of any companies that no run has, and answers these as they are then. One that another transaction
--- changes meanwhile is left out, and so is one that was moved to a later time: its job was for the earlier one. Each is looked up by its id: a statement for all of them would be planned anew each time, which takes as
--- long as to run it. "known", which the first of them has: what the process has seen of the database (follow.sql).
+-- changes meanwhile is left out, and so is one that was moved to a later time: its job was for the earlier one. Each is looked
+-- up by its id: a statement for all of them would be planned anew each time, which takes as long as to run it. "known", which the first of
+-- them has: what the process has seen of the database (follow.sql).
 create function calls.take_queued(given jsonb, moment timestamptz) returns setof dispatches language plpgsql as $$
 declare
   wanted record;

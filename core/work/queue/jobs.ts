@@ -45,12 +45,12 @@ export function createJobs ({ queue, now }: { queue: Pick<Queue, 'jobs'>, now: (
         ...wait(seconds)
       }]),
     // A dispatch that is moved keeps the job of its first time, which will find nothing to do.
-    scheduled ({ companyId, dispatchId }, dueAt) {
+    scheduled ({ companyId, dispatchId }, dueAt, inBatch = false) {
       const after = new Date(dueAt)
       return queue.jobs('dispatch', [{
         data: { companyId, dispatchId },
         key: `${dispatchId} ${dueAt}`,
-        priority: rank(after.getTime()),
+        priority: rank(after.getTime() + (inBatch ? batchesLater : 0)),
         after
       }])
     },

@@ -18,6 +18,14 @@ void t.test('a time is RFC 3339 with an offset, or the local time of a zone', (t
   t.end()
 })
 
+void t.test('a time that has passed since it was checked means now, within the hours', (t) => {
+  t.strictSame(dueAt({ sendAt: '2026-03-14T09:00:00Z' }, now, [], true), { at: now })
+  t.strictSame(dueAt({ sendAt: '2026-03-14T08:00:00Z' }, now, [{ zones: ['UTC'], hours: { notAfter: '09:00' } }], true), {
+    at: new Date('2026-03-15T00:00:00Z')
+  })
+  t.end()
+})
+
 void t.test('an hour that clocks skip does not exist; of one that comes twice, the first is meant', (t) => {
   has(t, dueAt({ sendAt: '2026-03-29T02:30', timeZone: 'Europe/Paris' }, now, []), {
     problems: [{ path: '/sendAt', code: 'no_such_time', message: /skip this time: the next that they show is 2026-03-29T03:30:00\.$/ }]
