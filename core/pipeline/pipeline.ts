@@ -6,6 +6,7 @@ import { createConfigurationCheck } from '../configuration/vault.ts'
 import { DispatchError, presentable, refusal } from '../contract/errors.ts'
 import type { DryRunView, ValidationResponse } from '../contract/response.ts'
 import { isSince, usualVersion } from '../contract/versions.ts'
+import { dueMoment } from '../requests/due.ts'
 import type { DispatchRequest } from '../requests/request.ts'
 import type { Database } from '../store/db/database.ts'
 import { type DispatchRecord, findDispatch, findIdempotencyKey } from '../store/dispatch/dispatch-views.ts'
@@ -129,7 +130,7 @@ async function beginOrRepeat (
     const warnings = presentable([...plan.warnings, ...found.warnings])
     refuseIfStrict(command, warnings)
     const { dependencies: { shelves, now } } = stages
-    const sentAt = plan.schedule === undefined ? now() : new Date(plan.schedule.dueAt)
+    const sentAt = plan.schedule === undefined ? now() : dueMoment(plan.schedule)
     await keepFiles(shelves, command.actor.companyId, [...plan.steps, ...plan.deferred], sentAt)
     return { result: { ...await stages.runner.begin(command, plan, { begun, ...keyed }), warnings }, replayed: false }
   }

@@ -62,6 +62,11 @@ function momentOf (text: string, zone: string | undefined): Due {
   }
 }
 
+/** The moment of a schedule, as it is recorded (ISO 8601). */
+export function dueMoment ({ dueAt: recorded }: { dueAt: string }): Date {
+  return dateOf(Temporal.Instant.from(recorded))
+}
+
 function dateOf (instant: Temporal.Instant): Date {
   return new Date(instant.epochMilliseconds)
 }

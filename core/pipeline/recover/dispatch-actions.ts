@@ -4,6 +4,7 @@ import { maySee, requireRole } from '../../access/permissions.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
 import type { ScheduleBody } from '../../contract/schedule.ts'
 import type { Mode } from '../../contract/states.ts'
+import { dueMoment } from '../../requests/due.ts'
 import type { CompanyQueries } from '../../store/db/database.ts'
 import { addJobs } from '../../store/db/jobs.ts'
 import { failedDeferred, retryDeferred, skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
@@ -169,7 +170,7 @@ export function createDispatchActions (
       const path = steps.filter((step) => step.deferred_on === null).map(stepOf)
       const { schedule = { ...asked, dueAt: now().toISOString() }, problems } = timingOf(asked, path, now())
       if (problems.length > 0) throw refusal('validation_failed', problems)
-      await keepFiles(dependencies.shelves, companyId, steps.map(stepOf), new Date(schedule.dueAt))
+      await keepFiles(dependencies.shelves, companyId, steps.map(stepOf), dueMoment(schedule))
       const moved = await moveDispatch(database, {
         companyId,
         dispatchId,
