@@ -130,7 +130,7 @@ async function beginOrRepeat (
     const warnings = presentable([...plan.warnings, ...found.warnings])
     refuseIfStrict(command, warnings)
     const { dependencies: { shelves, now } } = stages
-    const sentAt = plan.schedule === undefined ? now() : dueMoment(plan.schedule)
+    const sentAt = plan.schedule?.dueAt === undefined ? now() : dueMoment(plan.schedule.dueAt)
     await keepFiles(shelves, command.actor.companyId, [...plan.steps, ...plan.deferred], sentAt)
     return { result: { ...await stages.runner.begin(command, plan, { begun, ...keyed }), warnings }, replayed: false }
   }

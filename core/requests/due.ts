@@ -62,8 +62,8 @@ function momentOf (text: string, zone: string | undefined): Due {
   }
 }
 
-/** The moment of a schedule, as it is recorded (ISO 8601). */
-export function dueMoment ({ dueAt: recorded }: { dueAt: string }): Date {
+/** The moment for which a dispatch waits, as it is recorded (ISO 8601). */
+export function dueMoment (recorded: string): Date {
   return dateOf(Temporal.Instant.from(recorded))
 }
 
@@ -72,7 +72,7 @@ function dateOf (instant: Temporal.Instant): Date {
 }
 
 /** The first moment from one on at which all windows are open; undefined where there is none for a month. */
-function openFrom (from: Date, windows: readonly Window[]): Date | undefined {
+export function openFrom (from: Date, windows: readonly Window[]): Date | undefined {
   const last = from.getTime() + lookedFor * day
   let moment = from.getTime()
   while (moment <= last) {

@@ -149,6 +149,41 @@ await t.test('within its hours a dispatch does not wait, and its client gets the
   has(t, body, { status: 'succeeded' })
 })
 
+await t.test('hours are kept by a queue that is late, and by a retry', async (t) => {
+  const evening = '2026-03-16T18:59:30Z'
+  const { body: { dispatchId: late } } = await text({ hours: 'usual' }, '?async=true')
+  t.notOk('sendAt' in await read(late), 'it is within the hours, and waits for nothing')
+  const { body: { dispatchId: retried } } = await text({
+    sms: { ...sms, phoneNumber: '+15005550002' },
+    sendAt: evening,
+    timeZone: 'Europe/Paris',
+    notBefore: '08:00',
+    notAfter: '20:00'
+  })
+  const before = await credits()
+  clock.advance(12 * hour)
+  await take(late)
+  const monday = '2026-03-16T07:00:00.000Z'
+  has(t, await read(late), { status: 'queued', sendAt: monday, nextTryAt: monday, steps: [{ status: 'planned' }] })
+  t.strictSame(await credits(), before, 'what was held stays held')
+  clock.advance((Date.parse(evening) - clock.now().getTime()) / 1000)
+  await take(retried)
+  has(t, await read(retried), { status: 'queued', steps: [{ status: 'unavailable' }] })
+  await take(late)
+  has(t, await read(late), { status: 'succeeded', creditsCharged: 2 })
+  clock.advance(60)
+  await take(retried)
+  const morning = '2026-03-17T07:00:00.000Z'
+  has(t, await read(retried), { status: 'queued', sendAt: morning, nextTryAt: morning, steps: [{ status: 'unavailable' }] })
+  t.same(await timeline(retried), ['planned', 'calling sms', 'answered sms', 'moved'])
+  clock.advance(12 * hour)
+  for (let tries = 0; tries < 2; tries++) {
+    await take(retried)
+    clock.advance(60)
+  }
+  has(t, await read(retried), { status: 'succeeded', creditsCharged: 2 })
+})
+
 await t.test('what has changed by the time that it is due ends it, with a callback, and costs nothing', async (t) => {
   const before = await credits()
   const callbackUrl = 'https://client.example/done'

@@ -97,7 +97,7 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
       const { draft: read, templateFindings } = await templateChecks(whole)
       const { schedule, problems: mistimed } = timingOf(request.schedule, read.steps, now(), inBatch)
       // Nobody waits for what is sent later.
-      const checking = { templateFindings, link, mode: schedule === undefined ? mode : 'asynchronous' as const, now, guard, version }
+      const checking = { templateFindings, link, mode: schedule?.dueAt === undefined ? mode : 'asynchronous' as const, now, guard, version }
       const redactorFor = redactorsOf(keyring, actor.companyId)
       const foreseen = (tried: ResolvedRequest): Promise<Foreseen> => foresee(tried, { now: now(), redactorFor })
       const { draft, warnings: left } = await orderLists(read,
@@ -214,7 +214,7 @@ export function validationOf (
     result: warnings.length === 0 ? 'success' : 'warning',
     warnings,
     ...(recipient !== undefined && isSince('1.1.0', version) && { recipient }),
-    ...(schedule === undefined ? {} : { sendAt: schedule.dueAt }),
+    ...(schedule?.dueAt === undefined ? {} : { sendAt: schedule.dueAt }),
     plan: [...steps, ...deferred].map((step) => plannedView(step, texts.get(step.stepId))),
     metadata: request.metadata
   }

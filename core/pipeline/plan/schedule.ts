@@ -1,12 +1,12 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import type { AskedSchedule } from '../../contract/schedule.ts'
-import { dueAt, type Window, zonesOf } from '../../requests/due.ts'
+import { dueAt, openFrom, type Window, zonesOf } from '../../requests/due.ts'
 import type { Hours } from '../../services/hours.ts'
 import { services } from '../../services/index.ts'
 import type { ServiceName } from '../../services/names.ts'
 import type { Schedule } from '../../store/db/schema.ts'
 
-/** When a dispatch is sent, where that is not at once, or why it cannot be sent then. */
+/** When a dispatch is sent, where that is not at any time, or why it cannot be sent then. */
 export type Timing = { schedule?: Schedule, problems: readonly Problem[] }
 
 /** A step that goes to a recipient. */
@@ -21,9 +21,16 @@ export function timingOf (asked: AskedSchedule | undefined, steps: readonly Send
   const places = steps.flatMap((step) => placeOf(step, asked.timeZone))
   const problems = problemsOf(asked, places)
   if (problems.length > 0) return { problems }
-  const due = dueAt(asked, now, windowsOf(asked, places), mayBeLate)
+  const windows = windowsOf(asked, places)
+  const due = dueAt(asked, now, windows, mayBeLate)
   if ('problems' in due) return due
-  return due.at <= now ? { problems: [] } : { schedule: { ...asked, dueAt: due.at.toISOString() }, problems: [] }
+  if (due.at > now) return { schedule: { ...asked, dueAt: due.at.toISOString() }, problems: [] }
+  return windows.length === 0 ? { problems: [] } : { schedule: asked, problems: [] }
+}
+
+/** When the hours of what is left to send are open: now or later; undefined where never. */
+export function opensAt (asked: AskedSchedule, left: readonly Sending[], now: Date): Date | undefined {
+  return openFrom(now, windowsOf(asked, left.flatMap((step) => placeOf(step, asked.timeZone))))
 }
 
 /** Where a recipient is, as far as the fields of a step tell, and when that service usually sends there. */

@@ -168,9 +168,10 @@ export function createDispatchActions (
     async move ({ asked, ...recorded }) {
       const { company_id: companyId, dispatch_id: dispatchId, schedule: before, steps } = await find(recorded)
       const path = steps.filter((step) => step.deferred_on === null).map(stepOf)
-      const { schedule = { ...asked, dueAt: now().toISOString() }, problems } = timingOf(asked, path, now())
+      const { schedule: timed, problems } = timingOf(asked, path, now())
       if (problems.length > 0) throw refusal('validation_failed', problems)
-      await keepFiles(dependencies.shelves, companyId, steps.map(stepOf), dueMoment(schedule))
+      const schedule = { ...asked, dueAt: timed?.dueAt ?? now().toISOString() }
+      await keepFiles(dependencies.shelves, companyId, steps.map(stepOf), dueMoment(schedule.dueAt))
       const moved = await moveDispatch(database, {
         companyId,
         dispatchId,

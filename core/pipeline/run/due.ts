@@ -8,13 +8,15 @@ import type { Settlement } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recheck } from '../recover/recheck.ts'
 import type { RunResult } from '../respond/result.ts'
+import type { Step } from '../step.ts'
+import { waitForHours } from './hours.ts'
 import type { Run } from './run.ts'
-import { settle } from './settle.ts'
+import { settle, type Settled } from './settle.ts'
 import { runSteps } from './steps.ts'
 
 /** Whether a dispatch has waited for its time, and nothing of it has begun. */
 export function isScheduled ({ schedule, steps }: DispatchRecord): boolean {
-  return schedule !== null && steps.every(({ status, tries }) => (status === 'planned' && tries === 0) || status === 'waiting')
+  return schedule?.dueAt !== undefined && steps.every(({ status, tries }) => (status === 'planned' && tries === 0) || status === 'waiting')
 }
 
 /**
@@ -23,11 +25,17 @@ export function isScheduled ({ schedule, steps }: DispatchRecord): boolean {
  */
 export async function runDue (dependencies: PipelineDependencies, record: DispatchRecord, run: Run): Promise<RunResult> {
   const [first] = run.steps
-  const refused = await refusalOf(dependencies, record, run)
-  if (refused === undefined || first === undefined) return runSteps(dependencies, run)
+  if (first === undefined) return runSteps(dependencies, run)
+  // Outside its hours it is not due yet.
+  const end = await waitForHours(dependencies, run, first) ?? await refuse(dependencies, record, run, first)
+  if (end === undefined) return runSteps(dependencies, run)
   const { dispatchId, test, metadata, createdAt, steps } = run
-  const end = await settle(dependencies, run, first, { settlement: refused, actor: { kind: 'system' } })
   return { dispatchId, test, metadata, createdAt, steps, ...end }
+}
+
+async function refuse (dependencies: PipelineDependencies, record: DispatchRecord, run: Run, first: Step): Promise<Settled | undefined> {
+  const refused = await refusalOf(dependencies, record, run)
+  return refused && settle(dependencies, run, first, { settlement: refused, actor: { kind: 'system' } })
 }
 
 async function refusalOf (dependencies: PipelineDependencies, record: DispatchRecord, run: Run): Promise<Settlement | undefined> {

@@ -1,5 +1,5 @@
 import type { Actor } from '../../access/account.ts'
-import type { EventActor } from '../../store/db/schema.ts'
+import type { EventActor, Schedule } from '../../store/db/schema.ts'
 import { type DispatchRecord, findDispatch, type StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { NewDispatch } from '../../store/dispatch/dispatches.ts'
 import type { DispatchCommand } from '../command.ts'
@@ -24,6 +24,8 @@ export type Run = {
   /** The number of the document, if the data has one. */
   documentNumber?: string
   callbackUrl?: string
+  /** When it may be sent, where that is not at any time. */
+  schedule?: Schedule
   /** Asked for with a test key, or for test environments. */
   test: boolean
   /** No client waits for its end (any more). */
@@ -78,7 +80,7 @@ export function plannedDispatch (
 
 /** The run of a dispatch that has just been recorded, for a client that waits. */
 export function beginRun (
-  { dispatchId, companyId, actor, metadata, traceparent, test, callbackUrl, documentNumber, steps, attempt }: PlannedDispatch,
+  { dispatchId, companyId, actor, metadata, traceparent, test, callbackUrl, schedule, documentNumber, steps, attempt }: PlannedDispatch,
   { runId, createdAt }: Pick<Run, 'runId' | 'createdAt'>
 ): Run {
   return {
@@ -90,6 +92,7 @@ export function beginRun (
     ...(traceparent === undefined ? {} : { traceparent }),
     test,
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    ...(schedule === undefined ? {} : { schedule }),
     ...(documentNumber === undefined ? {} : { documentNumber }),
     detached: false,
     createdAt,
@@ -138,6 +141,7 @@ export async function rehydrateWhatIsKept (dependencies: PipelineDependencies, r
     metadata: record.metadata,
     ...traceOf(record),
     ...(record.callback_url === null ? {} : { callbackUrl: record.callback_url }),
+    ...(record.schedule === null ? {} : { schedule: record.schedule }),
     test: record.test,
     detached: record.detached,
     createdAt: record.created_at,

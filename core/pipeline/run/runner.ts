@@ -46,7 +46,7 @@ export function createRunner (dependencies: PipelineDependencies, { limit }: { l
   const finish = (run: Run, hold: KeepLease): Promise<RunResult> => finishRun(dependencies, inFlight, run, hold)
   return {
     begin: (command, plan, opening) =>
-      command.mode === 'asynchronous' || plan.schedule !== undefined
+      command.mode === 'asynchronous' || plan.schedule?.dueAt !== undefined
         ? beginQueued(dependencies, command, plan, opening)
         : beginNow(dependencies, finish, command, plan, opening),
 
@@ -82,14 +82,14 @@ async function beginQueued (
 ): Promise<RunResult> {
   const record = plannedDispatch(plan, command, { dispatchId: command.dispatchId ?? dependencies.newId(), ...idempotency })
   const { dispatchId, test, metadata, schedule } = record
-  const job = schedule !== undefined
+  const job = schedule?.dueAt !== undefined
     ? dependencies.jobs.scheduled(record, schedule.dueAt, command.inBatch)
     : command.inBatch === true
     ? dependencies.jobs.batched(record)
     : dependencies.jobs.dispatch(record)
   const opened = openDispatch(dependencies.database, record, { jobs: [job] })
   const createdAt = await untilRecorded(record, withTimeLimit(intakeLimit, opened, () => recordingUnknown(record)), begun)
-  const sendAt = schedule === undefined ? {} : { sendAt: schedule.dueAt }
+  const sendAt = schedule?.dueAt === undefined ? {} : { sendAt: schedule.dueAt }
   return { dispatchId, status: 'queued', test, metadata, steps: plan.steps, createdAt, finishedAt: null, ...sendAt }
 }
 

@@ -15,6 +15,7 @@ import { checkDocuments, prepareCall } from './call.ts'
 import { handOn, handOnAgain } from './chain-document.ts'
 import { type HandOn, prepareContent } from './content.ts'
 import { fromFirst, isFollowing, leftOut, nextCandidate, withCandidate } from './failover.ts'
+import { waitForHours } from './hours.ts'
 import { advance, type PlannedDispatch, type Run, takeAttempted } from './run.ts'
 import { settle, type Settled, settlementOf, settlementOfFailure } from './settle.ts'
 
@@ -33,7 +34,8 @@ async function runInOrder (dependencies: PipelineDependencies, run: Run): Promis
   let end: Settled = { status: 'running', finishedAt: null }
   for (const step of run.steps) {
     if (end.status !== 'running') break
-    if (step.state.status !== 'accepted') end = await runStep(dependencies, run, step, () => handOn(dependencies, run))
+    if (step.state.status === 'accepted') continue
+    end = await waitForHours(dependencies, run, step) ?? await runStep(dependencies, run, step, () => handOn(dependencies, run))
   }
   // So that the record has the provider's own document. A failure here changes nothing of the outcome.
   if (end.status === 'succeeded') {

@@ -47,7 +47,7 @@ export async function forgetRequests (
           and (status = 'waiting' or next_look_at is not null or next_try_at is not null) limit 1
       ) as unfinished on true
       where data is not null and created_at < ${before} and status not in ('queued', 'running')
-        and (schedule is null or (schedule->>'dueAt')::timestamptz < ${before})
+        and coalesce((schedule->>'dueAt')::timestamptz, created_at) < ${before}
         and (coalesce((schedule->>'dueAt')::timestamptz, created_at) < ${hopeless} or open is null)
       order by created_at limit ${limit} for update of dispatches skip locked
     ), step as (

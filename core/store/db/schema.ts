@@ -471,8 +471,8 @@ export type StepError = { word: ErrorWord, message: string, details?: readonly P
 /** A provider of the list of a step. `version`: the one that it was planned with. */
 export type StepCandidate = Omit<ListedProvider, 'providerName'> & { code: string, version: string, configuredBy: ConfiguredBy }
 
-/** When a dispatch is sent, as it was asked for, and the moment that follows (`dueAt`, ISO 8601). */
-export type Schedule = AskedSchedule & { dueAt: string }
+/** When a dispatch is sent, as it was asked for, and the moment for which it waits (`dueAt`, ISO 8601), where it does not begin at once. */
+export type Schedule = AskedSchedule & { dueAt?: string }
 
 /** Who caused an event of the timeline. */
 export type EventActor = { kind: 'user', userId: number, impersonatorId?: number, keyId?: string } | { kind: 'system' } | {

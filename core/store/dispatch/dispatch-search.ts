@@ -153,7 +153,7 @@ async function distinctOf (queries: CompanyQueries, table: string, column: strin
 }
 
 /** Nothing of it has begun, and its time has not come. */
-const isWaiting = sql`(dispatches.status = 'queued' and dispatches.schedule is not null and not exists (select from steps
+const isWaiting = sql`(dispatches.status = 'queued' and dispatches.schedule->>'dueAt' is not null and not exists (select from steps
   where steps.company_id = dispatches.company_id and steps.dispatch_id = dispatches.dispatch_id and tries > 0))`
 
 function conditions (

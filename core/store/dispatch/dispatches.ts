@@ -31,7 +31,7 @@ export type NewDispatch = {
   callbackUrl?: string
   /** Requested with a test key, or for test environments. */
   test?: boolean
-  /** When it is sent, where that is not at once. Its price is held then, unless the schedule says `now`. */
+  /** When it is sent, where that is not at any time. The price of one that waits is held then, unless the schedule says `now`. */
   schedule?: Schedule
   /** The file that came with the request, for the first step. */
   document?: NewDocument
@@ -96,7 +96,7 @@ function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, at
   const facts = {
     price: dispatch.steps.reduce((sum, step) => sum + (step.deferredOn === undefined ? step.price : 0), 0),
     ...(content === undefined ? {} : { template: { id: content.template.id, version: content.template.version } }),
-    ...(dispatch.schedule === undefined ? {} : { sendAt: dispatch.schedule.dueAt })
+    ...(dispatch.schedule?.dueAt === undefined ? {} : { sendAt: dispatch.schedule.dueAt })
   }
   return {
     dispatch_id: dispatchId,
@@ -138,7 +138,7 @@ function stepRows (
   { steps, traceparent, schedule }: Pick<NewDispatch, 'steps' | 'traceparent' | 'schedule'>,
   document: NewDocument | undefined
 ) {
-  const isHeldLater = schedule !== undefined && schedule.hold !== 'now'
+  const isHeldLater = schedule?.dueAt !== undefined && schedule.hold !== 'now'
   const rows = steps.map((step, position) => {
     const content = position === 0 ? undefined : step.template
     return {

@@ -214,7 +214,7 @@ export async function moveDispatch (
   database: Database,
   { companyId, dispatchId, actor, schedule, jobs, also }: DispatchRef & {
     actor: EventActor
-    schedule: Schedule
+    schedule: Schedule & { dueAt: string }
     jobs: PreparedJobs
     also: TransactionHook
   }
@@ -223,7 +223,7 @@ export async function moveDispatch (
   return database.company(companyId, async (queries) => {
     const moved = await queries.updateTable('dispatches').set({ schedule: JSON.stringify(schedule), next_try_at: new Date(schedule.dueAt) })
       .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status', '=', 'queued')
-      .where('run_id', 'is', null).where('schedule', 'is not', null)
+      .where('run_id', 'is', null).where(sql<boolean>`schedule->>'dueAt' is not null`)
       .where(sql<boolean>`not exists (select from steps where steps.dispatch_id = dispatches.dispatch_id
         and steps.company_id = dispatches.company_id and (tries > 0 or status not in ('planned', 'waiting')))`)
       .returning('dispatch_id').executeTakeFirst()
@@ -232,6 +232,32 @@ export async function moveDispatch (
     await also(await asOwner(queries))
     await addJobs(queries, jobs)
     return true
+  })
+}
+
+/** Gives a lease back and lets the dispatch wait for its hours. Throws `conflict` where the run has lost it. */
+export async function postponeDispatch (
+  database: Database,
+  { companyId, dispatchId, runId, schedule, jobs }: DispatchRef & {
+    runId: string
+    schedule: Schedule & { dueAt: string }
+    jobs: PreparedJobs
+  }
+): Promise<void> {
+  const { now } = database
+  await database.company(companyId, async (queries) => {
+    const postponed = await queries.updateTable('dispatches').set({
+      status: 'queued',
+      run_id: null,
+      leased_until: null,
+      detached: true,
+      schedule: JSON.stringify(schedule),
+      next_try_at: new Date(schedule.dueAt)
+    }).where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('run_id', '=', runId)
+      .returning('dispatch_id').executeTakeFirst()
+    if (postponed === undefined) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
+    await note(queries, { companyId, dispatchId, kind: 'moved', actor: { kind: 'system' }, facts: { sendAt: schedule.dueAt }, now })
+    await addJobs(queries, jobs)
   })
 }
 
