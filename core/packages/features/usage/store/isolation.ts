@@ -1,10 +1,11 @@
 import type { Database } from '@dispatch/core'
 import { sql } from 'kysely'
+import { tablesIn } from './tables.ts'
 
 /** Rows of a company, for the tests of the walls between companies. */
 export async function fillUsage (queries: Database['owner'], companyId: number): Promise<void> {
-  await sql`insert into usage_hours (company_id, hour, service, provider, user_id, key, test, measure, name, count)
-    values (${companyId}, now(), 'sms', 'twilio', 1, '', false, 'steps', '', 1)`.execute(queries)
+  const counted = { service: 'any', provider: 'any', user_id: 1, key: '', test: false, measure: 'steps', name: '', count: 1 }
+  await tablesIn(queries).insertInto('usage_hours').values({ company_id: companyId, hour: new Date(), ...counted }).execute()
   await sql`with added as (
       insert into budgets (company_id, budget_id, scope, subject, unit, amount, hard, created_at)
       values (${companyId}, gen_random_uuid(), 'company', '', 'credits', 1000000, false, now()) returning budget_id

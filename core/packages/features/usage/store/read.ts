@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Grouping, Period } from '../contract/usage.ts'
 import { partsIn } from './count.ts'
 import { counting, type Span } from './source.ts'
+import { tablesIn } from './tables.ts'
 
 export type Asked = Span & {
   by: readonly Grouping[]
@@ -104,6 +105,6 @@ async function readDispatches (database: Database, asked: Asked, metadata: strin
 
 /** When hours were counted last. */
 export async function readCountedAt ({ owner }: Database): Promise<Date | null> {
-  const { rows: [mark] } = await sql<{ at: Date | null }>`select counted_at as at from usage_marks`.execute(owner)
-  return mark?.at ?? null
+  const mark = await tablesIn(owner).selectFrom('usage_marks').select('counted_at').executeTakeFirst()
+  return mark?.counted_at ?? null
 }

@@ -1,0 +1,26 @@
+import type { Database } from '@dispatch/core'
+import type { ColumnType } from 'kysely'
+
+/** A number of 64 bits: read as text, written as either. */
+type Bigint = ColumnType<string, string | number>
+
+type Tables = {
+  usage_hours: {
+    company_id: number
+    hour: Date
+    service: string
+    provider: string
+    user_id: number
+    key: string
+    test: boolean
+    measure: string
+    name: string
+    count: Bigint
+  }
+  usage_marks: { only_row: boolean, settled: Bigint, newest: Bigint, marked_at: Date, counted_at: Date | null }
+}
+
+/** Queries that know the tables of usage. */
+export function tablesIn (queries: Database['owner']) {
+  return queries.$extendTables<Tables>()
+}
