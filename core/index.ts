@@ -179,6 +179,7 @@ export { createRateLimiter, type RateLimiter } from './store/tenants/rate-limite
 export { insertRequests } from './store/tenants/request-log.ts'
 export { createKeyStore } from './store/tenants/signing-keys.ts'
 export { hasDueCallbacks, listCompaniesDue, noteCallback } from './store/callbacks/callbacks.ts'
+export { readFeed } from './store/callbacks/event-feeds.ts'
 export { createPassedTrials, createPins } from './store/vendor/provider-pins.ts'
 export { createProviderState, listProviderState } from './store/vendor/provider-state.ts'
 export { openEventSpool, type EventSpool } from './work/inbox/event-spool.ts'

@@ -1,10 +1,11 @@
 import type { Log } from '../host/call/log.ts'
+import { readLastPlaces } from '../store/callbacks/event-feeds.ts'
 import type { Database } from '../store/db/database.ts'
 import { readMarks, readStatuses, type StatusRow } from '../store/dispatch/marks.ts'
 import { type Presence, presenceKey, readPresences } from '../store/tenants/sessions.ts'
 
 /**
- * Tells who waits that something has changed, whichever process has changed it. All who wait in a process share three queries every second;
+ * Tells who waits that something has changed, whichever process has changed it. All who wait in a process share four queries every second;
  * nobody holds a connection meanwhile. Each function that follows calls back with the present state first, and returns the function that
  * ends it.
  */
@@ -13,6 +14,8 @@ export type Changes = {
   ofDispatch: (dispatchId: string, changed: () => void) => () => void
   /** Follows the statuses of the company's newest dispatches: told are those that are new or have another status. */
   ofCompany: (companyId: number, changed: (statuses: readonly StatusRow[]) => void) => () => void
+  /** Follows the feed of a company: told is the highest place of its events, at each look. Without a feed nothing is told. */
+  ofFeed: (companyId: number, look: (last: number) => void) => () => void
   /** Calls back when somebody's session has ended, or their user is disabled. */
   ofPresence: (presence: Presence, over: () => void) => () => void
 }
@@ -27,8 +30,11 @@ export function createChanges ({ database, log, pause = 1000 }: Options): Change
     pause,
     failed
   })
+  const feeds = createLooks((ids: readonly number[]) => readLastPlaces(database, ids), { pause, failed })
   const presences = createLooks((keys: readonly string[]) => readPresences(database, keys), { pause, failed })
   return {
+    ofFeed: feeds,
+
     ofPresence: (presence, over) =>
       presences(presenceKey(presence), (stays) => {
         if (!stays) over()

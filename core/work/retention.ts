@@ -3,8 +3,8 @@ import { draftEnding, type FileStore } from '@dispatch/files'
 import pLimit from 'p-limit'
 import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
-import { forgetBodies, forgetClients, forgetExchanges, forgetIdempotencyKeys, forgetInbound, forgetLogCounts, forgetLoggedRequests,
-  forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments, noteRemoved,
+import { forgetBodies, forgetClients, forgetExchanges, forgetFeedEvents, forgetIdempotencyKeys, forgetInbound, forgetLogCounts,
+  forgetLoggedRequests, forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments, noteRemoved,
   recordedDocuments } from '../store/db/retention.ts'
 import { forgetDispatches } from '../store/dispatch/forgetting.ts'
 import { clientsKnownFor } from '../store/tenants/known-clients.ts'
@@ -28,6 +28,8 @@ export type RetentionOptions = {
 const day = 24 * 3600 * 1000
 /** Milliseconds that an idempotency key is kept after the final state of its dispatch. */
 const keysKeptFor = day
+/** Milliseconds that an event stays in the feed of its company, where the bodies of callbacks are kept for as long. */
+const fedFor = 30 * day
 /** Milliseconds that a request stays in the log. */
 const requestsLoggedFor = 7 * day
 /** Milliseconds after which no event of a dispatch is expected: signers have up to a year. */
@@ -95,6 +97,7 @@ export function createRetention ({ database, queue, files, retentionDays, forget
       requests: await forgetRequests(database, { ...old, hopeless: before(old.before, waitedFor) }),
       callbacks: await forgetBodies(database, { ...old, table: 'callbacks' }),
       endpointCallbacks: await forgetBodies(database, { ...old, table: 'endpoint_callbacks' }),
+      fed: await forgetFeedEvents(database, { before: before(time, Math.min(fedFor, retentionDays * day)), limit }),
       events: await forgetInbound(database, old),
       keys: await forgetIdempotencyKeys(database, { before: before(time, keysKeptFor), limit }),
       dispatches: forgetMonths === undefined ? 0 : await forgetDispatches(database, forgottenBy(time, { months: forgetMonths, limit })),

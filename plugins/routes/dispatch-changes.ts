@@ -1,13 +1,9 @@
-import { createFairSemaphore } from '@dispatch/common'
-import { type Actor, type Changes, type Database, DispatchError, type DocumentUrl, isUnderWay, maySee, viewOf } from '@dispatch/core'
+import { type Changes, type Database, type DocumentUrl, isUnderWay, maySee, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { type EventStream, openEventStream } from './event-stream.ts'
+import type { EventStream } from './event-stream.ts'
+import { createStreams, longestStream, StreamAnswer, streamNote, streamSeconds } from './streams.ts'
 import { findVisibleDispatch } from './visible-dispatches.ts'
-
-/** The most streams that are open in this process. Some are kept for companies that have none: a stream lasts. */
-const most = { ofUser: 6, ofCompany: 60, ofAll: 600, kept: 60 }
 
 /** Dispatches as they change: streams of server-sent events. */
 export const dispatchChangesRoutes: FastifyPluginCallbackTypebox<{ database: Database, documentUrl: DocumentUrl, changes: Changes }> = (
@@ -15,29 +11,11 @@ export const dispatchChangesRoutes: FastifyPluginCallbackTypebox<{ database: Dat
   { database, documentUrl, changes },
   done
 ) => {
-  const take = createStreamLimit()
-  const open = new Set<EventStream>()
-  let closing = false
+  const { follow, close } = createStreams(changes)
   app.addHook('preClose', (next) => {
-    closing = true
-    for (const stream of open) stream.end()
+    close()
     next()
   })
-
-  /** Opens a stream, and follows what changes until it is over. */
-  async function follow (actor: Actor, reply: FastifyReply, seconds: number, begin: (stream: EventStream) => () => void): Promise<void> {
-    const release = await take(actor)
-    const stream = openEventStream(reply, closing ? 0 : seconds)
-    open.add(stream)
-    const leave = begin(stream)
-    const forget = changes.ofPresence(actor, stream.end)
-    void stream.over.then(() => {
-      leave()
-      forget()
-      release()
-      open.delete(stream)
-    })
-  }
 
   app.get<{ Querystring: StreamQuery }>('/api/v1/dispatches/changes', {
     config: { scopes: ['read_own', 'read_all'], errors: ['validation_error'], lasting: true },
@@ -48,9 +26,9 @@ export const dispatchChangesRoutes: FastifyPluginCallbackTypebox<{ database: Dat
       description: 'The event `dispatches` comes within two seconds of each change, the first at once: its data are ' +
         '`{"data":[{"dispatchId":…,"status":…}]}`, those of the newest hundred that are new or have another status. ' + streamNote,
       querystring: StreamQuery,
-      response: { 200: Events }
+      response: { 200: StreamAnswer }
     }
-  }, async ({ actor, query: { seconds = longest } }, reply) => {
+  }, async ({ actor, query: { seconds = longestStream } }, reply) => {
     await follow(actor, reply, seconds, ({ send }) =>
       changes.ofCompany(actor.companyId, (rows) => {
         // An id and a status tell nothing of deferred steps.
@@ -70,9 +48,9 @@ export const dispatchChangesRoutes: FastifyPluginCallbackTypebox<{ database: Dat
         'at once: its data are the dispatch, as `GET /api/v1/dispatches/{id}` answers it. The stream ends when nothing is under way ' +
         'any more. ' + streamNote,
       querystring: StreamQuery,
-      response: { 200: Events }
+      response: { 200: StreamAnswer }
     }
-  }, async ({ actor, apiVersion, params, query: { seconds = longest }, log }, reply) => {
+  }, async ({ actor, apiVersion, params, query: { seconds = longestStream }, log }, reply) => {
     const { dispatch_id: dispatchId } = await findVisibleDispatch(database, actor, params.id)
     const tell = async ({ send, end }: EventStream): Promise<void> => {
       const view = viewOf(await findVisibleDispatch(database, actor, dispatchId), documentUrl, apiVersion)
@@ -91,40 +69,5 @@ export const dispatchChangesRoutes: FastifyPluginCallbackTypebox<{ database: Dat
   done()
 }
 
-/** In seconds. */
-const longest = 120
-
-const StreamQuery = Type.Object({
-  seconds: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: longest, description: `How long the stream lasts at most; ${longest} unless given.` })
-  )
-}, { additionalProperties: false })
+const StreamQuery = Type.Object({ seconds: streamSeconds }, { additionalProperties: false })
 type StreamQuery = { seconds?: number }
-
-const streamNote = 'It ends within seconds when the user is disabled, or signs out of the console. ' +
-  'Its last event is `end`. A client that wants more asks again, as `EventSource` does by itself.'
-
-const Events = {
-  description: 'Server-sent events, with empty lines between them that keep the connection alive.',
-  content: { 'text/event-stream': { schema: { type: 'string' } } }
-}
-
-/** Permits for streams. Throws `rate_limited` where there is none. */
-export function createStreamLimit (): (actor: Actor) => Promise<() => void> {
-  const users = createFairSemaphore({ waiting: 0, perOwner: most.ofUser })
-  const companies = createFairSemaphore({ waiting: 0, perOwner: most.ofCompany, total: most.ofAll, kept: most.kept })
-  return async ({ userId, companyId }) => {
-    const ofUser = await users.acquire(userId)
-    const ofCompany = ofUser === undefined ? undefined : await companies.acquire(companyId)
-    if (ofUser !== undefined && ofCompany !== undefined) {
-      return () => {
-        ofUser.release()
-        ofCompany.release()
-      }
-    }
-    ofUser?.release()
-    throw new DispatchError('rate_limited', `A user may have ${most.ofUser} streams open, a company ${most.ofCompany}: close one first.`, {
-      retryAfter: 10
-    })
-  }
-}

@@ -1,11 +1,16 @@
 import type { FastifyReply } from 'fastify'
+import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { ownSignal } from '../hooks/own-request.ts'
 
 /** Server-sent events as the answer of a request (HTML, 9.2). */
 export type EventStream = {
-  /** Sends an event with data as JSON. */
-  send: (event: string, data: object) => void
+  /** Sends an event with data as JSON. A client that comes again names the last `id` that it got. */
+  send: (event: string, data: object, id?: string) => void
+  /** Tells a client the id that it names when it comes again. */
+  mark: (id: string) => void
+  /** Resolves when the client has taken what was sent, or the stream is over. */
+  taken: () => Promise<void>
   /** The last event; what was sent before still arrives. */
   end: () => void
   /** Resolves when the answer has ended, or its client has gone. */
@@ -49,7 +54,11 @@ export function openEventStream (reply: FastifyReply, seconds: number): EventStr
   // A proxy that collects an answer would keep the events back.
   void reply.type('text/event-stream').header('x-accel-buffering', 'no').send(stream)
   return {
-    send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    send: (event, data, id) => write(`${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    mark: (id) => write(`id: ${id}\n\n`),
+    async taken () {
+      while (stream.writable && stream.writableNeedDrain) await Promise.race([once(stream, 'drain'), over])
+    },
     end,
     over
   }

@@ -159,7 +159,7 @@ const runsOf = ({ method, path, seeds }: Operation): number =>
     : 60
 
 // A stream that is let in lasts for two minutes.
-for (const operation of operations.filter(({ path }) => !path.endsWith('/dispatches/changes'))) {
+for (const operation of operations.filter(({ path }) => !/\/(dispatches\/changes|events\/stream)$/.test(path))) {
   const { method, path } = operation
   await t.test(`${method} ${path} answers anything as documented`, async (t) => {
     await fc.assert(fc.asyncProperty(requestsOf(operation), async ({ url, sending }) => {

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { createStreamLimit } from '../../plugins/routes/dispatch-changes.ts'
+import { createStreamLimit } from '../../plugins/routes/streams.ts'
 import { createGate } from '../support/gate.ts'
 import { startService } from '../support/service.ts'
 

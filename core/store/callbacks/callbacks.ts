@@ -7,7 +7,10 @@ import type { Tables } from '../db/schema.ts'
 import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 
-/** A callback to record. `data`: the dispatch as a client reads it at this event; `due`: it is sent from this time on. */
+/** An event that is told. `data`: the dispatch as a client reads it at this event; `sequence`: its number for who is told. */
+export type ToldEvent = { type: CallbackType, data: JsonObject, now: Date, sequence: number }
+
+/** A callback to record. `due`: it is sent from this time on. `sequence`: the next one of the dispatch unless given. */
 export type NewCallback = {
   companyId: number
   dispatchId: string
@@ -17,6 +20,7 @@ export type NewCallback = {
   now: Date
   due: SqlTimestamp
   newId: () => string
+  sequence?: number
 }
 
 /** Adds the job that delivers a callback, in the transaction that records it. */
@@ -27,12 +31,20 @@ export type EnqueueCallback = (queries: Transaction<Tables>, callback: { company
  * are numbered without gaps, in the order in which their events were committed. Answers the id.
  */
 export async function noteCallback (queries: Transaction<Tables>, callback: NewCallback, enqueue: EnqueueCallback): Promise<string> {
-  const { companyId, dispatchId } = callback
+  const sequence = callback.sequence ?? await nextSequence(queries, callback)
+  return insertCallback(queries, { ...callback, sequence }, enqueue)
+}
+
+/** The number of the next event of a dispatch that is told. */
+export async function nextSequence (
+  queries: Transaction<Tables>,
+  { companyId, dispatchId }: Pick<NewCallback, 'companyId' | 'dispatchId'>
+): Promise<number> {
   const { callback_sequence: sequence } = await queries.updateTable('dispatches').set((row) => ({
     callback_sequence: sql`${row.ref('callback_sequence')} + 1`
   }))
     .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).returning('callback_sequence').executeTakeFirstOrThrow()
-  return insertCallback(queries, { ...callback, sequence }, enqueue)
+  return sequence
 }
 
 /** The same for a callback about the company itself, whose number is known. */
@@ -63,11 +75,16 @@ export function callbackRow ({ companyId, dispatchId, type, url, data, now, due,
     sequence,
     url,
     receiver: new URL(url).host,
-    body: JSON.stringify({ type, timestamp: now.toISOString(), sequence, data }),
+    body: callbackBody({ type, data, now, sequence }),
     state: 'pending' as const,
     next_at: due,
     created_at: now
   }
+}
+
+/** What a receiver is sent. */
+export function callbackBody ({ type, data, now, sequence }: ToldEvent): string {
+  return JSON.stringify({ type, timestamp: now.toISOString(), sequence, data })
 }
 
 /** The tables of callbacks and of the attempts at them. Their columns have the same names. */

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../db/database.ts'
 import { callbackRow } from './callbacks.ts'
 import { type EndpointEvent, insertFor } from './endpoint-callbacks.ts'
+import { insertFeedEvent } from './event-feeds.ts'
 
 /** Companies whose free credits fell below their threshold, and that were not warned yet. */
 export async function listDueCreditWarnings ({ owner }: Database, limit: number): Promise<number[]> {
@@ -15,8 +16,8 @@ export async function listDueCreditWarnings ({ owner }: Database, limit: number)
 export type RecordedWarning = { callbackId: string | null, endpointCallbackIds: string[] }
 
 /**
- * Records the callbacks that warn a company of low credits, where a warning is due: to its address for warnings, and to its endpoints that
- * want it. The same statement records that it was warned, so that no dispatch waits for several messages. `now` and `newId` are for the
+ * Records the callbacks that warn a company of low credits, where a warning is due: to its address for warnings, to its endpoints that
+ * want it, and in its feed. The same statement records that it was warned, so that no dispatch waits for several messages. `now` and `newId` are for the
  * callbacks.
  */
 export async function recordCreditWarning (
@@ -48,7 +49,8 @@ export async function recordCreditWarning (
     company.notify_url === null
       ? sql`select null::uuid as "callbackId" where false`
       : insertRow(callbackRow({ ...event, sequence, url: company.notify_url }), told)
-  }), to_endpoints as (${insertFor(company.endpointIds, { ...event, sequence: sql<number>`${sequence}::integer` }, told)})
+  }), to_endpoints as (${insertFor(company.endpointIds, { ...event, sequence: sql<number>`${sequence}::integer` }, told)}),
+    to_feed as (${insertFeedEvent({ ...event, sequence }, told)})
     select (select "callbackId" from to_address), array(select "callbackId" from to_endpoints) as "endpointCallbackIds"`.execute(owner)
   return recorded
 }

@@ -9,6 +9,7 @@ import type { AuditStamp } from '../tenants/audit.ts'
 import { type AttemptEnd, type AttemptRef, type CallbackAttemptRow, type CallbackTables, type ClaimedCallback, type ClaimLimits, makeDue,
   recordAttempt } from './callbacks.ts'
 import { type EndpointRef, note } from './endpoints.ts'
+import { noteFeedEvent } from './event-feeds.ts'
 
 /** The callbacks to endpoints. */
 export const ofEndpoints: CallbackTables = { callbacks: 'endpoint_callbacks', attempts: 'endpoint_attempts' }
@@ -43,8 +44,8 @@ export async function noteEndpointCallbacks (
 }
 
 /**
- * Records a callback about the company itself for each of its endpoints that wants it, in the transaction that records the event. Answers
- * its number among those of the company.
+ * Records a callback about the company itself for each of its endpoints that wants it, and adds the event to the company's feed, in the
+ * transaction that records the event. Answers its number among those of the company.
  */
 export async function noteCompanyEvent (
   queries: OwnerQueries,
@@ -63,6 +64,7 @@ export async function noteCompanyEvent (
     sequence: sql<number>`${sequence}::integer`
   }, sql`true`)
   const { rows } = await statement.execute(queries)
+  await noteFeedEvent(queries, { ...event, companyId, type, sequence })
   return { sequence, callbackIds: rows.map(({ callbackId }) => callbackId) }
 }
 

@@ -29,8 +29,9 @@ begin
     return null;
   end if;
 
-  if settled.untold and now_detached and exists (select from callback_endpoints
-    where company_id = settled.company_id and enabled and removed_at is null) then
+  if settled.untold and now_detached and (exists (select from callback_endpoints
+    where company_id = settled.company_id and enabled and removed_at is null)
+    or exists (select from event_feeds where company_id = settled.company_id)) then
     return 'untold';
   end if;
 

@@ -71,7 +71,8 @@ const migrations: Migrations = {
   '091-schedules': () => import('../migrations/091-schedules.ts'),
   '092-endpoint-pauses': () => import('../migrations/092-endpoint-pauses.ts'),
   '095-budgets': () => import('../migrations/095-budgets.ts'),
-  '100-settings-forms': () => import('../migrations/100-settings-forms.ts')
+  '100-settings-forms': () => import('../migrations/100-settings-forms.ts'),
+  '101-event-feeds': () => import('../migrations/101-event-feeds.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

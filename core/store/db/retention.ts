@@ -69,6 +69,13 @@ export async function forgetBodies (
         update skip locked)`)
 }
 
+/** Deletes events from the feeds of companies; answers how many. */
+export async function forgetFeedEvents (database: Database, { before, limit }: RetentionBatch): Promise<number> {
+  return counted(database, sql`
+    delete from feed_events where entry in (select entry from feed_events where created_at < ${before} limit ${limit} for
+      update skip locked)`)
+}
+
 /** Deletes events of vendors that were handled. Answers how many. */
 export async function forgetInbound (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`

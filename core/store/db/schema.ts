@@ -265,6 +265,18 @@ export type Tables = {
     next_at: Date | null
     created_at: Date
   }
+  event_feeds: {
+    company_id: number
+    since: Date
+    last: Generated<string>
+  }
+  feed_events: {
+    entry: Generated<string>
+    company_id: number
+    position: string | null
+    body: string
+    created_at: Date
+  }
   endpoint_attempts: {
     callback_id: string
     number: number

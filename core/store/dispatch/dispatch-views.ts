@@ -27,25 +27,26 @@ export async function readDispatch (queries: CompanyQueries, companyId: number, 
   return row === undefined ? undefined : (await withSteps(queries, [row]))[0]
 }
 
-/** A dispatch at an event that is told, and the enabled endpoints that are told of it. */
-export type ToldDispatch = { record: DispatchRecord, endpointIds: readonly string[] }
+/** A dispatch at an event that is told, the enabled endpoints that are told of it, and whether the company has a feed of events. */
+export type ToldDispatch = { record: DispatchRecord, endpointIds: readonly string[], hasFeed: boolean }
 
-/** The dispatch of an event of this type; undefined where nobody is to be told: neither an address of its own nor an endpoint. */
+/** The dispatch of an event of this type; undefined where nobody is to be told: neither an address of its own, nor an endpoint or a feed. */
 export async function readToldDispatch (
   queries: CompanyQueries,
   companyId: number,
   dispatchId: string,
   type: CallbackType
 ): Promise<ToldDispatch | undefined> {
-  // One statement, so that companies without endpoints pay nothing for those of others.
+  // One statement, so that companies without endpoints and a feed pay nothing for those of others.
   const found = await queries.selectFrom('dispatches').select(columns.dispatches)
     .select(sql<string[]>`array(select endpoint_id from callback_endpoints as endpoint where endpoint.company_id = ${companyId}
       and enabled and removed_at is null and (types is null or ${type} = any (types)))`.as('endpointIds'))
+    .select(sql<boolean>`exists (select from event_feeds where company_id = ${companyId})`.as('hasFeed'))
     .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).executeTakeFirst()
-  if (found === undefined || (found.callback_url === null && found.endpointIds.length === 0)) return undefined
-  const { endpointIds, ...row } = found
+  if (found === undefined || (found.callback_url === null && found.endpointIds.length === 0 && !found.hasFeed)) return undefined
+  const { endpointIds, hasFeed, ...row } = found
   const [record] = await withSteps(queries, [row])
-  return record && { record, endpointIds }
+  return record && { record, endpointIds, hasFeed }
 }
 
 /** A page of the company's dispatches, the newest first. Ids grow with time, so the last id of a page is its cursor. */

@@ -2,15 +2,19 @@ import { type CallbackType, sinceOf } from '../../contract/callbacks.ts'
 import { isSince, usualVersion } from '../../contract/versions.ts'
 import type { Outbox } from '../../pipeline/dependencies.ts'
 import { type DocumentUrl, viewOf } from '../../pipeline/respond/result.ts'
-import { noteCallback, noteCompanyCallback } from '../../store/callbacks/callbacks.ts'
+import { nextSequence, noteCallback, noteCompanyCallback } from '../../store/callbacks/callbacks.ts'
 import { noteCompanyEvent, noteEndpointCallbacks } from '../../store/callbacks/endpoint-callbacks.ts'
+import { noteFeedEvent } from '../../store/callbacks/event-feeds.ts'
 import type { Database, OwnerQueries } from '../../store/db/database.ts'
 import { readToldDispatch, type ToldDispatch } from '../../store/dispatch/dispatch-views.ts'
 import type { Queue } from '../queue/queue.ts'
 import { enqueueCallback } from './callbacks.ts'
 import { callbackJob } from './delivery.ts'
 
-/** Records callbacks, each with the dispatch as it is at the event: to the address of the dispatch, and to the company's endpoints. */
+/**
+ * Records callbacks, each with the dispatch as it is at the event: to the address of the dispatch, and to the company's endpoints. The
+ * company's feed has what its address gets, or would get.
+ */
 export function createOutbox ({ database, queue, documentUrl, newId, now }: {
   database: Database
   queue: Queue
@@ -20,13 +24,17 @@ export function createOutbox ({ database, queue, documentUrl, newId, now }: {
 }): Outbox {
   const enqueue = enqueueCallback(queue)
 
-  async function tell (queries: OwnerQueries, type: CallbackType, { record, endpointIds }: ToldDispatch): Promise<void> {
+  async function tell (queries: OwnerQueries, type: CallbackType, { record, endpointIds, hasFeed }: ToldDispatch): Promise<void> {
     const { company_id: companyId, dispatch_id: dispatchId, callback_url: url } = record
     const version = record.api_version ?? usualVersion
     if (!isSince(sinceOf(type), version)) return
     const data = viewOf(record, documentUrl, version)
     const event = { companyId, dispatchId, type, data, now: now(), due: database.now, newId }
-    if (url !== null) await noteCallback(queries, { ...event, url }, enqueue)
+    if (url !== null || hasFeed) {
+      const sequence = await nextSequence(queries, event)
+      if (url !== null) await noteCallback(queries, { ...event, url, sequence }, enqueue)
+      if (hasFeed) await noteFeedEvent(queries, { ...event, sequence })
+    }
     if (endpointIds.length === 0) return
     const callbackIds = await noteEndpointCallbacks(queries, endpointIds, event)
     await queue.send('callback', callbackIds.map((callbackId) => callbackJob(companyId, callbackId, 'endpoints')), queries)

@@ -185,6 +185,8 @@ await t.test('a request leaves the log after seven days, the body of a callback 
     values (${endpointId}, ${companyId}, '', '', true, '[]', ${now()})`.execute(database.owner)
   await sql`insert into endpoint_callbacks (callback_id, company_id, endpoint_id, type, sequence, receiver, body, state, created_at)
     values (${endpointId}, ${companyId}, ${endpointId}, 'company.credits_low', 1, '', '{}', 'delivered', ${now()})`.execute(database.owner)
+  await database.owner.insertInto('feed_events').values({ company_id: companyId, position: null, body: '{}', created_at: now() }).execute()
+  const fed = () => database.owner.selectFrom('feed_events').select('body').where('company_id', '=', companyId).execute()
   const logged = () => database.owner.selectFrom('request_log').select('request_id').where('company_id', '=', companyId).execute()
   const called = async () => (await listExchanges(database, companyId, endpointId, { limit: 10 })).length
   const bodies = () => database.owner.selectFrom('endpoint_callbacks').select('body').where('company_id', '=', companyId).execute()
@@ -197,7 +199,13 @@ await t.test('a request leaves the log after seven days, the body of a callback 
   t.strictSame(await logged(), [])
   t.equal(await called(), 0)
   t.strictSame(await bodies(), [{ body: '{}' }])
-  clock.time += 83 * day
+  clock.time += 23 * day - 2
+  await retain()
+  t.strictSame(await fed(), [{ body: '{}' }])
+  clock.time += 2
+  await retain()
+  t.strictSame(await fed(), [])
+  clock.time += 60 * day
   await retain()
   t.strictSame(await bodies(), [{ body: null }])
 })
