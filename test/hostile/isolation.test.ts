@@ -55,6 +55,8 @@ async function founded (name: string): Promise<number> {
   await sql`insert into link_mail (company_id, user_id, provider, sender, set_at)
     select ${companyId}, user_id, '', '', now() from users where email = ${admin.email}`.execute(owner)
   await app.get('sessions').open(admin.email, admin.password, { address: '192.0.2.1', browser: name })
+  await sql`insert into event_feeds (company_id, since) values (${companyId}, now())`.execute(owner)
+  await sql`insert into feed_events (company_id, body, created_at) values (${companyId}, '{}', now())`.execute(owner)
   for (const { isolation } of app.features) await isolation?.(owner, companyId)
   return companyId
 }

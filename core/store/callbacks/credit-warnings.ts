@@ -17,8 +17,8 @@ export type RecordedWarning = { callbackId: string | null, endpointCallbackIds: 
 
 /**
  * Records the callbacks that warn a company of low credits, where a warning is due: to its address for warnings, to its endpoints that
- * want it, and in its feed. The same statement records that it was warned, so that no dispatch waits for several messages. `now` and `newId` are for the
- * callbacks.
+ * want it, and in its feed. The same statement records that it was warned, so that no dispatch waits for several messages. `now` and
+ * `newId` are for the callbacks.
  */
 export async function recordCreditWarning (
   { owner, now: due }: Database,

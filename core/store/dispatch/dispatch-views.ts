@@ -30,7 +30,7 @@ export async function readDispatch (queries: CompanyQueries, companyId: number, 
 /** A dispatch at an event that is told, the enabled endpoints that are told of it, and whether the company has a feed of events. */
 export type ToldDispatch = { record: DispatchRecord, endpointIds: readonly string[], hasFeed: boolean }
 
-/** The dispatch of an event of this type; undefined where nobody is to be told: neither an address of its own, nor an endpoint or a feed. */
+/** The dispatch of an event of this type; undefined where nobody is to be told: no address of its own, no endpoint and no feed. */
 export async function readToldDispatch (
   queries: CompanyQueries,
   companyId: number,

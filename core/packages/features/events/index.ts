@@ -1,6 +1,5 @@
 import { defineFeature, service } from '@dispatch/plugins/feature'
 import { eventRoutes } from './routes/events.ts'
-import { fillFeed } from './store/isolation.ts'
 
 /** An event is about a dispatch of any service, or about the company. */
 const reading = { roles: ['admin'], scopes: ['callbacks'], everyService: true } as const
@@ -11,6 +10,5 @@ export default defineFeature({
   needs: service('changes', 'database'),
   routes: eventRoutes,
   before: 'listProviders',
-  permissions: { listEvents: reading, followEvents: reading },
-  isolation: fillFeed
+  permissions: { listEvents: reading, followEvents: reading }
 })

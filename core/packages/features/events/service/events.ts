@@ -2,6 +2,8 @@ import { type Changes, type Database, readFeed, refusal } from '@dispatch/core'
 import type { EventStream } from '@dispatch/plugins/routes'
 import { eventId, type EventsView } from '../contract/events.ts'
 
+type Body = EventsView['data'][number]['body']
+
 /** The most events that a stream reads at once. */
 const read = 20
 
@@ -15,7 +17,7 @@ export async function listEvents (
   if (placeOf(after) > last) throw unknownId(`The newest event of the company has the id ${last}.`)
   return {
     since: since.toISOString(),
-    data: events.slice(0, limit).map(({ position, body }) => ({ id: String(position), body: JSON.parse(body) })),
+    data: events.slice(0, limit).map(({ position, body }) => ({ id: String(position), body: JSON.parse(body) as Body })),
     more: events.length > limit
   }
 }

@@ -1,3 +1,5 @@
+import { sendCreditWarnings } from '@dispatch/core'
+import { randomUUIDv7 } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { until } from '../../../../../test/core/work/support.ts'
@@ -45,6 +47,16 @@ await t.test('its body is that of the callback, to the letter; so is that of an 
   const { events } = await readFeed(database, companyId, { after: last, limit: 10 })
   t.same(events.map(({ body }) => body), rows.map(({ body }) => body))
   matches(t, events.map(({ body }) => JSON.parse(body).data.dispatchId as unknown), [undefined, dispatchId])
+})
+
+await t.test('a warning of low credits is in the feed once', async (t) => {
+  const { last } = await readFeed(database, companyId, { after: 0, limit: 0 })
+  await database.pool.query('update credits set warning = \'due\' where company_id = $1', [companyId])
+  const queue = { send: () => Promise.resolve() }
+  for (let times = 0; times < 2; times++) await sendCreditWarnings({ database, queue, now: () => new Date(), newId: randomUUIDv7 })
+  has(t, await list(`?after=${last}`), { body: { data: [{ body: { type: 'company.credits_low', data: { companyId } } }], more: false } })
+  const { rows } = await database.pool.query('select from feed_events where company_id = $1 and body like $2', [companyId, '%credits_low%'])
+  t.equal(rows.length, 1)
 })
 
 /** Adds an event, whose transaction ends when it is told to. */
