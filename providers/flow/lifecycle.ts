@@ -1,4 +1,4 @@
-import { type Json, Type } from '@dispatch/core/provider'
+import { failureOf, type Json, Type } from '@dispatch/core/provider'
 import { ask } from './api.ts'
 import type { Call } from './settings.ts'
 
@@ -71,8 +71,17 @@ async function readMessages (call: Call): Promise<void> {
   const { results } = await http.post(...ask(call, 'flows/search', { json: { limit: 100, where } }), Messages)
   const inOrder = results.toSorted((one, other) => one.updatedAt < other.updatedAt ? -1 : 1).slice(0, mostMessages)
   for (const { flowId, updatedAt, flowSyntax = 'CDAR' } of inOrder) {
-    if (flowSyntax === 'CDAR') await readMessage(call, flowId)
+    if (flowSyntax === 'CDAR') await readMessage(call, flowId).catch(passOver(call, flowId))
     await state.put('messages', updatedAt)
+  }
+}
+
+/** A message that is not there, or is none, holds up none behind it. A platform that is away, or asks to wait, is asked again. */
+function passOver ({ log }: Pick<Call, 'log'>, flowId: string): (error: unknown) => void {
+  return (error) => {
+    const { status = 500 } = failureOf(error) ?? {}
+    if (status >= 500 || [401, 403, 408, 429].includes(status)) throw error
+    log.warn({ err: error, flowId }, 'a message about an invoice cannot be read, and is left out')
   }
 }
 

@@ -178,3 +178,20 @@ await t.test('messages of the platform tell what becomes of an invoice: each is 
   t.equal(await status(), 'fr:205')
   t.strictSame([asked, reads()], [[null, null, '2026-03-16T10:00:00Z', '2026-03-17T10:00:00Z'], 3])
 })
+
+await t.test('a message that is none, or is gone, holds up none behind it', async (t) => {
+  const stage = await flow(t, {
+    'GET /flow-service/v1/flows/flow-1': { json: { flowId: 'flow-1', acknowledgement: { status: 'Ok' } } },
+    'GET /flow-service/v1/flows/lc-1': { text: 'no XML', headers: { 'content-type': 'application/xml' } },
+    'GET /flow-service/v1/flows/lc-2': { text: '<other/>', headers: { 'content-type': 'application/xml' } },
+    'GET /flow-service/v1/flows/lc-3': { status: 404, json: { errorCode: 'NotFound', errorMessage: 'It is gone.' } },
+    'GET /flow-service/v1/flows/lc-4': told('205', '2026-03-16T09:00:00')
+  })
+  const results = ['1', '2', '3', '4'].map((n) => ({ flowId: `lc-${n}`, updatedAt: `2026-03-16T10:00:0${n}Z`, flowSyntax: 'CDAR' }))
+  stage.vendor.on('POST /flow-service/v1/flows/search', () => ({ json: { results } }))
+  const state = memoryState()
+  await stage.dispatch('invoicing', eInvoice(), { state })
+  has(t, await stage.ask('invoicing', 'status', { id: 'flow-1' }, { state }), { status: 'fr:205' })
+  stage.vendor.on('GET /flow-service/v1/flows/lc-4', { status: 503, json: {} })
+  has(t, await stage.ask('invoicing', 'status', { id: 'flow-1' }, { state }), { outcome: 'unavailable' })
+})

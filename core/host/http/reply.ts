@@ -34,7 +34,10 @@ export async function readReply (host: string, reply: TransportReply, form?: Rep
     return parseXml(text)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new RequestFailure('uncertain', `The answer of "${host}" cannot be read as XML: ${why.slice(0, longestReason)}.`, { cause })
+    throw new RequestFailure('uncertain', `The answer of "${host}" cannot be read as XML: ${why.slice(0, longestReason)}.`, {
+      cause,
+      status: reply.status
+    })
   }
 }
 
