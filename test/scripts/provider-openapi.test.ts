@@ -162,6 +162,12 @@ for (const [what, text, why] of [
   })
 }
 
+await t.test('a schema that is one of itself several times is read once', async (t) => {
+  const itself = { $ref: '#/components/schemas/NewMessage' }
+  const text = changed((root) => root.components.schemas.NewMessage.oneOf = [itself, itself, { allOf: [itself, itself] }])
+  contains(t, await readFile(join(await made(t, text), 'index.ts'), 'utf8'), 'eu.pigeon.example.com')
+})
+
 await t.test('texts of a description are code nowhere', async (t) => {
   const evil = '\'; process.exit(1); \'${process.exit(1)}`*/'
   const folder = await made(t, changed((root) => {

@@ -19,6 +19,19 @@ const types = ['object', 'array', 'string', 'number', 'integer', 'boolean'] as c
 export function shapeOf (description: Description, schema: Json | undefined, depth = 0): Shape {
   const own = description.follow(schema)
   if (!isRecord(own) || depth > 20) return nothing
+  const known = shapes.get(own)
+  if (known !== undefined) return known
+  // A part that is the schema itself adds nothing to it.
+  shapes.set(own, nothing)
+  const shape = madeOf(description, own, depth)
+  shapes.set(own, shape)
+  return shape
+}
+
+/** Each schema is read once, however often it is referred to. */
+const shapes = new WeakMap<object, Shape>()
+
+function madeOf (description: Description, own: JsonObject, depth: number): Shape {
   const parts = listIn(own, 'allOf').map((part) => shapeOf(description, part, depth + 1))
   const forms = [...listIn(own, 'oneOf'), ...listIn(own, 'anyOf')].map((one) => description.follow(one)).filter((one) =>
     isRecord(one) && one['type'] !== 'null' && !isOnlyRule(one)
@@ -28,7 +41,7 @@ export function shapeOf (description: Description, schema: Json | undefined, dep
   const all = joined([read(own), ...parts, ...form === undefined ? [] : [shapeOf(description, form, depth + 1)]])
   // A rule may ask for what another part declares.
   const required = new Set(
-    [own as JsonObject, ...listIn(own, 'anyOf').slice(0, 1)].flatMap((one) => isRecord(one) ? listIn(one, 'required') : [])
+    [own, ...listIn(own, 'anyOf').slice(0, 1)].flatMap((one) => isRecord(one) ? listIn(one, 'required') : [])
   )
   return { ...all, fields: all.fields.map((field) => ({ ...field, isRequired: field.isRequired || required.has(field.name) })) }
 }
