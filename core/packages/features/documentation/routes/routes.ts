@@ -72,7 +72,7 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     const found = documentation.page(path.replace(/\.md$/, ''))
     if (found === undefined) return missing(reply, page({ title: 'Not found', main: nowhere }))
     if (path.endsWith('.md')) {
-      return reply.type('text/markdown; charset=utf-8').header('cache-control', 'no-cache').send(found.markdown)
+      return reply.type('text/markdown; charset=utf-8').header('cache-control', 'no-cache').send(documentation.markdown(found))
     }
     const { address, title } = found
     return reply.headers(pageHeaders).send(keep(address, () => page({ title, address, main: documentation.markup(found) })))

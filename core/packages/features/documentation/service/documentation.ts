@@ -2,7 +2,7 @@ import { lazy } from '@dispatch/common'
 import { token } from '@dispatch/plugins/feature'
 import type { Html } from '@dispatch/plugins/routes'
 import { linksOf, type Page, picturesIn, readPages } from './library.ts'
-import { markupOf } from './markdown.ts'
+import { markdownOf, markupOf } from './markdown.ts'
 import { partsOf, ranked } from './search.ts'
 
 /** A part of a page that was found: its address from the root of the service, and its text as Markdown. */
@@ -13,6 +13,8 @@ export type Documentation = {
   pages: () => readonly Page[]
   page: (address: string) => Page | undefined
   markup: (page: Page) => Html
+  /** For programs: its links lead to other pages. */
+  markdown: (page: Page) => string
   /** Bytes of a picture that a page shows, by its path from the root of the project. */
   picture: (path: string) => Buffer | undefined
   /** The parts that have most of the words of a query, at most so many. */
@@ -44,6 +46,7 @@ export function createDocumentation (): Documentation {
     pages: () => library().pages,
     page: (address) => library().byAddress.get(address),
     markup: (page) => markupOf(page.markdown, (link) => library().linkOf(page, link)),
+    markdown: (page) => markdownOf(page.markdown, (link) => library().linkOf(page, link)),
     picture: (path) => library().pictures.get(path)?.(),
     search: (query, most) => ranked(library().parts(), query, most)
   }

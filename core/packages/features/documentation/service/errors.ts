@@ -33,7 +33,7 @@ const advice: Readonly<Record<ErrorWord, readonly [sent: Sent, todo: string]>> =
   idempotency_in_progress: ['later', 'Repeat the same request after `Retry-After`: you get the answer of the first one.'],
   conflict: ['nothing', 'Read the resource again: the message says which state it has. Somebody else may have changed it.'],
   consent_required: ['nothing', 'Repeat the installation with the hosts and services of `details`, if they are right.'],
-  payload_too_large: ['nothing', 'The message has the limit. Files of any size go through [uploads](/docs/services/upload) in a form.'],
+  payload_too_large: ['nothing', 'The message has the limit. A file of 50 MiB at most can go in a form of its own ([uploads](/docs/services/upload)).'],
   unsupported_media_type: ['nothing', 'Send JSON with `Content-Type: application/json`, or the type that the message names.'],
   expectation_failed: ['nothing', 'Send from an address that the configuration allows, to at least one recipient.'],
   validation_failed: ['nothing', 'Correct what `details` name. `POST …/validate` finds the same problems without a dispatch.'],

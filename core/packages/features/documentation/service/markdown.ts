@@ -67,6 +67,14 @@ function said (tokens: readonly Token[]): string {
   }).join('')
 }
 
+/** The same page as Markdown, whose links lead there. Those to what the documentation does not have stay as they are. */
+export function markdownOf (markdown: string, resolve: Resolve): string {
+  return markdown.replaceAll(/\]\(([^)\s]+)\)/g, (whole, link: string) => {
+    const to = /^[a-z]+:|^[#/]/.test(link) ? undefined : resolve(link)
+    return to === undefined ? whole : `](${to})`
+  })
+}
+
 /** Names of headings as the pages link to them: small, without punctuation, and each once. */
 export function slugs (): (title: string) => string {
   const seen = new Map<string, number>()

@@ -30,9 +30,20 @@ export function ranked<Found extends { title: string, text: string }> (parts: re
 }
 
 /** A word in the title counts as much as three in the text; how often it stands there does not count. */
-function rankOf ({ title, text }: { title: string, text: string }, words: readonly string[]): number {
-  const [inTitle, inText] = [wordsOf(title), wordsOf(text)].map((all) => new Set(all))
-  return words.reduce((sum, word) => sum + (inTitle?.has(word) === true ? 3 : 0) + (inText?.has(word) === true ? 1 : 0), 0)
+function rankOf (part: { title: string, text: string }, words: readonly string[]): number {
+  const [inTitle, inText] = indexOf(part)
+  return words.reduce((sum, word) => sum + (inTitle.has(word) ? 3 : 0) + (inText.has(word) ? 1 : 0), 0)
+}
+
+/** The words of each part: anybody may search, and the texts are long. */
+const indexed = new WeakMap<object, readonly [title: ReadonlySet<string>, text: ReadonlySet<string>]>()
+
+function indexOf (part: { title: string, text: string }): readonly [title: ReadonlySet<string>, text: ReadonlySet<string>] {
+  const known = indexed.get(part)
+  if (known !== undefined) return known
+  const made = [new Set(wordsOf(part.title)), new Set(wordsOf(part.text))] as const
+  indexed.set(part, made)
+  return made
 }
 
 /** Words in small letters, without a plural. */

@@ -73,6 +73,7 @@ await t.test('the pages are searched, and programs get them as Markdown', async 
   const page = await get('/docs/chains.md')
   contains(t, page.headers.get('content-type'), 'text/markdown')
   contains(t, page.body, /^# Chains/)
+  contains(t, (await get('/docs/nothing-twice.md')).body, '[The client](/docs/client)')
   t.same(partsOf('# A\none\n```sh\n# no heading\n```\n## B `b`\ntwo\n'), [
     { title: 'A', anchor: '', text: 'one\n```sh\n# no heading\n```' },
     { title: 'A: B b', anchor: 'b-b', text: 'two' }
