@@ -69,10 +69,13 @@ async function readMessages (call: Call): Promise<void> {
   const since = await state.get('messages')
   const where = { flowType: ['CustomerInvoiceLC'], ...(typeof since === 'string' && { updatedAfter: since }) }
   const { results } = await http.post(...ask(call, 'flows/search', { json: { limit: 100, where } }), Messages)
-  const inOrder = results.toSorted((one, other) => one.updatedAt < other.updatedAt ? -1 : 1).slice(0, mostMessages)
-  for (const { flowId, updatedAt, flowSyntax = 'CDAR' } of inOrder) {
+  const inOrder = results.toSorted((one, other) => one.updatedAt < other.updatedAt ? -1 : 1)
+  const last = inOrder[mostMessages - 1]?.updatedAt
+  const together = inOrder.filter(({ updatedAt }) => last === undefined || updatedAt <= last)
+  for (const [index, { flowId, updatedAt, flowSyntax = 'CDAR' }] of together.entries()) {
     if (flowSyntax === 'CDAR') await readMessage(call, flowId).catch(passOver(call, flowId))
-    await state.put('messages', updatedAt)
+    // The next question is for what is later: none of one moment may be left out.
+    if (together[index + 1]?.updatedAt !== updatedAt) await state.put('messages', updatedAt)
   }
 }
 

@@ -195,3 +195,21 @@ await t.test('a message that is none, or is gone, holds up none behind it', asyn
   stage.vendor.on('GET /flow-service/v1/flows/lc-4', { status: 503, json: {} })
   has(t, await stage.ask('invoicing', 'status', { id: 'flow-1' }, { state }), { outcome: 'unavailable' })
 })
+
+await t.test('of messages of one moment none is lost, where one is read and the other is not', async (t) => {
+  const stage = await flow(t, {
+    'GET /flow-service/v1/flows/flow-1': { json: { flowId: 'flow-1', acknowledgement: { status: 'Ok' } } },
+    'GET /flow-service/v1/flows/lc-1': told('204', '2026-03-15T09:00:00'),
+    'GET /flow-service/v1/flows/lc-2': { status: 503, json: {} }
+  })
+  const results = ['1', '2'].map((n) => ({ flowId: `lc-${n}`, updatedAt: '2026-03-16T10:00:00Z', flowSyntax: 'CDAR' }))
+  stage.vendor.on('POST /flow-service/v1/flows/search', ({ body }) => {
+    const { where: { updatedAfter = '' } } = JSON.parse(body.toString()) as { where: { updatedAfter?: string } }
+    return { json: { results: results.filter(({ updatedAt }) => updatedAt > updatedAfter) } }
+  })
+  const state = memoryState()
+  await stage.dispatch('invoicing', eInvoice(), { state })
+  has(t, await stage.ask('invoicing', 'status', { id: 'flow-1' }, { state }), { outcome: 'unavailable' })
+  stage.vendor.on('GET /flow-service/v1/flows/lc-2', told('205', '2026-03-16T09:00:00'))
+  has(t, await stage.ask('invoicing', 'status', { id: 'flow-1' }, { state }), { status: 'fr:205' })
+})
