@@ -1,7 +1,7 @@
 import { hasMod97 } from '../model/check-digits.ts'
 import { listField } from '../model/fields.ts'
 import type { EInvoiceLine, PartyAddress, Period } from '../model/model.ts'
-import { isCounted } from '../model/sub-lines.ts'
+import { circlesIn, isCounted, linesAbove } from '../model/sub-lines.ts'
 import { countriesIn, type EInvoiceRule, notInProfiles, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** Of a line that counts. Those that group others, or only say something, may leave it out. */
@@ -14,21 +14,10 @@ const subLineRules: readonly EInvoiceRule[] = [
   ruleOfLines('BR-FREXT-08', '/total', 'The total of a group is that of the lines below it; leave it out to have it computed.',
     ({ type, stated, net }) => type !== 'GROUP' || stated === undefined || stated.eq(net)),
   ruleOfLines('BR-FREXT-11', '/parentLine', 'A line stands below another line of the invoice: name the id of that one.',
-    ({ parent, id }, { invoice: { lines } }) => parent === undefined || (parent !== id && lines.some((other) => other.id === parent))),
+    ({ parent, id }, { invoice: { lines } }) => parent === undefined || (parent !== id && linesAbove(lines).has(parent))),
   ruleOfLines('circle_of_lines', '/parentLine', 'A line does not stand below itself.',
-    (line, { invoice: { lines } }) => !isBelowItself(line, lines))
+    ({ id, parent }, { invoice: { lines } }) => parent === undefined || parent === id || !circlesIn(lines).has(id))
 ]
-
-function isBelowItself ({ id, parent }: EInvoiceLine, lines: readonly EInvoiceLine[]): boolean {
-  if (parent === undefined) return false
-  const above = new Map(lines.map((line) => [line.id, line.parent]))
-  const seen = new Set<string>()
-  for (let at: string | undefined = parent; at !== undefined && !seen.has(at); at = above.get(at)) {
-    if (at === id) return parent !== id
-    seen.add(at)
-  }
-  return false
-}
 
 /** The required contents of an invoice and its parts (EN 16931-1, BR-01 to BR-65; the rules left out cannot be broken here). */
 export const coreRules: readonly EInvoiceRule[] = [
