@@ -184,6 +184,7 @@ await t.test('no form does what cannot be taken back, before its reader was aske
     '/developers/endpoints': made.endpointIds[0] ?? '',
     '/developers/keys': keys,
     '/drafts': drafts,
+    '/files': made.fileId,
     '/operation/holds': made.stepId,
     '/proposals': made.proposalIds[0] ?? '',
     '/providers': made.provider,

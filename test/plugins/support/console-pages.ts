@@ -17,6 +17,7 @@ export type Made = {
   proposalIds: readonly string[]
   /** The name of a picture. */
   asset: string
+  fileId: string
   /** A link of an invitation that nobody has used. */
   token: string
   /** An installed provider with settings, and an adapter of a catalog. */

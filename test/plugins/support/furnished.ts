@@ -155,7 +155,10 @@ export async function furnished (
   const { body: { id: suppressionId } } = await send('POST', '/api/v1/suppressions', {
     body: { channel: 'email', address: `tired@${String(companyId)}.example.com`, note: text }
   }, admin)
-  await send('POST', `/api/v1/files?filename=${encodeURIComponent(text)}`, { body: 'A', headers: { 'content-type': 'text/plain' } }, admin)
+  const { body: { id: fileId } } = await send('POST', `/api/v1/files?filename=${encodeURIComponent(text)}`, {
+    body: 'A',
+    headers: { 'content-type': 'text/plain' }
+  }, admin)
   await send('PUT', '/api/v1/suppressions/templates/1', { body: { reasons: ['manual'] } }, admin)
   const token = /\/link\/([\w-]+)/.exec(JSON.stringify(invited.body))?.[1] ?? ''
   const { rows: [document] } = await sql<{ id: string }>`select document_id as id from documents where company_id = ${companyId} limit 1`
@@ -164,7 +167,7 @@ export async function furnished (
     order by status = 'uncertain' desc limit 1`.execute(owner)
   const [documentId, stepId] = [document?.id ?? '', step?.id ?? '']
   return {
-    made: { ...made, companyId, userId, asset, batchId, suppressionId, token, documentId, stepId, provider: vendor, adapter },
+    made: { ...made, companyId, userId, asset, batchId, suppressionId, fileId, token, documentId, stepId, provider: vendor, adapter },
     refused
   }
 }
