@@ -3,8 +3,8 @@ import { type Accounts, type Actor, type CallbackType, type Database, DispatchEr
   runEvery } from '@dispatch/core'
 import pLimit from 'p-limit'
 import { forgetBatches } from '../store/batches.ts'
-import { advanceBatch, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, isKeyValid, listUnderWay, nextRows, type Progress,
-  releaseBatch, type RowChange, type Work } from '../store/rows.ts'
+import { advanceBatch, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, isKeyValid, listNotBegun, listUnderWay, nextRows,
+  type Progress, releaseBatch, type RowChange, type Work } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import { bodyOf } from './body.ts'
 import { problemOf } from './row.ts'
@@ -17,13 +17,13 @@ type Needs = {
   log: Log
   newId: () => string
   outbox: Outbox
-  pipeline: Pick<Pipeline, 'validate' | 'dispatch' | 'retry'>
+  pipeline: Pick<Pipeline, 'validate' | 'dispatch' | 'retry' | 'cancel'>
 }
 
 /** Seconds for which a process has a batch to itself. */
 const claimLasts = 15
-/** Rows that are checked in one turn, and of any turn that are worked on at once. */
-const [checkedTogether, atOnce] = [32, 4]
+/** Rows that are checked in one turn, dispatches that are cancelled in one, and of any turn what is worked on at once. */
+const [checkedTogether, cancelledTogether, atOnce] = [32, 200, 4]
 /** Milliseconds between two looks for a batch where there is none, and where all of them wait for their dispatches. */
 const [idle, shortest, longest] = [1_000, 20, 500]
 /** Seconds after which a batch is worked on again where something was not ready, and how often a row is tried so. */
@@ -218,6 +218,24 @@ export function workOnBatches ({ accounts, config, database, log, newId, outbox,
     return 'done'
   }
 
+  /** Of a batch that was cancelled: cancels what waits in the queue, such as for its time, and has not begun. */
+  async function cancelWaiting (batch: BatchRow): Promise<Turn> {
+    const waiting = await listNotBegun(database, ref(batch), cancelledTogether)
+    if (waiting.length === 0) return 'nothing'
+    const author = authorOf(batch)
+    const { company_id: companyId, user_id: userId } = batch
+    const actor: Actor = { userId, companyId, email: '', role: 'member', services: ['*'] }
+    await Promise.all(waiting.map((dispatchId) =>
+      limited(() =>
+        pipeline.cancel({ actor, author, dispatchId }).catch((error: unknown) => {
+          // It has begun meanwhile.
+          if (wordOf(error) !== 'conflict') throw error
+        })
+      )
+    ))
+    return 'done'
+  }
+
   /** Records which dispatches have ended. Answers the batch as it is then, and how many more may be queued. */
   async function settle (batch: BatchRow): Promise<{ settled: BatchRow, ended: number, room: number }> {
     const all = batch.running === 0 ? [] : await listUnderWay(database, ref(batch), { limit: mostKept, seconds: keptAfter })
@@ -250,8 +268,9 @@ export function workOnBatches ({ accounts, config, database, log, newId, outbox,
       return fed === 'nothing' && ended > 0 ? 'done' : fed
     }
     const taken = await takeBack(settled)
-    if (taken === 'nothing' && settled.running === 0) await close(settled)
-    return ended > 0 ? 'done' : taken
+    const stopped = taken === 'nothing' && batch.status === 'cancelled' && settled.running > 0 ? await cancelWaiting(settled) : taken
+    if (stopped === 'nothing' && settled.running === 0) await close(settled)
+    return ended > 0 ? 'done' : stopped
   }
 
   /** Nothing is to be done for a batch that has stopped; whoever has cancelled it is told when its last dispatch has ended. */

@@ -165,6 +165,20 @@ export async function listUnderWay (
   })
 }
 
+/** The dispatches of a batch that wait in the queue and of which nothing has begun, up to a number of them. */
+export async function listNotBegun (database: Database, { companyId, batchId }: BatchRef, limit: number): Promise<string[]> {
+  return database.company(companyId, async (queries) => {
+    const { rows } = await sql<{ dispatch_id: string }>`select dispatch_id
+      from batch_rows as one join dispatches as dispatch using (company_id, dispatch_id)
+      where one.company_id = ${companyId} and batch_id = ${batchId} and state in ('handing', 'running') and state = 'running'
+        and dispatch.status = 'queued' and dispatch.run_id is null and not exists (
+          select from steps where steps.dispatch_id = dispatch.dispatch_id and steps.company_id = one.company_id
+            and (tries > 0 or status not in ('planned', 'waiting')))
+      order by number limit ${limit}`.execute(queries)
+    return rows.map(({ dispatch_id: dispatchId }) => dispatchId)
+  })
+}
+
 /** How many rows of the company's other batches are under way and count as such. */
 export async function countElsewhere (database: Database, { companyId, batchId }: BatchRef, seconds: number): Promise<number> {
   return database.company(companyId, async (queries) => {

@@ -254,6 +254,18 @@ await t.test('a batch is paused, goes on, and is cancelled; what failed is sent 
   for (const action of ['batch.paused', 'batch.resumed', 'batch.cancelled', 'batch.retried']) t.ok(actions.includes(action), action)
 })
 
+await t.test('rows that are queued for their time are cancelled with their batch', async (t) => {
+  const sendAt = new Date(Date.now() + 86_400_000).toISOString()
+  const rows = Array.from({ length: 3 }, (_, row) => ({ ...text(`row ${row}`), sendAt }))
+  const { body: { batchId } } = await take(lines(...rows), 'service=sms', { 'x-api-version': '1.1.0' })
+  await until('all rows are queued', async () => (await read(batchId)).counts.running === 3)
+  const [{ dispatchId }] = await results(batchId)
+  t.equal((await act(batchId, 'cancel')).status, 200)
+  await until('none is queued', async () => (await read(batchId)).counts.running === 0)
+  has(t, await read(batchId), { status: 'cancelled', counts: { cancelled: 3 } })
+  has(t, (await send('GET', `/api/v1/dispatches/${String(dispatchId)}`)).body, { status: 'cancelled', creditsCharged: 0 })
+})
+
 await t.test('a batch leaves places to what its company asks for singly, which goes before it', async (t) => {
   const slow = '+15005550004'
   const { body: { batchId } } = await take(lines(...Array.from({ length: 40 }, () => text('slow', slow))))
