@@ -71,7 +71,7 @@ export type Settlement =
  * the step is deferred, and the dispatch keeps its status. `next`: the provider that is tried now; the run continues, and the price stays
  * held. `tryAfter`: seconds until the step is tried again by itself; its price stays
  * held until then. `look`: when it is looked at again. `detached`: no client waits for the end any more. `jobs` are added and `also` runs
- * in the same transaction; so does `tell`, where no client waits and the dispatch is `addressed` or its company has endpoints.
+ * in the same transaction; so does `tell`, where no client waits and the dispatch is `addressed` or its company has endpoints or a feed.
  */
 export type SettlementFollowUp = {
   status?: DispatchStatus
@@ -104,7 +104,7 @@ export async function settleStep (
   const given = settledRow(step, settlement, following)
   if (also === undefined && (tell === undefined || !addressed)) {
     const { answer, at } = await callFunction(database, 'settle_step', { ...given, untold: tell !== undefined })
-    // Otherwise nothing is recorded: the company has endpoints, which are told in the same transaction.
+    // Otherwise nothing is recorded: the company has endpoints or a feed, which are told in the same transaction.
     if (answer !== 'untold') {
       isDetached(answer, step)
       return at
