@@ -170,8 +170,8 @@ export { createAccounts, createCompanies } from './store/tenants/accounts.ts'
 export { createApiKeys, type ApiKeys } from './store/tenants/api-keys.ts'
 export { type AuditAuthor, type AuditStamp, noteAudit } from './store/tenants/audit.ts'
 export { missingCompanies } from './store/tenants/companies.ts'
-export { addBudget, type Budget, budgetScopes, budgetUnits, changeBudget, type DueBudget, listBudgets, listCompaniesToTell, listDueBudgets,
-  noteTold, removeBudget } from './store/tenants/budgets.ts'
+export { addBudget, type Budget, budgetScopes, budgetUnits, changeBudget, type DueBudget, listBudgets, listBudgetsToMail,
+  listCompaniesToTell, noteMailed, noteTold, removeBudget } from './store/tenants/budgets.ts'
 export { createKnownClients } from './store/tenants/known-clients.ts'
 export { addLogCounts, type LogCount } from './store/tenants/log-counts.ts'
 export { createMeter, type Meter } from './store/tenants/meter.ts'

@@ -72,7 +72,8 @@ const migrations: Migrations = {
   '092-endpoint-pauses': () => import('../migrations/092-endpoint-pauses.ts'),
   '095-budgets': () => import('../migrations/095-budgets.ts'),
   '100-settings-forms': () => import('../migrations/100-settings-forms.ts'),
-  '101-event-feeds': () => import('../migrations/101-event-feeds.ts')
+  '101-event-feeds': () => import('../migrations/101-event-feeds.ts'),
+  '103-budget-mails': () => import('../migrations/103-budget-mails.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

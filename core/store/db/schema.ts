@@ -356,6 +356,7 @@ export type Tables = {
     month: Date
     used: ColumnType<string, number>
     told: Generated<number>
+    mailed: Generated<number>
   }
   ledger: {
     entry_id: Generated<string>

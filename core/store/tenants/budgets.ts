@@ -81,8 +81,9 @@ export async function changeBudget (
 ): Promise<boolean> {
   const { rows } = await sql`update budgets set amount = ${amount}, hard = ${hard}
     where company_id = ${companyId} and budget_id = ${budgetId} returning 1`.execute(queries)
-  await sql`update budget_use set told = least(told, case when used >= ${amount} then 100 when used * 5 >= ${amount}::bigint * 4 then 80 else 0 end)
-    where company_id = ${companyId} and budget_id = ${budgetId}`.execute(queries)
+  await sql`update budget_use set told = least(told, ${percent}), mailed = least(mailed, ${percent}) from budgets
+    where budgets.company_id = budget_use.company_id and budgets.budget_id = budget_use.budget_id
+      and budgets.company_id = ${companyId} and budgets.budget_id = ${budgetId}`.execute(queries)
   return rows.length > 0
 }
 
@@ -127,24 +128,42 @@ function budgetExceeded ({ scope, unit, amount, used }: Budget): DispatchError {
 /** A budget of which a company is to be told, because this part of it is used, in percent. */
 export type DueBudget = Budget & { month: string, percent: number }
 
-/** The companies that are to be told of budgets: 80 or 100 % of one is used, and they were not told of that. */
-export async function listCompaniesToTell (database: Database): Promise<number[]> {
+/** How a company is told: by callbacks, and its admins by mail. */
+type Way = 'told' | 'mailed'
+
+/** How many companies are looked for together. */
+const together = 100
+
+/** The companies after one, in the order of their numbers, that are to be told of budgets, 100 at most. */
+export async function listCompaniesToTell (database: Database, after: number): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select distinct company_id as id from budget_use join budgets using (company_id, budget_id)
-    where month = ${monthAt(database)} and told < 100 and ${isDue} order by 1 limit 100`.execute(database.owner)
+    where month = ${monthAt(database)} and (told < 100 or mailed < 100) and (${isDue('told')} or ${
+    isDue('mailed')
+  }) and company_id > ${after}
+    order by 1 limit ${together}`.execute(database.owner)
   return rows.map(({ id }) => id)
 }
 
 const percent = sql<number>`case when used >= amount then 100 when used * 5 >= amount * 4 then 80 else 0 end`
-const isDue = sql<boolean>`told < ${percent}`
+const isDue = (way: Way): RawBuilder<boolean> => sql<boolean>`${sql.ref(way)} < ${percent}`
 
-/** The budgets of which a company is to be told. */
-export async function listDueBudgets (database: Database, companyId: number): Promise<DueBudget[]> {
-  return readDue(database, database.owner, companyId)
+/** The budgets of which the admins of a company are to be mailed. */
+export async function listBudgetsToMail (database: Database, companyId: number): Promise<DueBudget[]> {
+  return readDue(database, database.owner, { companyId, way: 'mailed' })
+}
+
+/** Notes of which budgets the admins of a company were mailed. One that has another amount by now is mailed again. */
+export async function noteMailed ({ owner }: Database, companyId: number, mailed: readonly DueBudget[]): Promise<void> {
+  for (const { budgetId, month, percent: part, amount } of mailed) {
+    await sql`update budget_use set mailed = greatest(mailed, ${part}::smallint) from budgets
+      where budgets.company_id = budget_use.company_id and budgets.budget_id = budget_use.budget_id and amount = ${amount}
+        and budgets.company_id = ${companyId} and budgets.budget_id = ${budgetId} and month = to_date(${month}, 'YYYY-MM')`.execute(owner)
+  }
 }
 
 /**
- * Notes that the company was told of what is used of its budgets; `also` tells of each, in the same transaction: of whatever several
- * processes tell at once, one transaction does.
+ * Notes that the company was told of what is used of its budgets, by callbacks; `also` tells of each, in the same transaction: of
+ * whatever several processes tell at once, one transaction does.
  */
 export async function noteTold (
   database: Database,
@@ -154,7 +173,7 @@ export async function noteTold (
   await database.owner.transaction().execute(async (queries) => {
     // Before the rows of budgets, as dispatches do.
     await sql`select from credits where company_id = ${companyId} for update`.execute(queries)
-    for (const due of await readDue(database, queries, companyId)) {
+    for (const due of await readDue(database, queries, { companyId, way: 'told' })) {
       await sql`update budget_use set told = ${due.percent} where company_id = ${companyId} and budget_id = ${due.budgetId}
         and month = ${monthAt(database)}`.execute(queries)
       await also(queries, due)
@@ -162,10 +181,12 @@ export async function noteTold (
   })
 }
 
-async function readDue (database: Database, queries: Database['owner'], companyId: number): Promise<DueBudget[]> {
+async function readDue (database: Database, queries: Database['owner'], { companyId, way }: { companyId: number, way: Way }): Promise<
+  DueBudget[]
+> {
   const { rows } = await sql<BudgetRow & { month: string, percent: number }>`
     select budget_id as "budgetId", to_char(month, 'YYYY-MM') as month, ${percent} as percent, used, scope, subject, unit, amount, hard
     from budget_use join budgets using (company_id, budget_id)
-    where company_id = ${companyId} and month = ${monthAt(database)} and ${isDue} order by 1`.execute(queries)
+    where company_id = ${companyId} and month = ${monthAt(database)} and ${isDue(way)} order by 1`.execute(queries)
   return rows.map(({ month, percent: part, ...row }) => ({ ...budgetOf(row), month, percent: part }))
 }

@@ -1,5 +1,5 @@
-import { type Actor, addBudget, asOwner, type AuditAuthor, type Budget, changeBudget, type Database, DispatchError, type DueBudget,
-  type LinkMail, listBudgets, listCompaniesToTell, listDueBudgets, type Log, noteAudit, noteTold, type Outbox, refusal, removeBudget,
+import { type Actor, addBudget, asOwner, type AuditAuthor, type Budget, changeBudget, type Database, DispatchError, type LinkMail,
+  listBudgets, listBudgetsToMail, listCompaniesToTell, type Log, noteAudit, noteMailed, noteTold, type Outbox, refusal, removeBudget,
   runEvery } from '@dispatch/core'
 import { token } from '@dispatch/plugins/feature'
 import { hash } from 'node:crypto'
@@ -42,19 +42,40 @@ export function createBudgets ({ database, linkMail, outbox, log, publicUrl, new
     return (await listBudgets(database, companyId)).map(viewOf).find((budget) => budget.id === id)
   }
 
-  /** A mail for each admin: a budget, a month and a part of it have one mail each, however often it is tried. */
-  async function mail (companyId: number, due: readonly DueBudget[]): Promise<void> {
-    if (!await linkMail.offered()) return
-    for (const { userId, email: to, language } of await listAdmins(database, companyId)) {
+  /**
+   * A mail for each admin, and a note that they were sent. The same mail is sent once, however often it is tried. Throws where one
+   * has to be tried again, after the others.
+   */
+  async function mail (companyId: number): Promise<void> {
+    const due = await listBudgetsToMail(database, companyId)
+    const failures: unknown[] = []
+    const admins = due.length > 0 && await linkMail.offered() ? await listAdmins(database, companyId) : []
+    for (const { userId, email: to, language } of admins) {
       const words = language === 'fr' ? fr : en
       for (const { budgetId, month, percent, unit, amount, used, hard, scope } of due) {
         const facts = { percent, used, amount, unit: words[`budgetUnit_${unit}`], month, whose: words[`budgetScope_${scope}`] }
         const text = [words.budgetMail, ...hard && percent === 100 ? [words.budgetMailStop] : []].map((sentence) => fill(sentence, facts))
-        const dispatchId = idOf([companyId, budgetId, month, percent, userId])
+        const dispatchId = idOf([companyId, budgetId, month, percent, amount, userId])
         const subject = fill(words.budgetMailSubject, facts)
-        await linkMail.message({ dispatchId, to, companyId, subject, text, url: `${publicUrl}/console/usage/budgets` })
+        const url = `${publicUrl}/console/usage/budgets`
+        await linkMail.message({ dispatchId, to, companyId, subject, text, url }).catch((error: unknown) => {
+          // An address that is refused is refused the next time too.
+          if (!(error instanceof DispatchError && error.word === 'validation_failed')) failures.push(error)
+          else log.warn({ err: error, companyId }, 'an admin cannot be told of a budget by mail')
+        })
       }
     }
+    if (failures.length > 0) throw failures[0]
+    await noteMailed(database, companyId, due)
+  }
+
+  async function tellByCallbacks (companyId: number): Promise<void> {
+    await noteTold(database, companyId, async (queries, due) => {
+      const { budgetId, scope, subject, unit, amount, used, percent, hard: hardStop, month } = due
+      const data = { companyId, budgetId, scope, subject, unit, amount, used, percent, hardStop, month }
+      const url = await notifyUrlOf(queries, companyId)
+      await outbox.tell(queries, companyId, { type: 'company.budget_reached', data, ...url === null ? {} : { url } })
+    })
   }
 
   return {
@@ -99,19 +120,17 @@ export function createBudgets ({ database, linkMail, outbox, log, publicUrl, new
     },
 
     async tell () {
-      for (const companyId of await listCompaniesToTell(database)) {
-        try {
-          // First the mails, of which a repeated one is not sent again: whatever happens in between, each admin gets it once.
-          await mail(companyId, await listDueBudgets(database, companyId))
-        } catch (err) {
-          log.warn({ err, companyId }, 'admins were not told of a budget by mail')
+      let companies = await listCompaniesToTell(database, 0)
+      while (companies.length > 0) {
+        for (const companyId of companies) {
+          // What fails is tried again at the next look, and keeps nobody else from being told.
+          for (const way of [tellByCallbacks, mail]) {
+            await way(companyId).catch((err: unknown) => {
+              log.warn({ err, companyId }, 'a company was not told of a budget in one way: it is tried again')
+            })
+          }
         }
-        await noteTold(database, companyId, async (queries, due) => {
-          const { budgetId, scope, subject, unit, amount, used, percent, hard: hardStop, month } = due
-          const data = { companyId, budgetId, scope, subject, unit, amount, used, percent, hardStop, month }
-          const url = await notifyUrlOf(queries, companyId)
-          await outbox.tell(queries, companyId, { type: 'company.budget_reached', data, ...url === null ? {} : { url } })
-        })
+        companies = await listCompaniesToTell(database, companies.at(-1) ?? 0)
       }
     }
   }

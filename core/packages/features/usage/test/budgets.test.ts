@@ -159,14 +159,32 @@ await t.test('a company is told at 80 and at 100 %, once each: by callback, and 
     (await send('PUT', '/api/v1/link-mail', { body: { providerName: 'simulator', from: 'hello@acme.test' } }, keeper.operator)).status,
     200
   )
+  const { admin: unlucky, companyId: broken } = await newCompany()
+  await set(unlucky, { unit: 'dispatches', amount: 0 })
   const { admin, companyId } = await newCompany()
   const { body: { id } } = await send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'A', url: 'https://a.acme.test/' } },
     admin)
   const get = app.get.bind(app)
+  const linkMail = get('linkMail')
+  let failure: Error | undefined
+  /** What happens while the mails are sent. */
+  let meanwhile: (() => Promise<unknown>) | undefined
   const { tell } = createBudgets({
     database: get('database'),
-    linkMail: get('linkMail'),
-    outbox: get('outbox'),
+    linkMail: {
+      ...linkMail,
+      async message (mail) {
+        if (failure !== undefined) throw failure
+        await meanwhile?.()
+        await linkMail.message(mail)
+      }
+    },
+    outbox: {
+      async tell (queries, ofCompany, event) {
+        if (ofCompany === broken) throw new Error('The callbacks of this company fail.')
+        await get('outbox').tell(queries, ofCompany, event)
+      }
+    },
     log: get('log'),
     newId: get('newId'),
     now: get('now'),
@@ -188,6 +206,23 @@ await t.test('a company is told at 80 and at 100 %, once each: by callback, and 
     t.equal(await told(), expected)
     t.equal(await mails(), expected)
   }
+
+  const change = async (amount: number): Promise<unknown> => {
+    const { body: { data: [budget] } } = await send('GET', path, {}, admin)
+    return send('PUT', `${path}/${budget.id}`, { body: { amount, hardStop: false } }, admin)
+  }
+  await change(7)
+  t.equal((await text(admin)).status, 200)
+  failure = new Error('The database is away.')
+  await tell()
+  t.same([await told(), await mails()], [3, 2], 'a mail that fails holds up no callback')
+  failure = undefined
+  meanwhile = () => text(admin)
+  await tell()
+  t.same([await told(), await mails()], [3, 3], 'a mail that failed is tried again')
+  meanwhile = undefined
+  await tell()
+  t.same([await told(), await mails()], [4, 4], 'what is used while a mail is sent has a mail of its own')
 })
 
 await t.test('the page sets, changes and removes budgets, and says what is wrong', async (t) => {
