@@ -3,9 +3,9 @@ import { type Actor, type Database, DispatchError, type FileShelf, type Log, typ
 import { draftEnding, type FileStore } from '@dispatch/files'
 import { token } from '@dispatch/plugins/feature'
 import type { Readable } from 'node:stream'
-import type { FileView } from '../contract/files.ts'
-import { addFile, bytesKept, companyIds, type FileRow, findFile, forgetFile, hideFile, keepFiles, listFiles, recordedFiles,
-  takeExpired } from '../store/files.ts'
+import { type FileView, mostFiles } from '../contract/files.ts'
+import { addFile, companyIds, type FileRow, findFile, forgetFiles, hideFile, keepFiles, type Lacking, lackingFor, listFiles, recordedFiles,
+  type Removable, takeExpired } from '../store/files.ts'
 import type { Scan } from './scan.ts'
 import { contradictionIn } from './types.ts'
 
@@ -33,7 +33,7 @@ const day = 24 * hour
 const [unused, used, slack] = [day, 30 * day, day]
 /** Bytes without a row are removed when their folder is this many days old. */
 const lookedInto = [2, 3, 4]
-/** Files of one sweep. */
+/** Files that are looked for together. */
 const together = 500
 /** Where their bytes are. */
 const folder = 'files'
@@ -49,6 +49,7 @@ type Options = {
 }
 
 export function createUploadedFiles ({ database, files, receive, log, now, quota, scan }: Options): UploadedFiles {
+  const room = { files: mostFiles, bytes: quota }
   const later = (milliseconds: number): Date => new Date(now().getTime() + milliseconds)
 
   /** Throws unless the scanner finds nothing in a stored file. */
@@ -74,10 +75,12 @@ export function createUploadedFiles ({ database, files, receive, log, now, quota
   }
 
   async function removeExpired (): Promise<void> {
-    for (const expired of await takeExpired(database, now(), together)) {
-      await files.remove(expired.storage_key)
-      await forgetFile(database, expired)
-    }
+    let taken: Removable[]
+    do {
+      taken = await takeExpired(database, now(), together)
+      for (const { storage_key: key } of taken) await files.remove(key)
+      await forgetFiles(database, taken)
+    } while (taken.length === together)
   }
 
   /** Removes bytes whose upload ended before they were recorded, by the day on which they were stored. */
@@ -86,15 +89,24 @@ export function createUploadedFiles ({ database, files, receive, log, now, quota
       for (const days of lookedInto) {
         const keys = (await files.list(`${folder}/${companyId}/${later(-days * day).toISOString().slice(0, 10)}`))
           .filter((key) => isUuid(idOf(key)))
-        const recorded = await recordedFiles(database, companyId, keys.map(idOf))
-        for (const key of keys.filter((one) => !recorded.has(idOf(one)))) await files.remove(key)
+        for (let from = 0; from < keys.length; from += together) await removeUnrecorded(companyId, keys.slice(from, from + together))
       }
     }
   }
 
+  async function removeUnrecorded (companyId: number, keys: readonly string[]): Promise<void> {
+    const recorded = await recordedFiles(database, companyId, keys.map(idOf))
+    for (const key of keys) if (!recorded.has(idOf(key))) await files.remove(key)
+  }
+
+  function requireRoom (lacking: Lacking): void {
+    if (lacking === 'files') throw refuse('too_many', `A company has ${mostFiles} files at most: remove some, or wait until they expire.`)
+    if (lacking === 'bytes') throw overQuota(quota)
+  }
+
   return {
     async add ({ companyId, userId, key }, { bytes, filename, contentType }) {
-      if (await bytesKept(database, companyId) >= quota) throw overQuota(quota)
+      requireRoom(await lackingFor(database, companyId, 1, room))
       const { document, discard, head } = await receive(companyId, { bytes, filename, contentType, folder })
       try {
         if (document.size === 0) throw refuse('empty', 'The file is empty.')
@@ -113,7 +125,7 @@ export function createUploadedFiles ({ database, files, receive, log, now, quota
           created_at: now(),
           expires_at: later(unused)
         }
-        if (!await addFile(database, companyId, row, quota)) throw overQuota(quota)
+        requireRoom(await addFile(database, companyId, row, room))
         return viewOf(row)
       } catch (error) {
         // After any other error it may have been recorded. What was not is found by the day on which it was stored.

@@ -25,24 +25,31 @@ const columns = ['file_id', 'user_id', 'test', 'filename', 'content_type', 'size
 
 const tablesIn = (queries: Database['owner']) => queries.$extendTables<Tables>()
 
-/** How many bytes of files a company has. */
-export async function bytesKept (database: Database, companyId: number): Promise<number> {
-  return database.company(companyId, (queries) => sumOf(queries, companyId))
+/** What the files of a company may be together. */
+type Room = { files: number, bytes: number }
+
+/** What a company has no room for; undefined where it has room for a file of so many bytes. */
+export type Lacking = keyof Room | undefined
+
+export async function lackingFor (database: Database, companyId: number, size: number, room: Room): Promise<Lacking> {
+  return database.company(companyId, (queries) => lackingIn(queries, companyId, size, room))
 }
 
-async function sumOf (queries: Database['owner'], companyId: number): Promise<number> {
-  const { sum } = await tablesIn(queries).selectFrom('files').select(sql<string>`coalesce(sum(size), 0)`.as('sum')).where('company_id', '=',
-    companyId).where('removed_at', 'is', null).executeTakeFirstOrThrow()
-  return Number(sum)
+async function lackingIn (queries: Database['owner'], companyId: number, size: number, room: Room): Promise<Lacking> {
+  const { files, bytes } = await tablesIn(queries).selectFrom('files')
+    .select([sql<string>`count(*)`.as('files'), sql<string>`coalesce(sum(size), 0)`.as('bytes')])
+    .where('company_id', '=', companyId).where('removed_at', 'is', null).executeTakeFirstOrThrow()
+  if (Number(files) >= room.files) return 'files'
+  return Number(bytes) + size > room.bytes ? 'bytes' : undefined
 }
 
-/** Adds a file, where the company has room for it: answers whether it has. One upload of a company is counted at a time. */
-export async function addFile (database: Database, companyId: number, row: FileRow, quota: number): Promise<boolean> {
+/** Adds a file, or answers what the company has no room for. One upload of a company is counted at a time. */
+export async function addFile (database: Database, companyId: number, row: FileRow, room: Room): Promise<Lacking> {
   return database.company(companyId, async (queries) => {
     await sql`select pg_advisory_xact_lock(hashtextextended('files', ${companyId}))`.execute(queries)
-    if (await sumOf(queries, companyId) + Number(row.size) > quota) return false
-    await tablesIn(queries).insertInto('files').values({ ...row, company_id: companyId }).execute()
-    return true
+    const lacking = await lackingIn(queries, companyId, Number(row.size), room)
+    if (lacking === undefined) await tablesIn(queries).insertInto('files').values({ ...row, company_id: companyId }).execute()
+    return lacking
   })
 }
 
@@ -100,19 +107,26 @@ export async function hideFile (database: Database, companyId: number, fileId: s
 /** A file whose bytes are to be removed. */
 export type Removable = Pick<Tables['files'], 'file_id' | 'company_id' | 'storage_key'>
 
-/** Hides the files that have expired, and answers those that nobody gets any more. */
+/** Hides files that have expired, and answers files that nobody gets any more, so many of each at most. */
 export async function takeExpired ({ owner }: Database, now: Date, limit: number): Promise<Removable[]> {
   return owner.transaction().execute(async (queries) => {
     const tables = tablesIn(queries)
-    await tables.updateTable('files').set({ removed_at: now }).where('removed_at', 'is', null).where('expires_at', '<=', now).execute()
+    const expired = tables.selectFrom('files').select(['company_id', 'file_id']).where('removed_at', 'is', null).where('expires_at', '<=',
+      now)
+      .orderBy('expires_at').limit(limit).forUpdate().skipLocked()
+    await tables.updateTable('files').set({ removed_at: now })
+      .where((eb) => eb(eb.refTuple('company_id', 'file_id'), 'in', expired.$asTuple('company_id', 'file_id'))).execute()
     return tables.selectFrom('files').select(['file_id', 'company_id', 'storage_key']).where('removed_at', 'is not', null).limit(limit)
       .execute()
   })
 }
 
-/** Deletes the row of a file whose bytes are removed. */
-export async function forgetFile ({ owner }: Database, { company_id: companyId, file_id: fileId }: Removable): Promise<void> {
-  await tablesIn(owner).deleteFrom('files').where('company_id', '=', companyId).where('file_id', '=', fileId).execute()
+/** Deletes the rows of files whose bytes are removed. */
+export async function forgetFiles ({ owner }: Database, removed: readonly Removable[]): Promise<void> {
+  if (removed.length === 0) return
+  await tablesIn(owner).deleteFrom('files').where((eb) =>
+    eb(eb.refTuple('company_id', 'file_id'), 'in', removed.map((file) => eb.tuple(file.company_id, file.file_id)))
+  ).execute()
 }
 
 /** Which of these files of a company have a row. */

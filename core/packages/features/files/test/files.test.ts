@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { once } from 'node:events'
 import { readdir, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
@@ -15,6 +16,7 @@ import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
 import { mailServer } from '../../../../../test/support/smtp.ts'
+import { mostFiles } from '../contract/files.ts'
 import { createUploadedFiles } from '../service/files.ts'
 import { createScan } from '../service/scan.ts'
 
@@ -92,6 +94,15 @@ const stored = async (): Promise<string[]> => {
   return all.filter((name) => /[0-9a-f-]{36}/.test(name))
 }
 const remove = (id: string): Promise<Answer> => send('DELETE', `${path}/${id}`)
+const { sweep } = createUploadedFiles({
+  database: app.get('database'),
+  files: app.get('files'),
+  receive: app.get('receive'),
+  log: app.get('log'),
+  now: clock.now,
+  quota: 0,
+  scan: undefined
+})
 
 await t.test('a mail carries files that were uploaded, the document of another dispatch, and a picture in its text', async (t) => {
   const terms = await form(['file', pdf, 'C:\\docs\\Terms.pdf', 'application/pdf'])
@@ -189,6 +200,22 @@ await t.test('all files of a company have room for so many bytes together, and w
   const again = await upload(half, 'b.txt', 'text/plain')
   has(t, again, { status: 201 })
   await remove(again.body.id)
+})
+
+await t.test('a company has so many files at most', async (t) => {
+  const { admin, companyId } = await service.company('busy')
+  await sql`insert into files (file_id, company_id, user_id, test, filename, content_type, size, sha256, storage_key, created_at, expires_at)
+    select gen_random_uuid(), ${companyId}, (select min(user_id) from users where company_id = ${companyId}), false, 'x', 'text/plain', 1, '',
+      'files/' || gen_random_uuid(), ${clock.now()}, ${clock.now()} from generate_series(1, ${mostFiles - 1})`.execute(
+    app.get('database').owner
+  )
+  const answers = await Promise.all(['a', 'b'].map((name) => upload('x', `${name}.txt`, 'text/plain', admin)))
+  t.strictSame(answers.map(({ status }) => status).toSorted(), [201, 422])
+  has(t, await upload('x', 'c.txt', 'text/plain', admin), { body: { details: [{ path: '/file', code: 'too_many' }] } })
+  await sweep()
+  const { rows } = await sql`select from files where company_id = ${companyId}`.execute(app.get('database').owner)
+  t.equal(rows.length, 1, 'all that have expired go in one sweep')
+  has(t, await upload('x', 'c.txt', 'text/plain', admin), { status: 201 })
 })
 
 await t.test('a path begins with a document that is there already: it is sent as it is, and stays when its file goes', async (t) => {
@@ -291,15 +318,6 @@ await t.test('a file that no dispatch uses goes after 24 hours, one that is used
   const folder = join(app.get('config').dataDirectory, 'files', 'files')
   const lost = own.replace(used.body.id, '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90')
   await writeFile(join(folder, lost), 'x')
-  const { sweep } = createUploadedFiles({
-    database: app.get('database'),
-    files: app.get('files'),
-    receive: app.get('receive'),
-    log: app.get('log'),
-    now: clock.now,
-    quota: 0,
-    scan: undefined
-  })
   await sweep()
   const left = await stored()
   t.ok(left.includes(own))
