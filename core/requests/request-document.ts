@@ -80,12 +80,18 @@ function ownSchema (form: NamedForm): TObject {
 /** Says which fields may be left out, and where their values stand then. */
 function mayBeStated ({ service, stated }: StepSchema): { description?: string } {
   const places = stated.map((field) => `${field} (${services[service].stated?.[field]?.place.slice(1).replaceAll('/', '.') ?? ''})`)
-  return places.length === 0 ? {} : { description: `The data of a template for ${service} may state instead: ${places.join(', ')}.` }
+  const { subject } = services[service].template ?? {}
+  const said = [
+    ...places.length === 0 ? [] : [`The data of a template for ${service} may state instead: ${places.join(', ')}.`],
+    ...subject === undefined ? [] : [`A template that has a subject makes what "${subject}" leaves out.`]
+  ]
+  return said.length === 0 ? {} : { description: said.join(' ') }
 }
 
-/** The fields that nothing else has: neither the top, nor the data of a template. */
+/** The fields that nothing else has: neither the top, nor a template or its data. */
 function requiredInside ({ service, top, stated }: StepSchema): string[] {
-  return services[service].required.filter((field) => !top.includes(field) && !stated.includes(field))
+  const { required, template } = services[service]
+  return required.filter((field) => !top.includes(field) && !stated.includes(field) && field !== template?.subject)
 }
 
 /** Whether all that the template, or what takes its place, can be stands in the service's own object. */

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type TSchema, Type } from 'typebox'
 import { refusal } from '../contract/errors.ts'
 import { type AskedSchedule, scheduleFields } from '../contract/schedule.ts'
-import { latestVersion, type Version } from '../contract/versions.ts'
+import { isSince, latestVersion, type Version } from '../contract/versions.ts'
 import { at } from '../services/data.ts'
 import { givenDocument } from '../services/enclosures.ts'
 import { services, takesDocument } from '../services/index.ts'
@@ -38,6 +38,8 @@ export type RequestStep = {
   settings: JsonObject
   /** What the data of its document say of fields that the request leaves out. It counts where the template states these fields. */
   stated?: Readonly<Record<string, Stated>>
+  /** It leaves its subject to its template: what is wrong with it where the template has none. */
+  untitled?: readonly Problem[]
   /** The event that it waits for, such as `esign.completed`. */
   deferredOn?: string
   /** Where a field of the step stands in the client's body, or belongs: a JSON pointer. */
@@ -64,21 +66,28 @@ export function createRequestReader (path: readonly ServiceName[], version: Vers
     const fit = check(given)
     const body = fit.ok ? fit.value : given
     const { steps, deferred } = isRecord(body) ? placesIn(body) : { steps: [], deferred: [] }
+    const all = [...steps, ...deferred]
     const stated = new Map(steps.map((place) => [place, statedFor(place, steps)]))
+    const faults = new Map(all.map((place) => [place, fieldFaults(place, stated.get(place), subjectLeft(place, version))]))
     const problems = [
       ...found,
       ...(fit.ok ? [] : fit.problems.map(placed)),
-      ...[...steps, ...deferred].flatMap((place) => [...fieldProblems(place, stated.get(place)), ...templateProblems(place)])
+      ...all.flatMap((place) => [...faults.get(place)?.problems ?? [], ...templateProblems(place)])
     ]
     if (problems.length > 0) throw refusal('validation_error', problems)
+    const step = (place: StepLocation): RequestStep => ({
+      ...stepIn(place),
+      ...notEmpty(stated.get(place)?.fields),
+      ...faults.get(place)?.left
+    })
     const { metadata = {}, callbackUrl } = body as Pick<DispatchRequest, 'callbackUrl'> & Partial<Pick<DispatchRequest, 'metadata'>>
     return {
       services: path,
       metadata,
       ...(callbackUrl === undefined ? {} : { callbackUrl }),
       ...scheduleIn(body as AskedSchedule),
-      steps: steps.map((place) => noteStatements(stepIn(place), stated.get(place)?.fields)),
-      deferred: deferred.map((place) => ({ ...stepIn(place), deferredOn: place.inside['on'] as string }))
+      steps: steps.map(step),
+      deferred: deferred.map((place) => ({ ...step(place), deferredOn: place.inside['on'] as string }))
     }
   }
 }
@@ -115,21 +124,22 @@ function unsetIn (object: unknown, known: ReadonlySet<string>, base: string): st
 }
 
 /** What the data of a document say for a step, and what keeps the rest of it from being one of its fields. */
-type Statements = { fields: Readonly<Record<string, Stated>>, problems: readonly Problem[] }
+type Statements = { fields: Readonly<Record<string, Stated>>, problems: readonly FieldProblem[] }
+type FieldProblem = Problem & { field: string }
 
 /** What the data say of the fields that a step leaves out: those of its own template, or of the document that it takes. */
 function statedFor (place: StepLocation, [first]: readonly StepLocation[]): Statements | undefined {
   const left = place.stated.filter((field) => !isGiven(place, field))
   const { data, path = '' } = (left.length === 0 ? undefined : documentOf(place, first)) ?? {}
   if (!isRecord(data)) return undefined
-  const [fields, problems]: [Record<string, Stated>, Problem[]] = [{}, []]
+  const [fields, problems]: [Record<string, Stated>, FieldProblem[]] = [{}, []]
   for (const field of left) {
     const { place: where = '', read = (stated: Json): Json => stated } = services[place.service].stated?.[field] ?? {}
     const given = at(data, where)
     if (given === undefined || given === null) continue
     const fit = checkOf(place.service, field)(read(given))
     if (fit.ok) fields[field] = { value: fit.value, path: path + where }
-    else problems.push(...fit.problems.map((problem) => ({ ...problem, path: path + where + problem.path })))
+    else problems.push(...fit.problems.map((problem) => ({ ...problem, field, path: path + where + problem.path })))
   }
   return { fields, problems }
 }
@@ -154,13 +164,37 @@ function checkOf (service: ServiceName, field: string): Validator<Json> {
 
 const checks = new Map<string, Validator<Json>>()
 
-/** A step with what the data say of fields that it leaves out. Whether that counts is known with its template. */
-function noteStatements (step: RequestStep, stated: Statements['fields'] = {}): RequestStep {
-  return Object.keys(stated).length === 0 ? step : { ...step, stated }
+/** What the data say of fields that a step leaves out. Whether that counts is known with its template. */
+function notEmpty (stated: Statements['fields'] = {}): Pick<RequestStep, 'stated'> {
+  return Object.keys(stated).length === 0 ? {} : { stated }
 }
 
-/** Reads a field at the top level or in its service's object. A required field must be in one of them; two different values are wrong. */
-function fieldProblems (place: StepLocation, stated: Statements | undefined): Problem[] {
+/** The field that a step leaves to the subject of its own template. Whether that has one is known with the template. */
+function subjectLeft (place: StepLocation, version: Version): string | undefined {
+  const { subject } = services[place.service].template ?? {}
+  if (subject === undefined || !isSince('1.1.0', version) || isGiven(place, subject)) return undefined
+  return takesTemplate(place) && isGiven(place, 'template') ? subject : undefined
+}
+
+/**
+ * Reads a field at the top level or in its service's object. A required field must be in one of them; two different values are wrong.
+ * `left`: where a `subject` is left to the template, what is wrong with it if that has none.
+ */
+function fieldFaults (
+  place: StepLocation,
+  stated: Statements | undefined,
+  subject: string | undefined
+): { problems: Problem[], left: Pick<RequestStep, 'untitled'> } {
+  const found = fieldProblems(place, stated)
+  const { own = [], others = [] } = Object.groupBy(found, ({ field }) => field !== undefined && field === subject ? 'own' : 'others')
+  return { problems: others.map(withoutField), left: subject === undefined ? {} : { untitled: own.map(withoutField) } }
+}
+
+function withoutField ({ field: _, ...problem }: Partial<FieldProblem> & Problem): Problem {
+  return problem
+}
+
+function fieldProblems (place: StepLocation, stated: Statements | undefined): (Partial<FieldProblem> & Problem)[] {
   const { service, base, inside, body, lifted } = place
   const missing = services[service].required.filter((field) => !isGiven(place, field) && stated?.fields[field] === undefined)
   const contradicting = lifted.filter((field) =>
@@ -168,6 +202,7 @@ function fieldProblems (place: StepLocation, stated: Statements | undefined): Pr
   )
   return [
     ...missing.map((field) => ({
+      field,
       path: pointerTo(place, field),
       code: 'required',
       message: `The field "${field}" is required${lifted.includes(field) ? ` (here or in "${service}")` : ''}${orInData(place, field)}.`

@@ -173,7 +173,8 @@ export type ProvidedService<
 /**
  * The template of a request. `unless`: the service's own field that can take its place, beside it or (`exclusive`) not.
  * `byName`: the field of the request that can name a template by its name. `channel`: what its template is made for;
- * `takes`: what else it may be made for. `orGiven`: at the beginning of a path a document may be given instead.
+ * `takes`: what else it may be made for. `orGiven`: at the beginning of a path a document may be given instead. `subject`: the field that
+ * the subject of the template takes the place of, where the request leaves it out.
  */
 export type TemplateUse = {
   orGiven?: true
@@ -182,6 +183,7 @@ export type TemplateUse = {
   byName?: string
   channel: Channel | 'any'
   takes?: readonly Channel[]
+  subject?: string
 }
 
 /**

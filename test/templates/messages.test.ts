@@ -43,7 +43,7 @@ const least: Record<string, Record<string, unknown>> = {
 }
 
 for (const [folder, data] of Object.entries(least)) {
-  const { compiled, schema } = await shipped(folder)
+  const { compiled, schema, source } = await shipped(folder)
   const fit = compileJsonSchema(schema)
 
   void t.test(`${folder}: what is optional leaves no hole`, async (t) => {
@@ -51,6 +51,14 @@ for (const [folder, data] of Object.entries(least)) {
     const texts = [(await made('html', compiled, data)).text, (await made('text', compiled, data)).text]
     for (const text of texts) lacks(t, text, /undefined|null|: *$|: *\n|\( *\)| ,| \.|\n\n\n/m)
     t.equal((await made('pdf', compiled, data)).pages, 1)
+  })
+
+  void t.test(`${folder}: an e-mail has a subject in each of its languages`, { skip: !folder.startsWith('email-') }, (t) => {
+    const languages = Object.keys(source.texts ?? {})
+    const subjects = languages.map((language) => compiled.subject?.({ ...data, language }) ?? '')
+    for (const subject of subjects) contains(t, subject, /(Northwind|Contract|1)/)
+    t.equal(new Set(subjects).size, 6, subjects.join())
+    t.end()
   })
 
   void t.test(`${folder}: unknown fields pass the schema, missing ones do not`, (t) => {

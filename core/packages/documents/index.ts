@@ -18,7 +18,8 @@ export { RendererBusy, createRenderer, type Renderer } from './threads/renderer.
 export { TemplateWorkersBusy, createTemplateWorkers, type InvoiceReading, type TemplateWorkers } from './threads/template-workers.ts'
 
 // Checks of data and of templates.
-export { dataCheck, type DataCheck, type DataFindings } from './data/data-check.ts'
+export { longestSubject } from './model/limits.ts'
+export { dataCheck, type DataCheck, type DataFindings, type SubjectFindings } from './data/data-check.ts'
 export { areShort, areSimple, simplePages, simpleSize } from './data/simple-data.ts'
 export { needsSigners, tooFewSigners } from './data/signers.ts'
 export { isKnownField, requiredFields } from './model/schema-paths.ts'

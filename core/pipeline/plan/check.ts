@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
+import { type Json, type JsonObject, pointer, type Problem, withoutMembers } from '@dispatch/common'
 import { type DataFindings, eInvoiceFileFormats, isKnownField, needsSigners, tooFewSigners } from '@dispatch/documents'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
 import type { RedactorFor } from '../../configuration/vault.ts'
@@ -177,7 +177,7 @@ export async function checkAgain (
     content === undefined
       ? {}
       : contradictions(services[service], {
-        fields,
+        fields: saidIn(step),
         data: surroundings.data,
         template: subjectOf(content.template),
         at,
@@ -331,12 +331,13 @@ export function checkForeseen (
  * What the fields of a step and the data of its document state must be the same, and its template must be made for the service. A deferred
  * step may send a copy to somebody else.
  */
-function checkTruth ({ service, fields, template: own, at, deferredOn }: ResolvedStep, first: ResolvedStep | undefined): Findings {
+function checkTruth (step: ResolvedStep, first: ResolvedStep | undefined): Findings {
+  const { service, fields, template: own, at, deferredOn } = step
   const content = sharedContent({ service, fields, ...(own === undefined ? {} : { template: own }) }, first)
   if (content === undefined) return {}
   const { template, data, path: place } = content
   const { source: { service: made, alsoFor = [] } } = template
-  const said = { fields, data, template: factsTemplateOf(template), at, place }
+  const said = { fields: saidIn(step), data, template: factsTemplateOf(template), at, place }
   const isCopy = own === undefined && deferredOn !== undefined
   const { problems = [], warnings = [] } = isCopy ? {} : contradictions(services[service], said, 'first')
   const named = { warnings: services[service].checkDocument?.(fields, data) ?? [] }
@@ -350,6 +351,11 @@ function checkTruth ({ service, fields, template: own, at, deferredOn }: Resolve
     ],
     warnings: [...warnings, ...placed(named, { template: content }).warnings ?? []]
   }
+}
+
+/** What the client says in the fields of a step. */
+function saidIn ({ fields, made }: ResolvedStep): JsonObject {
+  return made === undefined ? fields : withoutMembers(fields, [pointer('', made)]) as JsonObject
 }
 
 function subjectOf (template: StoredTemplate): CheckInput<never, never>['template'] {

@@ -30,11 +30,12 @@ export type ResolvedRequest = {
 }
 
 /**
- * `choice`: of its provider, where the service needs one. `listed`: of a list, all in the order in which they are tried. `enclosed`: the
- * documents that its fields name.
+ * `made`: the field that its template makes. `choice`: of its provider, where the service needs one. `listed`: of a list, all in the order
+ * in which they are tried. `enclosed`: the documents that its fields name.
  */
-export type ResolvedStep = Omit<RequestStep, 'template' | 'stated'> & {
+export type ResolvedStep = Omit<RequestStep, 'template' | 'stated' | 'untitled'> & {
   template?: ResolvedTemplate
+  made?: string
   enclosed?: readonly Enclosed[]
   choice?: Choice
   listed?: readonly ListedChoice[]
@@ -87,29 +88,31 @@ export async function resolveRequest (
     ...(template === undefined ? {} : { template: await contentOf(template) }),
     ...(needsProvider(step.service) ? choicesFor(chooser, actor, step) : {})
   })
+  const steps = takeStatements(await Promise.all([...request.steps, ...request.deferred].map(resolve)))
   return {
     request,
     test: actor.key?.mode === 'test' || where.sandbox === true,
     ...where,
-    steps: takeStatements(await Promise.all(request.steps.map(resolve))),
-    deferred: await Promise.all(request.deferred.map(resolve))
+    steps: steps.slice(0, request.steps.length),
+    deferred: steps.slice(request.steps.length)
   }
 }
 
-type StatedStep = ResolvedStep & Pick<RequestStep, 'stated'>
+type StatedStep = ResolvedStep & Pick<RequestStep, 'stated' | 'untitled'>
 
 /**
- * The steps with the fields that the request leaves out and the data of their documents state. Throws `validation_error` where a field is
- * required that the template does not state.
+ * The steps with the fields that the request leaves out and the data of their documents state; a subject that a template makes itself is
+ * left to it. Throws `validation_error` where a field is required that the template does not state.
  */
 export function takeStatements (steps: readonly StatedStep[]): ResolvedStep[] {
   const [first] = steps
   const problems: Problem[] = []
-  const whole = steps.map(({ stated, ...step }) => {
-    if (stated === undefined) return step
+  const whole = steps.map(({ stated = {}, untitled, ...step }) => {
     const { service, template: content = first?.template, at } = step
+    const made = untitled === undefined ? undefined : subjectMadeBy(step)
+    if (made === undefined) problems.push(...untitled ?? [])
     const known = content === undefined ? {} : factsTemplateOf(content.template)
-    const { taken = [], left = [] } = Object.groupBy(Object.entries(stated),
+    const { taken = [], left = [] } = Object.groupBy(Object.entries(stated).filter(([field]) => field !== made),
       ([field]) => isStatedIn(known, services[service], field) ? 'taken' : 'left')
     const missing = left.filter(([field]) => services[service].required.includes(field))
     problems.push(...missing.map(([field, { path }]) => ({
@@ -121,6 +124,15 @@ export function takeStatements (steps: readonly StatedStep[]): ResolvedStep[] {
   })
   if (problems.length > 0) throw refusal('validation_error', problems)
   return whole
+}
+
+/** The field of a step that the subject of its template takes the place of; undefined where nothing does. */
+export function subjectMadeBy ({ service, fields, template }: Pick<ResolvedStep, 'service' | 'fields'> & { template?: TemplateContent }):
+  | string
+  | undefined
+{
+  const { subject } = services[service].template ?? {}
+  return subject === undefined || fields[subject] !== undefined || template?.template.source.subject === undefined ? undefined : subject
 }
 
 /** A step with fields of the data, whose problems are told there. */

@@ -1,11 +1,11 @@
-import { compileJsonSchema, type JsonObject, withoutMembers } from '@dispatch/common'
-import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type TemplateWorkers,
+import { compileJsonSchema, type JsonObject, type Problem, withoutMembers } from '@dispatch/common'
+import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type SubjectFindings, type TemplateWorkers,
   withPlaceholderImages } from '@dispatch/documents'
 import { LRUCache } from 'lru-cache'
 import { at as valueAt } from '../../services/data.ts'
 import { madeAs, services } from '../../services/index.ts'
 import { shownData } from '../facts.ts'
-import type { ResolvedRequest, ResolvedStep, ResolvedTemplate } from './resolve.ts'
+import { type ResolvedRequest, type ResolvedStep, type ResolvedTemplate, subjectMadeBy } from './resolve.ts'
 
 /** Who signs the documents of a request: how many, and where the request names them. */
 export type Signing = { count: number, path: string }
@@ -18,7 +18,13 @@ export type TemplateFindings = (step: TemplateStep, signing: Signing | undefined
 
 type TemplateStep = ResolvedStep & { template: ResolvedTemplate }
 
-/** A draft whose data are as their schemas have them, without null for what is absent, and what was found in them. */
+/** The checks of shared templates. `subject`: of a mail, by a template that has one. */
+export type SharedChecks = { find: TemplateFindings, subject: (content: Pick<ResolvedTemplate, 'template' | 'data'>) => SubjectFindings }
+
+/**
+ * A draft whose data are as their schemas have them, without null for what is absent, and whose mails have the subjects of their templates
+ * where the request leaves them out; and what was found in the data.
+ */
 export type CheckedData<Draft> = { draft: Draft, templateFindings: TemplateFindings }
 
 const at = '/template/data'
@@ -37,7 +43,7 @@ export function signingOf (steps: readonly ResolvedStep[]): Signing | undefined 
  * Compiles each version of a shared template once and caches it. Data that fit its schema can always be rendered (the tests of the shared
  * templates ensure that). So the template is evaluated only to count its signers.
  */
-export function createSharedChecks (): TemplateFindings {
+export function createSharedChecks (): SharedChecks {
   const compiled = new LRUCache<string, { check: DataCheck, mostSigners: number }>({ max: mostTemplates })
 
   function compile ({ schema, source }: ResolvedTemplate['template']): { check: DataCheck, mostSigners: number } {
@@ -45,13 +51,20 @@ export function createSharedChecks (): TemplateFindings {
     return { check: dataCheck(compileJsonSchema(schema), template), mostSigners: Math.max(0, ...template.signers) }
   }
 
-  return ({ template: { template, data }, ...step }, signing) => {
+  function compiledOf (template: ResolvedTemplate['template']): { check: DataCheck, mostSigners: number } {
     const known = compiled.get(template.digest) ?? compile(template)
     compiled.set(template.digest, known)
-    const { check, mostSigners } = known
-    const evaluate = (): DataFindings => check.evaluate(data, at, madeAs(step.service, step.fields))
-    const found = signing !== undefined && mostSigners > signing.count ? evaluate() : check.fit(data, at)
-    return { ...found, showsPictures: () => evaluate().pictures === true }
+    return known
+  }
+
+  return {
+    find ({ template: { template, data }, ...step }, signing) {
+      const { check, mostSigners } = compiledOf(template)
+      const evaluate = (): DataFindings => check.evaluate(data, at, madeAs(step.service, step.fields))
+      const found = signing !== undefined && mostSigners > signing.count ? evaluate() : check.fit(data, at)
+      return { ...found, showsPictures: () => evaluate().pictures === true }
+    },
+    subject: ({ template, data }) => compiledOf(template).check.subject(data, at)
   }
 }
 
@@ -61,7 +74,7 @@ export function createSharedChecks (): TemplateFindings {
  */
 export function createTemplateChecks (templateWorkers: Pick<
   TemplateWorkers,
-  'check'
+  'check' | 'subject'
 >): <Draft extends Pick<ResolvedRequest, 'steps' | 'deferred'>>(draft: Draft) => Promise<CheckedData<Draft>> {
   const shared = createSharedChecks()
 
@@ -76,23 +89,42 @@ export function createTemplateChecks (templateWorkers: Pick<
 
   async function findTold (step: TemplateStep, signing: Signing | undefined): Promise<StepFindings> {
     const { template: { companyId, digest, schema, source }, data } = step.template
-    if (companyId === null) return shared(step, signing)
+    if (companyId === null) return shared.find(step, signing)
     const template = { digest, source: withPlaceholderImages(source), schema }
     const found = await templateWorkers.check(companyId, { template, data, at, format: madeAs(step.service, step.fields) })
     return { ...found, showsPictures: () => found.pictures === true }
   }
 
+  /** A step with the subject that its template makes, where its fields leave it out; and the problems that keep it from that. */
+  async function titled (
+    step: TemplateStep,
+    { steps }: Pick<ResolvedRequest, 'steps'>
+  ): Promise<{ step: TemplateStep, problems: Problem[] }> {
+    const { fields, template: { template } } = step
+    const made = subjectMadeBy(step)
+    if (made === undefined) return { step, problems: [] }
+    const data = shownData(step, steps)
+    const { companyId, digest, schema, source } = template
+    const found = companyId === null
+      ? shared.subject({ template, data })
+      : await templateWorkers.subject(companyId, { template: { digest, source: withPlaceholderImages(source), schema }, data, at })
+    // The rules of the service know no mail without a subject, and tell what else is wrong.
+    const [subject, problems] = 'subject' in found ? [found.subject, []] : ['', found.problems]
+    return { step: { ...step, made, fields: { ...fields, [made]: subject } }, problems }
+  }
+
   return async (draft) => {
     const signing = signingOf(draft.steps)
     const found = new Map<ResolvedTemplate, StepFindings>()
-    const check = async (step: ResolvedStep): Promise<ResolvedStep> => {
-      const { template } = step
-      if (template === undefined) return step
-      const findings = await find({ ...step, template }, draft, signing)
+    const check = async (given: ResolvedStep): Promise<ResolvedStep> => {
+      const { template } = given
+      if (template === undefined) return given
+      const { step, problems } = await titled({ ...given, template }, draft)
+      const findings = await find(step, draft, signing)
       const { nulls } = findings
       const read = nulls === undefined ? template : { ...template, data: withoutMembers(template.data, nulls) as JsonObject }
-      found.set(read, findings)
-      return read === template ? step : { ...step, template: read }
+      found.set(read, { ...findings, problems: [...problems, ...findings.problems] })
+      return { ...step, template: read }
     }
     const [steps, deferred] = await Promise.all([draft.steps, draft.deferred].map((all) => Promise.all(all.map(check))))
     return {

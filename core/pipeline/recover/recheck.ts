@@ -13,12 +13,12 @@ import { screenAll } from '../recipients.ts'
 
 /**
  * Checks fields of a recorded step by the rules of its service and of its provider, as they are now. `actor`: who gives other ones, and may
- * name only documents that they may see.
+ * name only documents that they may see. `made`: the field that its template made, or may have made.
  */
 export async function recheck (
   dependencies: PipelineDependencies,
   record: DispatchRecord,
-  { step, fields, actor, link }: { step: StepRecord, fields: JsonObject, actor?: Actor, link?: string }
+  { step, fields, actor, link, made }: { step: StepRecord, fields: JsonObject, actor?: Actor, link?: string, made?: string | undefined }
 ): Promise<void> {
   const { host, configurations, keyring, now } = dependencies
   const service = step.service as ServiceName
@@ -46,7 +46,8 @@ export async function recheck (
     enclosed: await findEnclosed(dependencies, record.company_id, { service, fields }, actor),
     at: (field) => `/${service}/${field}`,
     ...content,
-    ...choice
+    ...choice,
+    ...(made === undefined ? {} : { made })
   }, {
     data,
     screened: await screenAll(dependencies.recipients, record.company_id, [{ service, fields, ...content }]),

@@ -1,4 +1,4 @@
-import { boundedValidator, compile, type JsonObject, type Validator } from '@dispatch/common'
+import { boundedValidator, compile, isRecord, type JsonObject, type Validator } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import type { Actor } from '../../access/account.ts'
@@ -11,6 +11,7 @@ import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-v
 import type { Replacement } from '../../store/dispatch/runs.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { keepFiles } from '../enclosures.ts'
+import { recordedTemplate } from '../plan/recorded-template.ts'
 import { recheck } from './recheck.ts'
 
 const closed = { additionalProperties: false }
@@ -42,16 +43,36 @@ export async function replacementOf (
   }
   if (body === undefined || body === null || isDeepStrictEqual(body, {})) return undefined
   const service = step.service as ServiceName
-  const fit = readers.get(service)?.(body)
+  const made = await subjectKept(dependencies, record, step, body)
+  const fit = readers.get(service)?.(made === undefined ? body : withKept(body, step, made))
   if (fit?.ok !== true) throw refusal('validation_error', fit?.problems ?? [])
   const { [givenDocument]: given } = step.fields
   const fields = { ...fit.value[service], ...(given === undefined ? {} : { [givenDocument]: given }) }
   refuseContent(service, fields, (step.position === 0 ? record.template_id : step.template_id) !== null)
   refuseChanges(record, step, fields)
-  await recheck(dependencies, record, { step, fields, actor, ...(step.position > 0 ? { link } : {}) })
+  await recheck(dependencies, record, { step, fields, actor, made, ...(step.position > 0 ? { link } : {}) })
   await keepFiles(dependencies.shelves, record.company_id, [{ service, fields }], dependencies.now())
   const recipient = recipientOf(record, step, fields)
   return { stepId: step.step_id, fields, requestSettings: step.request_settings, ...(recipient === undefined ? {} : { recipient }) }
+}
+
+/** The field that a body leaves to a template with a subject: a retry sends what was made, so that it stays as it is. */
+async function subjectKept (
+  dependencies: PipelineDependencies,
+  record: DispatchRecord,
+  step: StepRecord,
+  body: unknown
+): Promise<string | undefined> {
+  const own = isRecord(body) ? body[step.service] : undefined
+  const { subject } = services[step.service as ServiceName].template ?? {}
+  if (!isRecord(own) || subject === undefined || Object.hasOwn(own, subject)) return undefined
+  return (await recordedTemplate(dependencies, record, step))?.source.subject === undefined ? undefined : subject
+}
+
+/** A body whose object of the step has a field as the step has it. */
+function withKept (body: unknown, { service, fields }: StepRecord, field: string): object {
+  const { [service]: own, ...others } = body as Readonly<Record<string, object>>
+  return { ...others, [service]: { ...own, [field]: fields[field] } }
 }
 
 /** Whom the dispatch goes to with the new fields of a step: the first recipient of its path, as when it was planned. */

@@ -2,6 +2,8 @@ import { sampleLink } from '../../access/document-links.ts'
 import { mayUse } from '../../access/permissions.ts'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { DispatchError } from '../../contract/errors.ts'
+import { services } from '../../services/index.ts'
+import type { ServiceName } from '../../services/names.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import { holdStep } from '../../store/dispatch/runs.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
@@ -69,8 +71,12 @@ async function requireStill (
     const id = row.position === 0 ? record.template_id : row.template_id
     if (id !== null) await templates.find(companyId, { id })
     await requireConfiguration(dependencies, record, row)
-    await recheck(dependencies, record, { step: row, fields: row.fields, ...(row.position > 0 ? { link: sampleLink(publicUrl) } : {}) })
-      .catch(unlessUnasked)
+    await recheck(dependencies, record, {
+      step: row,
+      fields: row.fields,
+      made: services[row.service as ServiceName].template?.subject,
+      ...(row.position > 0 ? { link: sampleLink(publicUrl) } : {})
+    }).catch(unlessUnasked)
   }
   for (const { stepId, price } of steps) await holdStep(database, { companyId, dispatchId, stepId, price })
 }

@@ -1,6 +1,6 @@
 import { asciiMailbox, comparable, type DocumentHandle, EmailAddress, hasAsciiLocalPart, type JsonObject, Line, pointer, type Problem,
   readMailbox } from '@dispatch/common'
-import { textOfHtml } from '@dispatch/documents'
+import { longestSubject, textOfHtml } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import type { Content, InlinePicture, StepContent } from '../content.ts'
 import { spaced, textOf } from '../data.ts'
@@ -49,7 +49,7 @@ export const EmailFields = Type.Object({
   cc: Type.Optional(Recipients),
   bcc: Type.Optional(Recipients),
   replyTo: Type.Optional(ReplyTo),
-  subject: Line(500, { title: 'EmailSubject', description: 'a text of one line, sent unchanged', examples: ['Your documents'] }),
+  subject: Line(longestSubject, { title: 'EmailSubject', description: 'a text of one line, sent unchanged', examples: ['Your documents'] }),
   body: Type.Optional(
     Type.String({
       title: 'EmailBody',
@@ -129,13 +129,13 @@ export type EmailDispatch = {
   metadata: Readonly<Record<string, string>>
 }
 
-/** The subject, in any spacing. */
+/** The subject, in any spacing; of one that the template makes, the fields say nothing. */
 const subjectFact: SharedFact<EmailFields> = {
   field: '/subject',
   data: '/subject',
-  differ ({ subject }, data) {
+  differ ({ subject }: Partial<EmailFields>, data) {
     const stated = textOf(data, '/subject')
-    return stated !== undefined && spaced(stated) !== spaced(subject)
+    return stated !== undefined && subject !== undefined && spaced(stated) !== spaced(subject)
   }
 }
 
@@ -162,10 +162,11 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
   topLevelFields: [],
   topLevelFieldsAlone: Object.keys(EmailFields.properties),
   required: ['from', 'to', 'subject'],
-  template: { unless: 'body', exclusive: true, channel: 'mail', takes: ['pages'] },
+  template: { unless: 'body', exclusive: true, channel: 'mail', takes: ['pages'], subject: 'subject' },
   content: 'message',
   shared: [subjectFact, addressFact],
-  tells: ({ subject, to }) => ({ subject, ...addressTold(listOf(to)) }),
+  // The template may still have to make the subject.
+  tells: ({ subject, to }: Partial<EmailFields>) => ({ ...(subject === undefined ? {} : { subject }), ...addressTold(listOf(to)) }),
   stated: { to: { place: '/recipient/email' }, subject: { place: '/subject' } },
   recipients: {
     in: addresseesOf,

@@ -29,6 +29,14 @@ function send (reply: FastifyReply, policy: string, { bytes, contentType, filena
   }).send(bytes)
 }
 
+/** A file with the subject of its mail above it, as a mail program shows it. Only HTML has a place for it. */
+export function withSubject ({ subject, ...file }: ApiFile, words: Words): ApiFile {
+  if (subject === undefined || !file.contentType.startsWith('text/html')) return file
+  const head =
+    html`<p style="margin:0;padding:12px 8px;font:16px/1.4 sans-serif;background:#fff;color:#111"><b>${words.data_subject}</b>${words.colon}${subject}</p>`
+  return { ...file, bytes: Buffer.from(file.bytes.toString().replace(/<body[^>]*>/, (body) => body + head.markup)) }
+}
+
 /** Answers a frame whose preview cannot be made, with the API's sentences. */
 export function sendNoPreview (reply: FastifyReply, status: number, lines: readonly string[]): FastifyReply {
   return sendPreview(reply.code(status), { bytes: Buffer.from(lines.join('\n')), contentType: 'text/plain; charset=utf-8' })

@@ -20,8 +20,8 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export type Refusal = { ok: false, status: number, error: ErrorBody }
 export type ApiAnswer<Body> = { ok: true, body: Body } | Refusal
 
-/** `filename`: the parameters of its `Content-Disposition`. */
-export type ApiFile = { bytes: Buffer, contentType: string, filename?: string }
+/** `filename`: the parameters of its `Content-Disposition`. `subject`: of the mail that it shows. */
+export type ApiFile = { bytes: Buffer, contentType: string, filename?: string, subject?: string }
 
 /** An answer without which a page cannot be shown. */
 export class ApiRefused extends Error {
@@ -103,11 +103,16 @@ export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: Fastify
     async file (path, body) {
       const answer = await ask(body === undefined ? 'GET' : 'POST', path, { payload: body })
       if (answer.statusCode >= 400) return refusalOf(answer)
-      const { 'content-type': contentType, 'content-disposition': disposition = '' } = answer.headers
+      const { 'content-type': contentType, 'content-disposition': disposition = '', 'x-mail-subject': subject } = answer.headers
       const [, filename] = /^attachment; (filename=.*)$/.exec(disposition) ?? []
       return {
         ok: true,
-        body: { bytes: answer.rawPayload, contentType: String(contentType), ...filename === undefined ? {} : { filename } }
+        body: {
+          bytes: answer.rawPayload,
+          contentType: String(contentType),
+          ...filename === undefined ? {} : { filename },
+          ...typeof subject === 'string' ? { subject: decodeURIComponent(subject) } : {}
+        }
       }
     },
     async read<Body> (path: string, { newest }: { newest?: true } = {}) {

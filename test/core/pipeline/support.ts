@@ -101,7 +101,7 @@ export function judgeRequest (
     const resolved = { request, test: false, steps, deferred }
     const found = checkRequest(resolved, {
       foreseen,
-      templateFindings: createSharedChecks(),
+      templateFindings: createSharedChecks().find,
       mode,
       guard: createGuard(),
       link: sampleLink(publicUrl),

@@ -26,7 +26,9 @@ await t.test('the fields stand at the top level or inside, and must not say two 
     word: 'validation_error',
     problems: ['/email/from contradiction']
   })
-  has(t, judge('email', { template }), { word: 'validation_error', problems: ['/from required', '/to required', '/subject required'] })
+  has(t, judge('email', { template }), { word: 'validation_error', problems: ['/from required', '/to required'] })
+  has(t, judge('email', { body: 'Hi' }).problems, ['/from required', '/to required', '/subject required'])
+  has(t, judge('email', { template, from: fields.from, to: fields.to }).problems, ['/subject required'], 'the template has none either')
   t.same(judge('email', { template, ...fields, from: 'x' }).problems, ['/from format'])
   t.end()
 })

@@ -6,6 +6,7 @@ import { renderLimits } from '../model/limits.ts'
 import type { TemplateSource } from '../model/model.ts'
 import { type PaperSize, usualPaper } from '../model/paper.ts'
 import { pageOf, styleOf } from '../model/style.ts'
+import { inOneLine } from '../render/output.ts'
 import { type CompileContext, contextBelow } from '../source/compile-context.ts'
 import { emptyFieldUsage, type FieldUsage, type Read } from '../source/field-usage.ts'
 import { compileBlocks, resolveBlocks } from './blocks.ts'
@@ -17,6 +18,8 @@ import { newScope, type Scope } from './scope.ts'
 export type CompiledTemplate = {
   /** Fills in the data. Throws a RenderError when they do not fit the template. `paper`: the paper for a page size of `auto`. */
   readonly resolve: (data: unknown, paper?: PaperSize) => ResolvedDocument
+  /** The subject of a mail, in one line; absent where the template has none. Throws a RenderError as `resolve` does. */
+  readonly subject?: (data: unknown) => string
   /** The fields of the data that the template reads. */
   readonly uses: FieldUsage
   readonly reads: readonly Read[]
@@ -47,17 +50,28 @@ export function examineTemplate (source: TemplateSource): CompiledTemplate & { r
     signers: new Set(),
     faults: []
   }
+  const begin = compileScope(source, site)
   const resolve = compileDocument(source, site)
+  const subject = source.subject === undefined ? undefined : compileSubject(source.subject, contextBelow(site, 'subject'))
   return {
     faults: distinct(site.faults),
     uses: site.uses,
     reads: site.reads,
     signers: site.signers,
     source,
-    resolve (data, paper = usualPaper) {
-      if (!isRecord(data)) throw renderError('', 'type', 'The data of a template are an object.')
-      return resolve(newScope(data), paper)
-    }
+    resolve: (data, paper = usualPaper) => resolve(begin(data), paper),
+    ...(subject === undefined ? {} : { subject: (data) => subject(begin(data)) })
+  }
+}
+
+/** Compiles what all texts of a document depend on: its language and its currency. */
+function compileScope (source: TemplateSource, site: CompileContext): (data: unknown) => Scope {
+  const language = compileLanguage(source.locale, site)
+  const currency = compileCurrency(source.currency ?? 'EUR', contextBelow(site, 'currency'))
+  return (data) => {
+    if (!isRecord(data)) throw renderError('', 'type', 'The data of a template are an object.')
+    const spoken = language(newScope(data))
+    return { ...spoken, currency: currency(spoken) }
   }
 }
 
@@ -65,19 +79,15 @@ function compileDocument (source: TemplateSource, site: CompileContext): (scope:
   const style = styleOf(source.style ?? {})
   const setting = { style, assets: decodeAssets(source.assets ?? {}, contextBelow(site, 'assets')) }
   const edge = { ...site, pageFields: true }
-  const language = compileLanguage(source.locale, site)
   const title = compileText(source.title ?? source.name, contextBelow(site, 'title'))
   const author = compileText(source.author ?? '', contextBelow(site, 'author'))
   const preheader = compileText(source.preheader ?? '', contextBelow(site, 'preheader'))
   const watermark = compileWatermark(source.watermark ?? '', contextBelow(site, 'watermark'))
-  const currency = compileCurrency(source.currency ?? 'EUR', contextBelow(site, 'currency'))
   const header = compileBlocks(source.header ?? [], contextBelow(edge, 'header'), setting)
   const firstHeader = compileBlocks(source.firstHeader ?? [], contextBelow(edge, 'firstHeader'), setting)
   const footer = compileBlocks(source.footer ?? [], contextBelow(edge, 'footer'), setting)
   const body = compileBlocks(source.body, contextBelow(site, 'body'), setting)
-  return (start, paper) => {
-    const spoken = language(start)
-    const scope = { ...spoken, currency: currency(spoken) }
+  return (scope, paper) => {
     const word = watermark(scope)
     return {
       title: title(scope),
@@ -108,6 +118,18 @@ function compileWatermark (text: string, site: CompileContext): (scope: Scope) =
       throw renderError('', 'too_large', `A watermark has at most ${renderLimits.watermark} characters.`)
     }
     return word
+  }
+}
+
+function compileSubject (text: string, site: CompileContext): (scope: Scope) => string {
+  const compiled = compileText(text, site)
+  return (scope) => {
+    const subject = inOneLine(compiled(scope))
+    if (subject === '') throw renderError('', 'too_short', 'The subject that the template makes of the data is empty.')
+    const { length } = Array.from(subject)
+    if (length <= renderLimits.subject) return subject
+    throw renderError('', 'too_long',
+      `The subject that the template makes of the data has ${length} characters; at most ${renderLimits.subject} are permitted.`)
   }
 }
 

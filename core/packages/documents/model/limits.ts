@@ -1,3 +1,6 @@
+/** The most characters of the subject of a mail, by a client or by a template. */
+export const longestSubject = 500
+
 /** Limits of one document: far above any real one, and far below what would harm the process. */
 export const renderLimits = {
   /** The most levels of blocks inside blocks, in a template. */
@@ -23,6 +26,8 @@ export const renderLimits = {
   pixels: 40_000_000,
   /** The most characters of a watermark, which is on every page. */
   watermark: 100,
+  /** The most characters of the subject of a mail. */
+  subject: longestSubject,
   /** The most characters of a text of the template, after its words are inserted. */
   prose: 100_000
 } as const

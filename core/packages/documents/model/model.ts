@@ -32,7 +32,7 @@ const Texts = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})
  * The version of the language of templates. It rises when the model or the expressions gain something that an older release cannot read;
  * such a release then goes on with the version of a template before.
  */
-export const templateLanguage = 2
+export const templateLanguage = 3
 
 /**
  * The model of template.yaml for every output format. Distances on the page are in millimetres, font sizes and widths of rules in points,
@@ -58,6 +58,7 @@ const TemplateModel = Type.Object({
   archival: Type.Optional(Type.Boolean({ description: 'true: its PDF is PDF/A-3b, for archives' })),
   title: Type.Optional(Prose),
   author: Type.Optional(Prose),
+  subject: Type.Optional(Prose),
   preheader: Type.Optional(Prose),
   watermark: Type.Optional(Prose),
   page: Type.Optional(Page),

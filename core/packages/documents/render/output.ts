@@ -62,3 +62,8 @@ export function readable (text: string): string {
   if (!unreadable.test(text)) return text
   return text.replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n').replaceAll('\t', ' ').replace(controls, '\ufffd')
 }
+
+/** Text for a header of a mail: {@link readable}, with each line break and what stands around it as one space. */
+export function inOneLine (text: string): string {
+  return readable(text).split('\n').map((line) => line.trim()).filter((line) => line !== '').join(' ')
+}

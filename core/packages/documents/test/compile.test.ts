@@ -3,6 +3,7 @@ import { has } from '../../../../test/support/matching.ts'
 import { compileTemplate } from '../compile/compile.ts'
 import { formatCell } from '../compile/format.ts'
 import type { ResolvedBlock } from '../model/document.ts'
+import { RenderError } from '../model/errors.ts'
 import type { TemplateSource } from '../model/model.ts'
 import { faultsOf, problemsOf, templateOf } from './support.ts'
 
@@ -320,5 +321,33 @@ for (const [rule, body, more, path, message] of wrongTemplates) {
 
 void t.test('all faults of a template are told at once', (t) => {
   t.equal(faultsOf([{ paragraph: '{{ a | x1 }}' }, { paragraph: '{{ a | x2 }}' }]).length, 2)
+  t.end()
+})
+
+void t.test('a subject is one line of text, in the language of the data, and apart from the document', (t) => {
+  const subjectOf = (subject: string, data: object = {}): unknown =>
+    compileTemplate(templateOf([{ spacer: 1 }], { subject })).subject?.(data)
+  t.equal(subjectOf('**Order** {{ n }}', { n: '*7*' }), 'Order *7*')
+  for (const end of ['\r\n', '\n\n', '\r', ' \n ', '\u2028', '\u0085']) t.equal(subjectOf('{{ n }}', { n: `${end}a${end}b${end}` }), 'a b')
+  t.equal(subjectOf('{{ n }}', { n: 'a\tb\u0000\u001b\u202e' }), 'a b\ufffd\ufffd\ufffd')
+  t.equal(subjectOf('{{ n }}', { n: '\u{1f4e8}'.repeat(500) }), '\u{1f4e8}'.repeat(500))
+  const codeOf = (n: unknown): unknown => {
+    try {
+      return subjectOf('{{ n }}', { n })
+    } catch (error) {
+      return error instanceof RenderError ? error.problems[0]?.code : error
+    }
+  }
+  for (const [n, code] of [['a'.repeat(501), 'too_long'], [' \n\u00a0', 'too_short'], [undefined, 'missing_value'], [[],
+    'not_text']] as const)
+  {
+    t.equal(codeOf(n), code)
+  }
+  const texts = { en: { hello: 'Hello {{ n }}' }, fr: { hello: 'Bonjour {{ n }}' } }
+  const template = compileTemplate(templateOf([{ spacer: 1 }], { subject: '{{ t.hello }}', locale: '{{ language }}', texts }))
+  t.equal(template.subject?.({ n: 1, language: 'fr-CA' }), 'Bonjour 1')
+  t.equal(template.resolve({ language: 'en' }).locale, 'en', 'a document needs nothing of it')
+  t.equal(compileTemplate(templateOf([{ spacer: 1 }])).subject, undefined)
+  has(t, faultsOf([{ spacer: 1 }], { subject: '{{ n | nothing }}' }), [{ path: '/subject' }])
   t.end()
 })

@@ -1,6 +1,6 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import type { InvoiceFile } from '@dispatch/einvoice'
-import type { DataFindings } from '../data/data-check.ts'
+import type { DataFindings, SubjectFindings } from '../data/data-check.ts'
 import type { Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
 import type { RenderJob, RenderResult } from '../render/job.ts'
@@ -25,6 +25,7 @@ export type InvoiceReading = { ok: true, invoice: InvoiceFile } | { ok: false, p
 export type TemplateTasks = {
   inspect: { job: TemplateDraft, answer: Inspection }
   check: { job: { template: CheckedTemplate, data: JsonObject, at: string, format: Format }, answer: DataFindings }
+  subject: { job: { template: CheckedTemplate, data: JsonObject, at: string }, answer: SubjectFindings }
   refuse: {
     job: { template: CheckedTemplate, all: readonly { id: string, data: JsonObject }[], at: string, format: Format, examples: number }
     answer: Refusals

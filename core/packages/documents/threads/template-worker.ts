@@ -14,6 +14,7 @@ export default inThread(({ kind, job }: TemplateTask) => (doers[kind] as (job: u
 const doers: { [K in TemplateTaskKind]: (job: TemplateTasks[K]['job']) => TemplateTasks[K]['answer'] | Promise<unknown> } = {
   inspect: inspectDraft,
   check: ({ template, data, at, format }) => checkOf(template).evaluate(data, at, format),
+  subject: ({ template, data, at }) => checkOf(template).subject(data, at),
   refuse ({ template, all, at, format, examples }) {
     const check = checkOf(template)
     const refused = all.flatMap(({ id, data }) => {
@@ -63,5 +64,5 @@ function unfit (problems: readonly Problem[]): DataCheck {
     warnings: [],
     signers: 0
   })
-  return { fit, evaluate: fit }
+  return { fit, evaluate: fit, subject: fit }
 }

@@ -1,5 +1,5 @@
 import { type Problem, SemaphoreFull } from '@dispatch/common'
-import type { DataFindings } from '../data/data-check.ts'
+import type { DataFindings, SubjectFindings } from '../data/data-check.ts'
 import { RenderError } from '../model/errors.ts'
 import type { Format } from '../model/file-formats.ts'
 import type { Rendered, RenderJob, RenderResult } from '../render/job.ts'
@@ -18,6 +18,8 @@ export type TemplateWorkers = {
   inspect: (companyId: number, draft: TemplateDraft) => Promise<Inspection>
   /** The result of the company's template for data, from evaluating it with them. */
   check: (companyId: number, job: TemplateTasks['check']['job']) => Promise<DataFindings>
+  /** The subject of a mail with data, of a template that has one. */
+  subject: (companyId: number, job: TemplateTasks['subject']['job']) => Promise<SubjectFindings>
   /** How many of several data the company's template refuses; undefined where that takes too long to say. */
   refuse: (companyId: number, job: TemplateTasks['refuse']['job']) => Promise<Refusals | undefined>
   /** Makes a document for a preview. Rejects with a RenderError in the same way as the renderer. */
@@ -47,7 +49,15 @@ export type TemplateWorkersOptions = {
   memoryLimit?: number
 }
 
-const seconds: Readonly<Record<TemplateTaskKind, number>> = { inspect: 10, check: 5, refuse: 5, render: 10, read: 10, flatten: 10 }
+const seconds: Readonly<Record<TemplateTaskKind, number>> = {
+  inspect: 10,
+  check: 5,
+  subject: 5,
+  refuse: 5,
+  render: 10,
+  read: 10,
+  flatten: 10
+}
 
 /** Creates the template threads; they run only while there are jobs. */
 export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits = seconds, memoryLimit = 256 }: TemplateWorkersOptions =
@@ -83,6 +93,7 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
       run(companyId, { kind: 'inspect', job }, (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })),
     check: (companyId, job) =>
       run(companyId, { kind: 'check', job }, (problem) => ({ problems: [{ path: job.at, ...problem }], warnings: [], signers: 0 })),
+    subject: (companyId, job) => run(companyId, { kind: 'subject', job }, (problem) => ({ problems: [{ path: job.at, ...problem }] })),
     async refuse (companyId, job) {
       const stoppedAt: Refusals = { refused: -1, examples: [] }
       const found = await run(companyId, { kind: 'refuse', job }, () => stoppedAt)

@@ -1,6 +1,6 @@
 import { type ApiAnswer, type ApiFile, ApiRefused, choiceField, editorScript, faultsOf, fill, type Html, html, longTextField, manyField,
   notice, objectIn, otherServices, page, type PlacedProblem, placeOf, pretty, problemsOf, type Refusal, sendPreview, sendToScript,
-  sentences, textOfSaid, withQuery, wordFor } from '@dispatch/plugins/console'
+  sentences, textOfSaid, withQuery, withSubject, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { previewFormats, savedFormats, shownFormats, type TemplateAnswer, type TemplateDetail } from '../contract/templates.ts'
 import { listedIn, withListed } from './also-for.ts'
@@ -46,7 +46,7 @@ export const templateEditorPages: FastifyPluginCallback = (app, _options, done) 
       const visit = forAdmins(visitOf(request))
       const written = writtenIn(request.params.id, request.body)
       const made = await preview(visit, written)
-      return made.ok ? sendPreview(reply, made.body) : refused(reply, visit, written, made)
+      return made.ok ? sendPreview(reply, withSubject(made.body, visit.words)) : refused(reply, visit, written, made)
     })
 
     // For the script, which makes previews while somebody writes.
@@ -54,7 +54,9 @@ export const templateEditorPages: FastifyPluginCallback = (app, _options, done) 
       const visit = forAdmins(visitOf(request))
       const written = writtenIn(request.params.id, request.body)
       const made = await preview(visit, written)
-      return made.ok ? sendPreview(reply, made.body) : sendToScript(reply, made.status, refusalFor(visit.words, written, made))
+      return made.ok
+        ? sendPreview(reply, withSubject(made.body, visit.words))
+        : sendToScript(reply, made.status, refusalFor(visit.words, written, made))
     })
   }
   done()

@@ -1,5 +1,6 @@
 import { ApiRefused, type Asked, badge, type Confirmation, documentTypeName, fill, type Html, html, notice, page, pretty, previewFrame,
-  sendNoPreview, sendPreview, sentenceOf, sentences, table, textOfSaid, time, withQuery, wordFor } from '@dispatch/plugins/console'
+  sendNoPreview, sendPreview, sentenceOf, sentences, table, textOfSaid, time, withQuery, withSubject,
+  wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { type PreviewFormat, previewFormats, savedFormats, type TemplateDetail, type VersionCheck,
   type VersionView } from '../contract/templates.ts'
@@ -23,7 +24,7 @@ export const templatePages: FastifyPluginCallback = (app, _options, done) => {
       ...textIn(request.query, 'format') === '' ? {} : { format: textIn(request.query, 'format') },
       ...textIn(request.query, 'version') === '' ? {} : { version: Number(textIn(request.query, 'version')) }
     })
-    if (made.ok) return sendPreview(reply, made.body)
+    if (made.ok) return sendPreview(reply, withSubject(made.body, words))
     return sendNoPreview(reply, made.status, [made.error, ...made.error.details ?? []].map((one) => textOfSaid(words, one)))
   })
 

@@ -3,8 +3,8 @@ import { apiFormats, apiNameOf, type Format, formatFacts, type Rendered, type Re
   usualFormats } from '@dispatch/documents'
 import type { PreviewFormat } from '../contract/templates.ts'
 
-/** A preview of a document: a file. */
-export type Preview = { bytes: Uint8Array, contentType: string, filename: string }
+/** A preview of a document: a file. `subject`: of the mail, where the template makes it. */
+export type Preview = { bytes: Uint8Array, contentType: string, filename: string, subject?: string }
 
 /** Renders a document, or returns a RenderError when the data cannot be rendered. */
 type Render = <F extends Format>(job: RenderJob<F>) => Promise<Rendered<F>>

@@ -15,19 +15,37 @@ export async function previewVersion (
   template: NewVersion & { id: number, version: number },
   { data, format = usualFormat(template.source) }: Pick<PreviewBody, 'data' | 'format'> = {}
 ): Promise<Preview> {
-  if (data === undefined) return show(parts, companyId, template, { data: template.sample, at: '/sample', format })
-  await requireFit(parts, companyId, template, { data, format })
-  return show(parts, companyId, template, { data, at: '/data', format })
+  if (data !== undefined) await requireFit(parts, companyId, template, { data, format })
+  const shown = data === undefined ? { data: template.sample, at: '/sample' } : { data, at: '/data' }
+  const subject = await subjectOf(parts, companyId, template, shown)
+  const preview = await show(parts, companyId, template, { ...shown, format })
+  return subject === undefined ? preview : { ...preview, subject }
+}
+
+async function subjectOf (
+  { templateWorkers }: Parts,
+  companyId: number,
+  template: NewVersion,
+  shown: { data: JsonObject, at: string }
+): Promise<string | undefined> {
+  if (template.source.subject === undefined) return undefined
+  const made = await templateWorkers.subject(companyId, { template: withoutPictures(template), ...shown })
+  if ('subject' in made) return made.subject
+  throw refusal('validation_failed', made.problems)
 }
 
 async function requireFit (
   { templateWorkers }: Parts,
   companyId: number,
-  { digest, schema, source }: NewVersion,
+  version: NewVersion,
   { data, format }: { data: JsonObject, format: PreviewFormat }
 ): Promise<void> {
-  const template = { digest, schema, source: withPlaceholderImages(source) }
+  const template = withoutPictures(version)
   refuseIfAny((await templateWorkers.check(companyId, { template, data, at: '/data', format: apiFormats[format] })).problems)
+}
+
+function withoutPictures ({ digest, schema, source }: NewVersion): Pick<NewVersion, 'digest' | 'schema' | 'source'> {
+  return { digest, schema, source: withPlaceholderImages(source) }
 }
 
 /** `at`: where the data stand in the client's body. */

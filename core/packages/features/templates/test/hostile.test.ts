@@ -6,7 +6,9 @@ import { type Answer, type Login, startService } from '../../../../../test/suppo
 import { createTemplateWorkers } from '../../../documents/threads/template-workers.ts'
 import { tablesIn } from '../store/tables.ts'
 
-const templateWorkers = createTemplateWorkers({ timeLimits: { inspect: 3, check: 2, refuse: 2, render: 3, read: 3, flatten: 3 } })
+const templateWorkers = createTemplateWorkers({
+  timeLimits: { inspect: 3, check: 2, subject: 2, refuse: 2, render: 3, read: 3, flatten: 3 }
+})
 const service = await startService(t, { replacements: { templateWorkers } })
 const { admin, companyId } = await service.company('hostile')
 const { admin: other } = await service.company('peaceful')
