@@ -167,7 +167,7 @@ export { firstIdAt, skew as idSkew, type DispatchFilter } from './store/dispatch
 export { countDispatches } from './store/dispatch/statistics.ts'
 export type { AccessEnd } from './store/tenants/access.ts'
 export { createAccounts, createCompanies } from './store/tenants/accounts.ts'
-export { createApiKeys, type ApiKeys } from './store/tenants/api-keys.ts'
+export { createApiKeys, isKeyValid, type ApiKeys } from './store/tenants/api-keys.ts'
 export { type AuditAuthor, type AuditStamp, noteAudit } from './store/tenants/audit.ts'
 export { missingCompanies } from './store/tenants/companies.ts'
 export { addBudget, type Budget, budgetScopes, budgetUnits, changeBudget, type DueBudget, listBudgets, listBudgetsToMail,

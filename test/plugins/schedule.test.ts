@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { clockAt } from '../support/clock.ts'
 import { has } from '../support/matching.ts'
@@ -182,6 +183,29 @@ await t.test('hours are kept by a queue that is late, and by a retry', async (t)
     clock.advance(60)
   }
   has(t, await read(retried), { status: 'succeeded', creditsCharged: 2 })
+})
+
+await t.test('a revoked key, and a disabled impersonator, end what they have scheduled', async (t) => {
+  const { body: { key, id: keyId } } = await send('POST', '/api/v1/keys', { body: { name: 'leaked', mode: 'live', scopes: ['send'] } })
+  const keyed = { ...headers, authorization: `Bearer ${String(key)}` }
+  const byKey = await send('POST', '/api/sms', { body: { sms, sendAt: ahead(hour) }, headers: keyed }, null)
+  t.equal(byKey.status, 200)
+  const { member } = await service.company('helpers')
+  const impersonated = await text({ sendAt: ahead(hour) })
+  const ids = [byKey, impersonated].map(({ body }) => String(body.dispatchId))
+  await sql`update dispatches set impersonator_id = (select user_id from users where email = ${member.email})
+    where dispatch_id = ${ids[1]}`.execute(database.owner)
+  await sql`update users set disabled_at = now() where email = ${member.email}`.execute(database.owner)
+  t.equal((await send('DELETE', `/api/v1/keys/${String(keyId)}`)).status, 204)
+  clock.advance(hour)
+  for (const id of ids) {
+    await take(id)
+    has(t, await read(id), {
+      status: 'failed',
+      creditsCharged: 0,
+      steps: [{ error: { error: 'forbidden', message: /API key or the person/ } }]
+    })
+  }
 })
 
 await t.test('what has changed by the time that it is due ends it, with a callback, and costs nothing', async (t) => {

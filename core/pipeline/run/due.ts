@@ -5,8 +5,9 @@ import { DispatchError } from '../../contract/errors.ts'
 import { services } from '../../services/index.ts'
 import type { ServiceName } from '../../services/names.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
-import { holdStep } from '../../store/dispatch/runs.ts'
+import { holdStep, keyOfRequest } from '../../store/dispatch/runs.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
+import { isKeyValid } from '../../store/tenants/api-keys.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recheck } from '../recover/recheck.ts'
 import type { RunResult } from '../respond/result.ts'
@@ -59,6 +60,7 @@ async function requireStill (
 ): Promise<void> {
   const { accounts, database, templates, publicUrl } = dependencies
   const account = await accounts.byId(userId)
+  await requireAsker(dependencies, record)
   for (const { service, by } of steps) {
     if (account === undefined || account.disabled || !mayUse(account, service)) {
       throw new DispatchError('forbidden', `The user who asked for it may not use the service "${service}" any more.`)
@@ -79,6 +81,17 @@ async function requireStill (
     }).catch(unlessUnasked)
   }
   for (const { stepId, price } of steps) await holdStep(database, { companyId, dispatchId, stepId, price })
+}
+
+/** Throws where the API key does not let in any more with which it was asked for, or the person who impersonated the user. */
+async function requireAsker (
+  { accounts, database }: PipelineDependencies,
+  { company_id: companyId, dispatch_id: dispatchId, impersonator_id: impersonatorId }: DispatchRecord
+): Promise<void> {
+  const keyId = await keyOfRequest(database, { companyId, dispatchId })
+  const isRevoked = keyId !== undefined && !await isKeyValid(database, companyId, keyId)
+  const isGone = impersonatorId !== null && ((await accounts.byId(impersonatorId))?.disabled ?? true)
+  if (isRevoked || isGone) throw new DispatchError('forbidden', 'The API key or the person that asked for it may not send any more.')
 }
 
 /** That a provider could not be asked says nothing of the dispatch: the call waits for it, as any other does. */

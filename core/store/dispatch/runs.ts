@@ -351,6 +351,15 @@ export async function listOverdueDispatches (
     .where('next_try_at', '<', addSeconds(now, -seconds)).orderBy('next_try_at').limit(limit).execute()
 }
 
+/** The id of the API key with which a dispatch was asked for; undefined where a person asked. */
+export async function keyOfRequest (database: Database, { companyId, dispatchId }: DispatchRef): Promise<string | undefined> {
+  const row = await database.company(companyId,
+    (queries) =>
+      queries.selectFrom('events').select(sql<string | null>`actor->>'keyId'`.as('key')).where('company_id', '=', companyId)
+        .where('dispatch_id', '=', dispatchId).where('kind', '=', 'planned').orderBy('event_id').limit(1).executeTakeFirst())
+  return row?.key ?? undefined
+}
+
 /** Holds the price of one step, unless it is held already. Throws `insufficient_credits`. */
 export async function holdStep (database: Database, { companyId, stepId, price }: StepRef & { price: number }): Promise<void> {
   const asked = { company_id: companyId, step_id: stepId, price }

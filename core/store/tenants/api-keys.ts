@@ -187,3 +187,15 @@ function idsOf (queries: CompanyQueries, { companyId, userId, roles }: ApiKeyFil
     .$if(roles !== undefined, (query) => query.where('role', 'in', roles ?? []))
     .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
 }
+
+/** Whether an API key still lets in. */
+export async function isKeyValid (database: Database, companyId: number, keyId: string): Promise<boolean> {
+  const row = await database.company(companyId,
+    (queries) =>
+      queries.selectFrom('api_keys').select('key_id').where('company_id', '=', companyId).where('key_id', '=', keyId)
+        .where('revoked_at', 'is', null).where((where) =>
+          where.or([where('expires_at', 'is', null), where('expires_at', '>', database.now)])
+        )
+        .executeTakeFirst())
+  return row !== undefined
+}

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Accounts, type Actor, type CallbackType, type Database, DispatchError, type Log, type Outbox, type Pipeline,
+import { type Accounts, type Actor, type CallbackType, type Database, DispatchError, isKeyValid, type Log, type Outbox, type Pipeline,
   runEvery } from '@dispatch/core'
 import pLimit from 'p-limit'
 import { forgetBatches } from '../store/batches.ts'
-import { advanceBatch, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, isKeyValid, listNotBegun, listUnderWay, nextRows,
-  type Progress, releaseBatch, type RowChange, type Work } from '../store/rows.ts'
+import { advanceBatch, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, listNotBegun, listUnderWay, nextRows, type Progress,
+  releaseBatch, type RowChange, type Work } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import { bodyOf } from './body.ts'
 import { problemOf } from './row.ts'

@@ -206,18 +206,6 @@ export async function freeCredits (database: Database, companyId: number): Promi
   return row === undefined ? 0 : Number(row.balance) - Number(row.held)
 }
 
-/** Whether an API key still lets in. */
-export async function isKeyValid (database: Database, companyId: number, keyId: string): Promise<boolean> {
-  const row = await database.company(companyId,
-    (queries) =>
-      queries.selectFrom('api_keys').select('key_id').where('company_id', '=', companyId).where('key_id', '=', keyId)
-        .where('revoked_at', 'is', null).where((where) =>
-          where.or([where('expires_at', 'is', null), where('expires_at', '>', database.now)])
-        )
-        .executeTakeFirst())
-  return row !== undefined
-}
-
 /** How a batch goes on. `told`: the tenth of which a callback tells. */
 export type Progress = {
   from: readonly BatchRow['status'][]
