@@ -46,12 +46,23 @@ type Known = { status: string, at: string, reason?: string }
 /** So many messages are read at once. The next question goes on with the others. */
 const mostMessages = 20
 
-/** Remembers which invoice a flow is. Without it, its life cycle is not told; the invoice is sent all the same. */
+/** What an invoice is before any message is about it. */
+const untold: Known = { status: '', at: '' }
+/** Numbers that are longer are not remembered. */
+const longest = 100
+
+/**
+ * Remembers which invoice a flow is, and forgets what was told of another one with its number, such as its refusal. Without it, its life
+ * cycle is not told; the invoice is sent all the same.
+ */
 export async function remember ({ state, log }: Pick<Call, 'state' | 'log'>, flowId: string, number: unknown): Promise<void> {
-  if (typeof number !== 'string' || number.length > 100) return
-  await state.put(`invoice:${flowId}`, number, { ttl: 90 * day }).catch((error: unknown) => {
+  if (typeof number !== 'string' || number.length > longest) return
+  try {
+    await state.put(`status:${number}`, untold, { ttl: 90 * day })
+    await state.put(`invoice:${flowId}`, number, { ttl: 90 * day })
+  } catch (error) {
     log.warn({ err: error }, 'the number of an invoice could not be remembered')
-  })
+  }
 }
 
 /** What the invoice of a flow has come to, by the messages of the platform. Undefined as long as none is about it. */
@@ -60,7 +71,7 @@ export async function statusOf (flowId: string, call: Call): Promise<{ status: s
   if (typeof number !== 'string') return undefined
   await readMessages(call)
   const found = known(await call.state.get(`status:${number}`))
-  return found === undefined ? undefined : { status: found.status, ...(found.reason !== undefined && { reason: found.reason }) }
+  return found === undefined || found.at === untold.at ? undefined : { status: found.status, ...(found.reason !== undefined && { reason: found.reason }) }
 }
 
 /** Reads the messages that are new since the last time. */
@@ -97,9 +108,11 @@ async function readMessage (call: Call, flowId: string): Promise<void> {
       ReferenceReferencedDocument
     )) {
       const status = `fr:${code}`
+      // What changes no status is no news.
+      if (!Object.hasOwn(lifecycle, status) || number.length > longest) continue
       const before = known(await call.state.get(`status:${number}`))
-      // What changes no status is no news, and messages may come in another order than they were made in.
-      if (!Object.hasOwn(lifecycle, status) || (before !== undefined && before.at > at)) continue
+      // Others may send with the same account; and messages may come in another order than they were made in.
+      if (before === undefined || before.at > at) continue
       const reason = asList(why).map(({ Reason, ReasonCode }) => Reason ?? ReasonCode).find((text) => text !== undefined)?.trim()
       await call.state.put(`status:${number}`, { status, at, ...(reason !== undefined && { reason }) }, { ttl: 90 * day })
     }

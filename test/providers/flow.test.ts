@@ -177,6 +177,10 @@ await t.test('messages of the platform tell what becomes of an invoice: each is 
   t.equal(await status(), 'fr:205', 'an older status that comes later')
   t.equal(await status(), 'fr:205')
   t.strictSame([asked, reads()], [[null, null, '2026-03-16T10:00:00Z', '2026-03-17T10:00:00Z'], 3])
+
+  // Another one with the number, as after a refusal.
+  has(t, await stage.dispatch('invoicing', eInvoice(), { state }), { outcome: 'accepted' })
+  t.equal(await status(), 'Ok', 'what was told of the one before is not told of it')
 })
 
 await t.test('a message that is none, or is gone, holds up none behind it', async (t) => {
