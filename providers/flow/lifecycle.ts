@@ -71,7 +71,8 @@ export async function statusOf (flowId: string, call: Call): Promise<{ status: s
   if (typeof number !== 'string') return undefined
   await readMessages(call)
   const found = known(await call.state.get(`status:${number}`))
-  return found === undefined || found.at === untold.at ? undefined : { status: found.status, ...(found.reason !== undefined && { reason: found.reason }) }
+  if (found === undefined || found.at === untold.at) return undefined
+  return { status: found.status, ...(found.reason !== undefined && { reason: found.reason }) }
 }
 
 /** Reads the messages that are new since the last time. */
