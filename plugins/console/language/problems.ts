@@ -197,7 +197,7 @@ export const french: Readonly<Record<string, string>> = {
   no_recipient: 'Il n’y a pas de destinataire.',
   one_recipient: 'Seul un e-mail à un destinataire unique permet de se désinscrire.',
   no_sandbox: 'Ce fournisseur n’a pas d’environnement de test.',
-  too_late: 'Un envoi se programme un an à l’avance au plus.',
+  too_late: 'Cette date est trop lointaine.',
   never_open: 'Aucune heure ne convient partout dans le pays du destinataire.',
   in_the_past: 'Cette heure est passée.',
   no_such_time: 'Cette heure n’existe pas.',
