@@ -45,8 +45,8 @@ export type Api = {
   send: <Body>(method: Method, path: string, body?: object, key?: string, options?: { newest: boolean }) => Promise<ApiAnswer<Body>>
   /** A validation, whose answer tells more in the newest version of the API. */
   validate: (path: string, body: object) => Promise<ApiAnswer<ValidationResponse>>
-  /** The parts of a form, with its files. */
-  upload: <Body>(path: string, form: FormData, key: string) => Promise<ApiAnswer<Body>>
+  /** The parts of a form, with its files; or a form that the browser has sent, as it comes. */
+  upload: <Body>(path: string, form: FormData | { bytes: Readable, type: string }, key: string) => Promise<ApiAnswer<Body>>
   /** For what answers with a file: read, or made from a body. */
   file: (path: string, body?: object) => Promise<ApiAnswer<ApiFile>>
   /** A stream of events, until `gone` is aborted. Throws {@link ApiRefused}. */
@@ -62,8 +62,8 @@ export function openApi (request: FastifyRequest): Api {
 /** The API for one request of a browser: with its client's address, and inside the process. */
 export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: FastifyRequest, actor: Actor | null): Api {
   const unconfirmed = routeOptions.config.confirms === undefined ? routeOptions.url : undefined
-  type More = { payload?: object | undefined, key?: string | undefined, version?: string | undefined, gone?: AbortSignal }
-  const ask = async (method: Method, url: string, { payload, key, version, gone }: More = {}): Promise<LightMyRequestResponse> => {
+  type More = { payload?: object | undefined, key?: string | undefined, version?: string | undefined, type?: string, gone?: AbortSignal }
+  const ask = async (method: Method, url: string, { payload, key, version, type, gone }: More = {}): Promise<LightMyRequestResponse> => {
     const request = {
       method,
       url,
@@ -71,7 +71,8 @@ export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: Fastify
       headers: {
         'x-request-id': id,
         ...key === undefined ? {} : { 'idempotency-key': key },
-        ...version === undefined ? {} : { 'x-api-version': version }
+        ...version === undefined ? {} : { 'x-api-version': version },
+        ...type === undefined ? {} : { 'content-type': type }
       },
       ...payload === undefined ? {} : { payload },
       ...gone === undefined ? {} : { payloadAsStream: true as const }
@@ -93,7 +94,8 @@ export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: Fastify
     send: (method, url, payload, key, { newest } = { newest: false }) =>
       asked(method, url, { payload, key, ...newest ? { version: latestVersion } : {} }),
     validate: (url, payload) => asked('POST', url, { payload, version: latestVersion }),
-    upload: (url, payload, key) => asked('POST', url, { payload, key }),
+    upload: (url, form, key) =>
+      asked('POST', url, { key, ...form instanceof FormData ? { payload: form } : { payload: form.bytes, type: form.type } }),
     async stream (url, gone) {
       const answer = await ask('GET', url, { gone })
       if (answer.statusCode < 400) return answer.stream()

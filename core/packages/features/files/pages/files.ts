@@ -1,5 +1,5 @@
-import { ApiRefused, type Asked, boundaryOf, type Confirmation, copied, fill, type Html, html, notice, page, readForm, sentences, table,
-  time, visitWith, withQuery, withWords } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, type Confirmation, copied, fill, type Html, html, notice, page, sentences, table, time, visitWith,
+  withQuery, withWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { type FileView, largestFile } from '../contract/files.ts'
@@ -12,7 +12,6 @@ type Visit = ReturnType<typeof visitOf>
 
 const apiPath = '/api/v1/files'
 const at = '/console/files'
-const tooLarge = `A file has ${largestFile / 1024 / 1024} MiB at most.`
 
 /** Files for what is sent: they are uploaded, listed and removed. */
 export const filesPages: FastifyPluginCallback = (app, _options, done) => {
@@ -29,13 +28,8 @@ export const filesPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post('/files', { bodyLimit: largestFile + 1024 * 1024 }, async (request, reply) => {
     const visit = visitOf(request)
-    const form = new FormData()
-    const boundary = boundaryOf(request.headers['content-type']) ?? ''
-    for await (const { name, filename = '', type, bytes } of readForm(request.raw, { boundary, most: 4, tooLarge })) {
-      if (name !== 'file') continue
-      const content = Buffer.concat(await Array.fromAsync(bytes(largestFile)))
-      form.append('file', new Blob([content], { type }), filename)
-    }
+    // The form is the one that the API takes: it goes through bit by bit, whatever its size.
+    const form = { bytes: request.raw, type: request.headers['content-type'] ?? '' }
     const taken = await visit.api.upload<FileView>(apiPath, form, randomUUID())
     if (taken.ok) return reply.redirect(withQuery(at, { added: taken.body.id }), 303)
     if (taken.status === 401 || taken.status === 403) throw new ApiRefused(taken)

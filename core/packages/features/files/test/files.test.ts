@@ -340,6 +340,19 @@ await t.test('the console takes a file, tells its id, and removes it', async (t)
   const [, id = ''] = /added=([0-9a-f-]+)/.exec(place) ?? []
   const page = (await open(place.slice('/console'.length), cookie)).body
   for (const text of ['Terms.pdf', id, 'application/pdf']) contains(t, page, text)
+  // The answer comes before the end of the form: nothing waits for the whole of it.
+  const begun = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = begun.writable.getWriter()
+  const answered = fetch(`${url}/console/files`, {
+    method: 'POST',
+    redirect: 'manual',
+    body: begun.readable,
+    duplex: 'half',
+    headers: { ...headers, 'content-type': 'multipart/form-data; boundary=a-boundary' }
+  })
+  await writer.write(Buffer.from('--a-boundary\r\ncontent-disposition: form-data; name="other"; filename="x"\r\n\r\nx'))
+  t.equal((await answered).status, 400)
+  await writer.close().catch(() => undefined)
   const wrong = new FormData()
   wrong.append('file', new Blob([picture], { type: 'application/pdf' }), 'x.pdf')
   const refused = await fetch(`${url}/console/files`, { method: 'POST', redirect: 'manual', body: wrong, headers })
