@@ -222,6 +222,12 @@ const matrix: Record<string, Row> = {
     ok: [409],
     foreign: 'not_found'
   },
+  'PUT /api/v1/dispatches/:id/schedule': {
+    roles: everyone,
+    request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/schedule`, sending: { body: {} } }),
+    ok: [409],
+    foreign: 'not_found'
+  },
   'POST /api/v1/dispatches/:id/resolve': {
     roles: ['admin'],
     request: ({ dispatchId }) => ({
