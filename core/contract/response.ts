@@ -6,6 +6,7 @@ import { deliveryStatuses } from './delivery.ts'
 import { errorTable, type ErrorWord } from './errors.ts'
 import { ListedProvider } from './provider-list.ts'
 import { recipientLists, type RecipientReport } from './recipients.ts'
+import { ScheduleView } from './schedule.ts'
 import { choosers, deferredStates, dispatchStatuses, eventKinds, stepStatuses } from './states.ts'
 
 const Word = Type.Enum(Object.keys(errorTable) as [ErrorWord, ...ErrorWord[]], { title: 'ErrorWord' })
@@ -216,6 +217,7 @@ export const DispatchView = Type.Object({
   steps: Type.Array(StepView),
   requestId: Type.String(),
   sendAt: SendAt,
+  schedule: Type.Optional(ScheduleView),
   nextTryAt: Type.Optional(Type.String({ format: 'date-time', description: 'When the next automatic retry is due.' })),
   createdAt: Timestamp,
   finishedAt: nullable(Timestamp)

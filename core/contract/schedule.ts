@@ -56,6 +56,12 @@ export const scheduleFields = {
 
 const { hold: _, ...times } = scheduleFields
 
+/** When a dispatch may be sent, as its request or the last move says. */
+export const ScheduleView = Type.Object(times, {
+  title: 'DispatchSchedule',
+  description: 'When it may be sent, as it was asked for. Since version 1.1.0.'
+})
+
 /** Another time for a dispatch that is scheduled. */
 export const ScheduleBody = Type.Object(times, {
   additionalProperties: false,

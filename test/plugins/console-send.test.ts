@@ -324,7 +324,16 @@ await t.test(
     contains(t, (await open(page, cookie)).body, `action="/console${page}/schedule"`)
     const gone = await post(`${page}/schedule`, { ':sendAt': `${String(year - 3)}-01-01T09:00`, ':timeZone': 'Europe/Paris' }, cookie)
     t.equal(gone.status, 422)
-    t.equal((await post(`${page}/schedule`, { ':sendAt': '', ':timeZone': '' }, cookie)).status, 303)
+    await send('PUT', `${at}/schedule`, { body: { sendAt: `${soon}Z`, notBefore: '00:00', notAfter: '23:59', timeZone: 'UTC' } })
+    t.equal((await post(`${page}/schedule`, { ':sendAt': `${String(year)}-07-01T09:00`, ':timeZone': 'Europe/Paris' }, cookie)).status, 303)
+    const summer = `${String(year)}-07-01T07:00:00`
+    has(t, (await send('GET', at)).body, {
+      sendAt: `${summer}.000Z`,
+      schedule: { sendAt: `${summer}Z`, notBefore: '00:00', notAfter: '23:59', timeZone: 'UTC' }
+    }, 'its hours stay')
+    t.equal((await post(`${page}/schedule`, { ':sendAt': '', ':timeZone': '' }, cookie)).status, 422)
+    has(t, (await send('GET', at)).body, { status: 'queued' }, 'no time is not now')
+    t.equal((await post(`${page}/schedule`, { ':now': 'true' }, cookie)).status, 303)
     await until('it is sent now', async () => (await send('GET', at)).body.status === 'succeeded')
     lacks(t, (await open(page, cookie)).body, '/schedule"')
   }

@@ -91,10 +91,17 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl, versio
     })),
     requestId: record.request_id,
     ...optional('sendAt', record.schedule?.dueAt),
+    ...optional('schedule', askedIn(record)),
     ...optional('nextTryAt', record.next_try_at?.toISOString()),
     createdAt: record.created_at.toISOString(),
     finishedAt: record.finished_at?.toISOString() ?? null
   }
+}
+
+function askedIn ({ schedule }: DispatchRecord): DispatchView['schedule'] {
+  if (schedule === null) return undefined
+  const { dueAt: _, hold: __, ...asked } = schedule
+  return asked
 }
 
 /** The delivery of a step after its acceptance, where its vendor reports it. */

@@ -21,7 +21,6 @@ import { nameIn, type People, readPeople } from './people.ts'
 import { places } from './places.ts'
 import { providerTitle, readProviders } from './provider-names.ts'
 import { readFinding, resolveForm } from './resolve-form.ts'
-import { scheduleOf } from './send-draft.ts'
 import { timeFields } from './send-view.ts'
 import { shownCalls, vendorCallsSection } from './vendor-calls.ts'
 
@@ -41,7 +40,10 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
     const { params: { id }, body } = request
     const visit = visitOf(request)
     const textOf = (name: string): string => (body.get(name) ?? '').trim()
-    const asked = scheduleOf({ sendAt: textOf(':sendAt'), timeZone: textOf(':timeZone') })
+    const typed = { sendAt: textOf(':sendAt'), timeZone: textOf(':timeZone') }
+    const isNow = body.has(':now')
+    if (!isNow && typed.sendAt === '') return show(visit, id, reply.code(422), { refused: html`<p>${visit.words.moveWhen}</p>` })
+    const asked = isNow ? {} : movedTo(typed, await visit.api.read<DispatchView>(pathOf(id)))
     return settle(visit, id, reply, await visit.api.send('PUT', `${pathOf(id)}/schedule`, asked))
   })
 
@@ -79,6 +81,23 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
     return settle(visit, id, reply, await visit.api.send('POST', `/api/v1/callbacks/${encodeURIComponent(callback)}/replay`))
   })
   done()
+}
+
+/** The schedule of a dispatch with another time. Its hours stay, and so does the zone in which they are meant. */
+function movedTo (typed: { sendAt: string, timeZone: string }, { schedule: { sendAt: _, ...hours } = {} }: DispatchView): object {
+  return { ...hours, ...momentIn(typed.sendAt, typed.timeZone === '' ? 'UTC' : typed.timeZone) }
+}
+
+/** A local time as a moment. What is none is left to the API, which says why. */
+function momentIn (sendAt: string, timeZone: string): { sendAt: string, timeZone?: string } {
+  try {
+    const local = Temporal.PlainDateTime.from(sendAt)
+    const there = local.toZonedDateTime(timeZone)
+    if (there.toPlainDateTime().equals(local)) return { sendAt: there.toInstant().toString() }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+  }
+  return { sendAt, timeZone }
 }
 
 /** Asks the API for an action, and shows the dispatch as it is then, or why it was refused. */
@@ -272,8 +291,10 @@ ${
   }${
     waitsForItsTime(dispatch)
       ? html`<form method="post" action="${at}/schedule"><p>${words.moveIntro}</p>${
-        timeFields(words, { sendAt: '', timeZone: '' })
-      }<div class="actions"><button class="second">${words.move}</button></div></form>`
+        timeFields(words, { sendAt: '', timeZone: '' }, {}, words.moveWhen)
+      }<div class="actions"><button class="second">${words.move}</button></div></form>
+<form method="post" action="${at}/schedule"><input type="hidden" name=":now" value="true"><p>${words.moveNowIntro}</p>
+<div class="actions"><button class="second">${words.moveNow}</button></div></form>`
       : html``
   }${
     cancellable

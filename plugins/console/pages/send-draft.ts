@@ -255,7 +255,7 @@ export function isScheduled ({ sendAt, timeZone, usualHours }: Draft): boolean {
 }
 
 /** A time that people typed, as a request has it: nothing where they typed none. */
-export function scheduleOf ({ sendAt, timeZone }: Pick<Draft, 'sendAt' | 'timeZone'>): JsonObject {
+function scheduleOf ({ sendAt, timeZone }: Pick<Draft, 'sendAt' | 'timeZone'>): JsonObject {
   if (sendAt === '') return timeZone === '' ? {} : { timeZone }
   return { sendAt, timeZone: timeZone === '' ? 'UTC' : timeZone }
 }

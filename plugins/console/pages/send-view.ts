@@ -207,12 +207,17 @@ function moreFields (words: Words, draft: Draft, problems: Filled['problems']): 
 type Wrong = Partial<Record<'sendAt' | 'timeZone', readonly Html[]>>
 
 /** When something is sent: a local time and its zone. */
-export function timeFields (words: Words, { sendAt, timeZone }: Pick<Draft, 'sendAt' | 'timeZone'>, wrong: Wrong = {}): Html {
+export function timeFields (
+  words: Words,
+  { sendAt, timeZone }: Pick<Draft, 'sendAt' | 'timeZone'>,
+  wrong: Wrong = {},
+  help = words.sendAtHelp
+): Html {
   return html`${
     textField({
       name: ':sendAt',
       label: words.sendAtField,
-      help: words.sendAtHelp,
+      help,
       type: 'datetime-local',
       value: sendAt,
       wrong: wrong.sendAt
