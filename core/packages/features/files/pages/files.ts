@@ -2,6 +2,7 @@ import { ApiRefused, type Asked, type Confirmation, copied, fill, type Html, htm
   withQuery, withWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { type FileView, largestFile } from '../contract/files.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
@@ -28,8 +29,9 @@ export const filesPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post('/files', { bodyLimit: largestFile + 1024 * 1024 }, async (request, reply) => {
     const visit = visitOf(request)
-    // The form is the one that the API takes: it goes through bit by bit, whatever its size.
-    const form = { bytes: request.raw, type: request.headers['content-type'] ?? '' }
+    // The form is the one that the API takes: it goes through bit by bit, whatever its size. One without a file has been read already.
+    const bytes = request.raw.readableEnded ? Readable.from([]) : request.raw
+    const form = { bytes, type: request.headers['content-type'] ?? '' }
     const taken = await visit.api.upload<FileView>(apiPath, form, randomUUID())
     if (taken.ok) return reply.redirect(withQuery(at, { added: taken.body.id }), 303)
     if (taken.status === 401 || taken.status === 403) throw new ApiRefused(taken)
