@@ -57,7 +57,11 @@ export const scheduleFields = {
 const { hold: _, ...times } = scheduleFields
 
 /** When a dispatch may be sent, as its request or the last move says. */
-export const ScheduleView = Type.Object(times, {
+export const ScheduleView = Type.Object({
+  ...times,
+  // What serializes answers knows no format of ours.
+  timeZone: Type.Optional(Type.String({ description: 'An IANA time zone.', examples: ['Europe/Paris'] }))
+}, {
   title: 'DispatchSchedule',
   description: 'When it may be sent, as it was asked for. Since version 1.1.0.'
 })
