@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import { type TObject, type TProperties, Type } from 'typebox'
+import { givenDocument } from '../services/enclosures.ts'
 import { needsProvider, services } from '../services/index.ts'
 import type { ServiceName } from '../services/names.ts'
 import { chainBeginners, chainFollowers } from './chains.ts'
@@ -113,12 +114,13 @@ function liftedWays (form: StepSchema, body: TProperties): Alternatives[] {
 
 /** The template and what can take its place; `around`: the fields of the object that they stand in. */
 function templateWays (form: StepSchema, around: TProperties): Alternatives[] {
-  const { unless, byName, exclusive = false } = services[form.service].template ?? {}
-  const instead = [unless, byName].filter((field) => field !== undefined)
+  const { unless, byName, exclusive = false, orGiven = false } = services[form.service].template ?? {}
+  const given = orGiven && form.top.includes(givenDocument) ? givenDocument : undefined
+  const instead = [unless, byName, given].filter((field) => field !== undefined)
   if (instead.length === 0 || !(form.top.includes('template') || isInside(form))) return []
   const ways = ['template', ...instead].map((field) => isInside(form) ? having(around, field) : anyOf(placesOf(form, field, around)))
   const title = `${isInside(form) ? 'Own' : 'Having'}TemplateOr${instead.map(capital).join('Or')}`
-  return [exclusive || byName !== undefined ? { title, oneOf: ways } : { title, anyOf: ways }]
+  return [exclusive || byName !== undefined || given !== undefined ? { title, oneOf: ways } : { title, anyOf: ways }]
 }
 
 /** Bodies that have the field, in each of the places where it may stand. */

@@ -23,7 +23,8 @@ await t.test('a template is named by its number or by its name, not both', (t) =
   has(t, judge('file', { template, fileContent }), { word: 'validation_error', problems: ['/fileContent contradiction'] })
   const { word, details } = judge('file', {})
   t.equal(word, 'validation_error')
-  t.same(details, [{ path: '/template', code: 'required', message: 'The field "template" is required, or "fileContent" instead.' }])
+  const message = 'The field "template" is required, or "fileContent" or "document" instead.'
+  t.same(details, [{ path: '/template', code: 'required', message }])
   t.same(judge('file', { fileContent: { templateName: 'Sample' } }).problems, ['/fileContent/data required'])
   t.same(judge('file', { fileContent: { ...fileContent, id: 1 } }).problems, ['/fileContent/id unknown_field'])
   t.end()
