@@ -23,7 +23,8 @@ export { Money, decimalOf, isDecimal, roundedTo, withoutNoise, type Decimal } fr
 export { grossAmount, halfUnit, lineTolerance, shareOf, slack, type Priced } from './invoice-amounts.ts'
 export { currencies, isCurrency, minorDigits } from './currencies.ts'
 
-// Texts with a form: days, e-mail addresses, postal addresses, languages, UUIDs, the normal forms of Unicode.
+// Texts with a form: cells of CSV, days, e-mail addresses, postal addresses, languages, UUIDs, the normal forms of Unicode.
+export { csvCell } from './csv.ts'
 export { dayOf, midnightOf } from './day.ts'
 export { asciiDomain, asciiMailbox, comparable, hasAsciiLocalPart, isAscii, isPlainAddress, isSender, readMailbox,
   type Mailbox } from './mailbox.ts'

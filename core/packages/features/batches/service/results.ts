@@ -1,3 +1,4 @@
+import { csvCell } from '@dispatch/common'
 import type { ResultView } from '../contract/batches.ts'
 
 const heading = ['row', 'id', 'status', 'dispatchId', 'error', 'message']
@@ -12,12 +13,7 @@ export async function* asCsv (pages: AsyncIterable<readonly ResultView[]>): Asyn
   yield `${heading.join(',')}\r\n`
   for await (const page of pages) {
     yield page.map(({ row, id = '', status, dispatchId = '', problem }) =>
-      `${[String(row), id, status, dispatchId, problem?.error ?? '', problem?.message ?? ''].map(cell).join(',')}\r\n`
+      `${[String(row), id, status, dispatchId, problem?.error ?? '', problem?.message ?? ''].map(csvCell).join(',')}\r\n`
     ).join('')
   }
-}
-
-function cell (text: string): string {
-  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
 }

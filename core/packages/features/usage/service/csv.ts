@@ -1,3 +1,4 @@
+import { csvCell } from '@dispatch/common'
 import type { UsageRow } from '../contract/usage.ts'
 
 const counts = ['dispatches', 'accepted', 'failed', 'parts', 'pages', 'credits'] as const
@@ -28,10 +29,5 @@ export function asCsv (rows: readonly UsageRow[], metadata: string | undefined):
     ...failures.map((word) => row.failures[word] ?? 0),
     ...deliveries.map((status) => row.deliveries[status] ?? 0)
   ])
-  return [heading, ...lines].map((line) => `${line.map((value) => cell(String(value ?? ''))).join(',')}\r\n`).join('')
-}
-
-function cell (text: string): string {
-  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+  return [heading, ...lines].map((line) => `${line.map((value) => csvCell(String(value ?? ''))).join(',')}\r\n`).join('')
 }
