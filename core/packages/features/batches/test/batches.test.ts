@@ -259,6 +259,8 @@ await t.test('rows that are queued for their time are cancelled with their batch
   const rows = Array.from({ length: 3 }, (_, row) => ({ ...text(`row ${row}`), sendAt }))
   const { body: { batchId } } = await take(lines(...rows), 'service=sms', { 'x-api-version': '1.1.0' })
   await until('all rows are queued', async () => (await read(batchId)).counts.running === 3)
+  // A row that is just handed to the queue has no dispatch yet.
+  await until('the first one has its dispatch', async () => (await results(batchId))[0]?.dispatchId !== undefined)
   const [{ dispatchId }] = await results(batchId)
   t.equal((await act(batchId, 'cancel')).status, 200)
   await until('none is queued', async () => (await read(batchId)).counts.running === 0)
