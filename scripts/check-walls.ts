@@ -80,6 +80,7 @@ const homes: Record<string, RegExp> = {
   // Numbers are read once: everything else gets them from @dispatch/common.
   'decimal.js': /^core\/packages\/common\/money\.ts$/,
   pdfkit: /^core\/packages\/documents\/render\/pdf\.ts$/,
+  '@cantoo/pdf-lib': /^core\/packages\/documents\/render\/address-page\.ts$/,
   piscina: /^core\/packages\/documents\//,
   kysely: /^core\/(store|packages\/features\/.+\/(store|migrations))\//,
   pg: /^core\/(store|packages\/embedded-postgres)\//,

@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Problem } from '@dispatch/common'
-import type { FileFormat, PageSetup, PaperSize } from '@dispatch/documents'
+import type { EnvelopeWindow, FileFormat, PageSetup, PaperSize } from '@dispatch/documents'
 import type { TObject } from 'typebox'
 import type { ConsolePart } from './console.ts'
 import type { Content, ContentKind, StepContent } from './content.ts'
@@ -66,6 +66,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
     of(fields: Fields, provider: ProviderFacts<Capabilities> | undefined): PaperSize
     check(page: PageSetup, provider: ProviderFacts<Capabilities>): string | undefined
   }
+  /** The page that the host may put before its document, where the provider declares one. */
+  before?(fields: Fields, capabilities: Capabilities): PageBefore | undefined
   /** The format of the document that it makes, and the field that says so; without it, a PDF. */
   format?: { field: string, of(fields: Fields): FileFormat }
   /** The name that the client wants the document to have, with or without an extension. */
@@ -78,6 +80,18 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   revocable?: true
   /** What the dispatch can be found by later. */
   facts(fields: Fields, data: JsonObject): Facts
+}
+
+/**
+ * A page with the address of the recipient before a document, for a vendor that reads it there. `when`: only for requests in which the
+ * values at these JSON pointers fit. `windows`: places by the values of a setting of the provider. `blankBack`: its back stays empty.
+ */
+export type PageBefore = {
+  when?: Readonly<Record<string, Json>>
+  window: EnvelopeWindow
+  windows?: { setting: string, places: Readonly<Record<string, EnvelopeWindow>> }
+  lines: readonly string[]
+  blankBack: boolean
 }
 
 /**

@@ -19,7 +19,7 @@ import type { Idempotency, Poll, Sandbox } from './definition.ts'
 import { ErrorsSchema, refusalFaults } from './errors.ts'
 import { hostProblems, hostSettingProblems } from './hosts.ts'
 import { ignoresFaults, ManifestIgnores } from './ignores.ts'
-import { limitFaults, ManifestLimits } from './limits.ts'
+import { limitFaults, ManifestLimits, schemaFaults } from './limits.ts'
 import { type VerbName, verbNames } from './verbs.ts'
 
 /** One service in a manifest: its capabilities and limits. `timeLimit` is in seconds. */
@@ -197,6 +197,7 @@ export function readManifest (json: unknown): Fit<Manifest> {
     ...suggestionProblems(fit.value),
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),
     ...switchProblems(fit.value),
+    ...addressPageProblems(fit.value),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
     ...serviceNames.flatMap((name) => subscribeProblems(fit.value, name)),
     ...serviceNames.flatMap((name) => limitFaults(fit.value.services[name]?.limits ?? [], `/services/${name}/limits`)),
@@ -262,6 +263,18 @@ function switchProblems ({ services: { esign }, settings }: Manifest): Problem[]
     code: 'unknown_setting',
     message: `There is no setting "${name}" that is a yes or no.`
   }]
+}
+
+/** The setting that says where the window of an envelope is must be there. */
+function addressPageProblems ({ services: { postal }, settings }: Manifest): Problem[] {
+  const { when = {}, windows } = postal?.capabilities.addressPage ?? {}
+  const path = '/services/postal/capabilities/addressPage'
+  return [
+    ...schemaFaults(when, `${path}/when`),
+    ...windows === undefined || Object.hasOwn(settings.properties, windows.setting)
+      ? []
+      : [{ path: `${path}/windows/setting`, code: 'unknown_setting', message: `There is no setting "${windows.setting}".` }]
+  ]
 }
 
 /** Whether the provider makes the document itself. It is fetched after the acceptance, with the verb `document`. */

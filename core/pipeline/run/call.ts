@@ -26,6 +26,7 @@ import { adapterState, createProviderState, keepForRun } from '../../store/vendo
 import type { PipelineDependencies } from '../dependencies.ts'
 import { findStored } from '../enclosures.ts'
 import type { CallableStep } from '../step.ts'
+import { withPageBefore } from './page-before.ts'
 import type { Run } from './run.ts'
 
 /** Milliseconds after which a vendor keeps a run waiting. */
@@ -45,7 +46,12 @@ export async function prepareCall (
   if (!needsProvider(service)) throw new TypeError(`The service "${service}" has no provider.`)
   const { secret } = made
   const context = { ...await contextOf(dependencies, run, step), ...(secret === undefined ? {} : { secrets: [secret] }) }
-  const request = services[service].request(fields, made, capabilitiesOf(provider, service)?.capabilities)
+  const { content, drop } = await withPageBefore(dependencies, run, step, {
+    made,
+    settings: context.settings,
+    read: (document) => readDocument(dependencies, run.companyId, document)
+  })
+  const request = services[service].request(fields, content, capabilitiesOf(provider, service)?.capabilities)
   let exchanges: readonly Exchange[] = []
   const noted = (all: readonly Exchange[]): void => {
     exchanges = all
@@ -54,6 +60,7 @@ export async function prepareCall (
   const line: Line = { ...configuredOf(run, step), service, sandbox: step.by.sandbox }
   const gate = dependencies.breakers.admit(line)
   if (!gate.pass) {
+    await drop()
     throw new DispatchError('provider_unavailable',
       `The provider "${provider.code}" has failed several times in a row: it is called again in ${gate.retryAfter} seconds.`, {
       retryAfter: gate.retryAfter
@@ -61,6 +68,7 @@ export async function prepareCall (
   }
   return async () => {
     if (!await dependencies.leases.refresh(run.runId)) {
+      await drop()
       return failedCall('provider_unavailable', 'Nothing was sent: this process has lost the dispatch.', { ours: true })
     }
     const onFault = (): void => {
@@ -74,6 +82,7 @@ export async function prepareCall (
       observe('attempt', { service, provider: provider.code, outcome: observed(ended), seconds: secondsSince(begun) })
       return ended
     })
+    await drop()
     note(dependencies, run, { service, provider: provider.code, outcome: outcome.outcome, exchanges })
     dependencies.breakers.record(line, outcome)
     if (outcome.outcome !== 'accepted') logRefusal(dependencies, run, provider.code, outcome)

@@ -17,6 +17,7 @@ import type { PipelineDependencies } from '../dependencies.ts'
 import { findEnclosed, findStored } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
 import type { Step } from '../step.ts'
+import { pagesBefore } from './page-before.ts'
 import type { Run } from './run.ts'
 import { documentHandleOf, type StoredDocument, storedDocumentOfNew } from './stored-document.ts'
 
@@ -53,7 +54,8 @@ export async function prepareContent (dependencies: ContentDependencies, run: Ru
     ...content.content,
     ...withSecret(dependencies, run, step, content.content as Partial<Content['message']>)
   }
-  const problems = service.checkContent?.(step.fields, made, capabilitiesOf(step.by?.provider, step.service)) ?? []
+  const whole = 'pages' in made ? { ...made, pages: made.pages + pagesBefore(step) } : made
+  const problems = service.checkContent?.(step.fields, whole, capabilitiesOf(step.by?.provider, step.service)) ?? []
   if (problems.length > 0) throw refusal('validation_failed', problems)
   const { document, fresh = {} } = content
   return { made, fresh, ...(document === undefined ? {} : { document }) }

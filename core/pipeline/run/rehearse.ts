@@ -1,4 +1,4 @@
-import { type JsonObject, type Problem, withTimeLimit } from '@dispatch/common'
+import { type Problem, withTimeLimit } from '@dispatch/common'
 import { areShort, areSimple, RenderError, simplePages, simpleSize } from '@dispatch/documents'
 import { refusal } from '../../contract/errors.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
@@ -9,6 +9,7 @@ import { shownData } from '../facts.ts'
 import type { DispatchPlan, Rehearsal } from '../plan/plan.ts'
 import type { Step } from '../step.ts'
 import { type HandOn, prepareContent, type PreparedContent, signersOf } from './content.ts'
+import { pagesBefore } from './page-before.ts'
 import { beginRun, plannedDispatch, type Run } from './run.ts'
 import { settlementOfFailure } from './settle.ts'
 
@@ -39,19 +40,29 @@ export function rehearse (
 
 /** Whether the content of a step may not be made, or be too large for its provider, although the step has passed the checks. */
 function isUncertain (step: Step, path: readonly Step[], extent: Extent): boolean {
-  const { service, fields, template, by } = step
+  const { service, fields, template } = step
   const [first] = path
-  const limits = capabilitiesOf(by?.provider, service)?.capabilities ?? {}
+  const limits = limitsOf(step)
   const taken = first !== undefined && first !== step && takesDocument(service, fields) ? [first] : []
   // How long a text becomes is known only when it is made, which takes no longer than to find out whether it has to be.
   return (template !== undefined && services[service].content === 'text') ||
     [step, ...taken].some((source) => hasHardContent(source, path, limits, extent))
 }
 
+/** The limits of a step's provider for its content. A page that the host puts before it counts, too. */
+function limitsOf (step: Step): { maxPages: number, maxSize: number } {
+  const { maxPages = Infinity, maxSize = Infinity } = capabilitiesOf(step.by?.provider, step.service)?.capabilities ?? {}
+  return { maxPages: Number(maxPages) - pagesBefore(step), maxSize: Number(maxSize) }
+}
+
 /** `limits`: of the provider that gets what is made. A company's own template is tried with its samples only: a header may overflow. */
-function hasHardContent ({ template, ...step }: Step, path: readonly Step[], limits: JsonObject, extent: Extent): boolean {
+function hasHardContent (
+  { template, ...step }: Step,
+  path: readonly Step[],
+  { maxPages, maxSize }: ReturnType<typeof limitsOf>,
+  extent: Extent
+): boolean {
   if (template === undefined) return false
-  const { maxPages = Infinity, maxSize = Infinity } = limits as { maxPages?: number, maxSize?: number }
   const format = madeAs(step.service, step.fields)
   const shown = [shownData({ ...step, template }, path), { names: signersOf(path) ?? [] }]
   return !shown.every((data) => areSimple(data, format)) || maxPages <= simplePages || maxSize <= simpleSize ||

@@ -6,6 +6,7 @@ import { textAt } from '../data.ts'
 import { checkGiven, givenIn, type WithGivenDocument } from '../enclosures.ts'
 import { checkMost, checkOffered, checkSupported } from '../limits.ts'
 import type { CheckInput, ProvidedService } from '../service.ts'
+import { addressLines, AddressPage } from './address-page.ts'
 import { console } from './console.ts'
 import { delivery } from './delivery.ts'
 import { outline } from './outline.ts'
@@ -67,7 +68,8 @@ export const PostalCapabilities = Type.Object({
   ),
   maxPages: Type.Optional(Type.Integer({ minimum: 1 })),
   color: Type.Optional(Type.Boolean()),
-  duplex: Type.Optional(Type.Boolean())
+  duplex: Type.Optional(Type.Boolean()),
+  addressPage: Type.Optional(AddressPage)
 }, { additionalProperties: false })
 export type PostalCapabilities = Static<typeof PostalCapabilities>
 
@@ -120,6 +122,9 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
     },
     check: checkPage
   },
+
+  before: ({ recipient, duplex = false }, { addressPage }) =>
+    addressPage && { ...addressPage, lines: addressLines(recipient), blankBack: duplex },
 
   checkContent: (_fields, { pages }, provider) => provider === undefined || pages === undefined ? [] : checkPages(pages, provider),
 

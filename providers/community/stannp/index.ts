@@ -22,7 +22,14 @@ const Settings = Type.Object({
     pattern: '^\\S{16,200}$'
   }))
 })
-type Call = Context<Static<typeof Settings>, unknown>
+const RequestSettings = Type.Object({
+  addressPage: Type.Optional(Type.Boolean({
+    title: 'Page with the address',
+    ...inFrench('Page avec l’adresse', 'une page qui porte l’adresse précède la lettre : le modèle n’a pas besoin de la montrer'),
+    description: 'a page with the address comes before the letter: its template need not show it'
+  }))
+})
+type Call = Context<Static<typeof Settings>, Static<typeof RequestSettings>>
 
 /** A refusal may be a 200 that says so. */
 const said = { success: Type.Boolean(), error: Type.Optional(Type.String()) }
@@ -40,6 +47,8 @@ const Event = Type.Object({
 })
 
 const hour = 3600
+const recipient = ['name', 'company', 'address', 'city', 'state', 'postalCode'].map((field) => `/postal/recipient/${field}`)
+const because = 'Stannp reads the address in the window of the letter.'
 
 export default defineProvider({
   code: 'stannp',
@@ -48,16 +57,22 @@ export default defineProvider({
   hosts: ['api-eu1.stannp.com', 'api-us1.stannp.com'],
   sandbox: { kind: 'flag' },
   settings: Settings,
+  requestSettings: RequestSettings,
   errors: { message: '/error' },
   check: (call) => call.http.get(...ask(call, 'users/me'), Done),
   services: {
     postal: {
       mailTypes: ['SIMPLE'],
       maxPages: 25,
-      ignores: [{
-        at: ['name', 'company', 'address', 'city', 'state', 'postalCode'].map((field) => `/postal/recipient/${field}`),
-        because: 'Stannp reads the address in the window of the letter.'
-      }],
+      addressPage: {
+        when: { '/settings/addressPage': { const: true } },
+        window: { left: 22, top: 50, width: 80, height: 28 },
+        windows: { setting: 'region', places: { us1: { left: 24, top: 54, width: 85, height: 24 } } }
+      },
+      ignores: [
+        { at: recipient, when: { '/settings/addressPage': false }, because },
+        { at: recipient, when: { '/settings/addressPage': Type.Literal(false) }, because }
+      ],
       // Stannp has keys for letters that it makes itself, and none for those that are complete.
       idempotency: { kind: 'none' },
       statuses: {

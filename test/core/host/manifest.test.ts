@@ -241,6 +241,23 @@ const refused: [string, object, string][] = [
     '/services/esign/capabilities/usesPhoneNumber There is no setting "label" that is a yes or no.'
   ],
   [
+    'a window by a setting that is not there',
+    {
+      services: {
+        postal: {
+          mailTypes: ['SIMPLE'],
+          addressPage: {
+            window: { left: 22, top: 50, width: 80, height: 28 },
+            windows: { setting: 'site', places: {} }
+          },
+          idempotency: { kind: 'none' },
+          dispatch: () => undefined
+        }
+      }
+    },
+    '/services/postal/capabilities/addressPage/windows/setting There is no setting "site".'
+  ],
+  [
     'a sandbox told by the key of no setting',
     { sandbox: { kind: 'configuration', key: { setting: 'kee', test: '^test_' } } },
     '/sandbox There is no setting "kee".'

@@ -19,8 +19,14 @@ export function fieldsIn (base: Base): Field[] {
     only === undefined || only.includes(service)
   ).flatMap(([name, schema]) => fieldsBelow(valueAt(settings ?? {}, `/${name}`), { at: `/settings/${name}`, schema, name }, base))
   return [...own, ...countryField(base), ...given, ...documentFields(base), ...placeFields(base), ...invoiceFields(base)].filter(
-    ({ at, values }) => values.length > 1 && !isInDocument(base, at)
+    ({ at, values }) => values.length > 1 && !isInDocument(base, at) && !isOfHost(base, at)
   )
+}
+
+/** Whether it asks for the page with the address, which the host puts before the document that the provider gets. */
+function isOfHost ({ installed: { manifest }, service }: Base, at: string): boolean {
+  const { when = {} } = (manifest.services[service]?.capabilities as { addressPage?: { when?: object } } | undefined)?.addressPage ?? {}
+  return Object.hasOwn(when, at)
 }
 
 /** Whether our own document says it, which the vendor gets. An e-invoice shows its format itself. */

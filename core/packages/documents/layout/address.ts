@@ -1,5 +1,5 @@
 import type { AddressWindow } from '../model/blocks.ts'
-import type { AddressBlock, PageBox } from '../model/document.ts'
+import type { AddressBlock, EnvelopeWindow, PageBox } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
 import { points } from '../model/paper.ts'
 import type { Box } from './box.ts'
@@ -13,11 +13,7 @@ import type { Typography } from './words.ts'
  * The sender's line ends where the recipient begins. `beside` is where the other side of the page begins, and `under` is the least distance
  * from the top at which the letter continues.
  */
-type Place = {
-  left: number
-  top: number
-  width: number
-  height: number
+type Place = EnvelopeWindow & {
   beside: { left?: number, right?: number, top: number }
   under: number
 }
@@ -50,7 +46,7 @@ const closest = 1.2
  * reaches from there to where the letter continues. Throws a RenderError when the text has already reached the window.
  */
 export function address (block: AddressBlock, y: number, page: PageBox, layOut: (width: number) => Box, setting: LayoutContext): Box {
-  const place = places[block.window]
+  const place = typeof block.window === 'string' ? places[block.window] : aloneIn(block.window)
   const top = points(place.top)
   if (y > points(place.top - senderHeight) + 0.01) {
     throw renderError('', 'no_room',
@@ -71,6 +67,11 @@ export function address (block: AddressBlock, y: number, page: PageBox, layOut: 
       beside.paint(surface, extent.x, begin)
     }
   }
+}
+
+/** A window of any place, with nothing beside it. */
+function aloneIn (window: EnvelopeWindow): Place {
+  return { ...window, beside: { top: window.top }, under: window.top + window.height }
 }
 
 /** The sender on one line; on two lines if one would be too small to read; if two do not fit either, on one line in any size that fits. */

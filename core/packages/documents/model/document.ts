@@ -82,11 +82,20 @@ export type Rectangle = { x: number, y: number, width: number, height: number }
 /** Blocks that stay on one page if they fit on one. */
 export type GroupBlock = { kind: 'group', blocks: ResolvedBlock[] }
 
+/** A window of an envelope, or the part of it that an address may fill: in millimetres from the top left corner of the page. */
+export type EnvelopeWindow = { left: number, top: number, width: number, height: number }
+
 /**
  * A recipient, line by line, in the window of an envelope. `sender` is one line in small type above; `beside` is the content on the other
  * side of the page.
  */
-export type AddressBlock = { kind: 'address', window: AddressWindow, lines: TextRun[][], sender: TextRun[], beside: ResolvedBlock[] }
+export type AddressBlock = {
+  kind: 'address'
+  window: AddressWindow | EnvelopeWindow
+  lines: TextRun[][]
+  sender: TextRun[]
+  beside: ResolvedBlock[]
+}
 
 /** `url` is a safe URL: see {@link import('./links.ts').linkOf}. */
 export type ButtonBlock = { kind: 'button', text: string, url: string }

@@ -3,6 +3,7 @@ import type { InvoiceFile } from '@dispatch/einvoice'
 import type { DataFindings, SubjectFindings } from '../data/data-check.ts'
 import type { Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
+import type { Addressed, AddressPage } from '../render/address-page.ts'
 import type { RenderJob, RenderResult } from '../render/job.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
 
@@ -32,6 +33,7 @@ export type TemplateTasks = {
   }
   render: { job: RenderJob, answer: RenderResult }
   read: { job: Uint8Array, answer: InvoiceReading }
+  address: { job: { pdf: Uint8Array, page: AddressPage }, answer: Addressed }
   flatten: { job: string, answer: Picture | { fault: string } }
 }
 export type TemplateTaskKind = keyof TemplateTasks

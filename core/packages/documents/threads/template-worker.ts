@@ -1,9 +1,11 @@
 import type { Problem } from '@dispatch/common'
 import { LRUCache } from 'lru-cache'
+import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { examineTemplate } from '../compile/compile.ts'
 import { type DataCheck, dataCheck, type DataFindings } from '../data/data-check.ts'
 import { dataUriOf, readImage } from '../image/read.ts'
 import { readDataSchema } from '../model/data-schema.ts'
+import type { Addressed } from '../render/address-page.ts'
 import { inspectDraft } from '../source/inspect.ts'
 import type { CheckedTemplate, InvoiceReading, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
 import { inThread } from './thread-job.ts'
@@ -26,12 +28,18 @@ const doers: { [K in TemplateTaskKind]: (job: TemplateTasks[K]['job']) => Templa
   // Reading fonts takes a moment, so it is done only for jobs that render.
   render: async ({ template: { digest, source }, ...job }) => (await import('./worker.ts')).makeDocument(job, digest, () => source),
   read: async (bytes) => invoiceIn(await import('@dispatch/einvoice'), bytes),
+  address: async ({ pdf, page }) => transferred(await (await import('../render/address-page.ts')).addressPdf(pdf, page)),
   flatten (uri) {
     const image = readImage(uri)
     if (typeof image === 'string') return { fault: image }
     const { width, height } = image
     return { uri: dataUriOf(image), width, height }
   }
+}
+
+/** The bytes of a file are transferred, not copied. */
+function transferred (answer: Addressed): unknown {
+  return answer.ok ? move({ [transferableSymbol]: [answer.bytes.buffer], [valueSymbol]: answer }) : answer
 }
 
 function invoiceIn ({ readInvoice, UnreadableInvoice }: typeof import('@dispatch/einvoice'), bytes: Uint8Array): InvoiceReading {

@@ -2,6 +2,7 @@ import { type Problem, SemaphoreFull } from '@dispatch/common'
 import type { DataFindings, SubjectFindings } from '../data/data-check.ts'
 import { RenderError } from '../model/errors.ts'
 import type { Format } from '../model/file-formats.ts'
+import type { Addressed } from '../render/address-page.ts'
 import type { Rendered, RenderJob, RenderResult } from '../render/job.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
 import type { InvoiceReading, Picture, Refusals, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
@@ -26,6 +27,8 @@ export type TemplateWorkers = {
   render: <F extends Format>(companyId: number, job: RenderJob<F>) => Promise<Rendered<F>>
   /** Reads the e-invoice in a file, or tells why it cannot be read. */
   read: (companyId: number, bytes: Uint8Array) => Promise<InvoiceReading>
+  /** Puts a page with an address before a PDF, or tells why it cannot. */
+  address: (companyId: number, job: TemplateTasks['address']['job']) => Promise<Addressed>
   /** Turns a picture (data URI) into its stored form, or returns what is wrong with it. */
   flatten: (companyId: number, uri: string) => Promise<Picture | { fault: string }>
   /** Finishes the started jobs and ends the threads. */
@@ -56,6 +59,7 @@ const seconds: Readonly<Record<TemplateTaskKind, number>> = {
   refuse: 5,
   render: 10,
   read: 10,
+  address: 10,
   flatten: 10
 }
 
@@ -110,6 +114,14 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
       run(companyId, { kind: 'read', job }, ({ code }) => ({
         ok: false,
         problem: { code, message: 'Reading the file takes more processor time or memory than an invoice does.' }
+      })),
+    address: (companyId, job) =>
+      run(companyId, { kind: 'address', job }, ({ code }) => ({
+        ok: false,
+        problem: {
+          code,
+          message: 'To put a page before this PDF takes more processor time or memory than a letter does.'
+        }
       })),
     flatten: (companyId, job) => run(companyId, { kind: 'flatten', job }, ({ message }) => ({ fault: message })),
     close: () => pool.close()

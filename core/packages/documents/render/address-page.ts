@@ -1,0 +1,62 @@
+import { EncryptedPDFError, PDFDocument } from '@cantoo/pdf-lib'
+import type { Problem } from '@dispatch/common'
+import type { EnvelopeWindow, ResolvedDocument } from '../model/document.ts'
+import { RenderError } from '../model/errors.ts'
+import { type PaperSize, sheets } from '../model/paper.ts'
+import { styleOf } from '../model/style.ts'
+import { showablePdf } from './showable-pdf.ts'
+
+/** A page with an address, line by line. `blankBack`: its back stays empty where a letter is printed on both sides. */
+export type AddressPage = { lines: readonly string[], window: EnvelopeWindow, paper: PaperSize, blankBack: boolean }
+
+/** The letter with its page, in memory of its own; or why there is none. */
+export type Addressed = { ok: true, bytes: Uint8Array<ArrayBuffer> } | { ok: false, problem: Omit<Problem, 'path'> }
+
+/** Puts a page with an address before a PDF. The same PDF and address give the same bytes. */
+export async function addressPdf (pdf: Uint8Array, page: AddressPage): Promise<Addressed> {
+  const letter = await opened(pdf)
+  if (!(letter instanceof PDFDocument)) return { ok: false, problem: letter }
+  try {
+    const { bytes } = await showablePdf(pageOf(page), { data: () => ({ lines: page.lines }), now: new Date() }, undefined)
+    // The page takes over nothing of the file that it was made as, such as its time.
+    const [first] = await letter.copyPages(await PDFDocument.load(bytes), [0])
+    if (first === undefined) throw new Error('The page of an address has no page.')
+    letter.insertPage(0, first)
+    if (page.blankBack) letter.insertPage(1, [first.getWidth(), first.getHeight()])
+    return { ok: true, bytes: Uint8Array.from(await letter.save({ updateFieldAppearances: false })) }
+  } catch (error) {
+    const [problem] = error instanceof RenderError ? error.problems : []
+    if (problem === undefined) throw error
+    return { ok: false, problem: { code: problem.code, message: problem.message } }
+  }
+}
+
+async function opened (pdf: Uint8Array): Promise<PDFDocument | Omit<Problem, 'path'>> {
+  try {
+    const letter = await PDFDocument.load(pdf, { updateMetadata: false })
+    letter.getPageCount()
+    return letter
+  } catch (error) {
+    return error instanceof EncryptedPDFError
+      ? { code: 'encrypted_pdf', message: 'The PDF is encrypted: no page with the address can be put before it.' }
+      : { code: 'unreadable_pdf', message: 'The PDF cannot be read: no page with the address can be put before it.' }
+  }
+}
+
+/** In the size of letters, which is fitted where the address is long. */
+const style = styleOf({ size: 11, text: '#000000' })
+
+function pageOf ({ lines, window, paper }: AddressPage): ResolvedDocument {
+  const [width, height] = sheets[paper]
+  return {
+    title: '',
+    author: '',
+    preheader: '',
+    locale: 'en',
+    page: { width, height, top: 0, right: 0, bottom: 0, left: 0 },
+    style,
+    header: [],
+    footer: [],
+    body: [{ kind: 'address', window, lines: lines.map((text) => [{ text }]), sender: [], beside: [] }]
+  }
+}
