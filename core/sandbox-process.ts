@@ -3,5 +3,5 @@
  * here may import what such a process has no use for.
  */
 export { checkContextOf } from './host/call/context.ts'
-export { failureError } from './host/call/failure.ts'
+export { failureError } from '@dispatch/vendor-io/outcome'
 export { isPlainJson } from './host/call/plain-json.ts'

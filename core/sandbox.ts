@@ -3,17 +3,14 @@
  * loading does.
  */
 export { deliveryServices, type DeliveryService } from './contract/delivery.ts'
-export { observe } from './contract/observations.ts'
+export { observe, errorMessageOf } from '@dispatch/common'
 export { type ServiceName, serviceNames } from './services/names.ts'
 export { AdapterEnded } from './host/call/adapter-ended.ts'
-export { failureError } from './host/call/failure.ts'
-export { errorMessageOf, LoadTimeout, ProviderLoadError } from './host/call/load-error.ts'
-export { createRedactor, innerBase64, mapTexts, marker, patternOf, writtenForms } from './host/call/redact.ts'
+export { failureError } from '@dispatch/vendor-io/outcome'
+export { LoadTimeout, ProviderLoadError } from './host/call/load-error.ts'
+export { createRedactor, innerBase64, mapTexts, marker, patternOf, writtenForms, createOwnDocuments, type OwnDocuments, askOf,
+  type FitToReply, credentialsOf, isInFolder } from '@dispatch/vendor-io'
 export { runAs, runAsHost } from './host/call/stray-errors.ts'
-export { createOwnDocuments, type OwnDocuments } from './host/files/own-documents.ts'
-export { askOf, type FitToReply } from './host/http/ask.ts'
-export { credentialsOf } from './host/http/credentials.ts'
-export { isInFolder } from './host/load/folder.ts'
 export type { InstalledProvider } from './host/load/load.ts'
 export { readPackage } from './host/load/package.ts'
 export { deriveManifest } from './host/manifest/derive.ts'

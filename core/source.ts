@@ -2,7 +2,7 @@
  * `@dispatch/core/source`: what a feature that brings providers uses of the core, by name.
  */
 export { configurationsRefusedBy, configurationsServed, migrateConfiguration, type ServedConfiguration } from './configuration/migration.ts'
-export { failureError } from './host/call/failure.ts'
+export { failureError } from '@dispatch/vendor-io/outcome'
 export { LoadTimeout, ProviderLoadError } from './host/call/load-error.ts'
 export { sdkVersion } from './host/load/package.ts'
 export { isSamePublisher, publisherInWords, type Publisher } from './host/load/pins.ts'

@@ -1,6 +1,6 @@
+import type { Log } from '@dispatch/vendor-io'
 import type { Actor } from '../access/account.ts'
 import type { NoticeView } from '../contract/notices.ts'
-import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
 import { findCompany } from '../store/tenants/companies.ts'
 import { isRecorded, listNotices, noteRecorded, type NoticeMail, type NoticeRow, takeNotices } from '../store/tenants/notices.ts'

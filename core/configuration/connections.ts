@@ -1,5 +1,5 @@
 import type { JsonObject, Problem } from '@dispatch/common'
-import type { Connection } from '../host/http/connection.ts'
+import type { Connection } from '@dispatch/vendor-io'
 import type { InstalledProvider } from '../host/load/load.ts'
 import { connectionFor, lackingFacts } from '../host/manifest/connect.ts'
 import type { ListConnections, StoredConfiguration } from '../store/configuration/configurations.ts'

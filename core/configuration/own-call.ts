@@ -1,7 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
+import { type Log, logWith, type Network } from '@dispatch/vendor-io'
 import type { CallContext } from '../host/call/invoke.ts'
-import { type Log, logWith } from '../host/call/log.ts'
-import type { Network } from '../host/http/network.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import type { StoredConfiguration } from '../store/configuration/configurations.ts'
 import type { Database } from '../store/db/database.ts'

@@ -1,7 +1,6 @@
 import { isSender, type JsonObject, memoizeByIdentity, type Problem } from '@dispatch/common'
+import { createRedactor, type Log, type Redactor } from '@dispatch/vendor-io'
 import { type Keyring, SealError } from '../access/keyring.ts'
-import type { Log } from '../host/call/log.ts'
-import { createRedactor, type Redactor } from '../host/call/redact.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
 import { checkSettings, openReadable, openSettings, type Vault } from '../host/settings/settings.ts'

@@ -1,12 +1,5 @@
+import { TurnedAway } from '@dispatch/common'
 import { type Static, type TObject, Type } from 'typebox'
-
-/** A recipient whom a mail server refuses, permanently or temporarily, and why. `code` is the SMTP reply code of the server. */
-export const TurnedAway = Type.Object({
-  address: Type.String({ maxLength: 500 }),
-  code: Type.Optional(Type.Integer({ description: 'The SMTP reply code: 4xx temporary, 5xx permanent.' })),
-  message: Type.String({ maxLength: 1000 })
-}, { title: 'TurnedAwayRecipient' })
-export type TurnedAway = Static<typeof TurnedAway>
 
 /**
  * What an e-mail provider may report about each recipient. The same message is sent again to the recipients in `waiting`, automatically.

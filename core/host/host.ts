@@ -1,5 +1,5 @@
+import type { Log } from '@dispatch/vendor-io'
 import { resolve } from 'node:path'
-import type { Log } from './call/log.ts'
 import { discover, type ProviderEntry, type RefusedFolder } from './load/discover.ts'
 import { type InstalledProvider, loadProvider } from './load/load.ts'
 import { createMemoryPins, type Pins } from './load/pins.ts'

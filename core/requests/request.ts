@@ -1,11 +1,10 @@
-import { boundedValidator, compile, isRecord, type Json, type JsonObject, lazy, pointer, type Problem, type Validator, withoutMembers,
+import { at, boundedValidator, compile, isRecord, type Json, type JsonObject, lazy, pointer, type Problem, type Validator, withoutMembers,
   withoutNulls } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import { type TSchema, Type } from 'typebox'
 import { refusal } from '../contract/errors.ts'
 import { type AskedSchedule, scheduleFields } from '../contract/schedule.ts'
 import { isSince, latestVersion, type Version } from '../contract/versions.ts'
-import { at } from '../services/data.ts'
 import { givenDocument } from '../services/enclosures.ts'
 import { services, takesDocument } from '../services/index.ts'
 import { type ServiceName, serviceNames } from '../services/names.ts'

@@ -1,5 +1,4 @@
-import { type Decimal, decimalOf, grossAmount, isRecord, type Json, type JsonObject, Money, roundedTo, shareOf } from '@dispatch/common'
-import { at } from './data.ts'
+import { at, type Decimal, decimalOf, grossAmount, isRecord, type Json, type JsonObject, Money, roundedTo, shareOf } from '@dispatch/common'
 
 const zero = new Money(0)
 

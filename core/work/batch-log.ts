@@ -1,4 +1,4 @@
-import type { Log } from '../host/call/log.ts'
+import type { Log } from '@dispatch/vendor-io'
 import { DatabaseUnavailable } from '../store/db/unavailable.ts'
 
 /** Gathers rows in memory, and writes them a batch at a time. */

@@ -1,4 +1,4 @@
-import type { Log } from '../host/call/log.ts'
+import type { Log } from '@dispatch/vendor-io'
 import { readLastPlaces } from '../store/callbacks/event-feeds.ts'
 import type { Database } from '../store/db/database.ts'
 import { readMarks, readStatuses, type StatusRow } from '../store/dispatch/marks.ts'

@@ -1,4 +1,4 @@
-import type { EndedCall } from '../host/call/exchanges.ts'
+import type { EndedCall } from '@dispatch/vendor-io'
 import type { ExchangeRow } from '../store/dispatch/exchanges.ts'
 import { idAt } from '../store/tenants/request-log.ts'
 import { type BatchLog, type BatchOptions, createBatchLog } from './batch-log.ts'

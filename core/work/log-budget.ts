@@ -1,4 +1,4 @@
-import type { Log } from '../host/call/log.ts'
+import type { Log } from '@dispatch/vendor-io'
 import { DatabaseUnavailable } from '../store/db/unavailable.ts'
 import type { LogCount } from '../store/tenants/log-counts.ts'
 import type { Meter } from '../store/tenants/meter.ts'

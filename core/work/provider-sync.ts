@@ -1,7 +1,7 @@
+import type { Log } from '@dispatch/vendor-io'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { Log } from '../host/call/log.ts'
 import type { Host } from '../host/host.ts'
 import type { Database } from '../store/db/database.ts'
 import type { RunningProvider } from '../store/db/schema.ts'

@@ -1,7 +1,7 @@
 import { draftEnding, type FileStore, readIfThere, writeAtomically } from '@dispatch/files'
+import type { Log } from '@dispatch/vendor-io'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
 import { advanceEpoch, beginLineage, type Lineage, markRestored, readLineage } from '../store/db/lineage.ts'
 import { type RepeatingTask, runEvery } from './queue/repeat.ts'

@@ -1,7 +1,7 @@
 import { isUuid } from '@dispatch/common'
 import { draftEnding, type FileStore } from '@dispatch/files'
+import type { Log } from '@dispatch/vendor-io'
 import pLimit from 'p-limit'
-import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
 import { forgetBodies, forgetClients, forgetExchanges, forgetFeedEvents, forgetIdempotencyKeys, forgetInbound, forgetLogCounts,
   forgetLoggedRequests, forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments, noteRemoved,

@@ -1,4 +1,4 @@
-import type { Log } from '../host/call/log.ts'
+import type { Log } from '@dispatch/vendor-io'
 import { createInboundHandler } from './inbox/inbound.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import type { Callbacks } from './outbox/callbacks.ts'

@@ -2,10 +2,10 @@
  * The cost of an e-invoice: CII and UBL from data with 12 and with 300 lines, its rules, and reading it (which is written first, and that
  * counts); and a Factur-X compared with the plain PDF of the same page. All run in turns.
  */
+import type { JsonObject } from '@dispatch/common'
 import { templateServices } from '@dispatch/core'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '../../core/packages/common/json.ts'
 import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
 import { render } from '../../core/packages/documents/render/render.ts'
 import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'

@@ -2,6 +2,7 @@
  * An adapter in a process of its own beside the same adapter in the process of the host: a dispatch with a document, the queue, and what
  * such a process costs.
  */
+import { createNetwork, type Log, type Network } from '@dispatch/vendor-io'
 import { hash, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,8 +11,6 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type CallContext, callDispatch } from '../../core/host/call/dispatch.ts'
-import type { Log } from '../../core/host/call/log.ts'
-import { createNetwork, type Network } from '../../core/host/http/network.ts'
 import { type InstalledProvider, loadProvider } from '../../core/host/load/load.ts'
 import { residentMemory } from '../../core/packages/sandbox/memory.ts'
 import type { PoolOptions } from '../../core/packages/sandbox/pool.ts'

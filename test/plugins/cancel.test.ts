@@ -1,6 +1,6 @@
 import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
 import t from 'tap'
-import { failureError } from '../../core/host/call/failure.ts'
+import { failureError } from '../../core/packages/vendor-io/outcome/failure.ts'
 import { endOf } from '../../core/pipeline/recover/vendor-cancellation.ts'
 import { acquireLease } from '../../core/store/dispatch/runs.ts'
 import { beginCancellation } from '../../core/store/vendor/cancellations.ts'

@@ -1,6 +1,5 @@
 import { realpath } from 'node:fs/promises'
 import t from 'tap'
-import { type FormFields, formPairs } from '../../core/host/http/form.ts'
 import { loadProvider } from '../../core/host/load/load.ts'
 import type { JsonObject } from '../../core/packages/common/json.ts'
 import { readFixtures } from '../../core/packages/conformance/fixtures/fixtures.ts'
@@ -8,6 +7,7 @@ import { prepareQuestion, prepareSend } from '../../core/packages/conformance/fi
 import { run } from '../../core/packages/conformance/run/run.ts'
 import { createVendorDouble } from '../../core/packages/conformance/run/vendor-double.ts'
 import type { ReceivedRequest } from '../../core/packages/conformance/vendor/requests.ts'
+import { type FormFields, formPairs } from '../../core/packages/vendor-io/http/form.ts'
 import { absent, type Example, examplesOf, vendorApi } from '../support/vendor-api.ts'
 import { described } from '../support/vendor-apis.ts'
 

@@ -3,8 +3,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { Test } from 'tap'
-import type { Route } from '../../core/host/http/transport.ts'
 import { createAuthority } from '../../core/packages/conformance/vendor/certificates.ts'
+import type { Route } from '../../core/packages/vendor-io/http/transport.ts'
 
 /** A message as the server got it. */
 export type Mail = { from: string, to: string[], source: string, secure: boolean, user: string | undefined }

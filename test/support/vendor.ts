@@ -1,12 +1,13 @@
 import type { Test } from 'tap'
-import type { Log } from '../../core/host/call/log.ts'
-import { createRedactor } from '../../core/host/call/redact.ts'
-import { createProgress } from '../../core/host/call/request-outcome.ts'
-import { createOwnDocuments } from '../../core/host/files/own-documents.ts'
-import type { Http } from '../../core/host/http/call.ts'
-import { createHttp, type HttpOptions } from '../../core/host/http/client.ts'
-import type { Network, NetworkOptions } from '../../core/host/http/network.ts'
+import { provesRefusal } from '../../core/host/manifest/errors.ts'
 import { createVendor, type Vendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
+import { createOwnDocuments } from '../../core/packages/vendor-io/files/own-documents.ts'
+import type { Http } from '../../core/packages/vendor-io/http/call.ts'
+import { createHttp, type HttpOptions } from '../../core/packages/vendor-io/http/client.ts'
+import type { Network, NetworkOptions } from '../../core/packages/vendor-io/http/network.ts'
+import type { Log } from '../../core/packages/vendor-io/notes/log.ts'
+import { createRedactor } from '../../core/packages/vendor-io/notes/redact.ts'
+import { createProgress } from '../../core/packages/vendor-io/outcome/request-outcome.ts'
 import { memoryLog, outside } from '../fixtures/providers/call.ts'
 
 /** A vendor and a network that leads to it, both gone when the test ends. */
@@ -34,6 +35,7 @@ export function httpOf (
     documents: outside().documents,
     own: createOwnDocuments({}),
     errors: { map: {} },
+    provesRefusal: (status, body) => provesRefusal(more.errors?.refusals ?? [], status, body),
     notProcessed: [],
     keyed: false,
     progress: createProgress({ passed: true }),

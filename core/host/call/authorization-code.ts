@@ -1,10 +1,7 @@
 import type { Json } from '@dispatch/common'
+import { askForToken, clientSignIn, type Facts, type HttpTransport, type OAuthClient, revokeToken, usableFor } from '@dispatch/vendor-io'
 import { hash } from 'node:crypto'
-import { usableFor } from '../http/oauth.ts'
-import { askForToken, clientSignIn, type OAuthClient, revokeToken } from '../http/token-endpoint.ts'
-import type { HttpTransport } from '../http/transport.ts'
 import { addressOf, type ConnectOf } from '../manifest/connect.ts'
-import type { Facts } from '../manifest/facts.ts'
 
 /** A client at its vendor, and what is known of the account. */
 export type ConnectedClient = { connect: ConnectOf, client: OAuthClient, facts?: Facts }

@@ -1,22 +1,12 @@
 import type { JsonObject } from '@dispatch/common'
+import { type CompanyDisk, type Connection, createDocuments, createFiles, createHttp, createSmtp, type HttpOptions, type KeepDocument,
+  type Log, type Network, type Notebook, type OwnDocuments, type ReadDocument, type Redactor } from '@dispatch/vendor-io'
+import { type CallProgress, failureError, type LeaseCheck } from '@dispatch/vendor-io/outcome'
 import type { ServiceName } from '../../services/names.ts'
-import { createDocuments } from '../files/call-documents.ts'
-import { type CompanyDisk, createFiles } from '../files/files.ts'
-import type { OwnDocuments } from '../files/own-documents.ts'
-import type { ReadDocument } from '../http/body.ts'
-import { createHttp, type HttpOptions, type KeepDocument } from '../http/client.ts'
-import type { Connection } from '../http/connection.ts'
-import type { Network } from '../http/network.ts'
-import { allowedHosts } from '../http/target.ts'
-import type { LeaseCheck } from '../manifest/lease-check.ts'
+import { allowedHosts } from '../manifest/allowed-hosts.ts'
+import { provesRefusal } from '../manifest/errors.ts'
 import type { Manifest } from '../manifest/manifest.ts'
-import { createSmtp } from '../smtp/smtp.ts'
 import type { Context } from './context.ts'
-import type { Notebook } from './exchanges.ts'
-import { failureError } from './failure.ts'
-import type { Log } from './log.ts'
-import type { Redactor } from './redact.ts'
-import type { CallProgress } from './request-outcome.ts'
 import { runAsHost } from './stray-errors.ts'
 
 /**
@@ -71,6 +61,7 @@ export function createCallApis (call: VerbCall): CallApis {
     accessTokens: tokens,
     targets,
     errors: manifest.errors,
+    provesRefusal: (status, body) => provesRefusal(manifest.errors.refusals ?? [], status, body),
     notProcessed,
     keyed: idempotency?.kind === 'key'
   }

@@ -1,9 +1,5 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import type { Documents } from '../files/call-documents.ts'
-import type { Files } from '../files/files.ts'
-import type { Http } from '../http/call.ts'
-import type { Smtp } from '../smtp/message.ts'
-import type { Log } from './log.ts'
+import type { Documents, Files, Http, Log, Smtp } from '@dispatch/vendor-io'
 
 /** How long a value counts, in seconds from now: then it is as if it had been deleted. Without it, always. */
 export type Keeping = { ttl?: number }

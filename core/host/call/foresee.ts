@@ -1,12 +1,12 @@
 import type { JsonObject, Problem } from '@dispatch/common'
+import { nothingToHide, type OfConfiguration, redactError, type Redactor } from '@dispatch/vendor-io'
+import { failureOf } from '@dispatch/vendor-io/outcome'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ServiceName } from '../../services/names.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import { breaches } from '../manifest/limits.ts'
 import type { AnyProviderCheck, Known, Objection } from '../manifest/provider-check.ts'
-import { failureOf } from './failure.ts'
 import { LoadTimeout } from './load-error.ts'
-import { nothingToHide, type OfConfiguration, redactError, type Redactor } from './redact.ts'
 import { runAs } from './stray-errors.ts'
 
 /**

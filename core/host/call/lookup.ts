@@ -1,4 +1,5 @@
 import { compile, type Fit } from '@dispatch/common'
+import type { Redactor } from '@dispatch/vendor-io'
 import { Type } from 'typebox'
 import type { ServiceName } from '../../services/names.ts'
 import type { InstalledProvider } from '../load/load.ts'
@@ -6,7 +7,6 @@ import type { Found, Idempotency } from '../manifest/definition.ts'
 import { type CallContext, type CallLimits, usualTimeLimit } from './invoke.ts'
 import { readProviderResponse } from './provider-response.ts'
 import { queryProvider, type QueryResult } from './query.ts'
-import type { Redactor } from './redact.ts'
 
 const fitFound = compile(Type.Unsafe<Exclude<Found, { found: 'accepted' }> | { found: 'accepted', response: unknown }>(Type.Union([
   Type.Object({ found: Type.Literal('accepted'), response: Type.Unknown() }),

@@ -1,5 +1,5 @@
 import type { Fit, JsonObject, Problem } from '@dispatch/common'
-import { mapTexts } from './redact.ts'
+import { mapTexts } from '@dispatch/vendor-io'
 
 /** The largest answer, in characters of JSON: it is stored, and shown to the client. */
 const mostCharacters = 65_536

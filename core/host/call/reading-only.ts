@@ -1,6 +1,6 @@
-import { askOf, httpOf } from '../http/ask.ts'
+import { askOf, httpOf } from '@dispatch/vendor-io'
+import { failureError } from '@dispatch/vendor-io/outcome'
 import type { CallApis } from './call-resources.ts'
-import { failureError } from './failure.ts'
 
 /** Ways out that read and change nothing. `who` begins the sentence about what is refused. */
 export function readingOnly (who: string): (ways: CallApis) => CallApis {

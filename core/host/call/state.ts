@@ -1,6 +1,6 @@
+import type { Log } from '@dispatch/vendor-io'
+import { type CallProgress, providerErrorOf, RequestFailure } from '@dispatch/vendor-io/outcome'
 import type { Keeping, State } from './context.ts'
-import type { Log } from './log.ts'
-import { type CallProgress, providerErrorOf, RequestFailure } from './request-outcome.ts'
 import { runAsHost } from './stray-errors.ts'
 
 /** What is to be kept goes beyond what the configuration may keep. */

@@ -1,6 +1,6 @@
+import type { Log } from '@dispatch/vendor-io'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
-import type { Log } from './log.ts'
 import { guardProcess } from './process-guard.ts'
 
 /**

@@ -1,4 +1,5 @@
-import { errorMessageOf, LoadTimeout, ProviderLoadError, refusedAsSlow } from '../call/load-error.ts'
+import { errorMessageOf } from '@dispatch/common'
+import { LoadTimeout, ProviderLoadError, refusedAsSlow } from '../call/load-error.ts'
 import { folderDigest, providerFolders, realFolder } from './folder.ts'
 import type { InstalledProvider, loadProvider } from './load.ts'
 import { readPackage } from './package.ts'

@@ -1,12 +1,9 @@
+import { errorMessageOf } from '@dispatch/common'
+import { isInFolder } from '@dispatch/vendor-io'
 import { createHash } from 'node:crypto'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
-
-/** Whether a path is inside a folder. Both are real paths. */
-export function isInFolder (folder: string, path: string): boolean {
-  return path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
-}
+import { ProviderLoadError } from '../call/load-error.ts'
 
 /**
  * The subfolders of a directory that have a package.json, by name. A link must stay inside the directory. Rejects when the directory cannot

@@ -1,6 +1,6 @@
+import { isInFolder } from '@dispatch/vendor-io'
 import { constants, open, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isInFolder } from './folder.ts'
 import type { InstalledProvider } from './load.ts'
 
 /** How much of a guide is read, in bytes. */

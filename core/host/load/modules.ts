@@ -1,6 +1,6 @@
+import { isInFolder } from '@dispatch/vendor-io'
 import { createRequire, registerHooks, type ResolveHookSync } from 'node:module'
 import { pathToFileURL } from 'node:url'
-import { isInFolder } from './folder.ts'
 
 /** The packages that every provider imports from the host, even if its folder carries copies of its own. */
 const shared = new Map([['@dispatch/core/provider', new URL('../../provider.ts', import.meta.url).href]])

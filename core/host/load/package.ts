@@ -1,11 +1,11 @@
-import { compile } from '@dispatch/common'
+import { compile, errorMessageOf } from '@dispatch/common'
+import { isInFolder } from '@dispatch/vendor-io'
 import { readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import semver from 'semver'
 import { type Static, Type } from 'typebox'
 import core from '../../package.json' with { type: 'json' }
-import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
-import { isInFolder } from './folder.ts'
+import { ProviderLoadError } from '../call/load-error.ts'
 import type { Publisher } from './pins.ts'
 
 /** The version of what providers import. */

@@ -1,3 +1,4 @@
+import type { Log } from '@dispatch/vendor-io'
 import { spawn } from 'node:child_process'
 import { hash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -5,7 +6,6 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import core from '../../package.json' with { type: 'json' }
 import { LoadTimeout, refusedAsSlow } from '../call/load-error.ts'
-import type { Log } from '../call/log.ts'
 import { placeIn } from './place.ts'
 
 /** A folder (a real path) that is to be tried, its entry, and its digest. */

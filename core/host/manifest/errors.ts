@@ -1,7 +1,7 @@
 import { compileOutsideSchema, isRecord, type Json, type Problem } from '@dispatch/common'
+import { type ErrorPlace, type ErrorReading, providerErrors, type Refusal } from '@dispatch/vendor-io/outcome'
 import { Type } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
-import { type ErrorPlace, type ErrorReading, providerErrors, type Refusal } from '../call/failure.ts'
 import { isMeant, schemaFaults } from './limits.ts'
 
 const pointer = { pattern: '^/', description: 'a JSON pointer such as "/error/code"' }

@@ -1,6 +1,6 @@
-import { type Json, patternFault, pointer, type Problem } from '@dispatch/common'
+import { type Json, patternFault, pointer, type Problem, textOf } from '@dispatch/common'
+import type { Facts } from '@dispatch/vendor-io'
 import { Type } from 'typebox'
-import { textOf } from '../../services/data.ts'
 
 /**
  * Something that a vendor says of an account when it is connected: `redirect` is a parameter of the address to which it sends the browser
@@ -8,9 +8,6 @@ import { textOf } from '../../services/data.ts'
  * fact.
  */
 export type Fact = { redirect: string, token?: never, pattern: string } | { token: string, redirect?: never, pattern: string }
-
-/** The facts of an account by their names. */
-export type Facts = Readonly<Record<string, string>>
 
 /** Characters of a text in which a fact stands. */
 export const longestFact = 500

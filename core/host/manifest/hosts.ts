@@ -95,8 +95,3 @@ export function widthInWords (pattern: string): string | undefined {
   }", whoever runs it: at a cloud service also those of its other ` +
     'customers.'
 }
-
-/** Whether a host is among those that a manifest declares. */
-export function isDeclared (host: string, hosts: readonly string[]): boolean {
-  return hosts.some((pattern) => pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern)
-}

@@ -1,6 +1,6 @@
 import { midnightOf, Money } from '@dispatch/common'
+import { outcomeUnknown, refused } from '@dispatch/vendor-io/outcome'
 import { Type } from 'typebox'
-import { outcomeUnknown, refused } from '../call/failure.ts'
 import { type ExactLine, exactLines } from './invoice-lines.ts'
 import { taxesOf } from './invoice-taxes.ts'
 import type { Invoice } from './invoice.ts'

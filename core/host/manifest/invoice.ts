@@ -1,8 +1,7 @@
-import { asciiMailbox, dayOf, type Decimal, grossAmount, halfUnit, type Json, type JsonObject, minorDigits, Money, roundedTo,
-  shareOf } from '@dispatch/common'
+import { asciiMailbox, at, dayOf, type Decimal, grossAmount, halfUnit, type Json, type JsonObject, minorDigits, Money, roundedTo, shareOf,
+  textOf } from '@dispatch/common'
+import { refused } from '@dispatch/vendor-io/outcome'
 import { decimalAt } from '../../services/amounts.ts'
-import { at, textOf } from '../../services/data.ts'
-import { refused } from '../call/failure.ts'
 
 const days = ['date', 'dueDate'] as const
 const texts = ['number', 'currency', 'paymentTerms', 'notes', 'conditions', 'reference', 'orderReference', 'buyerReference',

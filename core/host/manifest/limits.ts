@@ -1,8 +1,7 @@
-import { compileOutsideSchema, isRecord, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
+import { at as valueAt, compileOutsideSchema, errorMessageOf, isRecord, type Json, type JsonObject, placesAt, pointer,
+  type Problem } from '@dispatch/common'
 import { type Static, type TSchema, Type } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
-import { at as valueAt } from '../../services/data.ts'
-import { errorMessageOf } from '../call/load-error.ts'
 
 /**
  * A vendor's limit for one place of the request that the verb `dispatch` gets. `at` is a JSON pointer into the request
@@ -67,21 +66,6 @@ export function isMeant ({ when = {} }: { when?: Readonly<Record<string, Json>> 
     const value = valueAt(asked, place)
     return schema === false ? value === undefined : value !== undefined && compileOutsideSchema(schemaOf(schema))(value).ok
   })
-}
-
-type Place = { path: string, value: Json }
-
-/** The values at a pointer, in which `*` stands for every item and every field. */
-export function placesAt (asked: JsonObject, at: string): Place[] {
-  return at.split('/').slice(1).reduce<Place[]>((places, token) =>
-    places.flatMap(({ path, value }) => {
-      if (typeof value !== 'object' || value === null) return []
-      const fields = Object.entries<Json>(value as JsonObject)
-      return (token === '*' ? fields : fields.filter(([name]) => name === token)).map(([name, field]) => ({
-        path: pointer(path, name),
-        value: field
-      }))
-    }), [{ path: '', value: asked }])
 }
 
 /** Ajv caches compiled schemas by object, so the limits of a manifest are compiled once. */

@@ -1,4 +1,5 @@
 import { compile, type Fit, ownField, patternFault, pointer, type Problem } from '@dispatch/common'
+import type { ErrorReading } from '@dispatch/vendor-io/outcome'
 import { type TProperties, Type } from 'typebox'
 import { ProviderCode } from '../../contract/common.ts'
 import { type DeliveryService, deliveryServices, type DeliveryStatus, deliveryStatusesOf, hasRecipients,
@@ -9,7 +10,6 @@ import { providedNames, services } from '../../services/index.ts'
 import { isServiceName, type ServiceName, serviceNames } from '../../services/names.ts'
 import type { ProvidedName } from '../../services/names.ts'
 import type { ServiceContracts } from '../../services/names.ts'
-import type { ErrorReading } from '../call/failure.ts'
 import { requestSettingsSchemaProblems, secretNames, SettingsSchema, settingsSchemaProblems } from '../settings/settings-schema.ts'
 import { misshapenVerifiers, WebhookManifests, webhookProblems } from '../webhook/webhook.ts'
 import { byService } from './by-service.ts'

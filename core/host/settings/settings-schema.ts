@@ -1,10 +1,9 @@
-import { compileOutsideSchema, type JsonObject, memoizeByIdentity, pointer, type Problem } from '@dispatch/common'
+import { compileOutsideSchema, errorMessageOf, type JsonObject, memoizeByIdentity, pointer, type Problem } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
 import { ApiVersion, isSince, type Version } from '../../contract/versions.ts'
 import { serviceNames } from '../../services/names.ts'
-import { errorMessageOf } from '../call/load-error.ts'
 
 /** The title and the description of a field, or of one of its choices, in other languages than English, by their codes (ISO 639-1). */
 const Texts = Type.Record(

@@ -1,7 +1,6 @@
-import { inspectJson, type Json, type JsonObject } from '@dispatch/common'
+import { at, inspectJson, type Json, type JsonObject } from '@dispatch/common'
+import { parseXml } from '@dispatch/vendor-io'
 import { isUtf8 } from 'node:buffer'
-import { at } from '../../services/data.ts'
-import { parseXml } from '../http/xml.ts'
 
 /**
  * How the content of an event is read. `form`: `application/x-www-form-urlencoded`. `query`: the event is a GET, and its content the query.

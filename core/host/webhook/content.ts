@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@dispatch/common'
+import { type XmlFields, xmlText } from '@dispatch/vendor-io'
 import { randomUUID } from 'node:crypto'
-import { type XmlFields, xmlText } from '../http/xml.ts'
 import { type BodyReading, boundaryOf, formFields, multipartFields } from './body.ts'
 
 /** The content of an event as a vendor writes it, of the data that are read of it. A token is not signed yet. */

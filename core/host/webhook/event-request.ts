@@ -1,7 +1,6 @@
-import { type Json, type JsonObject, lazy } from '@dispatch/common'
+import { type Json, type JsonObject, lazy, textOf } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { textOf } from '../../services/data.ts'
 import { type BodyReading, formFields, multipartFields, parseBody } from './body.ts'
 import type { Part, Place, TextEncoding } from './language.ts'
 

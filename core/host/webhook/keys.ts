@@ -1,13 +1,11 @@
 import { type JsonObject, memoizeByIdentity } from '@dispatch/common'
+import type { FetchJson } from '@dispatch/vendor-io'
 import { createLocalJWKSet, errors, type FlattenedVerifyGetKey, type JSONWebKeySet } from 'jose'
 import type { KeyObject } from 'node:crypto'
 import { publicKeysIn } from './public-keys.ts'
 
 /** A JSON Web Key Set (RFC 7517) of public keys. */
 export type KeySet = { readonly keys: readonly JsonObject[] }
-
-/** Fetches JSON, or a text, over HTTPS. It rejects for any answer but a readable 200. */
-export type FetchJson = (url: string) => Promise<unknown>
 
 /** The public keys of one vendor. */
 export type KeySource = {

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, lazy } from '@dispatch/common'
+import { basicHeader } from '@dispatch/vendor-io'
 import { CompactSign } from 'jose'
 import { constants, createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
-import { basicHeader } from '../http/basic-auth.ts'
 import { macOf, schemes, secretBytes } from './algorithms.ts'
 import { type BodyReading, claimsOf } from './body.ts'
 import { withText } from './content.ts'

@@ -1,9 +1,8 @@
-import { compileOutsideSchema, type Json, type JsonObject, type Problem } from '@dispatch/common'
+import { compileOutsideSchema, errorMessageOf, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import { type Static, type TSchema, Type } from 'typebox'
 import { AnyJsonObject } from '../../contract/common.ts'
 import { type DeliveryMark, deliveryMarksOf, type DeliveryService, deliveryServices, type DeliveryStatus,
   deliveryStatusesOf } from '../../contract/delivery.ts'
-import { errorMessageOf } from '../call/load-error.ts'
 import { byService } from '../manifest/by-service.ts'
 import type { SettingsSchema } from '../settings/settings-schema.ts'
 import { type BodyForm, bodyForms } from './body.ts'

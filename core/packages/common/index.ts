@@ -1,11 +1,12 @@
 /**
  * `@dispatch/common`: the parts that the packages and the core share: JSON and its problems, schema checks, currencies and money,
- * semaphores, time limits.
+ * semaphores, time limits, observations.
  */
 
 // JSON values: types, limits, problems.
 export { inspectJson, pointer, type Json, type JsonObject, type Problem } from './json.ts'
 export { isRecord, ownField } from './records.ts'
+export { at, listOf, placesAt, spaced, textAt, textOf } from './data.ts'
 export { canonicalJson } from './canonical-json.ts'
 export { nullIsAbsence, nullMembers, withoutMembers, withoutNulls } from './nulls.ts'
 export { hasMoreValues, isDeeper, mostValues } from './json-size.ts'
@@ -35,10 +36,12 @@ export { canonicalLanguage, lookupLanguage } from './language.ts'
 export { isUuid } from './uuid.ts'
 export { normalForm } from './normal-form.ts'
 export { shortened } from './shortened.ts'
+export { errorMessageOf } from './error-message.ts'
 
 // Schemas of fields that requests, answers and services share.
 export { CountryCode, DocumentHandle, EmailAddress, LanguageCode, LanguageTag, Line, Lines, oneLine, Uuid, withoutControls,
   type NoDocument } from './fields.ts'
+export { TurnedAway } from './turned-away.ts'
 
 // Concurrency: permits, time limits, results that are computed once.
 export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } from './fair-semaphore.ts'
@@ -46,3 +49,6 @@ export { createOthersLately, type OthersLately } from './others-lately.ts'
 export { lazy, once } from './once.ts'
 export { turnLimit, withDeadline, withinTurns, withTimeLimit } from './time-limit.ts'
 export { memoizeByIdentity } from './memoize.ts'
+
+// What happens inside of a process, for whoever measures it.
+export { isObserved, observe, onObservation, secondsSince, type Observations } from './observations.ts'

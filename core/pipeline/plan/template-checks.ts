@@ -1,8 +1,7 @@
-import { compileJsonSchema, type JsonObject, type Problem, withoutMembers } from '@dispatch/common'
+import { at as valueAt, compileJsonSchema, type JsonObject, type Problem, withoutMembers } from '@dispatch/common'
 import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type SubjectFindings, type TemplateWorkers,
   withPlaceholderImages } from '@dispatch/documents'
 import { LRUCache } from 'lru-cache'
-import { at as valueAt } from '../../services/data.ts'
 import { madeAs, services } from '../../services/index.ts'
 import { shownData } from '../facts.ts'
 import { type ResolvedRequest, type ResolvedStep, type ResolvedTemplate, subjectMadeBy } from './resolve.ts'

@@ -1,6 +1,6 @@
 import { type AtomicFiles, openAtomicFiles } from '@dispatch/files'
+import type { Log } from '@dispatch/vendor-io'
 import type { Envelope, Keyring } from '../../access/keyring.ts'
-import type { Log } from '../../host/call/log.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@dispatch/common'
+import type { JsonObject, TurnedAway } from '@dispatch/common'
 import { hasRecipients } from '../../contract/delivery.ts'
-import { type RecipientReport, sendStatus, type TurnedAway } from '../../contract/recipients.ts'
+import { type RecipientReport, sendStatus } from '../../contract/recipients.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { StepError } from '../../store/db/schema.ts'
 import type { StepRecord, StepRow } from '../../store/dispatch/dispatch-views.ts'

@@ -1,6 +1,6 @@
 import { withTimeLimit } from '@dispatch/common'
+import type { Log } from '@dispatch/vendor-io'
 import { DispatchError } from '../../contract/errors.ts'
-import type { Log } from '../../host/call/log.ts'
 
 /** Work that goes on after the request that began it. */
 export type InFlight = {

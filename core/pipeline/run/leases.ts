@@ -1,5 +1,5 @@
-import { observe } from '../../contract/observations.ts'
-import type { Log } from '../../host/call/log.ts'
+import { observe } from '@dispatch/common'
+import type { Log } from '@dispatch/vendor-io'
 import type { Database } from '../../store/db/database.ts'
 import type { Lease } from '../../store/dispatch/lease.ts'
 import { renewLeases } from '../../store/dispatch/runs.ts'

@@ -1,9 +1,8 @@
 import { asciiMailbox, comparable, type DocumentHandle, EmailAddress, hasAsciiLocalPart, type JsonObject, Line, pointer, type Problem,
-  readMailbox } from '@dispatch/common'
+  readMailbox, spaced, textOf } from '@dispatch/common'
 import { longestSubject, textOfHtml } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import type { Content, InlinePicture, StepContent } from '../content.ts'
-import { spaced, textOf } from '../data.ts'
 import { Attachment, checkEnclosed, EnclosureLimits, placeOf } from '../enclosures.ts'
 import { checkMost, checkOffered } from '../limits.ts'
 import { checkLink, withLink } from '../link.ts'

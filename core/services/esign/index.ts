@@ -1,9 +1,8 @@
-import { asciiDomain, canonicalLanguage, comparable, type DocumentHandle, isRecord, type Json, type JsonObject, LanguageCode, LanguageTag,
-  Line, lookupLanguage, normalForm, type Problem } from '@dispatch/common'
+import { asciiDomain, at, canonicalLanguage, comparable, type DocumentHandle, isRecord, type Json, type JsonObject, LanguageCode,
+  LanguageTag, Line, lookupLanguage, normalForm, type Problem, textAt, textOf } from '@dispatch/common'
 import { signedFormats } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import type { SignaturePlace } from '../content.ts'
-import { at, textAt, textOf } from '../data.ts'
 import { checkMost, checkSupported } from '../limits.ts'
 import { areOneNumber, checkPhoneNumber, dialled, PhoneNumber } from '../phone.ts'
 import { areNamed } from '../same-name.ts'

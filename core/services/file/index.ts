@@ -1,6 +1,6 @@
+import { textAt } from '@dispatch/common'
 import { type ApiFileFormat, apiFileFormats, usualApiFormat, usualFormats } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
-import { textAt } from '../data.ts'
 import { checkGiven, givenIn, type WithGivenDocument } from '../enclosures.ts'
 import type { Service } from '../service.ts'
 import { console } from './console.ts'

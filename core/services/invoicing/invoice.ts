@@ -1,9 +1,8 @@
-import { dayOf, isCurrency, isPlainAddress, type Json, type JsonObject, minorDigits, type Problem } from '@dispatch/common'
+import { at, dayOf, isCurrency, isPlainAddress, type Json, type JsonObject, minorDigits, type Problem } from '@dispatch/common'
 import { isBic, isIban } from '@dispatch/documents'
 import { currencyOf } from '@dispatch/einvoice'
 import { checkInvoicedCountry, checkPostalCode } from '../address.ts'
 import { type PlacedRate, ratesOf, readAmounts, readRates } from '../amounts.ts'
-import { at } from '../data.ts'
 import type { Findings } from '../service.ts'
 import { checkSums, isFraction, readAs } from './invoice-sums.ts'
 

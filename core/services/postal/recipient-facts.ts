@@ -1,5 +1,4 @@
-import { comparablePostalCode, isRecord, type Json, type JsonObject, type Problem } from '@dispatch/common'
-import { textOf } from '../data.ts'
+import { comparablePostalCode, isRecord, type Json, type JsonObject, type Problem, textOf } from '@dispatch/common'
 import { areNamed, wordsOf } from '../same-name.ts'
 import type { SharedFact } from '../service.ts'
 

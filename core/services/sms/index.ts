@@ -1,6 +1,5 @@
-import { CountryCode, normalForm, type Problem } from '@dispatch/common'
+import { CountryCode, normalForm, type Problem, textOf } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
-import { textOf } from '../data.ts'
 import { checkMost, checkOffered } from '../limits.ts'
 import { checkLink, isLinked, withLink } from '../link.ts'
 import { areOneNumber, checkPhoneNumber, checkTakesTexts, dialled, e164, PhoneNumber } from '../phone.ts'

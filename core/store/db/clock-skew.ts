@@ -1,4 +1,4 @@
-import type { Log } from '../../host/call/log.ts'
+import type { Log } from '@dispatch/vendor-io'
 import type { Database } from './database.ts'
 
 /** The log warns of a skew of more than this many seconds. */

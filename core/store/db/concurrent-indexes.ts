@@ -1,6 +1,6 @@
+import type { Log } from '@dispatch/vendor-io'
 import { sql } from 'kysely'
 import type pg from 'pg'
-import type { Log } from '../../host/call/log.ts'
 import type { Database } from './database.ts'
 
 /**

@@ -1,5 +1,5 @@
+import { errorMessageOf } from '@dispatch/common'
 import pg from 'pg'
-import { errorMessageOf } from '../../host/call/load-error.ts'
 import { addressesOf, NoWriter } from './hosts.ts'
 
 /** Where connections lead, and the variable that says so. */

@@ -1,6 +1,6 @@
+import { isObserved, observe, secondsSince } from '@dispatch/common'
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { isObserved, observe, secondsSince } from '../../contract/observations.ts'
 import type { Destination } from './connection-failure.ts'
 import { addressesOf, findWriter } from './hosts.ts'
 import { connectionError, DatabaseUnavailable, statementError } from './unavailable.ts'

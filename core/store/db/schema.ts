@@ -1,4 +1,5 @@
 import type { Json, JsonObject, Problem } from '@dispatch/common'
+import type { Exchange } from '@dispatch/vendor-io'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { KeyMode, Role } from '../../access/account.ts'
 import type { Envelope } from '../../access/keyring.ts'
@@ -12,7 +13,6 @@ import type { ProviderResponse } from '../../contract/response.ts'
 import type { AskedSchedule } from '../../contract/schedule.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
 import type { Version } from '../../contract/versions.ts'
-import type { Exchange } from '../../host/call/exchanges.ts'
 import type { StoredSecrets } from '../../host/settings/settings.ts'
 
 /** A secret of an endpoint. Times are ISO 8601; `expiresAt` null: the current one. */

@@ -1,6 +1,6 @@
+import type { Log } from '@dispatch/vendor-io'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import type { Log } from '../../host/call/log.ts'
 import { failurePasses, isLostConnection } from './connection-failure.ts'
 import type { Database } from './database.ts'
 import { DatabaseUnavailable, statementError, whyUnusable } from './unavailable.ts'

@@ -1,5 +1,5 @@
 import { type AtomicFiles, openAtomicFiles } from '@dispatch/files'
-import type { Log } from '../../host/call/log.ts'
+import type { Log } from '@dispatch/vendor-io'
 import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
 import type { InboundEvent } from '../../store/vendor/inbound.ts'
 import { type BatchLimits, createBatcher } from './batcher.ts'

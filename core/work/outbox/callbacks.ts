@@ -1,8 +1,6 @@
+import { type Log, type Network, postToTenant } from '@dispatch/vendor-io'
 import type { CallbackView } from '../../contract/callbacks.ts'
 import { DispatchError } from '../../contract/errors.ts'
-import type { Log } from '../../host/call/log.ts'
-import { postToTenant } from '../../host/http/callback.ts'
-import type { Network } from '../../host/http/network.ts'
 import { type CallbackRecord, claimCallback, type EnqueueCallback, hasDueCallbacks, listCallbacks, listCompaniesDue, listFailedCallbacks,
   replayCallback, settleCallback } from '../../store/callbacks/callbacks.ts'
 import type { Database } from '../../store/db/database.ts'

@@ -1,8 +1,7 @@
+import { observe } from '@dispatch/common'
+import { type Log, type ReceiverAnswer, receiverLimit } from '@dispatch/vendor-io'
 import type { AttemptOutcome } from '../../contract/callbacks.ts'
-import { observe } from '../../contract/observations.ts'
 import { within } from '../../contract/spans.ts'
-import type { Log } from '../../host/call/log.ts'
-import { type ReceiverAnswer, receiverLimit } from '../../host/http/callback.ts'
 import type { AttemptEnd, ClaimedCallback, ClaimLimits } from '../../store/callbacks/callbacks.ts'
 import type { Job, Queue } from '../queue/queue.ts'
 

@@ -1,9 +1,7 @@
+import { type Log, type Network, postToTenant } from '@dispatch/vendor-io'
 import type { EndpointCallbackQuery, Resent } from '../../contract/callback-endpoints.ts'
 import type { CallbackView } from '../../contract/callbacks.ts'
 import { DispatchError } from '../../contract/errors.ts'
-import type { Log } from '../../host/call/log.ts'
-import { postToTenant } from '../../host/http/callback.ts'
-import type { Network } from '../../host/http/network.ts'
 import { hasDueCallbacks, listCompaniesDue } from '../../store/callbacks/callbacks.ts'
 import { claimEndpointCallback, listEndpointCallbacks, ofEndpoints, replayEndpointCallback, resendFailed,
   settleEndpointCallback } from '../../store/callbacks/endpoint-callbacks.ts'

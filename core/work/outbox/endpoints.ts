@@ -1,11 +1,8 @@
+import { addressProblems, type Guard, type Network, postToTenant } from '@dispatch/vendor-io'
 import type { EndpointChanges, EndpointTest, EndpointView, NewEndpointBody, NewEndpointView } from '../../contract/callback-endpoints.ts'
 import { longestPause, testType } from '../../contract/callback-endpoints.ts'
 import type { NewCallbackSecret } from '../../contract/callbacks.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
-import { postToTenant } from '../../host/http/callback.ts'
-import type { Guard } from '../../host/http/guard.ts'
-import type { Network } from '../../host/http/network.ts'
-import { addressProblems } from '../../host/http/public-address.ts'
 import { changeEndpoint, type EndpointRow, findEndpoint, insertEndpoint, listEndpoints, noteEndpointTest, removeEndpoint,
   rotateEndpointSecret } from '../../store/callbacks/endpoints.ts'
 import type { Database } from '../../store/db/database.ts'

@@ -1,5 +1,5 @@
+import type { Log } from '@dispatch/vendor-io'
 import { deliveryServices } from '../../contract/delivery.ts'
-import type { Log } from '../../host/call/log.ts'
 import type { Host } from '../../host/host.ts'
 import type { Database } from '../../store/db/database.ts'
 import { applyPoll, findTrackedStep, listDuePolls, type OnStatusChange, type PollWindow } from '../../store/vendor/deliveries.ts'

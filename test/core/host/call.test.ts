@@ -103,7 +103,7 @@ for (const [name, thrown, outcome] of reports) {
 
 await t.test('a report from the provider\'s own copy of the SDK is understood', async (t) => {
   const copyUrl = `${import.meta.resolve('../../../core/host/call/failure.ts')}?copy`
-  const copy = await import(copyUrl) as typeof import('../../../core/host/call/failure.ts')
+  const copy = await import(copyUrl) as typeof import('../../../core/packages/vendor-io/outcome/failure.ts')
   t.not(copy.refused, refused)
   has(t, await run(fail(copy.refused(20003, 'Authenticate'))), { error: { word: 'authentication_error' } })
 })

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t from 'tap'
-import { postToTenant } from '../../../core/host/http/callback.ts'
-import { createNetwork } from '../../../core/host/http/network.ts'
 import { createVendor, vendorNetwork } from '../../../core/packages/conformance/vendor/vendor.ts'
+import { postToTenant } from '../../../core/packages/vendor-io/http/callback.ts'
+import { createNetwork } from '../../../core/packages/vendor-io/http/network.ts'
 import { has } from '../../support/matching.ts'
 
 const receiver = await createVendor()

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { callDispatch, type Outcome } from '../../../core/host/call/dispatch.ts'
-import { allowedHosts } from '../../../core/host/http/target.ts'
+import { allowedHosts } from '../../../core/host/manifest/allowed-hosts.ts'
 import { widthInWords } from '../../../core/host/manifest/hosts.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'

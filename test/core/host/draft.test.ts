@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { TakeBack } from '../../../core/host/call/context.ts'
-import { failureError, failureOf } from '../../../core/host/call/failure.ts'
 import type { Found } from '../../../core/host/manifest/definition.ts'
 import { draftFirst } from '../../../core/host/manifest/draft.ts'
+import { failureError, failureOf } from '../../../core/packages/vendor-io/outcome/failure.ts'
 import { nowhere } from '../../fixtures/providers/call.ts'
 import { has } from '../../support/matching.ts'
 

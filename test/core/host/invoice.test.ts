@@ -1,8 +1,8 @@
 import t from 'tap'
-import { failureOf } from '../../../core/host/call/failure.ts'
 import { invoiceOf, minorUnits } from '../../../core/host/manifest/invoice.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { Money } from '../../../core/packages/common/money.ts'
+import { failureOf } from '../../../core/packages/vendor-io/outcome/failure.ts'
 import { has } from '../../support/matching.ts'
 
 const line = { description: 'Workshop', quantity: 2, unitPrice: '980.10' }

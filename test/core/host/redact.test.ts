@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createRedactor } from '../../../core/host/call/redact.ts'
+import { createRedactor } from '../../../core/packages/vendor-io/notes/redact.ts'
 import { contains } from '../../support/matching.ts'
 
 /** Long enough to count, and nothing of the mark that replaces it. */

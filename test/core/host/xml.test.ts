@@ -1,6 +1,6 @@
 import t from 'tap'
-import { failureOf } from '../../../core/host/call/failure.ts'
-import { parseXml, type XmlFields, xmlText } from '../../../core/host/http/xml.ts'
+import { parseXml, type XmlFields, xmlText } from '../../../core/packages/vendor-io/http/xml.ts'
+import { failureOf } from '../../../core/packages/vendor-io/outcome/failure.ts'
 import { listOf, Type } from '../../../core/provider.ts'
 import { matches } from '../../support/matching.ts'
 import { httpOf, vendorOf } from '../../support/vendor.ts'

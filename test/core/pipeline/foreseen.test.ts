@@ -1,5 +1,5 @@
 import t from 'tap'
-import { refused } from '../../../core/host/call/failure.ts'
+import { refused } from '../../../core/packages/vendor-io/outcome/failure.ts'
 import { Type } from '../../../core/provider.ts'
 import { has } from '../../support/matching.ts'
 import { judge, judgeChain, type World } from './support.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { onObservation } from '../../../core/contract/observations.ts'
+import { onObservation } from '../../../core/packages/common/observations.ts'
 import { createLeases } from '../../../core/pipeline/run/leases.ts'
 import { openDatabase } from '../../../core/store/db/database.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'

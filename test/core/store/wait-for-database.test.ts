@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t from 'tap'
-import type { Log } from '../../../core/host/call/log.ts'
+import type { Log } from '../../../core/packages/vendor-io/notes/log.ts'
 import { connectionError as failedConnection, DatabaseUnavailable, statementError } from '../../../core/store/db/unavailable.ts'
 import { isPassingOutage, waitForDatabase } from '../../../core/store/db/wait-for-database.ts'
 

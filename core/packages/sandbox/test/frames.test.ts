@@ -1,6 +1,6 @@
 import t from 'tap'
 import { matches } from '../../../../test/support/matching.ts'
-import { failureOf } from '../../../host/call/failure.ts'
+import { failureOf } from '../../vendor-io/outcome/failure.ts'
 import { createCalls } from '../calls.ts'
 import { errorFrom } from '../errors.ts'
 import { createFrameReader, encodeFrame, largestFrame, ProtocolFault } from '../frames.ts'

@@ -2,11 +2,11 @@ import { randomUUIDv7 } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { createVendor, vendorNetwork } from '../../../../../core/packages/conformance/vendor/vendor.ts'
 import { until } from '../../../../../test/core/work/support.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
+import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
 import { createBatches, mostBytes, mostRows } from '../service/batches.ts'
 
 const receiver = await createVendor()
