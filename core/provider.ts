@@ -19,7 +19,7 @@ export { sendStatus } from './contract/recipients.ts'
 export { asciiMailbox, lookupLanguage, Money, placeLine, readMailbox, shortened, at, listOf, textOf } from '@dispatch/common'
 
 export type { Json, JsonObject, Mailbox, Place, DocumentHandle, TurnedAway } from '@dispatch/common'
-export type { CheckContext, Context, Keeping, State, TakeBack } from './host/call/context.ts'
+export type { CheckContext, Context, Keeping, State, TakeBack } from './host/manifest/context.ts'
 export type { Suggestion } from './host/manifest/suggestion.ts'
 export type { ServiceContracts } from './services/names.ts'
 export type { Accepted, Cancel, Dispatch, FetchDocument, Found, Idempotency, Lookup, Poll, ProviderDefinition, Reported, ServiceDefinition,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { createNetwork } from '../../core/packages/vendor-io/http/network.ts'
+import { createNetwork } from '../../core/packages/vendor-io/network.ts'
 import { type NoticeMail, takeWithin } from '../../core/store/tenants/notices.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { type Login, startService } from '../support/service.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
+import { readEvent, statusOf } from '../../core/host/call/read-event.ts'
 import { checkSettings } from '../../core/host/settings/settings.ts'
-import { readEvent, statusOf } from '../../core/host/webhook/read.ts'
 import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
 import type { EsignDispatch } from '../../core/services/esign/index.ts'
 import { invoice } from '../fixtures/providers/call.ts'

@@ -33,8 +33,8 @@ const kept = {
   'core/packages/documents/threads/pool.ts': 'import Piscina from \'piscina\'',
   'core/packages/documents/test/pdf.test.ts': 'import \'../../../access/tokens.ts\'',
   'core/access/tokens.ts': 'import { jwtVerify } from \'jose\'',
-  'core/host/http/transport.ts': 'import { request } from \'undici\'',
-  'core/host/smtp/mailer.ts': 'import { createTransport } from \'nodemailer\'',
+  'core/packages/vendor-io/http/transport.ts': 'import { request } from \'undici\'',
+  'core/packages/vendor-io/smtp/mailer.ts': 'import { createTransport } from \'nodemailer\'',
   'plugins/app.ts':
     'import fastify from \'fastify\'\nimport swagger from \'@fastify/swagger\'\nimport { x } from \'@dispatch/core\'\nimport ' +
     '\'./container.ts\'',
@@ -288,13 +288,13 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
     'undici has one home',
     'core/host/a.ts',
     'import { fetch } from \'undici\'',
-    'core/host/a.ts:1 imports undici: undici belongs to core/host/http/transport.ts'
+    'core/host/a.ts:1 imports undici: undici belongs to core/packages/vendor-io/http/transport.ts'
   ],
   [
     'nodemailer has one home',
-    'core/host/http/transport.ts',
+    'core/packages/vendor-io/http/transport.ts',
     'import \'nodemailer\'',
-    'core/host/http/transport.ts:1 imports nodemailer: nodemailer belongs to core/host/smtp/mailer.ts'
+    'core/packages/vendor-io/http/transport.ts:1 imports nodemailer: nodemailer belongs to core/packages/vendor-io/smtp/mailer.ts'
   ],
   [
     'jose stays in access and host',

@@ -3,11 +3,11 @@ import { type CompanyDisk, type Connection, createDocuments, createFiles, create
   type Log, type Network, type Notebook, type OwnDocuments, type ReadDocument, type Redactor } from '@dispatch/vendor-io'
 import { type CallProgress, failureError, type LeaseCheck } from '@dispatch/vendor-io/outcome'
 import type { ServiceName } from '../../services/names.ts'
+import { runAsHost } from '../contain/stray-errors.ts'
 import { allowedHosts } from '../manifest/allowed-hosts.ts'
+import type { Context } from '../manifest/context.ts'
 import { provesRefusal } from '../manifest/errors.ts'
 import type { Manifest } from '../manifest/manifest.ts'
-import type { Context } from './context.ts'
-import { runAsHost } from './stray-errors.ts'
 
 /**
  * What the caller of a verb provides. `account` names the configuration: access tokens and connections are kept for this configuration

@@ -1,8 +1,8 @@
 import type { DeliveryService } from '../../contract/delivery.ts'
+import { copyJson } from '../contain/plain-json.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { Reported } from '../manifest/definition.ts'
 import { type CallContext, type FailedCall, invoke, unusable } from './invoke.ts'
-import { copyJson } from './plain-json.ts'
 import { readReported } from './reported.ts'
 
 /** `cancelled`: the verb returned. Its status says whether the vendor has taken the dispatch back. */

@@ -6,9 +6,9 @@ import { type Readable, Readable as Stream } from 'node:stream'
 import type { DryRunView } from '../../contract/response.ts'
 import type { ServiceName } from '../../services/names.ts'
 import type { InstalledProvider } from '../load/load.ts'
+import type { State } from '../manifest/context.ts'
 import { splitSecrets } from '../settings/settings.ts'
 import type { CallApis } from './call-resources.ts'
-import type { State } from './context.ts'
 import { type CallContext, type FailedCall, invokeFunction, type Returned } from './invoke.ts'
 
 type Shown = DryRunView['requests'][number]

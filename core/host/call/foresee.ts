@@ -3,11 +3,11 @@ import { nothingToHide, type OfConfiguration, redactError, type Redactor } from 
 import { failureOf } from '@dispatch/vendor-io/outcome'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ServiceName } from '../../services/names.ts'
+import { runAs } from '../contain/stray-errors.ts'
+import { LoadTimeout } from '../load/load-error.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import { breaches } from '../manifest/limits.ts'
 import type { AnyProviderCheck, Known, Objection } from '../manifest/provider-check.ts'
-import { LoadTimeout } from './load-error.ts'
-import { runAs } from './stray-errors.ts'
 
 /**
  * Problems that are known before anything is made: from the provider's limits and from its check. Paths are those of the declarations. The

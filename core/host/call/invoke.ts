@@ -5,16 +5,16 @@ import { type CallProgress, createProgress, type Failure, failureOf, providerErr
   type ProviderErrorWord } from '@dispatch/vendor-io/outcome'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ServiceName } from '../../services/names.ts'
+import { AdapterEnded } from '../contain/adapter-ended.ts'
+import { printable } from '../contain/plain-json.ts'
+import { runAs } from '../contain/stray-errors.ts'
 import type { InstalledProvider } from '../load/load.ts'
+import type { Context, TakeBack } from '../manifest/context.ts'
 import { sandboxFaults } from '../manifest/sandbox.ts'
 import type { Verb, VerbName } from '../manifest/verbs.ts'
 import { splitSecrets } from '../settings/settings.ts'
-import { AdapterEnded } from './adapter-ended.ts'
 import { type CallApis, type CallResources, createCallApis, type VerbCall } from './call-resources.ts'
-import type { Context, TakeBack } from './context.ts'
-import { printable } from './plain-json.ts'
 import { stateOf } from './state.ts'
-import { runAs } from './stray-errors.ts'
 
 /**
  * What the caller provides. `noted` is told at the end what was asked of the vendor. The provider gets copies, and a log that hides the

@@ -3,8 +3,8 @@ import { Type } from 'typebox'
 import { hasRecipients } from '../../contract/delivery.ts'
 import { recipientLists } from '../../contract/recipients.ts'
 import type { ServiceName } from '../../services/names.ts'
+import { copyJson } from '../contain/plain-json.ts'
 import type { Accepted } from '../manifest/definition.ts'
-import { copyJson } from './plain-json.ts'
 
 const answer = {
   id: Type.String({ minLength: 1, maxLength: 500 }),

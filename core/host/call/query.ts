@@ -1,10 +1,10 @@
 import type { Fit, Problem } from '@dispatch/common'
 import type { Redactor } from '@dispatch/vendor-io'
 import type { ServiceName } from '../../services/names.ts'
+import { copyJson } from '../contain/plain-json.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { VerbName } from '../manifest/verbs.ts'
 import { type CallContext, type CallLimits, invoke } from './invoke.ts'
-import { copyJson } from './plain-json.ts'
 
 /** A provider's answer to a query, or why there is none. */
 export type QueryResult<Value> = { ok: true, value: Value } | { ok: false, why: string }

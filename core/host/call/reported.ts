@@ -1,8 +1,8 @@
 import { compile, type Fit } from '@dispatch/common'
 import type { Redactor } from '@dispatch/vendor-io'
 import { Type } from 'typebox'
+import { withPlainReason } from '../contain/reason.ts'
 import type { Reported } from '../manifest/definition.ts'
-import { withPlainReason } from './reason.ts'
 
 const fitReported = compile(Type.Unsafe<Reported>(Type.Object({ status: Type.String({ minLength: 1, maxLength: 200 }) })))
 

@@ -1,7 +1,7 @@
 import type { Log } from '@dispatch/vendor-io'
 import { type CallProgress, providerErrorOf, RequestFailure } from '@dispatch/vendor-io/outcome'
-import type { Keeping, State } from './context.ts'
-import { runAsHost } from './stray-errors.ts'
+import { runAsHost } from '../contain/stray-errors.ts'
+import type { Keeping, State } from '../manifest/context.ts'
 
 /** What is to be kept goes beyond what the configuration may keep. */
 export class StateFull extends Error {

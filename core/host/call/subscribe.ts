@@ -1,11 +1,11 @@
 import { compile, type Fit, type JsonObject } from '@dispatch/common'
 import { Type } from 'typebox'
 import type { DeliveryService } from '../../contract/delivery.ts'
+import { copyJson } from '../contain/plain-json.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { Subscription } from '../manifest/definition.ts'
 import { secretNames, type SettingsSchema } from '../settings/settings-schema.ts'
 import { type CallContext, type CallLimits, type FailedCall, invoke, unusable } from './invoke.ts'
-import { copyJson } from './plain-json.ts'
 
 export type SubscribeResult = { outcome: 'subscribed', subscription: Subscription } | FailedCall
 

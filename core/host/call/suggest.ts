@@ -1,11 +1,11 @@
 import { compile, pointer, type Problem } from '@dispatch/common'
 import { Type } from 'typebox'
+import { copyJson } from '../contain/plain-json.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import { Suggestion } from '../manifest/suggestion.ts'
 import { checkSettings } from '../settings/settings.ts'
 import type { CheckResult } from './check.ts'
 import { type CallContext, type CallLimits, type FailedCall, invokeFunction } from './invoke.ts'
-import { copyJson } from './plain-json.ts'
 import { readingOnly } from './reading-only.ts'
 
 /** The vendor has more than a form can show: those that come first are shown. */

@@ -1,6 +1,6 @@
 import { errorMessageOf } from '@dispatch/common'
-import { LoadTimeout, ProviderLoadError, refusedAsSlow } from '../call/load-error.ts'
 import { folderDigest, providerFolders, realFolder } from './folder.ts'
+import { LoadTimeout, ProviderLoadError, refusedAsSlow } from './load-error.ts'
 import type { InstalledProvider, loadProvider } from './load.ts'
 import { readPackage } from './package.ts'
 import { isSamePublisher, type Pin, type Pins, publisherInWords } from './pins.ts'

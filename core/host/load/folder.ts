@@ -3,7 +3,7 @@ import { isInFolder } from '@dispatch/vendor-io'
 import { createHash } from 'node:crypto'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { ProviderLoadError } from '../call/load-error.ts'
+import { ProviderLoadError } from './load-error.ts'
 
 /**
  * The subfolders of a directory that have a package.json, by name. A link must stay inside the directory. Rejects when the directory cannot

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import semver from 'semver'
 import { type Static, Type } from 'typebox'
 import core from '../../package.json' with { type: 'json' }
-import { ProviderLoadError } from '../call/load-error.ts'
+import { ProviderLoadError } from './load-error.ts'
 import type { Publisher } from './pins.ts'
 
 /** The version of what providers import. */

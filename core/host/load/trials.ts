@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import core from '../../package.json' with { type: 'json' }
-import { LoadTimeout, refusedAsSlow } from '../call/load-error.ts'
+import { LoadTimeout, refusedAsSlow } from './load-error.ts'
 import { placeIn } from './place.ts'
 
 /** A folder (a real path) that is to be tried, its entry, and its digest. */

@@ -1,6 +1,6 @@
 import { type AllowedHosts, chosenHosts } from '@dispatch/vendor-io'
+import { hostsOf, isForNaming, namedHosts, settingsInHosts } from '../settings/hosts.ts'
 import { destinationNames } from '../settings/settings-schema.ts'
-import { hostsOf, isForNaming, namedHosts, settingsInHosts } from './hosts.ts'
 import type { Manifest } from './manifest.ts'
 
 /**

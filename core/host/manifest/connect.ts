@@ -3,9 +3,9 @@ import { type Facts, isDeclared, type OAuthClient } from '@dispatch/vendor-io'
 import { RequestFailure } from '@dispatch/vendor-io/outcome'
 import { hash } from 'node:crypto'
 import { Type } from 'typebox'
+import { hostsOf } from '../settings/hosts.ts'
 import { destinationNames, type SettingsSchema } from '../settings/settings-schema.ts'
 import { type Fact, factFaults, FactsSchema } from './facts.ts'
-import { hostsOf } from './hosts.ts'
 
 /** The addresses of a vendor at which an account is connected. `refreshUrl`: where it is not the `tokenUrl`. */
 type Addresses = {

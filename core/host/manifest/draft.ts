@@ -1,6 +1,6 @@
 import type { Http } from '@dispatch/vendor-io'
 import { failureOf, refused } from '@dispatch/vendor-io/outcome'
-import type { Context } from '../call/context.ts'
+import type { Context } from './context.ts'
 import type { Accepted, Dispatch, Found, Lookup } from './definition.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import type { DeliveryService } from '../../contract/delivery.ts'
 import type { ServiceName } from '../../services/names.ts'
-import type { Context } from '../call/context.ts'
+import type { Context } from './context.ts'
 
 /** The functions of a provider for a service. */
 export const verbNames = ['dispatch', 'lookup', 'status', 'document', 'cancel', 'subscribe', 'unsubscribe'] as const

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import { isDeclared } from '@dispatch/vendor-io'
-import { hostsOf } from '../manifest/hosts.ts'
+import { hostsOf } from '../settings/hosts.ts'
 
 /**
  * A URL that an event names, if it is one that may be read: over https, at its usual port, without credentials, at a declared host.

@@ -1,6 +1,6 @@
 import type { Problem } from '@dispatch/common'
 import { Type } from 'typebox'
-import { hostProblems, hostSettingProblems } from '../manifest/hosts.ts'
+import { hostProblems, hostSettingProblems } from '../settings/hosts.ts'
 import type { SettingsSchema } from '../settings/settings-schema.ts'
 import type { EventRequest } from './event-request.ts'
 import { PlaceSchema, Pointer } from './language-schema.ts'

@@ -1,5 +1,5 @@
 import type { Problem } from '@dispatch/common'
-import { hostProblems, hostSettingProblems } from '../manifest/hosts.ts'
+import { hostProblems, hostSettingProblems } from '../settings/hosts.ts'
 import { secretNames, type SettingsSchema } from '../settings/settings-schema.ts'
 import type { BodyForm } from './body.ts'
 import { coversBody, type Part, partsOf, signedParts, type Spelled, spelled, type Verifier } from './language.ts'

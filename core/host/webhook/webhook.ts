@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { AnyJsonObject } from '../../contract/common.ts'
 import { type DeliveryMark, deliveryMarksOf, type DeliveryService, deliveryServices, type DeliveryStatus,
   deliveryStatusesOf } from '../../contract/delivery.ts'
-import { byService } from '../manifest/by-service.ts'
+import { byService } from '../settings/by-service.ts'
 import type { SettingsSchema } from '../settings/settings-schema.ts'
 import { type BodyForm, bodyForms } from './body.ts'
 import { type Handshake, handshakeProblems, HandshakesSchema } from './handshake.ts'

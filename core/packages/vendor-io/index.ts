@@ -5,15 +5,16 @@
 // HTTPS: one call's `http`, what it may reach, how it signs in.
 export { aroundHttp, askOf, httpOf, type FitToReply } from './http/ask.ts'
 export { basicHeader } from './http/basic-auth.ts'
-export type { ReadDocument } from './http/body.ts'
+export type { ReadDocument } from './documents/own-documents.ts'
 export type { Http, HttpCall, HttpVerb } from './http/call.ts'
 export { createHttp, type HttpOptions, type KeepDocument } from './http/client.ts'
 export type { Connection, Facts, Tokens } from './http/connection.ts'
-export { credentialsOf, isCredentialField, type Credential } from './http/credentials.ts'
+export { credentialsOf, type Credential } from './http/credentials.ts'
+export { isCredentialField } from './notes/credential-fields.ts'
 export { formPairs } from './http/form.ts'
 export { isNetwork, type Guard } from './http/guard.ts'
 export { signJwt, type Jwt } from './http/jwt.ts'
-export { createNetwork, type Network, type NetworkOptions } from './http/network.ts'
+export { createNetwork, type Network, type NetworkOptions } from './network.ts'
 export { createAccessTokenCache, tokenRequest, usableFor, type AccessTokenCache, type OAuth2 } from './http/oauth.ts'
 export type { OAuth1 } from './http/oauth1.ts'
 export { addressProblems } from './http/public-address.ts'
@@ -34,11 +35,11 @@ export type { Smtp, SmtpMessage, SmtpReceipt, SmtpTransport } from './smtp/messa
 export { createSmtp } from './smtp/smtp.ts'
 
 // Documents of a call, and files on the operator's disk.
-export { createDocuments, type Digest, type Documents } from './files/call-documents.ts'
-export { createDocumentSpool, type DocumentSpool } from './files/document-spool.ts'
+export { createDocuments, type Digest, type Documents } from './call-documents.ts'
+export { createDocumentSpool, type DocumentSpool } from './documents/document-spool.ts'
 export { createFiles, type CompanyDisk, type Files } from './files/files.ts'
 export { isInFolder } from './files/folder.ts'
-export { createOwnDocuments, type OwnDocuments } from './files/own-documents.ts'
+export { createOwnDocuments, type OwnDocuments } from './documents/own-documents.ts'
 
 // What is noted of a call, without its secrets.
 export { createNotebook, maskedHeader, type EndedCall, type Exchange, type Notebook } from './notes/exchanges.ts'

@@ -3,7 +3,7 @@ import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendere
 import { hash } from 'node:crypto'
 import { secretMark } from '../../access/mailed-secrets.ts'
 import { refusal } from '../../contract/errors.ts'
-import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
+import { capabilitiesOf } from '../../host/load/capabilities.ts'
 import type { Content, ContentKind, InlinePicture, StepContent } from '../../services/content.ts'
 import { attaches, type EmailFields } from '../../services/email/index.ts'
 import { recipientsOf } from '../../services/email/recipients.ts'

@@ -1,7 +1,7 @@
 import { type Problem, withTimeLimit } from '@dispatch/common'
 import { areShort, areSimple, RenderError, simplePages, simpleSize } from '@dispatch/documents'
 import { refusal } from '../../contract/errors.ts'
-import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
+import { capabilitiesOf } from '../../host/load/capabilities.ts'
 import { madeAs, services, takesDocument } from '../../services/index.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'

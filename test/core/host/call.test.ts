@@ -4,10 +4,10 @@ import { get } from 'node:http'
 import { connect } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import type { Context } from '../../../core/host/call/context.ts'
 import { type CallContext, callDispatch, type CallLimits, type Outcome } from '../../../core/host/call/dispatch.ts'
 import { StateFull } from '../../../core/host/call/state.ts'
 import type { InstalledProvider } from '../../../core/host/load/load.ts'
+import type { Context } from '../../../core/host/manifest/context.ts'
 import type { ServiceDefinition } from '../../../core/host/manifest/definition.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
@@ -102,7 +102,7 @@ for (const [name, thrown, outcome] of reports) {
 }
 
 await t.test('a report from the provider\'s own copy of the SDK is understood', async (t) => {
-  const copyUrl = `${import.meta.resolve('../../../core/host/call/failure.ts')}?copy`
+  const copyUrl = `${import.meta.resolve('../../../core/packages/vendor-io/outcome/failure.ts')}?copy`
   const copy = await import(copyUrl) as typeof import('../../../core/packages/vendor-io/outcome/failure.ts')
   t.not(copy.refused, refused)
   has(t, await run(fail(copy.refused(20003, 'Authenticate'))), { error: { word: 'authentication_error' } })

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../../core/packages/conformance/vendor/vendor.ts'
 import { postToTenant } from '../../../core/packages/vendor-io/http/callback.ts'
-import { createNetwork } from '../../../core/packages/vendor-io/http/network.ts'
+import { createNetwork } from '../../../core/packages/vendor-io/network.ts'
 import { has } from '../../support/matching.ts'
 
 const receiver = await createVendor()

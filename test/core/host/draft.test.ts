@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { TakeBack } from '../../../core/host/call/context.ts'
+import type { TakeBack } from '../../../core/host/manifest/context.ts'
 import type { Found } from '../../../core/host/manifest/definition.ts'
 import { draftFirst } from '../../../core/host/manifest/draft.ts'
 import { failureError, failureOf } from '../../../core/packages/vendor-io/outcome/failure.ts'

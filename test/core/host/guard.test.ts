@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { canonicalHost, createGuard, ForbiddenAddress, type Guard, isNetwork,
-  loopback } from '../../../core/packages/vendor-io/http/guard.ts'
+import { canonicalHost, createGuard, type Guard, isNetwork, loopback } from '../../../core/packages/vendor-io/http/guard.ts'
+import { ForbiddenAddress } from '../../../core/packages/vendor-io/outcome/forbidden-address.ts'
 import { has } from '../../support/matching.ts'
 
 const refusedAddresses: [kind: string, ...addresses: string[]][] = [

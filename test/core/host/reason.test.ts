@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { plainReason, withPlainReason } from '../../../core/host/call/reason.ts'
+import { plainReason, withPlainReason } from '../../../core/host/contain/reason.ts'
 
 void t.test('a reason is one line, without what cannot be seen', (t) => {
   for (const [text, plain] of [

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import type { Context } from '../../../core/host/call/context.ts'
 import { callDispatch, type Outcome } from '../../../core/host/call/dispatch.ts'
+import type { Context } from '../../../core/host/manifest/context.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { outcomeUnknown, refused, Type, unavailable } from '../../../core/provider.ts'
 import { callContext, installedProvider, invoice, memoryLog, outside } from '../../fixtures/providers/call.ts'

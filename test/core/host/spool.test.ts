@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { createDocumentSpool } from '../../../core/packages/vendor-io/files/document-spool.ts'
+import { createDocumentSpool } from '../../../core/packages/vendor-io/documents/document-spool.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 
 const about = { filename: 'signed.pdf', contentType: 'application/pdf' }

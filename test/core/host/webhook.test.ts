@@ -3,9 +3,9 @@
  * mistakes, made in plain JavaScript, are refused when the provider is loaded.
  */
 import t from 'tap'
+import { readEvent } from '../../../core/host/call/read-event.ts'
 import { loadProvider } from '../../../core/host/load/load.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
-import { readEvent } from '../../../core/host/webhook/read.ts'
 import { type Accepted, defineProvider, Secret, Type } from '../../../core/provider.ts'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
 import { has } from '../../support/matching.ts'

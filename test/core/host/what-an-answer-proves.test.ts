@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Context } from '../../../core/host/call/context.ts'
 import { callDispatch, type Outcome } from '../../../core/host/call/dispatch.ts'
+import type { Context } from '../../../core/host/manifest/context.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'

@@ -7,7 +7,7 @@ import { vendorOf } from '../../../../test/support/vendor.ts'
 import { type CallContext, callDispatch, type CallLimits, type Outcome } from '../../../host/call/dispatch.ts'
 import type { InstalledProvider } from '../../../host/load/load.ts'
 import type { Vendor } from '../../conformance/vendor/vendor.ts'
-import { createDocumentSpool } from '../../vendor-io/files/document-spool.ts'
+import { createDocumentSpool } from '../../vendor-io/documents/document-spool.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../provider.ts'
 
 /** An adapter in a process of its own, before a vendor. */

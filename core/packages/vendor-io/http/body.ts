@@ -1,12 +1,12 @@
 import type { DocumentHandle } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { OwnDocuments } from '../files/own-documents.ts'
+import type { OwnDocuments, ReadDocument } from '../documents/own-documents.ts'
+import { jsonPieces, lengthOf, measure, type Piece, readPieces } from '../documents/pieces.ts'
 import { type LeaseCheck, piecesUnderLease } from '../outcome/lease-check.ts'
 import { RequestFailure } from '../outcome/request-outcome.ts'
 import { type ArrayFormat, type FormContents, formPieces } from './form.ts'
 import { encodeMultipart, type Multipart, type MultipartParts } from './multipart.ts'
-import { jsonPieces, lengthOf, measure, type Piece, readPieces } from './pieces.ts'
 import { type XmlFields, xmlText } from './xml.ts'
 
 /** Bytes of a document, from the one with the number `from` to the one before `to`. */
@@ -40,9 +40,6 @@ export type Body = {
   headers?: Readonly<Record<string, string>>
   open: () => Buffer | Readable | undefined
 }
-
-/** Opens the bytes of a document. */
-export type ReadDocument = (document: DocumentHandle) => Promise<Readable>
 
 /** The documents of the call, and how they are opened. */
 export type BodyDocuments = { read: ReadDocument, own: OwnDocuments }

@@ -1,4 +1,5 @@
 import { isRecord } from '@dispatch/common'
+import { isCredentialField } from '../notes/credential-fields.ts'
 import type { HttpCall } from './call.ts'
 import { formPairs } from './form.ts'
 import type { OAuth2 } from './oauth.ts'
@@ -9,16 +10,6 @@ import type { SessionSignIn } from './session.ts'
  * nothing.
  */
 export type Credential = { sent: string, value: string }
-
-/** A field whose value is a credential, in a header, a query or a body. Tokens of a page or for idempotency have other names. */
-const credentialField =
-  /(^|[-_])((set[-_])?cookie|authorization|token|api[-_]?key|(access|auth|id|refresh|security|session)[-_]?token|(client[-_]?)?secret|password|signature)$/i
-const otherField = /idempot|client[-_]?token|page[-_]?token/i
-
-/** Whether a field of this name holds a credential. */
-export function isCredentialField (name: string): boolean {
-  return credentialField.test(name) && !otherField.test(name)
-}
 
 /** The credentials that a provider gives with a request: its sign-in, and those in headers and in the query of its own. */
 export function credentialsOf ({ headers = {}, query = {}, ...call }: HttpCall): Credential[] {

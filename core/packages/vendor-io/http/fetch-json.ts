@@ -1,6 +1,6 @@
 import { withDeadline } from '@dispatch/common'
-import type { Network } from './network.ts'
 import { readErrorReply, readReply } from './reply.ts'
+import type { HttpTransport } from './transport.ts'
 
 /** Fetches JSON, or a text, over HTTPS. It rejects for any answer but a readable 200. */
 export type FetchJson = (url: string) => Promise<unknown>
@@ -9,7 +9,7 @@ export type FetchJson = (url: string) => Promise<unknown>
 const answerWithin = 10_000
 
 /** Reads public JSON over HTTPS: no credentials, no redirects, an answer of limited size. */
-export function createFetchJson ({ transport: wire }: Pick<Network, 'transport'>): FetchJson {
+export function createFetchJson ({ transport: wire }: { transport: HttpTransport }): FetchJson {
   return async (address) => {
     const url = new URL(address)
     if (url.protocol !== 'https:') throw new TypeError(`"${url.host}" must be read over https.`)

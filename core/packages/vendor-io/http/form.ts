@@ -1,7 +1,7 @@
 import { type DocumentHandle, isRecord, type NoDocument } from '@dispatch/common'
 import { randomUUID } from 'node:crypto'
-import type { OwnDocuments } from '../files/own-documents.ts'
-import type { Piece } from './pieces.ts'
+import type { OwnDocuments } from '../documents/own-documents.ts'
+import type { Piece } from '../documents/pieces.ts'
 
 /** A value of a form or a query: `undefined` is left out, objects become bracketed keys. A document cannot stand there. */
 export type FormValue = string | number | boolean | undefined | readonly FormValue[] | ({ readonly [key: string]: FormValue } & NoDocument)

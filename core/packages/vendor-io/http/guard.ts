@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js'
 import { lookup as resolveName } from 'node:dns/promises'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { ForbiddenAddress } from '../outcome/forbidden-address.ts'
 
 /** Resolves a host name to all of its addresses, with the system's resolver. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
@@ -17,12 +18,6 @@ export type Guard = {
   lookup: LookupFunction
   /** Throws a {@link ForbiddenAddress} for a host that is a literal address and is not permitted. */
   check: (host: string) => void
-}
-
-/** The host is a literal address that is not public. */
-export class ForbiddenAddress extends Error {
-  override name = 'ForbiddenAddress'
-  readonly code = 'FORBIDDEN_ADDRESS'
 }
 
 /**

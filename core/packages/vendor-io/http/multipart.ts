@@ -1,7 +1,7 @@
 import type { DocumentHandle } from '@dispatch/common'
 import { randomUUID } from 'node:crypto'
-import type { OwnDocuments } from '../files/own-documents.ts'
-import { jsonPieces, lengthOf, type Piece } from './pieces.ts'
+import type { OwnDocuments } from '../documents/own-documents.ts'
+import { jsonPieces, lengthOf, type Piece } from '../documents/pieces.ts'
 
 /** One part of a multipart body. A document may be sent under another name or type than its own. */
 export type MultipartPart =

@@ -1,9 +1,8 @@
 import { withDeadline } from '@dispatch/common'
 import type { Configuration, CustomFetch } from 'openid-client'
 import { RequestFailure } from '../outcome/request-outcome.ts'
-import type { Network } from './network.ts'
 import { readReply } from './reply.ts'
-import type { TransportRequest } from './transport.ts'
+import type { HttpTransport, TransportRequest } from './transport.ts'
 
 /** A client that an OpenID provider has registered. */
 export type OpenIdClient = { issuer: string, clientId: string, clientSecret: string }
@@ -54,7 +53,7 @@ const library = (): Promise<typeof import('openid-client')> => import('openid-cl
 const subjectForm = /^[\x20-\x7e]{1,255}$/
 
 /** `plainHttp`: providers without TLS too, for development. */
-export function createOpenId ({ transport, plainHttp, now }: Pick<Network, 'transport'> & { plainHttp: boolean, now: () => Date }): OpenId {
+export function createOpenId ({ transport, plainHttp, now }: { transport: HttpTransport, plainHttp: boolean, now: () => Date }): OpenId {
   /** openid-client's `fetch`: no redirect is followed, an answer has a limited size. */
   const fetch: CustomFetch = (address, { method, headers, body }) => {
     const url = new URL(address)

@@ -1,5 +1,5 @@
 import { isRecord } from '@dispatch/common'
-import type { OwnDocuments } from '../files/own-documents.ts'
+import type { OwnDocuments } from '../documents/own-documents.ts'
 import { RequestFailure } from '../outcome/request-outcome.ts'
 import type { HttpCall } from './call.ts'
 

@@ -1,5 +1,6 @@
 import type { Problem } from '@dispatch/common'
-import { ForbiddenAddress, type Guard } from './guard.ts'
+import { ForbiddenAddress } from '../outcome/forbidden-address.ts'
+import type { Guard } from './guard.ts'
 import { chosenHosts } from './target.ts'
 
 /**

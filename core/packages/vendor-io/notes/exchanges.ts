@@ -1,4 +1,4 @@
-import { isCredentialField } from '../http/credentials.ts'
+import { isCredentialField } from './credential-fields.ts'
 import { marker, type Redactor } from './redact.ts'
 
 /** One request of a provider to its vendor, and the answer, as people may see them: without secrets, and long texts cut off. */

@@ -1,6 +1,6 @@
 import type { Json } from '@dispatch/common'
-import { ForbiddenAddress } from '../http/guard.ts'
 import { type Failure, failureError, type ProviderErrorWord } from './failure.ts'
+import { ForbiddenAddress } from './forbidden-address.ts'
 
 /**
  * What the end of a request says about it. `done`: accepted. `refused`: the vendor did nothing and said why. `not done`: certainly not

@@ -18,6 +18,9 @@ export type MailAccess = Omit<SmtpTransport, 'oauth2'> & { accessToken?: string 
 /** The mail sessions of this process, pooled by account and access. */
 export type Mailers = { get: (account: string, access: MailAccess, host: string) => Mailer, close: () => void }
 
+/** Mail sessions whose library is loaded by the first use. */
+export type LazyMailers = { get: (...of: Parameters<Mailers['get']>) => Promise<Mailer>, close: () => Promise<void> }
+
 /** A message; its streams are read once. The id must be unique. */
 export type Composed = SendMailOptions & { messageId: string }
 

@@ -1,7 +1,6 @@
 import { hasAsciiLocalPart, type TurnedAway } from '@dispatch/common'
-import type { ReadDocument } from '../http/body.ts'
+import type { ReadDocument } from '../documents/own-documents.ts'
 import { canonicalHost } from '../http/guard.ts'
-import type { Network } from '../http/network.ts'
 import { checkHost } from '../http/target.ts'
 import { tokensOf, type TokenSource } from '../http/tokens.ts'
 import type { Line, Notebook } from '../notes/exchanges.ts'
@@ -10,13 +9,13 @@ import type { LeaseCheck } from '../outcome/lease-check.ts'
 import { letOut, providerErrorOf, RequestFailure } from '../outcome/request-outcome.ts'
 import { letterOf } from './compose.ts'
 import { checkHeaders } from './headers.ts'
-import type { Mailer } from './mailer.ts'
+import type { LazyMailers, Mailer } from './mailer.ts'
 import type { Smtp, SmtpMessage, SmtpReceipt, SmtpTransport } from './message.ts'
 import { type SmtpError, smtpErrorMessage } from './outcome.ts'
 
 /** The options of one call's `smtp`. */
 export type SmtpOptions = TokenSource & {
-  mailers: Network['mailers']
+  mailers: LazyMailers
   documents: { read: ReadDocument }
   holds: LeaseCheck
   log: Log

@@ -5,7 +5,7 @@ import { contains, has, lacks, matches } from '../../../../../test/support/match
 import { type Answer, type Login, operator as outsider, startService } from '../../../../../test/support/service.ts'
 import { answer, mailServer } from '../../../../../test/support/smtp.ts'
 import { secretMark } from '../../../../access/mailed-secrets.ts'
-import { createNetwork } from '../../../vendor-io/http/network.ts'
+import { createNetwork } from '../../../vendor-io/network.ts'
 import { tablesIn as signOnTables } from '../../single-sign-on/store/tables.ts'
 import { links } from '../service/links.ts'
 

@@ -11,7 +11,7 @@ import { has, matches } from '../../../../../test/support/matching.ts'
 import { startNpmRegistry } from '../../../../../test/support/npm-registry.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, operator, startService } from '../../../../../test/support/service.ts'
-import { createNetwork } from '../../../vendor-io/http/network.ts'
+import { createNetwork } from '../../../vendor-io/network.ts'
 
 const registry = await startNpmRegistry(t)
 const root = await directory(t)

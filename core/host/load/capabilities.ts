@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import type { ServiceName } from '../../services/names.ts'
 import type { ProviderFacts } from '../../services/service.ts'
-import type { InstalledProvider } from '../load/load.ts'
+import type { InstalledProvider } from './load.ts'
 
 /** The capabilities that a service's rules see: those of the provider chosen for the service, if one was chosen. */
 export function capabilitiesOf (provider: InstalledProvider | undefined, service: ServiceName): ProviderFacts<JsonObject> | undefined {

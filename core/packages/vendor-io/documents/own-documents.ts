@@ -1,4 +1,8 @@
 import { type DocumentHandle, isRecord } from '@dispatch/common'
+import type { Readable } from 'node:stream'
+
+/** Opens the bytes of a document. */
+export type ReadDocument = (document: DocumentHandle) => Promise<Readable>
 
 /** The documents of one call: those of its request, and those that it fetched. A provider names them, and no others. */
 export type OwnDocuments = {

@@ -1,7 +1,7 @@
-import type { Mailer, Mailers, MailersOptions } from '../smtp/mailer.ts'
-import { createGuard, type Guard, loopback, type Resolve } from './guard.ts'
-import { type AccessTokenCache, createAccessTokenCache } from './oauth.ts'
-import type { HttpTransport, HttpTransportOptions, Route } from './transport.ts'
+import { createGuard, type Guard, loopback, type Resolve } from './http/guard.ts'
+import { type AccessTokenCache, createAccessTokenCache } from './http/oauth.ts'
+import type { HttpTransport, HttpTransportOptions, Route } from './http/transport.ts'
+import type { LazyMailers, Mailers, MailersOptions } from './smtp/mailer.ts'
 
 /**
  * `allow`: networks (CIDR) that tenants may reach in addition to the public addresses. `loopback` permits this machine's own addresses, for
@@ -23,7 +23,7 @@ export type Network = {
   guard: Guard
   transport: HttpTransport
   accessTokens: AccessTokenCache
-  mailers: { get: (...of: Parameters<Mailers['get']>) => Promise<Mailer>, close: () => Promise<void> }
+  mailers: LazyMailers
   close: () => Promise<void>
 }
 
@@ -52,7 +52,7 @@ export function createNetwork ({ allow = [], loopback: own = 'refused', ca, rout
 
 /** The HTTP client is loaded with the first request: not every process asks anybody, and its modules are many. */
 function httpTransport (options: HttpTransportOptions): HttpTransport {
-  const opened = openedOnce(async () => (await import('./transport.ts')).createHttpTransport(options))
+  const opened = openedOnce(async () => (await import('./http/transport.ts')).createHttpTransport(options))
   return {
     send: async (request) => (await opened.get()).send(request),
     close: opened.close
@@ -61,7 +61,7 @@ function httpTransport (options: HttpTransportOptions): HttpTransport {
 
 /** The mail client is loaded with the first mail. */
 function mailSessions (options: MailersOptions): Network['mailers'] {
-  const opened = openedOnce(async () => (await import('../smtp/mailer.ts')).createMailers(options))
+  const opened = openedOnce(async () => (await import('./smtp/mailer.ts')).createMailers(options))
   return {
     get: async (account, transport, host) => (await opened.get()).get(account, transport, host),
     close: opened.close

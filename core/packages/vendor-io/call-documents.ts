@@ -1,15 +1,14 @@
 import type { DocumentHandle } from '@dispatch/common'
 import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { ReadDocument } from '../http/body.ts'
-import { type Piece, readPieces } from '../http/pieces.ts'
-import { failureError } from '../outcome/failure.ts'
-import { type CallProgress, providerErrorOf, RequestFailure } from '../outcome/request-outcome.ts'
-import { type Letter, letterOf } from '../smtp/compose.ts'
-import { checkHeaders } from '../smtp/headers.ts'
-import type { SmtpMessage } from '../smtp/message.ts'
-import { type DocumentSpool, largestDocument } from './document-spool.ts'
-import type { OwnDocuments } from './own-documents.ts'
+import { type DocumentSpool, largestDocument } from './documents/document-spool.ts'
+import type { OwnDocuments, ReadDocument } from './documents/own-documents.ts'
+import { type Piece, readPieces } from './documents/pieces.ts'
+import { failureError } from './outcome/failure.ts'
+import { type CallProgress, providerErrorOf, RequestFailure } from './outcome/request-outcome.ts'
+import { type Letter, letterOf } from './smtp/compose.ts'
+import { checkHeaders } from './smtp/headers.ts'
+import type { SmtpMessage } from './smtp/message.ts'
 
 /** `of`: of the bytes of a document, unless told, or of their base64 as a text. */
 export type Digest = { algorithm: 'md5' | 'sha1' | 'sha256' | 'sha512', encoding?: 'hex' | 'base64', of?: 'bytes' | 'base64' }
@@ -101,7 +100,7 @@ export function createDocuments ({ documents, own, progress, ended }: Options): 
 
 /** A message as it is sent, the same each time that it is read. What writes it is loaded with the first one. */
 async function written ({ compose }: Letter): Promise<Readable> {
-  const { writeMessage } = await import('../smtp/mailer.ts')
+  const { writeMessage } = await import('./smtp/mailer.ts')
   return writeMessage(compose())
 }
 

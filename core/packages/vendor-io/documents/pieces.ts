@@ -1,7 +1,7 @@
 import type { DocumentHandle } from '@dispatch/common'
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { OwnDocuments } from '../files/own-documents.ts'
+import type { OwnDocuments } from './own-documents.ts'
 
 /**
  * A part of a body: bytes, or a document that is streamed as it is, in base64 (RFC 4648, 4), in base64 as a form writes it, or from one

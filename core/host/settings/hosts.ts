@@ -1,6 +1,6 @@
 import type { Problem } from '@dispatch/common'
 import { getPublicSuffix } from 'tldts'
-import { destinationNames, type SettingsSchema } from '../settings/settings-schema.ts'
+import { destinationNames, type SettingsSchema } from './settings-schema.ts'
 
 /**
  * The problems of a manifest's `hosts` beyond their shape: anybody can have a name directly below a public suffix such as `co.uk` or
