@@ -1,7 +1,7 @@
 import { createGuard, type Guard, loopback, type Resolve } from './http/guard.ts'
 import { type AccessTokenCache, createAccessTokenCache } from './http/oauth.ts'
 import type { HttpTransport, HttpTransportOptions, Route } from './http/transport.ts'
-import type { LazyMailers, Mailers, MailersOptions } from './smtp/mailer.ts'
+import type { LazyMailers, MailersOptions } from './smtp/mailer.ts'
 
 /**
  * `allow`: networks (CIDR) that tenants may reach in addition to the public addresses. `loopback` permits this machine's own addresses, for

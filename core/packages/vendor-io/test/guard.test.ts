@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { canonicalHost, createGuard, type Guard, isNetwork, loopback } from '../../../core/packages/vendor-io/http/guard.ts'
-import { ForbiddenAddress } from '../../../core/packages/vendor-io/outcome/forbidden-address.ts'
-import { has } from '../../support/matching.ts'
+import { has } from '../../../../test/support/matching.ts'
+import { canonicalHost, createGuard, type Guard, isNetwork, loopback } from '../http/guard.ts'
+import { ForbiddenAddress } from '../outcome/forbidden-address.ts'
 
 const refusedAddresses: [kind: string, ...addresses: string[]][] = [
   ['loopback', '127.0.0.1', '127.255.255.254', '::1'],

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { parseXml, type XmlFields, xmlText } from '../../../core/packages/vendor-io/http/xml.ts'
-import { failureOf } from '../../../core/packages/vendor-io/outcome/failure.ts'
-import { listOf, Type } from '../../../core/provider.ts'
-import { matches } from '../../support/matching.ts'
-import { httpOf, vendorOf } from '../../support/vendor.ts'
+import { matches } from '../../../../test/support/matching.ts'
+import { httpOf, vendorOf } from '../../../../test/support/vendor.ts'
+import { listOf, Type } from '../../../provider.ts'
+import { parseXml, type XmlFields, xmlText } from '../http/xml.ts'
+import { failureOf } from '../outcome/failure.ts'
 
 const { vendor, network } = await vendorOf(t)
 const url = 'https://api.acme.test/v1/letters'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createRedactor } from '../../../core/packages/vendor-io/notes/redact.ts'
-import { contains } from '../../support/matching.ts'
+import { contains } from '../../../../test/support/matching.ts'
+import { createRedactor } from '../notes/redact.ts'
 
 /** Long enough to count, and nothing of the mark that replaces it. */
 const secret = fc.string({ minLength: 4, maxLength: 40, unit: 'binary' }).filter((text) =>

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { createDocumentSpool } from '../../../core/packages/vendor-io/documents/document-spool.ts'
-import { directory } from '../../fixtures/providers/folders.ts'
+import { directory } from '../../../../test/fixtures/providers/folders.ts'
+import { createDocumentSpool } from '../documents/document-spool.ts'
 
 const about = { filename: 'signed.pdf', contentType: 'application/pdf' }
 

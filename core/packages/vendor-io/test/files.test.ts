@@ -4,11 +4,11 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { createFiles, type Files, type FilesOptions } from '../../../core/packages/vendor-io/files/files.ts'
-import { type Failure, failureOf } from '../../../core/packages/vendor-io/outcome/failure.ts'
-import { createProgress } from '../../../core/packages/vendor-io/outcome/request-outcome.ts'
-import { directory } from '../../fixtures/providers/folders.ts'
-import { has } from '../../support/matching.ts'
+import { directory } from '../../../../test/fixtures/providers/folders.ts'
+import { has } from '../../../../test/support/matching.ts'
+import { createFiles, type Files, type FilesOptions } from '../files/files.ts'
+import { type Failure, failureOf } from '../outcome/failure.ts'
+import { createProgress } from '../outcome/request-outcome.ts'
 
 const bytes = Buffer.from('%PDF-2.0')
 const pdf: DocumentHandle = {

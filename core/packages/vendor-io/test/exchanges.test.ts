@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createNotebook, type Exchange, type Line } from '../../../core/packages/vendor-io/notes/exchanges.ts'
-import { createRedactor } from '../../../core/packages/vendor-io/notes/redact.ts'
+import { createNotebook, type Exchange, type Line } from '../notes/exchanges.ts'
+import { createRedactor } from '../notes/redact.ts'
 
 function noted (line: Partial<Line>, secrets: readonly string[] = []): Exchange {
   const notebook = createNotebook()

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t from 'tap'
-import { createVendor, vendorNetwork } from '../../../core/packages/conformance/vendor/vendor.ts'
-import { postToTenant } from '../../../core/packages/vendor-io/http/callback.ts'
-import { createNetwork } from '../../../core/packages/vendor-io/network.ts'
-import { has } from '../../support/matching.ts'
+import { has } from '../../../../test/support/matching.ts'
+import { createVendor, vendorNetwork } from '../../conformance/vendor/vendor.ts'
+import { postToTenant } from '../http/callback.ts'
+import { createNetwork } from '../network.ts'
 
 const receiver = await createVendor()
 const network = vendorNetwork(receiver)
