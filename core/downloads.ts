@@ -1,3 +1,4 @@
+import type { Database } from '@dispatch/database'
 import type { FileStore } from '@dispatch/files'
 import type { Readable } from 'node:stream'
 import type { Actor } from './access/account.ts'
@@ -5,7 +6,6 @@ import type { DocumentLinks } from './access/document-links.ts'
 import { isUnbounded, maySee, sightOf } from './access/permissions.ts'
 import { DispatchError } from './contract/errors.ts'
 import { storedFile } from './pipeline/run/stored-document.ts'
-import type { Database } from './store/db/database.ts'
 import { type DocumentRow, findDispatch, findDocument, findLinkedDocument } from './store/dispatch/dispatch-views.ts'
 import { noteDamage } from './store/dispatch/documents.ts'
 

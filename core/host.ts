@@ -12,7 +12,8 @@ export { type ErrorPlace, failureOf, providerErrors, type ProviderErrorWord } fr
 export { problemsForeseen } from './host/call/foresee.ts'
 export { invoke, usualTimeLimit, type CallContext, type CallLimits, type FailedCall } from './host/call/invoke.ts'
 export { LoadTimeout } from './host/load/load-error.ts'
-export type { Log, Documents, Files, Http, HttpCall, Route, Smtp, SmtpTransport } from '@dispatch/vendor-io'
+export type { Log } from '@dispatch/common'
+export type { Documents, Files, Http, HttpCall, Route, Smtp, SmtpTransport } from '@dispatch/vendor-io'
 export { missCountsAfter } from './host/call/lookup.ts'
 export { copyJson } from './host/contain/plain-json.ts'
 export { mapTexts, basicHeader, aroundHttp, credentialsOf, isCredentialField, type Credential, parseXml, xmlText, type XmlFields,

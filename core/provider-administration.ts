@@ -1,7 +1,7 @@
+import type { Database } from '@dispatch/database'
 import { acceptPublisher } from './accounts/provider-publishers.ts'
 import type { Publisher } from './host/load/pins.ts'
-import type { Database } from './store/db/database.ts'
-import { type AuditAuthor, noteAudit } from './store/tenants/audit.ts'
+import { type AuditAuthor, noteAudit } from './store/audit/audit.ts'
 import type { ProcessState, ProviderSync } from './work/provider-sync.ts'
 
 /** What operators do about providers. */

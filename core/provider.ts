@@ -33,8 +33,9 @@ export type { Adjustment, Invoice, InvoiceLine } from './host/manifest/invoice.t
 export type { ExactLine } from './host/manifest/invoice-lines.ts'
 export type { Signing } from './services/esign/signing.ts'
 export type { ErrorPlace, ErrorReading, Failure, ProviderErrorWord, Refusal } from '@dispatch/vendor-io/outcome'
-export type { Digest, Documents, Files, Http, HttpCall, HttpVerb, Log, Jwt, OAuth1, OAuth2, SessionSignIn, SigV4, XmlValue, Smtp,
-  SmtpMessage, SmtpReceipt, SmtpTransport } from '@dispatch/vendor-io'
+export type { Log } from '@dispatch/common'
+export type { Digest, Documents, Files, Http, HttpCall, HttpVerb, Jwt, OAuth1, OAuth2, SessionSignIn, SigV4, XmlValue, Smtp, SmtpMessage,
+  SmtpReceipt, SmtpTransport } from '@dispatch/vendor-io'
 export type { BodyForm } from './host/webhook/body.ts'
 export type { Handshake } from './host/webhook/handshake.ts'
 export type { KeySet } from './host/webhook/keys.ts'

@@ -9,4 +9,4 @@ export { isSamePublisher, publisherInWords, type Publisher } from './host/load/p
 export { widthInWords } from './host/settings/hosts.ts'
 export { replaceSettings, type MigratedSettings } from './store/configuration/migrated-settings.ts'
 export { listProcesses, type ProviderProcess } from './store/vendor/provider-processes.ts'
-export { lockAdapter, type ProviderSource } from './store/vendor/provider-sources.ts'
+export { lockAdapter, type ProviderSource } from './store/configuration/provider-sources.ts'

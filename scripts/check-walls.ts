@@ -82,8 +82,8 @@ const homes: Record<string, RegExp> = {
   pdfkit: /^core\/packages\/documents\/render\/pdf\.ts$/,
   '@cantoo/pdf-lib': /^core\/packages\/documents\/render\/address-page\.ts$/,
   piscina: /^core\/packages\/documents\//,
-  kysely: /^core\/(store|packages\/features\/.+\/(store|migrations))\//,
-  pg: /^core\/(store|packages\/embedded-postgres)\//,
+  kysely: /^core\/(store|packages\/(database|features\/.+\/(store|migrations)))\//,
+  pg: /^core\/(store|packages\/(database|embedded-postgres))\//,
   'rate-limiter-flexible': /^core\/store\/tenants\/rate-limiter\.ts$/,
   esbuild: /^(core\/packages\/sandbox\/runtime|scripts\/provider\/(kit-)?bundle)\.ts$/,
   '@codemirror': /^plugins\/console\/browser\/script\/editor\//,
@@ -324,9 +324,33 @@ function foldersBroken (imports: Import[], page: Page, exported: Record<string, 
 
 /** A cycle from a folder back to itself along the permissions of the pages. */
 function foldersRound (pages: Page[]): string[] {
-  const allowed = new Map(
-    pages.flatMap(page => [...page.allowed]).map(([folder, to]) => [folder.replace(/^core\/packages\//, '@dispatch/'), to])
+  return roundTrips(
+    new Map(pages.flatMap(page => [...page.allowed]).map(([folder, to]) => [folder.replace(/^core\/packages\//, '@dispatch/'), to]))
   )
+}
+
+/** Parts whose own folders still know each other in circles. None is added. */
+const tangled =
+  /^(core\/packages\/(conformance|documents|einvoice|features\/(marketplace|passkeys))|core\/(pipeline|work)|plugins\/console)\//
+
+/** A folder inside of a part of the tree; undefined for the files above such folders, which put them together. */
+function subfolderOf (path: string): string | undefined {
+  return /^(core\/packages\/features\/[^/]+|core\/packages\/[^/]+|(?:core|plugins)\/[^/]+)\/[^/]+(?=\/)/.exec(path)?.[0]
+}
+
+/** Cycles between the folders inside of one part. */
+function subfoldersRound (imports: Import[]): string[] {
+  const next = new Map<string, Set<string>>()
+  for (const { file, target } of imports.filter(({ file }) => !tangled.test(file))) {
+    const [from, to] = [subfolderOf(file), subfolderOf(target)]
+    if (from === undefined || to === undefined || from === to || dirname(from) !== dirname(to)) continue
+    next.set(from, (next.get(from) ?? new Set()).add(to))
+  }
+  return roundTrips(next)
+}
+
+/** Ways from a folder back to itself. */
+function roundTrips (allowed: Map<string, Set<string>>): string[] {
   const done = new Set<string>()
   const visit = (folder: string, path: string[]): string[] => {
     if (path.includes(folder)) return [`folders in a circle: ${[...path.slice(path.indexOf(folder)), folder].join(' → ')}`]
@@ -365,6 +389,7 @@ export function checkWalls (root: string): { files: number, faults: string[] } {
       ...breaches.map(([{ file, line, name }, rule]) => `${file}:${line} imports ${name}: ${rule}`),
       ...pages.flatMap(page => foldersBroken(imports, page, exported)),
       ...foldersRound(pages),
+      ...subfoldersRound(imports),
       ...files.flatMap(file => parsedAgain(root, file)),
       ...files.flatMap(file => servicesNamed(root, file, services)),
       ...files.flatMap(file => formatsNamed(root, file, formats)),

@@ -27,7 +27,7 @@ export const longTier: Readonly<Record<string, { why: string, of: readonly strin
   'core/packages/features/templates/test/hostile.test.ts': { why: 'templates run into their limits of time and memory', of: ['templates'] },
   'core/packages/embedded-postgres/test/embedded.test.ts': { why: 'servers are installed, killed and started again', of: ['embedded'] },
   'test/core/store/advisory-lock.test.ts': { why: 'processes prepare one database at once, again and again', of: ['db'] },
-  'test/core/store/database.test.ts': { why: 'statements and locks run into their limits', of: ['db'] },
+  'core/packages/database/test/database.test.ts': { why: 'statements and locks run into their limits', of: ['db'] },
   'test/core/work/away.test.ts': { why: 'the database goes away and comes back', of: ['db', 'work'] },
   'test/core/work/flood.test.ts': { why: 'two thousand events at once', of: ['work'] },
   'test/core/work/outcomes.test.ts': { why: 'leases are lost, and the database is away', of: ['work', 'pipeline'] },

@@ -1,7 +1,7 @@
+import type { Database } from '@dispatch/database'
 import type { Actor } from '../access/account.ts'
 import type { AuditView } from '../contract/accounts.ts'
-import type { Database } from '../store/db/database.ts'
-import { type AuditFilter, type AuditRow, listAudit } from '../store/tenants/audit.ts'
+import { type AuditFilter, type AuditRow, listAudit } from '../store/audit/audit.ts'
 
 /**
  * A page of the audit log of a company, the newest entry first: the actor's own company by default, any company for operators. Undefined

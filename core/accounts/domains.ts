@@ -1,8 +1,8 @@
+import type { Database } from '@dispatch/database'
 import { domainToASCII } from 'node:url'
 import type { CompanyDomains } from '../contract/domains.ts'
 import { DispatchError } from '../contract/errors.ts'
-import type { Database } from '../store/db/database.ts'
-import type { AuditAuthor } from '../store/tenants/audit.ts'
+import type { AuditAuthor } from '../store/audit/audit.ts'
 import { domainHolder, readDomains, storeDomains } from '../store/tenants/domains.ts'
 
 /** The domain of an e-mail address, as it is in the DNS. */

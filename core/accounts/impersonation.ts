@@ -1,6 +1,6 @@
+import type { Database } from '@dispatch/database'
 import type { Authentication, Session } from '../access/authentication.ts'
-import type { Database } from '../store/db/database.ts'
-import { noteAudit } from '../store/tenants/audit.ts'
+import { noteAudit } from '../store/audit/audit.ts'
 import type { Requester } from './users.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { MailLanguage } from '../contract/link-mail.ts'
-import type { ToldAction } from '../store/tenants/notices.ts'
+import type { ToldAction } from '../store/audit/notices.ts'
 
 /** What people read of a change of which they are told. */
 export const noticeWords = {

@@ -1,9 +1,9 @@
-import type { Log } from '@dispatch/vendor-io'
+import type { Log } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import type { Actor } from '../access/account.ts'
 import type { NoticeView } from '../contract/notices.ts'
-import type { Database } from '../store/db/database.ts'
+import { isRecorded, listNotices, noteRecorded, type NoticeMail, type NoticeRow, takeNotices } from '../store/audit/notices.ts'
 import { findCompany } from '../store/tenants/companies.ts'
-import { isRecorded, listNotices, noteRecorded, type NoticeMail, type NoticeRow, takeNotices } from '../store/tenants/notices.ts'
 import type { LinkMail, NoticedChange } from './link-mail.ts'
 
 /**

@@ -1,7 +1,7 @@
+import type { Database } from '@dispatch/database'
 import { DispatchError } from '../contract/errors.ts'
 import type { Publisher } from '../host/load/pins.ts'
-import type { Database } from '../store/db/database.ts'
-import type { AuditStamp } from '../store/tenants/audit.ts'
+import type { AuditStamp } from '../store/audit/audit.ts'
 import { changePublisher } from '../store/vendor/provider-pins.ts'
 import { platform } from './companies.ts'
 

@@ -1,7 +1,7 @@
+import { type Database, timeOf } from '@dispatch/database'
 import type { LogCountView, RequestView } from '../contract/requests.ts'
-import type { Database } from '../store/db/database.ts'
 import { listLogCounts } from '../store/tenants/log-counts.ts'
-import { listRequests, type RequestFilter, type RequestRow, timeOf } from '../store/tenants/request-log.ts'
+import { listRequests, type RequestFilter, type RequestRow } from '../store/tenants/request-log.ts'
 
 /** A page of the requests of a company, the newest first. */
 export async function readRequestLog (

@@ -1,3 +1,4 @@
+import type { Freshness } from '@dispatch/database'
 import type { Account, Actor } from '../access/account.ts'
 import { digestOf } from '../access/api-key.ts'
 import { personOf } from '../access/authentication.ts'
@@ -9,7 +10,6 @@ import type { UnknownSecrets } from '../access/unknown-secrets.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { ProofBody } from '../contract/second-factor.ts'
 import type { SessionView } from '../contract/sessions.ts'
-import type { Freshness } from '../store/db/freshness.ts'
 import { deleteSession, insertSession, listSessions, noteProof, sessionLimits as limits, type SessionRow, setActing,
   useSession } from '../store/tenants/sessions.ts'
 import { type Answered, createSignIns, type SessionClient, type SignInOptions, type SignIns } from './sign-ins.ts'

@@ -1,11 +1,11 @@
 import type { Problem } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import { addressProblems, type Guard } from '@dispatch/vendor-io'
 import type { Actor } from '../access/account.ts'
 import { isAddressAllowed, normaliseNetwork } from '../access/networks.ts'
 import type { SettingsBody, SettingsView } from '../contract/accounts.ts'
 import { refusal } from '../contract/errors.ts'
-import type { Database } from '../store/db/database.ts'
-import type { AuditAuthor } from '../store/tenants/audit.ts'
+import type { AuditAuthor } from '../store/audit/audit.ts'
 import { findCompany, updateSettings } from '../store/tenants/companies.ts'
 import type { Requester } from './users.ts'
 

@@ -1,4 +1,4 @@
-import type { Database } from '../store/db/database.ts'
+import type { Database } from '@dispatch/database'
 import type { FactorStore } from '../store/tenants/second-factors.ts'
 import type { UserRef } from '../store/tenants/users.ts'
 

@@ -20,9 +20,9 @@ import { changeSettings, maskSettings, openSettings } from '../host/settings/set
 import { webhookUrl } from '../host/webhook/webhook-url.ts'
 import { providedNames } from '../services/index.ts'
 import type { ServiceName } from '../services/names.ts'
+import type { AuditAuthor } from '../store/audit/audit.ts'
 import { changedMeanwhile, type CompanyConfiguration, type Configurations, type Owner,
   type StoredConfiguration } from '../store/configuration/configurations.ts'
-import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { type ChoiceContext, choiceOf, chooseProvider, type Chosen, installedCodes, missingResourceOf, whyNotInstalled } from './choose.ts'
 import { connectionProblem, type Connections } from './connections.ts'
 import { mayRead } from './rights.ts'

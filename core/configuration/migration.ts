@@ -1,3 +1,4 @@
+import type { Database } from '@dispatch/database'
 import type { Keyring } from '../access/keyring.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import type { OlderSettings } from '../host/settings/migration.ts'
@@ -5,7 +6,6 @@ import { destinationNames, secretNames } from '../host/settings/settings-schema.
 import { sealSecrets, type StoredSettings } from '../host/settings/settings.ts'
 import { listConfigurationsOf, type OwnedConfiguration, type Owner } from '../store/configuration/configurations.ts'
 import type { MigratedSettings } from '../store/configuration/migrated-settings.ts'
-import type { Database } from '../store/db/database.ts'
 import { configurationFor, formsOfOthers, servingIn } from './serving.ts'
 import { configurationFaults, openConfiguration, vaultOf } from './vault.ts'
 

@@ -1,5 +1,5 @@
-import { isSender, type JsonObject, memoizeByIdentity, type Problem } from '@dispatch/common'
-import { createRedactor, type Log, type Redactor } from '@dispatch/vendor-io'
+import { isSender, type JsonObject, type Log, memoizeByIdentity, type Problem } from '@dispatch/common'
+import { createRedactor, type Redactor } from '@dispatch/vendor-io'
 import { type Keyring, SealError } from '../access/keyring.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '@dispatch/vendor-io'
+import type { Log } from '@dispatch/common'
 import { resolve } from 'node:path'
 import { discover, type ProviderEntry, type RefusedFolder } from './load/discover.ts'
 import { type InstalledProvider, loadProvider } from './load/load.ts'

@@ -2,7 +2,7 @@ import type { Actor } from '../access/account.ts'
 import type { Mode } from '../contract/states.ts'
 import type { Version } from '../contract/versions.ts'
 import type { ServicePath } from '../requests/chains.ts'
-import type { NewDocument } from '../store/dispatch/documents.ts'
+import type { NewDocument } from '../store/calls/document-row.ts'
 
 /**
  * A request for one or more services, as it came in. The client waits unless the mode says otherwise. `sandbox`: the vendors do it in their

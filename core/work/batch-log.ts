@@ -1,5 +1,5 @@
-import type { Log } from '@dispatch/vendor-io'
-import { DatabaseUnavailable } from '../store/db/unavailable.ts'
+import type { Log } from '@dispatch/common'
+import { DatabaseUnavailable } from '@dispatch/database'
 
 /** Gathers rows in memory, and writes them a batch at a time. */
 export type BatchLog<Entry> = {

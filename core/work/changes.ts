@@ -1,6 +1,6 @@
-import type { Log } from '@dispatch/vendor-io'
+import type { Log } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import { readLastPlaces } from '../store/callbacks/event-feeds.ts'
-import type { Database } from '../store/db/database.ts'
 import { readMarks, readStatuses, type StatusRow } from '../store/dispatch/marks.ts'
 import { type Presence, presenceKey, readPresences } from '../store/tenants/sessions.ts'
 

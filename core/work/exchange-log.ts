@@ -1,6 +1,6 @@
+import { idAt } from '@dispatch/database'
 import type { EndedCall } from '@dispatch/vendor-io'
 import type { ExchangeRow } from '../store/dispatch/exchanges.ts'
-import { idAt } from '../store/tenants/request-log.ts'
 import { type BatchLog, type BatchOptions, createBatchLog } from './batch-log.ts'
 import { type LogBudgetOptions, withinBudget } from './log-budget.ts'
 

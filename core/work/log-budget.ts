@@ -1,5 +1,5 @@
-import type { Log } from '@dispatch/vendor-io'
-import { DatabaseUnavailable } from '../store/db/unavailable.ts'
+import type { Log } from '@dispatch/common'
+import { DatabaseUnavailable } from '@dispatch/database'
 import type { LogCount } from '../store/tenants/log-counts.ts'
 import type { Meter } from '../store/tenants/meter.ts'
 import type { BatchLog } from './batch-log.ts'

@@ -1,9 +1,8 @@
+import type { Log } from '@dispatch/common'
+import { advanceEpoch, beginLineage, type Database, type Lineage, markRestored, readLineage } from '@dispatch/database'
 import { draftEnding, type FileStore, readIfThere, writeAtomically } from '@dispatch/files'
-import type { Log } from '@dispatch/vendor-io'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import type { Database } from '../store/db/database.ts'
-import { advanceEpoch, beginLineage, type Lineage, markRestored, readLineage } from '../store/db/lineage.ts'
 import { type RepeatingTask, runEvery } from './queue/repeat.ts'
 
 /** What is remembered of a database outside of it. */

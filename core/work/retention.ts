@@ -1,13 +1,12 @@
-import { isUuid } from '@dispatch/common'
+import { isUuid, type Log } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import { draftEnding, type FileStore } from '@dispatch/files'
-import type { Log } from '@dispatch/vendor-io'
 import pLimit from 'p-limit'
-import type { Database } from '../store/db/database.ts'
-import { forgetBodies, forgetClients, forgetExchanges, forgetFeedEvents, forgetIdempotencyKeys, forgetInbound, forgetLogCounts,
-  forgetLoggedRequests, forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments, noteRemoved,
-  recordedDocuments } from '../store/db/retention.ts'
 import { forgetDispatches } from '../store/dispatch/forgetting.ts'
 import { clientsKnownFor } from '../store/tenants/known-clients.ts'
+import { forgetBodies, forgetClients, forgetExchanges, forgetFeedEvents, forgetIdempotencyKeys, forgetInbound, forgetLogCounts,
+  forgetLoggedRequests, forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments, noteRemoved,
+  recordedDocuments } from '../store/tenants/retention.ts'
 import type { Queue } from './queue/queue.ts'
 import { before } from './queue/time.ts'
 

@@ -1,4 +1,4 @@
-import type { Log } from '@dispatch/vendor-io'
+import type { Log } from '@dispatch/common'
 import { createInboundHandler } from './inbox/inbound.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import type { Callbacks } from './outbox/callbacks.ts'

@@ -3,9 +3,9 @@
  * without its document, an SMS from `?async=true` to its end, and the deletion of old dispatches. `BENCH_STORED`: how many are many;
  * 1,000,000 unless set.
  */
+import { openDatabase } from '@dispatch/database'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { openDatabase } from '../../core/store/db/database.ts'
 import { forgetDispatches } from '../../core/store/dispatch/forgetting.ts'
 import { type Child, startChild } from './support/child.ts'
 import { withBenchDatabase } from './support/database.ts'

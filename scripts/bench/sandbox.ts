@@ -2,7 +2,8 @@
  * An adapter in a process of its own beside the same adapter in the process of the host: a dispatch with a document, the queue, and what
  * such a process costs.
  */
-import { createNetwork, type Log, type Network } from '@dispatch/vendor-io'
+import type { Log } from '@dispatch/common'
+import { createNetwork, type Network } from '@dispatch/vendor-io'
 import { hash, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openDatabase } from '../../core/store/db/database.ts'
+import { openDatabase } from '../../core/packages/database/database.ts'
 import { has } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'

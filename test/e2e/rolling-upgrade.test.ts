@@ -33,9 +33,9 @@ export async function up (db: Kysely<unknown>): Promise<void> {
 }
 `
   )
-  edit('core/store/db/migrate.ts',
+  edit('core/store/migrate.ts',
     (text) =>
-      text.replace(/(const migrations: Migrations = \{[^}]*)\n\}/, '$1,\n  \'999-next\': () => import(\'../migrations/999-next.ts\')\n}')
+      text.replace(/(const migrations: Migrations = \{[^}]*)\n\}/, '$1,\n  \'999-next\': () => import(\'./migrations/999-next.ts\')\n}')
         .replace(/const needs = '.*'/, (line) => needs === undefined ? line : `const needs = '${needs}'`))
   edit('core/package.json', (text) => text.replace(/"version": ".*"/, '"version": "1.99.0"'))
   edit('core/packages/documents/model/model.ts', (text) => text.replace(/templateLanguage = \d+/, 'templateLanguage = 99'))

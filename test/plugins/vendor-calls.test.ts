@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
-import { idAt } from '../../core/store/tenants/request-log.ts'
+import { idAt } from '../../core/packages/database/id-times.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { until } from '../core/work/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'

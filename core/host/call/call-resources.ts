@@ -1,6 +1,6 @@
-import type { JsonObject } from '@dispatch/common'
+import type { JsonObject, Log } from '@dispatch/common'
 import { type CompanyDisk, type Connection, createDocuments, createFiles, createHttp, createSmtp, type HttpOptions, type KeepDocument,
-  type Log, type Network, type Notebook, type OwnDocuments, type ReadDocument, type Redactor } from '@dispatch/vendor-io'
+  type Network, type Notebook, type OwnDocuments, type ReadDocument, type Redactor } from '@dispatch/vendor-io'
 import { type CallProgress, failureError, type LeaseCheck } from '@dispatch/vendor-io/outcome'
 import type { ServiceName } from '../../services/names.ts'
 import { runAsHost } from '../contain/stray-errors.ts'

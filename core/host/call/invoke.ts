@@ -1,6 +1,5 @@
-import { type JsonObject, withDeadline } from '@dispatch/common'
-import { createNotebook, createOwnDocuments, createRedactor, type Exchange, type Http, type Log, redactLog,
-  type Redactor } from '@dispatch/vendor-io'
+import { type JsonObject, type Log, withDeadline } from '@dispatch/common'
+import { createNotebook, createOwnDocuments, createRedactor, type Exchange, type Http, redactLog, type Redactor } from '@dispatch/vendor-io'
 import { type CallProgress, createProgress, type Failure, failureOf, providerErrors,
   type ProviderErrorWord } from '@dispatch/vendor-io/outcome'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-import type { Log } from '@dispatch/vendor-io'
+import type { Log } from '@dispatch/common'
 import { type CallProgress, providerErrorOf, RequestFailure } from '@dispatch/vendor-io/outcome'
 import { runAsHost } from '../contain/stray-errors.ts'
 import type { Keeping, State } from '../manifest/context.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '@dispatch/vendor-io'
+import type { Log } from '@dispatch/common'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import { guardProcess } from './process-guard.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '@dispatch/vendor-io'
+import type { Log } from '@dispatch/common'
 import { spawn } from 'node:child_process'
 import { hash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'

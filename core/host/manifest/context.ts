@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '@dispatch/common'
-import type { Documents, Files, Http, Log, Smtp } from '@dispatch/vendor-io'
+import type { Json, JsonObject, Log } from '@dispatch/common'
+import type { Documents, Files, Http, Smtp } from '@dispatch/vendor-io'
 
 /** How long a value counts, in seconds from now: then it is as if it had been deleted. Without it, always. */
 export type Keeping = { ttl?: number }

@@ -36,6 +36,9 @@ export { canonicalLanguage, lookupLanguage } from './language.ts'
 export { isUuid } from './uuid.ts'
 export { normalForm } from './normal-form.ts'
 export { shortened } from './shortened.ts'
+
+// What a log line is written with.
+export { logWith, type Log } from './log.ts'
 export { errorMessageOf } from './error-message.ts'
 
 // Schemas of fields that requests, answers and services share.

@@ -43,6 +43,5 @@ export { createOwnDocuments, type OwnDocuments } from './documents/own-documents
 
 // What is noted of a call, without its secrets.
 export { createNotebook, maskedHeader, type EndedCall, type Exchange, type Notebook } from './notes/exchanges.ts'
-export { logWith, type Log } from './notes/log.ts'
 export { createRedactor, innerBase64, mapTexts, marker, nothingToHide, patternOf, redactError, redactLog, writtenForms,
   type OfConfiguration, type Redactor } from './notes/redact.ts'

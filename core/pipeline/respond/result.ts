@@ -1,4 +1,5 @@
 import type { Problem } from '@dispatch/common'
+import { timeOf } from '@dispatch/database'
 import { isDeliveryService, refusalOf, tellsDelivery } from '../../contract/delivery.ts'
 import { wordIn } from '../../contract/errors.ts'
 import type { DispatchRequestView, DispatchView, EventView, GeneratedDocument, StepResult,
@@ -11,7 +12,6 @@ import type { StepError } from '../../store/db/schema.ts'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { ExchangeRow } from '../../store/dispatch/exchanges.ts'
-import { timeOf } from '../../store/tenants/request-log.ts'
 import { type StoredDocument, storedDocument } from '../run/stored-document.ts'
 import { listedIn, type Step, stepOf } from '../step.ts'
 import { mergedResponse } from './merged-response.ts'

@@ -1,5 +1,5 @@
-import { type DocumentHandle, observe, secondsSince } from '@dispatch/common'
-import { type EndedCall, type Exchange, logWith } from '@dispatch/vendor-io'
+import { type DocumentHandle, logWith, observe, secondsSince } from '@dispatch/common'
+import { type EndedCall, type Exchange } from '@dispatch/vendor-io'
 import type { Readable } from 'node:stream'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { configurationFor } from '../../configuration/serving.ts'

@@ -1,5 +1,4 @@
-import { withTimeLimit } from '@dispatch/common'
-import type { Log } from '@dispatch/vendor-io'
+import { type Log, withTimeLimit } from '@dispatch/common'
 import { DispatchError } from '../../contract/errors.ts'
 
 /** Work that goes on after the request that began it. */

@@ -1,6 +1,5 @@
-import { observe } from '@dispatch/common'
-import type { Log } from '@dispatch/vendor-io'
-import type { Database } from '../../store/db/database.ts'
+import { type Log, observe } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import type { Lease } from '../../store/dispatch/lease.ts'
 import { renewLeases } from '../../store/dispatch/runs.ts'
 

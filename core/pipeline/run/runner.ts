@@ -1,6 +1,6 @@
 import { withTimeLimit } from '@dispatch/common'
+import { DatabaseUnavailable } from '@dispatch/database'
 import { DispatchError } from '../../contract/errors.ts'
-import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
 import type { DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import { type NewDispatch, openDispatch } from '../../store/dispatch/dispatches.ts'
 import type { DispatchStart } from '../../store/dispatch/lease.ts'

@@ -1,11 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
+import { addSeconds, type CompanyQueries, type Database, type SqlTimestamp } from '@dispatch/database'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
+import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { columns, columnsOf } from '../db/columns.ts'
-import type { CompanyQueries, Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
-import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
-import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 
 /** An event that is told. `data`: the dispatch as a client reads it at this event; `sequence`: its number for who is told. */
 export type ToldEvent = { type: CallbackType, data: JsonObject, now: Date, sequence: number }

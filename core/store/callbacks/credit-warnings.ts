@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import type { Database } from '../db/database.ts'
 import { callbackRow } from './callbacks.ts'
 import { type EndpointEvent, insertFor } from './endpoint-callbacks.ts'
 import { insertFeedEvent } from './event-feeds.ts'

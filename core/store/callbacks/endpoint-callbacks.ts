@@ -1,11 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
+import { addSeconds, type CompanyQueries, type Database, type OwnerQueries, type SqlTimestamp } from '@dispatch/database'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { CallbackState, CallbackType } from '../../contract/callbacks.ts'
+import type { AuditStamp } from '../audit/audit.ts'
 import { columns, columnsOf } from '../db/columns.ts'
-import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
 import type { EndpointSecret, Tables } from '../db/schema.ts'
-import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
-import type { AuditStamp } from '../tenants/audit.ts'
 import { type AttemptEnd, type AttemptRef, type CallbackAttemptRow, type CallbackTables, type ClaimedCallback, type ClaimLimits, makeDue,
   recordAttempt } from './callbacks.ts'
 import { type EndpointRef, note } from './endpoints.ts'

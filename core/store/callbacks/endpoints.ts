@@ -1,8 +1,8 @@
+import type { CompanyQueries, Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
+import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { columns } from '../db/columns.ts'
-import type { CompanyQueries, Database } from '../db/database.ts'
 import type { EndpointSecret, Tables } from '../db/schema.ts'
-import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 
 /** An endpoint of a company that is not removed. */
 export type EndpointRow = Selectable<Tables['callback_endpoints']>

@@ -1,5 +1,5 @@
+import type { Database, OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql, type Transaction } from 'kysely'
-import type { Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { callbackBody, type ToldEvent } from './callbacks.ts'
 

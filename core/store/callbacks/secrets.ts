@@ -1,9 +1,9 @@
+import type { Database } from '@dispatch/database'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Envelope } from '../../access/keyring.ts'
+import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { columns } from '../db/columns.ts'
-import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
-import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 
 /** A stored secret: sealed, and with its creator (null: the service itself). */
 export type NewCallbackSecretRow = { secretId: string, userId: number | null, impersonatorId: number | null, sealed: Envelope }

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from '@dispatch/common'
+import type { Seen } from '@dispatch/database'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
+import type { auditRow } from '../audit/audit.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
-import type { Seen } from '../db/life-memory.ts'
 import type { EventActor, Schedule, StepCandidate, StepError } from '../db/schema.ts'
-import type { documentRow } from '../dispatch/documents.ts'
-import type { auditRow } from '../tenants/audit.ts'
+import type { documentRow } from './document-row.ts'
 
 /**
  * The functions of the database, by their names: what each is given, and what it answers. Each stands in the file of its name in this

@@ -1,17 +1,15 @@
 import type { JsonObject } from '@dispatch/common'
+import { type CompanyQueries, createFreshCache, type Database, type Freshness } from '@dispatch/database'
 import type { Selectable } from 'kysely'
 import { isDeepStrictEqual } from 'node:util'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ListedProvider } from '../../contract/provider-list.ts'
 import type { StoredSettings } from '../../host/settings/settings.ts'
+import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { columns } from '../db/columns.ts'
-import type { CompanyQueries, Database } from '../db/database.ts'
-import { createFreshCache } from '../db/fresh-cache.ts'
-import type { Freshness } from '../db/freshness.ts'
 import type { StoredCheck, Subscriptions, Tables } from '../db/schema.ts'
-import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
-import { needAdapters, type ProviderSource } from '../vendor/provider-sources.ts'
 import { formColumns, formsIn, type StoredForm } from './forms.ts'
+import { needAdapters, type ProviderSource } from './provider-sources.ts'
 
 /** The owner of a choice or a configuration: the company, or one of its users. */
 export type Owner = { companyId: number, userId: number | null }

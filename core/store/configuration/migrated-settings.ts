@@ -1,6 +1,6 @@
+import type { OwnerQueries } from '@dispatch/database'
 import type { StoredSettings } from '../../host/settings/settings.ts'
-import type { OwnerQueries } from '../db/database.ts'
-import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
+import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { changedSettings } from './configurations.ts'
 import { formColumns, type StoredForm } from './forms.ts'
 

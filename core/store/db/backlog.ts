@@ -1,5 +1,5 @@
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
-import type { Database } from './database.ts'
 
 /**
  * How many jobs of a kind are `ready` to be taken, wait for `later`, are `active`, and come `again` after a failure. `oldest`: the seconds

@@ -1,7 +1,7 @@
-import type { Log } from '@dispatch/vendor-io'
+import type { Log } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import type pg from 'pg'
-import type { Database } from './database.ts'
 
 /**
  * An index on a table that may have millions of rows. `on`: the table, and what of it. It is not unique: nothing may rely on it.

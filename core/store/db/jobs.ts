@@ -1,6 +1,6 @@
+import { asOwner, type CompanyQueries } from '@dispatch/database'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import { hash } from 'node:crypto'
-import { asOwner, type CompanyQueries } from './database.ts'
 import type { Tables } from './schema.ts'
 
 /** Jobs as data: the statement of the queue that adds them, and its one parameter. They become visible when their transaction commits. */

@@ -1,7 +1,7 @@
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import { gt } from 'semver'
 import core from '../../package.json' with { type: 'json' }
-import type { Database } from './database.ts'
 
 /**
  * How the schema of a database compares with that of this release. `run`: the migrations that were run, `pending`: those to run. `unknown`:

@@ -30,6 +30,10 @@ export type Subscriptions = Readonly<Record<string, Registered>>
 /** The settings of a configuration in the form of a version, without its secrets. */
 export type PlainForm = { version: string | null, plain: JsonObject }
 
+declare module '@dispatch/database/tables' {
+  interface StoredTables extends Tables {}
+}
+
 /** The tables as the types of queries. The migrations define them; the tests of the store compare the two. */
 export type Tables = {
   changes: { company_id: number, number: string }

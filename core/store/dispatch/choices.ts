@@ -1,5 +1,5 @@
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
-import type { Database } from '../db/database.ts'
 
 /**
  * A provider that surely did not do a step: with which error, and which provider of the list came next (null: none). `code` is null where

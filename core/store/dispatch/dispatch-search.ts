@@ -1,9 +1,8 @@
+import { type CompanyQueries, firstIdAt, idSkew, timeOf } from '@dispatch/database'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { DeferredState, DispatchStatus, searchedStepStatuses } from '../../contract/states.ts'
 import { columnsOf } from '../db/columns.ts'
-import type { CompanyQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
-import { timeOf } from '../tenants/request-log.ts'
 import { hasDeferred } from './deferred-states.ts'
 
 type DispatchRow = Selectable<Tables['dispatches']>
@@ -173,8 +172,8 @@ function conditions (
     ...(documentNumber === undefined ? [] : [sql`document_number = ${documentNumber}`]),
     ...(recipient === undefined ? [] : [sql`recipient_key = lower(${recipient})`]),
     ...Object.entries(metadata).map(hasPair),
-    ...(from === undefined ? [] : [sql`dispatches.dispatch_id >= ${firstIdAt(from.getTime() - skew)} and created_at >= ${from}`]),
-    ...(to === undefined ? [] : [sql`dispatches.dispatch_id < ${firstIdAt(to.getTime() + skew)} and created_at < ${to}`]),
+    ...(from === undefined ? [] : [sql`dispatches.dispatch_id >= ${firstIdAt(from.getTime() - idSkew)} and created_at >= ${from}`]),
+    ...(to === undefined ? [] : [sql`dispatches.dispatch_id < ${firstIdAt(to.getTime() + idSkew)} and created_at < ${to}`]),
     ...(after === undefined ? [] : [sql`dispatches.dispatch_id < ${after}`])
   ]
 }
@@ -185,13 +184,4 @@ function stepConditions ({ providerName, stepStatus, deliveryStatus }: DispatchF
     ...(stepStatus === undefined ? [] : [sql`steps.status = ${stepStatus}`]),
     ...(deliveryStatus === undefined ? [] : [sql`steps.delivery_status = ${deliveryStatus}`])
   ]
-}
-
-/** By how many milliseconds the clock that made an id may differ from that of the database. */
-export const skew = 3_600_000
-
-/** The lowest UUIDv7 of a millisecond (RFC 9562, 5.7). With it the index of ids is read from there on. */
-export function firstIdAt (milliseconds: number): string {
-  const digits = Math.max(0, milliseconds).toString(16).padStart(12, '0')
-  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`
 }

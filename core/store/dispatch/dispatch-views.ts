@@ -1,7 +1,7 @@
+import type { CompanyQueries, Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import type { CallbackType } from '../../contract/callbacks.ts'
 import { columns } from '../db/columns.ts'
-import type { CompanyQueries, Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { type DispatchFilter, type DispatchPage, searchDispatches } from './dispatch-search.ts'
 

@@ -1,8 +1,8 @@
+import type { Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
 import type { FoundDispatchView } from '../../contract/response.ts'
+import { auditRow, type AuditStamp } from '../audit/audit.ts'
 import { columnsOf } from '../db/columns.ts'
-import type { Database, OwnerQueries } from '../db/database.ts'
-import { auditRow, type AuditStamp } from '../tenants/audit.ts'
 import { type DispatchRecord, type DispatchRow, withSteps } from './dispatch-views.ts'
 
 type Wanted = { search: string, limit: number, after?: string }

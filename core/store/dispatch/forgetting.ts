@@ -1,8 +1,7 @@
+import { type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import { returningServices } from '../../contract/delivery.ts'
-import type { Database, OwnerQueries } from '../db/database.ts'
-import type { RetentionBatch } from '../db/retention.ts'
-import { firstIdAt, skew } from './dispatch-search.ts'
+import type { RetentionBatch } from '../tenants/retention.ts'
 
 /** `hopeless`: nobody waits any longer for the events of dispatches that are older. */
 type Forgetting = RetentionBatch & { hopeless: Date }
@@ -33,7 +32,7 @@ export async function forgetDispatches ({ owner }: Pick<Database, 'owner'>, forg
 async function listFinished (queries: OwnerQueries, { before, hopeless, limit }: Forgetting): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select dispatch_id as id from dispatches left join lateral (${unfinished(hopeless)} limit 1) as unfinished on true
-    where dispatch_id < ${firstIdAt(before.getTime() + skew)} and created_at < ${before} and finished_at < ${before}
+    where dispatch_id < ${firstIdAt(before.getTime() + idSkew)} and created_at < ${before} and finished_at < ${before}
       and status in ('succeeded', 'failed', 'partial', 'cancelled') and run_id is null and open is null
     order by dispatch_id limit ${limit} for update of dispatches skip locked`.execute(queries)
   return rows.map(({ id }) => id)

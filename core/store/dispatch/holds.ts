@@ -1,7 +1,7 @@
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import type { HoldView } from '../../contract/response.ts'
 import type { DispatchStatus, StepStatus } from '../../contract/states.ts'
-import type { Database } from '../db/database.ts'
 
 type HoldRow = {
   step_id: string

@@ -1,4 +1,4 @@
-import type { OwnerQueries } from '../db/database.ts'
+import type { OwnerQueries } from '@dispatch/database'
 import type { PreparedJobs } from '../db/jobs.ts'
 
 /** The right to work on a dispatch alone, for `seconds` by the clock of the database. */

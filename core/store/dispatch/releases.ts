@@ -1,10 +1,10 @@
 import type { Json } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import { callFunction } from '../db/database-functions.ts'
-import type { Database } from '../db/database.ts'
+import { type AuditAuthor, auditRow } from '../audit/audit.ts'
+import { callFunction } from '../calls/database-functions.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
 import type { EventActor } from '../db/schema.ts'
-import { type AuditAuthor, auditRow } from '../tenants/audit.ts'
 import type { DispatchRef, StepRef } from './runs.ts'
 
 /** What is released: of one company, or of all; of one provider, of one service, or whatever waits. */

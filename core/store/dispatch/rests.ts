@@ -1,6 +1,5 @@
+import { addSeconds, type OwnerQueries, type SqlTimestamp } from '@dispatch/database'
 import { sql } from 'kysely'
-import type { OwnerQueries } from '../db/database.ts'
-import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import type { StepRef } from './runs.ts'
 
 /**

@@ -1,8 +1,7 @@
+import { type Database, firstIdAt, idSkew } from '@dispatch/database'
 import { sql } from 'kysely'
 import type { Sight } from '../../access/permissions.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
-import type { Database } from '../db/database.ts'
-import { firstIdAt, skew } from './dispatch-search.ts'
 
 /** How many dispatches there are of a service and a status; one of several services counts for each of them. */
 export type StatusCount = { service: string, status: DispatchStatus, count: number }
@@ -23,8 +22,8 @@ export async function countDispatches (
     const { rows } = await sql<StatusCount>`select service, status, sum(count)::integer as count from (
         select service, status, count from (
           select path, status, count(*) from dispatches
-          where company_id = ${companyId} and dispatch_id >= ${firstIdAt(from.getTime() - skew)}
-            and dispatch_id < ${firstIdAt(to.getTime() + skew)} and created_at >= ${from} and created_at < ${to}
+          where company_id = ${companyId} and dispatch_id >= ${firstIdAt(from.getTime() - idSkew)}
+            and dispatch_id < ${firstIdAt(to.getTime() + idSkew)} and created_at >= ${from} and created_at < ${to}
             and (${test === true} = false or test) and (${services ?? null}::text[] is null or string_to_array(path, '/') <@ ${
       services ?? null
     })

@@ -1,14 +1,14 @@
 import type { JsonObject } from '@dispatch/common'
+import { asOwner, type Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
+import { callFunction, callFunctionWithin } from '../calls/database-functions.ts'
+import { documentRow, type NewDocument } from '../calls/document-row.ts'
 import type { DatabaseFunctions } from '../calls/functions.ts'
-import { callFunction, callFunctionWithin } from '../db/database-functions.ts'
-import { asOwner, type Database } from '../db/database.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
 import type { EventActor, StepCandidate, StepError } from '../db/schema.ts'
-import { documentRow, type NewDocument } from './documents.ts'
 import type { ReconcileSchedule, TransactionHook } from './lease.ts'
 
 /** A step of a dispatch, and the run that works on it. */

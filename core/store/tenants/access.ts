@@ -1,5 +1,5 @@
-import type { CompanyQueries, Database } from '../db/database.ts'
-import { type AuditStamp, noteAudit } from './audit.ts'
+import type { CompanyQueries, Database } from '@dispatch/database'
+import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { setPassword, type UserRef, voidSessions } from './users.ts'
 
 /** Ends what a feature lets a user in by, within a transaction of their company. */

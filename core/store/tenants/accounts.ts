@@ -1,9 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
+import { createFreshCache, type Database, type Freshness } from '@dispatch/database'
 import type { Selectable, Transaction } from 'kysely'
 import type { Account, Accounts, Person, Role } from '../../access/account.ts'
-import type { Database } from '../db/database.ts'
-import { createFreshCache } from '../db/fresh-cache.ts'
-import type { Freshness } from '../db/freshness.ts'
 import type { Tables } from '../db/schema.ts'
 
 /** Reads accounts. Every call first learns of all changes that were committed before it. */

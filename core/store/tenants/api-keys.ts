@@ -1,12 +1,10 @@
+import { type CompanyQueries, createFreshCache, type Database, type Freshness } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { hash } from 'node:crypto'
 import type { KeyMode, Role } from '../../access/account.ts'
 import type { KeyScope } from '../../contract/key-scopes.ts'
-import type { CompanyQueries, Database } from '../db/database.ts'
-import { createFreshCache } from '../db/fresh-cache.ts'
-import type { Freshness } from '../db/freshness.ts'
+import { type AuditAuthor, noteAudit } from '../audit/audit.ts'
 import type { Tables } from '../db/schema.ts'
-import { type AuditAuthor, noteAudit } from './audit.ts'
 
 /** A valid key. `services` undefined: all services of its user. */
 export type ApiKey = {

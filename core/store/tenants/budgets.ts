@@ -1,7 +1,6 @@
+import { type CompanyQueries, type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
-import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
-import { firstIdAt, skew } from '../dispatch/dispatch-search.ts'
 
 /** Whose budget it is. */
 export const budgetScopes = ['company', 'user', 'key'] as const
@@ -56,7 +55,7 @@ export async function addBudget (
     values (${companyId}, ${budgetId}, ${scope}, ${subject}, ${unit}, ${amount}, ${hard}, ${now}) on conflict do nothing
     returning date_trunc('month', created_at, 'UTC') as month`.execute(queries)
   if (added === undefined) return false
-  const theirs = sql`dispatches.company_id = ${companyId} and dispatches.dispatch_id >= ${firstIdAt(added.month.getTime() - skew)}
+  const theirs = sql`dispatches.company_id = ${companyId} and dispatches.dispatch_id >= ${firstIdAt(added.month.getTime() - idSkew)}
     and created_at >= ${added.month} and not test ${
     scope === 'user'
       ? sql`and user_id = ${Number(subject)}`

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@dispatch/common'
+import type { Database, OwnerQueries } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
-import type { Database, OwnerQueries } from '../db/database.ts'
+import { auditRow, type AuditStamp, noteAudit } from '../audit/audit.ts'
 import type { Tables } from '../db/schema.ts'
 import { insertCompany, type NewCompany, type NewUser } from './accounts.ts'
-import { auditRow, type AuditStamp, noteAudit } from './audit.ts'
 import { insertUser, unlessTaken } from './users.ts'
 
 /** A company, and what it has of credits. */

@@ -1,6 +1,6 @@
+import type { Database } from '@dispatch/database'
 import type { Selectable } from 'kysely'
 import { columns } from '../db/columns.ts'
-import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 
 export type LedgerRow = Selectable<Tables['ledger']>

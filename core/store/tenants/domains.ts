@@ -1,5 +1,5 @@
-import type { Database } from '../db/database.ts'
-import { type AuditStamp, noteAudit } from './audit.ts'
+import type { Database } from '@dispatch/database'
+import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 
 /** The domains of a company; undefined when there is no such company. */
 export async function readDomains ({ owner }: Database, companyId: number): Promise<string[] | undefined> {

@@ -1,6 +1,6 @@
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import type { KnownClients } from '../../access/brute-force-guard.ts'
-import type { Database } from '../db/database.ts'
 
 /** Milliseconds for which a client is known after its last login, and after which the time of that login is written again. */
 const day = 24 * 3600 * 1000

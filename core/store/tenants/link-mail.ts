@@ -1,8 +1,8 @@
+import type { Database } from '@dispatch/database'
 import type { Selectable } from 'kysely'
 import type { DispatchStatus } from '../../contract/states.ts'
-import type { Database } from '../db/database.ts'
+import { type AuditAuthor, noteAudit } from '../audit/audit.ts'
 import type { Tables } from '../db/schema.ts'
-import { type AuditAuthor, noteAudit } from './audit.ts'
 
 export type LinkMailRow = Selectable<Tables['link_mail']>
 

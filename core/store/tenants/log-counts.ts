@@ -1,6 +1,6 @@
+import type { Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { columns } from '../db/columns.ts'
-import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 
 /** How many entries of an hour a log has not kept: of a subject, such as a route, with a result, such as a status. */

@@ -1,8 +1,7 @@
+import { type Database, firstIdOf } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
-import { randomUUID } from 'node:crypto'
 import type { StatusClass } from '../../contract/requests.ts'
 import { columns } from '../db/columns.ts'
-import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 
 export type RequestRow = Selectable<Tables['request_log']>
@@ -41,20 +40,4 @@ export async function listRequests (
         .$if(to !== undefined, (query) => query.where('entry_id', '<', firstIdOf(to ?? new Date(0))))
         .$if(page.after !== undefined, (query) => query.where('entry_id', '<', page.after ?? ''))
         .orderBy('entry_id', 'desc').limit(page.limit).execute())
-}
-
-/** An id of this time, which is in milliseconds since 1970: a UUIDv7, so that ids grow with time. */
-export function idAt (milliseconds: number, random: string = randomUUID()): string {
-  const time = Math.max(0, milliseconds).toString(16).padStart(12, '0').slice(-12)
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`
-}
-
-/** The time of an id. */
-export function timeOf (id: string): Date {
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
-}
-
-/** The lowest id of a time. */
-export function firstIdOf (time: Date): string {
-  return idAt(time.getTime(), '00000000-0000-0000-0000-000000000000')
 }

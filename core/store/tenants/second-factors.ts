@@ -1,5 +1,5 @@
-import type { CompanyQueries, Database } from '../db/database.ts'
-import { type AuditStamp, noteAudit } from './audit.ts'
+import type { CompanyQueries, Database } from '@dispatch/database'
+import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { type UserRef, voidSessions } from './users.ts'
 
 /** What users have of one kind of verification, which takes the place of a code. All is done within a transaction of their company. */

@@ -1,12 +1,10 @@
+import { addSeconds, type Change, type Database, type Freshness, type SqlTimestamp } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import type { Account, Person } from '../../access/account.ts'
 import type { MailLanguage } from '../../contract/link-mail.ts'
-import type { Database } from '../db/database.ts'
-import type { Change, Freshness } from '../db/freshness.ts'
+import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import type { Tables } from '../db/schema.ts'
-import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import { personIn, type PersonRow } from './accounts.ts'
-import { type AuditStamp, noteAudit } from './audit.ts'
 import type { UserRef } from './users.ts'
 
 /** How long a session lasts: since the sign-in, and since the last use. In seconds. */

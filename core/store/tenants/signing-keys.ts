@@ -1,7 +1,7 @@
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import type { Envelope } from '../../access/keyring.ts'
 import type { KeyStore, StoredKey } from '../../access/signing-keys.ts'
-import type { Database } from '../db/database.ts'
 
 /** The sealed keys that all processes share. Companies cannot read them. */
 export function createKeyStore ({ owner }: Database): KeyStore {

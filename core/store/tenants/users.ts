@@ -1,10 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
+import type { CompanyQueries, Database, OwnerQueries } from '@dispatch/database'
 import type { Selectable } from 'kysely'
 import type { Role } from '../../access/account.ts'
-import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
+import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import type { Tables } from '../db/schema.ts'
 import type { NewUser } from './accounts.ts'
-import { type AuditStamp, noteAudit } from './audit.ts'
 
 /** The columns of its users that a company may read. */
 const readable = ['user_id', 'company_id', 'email', 'role', 'services', 'disabled_at', 'created_at', 'second_factor_at'] as const

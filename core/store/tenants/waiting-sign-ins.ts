@@ -1,6 +1,5 @@
+import { addSeconds, type Database } from '@dispatch/database'
 import type { Account } from '../../access/account.ts'
-import type { Database } from '../db/database.ts'
-import { addSeconds } from '../db/sql-timestamp.ts'
 
 /** In seconds. */
 const lasts = 300

@@ -1,13 +1,12 @@
 import type { JsonObject } from '@dispatch/common'
+import type { Database, OwnerQueries, SqlTimestamp } from '@dispatch/database'
 import { type Kysely, sql } from 'kysely'
 import { canTransition, type DeliveryMark, type DeliveryService, deliveryServices, type DeliveryStatus, isFinalDeliveryStatus, originsOf,
   refusalOf } from '../../contract/delivery.ts'
 import type { ConfiguredBy, EventKind } from '../../contract/states.ts'
 import type { Reported } from '../../host/manifest/definition.ts'
 import type { Owner } from '../configuration/configurations.ts'
-import type { Database, OwnerQueries } from '../db/database.ts'
 import type { EventActor, InboundState, Tables } from '../db/schema.ts'
-import type { SqlTimestamp } from '../db/sql-timestamp.ts'
 
 /** An accepted step whose vendor reports what becomes of it. */
 export type TrackedStep<Service extends DeliveryService = DeliveryService> = {

@@ -1,11 +1,11 @@
 import type { JsonObject } from '@dispatch/common'
+import type { Database, OwnerQueries } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { hash } from 'node:crypto'
 import type { Envelope } from '../../access/keyring.ts'
 import type { DeliveryService } from '../../contract/delivery.ts'
 import { type OwnedConfiguration, ownedConfiguration, type Owner } from '../configuration/configurations.ts'
 import { columns } from '../db/columns.ts'
-import type { Database, OwnerQueries } from '../db/database.ts'
 import type { InboundState, Tables } from '../db/schema.ts'
 
 /** An event of a vendor as it was received. */

@@ -1,9 +1,9 @@
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import type { Pin, Pins, Publisher } from '../../host/load/pins.ts'
 import type { PassedTrials } from '../../host/load/trials.ts'
+import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { columns } from '../db/columns.ts'
-import type { Database } from '../db/database.ts'
-import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 
 /** Pins of provider codes, for all processes. */
 export function createPins ({ owner, now }: Database): Pins {

@@ -1,6 +1,6 @@
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import { columns } from '../db/columns.ts'
-import type { Database } from '../db/database.ts'
 import type { RunningProvider } from '../db/schema.ts'
 
 /** A process that loads providers, and what it runs since its last reload, the one of that `number`. */

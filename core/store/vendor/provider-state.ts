@@ -1,13 +1,12 @@
 import type { Json } from '@dispatch/common'
+import { type Database, hasCode } from '@dispatch/database'
 import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import { StateFull } from '../../host/call/state.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import type { Keeping, State } from '../../host/manifest/context.ts'
+import { callFunction } from '../calls/database-functions.ts'
 import type { Owner } from '../configuration/configurations.ts'
-import { callFunction } from '../db/database-functions.ts'
-import type { Database } from '../db/database.ts'
-import { hasCode } from '../db/own-codes.ts'
 
 /** Who remembers: a provider for a company. `userId`: whose configuration writes; null: the company's. */
 export type Remembering = { companyId: number, providerCode: string, userId?: number | null }

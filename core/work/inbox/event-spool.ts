@@ -1,6 +1,6 @@
+import type { Log } from '@dispatch/common'
+import { DatabaseUnavailable } from '@dispatch/database'
 import { type AtomicFiles, openAtomicFiles } from '@dispatch/files'
-import type { Log } from '@dispatch/vendor-io'
-import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
 import type { InboundEvent } from '../../store/vendor/inbound.ts'
 import { type BatchLimits, createBatcher } from './batcher.ts'
 

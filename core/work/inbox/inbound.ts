@@ -1,5 +1,6 @@
-import { errorMessageOf, type JsonObject } from '@dispatch/common'
-import { type FetchJson, type Log, nothingToHide, type Redactor } from '@dispatch/vendor-io'
+import { errorMessageOf, type JsonObject, type Log } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
+import { type FetchJson, nothingToHide, type Redactor } from '@dispatch/vendor-io'
 import type { Keyring } from '../../access/keyring.ts'
 import { servingIn } from '../../configuration/serving.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
@@ -12,7 +13,6 @@ import { readRequest } from '../../host/webhook/event-request.ts'
 import { type Handshake, handshakeIn } from '../../host/webhook/handshake.ts'
 import { type EventReading, isConfirmed, isHinted, type WebhookManifest } from '../../host/webhook/webhook.ts'
 import type { Configurations, Owner } from '../../store/configuration/configurations.ts'
-import type { Database } from '../../store/db/database.ts'
 import { applyInbound, applyPoll, matchSteps, type OnStatusChange, type TrackedStep,
   wasPolledSince } from '../../store/vendor/deliveries.ts'
 import { admitParked, closeInbound, findOpenInbound, findWebhookAccount, forgetParked, holdInbound, type InboundRow,

@@ -1,6 +1,5 @@
-import { withTimeLimit } from '@dispatch/common'
-import type { Log } from '@dispatch/vendor-io'
-import type { Database } from '../../store/db/database.ts'
+import { type Log, withTimeLimit } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import { type EnqueueInbound, type InboundEvent, recordInbound } from '../../store/vendor/inbound.ts'
 import type { Queue } from '../queue/queue.ts'
 import { createBatcher } from './batcher.ts'

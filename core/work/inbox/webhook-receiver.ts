@@ -1,5 +1,4 @@
-import { isUuid, type JsonObject, observe } from '@dispatch/common'
-import type { Log } from '@dispatch/vendor-io'
+import { isUuid, type JsonObject, type Log, observe } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import type { Envelope, Keyring } from '../../access/keyring.ts'
 import { type DeliveryService, isDeliveryService } from '../../contract/delivery.ts'

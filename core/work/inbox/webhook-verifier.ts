@@ -1,4 +1,5 @@
 import { isUuid, type JsonObject, withTimeLimit } from '@dispatch/common'
+import { createFreshCache, type Database, type Freshness } from '@dispatch/database'
 import type { Keyring } from '../../access/keyring.ts'
 import { servingIn } from '../../configuration/serving.ts'
 import { vaultOf } from '../../configuration/vault.ts'
@@ -12,9 +13,6 @@ import type { SignatureFault } from '../../host/webhook/verdict.ts'
 import { verifyWebhook, type WebhookVerification } from '../../host/webhook/verify.ts'
 import { verifiersOf, type WebhookManifest } from '../../host/webhook/webhook.ts'
 import type { Owner } from '../../store/configuration/configurations.ts'
-import type { Database } from '../../store/db/database.ts'
-import { createFreshCache } from '../../store/db/fresh-cache.ts'
-import type { Freshness } from '../../store/db/freshness.ts'
 import { findWebhookAccount, type WebhookAccount } from '../../store/vendor/inbound.ts'
 
 /** An event as it came to the URL of a provider. `account`: the id in the URL, if any. */

@@ -1,9 +1,9 @@
+import type { Database } from '@dispatch/database'
 import type { Keyring } from '../../access/keyring.ts'
 import type { CallbackSecrets, NewCallbackSecret } from '../../contract/callbacks.ts'
+import type { AuditAuthor } from '../../store/audit/audit.ts'
 import { addFirstCallbackSecret, type CallbackSecretRow, type NewCallbackSecretRow, readCallbackSecrets,
   rotateCallbackSecret } from '../../store/callbacks/secrets.ts'
-import type { Database } from '../../store/db/database.ts'
-import type { AuditAuthor } from '../../store/tenants/audit.ts'
 import { makeSigningSecret, overlap, signedHeaders } from './signing.ts'
 
 /** The secrets that a company's callbacks are signed with. */

@@ -1,5 +1,5 @@
+import type { Database } from '@dispatch/database'
 import { listDueCreditWarnings, recordCreditWarning } from '../../store/callbacks/credit-warnings.ts'
-import type { Database } from '../../store/db/database.ts'
 import type { Queue } from '../queue/queue.ts'
 import { callbackJob } from './delivery.ts'
 

@@ -1,5 +1,5 @@
-import { observe } from '@dispatch/common'
-import { type Log, type ReceiverAnswer, receiverLimit } from '@dispatch/vendor-io'
+import { type Log, observe } from '@dispatch/common'
+import { type ReceiverAnswer, receiverLimit } from '@dispatch/vendor-io'
 import type { AttemptOutcome } from '../../contract/callbacks.ts'
 import { within } from '../../contract/spans.ts'
 import type { AttemptEnd, ClaimedCallback, ClaimLimits } from '../../store/callbacks/callbacks.ts'

@@ -1,11 +1,7 @@
-import { createFairSemaphore, errorMessageOf, type FairSemaphore, withTimeLimit } from '@dispatch/common'
-import type { Log } from '@dispatch/vendor-io'
+import { createFairSemaphore, errorMessageOf, type FairSemaphore, type Log, withTimeLimit } from '@dispatch/common'
+import { connectionSettings, type Database, LastingClient, lastWriterOf, type OwnerQueries, statementError } from '@dispatch/database'
 import { fromKysely, PgBoss, type QueuePolicy } from 'pg-boss'
-import { connectionSettings, LastingClient } from '../../store/db/connections.ts'
-import type { Database, OwnerQueries } from '../../store/db/database.ts'
-import { lastWriterOf } from '../../store/db/hosts.ts'
 import { keepStatement, type PreparedJobs } from '../../store/db/jobs.ts'
-import { statementError } from '../../store/db/unavailable.ts'
 import { type BegunJob, type FairWorker, type FetchedJob, type JobSource, startFairWorker } from './fair-worker.ts'
 
 /** The data of each kind of job. */

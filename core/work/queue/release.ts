@@ -1,10 +1,10 @@
+import type { Database } from '@dispatch/database'
 import type { Actor } from '../../access/account.ts'
 import { requireRole } from '../../access/permissions.ts'
 import type { Breakers } from '../../host/call/breaker.ts'
 import { userActorOf } from '../../pipeline/run/run.ts'
-import type { Database } from '../../store/db/database.ts'
+import type { AuditAuthor } from '../../store/audit/audit.ts'
 import { type Released, releaseDispatches, type ReleaseFilter, releaseSteps } from '../../store/dispatch/releases.ts'
-import type { AuditAuthor } from '../../store/tenants/audit.ts'
 import type { Queue } from './queue.ts'
 
 /** The most items of a kind in one query, and in one request. */

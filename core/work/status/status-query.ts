@@ -1,3 +1,4 @@
+import type { Freshness } from '@dispatch/database'
 import type { DocumentSpool } from '@dispatch/vendor-io'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { servingIn } from '../../configuration/serving.ts'
@@ -8,7 +9,6 @@ import type { InstalledProvider } from '../../host/load/load.ts'
 import type { Reported } from '../../host/manifest/definition.ts'
 import { callContextOf } from '../../pipeline/run/call.ts'
 import type { Configurations } from '../../store/configuration/configurations.ts'
-import type { Freshness } from '../../store/db/freshness.ts'
 import type { TrackedStep } from '../../store/vendor/deliveries.ts'
 
 /** What the vendor reported, and the delivery status that it means (null: unknown); or why there is no answer. */

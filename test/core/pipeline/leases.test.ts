@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { onObservation } from '../../../core/packages/common/observations.ts'
+import { openDatabase } from '../../../core/packages/database/database.ts'
 import { createLeases } from '../../../core/pipeline/run/leases.ts'
-import { openDatabase } from '../../../core/store/db/database.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
 import { seededDatabase } from '../../support/service.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
-import { openDatabase } from '../../../core/store/db/database.ts'
+import { openDatabase } from '../../../core/packages/database/database.ts'
 import { findDispatch, listEvents } from '../../../core/store/dispatch/dispatch-views.ts'
 import { IdempotencyKeyTaken, type NewDispatch, openDispatch } from '../../../core/store/dispatch/dispatches.ts'
 import { detachDispatch, holdStep, postponeReconciliation, resumeDispatch } from '../../../core/store/dispatch/runs.ts'

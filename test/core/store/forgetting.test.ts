@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
+import { idAt } from '../../../core/packages/database/id-times.ts'
 import { forgetDispatches } from '../../../core/store/dispatch/forgetting.ts'
 import { countDispatches } from '../../../core/store/dispatch/statistics.ts'
-import { idAt } from '../../../core/store/tenants/request-log.ts'
 import { has } from '../../support/matching.ts'
 import { attempt, document, type Key, later, moment, openFunctions, opening, system } from './functions/support.ts'
 

@@ -1,7 +1,7 @@
 import { createKnownClients, openDatabase } from '@dispatch/core'
 import { sql } from 'kysely'
 import t from 'tap'
-import { forgetClients } from '../../../core/store/db/retention.ts'
+import { forgetClients } from '../../../core/store/tenants/retention.ts'
 import { clockAt } from '../../support/clock.ts'
 import { seededDatabase } from '../../support/service.ts'
 

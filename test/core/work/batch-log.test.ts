@@ -1,5 +1,5 @@
 import t from 'tap'
-import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
+import { DatabaseUnavailable } from '../../../core/packages/database/unavailable.ts'
 import { createBatchLog } from '../../../core/work/batch-log.ts'
 import { contains } from '../../support/matching.ts'
 

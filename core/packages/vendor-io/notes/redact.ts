@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from '@dispatch/common'
-import type { Log } from './log.ts'
+import type { Json, JsonObject, Log } from '@dispatch/common'
 
 /** Replaces known secrets, wherever they stand. */
 export type Redactor = {

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import { stepStatuses } from '../../../../core/contract/states.ts'
-import { beginLineage, readLineage } from '../../../../core/store/db/lineage.ts'
+import { beginLineage, readLineage } from '../../../../core/packages/database/lineage.ts'
 import { has } from '../../../support/matching.ts'
 import { attempt, document, failure, later, local, moment, openFunctions, system } from './support.ts'
 

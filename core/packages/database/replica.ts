@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import pg from 'pg'
 import type { CompanyTransactions } from './company-transactions.ts'
-import type { Tables } from './schema.ts'
+import type { StoredTables } from './tables.ts'
 import { DatabaseUnavailable, whyUnusable } from './unavailable.ts'
 
 /**
@@ -22,8 +22,8 @@ export type Replica = {
 
 /** The two servers, and how companies read from each. */
 type Servers = {
-  primary: { vital: Kysely<Tables>, snapshot: CompanyTransactions['snapshot'] }
-  replica: { queries: Kysely<Tables>, snapshot: CompanyTransactions['snapshot'] }
+  primary: { vital: Kysely<StoredTables>, snapshot: CompanyTransactions['snapshot'] }
+  replica: { queries: Kysely<StoredTables>, snapshot: CompanyTransactions['snapshot'] }
 }
 
 /** Milliseconds between two looks at both servers. */

@@ -1,4 +1,4 @@
-import type { Log } from '@dispatch/vendor-io'
+import type { Log } from '@dispatch/common'
 import type { Database } from './database.ts'
 
 /** The log warns of a skew of more than this many seconds. */

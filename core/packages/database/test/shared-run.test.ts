@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { openDatabase } from '../../../core/store/db/database.ts'
-import { createSharedRun } from '../../../core/store/db/shared-run.ts'
-import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
-import { seededDatabase } from '../../support/service.ts'
+import { seededDatabase } from '../../../../test/support/service.ts'
+import { openDatabase } from '../database.ts'
+import { createSharedRun } from '../shared-run.ts'
+import { DatabaseUnavailable } from '../unavailable.ts'
 
 await t.test('all that wait share the run that begins after them', async (t) => {
   let begun = 0

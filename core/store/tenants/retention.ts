@@ -1,6 +1,5 @@
+import { type Database, firstIdOf } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import { firstIdOf } from '../tenants/request-log.ts'
-import type { Database } from './database.ts'
 
 /** One batch of what may be deleted: rows older than `before`, at most `limit` of them. */
 export type RetentionBatch = { before: Date, limit: number }

@@ -1,17 +1,17 @@
 import { createFairSemaphore } from '@dispatch/common'
 import { Kysely, PostgresDialect, PostgresDriver, sql, type Transaction } from 'kysely'
 import { type Connections, limitsWithin, type TimeLimits } from './connections.ts'
-import type { Tables } from './schema.ts'
+import type { StoredTables } from './tables.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
 
 /** Queries inside one company's transaction: row-level security bounds what they see. */
-export type CompanyQueries = Transaction<Tables>
+export type CompanyQueries = Transaction<StoredTables>
 
 type Run = <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
 
 /** The transactions of companies on one server. */
 export type CompanyTransactions = {
-  queries: Kysely<Tables>
+  queries: Kysely<StoredTables>
   /** Runs work when the company has a connection free: at most half of all are one company's, and one is kept for those that have none. */
   share: <T>(companyId: number, work: () => Promise<T>) => Promise<T>
   company: Run
@@ -23,7 +23,7 @@ export type CompanyTransactions = {
 type Options = { connections: number, limits: TimeLimits, through: 'server' | 'pooler', time?: (() => Date) | undefined }
 
 export function companyTransactions (pool: Connections, { connections, limits, through, time }: Options): CompanyTransactions {
-  const queries = new Kysely<Tables>({ dialect: unbegun(pool) })
+  const queries = new Kysely<StoredTables>({ dialect: unbegun(pool) })
   const shares = createFairSemaphore({
     waiting: Infinity,
     timeLimit: limits.connect,

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import t from 'tap'
-import type { Log } from '../../../core/packages/vendor-io/notes/log.ts'
-import { connectionError as failedConnection, DatabaseUnavailable, statementError } from '../../../core/store/db/unavailable.ts'
-import { isPassingOutage, waitForDatabase } from '../../../core/store/db/wait-for-database.ts'
+import type { Log } from '../../common/log.ts'
+import { connectionError as failedConnection, DatabaseUnavailable, statementError } from '../unavailable.ts'
+import { isPassingOutage, waitForDatabase } from '../wait-for-database.ts'
 
 const connectionError = (cause: unknown): DatabaseUnavailable =>
   failedConnection(cause, { setting: 'DATABASE_URL', config: { host: 'db.example.com' } })

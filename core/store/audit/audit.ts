@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
+import type { CompanyQueries, Database, OwnerQueries } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { columns } from '../db/columns.ts'
-import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { noteNotice } from './notices.ts'
 

@@ -1,14 +1,14 @@
 import { type RawBuilder, sql } from 'kysely'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import type { TimeLimits } from '../../../core/store/db/connections.ts'
-import { openDatabase } from '../../../core/store/db/database.ts'
-import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
-import { outageOf } from '../../plugins/support/outage.ts'
-import { has } from '../../support/matching.ts'
-import { withClient } from '../../support/postgres-server.ts'
-import { seededDatabase } from '../../support/service.ts'
-import { silentProxy } from '../../support/silent-proxy.ts'
+import { outageOf } from '../../../../test/plugins/support/outage.ts'
+import { has } from '../../../../test/support/matching.ts'
+import { withClient } from '../../../../test/support/postgres-server.ts'
+import { seededDatabase } from '../../../../test/support/service.ts'
+import { silentProxy } from '../../../../test/support/silent-proxy.ts'
+import type { TimeLimits } from '../connections.ts'
+import { openDatabase } from '../database.ts'
+import { DatabaseUnavailable } from '../unavailable.ts'
 
 await t.test('a connection that is lost fails the work on it, is told of once, and is replaced', async (t) => {
   const url = await seededDatabase(t)

@@ -1,9 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
+import { addSeconds, type CompanyQueries, type Database, type OwnerQueries, type SqlTimestamp } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import type { MailLanguage } from '../../contract/link-mail.ts'
-import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
-import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 
 const listed = ['notice_id', 'company_id', 'email', 'action', 'by_user_id', 'address', 'at'] as const
 

@@ -8,16 +8,16 @@ import { connectAlone, type Connections, connectionSettings, ignoreRepeatedError
   type TimeLimits } from './connections.ts'
 import { createLifeMemory, type LifeMemory } from './life-memory.ts'
 import { followReplica, type ReplicaOptions } from './replica.ts'
-import type { Tables } from './schema.ts'
 import { createSharedCalls } from './shared-calls.ts'
 import { createSharedRun } from './shared-run.ts'
 import type { SqlTimestamp } from './sql-timestamp.ts'
+import type { StoredTables } from './tables.ts'
 import { DatabaseUnavailable, statementError } from './unavailable.ts'
 
 export type { CompanyQueries } from './company-transactions.ts'
 
 /** Queries inside a transaction of the owner. */
-export type OwnerQueries = Transaction<Tables>
+export type OwnerQueries = Transaction<StoredTables>
 
 /** What a function of the database answers, and when its transaction began. */
 export type FunctionAnswer = { answer: unknown, at: Date }
@@ -40,11 +40,11 @@ export type Database = {
   /** What this process has seen of how far the database has come. */
   readonly life: LifeMemory
   /** Queries as the owner of the database: migrations, logins, searches across companies. Only named functions of the store use it. */
-  owner: Kysely<Tables>
+  owner: Kysely<StoredTables>
   /** Queries as the owner for health and leases. They have connections of their own, so that stuck work does not block them. */
-  vital: Kysely<Tables>
+  vital: Kysely<StoredTables>
   /** Runs work as the owner on the server itself, past a pooler: for migrations. */
-  onServer: <T>(work: (queries: Kysely<Tables>) => Promise<T>) => Promise<T>
+  onServer: <T>(work: (queries: Kysely<StoredTables>) => Promise<T>) => Promise<T>
   /** The connections of the owner, for a library that brings its own queries. */
   pool: pg.Pool
   /**
@@ -204,8 +204,8 @@ export function openDatabase (
   const owners = openConnections(database, { name: 'owner', most: ownersConnections, limits: ownersLimits(limits), through, onError })
   const vitals = openConnections(database, { name: 'vital', most: vitalConnections, limits: vitalLimits, through, onError })
   const [owner, vital, flusher] = [owners, vitals, commits].map(({ lent: pool }) =>
-    new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  ) as [Kysely<Tables>, Kysely<Tables>, Kysely<Tables>]
+    new Kysely<StoredTables>({ dialect: new PostgresDialect({ pool }) })
+  ) as [Kysely<StoredTables>, Kysely<StoredTables>, Kysely<StoredTables>]
   const ofCompanies = companyTransactions(companies, { connections, limits, through, time })
   // Each transaction has committed without waiting for the disk: its locks are free, and others see its changes. A flush writes all of them
   // to the disk. What was committed later is never on the disk without what was committed before, so no order is lost in a crash.
@@ -269,7 +269,7 @@ export function openDatabase (
     async onServer (work) {
       if (directUrl === undefined) return work(owner)
       const { lent: pool } = openConnections(direct, { name: 'migration', most: 2, limits: ownersLimits(limits), onError })
-      const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+      const queries = new Kysely<StoredTables>({ dialect: new PostgresDialect({ pool }) })
       return work(queries).finally(() => queries.destroy())
     },
     pool: owners.pool,
@@ -345,7 +345,7 @@ function openReplica (
   const { connections: most, limits, through } = options
   const pool = openConnections(server, { name: 'replica', most, limits, through, onError })
   const looks = openConnections(server, { name: 'replica look', most: 1, limits: vitalLimits, through, onError: ignoreRepeatedError })
-  const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: looks.lent }) })
+  const queries = new Kysely<StoredTables>({ dialect: new PostgresDialect({ pool: looks.lent }) })
   const ofCompanies = companyTransactions(pool, options)
   const followed = followReplica(replica, { primary, replica: { queries, snapshot: ofCompanies.snapshot } })
   return {

@@ -1,9 +1,8 @@
+import type { CompanyQueries, Database, FunctionAnswer, SqlTimestamp } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import type { DatabaseFunctions } from '../calls/functions.ts'
-import type { CompanyQueries, Database, FunctionAnswer } from './database.ts'
-import type { SqlTimestamp } from './sql-timestamp.ts'
+import type { DatabaseFunctions } from './functions.ts'
 
 const folder = new URL('../calls/', import.meta.url)
 const texts = readdirSync(folder).filter((name) => name.endsWith('.sql')).sort().map((name) => readFileSync(new URL(name, folder), 'utf8'))

@@ -1,4 +1,4 @@
-import type { Log } from '@dispatch/vendor-io'
+import type { Log } from '@dispatch/common'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { failurePasses, isLostConnection } from './connection-failure.ts'

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { openDatabase } from '../../../core/store/db/database.ts'
-import { createSharedCalls } from '../../../core/store/db/shared-calls.ts'
-import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
-import { has } from '../../support/matching.ts'
-import { seededDatabase } from '../../support/service.ts'
+import { has } from '../../../../test/support/matching.ts'
+import { seededDatabase } from '../../../../test/support/service.ts'
+import { openDatabase } from '../database.ts'
+import { createSharedCalls } from '../shared-calls.ts'
+import { DatabaseUnavailable } from '../unavailable.ts'
 
 type Message = PromiseWithResolvers<(string | Promise<string>)[]> & { given: readonly string[] }
 

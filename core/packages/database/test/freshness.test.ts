@@ -1,10 +1,10 @@
 import type { KyselyPlugin } from 'kysely'
 import t from 'tap'
-import { openDatabase } from '../../../core/store/db/database.ts'
-import { createFreshCache } from '../../../core/store/db/fresh-cache.ts'
-import { createFreshness } from '../../../core/store/db/freshness.ts'
-import { createGate } from '../../support/gate.ts'
-import { seededDatabase } from '../../support/service.ts'
+import { createGate } from '../../../../test/support/gate.ts'
+import { seededDatabase } from '../../../../test/support/service.ts'
+import { openDatabase } from '../database.ts'
+import { createFreshCache } from '../fresh-cache.ts'
+import { createFreshness } from '../freshness.ts'
 
 const database = openDatabase({ connectionString: await seededDatabase(t) }, { connections: 4, onError: (error) => t.fail(error.message) })
 t.teardown(() => database.close())
