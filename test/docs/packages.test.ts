@@ -17,6 +17,7 @@ const others = ['client']
 /** What the example of each package finds in its folder, and what it prints and leaves behind. */
 const examples: Record<string, { given?: (folder: string) => void, prints: RegExp, leaves?: [file: string, begins: RegExp] }> = {
   common: { prints: /path: '\/total',\s+code: 'required'[^]*0\.30\n$/ },
+  database: { prints: /^true The database cannot be reached/ },
   documents: { prints: /^1 page\n$/, leaves: ['receipt.pdf', /^%PDF-1\.\d/] },
   einvoice: {
     given: (folder) => {
@@ -51,7 +52,8 @@ const examples: Record<string, { given?: (folder: string) => void, prints: RegEx
       cpSync(join(root, 'test/fixtures/zoo/healthy'), join(folder, 'provider'), { recursive: true })
     },
     prints: /\d{3,} passed, 0 failed/
-  }
+  },
+  'vendor-io': { prints: /^The host "169\.254\.169\.254" may not be called[^\n]*\noutcome_unknown\n$/ }
 }
 
 void t.test('every package has a page with an example', (t) => {

@@ -108,18 +108,18 @@ await t.test('the example of a connected account passes the kit', async (t) => {
 
 /** The types whose fields an integrator writes or is given. */
 const described = [
-  ['manifest/definition', 'ProviderDefinition'],
-  ['manifest/definition', 'ServiceDefinition'],
-  ['call/context', 'Context'],
-  ['http/sign-in', 'SignInFields'],
-  ['http/body', 'BodyFields'],
-  ['http/call', 'HttpCall'],
-  ['webhook/webhook', 'Webhook']
+  ['host/manifest/definition', 'ProviderDefinition'],
+  ['host/manifest/definition', 'ServiceDefinition'],
+  ['host/manifest/context', 'Context'],
+  ['packages/vendor-io/http/sign-in', 'SignInFields'],
+  ['packages/vendor-io/http/body', 'BodyFields'],
+  ['packages/vendor-io/http/call', 'HttpCall'],
+  ['host/webhook/webhook', 'Webhook']
 ] as const
 
 /** The fields of a type, as its source names them. */
 function fieldsOf (file: string, type: string): string[] {
-  const source = ts.createSourceFile(file, readFileSync(join(root, `core/host/${file}.ts`), 'utf8'), ts.ScriptTarget.Latest)
+  const source = ts.createSourceFile(file, readFileSync(join(root, `core/${file}.ts`), 'utf8'), ts.ScriptTarget.Latest)
   const written = source.statements.filter(ts.isTypeAliasDeclaration).find(({ name }) => name.text === type)?.type
   const parts = written !== undefined && ts.isIntersectionTypeNode(written) ? [...written.types] : [written]
   const names = parts.flatMap((part) => part !== undefined && ts.isTypeLiteralNode(part) ? [...part.members] : [])
