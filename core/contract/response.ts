@@ -275,7 +275,8 @@ export const EventView = Type.Object({
       'called. answered: where another provider of a list is called next, its name is `nextProviderName`, and `providerName` that of ' +
       'the one before; so with failed. released: for an immediate retry. recovered: from a process that ended. corrected: answered ' +
       'after the lease was lost. cancelling, cancelled, not_cancelled, cancel_unknown: a cancellation at the vendor. skipped: the ' +
-      'event can no longer come. moved: to another time.'
+      'event can no longer come. moved: to another time. saying, said, not_said, say_unknown: a status of an invoice that ' +
+      'its seller says.'
   }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,

@@ -19,7 +19,7 @@ export type DeferredState = typeof deferredStates[number]
 /** The kinds of the entries in the timeline of a dispatch. */
 export const eventKinds = ['planned', 'rendered', 'fetched', 'damaged', 'calling', 'answered', 'done', 'failed', 'resumed', 'released',
   'recovered', 'reconciled', 'corrected', 'resolved', 'cancelled', 'cancelling', 'not_cancelled', 'cancel_unknown', 'webhook', 'polled',
-  'skipped', 'moved'] as const
+  'skipped', 'moved', 'saying', 'said', 'not_said', 'say_unknown'] as const
 export type EventKind = typeof eventKinds[number]
 
 /** Who chose the provider of a step. */

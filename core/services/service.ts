@@ -78,8 +78,26 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   console: ConsolePart
   /** Some vendors can take a dispatch back that they have accepted. */
   revocable?: true
+  /** What the company may say of it later, where it may. */
+  says?: Sayings<Fields>
   /** What the dispatch can be found by later. */
   facts(fields: Fields, data: JsonObject): Facts
+}
+
+/** What is said of a dispatch. `at`: when it came to be, in UTC; amounts and rates are decimals. */
+export type SaidLater = { code: string, at: string, amounts?: readonly { rate: string, amount: string }[], reason?: string }
+
+/** What may be said of a dispatch after it was accepted, and what its provider is handed for it. */
+export type Sayings<Fields> = {
+  /** The codes that may be said in a delivery status (null: none yet). */
+  codes(fields: Fields, delivery: string | null): readonly string[]
+  /** The delivery status that it brings about, where it does. */
+  becomes(code: string): string | undefined
+  /** `id`: of the message; `issued`: when it is made, in UTC. The places of the problems are in what is said. */
+  of(fields: Fields, data: JsonObject, saying: SaidLater, made: { id: string, issued: string }): {
+    problems: Problem[]
+    said?: { status: JsonObject, message: string }
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Addresses, ChainResponse, type Database, DispatchResponse, DispatchView, type Pipeline, ResolveBody, responseOf, RetryBody,
-  ScheduleBody, viewOf } from '@dispatch/core'
+  SayingBody, SayingsView, SayingView, ScheduleBody, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { auditAuthorOf } from './audit-author.ts'
@@ -58,6 +58,40 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
     const dispatchId = uuidIn(params.id, 'dispatch')
     await pipeline.cancel({ actor, author: auditAuthorOf(request), dispatchId })
     return view(request, dispatchId)
+  })
+
+  app.get<Named>('/api/v1/dispatches/:id/statuses', {
+    config: { scopes: ['read_own', 'read_all'], errors: ['not_found'] },
+    schema: {
+      operationId: 'listInvoiceStatuses',
+      tags: ['Dispatches'],
+      summary: 'Lists what the seller has said of an e-invoice, the oldest first, and what may be said now.',
+      description: 'Since version 1.1.0. What the customer and the platforms say is the delivery status of the dispatch.',
+      response: { 200: SayingsView }
+    }
+  }, async ({ actor, params }) => pipeline.sayings(await findVisibleDispatch(database, actor, params.id)))
+
+  app.post('/api/v1/dispatches/:id/statuses', {
+    config: {
+      scopes: ['send'],
+      irreversible: true,
+      errors: ['not_found', 'conflict', 'validation_failed', 'document_expired', 'authentication_error', 'configuration_missing',
+        'provider_unavailable', 'outcome_unknown']
+    },
+    schema: {
+      operationId: 'sayInvoiceStatus',
+      tags: ['Dispatches'],
+      summary: 'Says what the seller of an e-invoice must say: above all that it is paid (212, encaissée), by rate of VAT.',
+      description: 'Since version 1.1.0. For e-invoices that a French platform has accepted by a provider that can say it. The same said ' +
+        'again is answered with what was said, and never sent twice: after a 504 "outcome_unknown" say it once more. With 212 the ' +
+        'delivery status becomes "paid".',
+      body: SayingBody,
+      response: { 200: SayingView }
+    }
+  }, async (request) => {
+    const { actor, params, body } = request
+    const dispatchId = uuidIn((params as Named['Params']).id, 'dispatch')
+    return pipeline.say({ actor, author: auditAuthorOf(request), dispatchId, body })
   })
 
   app.put('/api/v1/dispatches/:id/schedule', {

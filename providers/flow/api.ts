@@ -1,4 +1,5 @@
-import { type Accepted, type Found, type HttpCall, refused, shortened, type Static, Type } from '@dispatch/core/provider'
+import { type Accepted, type DocumentHandle, type Found, type HttpCall, type JsonObject, refused, shortened, type Static,
+  Type } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
 const Detail = Type.Object({
@@ -13,7 +14,7 @@ const Acknowledgement = Type.Object({ status: Type.String({ minLength: 1 }), det
 type Acknowledgement = Static<typeof Acknowledgement>
 
 /** An answer with an error in it has received nothing, and nothing is called by zeros. */
-export const Received = Type.Object({ flowId: Type.String({ pattern: '[^0-]' }), errorCode: Type.Optional(Type.Null()) })
+const Received = Type.Object({ flowId: Type.String({ pattern: '[^0-]' }), errorCode: Type.Optional(Type.Null()) })
 export const Flow = Type.Object({ flowId: Type.String({ minLength: 1 }), acknowledgement: Type.Optional(Acknowledgement) })
 export const Flows = Type.Object({ results: Type.Array(Flow) })
 type Flow = Static<typeof Flow>
@@ -53,6 +54,20 @@ export function ask (
       ...body
     }
   ]
+}
+
+type File = DocumentHandle | { text: string, contentType: string, filename: string }
+
+/** Hands a file to the platform under our reference. Received (202) is not accepted: a later acknowledgement tells. */
+export async function submit (
+  call: Call,
+  { name, ...info }: { flowSyntax: string, name: string } & JsonObject,
+  file: File
+): Promise<string> {
+  const { version = '1.2' } = call.settings
+  const flowInfo = { ...info, trackingId: call.reference, ...(version !== '1.1' && { name }) }
+  const { flowId } = await call.http.post(...ask(call, 'flows', { multipart: { flowInfo: { json: flowInfo }, file } }), Received)
+  return flowId
 }
 
 function testEnvironment ({ sandboxUrl, sandboxTokenUrl, tokenUrl }: Call['settings']): { url: string, tokenUrl: string } {

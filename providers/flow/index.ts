@@ -1,6 +1,6 @@
 import { defineProvider, refused, shortened, Type } from '@dispatch/core/provider'
-import { acknowledged, answer, ask, Flow, Flows, foundAmong, Received } from './api.ts'
-import { lifecycle, remember, statusOf } from './lifecycle.ts'
+import { acknowledged, answer, ask, Flow, Flows, foundAmong, submit } from './api.ts'
+import { begin, lifecycle, remember, statusOf } from './lifecycle.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
 /** The syntax of a file for each format of the e-invoice. */
@@ -49,30 +49,37 @@ export default defineProvider({
       poll: { after: 5 * minute, every: 30 * minute, until: 60 * day },
 
       async dispatch ({ invoicing: { eInvoiceFormat = 'FACTUR_X', eInvoiceProfile = '' }, data, document }, call) {
-        const { settings, requestSettings, reference: trackingId, http } = call
+        const { settings, requestSettings } = call
         const made = flowProfiles[eInvoiceProfile]
-        const { version = '1.2', processingRule, flowProfile = made } = { ...settings, ...requestSettings }
+        const { processingRule, flowProfile = made } = { ...settings, ...requestSettings }
         if (made !== undefined && flowProfile !== made) {
           throw refused('other_profile',
             `The e-invoice follows ${eInvoiceProfile}, which is "${made}": set "flowProfile" to that, or leave it out.`)
         }
-        const flowInfo = {
+        await begin(call, data['number'])
+        const flowId = await submit(call, {
           flowSyntax: syntaxes[eInvoiceFormat],
-          trackingId,
+          name: shortened(document.filename, longestName),
           sha256: document.sha256,
-          ...(version !== '1.1' && { name: shortened(document.filename, longestName) }),
           ...(processingRule !== undefined && { processingRule }),
           ...(flowProfile !== undefined && { flowProfile })
-        }
-        const { flowId } = await http.post(...ask(call, 'flows', { multipart: { flowInfo: { json: flowInfo }, file: document } }), Received)
-        await remember(call, flowId, data['number'])
-        // Received (202): the later acknowledgement tells whether the platform accepts it.
+        }, document)
+        await remember(call)
         return answer({ flowId })
       },
 
       async lookup ({ reference: trackingId }, call) {
         const { results } = await call.http.post(...ask(call, 'flows/search', { json: { limit: 100, where: { trackingId } } }), Flows)
-        return foundAmong(results)
+        const found = foundAmong(results)
+        if (found.found === 'accepted') await remember(call)
+        return found
+      },
+
+      async say ({ message }, call) {
+        const filename = 'status.xml'
+        return answer({
+          flowId: await submit(call, { flowSyntax: 'CDAR', name: filename }, { text: message, contentType: 'application/xml', filename })
+        })
       },
 
       async status ({ id }, call) {

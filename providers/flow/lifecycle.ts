@@ -51,23 +51,45 @@ const untold: Known = { status: '', at: '' }
 /** Numbers that are longer are not remembered. */
 const longest = 100
 
-/**
- * Remembers which invoice a flow is, and forgets what was told of another one with its number, such as its refusal. Without it, its life
- * cycle is not told; the invoice is sent all the same.
- */
-export async function remember ({ state, log }: Pick<Call, 'state' | 'log'>, flowId: string, number: unknown): Promise<void> {
+/** Seconds for which an invoice is remembered, and by which the platform's clock may be behind. */
+const [kept, behind] = [90 * day, 3600]
+
+type Remembering = Pick<Call, 'state' | 'log' | 'reference' | 'now'>
+
+/** Notes which invoice is about to be sent, so that it is known however its sending ends; and from when on messages may be about it. */
+export async function begin ({ state, log, reference, now }: Remembering, number: unknown): Promise<void> {
   if (typeof number !== 'string' || number.length > longest) return
+  await noting(log, async () => {
+    await state.put(`invoice:${reference}`, number, { ttl: kept })
+    await state.putIfAbsent('messages', earlier(now(), behind))
+  })
+}
+
+/** Forgets what was told of another invoice with the number of the one that the platform has got, such as its refusal. */
+export async function remember ({ state, log, reference }: Remembering): Promise<void> {
+  await noting(log, async () => {
+    const number = await state.get(`invoice:${reference}`)
+    if (typeof number === 'string') await state.put(`status:${number}`, untold, { ttl: kept })
+  })
+}
+
+/** Without its notes the life cycle of an invoice is not told; it is sent all the same. */
+async function noting (log: Call['log'], note: () => Promise<void>): Promise<void> {
   try {
-    await state.put(`status:${number}`, untold, { ttl: 90 * day })
-    await state.put(`invoice:${flowId}`, number, { ttl: 90 * day })
+    await note()
   } catch (error) {
     log.warn({ err: error }, 'the number of an invoice could not be remembered')
   }
 }
 
+function earlier (now: Date, seconds: number): string {
+  return new Date(now.getTime() - seconds * 1000).toISOString()
+}
+
 /** What the invoice of a flow has come to, by the messages of the platform. Undefined as long as none is about it. */
 export async function statusOf (flowId: string, call: Call): Promise<{ status: string, reason?: string } | undefined> {
-  const number = await call.state.get(`invoice:${flowId}`)
+  // Earlier versions noted it under the id of the flow.
+  const number = await call.state.get(`invoice:${call.reference}`) ?? await call.state.get(`invoice:${flowId}`)
   if (typeof number !== 'string') return undefined
   await readMessages(call)
   const found = known(await call.state.get(`status:${number}`))
@@ -78,8 +100,8 @@ export async function statusOf (flowId: string, call: Call): Promise<{ status: s
 /** Reads the messages that are new since the last time. */
 async function readMessages (call: Call): Promise<void> {
   const { state, http } = call
-  const since = await state.get('messages')
-  const where = { flowType: ['CustomerInvoiceLC'], ...(typeof since === 'string' && { updatedAfter: since }) }
+  const updatedAfter = await state.get('messages') ?? earlier(call.now(), kept)
+  const where = { flowType: ['CustomerInvoiceLC'], updatedAfter }
   const { results } = await http.post(...ask(call, 'flows/search', { json: { limit: 100, where } }), Messages)
   const inOrder = results.toSorted((one, other) => one.updatedAt < other.updatedAt ? -1 : 1)
   const last = inOrder[mostMessages - 1]?.updatedAt
@@ -115,7 +137,7 @@ async function readMessage (call: Call, flowId: string): Promise<void> {
       // Others may send with the same account; and messages may come in another order than they were made in.
       if (before === undefined || before.at > at) continue
       const reason = asList(why).map(({ Reason, ReasonCode }) => Reason ?? ReasonCode).find((text) => text !== undefined)?.trim()
-      await call.state.put(`status:${number}`, { status, at, ...(reason !== undefined && { reason }) }, { ttl: 90 * day })
+      await call.state.put(`status:${number}`, { status, at, ...(reason !== undefined && { reason }) }, { ttl: kept })
     }
   }
 }

@@ -26,6 +26,8 @@ export default defineProvider({
       statuses: paying,
       status,
       poll: asked,
+      say: ({ id, code, message }, call) =>
+        send({ service: 'invoicing', id, code, message }, undefined, call, () => ({ status: 'received' })),
       dispatch (request, call) {
         const { invoicing, data, document, metadata } = request
         const word = magicWord(invoicing.reference, at(data, '/customer/email'), at(data, '/customer/name'))

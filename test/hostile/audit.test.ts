@@ -168,6 +168,16 @@ async function budget (by: Login): Promise<Answer> {
 }
 const budgetId = async (by: Login): Promise<string> => (await budget(by)).body.id
 
+const frenchInvoice = {
+  number: 'F-212',
+  date: '2026-03-14',
+  dueDate: '2026-04-13',
+  currency: 'EUR',
+  seller: { name: 'Acme Tea', address: '1 rue A', city: 'Lyon', postalCode: '69001', country: 'FR', vatId: 'FR39732829320' },
+  customer: { name: 'Ada Ltd', address: 'Calle 2', city: 'Madrid', postalCode: '28001', country: 'ES', vatId: 'ESX1234567X' },
+  lines: [{ description: 'Tea', quantity: 2, unitPrice: '10.00', taxRate: 20 }]
+}
+
 /** Every operation that changes something. */
 const changes: Record<string, Change> = {
   'POST /api/v1/dispatches/{id}/retry': {
@@ -193,6 +203,15 @@ const changes: Record<string, Change> = {
   'POST /api/v1/dispatches/{id}/cancel': {
     send: async (by) => on(await dispatched({}, '?async=true'), 'cancel', by),
     action: 'dispatch.cancelled'
+  },
+  'POST /api/v1/dispatches/{id}/statuses': {
+    async send (by) {
+      const { dispatchId } = (await send('POST', '/api/invoicing', {
+        body: { documentType: 'E_INVOICE', invoicing: { eInvoiceFormat: 'CII' }, template: { id: 4, data: frenchInvoice } }
+      }, admin)).body
+      return send('POST', `/api/v1/dispatches/${String(dispatchId)}/statuses`, { body: { code: '212' } }, by)
+    },
+    action: 'dispatch.status_said'
   },
   'PUT /api/v1/dispatches/{id}/schedule': {
     async send (by) {

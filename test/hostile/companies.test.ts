@@ -222,6 +222,17 @@ const matrix: Record<string, Row> = {
     ok: [409],
     foreign: 'not_found'
   },
+  'GET /api/v1/dispatches/:id/statuses': {
+    roles: everyone,
+    request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/statuses` }),
+    foreign: 'not_found'
+  },
+  'POST /api/v1/dispatches/:id/statuses': {
+    roles: everyone,
+    request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/statuses`, sending: { body: { code: '212' } } }),
+    ok: [409],
+    foreign: 'not_found'
+  },
   'PUT /api/v1/dispatches/:id/schedule': {
     roles: everyone,
     request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/schedule`, sending: { body: {} } }),

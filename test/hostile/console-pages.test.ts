@@ -256,6 +256,7 @@ await t.test('what the API cannot take back is decided', async (t) => {
     'resolveDispatch',
     'resolveHold',
     'rotateCallbackEndpointSecret',
+    'sayInvoiceStatus',
     'unlinkMySingleSignOn'
   ])
 })

@@ -68,6 +68,7 @@ const operations = {
     'retryBatch',
     'retryDispatch',
     'cancelDispatch',
+    'sayInvoiceStatus',
     'moveDispatch',
     'resolveDispatch',
     'resolveHold',

@@ -176,7 +176,8 @@ await t.test('messages of the platform tell what becomes of an invoice: each is 
   messages.push({ flowId: 'lc-0', updatedAt: '2026-03-17T10:00:00Z', flowSyntax: 'CDAR' })
   t.equal(await status(), 'fr:205', 'an older status that comes later')
   t.equal(await status(), 'fr:205')
-  t.strictSame([asked, reads()], [[null, null, '2026-03-16T10:00:00Z', '2026-03-17T10:00:00Z'], 3])
+  t.strictSame([asked, reads()], [['2026-03-14T08:30:00.000Z', '2026-03-14T08:30:00.000Z', '2026-03-16T10:00:00Z', '2026-03-17T10:00:00Z'],
+    3])
 
   // Another one with the number, as after a refusal.
   has(t, await stage.dispatch('invoicing', eInvoice(), { state }), { outcome: 'accepted' })
@@ -216,4 +217,36 @@ await t.test('of messages of one moment none is lost, where one is read and the 
   has(t, await stage.ask('invoicing', 'status', { id: 'flow-1' }, { state }), { outcome: 'unavailable' })
   stage.vendor.on('GET /flow-service/v1/flows/lc-2', told('205', '2026-03-16T09:00:00'))
   has(t, await stage.ask('invoicing', 'status', { id: 'flow-1' }, { state }), { status: 'fr:205' })
+})
+
+await t.test('an invoice whose answer was lost is known once it is found, and messages are read from its sending on', async (t) => {
+  const asked: Json[] = []
+  const stage = await flow(t, {
+    [submit]: { status: 503, json: {} },
+    'GET /flow-service/v1/flows/flow-1': { json: { flowId: 'flow-1', acknowledgement: { status: 'Ok' } } },
+    'GET /flow-service/v1/flows/lc-1': told('205', '2026-03-16T09:00:00')
+  })
+  stage.vendor.on('POST /flow-service/v1/flows/search', ({ body }) => {
+    const { where } = JSON.parse(body.toString()) as { where: JsonObject }
+    asked.push(where)
+    return 'trackingId' in where
+      ? { json: { results: [{ flowId: 'flow-1', acknowledgement: { status: 'Pending' } }] } }
+      : { json: { results: [{ flowId: 'lc-1', updatedAt: '2026-03-16T10:00:00Z', flowSyntax: 'CDAR' }] } }
+  })
+  const state = memoryState()
+  has(t, await stage.dispatch('invoicing', eInvoice(), { state }), { outcome: 'uncertain' })
+  has(t, await stage.ask('invoicing', 'lookup', { reference: 'step-1' }, { state }), { found: 'accepted' })
+  has(t, await stage.ask('invoicing', 'status', { id: 'flow-1' }, { state }), { status: 'fr:205' })
+  t.strictSame(asked, [{ trackingId: 'step-1' }, { flowType: ['CustomerInvoiceLC'], updatedAfter: '2026-03-14T08:30:00.000Z' }])
+})
+
+await t.test('what the seller says goes out as a message under a reference of its own', async (t) => {
+  const stage = await flow(t)
+  const said = { id: 'flow-1', code: '212', status: {}, message: '<message/>' }
+  t.strictSame(await stage.ask('invoicing', 'say', said, { reference: 'message-1' }), { id: 'flow-1', status: 'Pending' })
+  t.strictSame(infoOf(stage), { flowSyntax: 'CDAR', trackingId: 'message-1', name: 'status.xml' })
+  const [, file] = stage.vendor.requests.at(-1)?.parts ?? []
+  has(t, file, { name: 'file', filename: 'status.xml', contentType: 'application/xml', body: Buffer.from('<message/>') })
+  stage.vendor.on(submit, { status: 503, json: {} })
+  has(t, await stage.ask('invoicing', 'say', said, { reference: 'message-2' }), { outcome: 'uncertain' })
 })

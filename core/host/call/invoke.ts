@@ -47,7 +47,7 @@ const longestCode = 100
 const longestMessage = 1000
 
 /** Verbs that change something at the vendor. All other verbs may be called again at any time. */
-const unsafeVerbs: ReadonlySet<VerbName> = new Set(['dispatch', 'cancel', 'subscribe', 'unsubscribe'])
+const unsafeVerbs: ReadonlySet<VerbName> = new Set(['dispatch', 'cancel', 'say', 'subscribe', 'unsubscribe'])
 
 /**
  * Calls one verb of a provider within its time limit. The provider gets copies, and its own functions for requests. Whatever it throws

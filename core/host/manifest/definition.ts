@@ -73,6 +73,18 @@ export type FetchDocument<Call> = (query: { id: string }, context: Call) => Prom
  */
 export type Cancel<Call> = (query: { id: string }, context: Call) => Promise<Reported>
 
+/**
+ * What a company says of what was dispatched: that an invoice is paid, above all. `id`: the vendor's, of the dispatch; `status`: what is
+ * said, and `message`: the same as vendors exchange it (CDAR, XML). The `reference` of the call is that of the message.
+ */
+export type Said = { id: string, code: string, status: JsonObject, message: string }
+
+/**
+ * Says it, and returns the vendor's answer to the message. It passes on the vendor's refusal as an error. After an answer that was lost,
+ * the verb `lookup` finds the `reference`.
+ */
+export type Say<Call> = (said: Said, context: Call) => Promise<Accepted>
+
 /** What a vendor has registered: its id, and secrets by the names of the `Secret()` settings that keep them. */
 export type Subscription = { readonly id: string, readonly secrets?: Readonly<Record<string, string>> }
 
@@ -143,6 +155,7 @@ export type ServiceDefinition<Name extends ServiceName, Call> =
     dispatch: Dispatch<ServiceContracts[Name]['dispatch'], Call>
     document?: FetchDocument<Call>
     cancel?: Cancel<Call>
+    say?: Say<Call>
   }
 
 /** A provider: data and verbs. Everything but the verbs becomes its manifest. */

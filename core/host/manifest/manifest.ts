@@ -198,7 +198,7 @@ export function readManifest (json: unknown): Fit<Manifest> {
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),
     ...switchProblems(fit.value),
     ...addressPageProblems(fit.value),
-    ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),
+    ...serviceNames.flatMap((name) => verbProblems(name, fit.value.services[name], `/services/${name}/verbs`)),
     ...serviceNames.flatMap((name) => subscribeProblems(fit.value, name)),
     ...serviceNames.flatMap((name) => limitFaults(fit.value.services[name]?.limits ?? [], `/services/${name}/limits`)),
     ...serviceNames.flatMap((name) => ignoresFaults(fit.value.services[name]?.ignores ?? [], `/services/${name}/ignores`)),
@@ -282,23 +282,29 @@ export function makesDocument (service: ServiceManifest<ServiceName> | undefined
   return service !== undefined && 'document' in service.capabilities
 }
 
-function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {
+function verbProblems (name: ServiceName, service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {
   if (service === undefined) return []
   const { idempotency, statuses } = service
-  const needed: VerbName[] = [
+  const needed = new Set<VerbName>([
     'dispatch',
     ...idempotency.kind === 'lookup' ? ['lookup' as const] : [],
+    // Whether it was said after all, the look-up tells.
+    ...service.verbs.includes('say') ? ['lookup' as const, 'status' as const] : [],
     // Whether it was taken back, the status tells.
     ...statuses === undefined && !service.verbs.includes('cancel') ? [] : ['status' as const],
     ...makesDocument(service) ? ['document' as const] : []
-  ]
+  ])
   const mute = service.verbs.includes('cancel') && statuses !== undefined && !Object.values(statuses).includes('cancelled')
+  const says = service.verbs.includes('say') && (services[name].says === undefined || idempotency.kind !== 'lookup')
   return [
-    ...needed.filter((verb) => !service.verbs.includes(verb)).map((verb) => ({
+    ...[...needed].filter((verb) => !service.verbs.includes(verb)).map((verb) => ({
       path,
       code: 'required',
       message: `The verb "${verb}" is required.`
     })),
+    ...says
+      ? [{ path, code: 'unknown_verb', message: `Of "${name}" nothing is said later, or its vendor cannot find it by a reference.` }]
+      : [],
     ...mute ? [{ path, code: 'required', message: 'The verb "cancel" needs a word of "statuses" for "cancelled".' }] : []
   ]
 }

@@ -18,6 +18,7 @@ import { outcomeCases } from './rules/outcomes.ts'
 import { provedCases } from './rules/proved.ts'
 import { refusalCases } from './rules/refusals.ts'
 import { blindCases, fixtureCases, questionCases, replayCases } from './rules/replay.ts'
+import { saidCases } from './rules/said.ts'
 import { sandboxedCases } from './rules/sandboxed.ts'
 import { settingsCases } from './rules/settings.ts'
 import { shownCases } from './rules/shown.ts'
@@ -129,6 +130,7 @@ async function casesOf (
     await when(['key', 'found'], () => idempotencyCases(subject, fit)),
     await when(['late'], () => lateCases(subject, replayed.fit, questions)),
     await when(['cancel'], () => cancelCases(subject, { questions, fit })),
+    await when(['said'], () => saidCases(subject, questions)),
     await when(['subscribed'], () => subscribedCases(subject, questions)),
     await when(['checked'], () => checkedCases(subject)),
     await when(['suggested'], () => suggestedCases(subject)),

@@ -25,6 +25,7 @@ export const conformanceRules = {
   question: 'A query to the vendor runs exactly as its fixture says.',
   cancel:
     'Fixtures show a cancellation that the vendor accepts and one that it refuses; whichever request of it fails, the outcome is right.',
+  said: 'Fixtures show what is said later and what the vendor does not take; whichever request of it fails, the outcome is right.',
   subscribed:
     'Fixtures show that a webhook is registered, registered again and taken back; whichever request of it fails, the outcome is right.',
   checked: 'A check of the credentials only reads; a 401 means that they fail, an unreachable vendor that they cannot be checked.',

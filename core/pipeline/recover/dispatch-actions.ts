@@ -3,6 +3,7 @@ import type { CompanyQueries } from '@dispatch/database'
 import type { Actor } from '../../access/account.ts'
 import { maySee, requireRole } from '../../access/permissions.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
+import type { SayingBody, SayingsView, SayingView } from '../../contract/sayings.ts'
 import type { ScheduleBody } from '../../contract/schedule.ts'
 import type { Mode } from '../../contract/states.ts'
 import { dueMoment } from '../../requests/due.ts'
@@ -21,6 +22,7 @@ import { rehydrateWhatIsKept, userActorOf } from '../run/run.ts'
 import { stepOf } from '../step.ts'
 import { type ManualResolution, resolveStep } from './reconcile.ts'
 import { isUnfinished, replacementOf } from './replacement.ts'
+import { sayingsOf, sayOf } from './sayings.ts'
 import { cancelAtVendors } from './vendor-cancellation.ts'
 
 /** A recorded dispatch by its id, who wants something of it, and how that is written into the audit log. */
@@ -38,6 +40,13 @@ export type DispatchActions = {
    * `conflict` when neither is possible, and the error of a vendor that fails.
    */
   cancel: (recorded: ActionRequest) => Promise<RunResult>
+  /**
+   * Says something of an accepted dispatch at its vendor, such as that an invoice is paid. Throws `conflict` where that is not possible,
+   * `validation_failed` where it breaks a rule, and the error of a vendor that fails.
+   */
+  say: (recorded: ActionRequest & { body: SayingBody }) => Promise<SayingView>
+  /** What was said of a dispatch, and what may be said of it now. */
+  sayings: (record: DispatchRecord) => Promise<SayingsView>
   /** Gives a dispatch that waits for its time another one. Throws `conflict` when it has begun, or waits for no time. */
   move: (recorded: ActionRequest & { asked: ScheduleBody }) => Promise<void>
   /** Sets the outcome of an uncertain step. Throws `forbidden` unless an admin asks. */
@@ -164,6 +173,16 @@ export function createDispatchActions (
       }
       return resultOf(await find(recorded))
     },
+
+    async say ({ body, ...recorded }) {
+      return sayOf(dependencies, await find(recorded), {
+        body,
+        actor: userActorOf(recorded.actor),
+        audited: audited(recorded, 'dispatch.status_said', { code: body.code })
+      })
+    },
+
+    sayings: (record) => sayingsOf(dependencies, record),
 
     async move ({ asked, ...recorded }) {
       const { company_id: companyId, dispatch_id: dispatchId, schedule: before, steps } = await find(recorded)

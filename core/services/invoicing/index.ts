@@ -8,6 +8,7 @@ import { console } from './console.ts'
 import { delivery } from './delivery.ts'
 import { asWarnings, checkDueDate } from './invoice.ts'
 import { outline } from './outline.ts'
+import { sayingsOf } from './sayings.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -149,6 +150,7 @@ export const invoicing: ProvidedService<
   shared: terms,
   tells: termsTold,
   follows: { field: 'from', told: repeatedOf },
+  says: sayingsOf(formatOf, termsTold),
 
   request (invoicing, { data, document, metadata }) {
     const [eInvoiceFormat, dueDate] = [formatOf(invoicing), dayOf(invoicing.dueDate)]

@@ -34,7 +34,7 @@ export type OnStatusChange = (
 
 /** What the vendor reported about a step: a status, a mark, or (null) a word that the provider does not know. */
 export type DeliveryUpdate = {
-  kind: Extract<EventKind, 'webhook' | 'polled'>
+  kind: Extract<EventKind, 'webhook' | 'polled' | 'said'>
   status: DeliveryStatus | null
   mark?: DeliveryMark
   facts: JsonObject
@@ -182,7 +182,7 @@ export async function noteReport (
  * Changes the status of a step where the rules allow it, and notes why it has it. The timeline says what was reported and whether it
  * changed anything.
  */
-async function moveStep (
+export async function moveStep (
   queries: OwnerQueries,
   step: TrackedStep,
   { kind, status, facts, actor }: DeliveryUpdate,

@@ -30,6 +30,7 @@ export const auditWords = {
   'dispatch.found': { en: 'Dispatch found by an operator', fr: 'Envoi trouvé par un exploitant' },
   'dispatch.moved': { en: 'Dispatch moved to another time', fr: 'Envoi déplacé à une autre heure' },
   'dispatch.resolved': { en: 'Outcome of a dispatch recorded', fr: 'Issue d’un envoi consignée' },
+  'dispatch.status_said': { en: 'Status of an invoice said', fr: 'Statut d’une facture déclaré' },
   'dispatch.retried': { en: 'Dispatch sent again', fr: 'Envoi relancé' },
   'dispatches.searched': { en: 'Dispatches of all companies searched', fr: 'Recherche parmi les envois de toutes les sociétés' },
   'key.created': { en: 'API key created', fr: 'Clé d’API créée' },

@@ -95,6 +95,8 @@ type Kind =
   | 'field_documentType'
   | 'data'
   | 'fact'
+  | 'seller'
+  | 'saying'
 
 /** The word for a code of the API, such as a status; the code itself where the language has none. */
 export function wordFor (words: Words, kind: Kind, code: string): string {

@@ -14,6 +14,7 @@ import { canBeDuplicated, duplicate } from './dispatch-duplicate.ts'
 import { failureNotice, fieldToChange, type Ways } from './dispatch-failure.ts'
 import { hasFramedMessage, messageSections } from './dispatch-message.ts'
 import { requestSection, templateLink } from './dispatch-request.ts'
+import { readStatuses, statusAsked, statusIn, statusSection } from './dispatch-statuses.ts'
 import { timeline } from './dispatch-timeline.ts'
 import { following } from './follow.ts'
 import { badge, facts, notice, page, requestNumber, sentences, time } from './layout.ts'
@@ -35,6 +36,13 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<Posted>('/dispatches/:id/cancel', { config: { confirms: cancellation } },
     (request, reply) => act(visitOf(request), request.params.id, reply, 'cancel'))
+
+  app.post<Posted>('/dispatches/:id/statuses', { config: { confirms: statusAsked } }, async (request, reply) => {
+    const { params: { id }, body } = request
+    const visit = visitOf(request)
+    const answer = await visit.api.send('POST', `${pathOf(id)}/statuses`, statusIn(body), undefined, { newest: true })
+    return settle(visit, id, reply, answer)
+  })
 
   app.post<Posted>('/dispatches/:id/schedule', async (request, reply) => {
     const { params: { id }, body } = request
@@ -155,7 +163,7 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
   ])
   const asked = request.ok ? request.body : undefined
   const at = `/console/dispatches/${encodeURIComponent(id)}`
-  const documents = shownOf(dispatch)
+  const [documents, statuses] = [shownOf(dispatch), await readStatuses(visit, dispatch)]
   const correctable = correctableOf(dispatch, asked)
   const ways = {
     retriable: isRetriable(dispatch),
@@ -180,7 +188,9 @@ ${
     )
   }
 ${actions(words, { dispatch, events: events.data, ways }, correctionForms(words, at, { dispatch, steps: correctable, typed }))}
-${documentSections(words, at, documents)}${messageSections(words, at, asked)}${requestSection(words, request)}
+${statusSection(words, at, statuses)}${documentSections(words, at, documents)}${messageSections(words, at, asked)}${
+    requestSection(words, request)
+  }
 ${vendorCallsSection(words, calls, providers)}<section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${
     timeline(words, events, providers)
   }</section>

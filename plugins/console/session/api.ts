@@ -11,8 +11,8 @@ export { callbackTypes, deliveryStatuses, isUnderWay, latestVersion, noticeText,
 export type { AuditView, SuggestionsView, CallbackSecrets, CallbackView, CheckView, ChoicesView, CompanyView, ConfigurationView,
   CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody, EventView, FoundDispatchView,
   GuideView, HoldView, KeyView, LimitsView, LinkMailView, ListedProvider, LogCountView, MyConfig, NewCallbackSecret, NewEndpointView,
-  NewKeyView, NoticeView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView,
-  SettingsView, StatisticsView, UserView, ValidationResponse, VendorCallView } from '@dispatch/core'
+  NewKeyView, NoticeView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SayingsView, SecondFactorView,
+  SessionView, SettingsView, StatisticsView, UserView, ValidationResponse, VendorCallView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

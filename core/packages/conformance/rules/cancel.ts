@@ -44,7 +44,7 @@ function isTakenBack (statuses: NonNullable<Words>, word: unknown): boolean {
 export async function attackedCases (
   subject: ProviderUnderTest,
   prepared: Prepared,
-  rule: 'cancel' | 'subscribed' = 'cancel'
+  rule: 'cancel' | 'said' | 'subscribed' = 'cancel'
 ): Promise<Case[]> {
   const { installed: { manifest } } = subject
   const { name, call: { service, exchange } } = prepared

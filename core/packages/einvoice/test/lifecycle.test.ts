@@ -1,7 +1,9 @@
 import t from 'tap'
-import { BrokenStatus, checkStatus, type InvoiceStatus, readStatus, type StatusCode, statusCodes, UnreadableInvoice,
-  writeStatus } from '../index.ts'
+import type { JsonObject } from '../../common/json.ts'
+import { BrokenStatus, checkStatus, type InvoiceStatus, readStatus, type Saying, sellerStatus, type StatusCode, statusCodes,
+  UnreadableInvoice, writeStatus } from '../index.ts'
 import { factsOf, reasonedStatuses } from '../lifecycle/status-codes.ts'
+import { plain } from './support.ts'
 
 const siren = (id: string): { id: string, scheme: string } => ({ id, scheme: '0002' })
 const seller = { role: 'SE', id: siren('732829320'), name: 'Atelier Boréal', address: { id: '732829320_STATUTS', scheme: '0225' } }
@@ -103,5 +105,62 @@ void t.test('a message about several invoices has a status of each, and one of n
   for (const bytes of ['<a/>', 'x', '<!DOCTYPE a><a/>', xml.replaceAll('ExchangedDocument>', 'Other>'), ' '.repeat(6_000_000)]) {
     t.throws(() => readStatus(Buffer.from(bytes)), UnreadableInvoice)
   }
+  t.end()
+})
+
+const french = {
+  ...plain,
+  currency: 'EUR',
+  customer: { name: 'Létang', city: 'Paris', country: 'FR', registration: { id: '404833048', scheme: '0002' } },
+  lines: [
+    { description: 'Tea', quantity: 2, unitPrice: '10.00', taxRate: 20 },
+    { description: 'Book', quantity: 1, unitPrice: '10.00', taxRate: 5.5 }
+  ]
+}
+const saying = (more: Partial<Saying> = {}): Saying => ({ code: '212', at: '2026-08-02T10:00:00.000Z', ...more })
+const made = { id: 'message-1', issued: '2026-08-02T10:05:00.000Z', reading: { format: 'CII', currency: undefined } } as const
+
+void t.test('a seller who is paid says how much with each rate: of all of the invoice, unless told', (t) => {
+  const { status, problems } = sellerStatus(french, saying(), made)
+  t.strictSame(problems, [])
+  t.strictSame(readStatus(Buffer.from(writeStatus(status))), [status])
+  t.strictSame(status, {
+    id: 'message-1',
+    process: 'REGULATED',
+    code: '212',
+    name: 'Encaissée',
+    issued: '2026-08-02T10:05:00',
+    at: '2026-08-02T10:00:00',
+    invoice: { number: 'F-1', type: '380', date: '2026-03-14', seller: siren('732829320') },
+    sender: { role: 'WK' },
+    issuer: { role: 'SE', id: siren('732829320'), name: 'Müller & Söhne' },
+    recipients: [
+      { role: 'BY', id: siren('404833048'), name: 'Létang', address: { id: '404833048', scheme: '0225' } },
+      { role: 'DFH', id: { id: '9998', scheme: '0238' }, name: 'PPF' }
+    ],
+    details: [{
+      amounts: [
+        { kind: 'MEN', rate: '20.00', amount: '24.00', currency: 'EUR' },
+        { kind: 'MEN', rate: '5.50', amount: '10.55', currency: 'EUR' }
+      ]
+    }]
+  })
+  const part = sellerStatus(french, saying({ amounts: [{ rate: '5.5', amount: '4.00' }], reason: 'By card' }), made)
+  t.strictSame([part.problems, part.status.details], [[], [{
+    reason: 'By card',
+    amounts: [{ kind: 'MEN', rate: '5.5', amount: '4.00', currency: 'EUR' }]
+  }]])
+  t.strictSame(sellerStatus(french, saying({ code: '209', amounts: [{ rate: '1', amount: '1' }] }), made).status.details, [])
+  t.end()
+})
+
+void t.test('a consumer, a customer abroad, and what cannot be said', (t) => {
+  const process = (customer: JsonObject): string => sellerStatus({ ...french, customer }, saying(), made).status.process
+  t.strictSame([process({ name: 'Ada', country: 'FR' }), process(plain.customer)], ['B2C', 'B2BINT'])
+  const told = (data: JsonObject, more: Partial<Saying> = {}): string[] =>
+    sellerStatus({ ...french, ...data }, saying(more), made).problems.map(({ code, path }) => `${code} ${path}`)
+  t.strictSame(told({}, { amounts: [{ rate: '20', amount: '1' }, { rate: '10', amount: '1' }] }), ['unknown_rate /amounts/1/rate'])
+  t.strictSame(told({ seller: { name: 'Acme', country: 'FR' } }), ['BR-FR-CDV-07 ', 'BR-FR-CDV-13 '])
+  t.strictSame(told({ type: '326' }), ['BR-FR-04 '])
   t.end()
 })

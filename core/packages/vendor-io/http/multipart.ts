@@ -10,7 +10,7 @@ export type MultipartPart =
   | boolean
   | DocumentHandle
   | { document: DocumentHandle, filename?: string, contentType?: string }
-  | { text: string, contentType: string }
+  | { text: string, contentType: string, filename?: string }
   | { json: unknown, contentType?: string }
 
 /** The parts by name, in order. A list becomes several parts of the same name; `undefined` becomes no part. */
@@ -34,7 +34,10 @@ type Content = { content: readonly Piece[], filename?: string, contentType?: str
 
 function contentOf (part: MultipartPart, own: OwnDocuments): Content {
   if (typeof part !== 'object') return { content: [Buffer.from(String(part))] }
-  if ('text' in part) return { content: [Buffer.from(part.text)], contentType: part.contentType }
+  if ('text' in part) {
+    const { text, contentType, filename } = part
+    return { content: [Buffer.from(text)], contentType, ...(filename !== undefined && { filename }) }
+  }
   if ('json' in part) return { content: jsonPieces(part.json, own), contentType: part.contentType ?? 'application/json' }
   const { document, filename, contentType } = 'document' in part ? part : { document: part }
   return { content: [document], filename: filename ?? document.filename, contentType: contentType ?? document.contentType }

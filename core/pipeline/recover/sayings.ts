@@ -1,0 +1,250 @@
+import { canonicalJson } from '@dispatch/common'
+import { statusCodes } from '@dispatch/einvoice'
+import { hash } from 'node:crypto'
+import { configurationUsed } from '../../configuration/sandbox.ts'
+import { providerOfStep } from '../../configuration/serving.ts'
+import { type DeliveryService, type DeliveryStatus, isDeliveryService } from '../../contract/delivery.ts'
+import { DispatchError, refusal } from '../../contract/errors.ts'
+import type { SayingBody, SayingState, SayingsView, SayingView } from '../../contract/sayings.ts'
+import { clientWord } from '../../host/call/failure.ts'
+import type { CallContext } from '../../host/call/invoke.ts'
+import { callLookup, missCountsAfter } from '../../host/call/lookup.ts'
+import { callSay, canSay } from '../../host/call/say.ts'
+import type { InstalledProvider } from '../../host/load/load.ts'
+import type { Said } from '../../host/manifest/definition.ts'
+import { services } from '../../services/index.ts'
+import type { SaidLater } from '../../services/service.ts'
+import type { EventActor } from '../../store/db/schema.ts'
+import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
+import type { TransactionHook } from '../../store/dispatch/lease.ts'
+import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
+import type { TrackedStep } from '../../store/vendor/deliveries.ts'
+import { beginSaying, endSaying, listSayings, type SayingEnd, type SayingRecord } from '../../store/vendor/sayings.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import { recordedData } from '../plan/recorded-template.ts'
+import { callContextOf } from '../run/call.ts'
+import { createStatusChangeHandler } from './status-change.ts'
+
+/** A step of which something may be said, and the codes of that. */
+type SayableStep = { row: StepRecord, step: TrackedStep, provider: InstalledProvider, codes: readonly string[] }
+
+/** What was said of a dispatch, and what may be said of it now. */
+export async function sayingsOf (dependencies: PipelineDependencies, record: DispatchRecord): Promise<SayingsView> {
+  const found = await sayableStep(dependencies, record)
+  const said = await listSayings(dependencies.database, refOf(record))
+  return { data: said.map(viewOf), sayable: [...found?.codes ?? []] }
+}
+
+/**
+ * Says something of an accepted dispatch at its vendor, once: the same said again is found, and sent again only if the vendor has certainly
+ * not got it. Throws `conflict` where it cannot be said, `validation_failed` where it breaks a rule, and the failure of the vendor.
+ */
+export async function sayOf (
+  dependencies: PipelineDependencies,
+  record: DispatchRecord,
+  { body, actor, audited }: { body: SayingBody, actor: EventActor, audited: TransactionHook }
+): Promise<SayingView> {
+  const ref = refOf(record)
+  const found = await sayableStep(dependencies, record)
+  if (found === undefined) {
+    throw new DispatchError('conflict', 'Of this dispatch nothing can be said: no platform of e-invoices has accepted it.', ref)
+  }
+  const statusId = messageId(found.step.stepId, body)
+  await dependencies.leases.withLease(async (lease) => {
+    const taken = await acquireLease(dependencies.database, ref, { lease, from: [record.status] })
+    if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being worked on: try again in a moment.', ref)
+    try {
+      const before = (await listSayings(dependencies.database, ref)).find((one) => one.statusId === statusId)
+      if (before?.kind === 'said') return
+      if (!found.codes.includes(body.code)) {
+        const message = `The status ${body.code} cannot be said now: ${found.codes.join(', ')} can.`
+        throw new DispatchError('conflict', message, ref)
+      }
+      await say(dependencies, { record, found, statusId, before, body }, { runId: lease.runId, actor, audited })
+    } finally {
+      // What the client is told of the vendor counts more: a lease that is not given back runs out.
+      await releaseLease(dependencies.database, ref, lease.runId).catch((error: unknown) => {
+        dependencies.log.warn({ err: error, ...ref }, 'the lease of a status could not be given back')
+      })
+    }
+  })
+  const said = (await listSayings(dependencies.database, ref)).find((one) => one.statusId === statusId)
+  if (said === undefined) throw new Error(`The status ${statusId} of a dispatch is gone.`)
+  return viewOf(said)
+}
+
+type Asked = { record: DispatchRecord, found: SayableStep, statusId: string, before: SayingRecord | undefined, body: SayingBody }
+
+async function say (
+  dependencies: PipelineDependencies,
+  { record, found, statusId, before, body }: Asked,
+  { runId, actor, audited }: { runId: string, actor: EventActor, audited: TransactionHook }
+): Promise<void> {
+  const { step, provider } = found
+  const { dispatchId } = step
+  const context = await contextOf(dependencies, found, { runId, statusId })
+  const end = async (how: SayingEnd, more: { message?: string, remoteId?: string } = {}): Promise<void> => {
+    const becomes = services[step.service].says?.becomes(body.code) as DeliveryStatus | undefined
+    await endSaying(dependencies.database, step, {
+      statusId,
+      code: body.code,
+      end: how,
+      ...more,
+      becomes,
+      moved: createStatusChangeHandler(dependencies)
+    })
+  }
+  if (before?.kind === 'saying' || before?.kind === 'say_unknown') {
+    const known = await lookUp(provider, step.service, { statusId, since: before.since }, context)
+    if ('remoteId' in known) return end('said', known)
+    // It is in doubt, and nothing new was learnt.
+    if (known.why !== undefined) throw new DispatchError('outcome_unknown', `${known.why} ${askAgain}`, { dispatchId })
+  }
+  const { saying, said } = wordsOf(dependencies, { record, found, statusId, before, body })
+  if (!await beginSaying(dependencies.database, step, { runId, statusId, saying, actor, audited })) {
+    throw new DispatchError('conflict', 'The dispatch was lost to another process: try again in a moment.', { dispatchId })
+  }
+  const result = await callSay(provider, step.service, said, context)
+  const failed = result.outcome === 'said' ? undefined : result
+  const how = failed === undefined ? 'said' : failed.outcome === 'uncertain' ? 'say_unknown' : 'not_said'
+  await end(how, result.outcome === 'said' ? { remoteId: result.response.id } : { message: result.error.message }).catch(
+    (cause: unknown) => {
+      throw new DispatchError('outcome_unknown', `What came of it could not be recorded. ${askAgain}`, { dispatchId, cause })
+    }
+  )
+  if (failed === undefined) return
+  const { error: { word, message, retryAfter } } = failed
+  if (how === 'say_unknown') throw new DispatchError('outcome_unknown', `${message} ${askAgain}`, { dispatchId })
+  if (word === 'provider_error') throw new DispatchError('conflict', `The provider does not take it: ${message}`, { dispatchId })
+  throw new DispatchError(clientWord(word), message, { dispatchId, ...(retryAfter !== undefined && { retryAfter }) })
+}
+
+const askAgain = 'Saying the same once more finds out what became of it, and says it at most once.'
+
+/** What the vendor says of a message in doubt: its id there; or, without `why`, that it certainly has not got it. */
+async function lookUp (
+  provider: InstalledProvider,
+  service: DeliveryService,
+  { statusId, since }: { statusId: string, since: number },
+  context: CallContext
+): Promise<{ remoteId: string } | { why?: string }> {
+  const offered = provider.manifest.services[service]
+  const answer = await callLookup(provider, service, { reference: statusId }, context)
+  if (!answer.ok) return { why: answer.why }
+  const { value: found } = answer
+  if (found.found === 'accepted') return { remoteId: found.response.id }
+  // What it has refused may be said again.
+  if (found.found === 'rejected') return {}
+  const left = offered === undefined ? Infinity : missCountsAfter(offered) - since
+  return left > 0 ? { why: 'The provider has not got it yet, and may still get it.' } : {}
+}
+
+/** What is said, and as the provider is handed it. */
+function wordsOf (
+  { now }: PipelineDependencies,
+  { record, found: { row, step }, statusId, before, body }: Asked
+): { saying: SaidLater, said: Said } {
+  const data = recordedData(record, row)
+  const says = services[step.service].says
+  if (data === null || says === undefined) {
+    throw new DispatchError('document_expired', 'The data of the invoice are no longer kept: say it at the platform itself.', refOf(record))
+  }
+  const time = now()
+  const { at = time.toISOString(), ...rest } = { ...before?.saying, ...body }
+  const moment = momentOf(at)
+  if (moment === undefined || moment > time) {
+    const message = moment === undefined ? 'This is no time.' : 'This is still to come: say it when it has come to be.'
+    throw refusal('validation_failed', [{ path: '/at', code: moment === undefined ? 'format' : 'in_the_future', message }])
+  }
+  const saying: SaidLater = { ...rest, at: moment.toISOString() }
+  const made = says.of(row.fields, data, saying, { id: statusId, issued: time.toISOString() })
+  if (made.said === undefined) throw refusal('validation_failed', made.problems)
+  return { saying, said: { id: step.remoteId, code: body.code, ...made.said } }
+}
+
+function momentOf (at: string): Date | undefined {
+  try {
+    return new Date(Temporal.Instant.from(at).epochMilliseconds)
+  } catch {
+    return undefined
+  }
+}
+
+/** The same said of the same step has the same id, whoever says it and however often. */
+function messageId (stepId: string, body: SayingBody): string {
+  const hex = hash('sha256', `${stepId}\n${canonicalJson(body)}`)
+  // A UUID of version 8: of our own making.
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-')
+}
+
+/** The step of a dispatch whose vendor can be told something of it. */
+async function sayableStep (dependencies: PipelineDependencies, record: DispatchRecord): Promise<SayableStep | undefined> {
+  for (const row of record.steps) {
+    const { service, remote_id: remoteId, provider_code: providerCode, configured_by: configuredBy } = row
+    if (row.status !== 'accepted' || !isDeliveryService(service)) continue
+    if (remoteId === null || providerCode === null || configuredBy === null) continue
+    const codes = services[service].says?.codes(row.fields, row.delivery_status) ?? []
+    const step: TrackedStep = {
+      stepId: row.step_id,
+      ...refOf(record),
+      userId: record.user_id,
+      service,
+      providerCode,
+      configuredBy,
+      sandbox: row.sandbox,
+      remoteId
+    }
+    const provider = await providerOfStep(dependencies, { ...step, code: providerCode })
+    if (provider !== undefined && codes.length > 0 && canSay(provider, service)) return { row, step, provider, codes }
+  }
+  return undefined
+}
+
+async function contextOf (
+  dependencies: PipelineDependencies,
+  { step, provider }: SayableStep,
+  { runId, statusId }: { runId: string, statusId: string }
+): Promise<CallContext> {
+  const { companyId, userId, dispatchId, service, configuredBy, sandbox } = step
+  const configuration = configurationUsed(await dependencies.configurations.latest(companyId), {
+    providerCode: provider.code,
+    configuredBy,
+    userId
+  })
+  if (configuration === undefined) {
+    throw new DispatchError('configuration_missing',
+      `The configuration of the provider "${provider.code}" has been removed: nobody can be told.`, { dispatchId })
+  }
+  const of = { companyId, dispatchId, provider, service, sandbox }
+  const subject = { ...of, requestSettings: {}, reference: statusId, idempotencyKey: statusId }
+  return callContextOf(dependencies, subject, configuration, {
+    holds: () => dependencies.leases.isHeld(runId),
+    documents: { read: () => Promise.reject(new TypeError('A status has no document.')), keep: dependencies.spool.keep },
+    checkpoint: { save: () => Promise.reject(new TypeError('A status has no checkpoint.')) }
+  })
+}
+
+function refOf ({ company_id: companyId, dispatch_id: dispatchId }: DispatchRecord): { companyId: number, dispatchId: string } {
+  return { companyId, dispatchId }
+}
+
+const states: Record<SayingRecord['kind'], SayingState> = {
+  saying: 'asked',
+  said: 'said',
+  not_said: 'refused',
+  say_unknown: 'uncertain'
+}
+
+function viewOf ({ statusId, kind, saying: { code, at, amounts, reason }, message, asked }: SayingRecord): SayingView {
+  return {
+    statusId,
+    code,
+    name: code in statusCodes ? statusCodes[code as unknown as keyof typeof statusCodes].name : code,
+    at,
+    ...(amounts !== undefined && { amounts: [...amounts] }),
+    ...(reason !== undefined && { reason }),
+    state: states[kind],
+    ...(kind !== 'said' && message !== null && { message }),
+    askedAt: asked.toISOString()
+  }
+}

@@ -1,0 +1,107 @@
+import type { JsonObject } from '@dispatch/common'
+import { sql } from 'kysely'
+import type { DeliveryStatus } from '../../contract/delivery.ts'
+import type { EventKind } from '../../contract/states.ts'
+import type { SaidLater } from '../../services/service.ts'
+import type { CompanyQueries, Database } from '../db/database.ts'
+import type { EventActor } from '../db/schema.ts'
+import type { TransactionHook } from '../dispatch/lease.ts'
+import { moveStep, type OnStatusChange, type TrackedStep } from './deliveries.ts'
+
+/** How saying something ends: said, certainly not, or nobody knows. */
+export type SayingEnd = Extract<EventKind, 'said' | 'not_said' | 'say_unknown'>
+
+const kinds = ['saying', 'said', 'not_said', 'say_unknown'] as const satisfies readonly EventKind[]
+
+/**
+ * What was said of a dispatch, as its timeline has it last. `statusId`: of the message; `asked`: when it was said for the first time;
+ * `since`: the seconds since the last entry, by the clock of the database.
+ */
+export type SayingRecord = {
+  statusId: string
+  kind: typeof kinds[number]
+  saying: SaidLater
+  message: string | null
+  asked: Date
+  since: number
+}
+
+/** What was said of a dispatch, the oldest first. */
+export async function listSayings (
+  database: Database,
+  { companyId, dispatchId }: { companyId: number, dispatchId: string }
+): Promise<SayingRecord[]> {
+  return database.company(companyId, (queries) => readSayings(queries, database, { companyId, dispatchId }))
+}
+
+async function readSayings (
+  queries: CompanyQueries,
+  { now }: Pick<Database, 'now'>,
+  { companyId, dispatchId }: { companyId: number, dispatchId: string }
+): Promise<SayingRecord[]> {
+  const { rows } = await sql<SayingRecord>`
+    select facts->>'statusId' as "statusId", (array_agg(kind order by event_id desc))[1] as kind,
+      (array_agg(facts->'saying' order by event_id) filter (where kind = 'saying'))[1] as saying,
+      (array_agg(facts->>'message' order by event_id desc))[1] as message, min(at) as asked,
+      extract(epoch from ${now} - max(at))::float as since
+    from events where company_id = ${companyId} and dispatch_id = ${dispatchId} and kind = any (${[...kinds]})
+    group by facts->>'statusId' order by min(event_id)`.execute(queries)
+  return rows
+}
+
+type Begun = { runId: string, statusId: string, saying: SaidLater, actor: EventActor, audited: TransactionHook }
+
+/** Notes that something is about to be said; false when the run does not have the lease of the dispatch any more. */
+export async function beginSaying (
+  { company, now }: Database,
+  { companyId, dispatchId, stepId }: TrackedStep,
+  { runId, statusId, saying, actor, audited }: Begun
+): Promise<boolean> {
+  const facts = JSON.stringify({ statusId, code: saying.code, saying } satisfies JsonObject | { saying: SaidLater })
+  return company(companyId, async (queries) => {
+    const { rows: [begun] } = await sql`
+      insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
+      select company_id, dispatch_id, ${stepId}, ${'saying' satisfies EventKind}, ${JSON.stringify(actor)}, ${facts}, ${now}
+      from dispatches where company_id = ${companyId} and dispatch_id = ${dispatchId} and run_id = ${runId} and leased_until > ${now}
+      returning event_id`.execute(queries)
+    if (begun === undefined) return false
+    await audited(queries)
+    return true
+  })
+}
+
+type Ended = {
+  statusId: string
+  code: string
+  end: SayingEnd
+  /** Why it was not said. */
+  message?: string | undefined
+  /** Of the message, at the vendor. */
+  remoteId?: string | undefined
+  /** What the dispatch has come to by it. */
+  becomes?: DeliveryStatus | undefined
+  moved: OnStatusChange
+}
+
+/** Notes how saying something has ended, and what follows from it. */
+export async function endSaying (
+  { owner, now }: Database,
+  step: TrackedStep,
+  { statusId, code, end, message, remoteId, becomes, moved }: Ended
+): Promise<void> {
+  const { companyId, dispatchId, stepId, providerCode } = step
+  const actor: EventActor = { kind: 'provider', code: providerCode }
+  const facts = { statusId, code, ...(message !== undefined && { message }), ...(remoteId !== undefined && { remoteId }) }
+  await owner.transaction().execute(async (queries) => {
+    if (becomes !== undefined && end === 'said') return moveStep(queries, step, { kind: end, status: becomes, facts, actor }, moved, now)
+    await queries.insertInto('events').values({
+      company_id: companyId,
+      dispatch_id: dispatchId,
+      step_id: stepId,
+      kind: end,
+      actor: JSON.stringify(actor),
+      facts: JSON.stringify(facts),
+      at: now
+    }).execute()
+  })
+}

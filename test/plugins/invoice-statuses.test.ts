@@ -1,0 +1,271 @@
+import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
+import { type RawBuilder, sql } from 'kysely'
+import t from 'tap'
+import { readStatus } from '../../core/packages/einvoice/index.ts'
+import { acquireLease } from '../../core/store/dispatch/runs.ts'
+import { isError } from '../hostile/support.ts'
+import { contains, has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { readingOf } from '../support/reading.ts'
+import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
+import { accepts, testProviders, type Verb } from './support/providers.ts'
+
+/** What the platform makes of the next messages and questions; `told` are those that it was told. */
+const platform: { say: Verb[], lookup: Verb[], told: { reference: string, said: any }[], asked: string[] } = {
+  say: [],
+  lookup: [],
+  told: [],
+  asked: []
+}
+const takes: Verb = (_said, { reference }) => Promise.resolve({ id: `flow-${reference}`, status: 'Pending' })
+const fails = (error: Error): Verb => () => Promise.reject(error)
+const lost = fails(outcomeUnknown('The line is dead.'))
+
+const providers = await testProviders(t)
+const declared = `documentTypes: ['INVOICE', 'E_INVOICE'], idempotency: { kind: 'lookup', visibleAfter: 0 },
+  statuses: { going: 'received', waits: 'suspended', no: 'rejected' }`
+const status: Verb = () => Promise.resolve({ status: 'going' })
+const lookup: Verb = (query: { reference: string }, call) => {
+  platform.asked.push(query.reference)
+  return (platform.lookup.shift() ?? (() => Promise.resolve({ found: 'absent' })))(query, call)
+}
+await providers.add('platform', { service: declared }, accepts, {
+  status,
+  lookup,
+  say (said, call) {
+    platform.told.push({ reference: call.reference, said })
+    return (platform.say.shift() ?? takes)(said, call)
+  }
+})
+await providers.add('mute', { service: declared }, accepts, { status, lookup })
+const service = await startService(t, {
+  config: { providerDirectories: providers.directories, runsWorker: false },
+  replacements: { renderer: quickRenderer }
+})
+const { app, send } = service
+const { dispatch: read, events, callbacks } = readingOf(service)
+const database = app.get('database')
+for (const code of ['platform', 'mute']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+
+const french = {
+  date: '2026-03-14',
+  dueDate: '2026-04-13',
+  currency: 'EUR',
+  buyerReference: 'B-1',
+  customer: { name: 'Ada Ltd', address: 'Calle 2', city: 'Madrid', postalCode: '28001', country: 'ES', vatId: 'ESX1234567X' },
+  seller: { name: 'Acme Tea', address: '1 rue A', city: 'Lyon', postalCode: '69001', country: 'FR', vatId: 'FR39732829320' },
+  lines: [{ description: 'Tea', quantity: 2, unitPrice: '10.00', taxRate: 20 }]
+}
+const newest = { 'x-api-version': '1.1.0' }
+let numbers = 0
+async function invoiced (providerName = 'platform', documentType = 'E_INVOICE', login?: Login): Promise<string> {
+  const number = `F-${String(++numbers)}`
+  const body = documentType === 'E_INVOICE'
+    ? {
+      providerName,
+      documentType,
+      template: { id: 4, data: { ...french, number } },
+      callbackUrl: 'https://client.example/done'
+    }
+    : invoiceRequest({ number }, { providerName })
+  const answer = await send('POST', '/api/invoicing', { body, headers: newest }, login)
+  t.equal(answer.status, 200, JSON.stringify(answer.body))
+  return answer.body.dispatchId as string
+}
+const say = (id: string, body: object, login?: Login): Promise<Answer> =>
+  send('POST', `/api/v1/dispatches/${id}/statuses`, { body, headers: newest }, login)
+const said = async (id: string): Promise<any> => (await send('GET', `/api/v1/dispatches/${id}/statuses`, { headers: newest })).body
+const kinds = async (id: string): Promise<string[]> =>
+  (await send('GET', `/api/v1/dispatches/${id}/events?limit=100`)).body.data.map(({ kind }: { kind: string }) => kind).filter(
+    (kind: string) => /say|said/.test(kind)
+  )
+const becomes = (id: string, delivery: string): Promise<unknown> =>
+  sql`update steps set delivery_status = ${delivery} where dispatch_id = ${id}`.execute(database.owner)
+/** The timeline is only added to, but for a test in which time passes or a process ends. */
+const rewrite = (change: RawBuilder<unknown>): Promise<unknown> =>
+  database.owner.transaction().execute(async (queries) => {
+    await sql`set local session_replication_role = replica`.execute(queries)
+    await change.execute(queries)
+  })
+const paid = { code: '212', at: '2026-10-02T10:00:00+02:00', amounts: [{ rate: '20', amount: '24.00' }], reason: 'By card' }
+
+await t.test('that an invoice is paid is said once: the platform, the delivery status, the timeline and callbacks have it', async (t) => {
+  const id = await invoiced()
+  t.strictSame(await said(id), { data: [], sayable: ['212'] })
+  const answer = await say(id, paid)
+  t.equal(answer.status, 200, JSON.stringify(answer.body))
+  const { statusId, askedAt, ...view } = answer.body
+  t.strictSame(view, { ...paid, at: '2026-10-02T08:00:00.000Z', name: 'Encaissée', state: 'said' })
+  has(t, await say(id, { ...paid, amounts: paid.amounts.map(({ rate, amount }) => ({ amount, rate })) }), {
+    status: 200,
+    body: { statusId, askedAt }
+  })
+  t.equal(platform.told.length, 1, 'the same said again is not sent again')
+  const [{ reference, said: { id: remoteId, code, status, message } }] = platform.told as [{ reference: string, said: any }]
+  t.strictSame([reference, code], [statusId, '212'])
+  contains(t, remoteId, /^accepted-/)
+  t.strictSame(readStatus(Buffer.from(message as string)), [status], 'the message says the same')
+  has(t, status, {
+    id: statusId,
+    invoice: { number: 'F-1', seller: { id: '732829320' } },
+    details: [{ amounts: [{ kind: 'MEN', rate: '20' }] }]
+  })
+  t.equal((await read(id)).steps[0].deliveryStatus, 'paid')
+  t.strictSame(await kinds(id), ['saying', 'said'])
+  has(t, await events(id, 'said'), [{ actor: { kind: 'provider', code: 'platform' }, facts: { statusId, status: 'paid', changed: true } }])
+  t.strictSame((await callbacks(id)).filter((type) => type.startsWith('invoicing')), ['invoicing.paid'])
+
+  // Another part of the payment names its time.
+  has(t, await say(id, { ...paid, at: '2026-10-03T10:00:00Z' }), { status: 200 })
+  t.strictSame([platform.told.length, (await said(id)).data.length], [2, 2])
+})
+
+const doubt = /Saying the same once more finds out what became of it, and says it at most once\.$/
+const found: Verb = () => Promise.resolve({ found: 'accepted', response: { id: 'flow-1', status: 'Ok' } })
+/** What the platform does each time that the same is said, and what the client and the timeline are told. `later`: seconds pass. */
+const conduct: Record<string, {
+  times: { say?: Verb[], lookup?: Verb[], later?: number }[]
+  told: { status: number, error?: string, message?: RegExp }
+  ends: string[]
+  sent: number
+}> = {
+  'refuses': {
+    times: [{ say: [fails(refused('InvoiceLCAmountError', 'The amounts are others.'))] }],
+    told: { status: 409, error: 'conflict', message: /^The provider does not take it: The amounts are others\.$/ },
+    ends: ['saying', 'not_said'],
+    sent: 1
+  },
+  'refuses, and takes it later': {
+    times: [{ say: [fails(refused('no', 'No.'))] }, {}],
+    told: { status: 200 },
+    ends: ['saying', 'not_said', 'saying', 'said'],
+    sent: 2
+  },
+  'is closed': {
+    times: [{ say: [fails(unavailable('Later.'))] }],
+    told: { status: 503, error: 'provider_unavailable' },
+    ends: ['saying', 'not_said'],
+    sent: 1
+  },
+  'was cut off': {
+    times: [{ say: [lost] }],
+    told: { status: 504, error: 'outcome_unknown', message: doubt },
+    ends: ['saying', 'say_unknown'],
+    sent: 1
+  },
+  'was cut off, and has it': {
+    times: [{ say: [lost] }, { lookup: [found] }],
+    told: { status: 200 },
+    ends: ['saying', 'say_unknown', 'said'],
+    sent: 1
+  },
+  'was cut off, and may still get it': {
+    times: [{ say: [lost] }, {}],
+    told: { status: 504, error: 'outcome_unknown', message: /has not got it yet.*finds out/ },
+    ends: ['saying', 'say_unknown'],
+    sent: 1
+  },
+  'was cut off, and cannot be asked': {
+    times: [{ say: [lost] }, { lookup: [fails(unavailable('Later.'))], later: 3600 }],
+    told: { status: 504, error: 'outcome_unknown', message: doubt },
+    ends: ['saying', 'say_unknown'],
+    sent: 1
+  },
+  'was cut off, and has surely not got it': {
+    times: [{ say: [lost] }, { later: 61 }],
+    told: { status: 200 },
+    ends: ['saying', 'say_unknown', 'saying', 'said'],
+    sent: 2
+  },
+  'answers what cannot be read': {
+    times: [{ say: [() => Promise.resolve('yes')] }],
+    told: { status: 503, error: 'provider_unavailable' },
+    ends: ['saying', 'not_said'],
+    sent: 1
+  }
+}
+for (const [what, { times, told: { status, error, message }, ends, sent }] of Object.entries(conduct)) {
+  await t.test(`a platform that ${what}`, async (t) => {
+    const id = await invoiced()
+    Object.assign(platform, { told: [] })
+    let answer: Answer | undefined
+    for (const { say: conduct = [], lookup = [], later = 0 } of times) {
+      Object.assign(platform, { say: [...conduct], lookup: [...lookup] })
+      if (later > 0) await rewrite(sql`update events set at = at - make_interval(secs => ${later}) where dispatch_id = ${id}`)
+      answer = await say(id, paid)
+    }
+    t.equal(answer?.status, status, JSON.stringify(answer?.body))
+    t.equal(answer?.body.error, error)
+    if (message !== undefined) contains(t, answer?.body.message, message)
+    t.strictSame(await kinds(id), ends)
+    t.strictSame([platform.told.length, new Set(platform.told.map(({ reference }) => reference)).size], [sent, 1], 'under one reference')
+    t.equal((await read(id)).steps[0].deliveryStatus === 'paid', status === 200)
+  })
+}
+
+await t.test('what a process has left behind is looked for before it is said again', async (t) => {
+  const id = await invoiced()
+  Object.assign(platform, { say: [lost], told: [], lookup: [found] })
+  await say(id, paid)
+  // As where the process has ended after the call.
+  await rewrite(sql`delete from events where dispatch_id = ${id} and kind = 'say_unknown'`)
+  t.strictSame([await kinds(id), (await said(id)).data[0].state], [['saying'], 'asked'])
+  has(t, await say(id, paid), { status: 200, body: { state: 'said' } })
+  t.equal(platform.told.length, 1)
+})
+
+await t.test('who else works on the dispatch goes first', async (t) => {
+  const id = await invoiced()
+  const { company_id: companyId } = await database.owner.selectFrom('dispatches').select('company_id').where('dispatch_id', '=', id)
+    .executeTakeFirstOrThrow()
+  await acquireLease(database, { companyId, dispatchId: id }, { lease: { runId: crypto.randomUUID(), seconds: 60 }, from: ['succeeded'] })
+  isError(t, await say(id, paid), 'conflict')
+  t.strictSame(await kinds(id), [])
+})
+
+await t.test('what cannot be said is refused, and nothing is sent', async (t) => {
+  Object.assign(platform, { told: [] })
+  const id = await invoiced()
+  const refusals = async (body: object): Promise<unknown> => {
+    const { status, body: { error, details } } = await say(id, body)
+    return [status, error, (details ?? []).map(({ path, code }: Record<string, string>) => `${path} ${code}`)]
+  }
+  t.strictSame(await refusals({ ...paid, amounts: [{ rate: '10', amount: '1.00' }] }), [422, 'validation_failed', [
+    '/amounts/0/rate unknown_rate'
+  ]])
+  t.strictSame(await refusals({ ...paid, at: '2999-01-01T00:00:00Z' }), [422, 'validation_failed', ['/at in_the_future']])
+  t.strictSame(await refusals({ ...paid, at: '2026-02-30T00:00:00Z' }), [422, 'validation_failed', ['/at format']])
+  t.strictSame(await refusals({ code: '209' }), [409, 'conflict', []], 'the customer waits for nothing')
+  t.strictSame(await refusals({ code: '205' }), [400, 'validation_error', ['/code enum']])
+  t.strictSame(await refusals({ ...paid, amounts: [] }), [400, 'validation_error', ['/amounts too_few']])
+  t.strictSame(await refusals({ ...paid, other: 1 }), [400, 'validation_error', ['/other unknown_field']])
+  await becomes(id, 'suspended')
+  t.strictSame((await said(id)).sayable, ['209', '212'])
+  has(t, await say(id, { code: '209', reason: 'The order is attached now.' }), { status: 200, body: { state: 'said' } })
+  t.equal((await read(id)).steps[0].deliveryStatus, 'suspended')
+  await becomes(id, 'rejected')
+  isError(t, await say(id, paid), 'conflict')
+
+  for (const other of [await invoiced('mute'), await invoiced('platform', 'INVOICE')]) {
+    t.strictSame(await said(other), { data: [], sayable: [] })
+    isError(t, await say(other, paid), 'conflict')
+  }
+  const old = await invoiced()
+  await sql`update dispatches set data = null where dispatch_id = ${old}`.execute(database.owner)
+  isError(t, await say(old, paid), 'document_expired')
+  t.equal(platform.told.length, 1)
+})
+
+await t.test('another company says nothing of it, and sees nothing', async (t) => {
+  const id = await invoiced()
+  const { admin } = await service.company('other')
+  isError(t, await say(id, paid, admin), 'not_found')
+  isError(t, await send('GET', `/api/v1/dispatches/${id}/statuses`, {}, admin), 'not_found')
+  t.strictSame(await kinds(id), [])
+})
+
+await t.test('the simulator takes what is said, under its reference', async (t) => {
+  const id = await invoiced('simulator')
+  has(t, await say(id, { code: '212' }), { status: 200, body: { state: 'said', name: 'Encaissée' } })
+  t.equal((await read(id)).steps[0].deliveryStatus, 'paid')
+})
