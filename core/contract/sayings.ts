@@ -1,7 +1,13 @@
 import { Uuid } from '@dispatch/common'
-import { sellerCodes, statusCodes } from '@dispatch/einvoice'
 import { type Static, Type } from 'typebox'
+import { services } from '../services/index.ts'
+import { serviceNames } from '../services/names.ts'
 import { Timestamp } from './common.ts'
+
+export type { SaidLater } from '../services/service.ts'
+
+/** What may be said of a dispatch later: each code, and what it is called. */
+export const sayingNames: Readonly<Record<string, string>> = Object.assign({}, ...serviceNames.map((name) => services[name].says?.names))
 
 const Decimal = Type.String({
   pattern: '^-?[0-9]{1,12}([.][0-9]{1,2})?$',
@@ -10,8 +16,8 @@ const Decimal = Type.String({
   examples: ['24.00']
 })
 
-const Code = Type.Enum([...sellerCodes], {
-  description: sellerCodes.map((code) => `${code}: ${statusCodes[code].name}`).join('. ') + ' (AFNOR XP Z12-012).'
+const Code = Type.Enum(Object.keys(sayingNames), {
+  description: `${Object.entries(sayingNames).map(([code, name]) => `${code}: ${name}`).join('. ')} (AFNOR XP Z12-012).`
 })
 
 const Amounts = Type.Array(

@@ -13,6 +13,7 @@ import type { Host } from '../host/host.ts'
 import type { Configurations } from '../store/configuration/configurations.ts'
 import type { PreparedJobs } from '../store/db/jobs.ts'
 import type { DispatchRef, StepRef } from '../store/dispatch/runs.ts'
+import type { SayingLook } from '../store/vendor/sayings.ts'
 import type { FileShelf } from './file-shelf.ts'
 import type { RecipientBook } from './recipients.ts'
 import type { OutcomeSpool } from './recover/outcome-spool.ts'
@@ -28,6 +29,7 @@ export type PipelineJobs = {
   /** Of a dispatch of a batch: whatever is asked for singly within the next minute goes before it. */
   batched: (dispatch: DispatchRef) => PreparedJobs
   deferred: (dispatch: DispatchRef, step: Pick<StepRef, 'stepId'>, seconds?: number) => PreparedJobs
+  saying: (look: SayingLook, seconds: number) => PreparedJobs
 }
 
 /** Tells companies, by callbacks, what becomes of their dispatches. */

@@ -89,6 +89,8 @@ export type SaidLater = { code: string, at: string, amounts?: readonly { rate: s
 
 /** What may be said of a dispatch after it was accepted, and what its provider is handed for it. */
 export type Sayings<Fields> = {
+  /** What each code is called. */
+  names: Readonly<Record<string, string>>
   /** The codes that may be said in a delivery status (null: none yet). */
   codes(fields: Fields, delivery: string | null): readonly string[]
   /** The delivery status that it brings about, where it does. */

@@ -2,6 +2,7 @@ import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
 import { type RawBuilder, sql } from 'kysely'
 import t from 'tap'
 import { readStatus } from '../../core/packages/einvoice/index.ts'
+import { followSaying } from '../../core/pipeline/recover/sayings.ts'
 import { acquireLease } from '../../core/store/dispatch/runs.ts'
 import { isError } from '../hostile/support.ts'
 import { contains, has } from '../support/matching.ts'
@@ -212,6 +213,30 @@ await t.test('what a process has left behind is looked for before it is said aga
   t.strictSame([await kinds(id), (await said(id)).data[0].state], [['saying'], 'asked'])
   has(t, await say(id, paid), { status: 200, body: { state: 'said' } })
   t.equal(platform.told.length, 1)
+})
+
+await t.test('a process that ends, and a platform that changes its mind: it is asked later what became of it', async (t) => {
+  const refusal: Verb = () => Promise.resolve({ found: 'rejected', code: 'InvoiceLCRuleError', message: 'It breaks a rule.' })
+  const cases: [what: string, after: Verb, later: Verb[], ends: string[], state: string][] = [
+    ['it has it', lost, [found], ['saying', 'say_unknown', 'said'], 'said'],
+    ['it has refused it', lost, [refusal], ['saying', 'say_unknown', 'not_said'], 'refused'],
+    ['it took it, and refuses it', takes, [found, refusal], ['saying', 'said', 'not_said'], 'refused'],
+    ['it cannot be asked', takes, [fails(unavailable('Later.'))], ['saying', 'said'], 'said']
+  ]
+  for (const [what, first, later, ends, state] of cases) {
+    const id = await invoiced()
+    Object.assign(platform, { say: [first], lookup: [...later] })
+    await say(id, paid)
+    const looks = async (): Promise<any[]> =>
+      (await sql<any>`select data, start_after > now() as waits from queue.job where name = 'saying' and data->>'dispatchId' = ${id}
+        order by (data->>'look')::int`.execute(database.owner)).rows
+    for (let look = 0; look < later.length; look++) {
+      const waiting = await looks()
+      t.strictSame([waiting.length, waiting.at(-1).waits], [look + 1, true], `${what}: ${String(look)}`)
+      await followSaying(app.get('pipelineDependencies'), waiting.at(-1).data)
+    }
+    t.strictSame([await kinds(id), (await said(id)).data[0].state], [ends, state], what)
+  }
 })
 
 await t.test('who else works on the dispatch goes first', async (t) => {

@@ -1,31 +1,33 @@
 import { canonicalJson } from '@dispatch/common'
-import { statusCodes } from '@dispatch/einvoice'
 import { hash } from 'node:crypto'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { providerOfStep } from '../../configuration/serving.ts'
 import { type DeliveryService, type DeliveryStatus, isDeliveryService } from '../../contract/delivery.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
-import type { SayingBody, SayingState, SayingsView, SayingView } from '../../contract/sayings.ts'
+import { type SaidLater, type SayingBody, sayingNames, type SayingState, type SayingsView,
+  type SayingView } from '../../contract/sayings.ts'
 import { clientWord } from '../../host/call/failure.ts'
 import type { CallContext } from '../../host/call/invoke.ts'
 import { callLookup, missCountsAfter } from '../../host/call/lookup.ts'
 import { callSay, canSay } from '../../host/call/say.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import type { Said } from '../../host/manifest/definition.ts'
+import { dueMoment } from '../../requests/due.ts'
 import { services } from '../../services/index.ts'
-import type { SaidLater } from '../../services/service.ts'
+import { addJobs, type PreparedJobs } from '../../store/db/jobs.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
+import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
 import type { TrackedStep } from '../../store/vendor/deliveries.ts'
-import { beginSaying, endSaying, listSayings, type SayingEnd, type SayingRecord } from '../../store/vendor/sayings.ts'
+import { beginSaying, endSaying, listSayings, type SayingEnd, type SayingLook, type SayingRecord } from '../../store/vendor/sayings.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recordedData } from '../plan/recorded-template.ts'
 import { callContextOf } from '../run/call.ts'
 import { createStatusChangeHandler } from './status-change.ts'
 
-/** A step of which something may be said, and the codes of that. */
+/** A step whose vendor can be told something of it, and the codes of what may be said now. */
 type SayableStep = { row: StepRecord, step: TrackedStep, provider: InstalledProvider, codes: readonly string[] }
 
 /** What was said of a dispatch, and what may be said of it now. */
@@ -57,7 +59,7 @@ export async function sayOf (
       const before = (await listSayings(dependencies.database, ref)).find((one) => one.statusId === statusId)
       if (before?.kind === 'said') return
       if (!found.codes.includes(body.code)) {
-        const message = `The status ${body.code} cannot be said now: ${found.codes.join(', ')} can.`
+        const message = `The status ${body.code} cannot be said now: ${found.codes.length === 0 ? 'nothing' : found.codes.join(', ')} can.`
         throw new DispatchError('conflict', message, ref)
       }
       await say(dependencies, { record, found, statusId, before, body }, { runId: lease.runId, actor, audited })
@@ -83,25 +85,22 @@ async function say (
   const { step, provider } = found
   const { dispatchId } = step
   const context = await contextOf(dependencies, found, { runId, statusId })
-  const end = async (how: SayingEnd, more: { message?: string, remoteId?: string } = {}): Promise<void> => {
-    const becomes = services[step.service].says?.becomes(body.code) as DeliveryStatus | undefined
-    await endSaying(dependencies.database, step, {
-      statusId,
-      code: body.code,
-      end: how,
-      ...more,
-      becomes,
-      moved: createStatusChangeHandler(dependencies)
-    })
-  }
+  const end = (how: SayingEnd, more: How = {}): Promise<void> => endOf(dependencies, step, { statusId, code: body.code }, how, more)
   if (before?.kind === 'saying' || before?.kind === 'say_unknown') {
-    const known = await lookUp(provider, step.service, { statusId, since: before.since }, context)
-    if ('remoteId' in known) return end('said', known)
+    const known = await lookUp(provider, step.service, before, context)
+    if (known.is === 'there') return end('said', { remoteId: known.remoteId })
     // It is in doubt, and nothing new was learnt.
-    if (known.why !== undefined) throw new DispatchError('outcome_unknown', `${known.why} ${askAgain}`, { dispatchId })
+    if (known.is === 'unknown') throw new DispatchError('outcome_unknown', `${known.message} ${askAgain}`, { dispatchId })
   }
   const { saying, said } = wordsOf(dependencies, { record, found, statusId, before, body })
-  if (!await beginSaying(dependencies.database, step, { runId, statusId, saying, actor, audited })) {
+  if (!await beginSaying(dependencies.database, step, {
+    runId,
+    statusId,
+    saying,
+    actor,
+    audited,
+    jobs: lookLater(dependencies, step, statusId)
+  })) {
     throw new DispatchError('conflict', 'The dispatch was lost to another process: try again in a moment.', { dispatchId })
   }
   const result = await callSay(provider, step.service, said, context)
@@ -121,22 +120,82 @@ async function say (
 
 const askAgain = 'Saying the same once more finds out what became of it, and says it at most once.'
 
-/** What the vendor says of a message in doubt: its id there; or, without `why`, that it certainly has not got it. */
+/**
+ * Asks the vendor later what became of something that was said: its process may have ended, its answer may be lost, and platforms check
+ * what they have taken. What has certainly not been taken may be said again.
+ */
+export async function followSaying (
+  dependencies: PipelineDependencies,
+  { companyId, dispatchId, statusId, look }: SayingLook
+): Promise<void> {
+  const ref = { companyId, dispatchId }
+  const record = await findDispatch(dependencies.database, companyId, dispatchId)
+  const found = record && await sayableStep(dependencies, record)
+  if (record === undefined || found === undefined) return
+  const isOver = await dependencies.leases.withLease(async (lease) => {
+    const taken = await acquireLease(dependencies.database, ref, { lease, from: [record.status] })
+    if (taken === undefined) return false
+    try {
+      const before = (await listSayings(dependencies.database, ref)).find((one) => one.statusId === statusId)
+      if (before === undefined || before.kind === 'not_said') return true
+      const context = await contextOf(dependencies, found, { runId: lease.runId, statusId })
+      const known = await lookUp(found.provider, found.step.service, before, context)
+      if (known.is === 'unknown' || (known.is === 'there') === (before.kind === 'said')) return false
+      const { is, ...how } = known
+      await endOf(dependencies, found.step, { statusId, code: before.saying.code }, is === 'there' ? 'said' : 'not_said', how)
+      return is !== 'there'
+    } finally {
+      await releaseLease(dependencies.database, ref, lease.runId)
+    }
+  })
+  if (isOver || look + 1 >= looks.length) return
+  await dependencies.database.company(companyId, (queries) => addJobs(queries, lookLater(dependencies, found.step, statusId, look + 1)))
+}
+
+/** Seconds after which it is asked what became of something that was said. */
+const looks = [15 * 60, 3600, 24 * 3600] as const
+
+function lookLater (
+  { jobs }: Pick<PipelineDependencies, 'jobs'>,
+  { companyId, dispatchId }: TrackedStep,
+  statusId: string,
+  look = 0
+): PreparedJobs {
+  return jobs.saying({ companyId, dispatchId, statusId, look }, looks[look] ?? 0)
+}
+
+type How = { message?: string, remoteId?: string }
+
+async function endOf (
+  dependencies: PipelineDependencies,
+  step: TrackedStep,
+  { statusId, code }: { statusId: string, code: string },
+  end: SayingEnd,
+  how: How
+): Promise<void> {
+  const becomes = services[step.service].says?.becomes(code) as DeliveryStatus | undefined
+  await endSaying(dependencies.database, step, { statusId, code, end, ...how, becomes, moved: createStatusChangeHandler(dependencies) })
+}
+
+type Known = { is: 'there', remoteId: string } | { is: 'refused' | 'absent' | 'unknown', message: string }
+
+/** What the vendor says of a message. `absent`: it certainly has not got it, and does not get it any more. */
 async function lookUp (
   provider: InstalledProvider,
   service: DeliveryService,
-  { statusId, since }: { statusId: string, since: number },
+  { statusId, since }: Pick<SayingRecord, 'statusId' | 'since'>,
   context: CallContext
-): Promise<{ remoteId: string } | { why?: string }> {
+): Promise<Known> {
   const offered = provider.manifest.services[service]
   const answer = await callLookup(provider, service, { reference: statusId }, context)
-  if (!answer.ok) return { why: answer.why }
+  if (!answer.ok) return { is: 'unknown', message: answer.why }
   const { value: found } = answer
-  if (found.found === 'accepted') return { remoteId: found.response.id }
-  // What it has refused may be said again.
-  if (found.found === 'rejected') return {}
+  if (found.found === 'accepted') return { is: 'there', remoteId: found.response.id }
+  if (found.found === 'rejected') return { is: 'refused', message: found.message }
   const left = offered === undefined ? Infinity : missCountsAfter(offered) - since
-  return left > 0 ? { why: 'The provider has not got it yet, and may still get it.' } : {}
+  return left > 0
+    ? { is: 'unknown', message: 'The provider has not got it yet, and may still get it.' }
+    : { is: 'absent', message: 'The provider has not got it: say it again.' }
 }
 
 /** What is said, and as the provider is handed it. */
@@ -164,9 +223,10 @@ function wordsOf (
 
 function momentOf (at: string): Date | undefined {
   try {
-    return new Date(Temporal.Instant.from(at).epochMilliseconds)
-  } catch {
-    return undefined
+    return dueMoment(at)
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
   }
 }
 
@@ -177,7 +237,6 @@ function messageId (stepId: string, body: SayingBody): string {
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-')
 }
 
-/** The step of a dispatch whose vendor can be told something of it. */
 async function sayableStep (dependencies: PipelineDependencies, record: DispatchRecord): Promise<SayableStep | undefined> {
   for (const row of record.steps) {
     const { service, remote_id: remoteId, provider_code: providerCode, configured_by: configuredBy } = row
@@ -195,7 +254,7 @@ async function sayableStep (dependencies: PipelineDependencies, record: Dispatch
       remoteId
     }
     const provider = await providerOfStep(dependencies, { ...step, code: providerCode })
-    if (provider !== undefined && codes.length > 0 && canSay(provider, service)) return { row, step, provider, codes }
+    if (provider !== undefined && canSay(provider, service)) return { row, step, provider, codes }
   }
   return undefined
 }
@@ -239,7 +298,7 @@ function viewOf ({ statusId, kind, saying: { code, at, amounts, reason }, messag
   return {
     statusId,
     code,
-    name: code in statusCodes ? statusCodes[code as unknown as keyof typeof statusCodes].name : code,
+    name: sayingNames[code] ?? code,
     at,
     ...(amounts !== undefined && { amounts: [...amounts] }),
     ...(reason !== undefined && { reason }),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { type EInvoiceFormat, type SellerCode, sellerCodes, sellerStatus, writeStatus } from '@dispatch/einvoice'
+import { type EInvoiceFormat, type SellerCode, sellerCodes, sellerStatus, statusCodes, writeStatus } from '@dispatch/einvoice'
 import type { Sayings } from '../service.ts'
 
 /** Of what has ended otherwise, nothing more is said. */
@@ -10,6 +10,8 @@ export function sayingsOf<Fields> (formatOf: (fields: Fields) => EInvoiceFormat 
   Fields
 > {
   return {
+    names: Object.fromEntries(sellerCodes.map((code) => [code, statusCodes[code].name])),
+
     codes (fields, delivery) {
       if (formatOf(fields) === undefined || ended.has(delivery)) return []
       // What was missing is there: only of an invoice whose customer waits for it.

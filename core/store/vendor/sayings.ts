@@ -1,9 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
 import { sql } from 'kysely'
 import type { DeliveryStatus } from '../../contract/delivery.ts'
+import type { SaidLater } from '../../contract/sayings.ts'
 import type { EventKind } from '../../contract/states.ts'
-import type { SaidLater } from '../../services/service.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
+import { addJobs, type PreparedJobs } from '../db/jobs.ts'
 import type { EventActor } from '../db/schema.ts'
 import type { TransactionHook } from '../dispatch/lease.ts'
 import { moveStep, type OnStatusChange, type TrackedStep } from './deliveries.ts'
@@ -49,13 +50,24 @@ async function readSayings (
   return rows
 }
 
-type Begun = { runId: string, statusId: string, saying: SaidLater, actor: EventActor, audited: TransactionHook }
+/** The question what became of something that was said; `look`: how often it was asked before. */
+export type SayingLook = { companyId: number, dispatchId: string, statusId: string, look: number }
+
+type Begun = {
+  runId: string
+  statusId: string
+  saying: SaidLater
+  actor: EventActor
+  audited: TransactionHook
+  /** They find out later what became of it, whatever happens to this process. */
+  jobs: PreparedJobs
+}
 
 /** Notes that something is about to be said; false when the run does not have the lease of the dispatch any more. */
 export async function beginSaying (
   { company, now }: Database,
   { companyId, dispatchId, stepId }: TrackedStep,
-  { runId, statusId, saying, actor, audited }: Begun
+  { runId, statusId, saying, actor, audited, jobs }: Begun
 ): Promise<boolean> {
   const facts = JSON.stringify({ statusId, code: saying.code, saying } satisfies JsonObject | { saying: SaidLater })
   return company(companyId, async (queries) => {
@@ -66,6 +78,7 @@ export async function beginSaying (
       returning event_id`.execute(queries)
     if (begun === undefined) return false
     await audited(queries)
+    await addJobs(queries, jobs)
     return true
   })
 }

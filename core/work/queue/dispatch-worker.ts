@@ -2,6 +2,7 @@ import type { PipelineDependencies } from '../../pipeline/dependencies.ts'
 import type { Pipeline } from '../../pipeline/pipeline.ts'
 import { recordSpooledOutcomes } from '../../pipeline/recover/late-outcomes.ts'
 import { reconcile, uncertainError } from '../../pipeline/recover/reconcile.ts'
+import { followSaying } from '../../pipeline/recover/sayings.ts'
 import { runDeferredAction } from '../../pipeline/run/deferred.ts'
 import { firstReconcileDelay } from '../../pipeline/run/retry-policy.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
@@ -29,6 +30,7 @@ export async function startDispatchWorker ({ dependencies, pipeline, queue, atOn
   await queue.begin('dispatch', (jobs) => beginQueued({ dependencies, pipeline }, jobs), atOnce)
   await queue.work('look', (job) => reconcile(dependencies, job), Math.ceil(atOnce / 4))
   await queue.work('deferred', (job) => runDeferredAction(dependencies, job), Math.ceil(atOnce / 4))
+  await queue.work('saying', (job) => followSaying(dependencies, job), 1)
 
   return runEvery(sweptEvery, () => sweepDispatches(dependencies, queue), (error) => {
     dependencies.log.warn({ err: error }, 'the sweep failed')

@@ -57,6 +57,7 @@ export function createJobs ({ queue, now }: { queue: Pick<Queue, 'jobs'>, now: (
     batched: ({ companyId, dispatchId }) =>
       queue.jobs('dispatch', [{ data: { companyId, dispatchId }, key: dispatchId, priority: rank(now().getTime() + batchesLater) }]),
     deferred: ({ companyId, dispatchId }, { stepId }, seconds = 0) =>
-      queue.jobs('deferred', [{ data: { companyId, dispatchId, stepId }, key: stepId, ...wait(seconds) }])
+      queue.jobs('deferred', [{ data: { companyId, dispatchId, stepId }, key: stepId, ...wait(seconds) }]),
+    saying: (look, seconds) => queue.jobs('saying', [{ data: look, key: `${look.statusId} ${String(look.look)}`, ...wait(seconds) }])
   }
 }

@@ -2,6 +2,7 @@ import { createFairSemaphore, errorMessageOf, type FairSemaphore, type Log, with
 import { connectionSettings, type Database, LastingClient, lastWriterOf, type OwnerQueries, statementError } from '@dispatch/database'
 import { fromKysely, PgBoss, type QueuePolicy } from 'pg-boss'
 import { keepStatement, type PreparedJobs } from '../../store/db/jobs.ts'
+import type { SayingLook } from '../../store/vendor/sayings.ts'
 import { type BegunJob, type FairWorker, type FetchedJob, type JobSource, startFairWorker } from './fair-worker.ts'
 
 /** The data of each kind of job. */
@@ -16,6 +17,8 @@ export type JobPayloads = {
   look: { companyId: number, dispatchId: string, stepId: string }
   /** Runs a deferred step whose event has come. */
   deferred: { companyId: number, dispatchId: string, stepId: string }
+  /** Asks a vendor what became of something that was said of a dispatch; `look`: how often it was asked before. */
+  saying: SayingLook
   /** Finds steps whose status is to be asked, and events and callbacks whose jobs were lost. */
   sweep: Record<string, never>
   /** Delivers one of the company's callbacks that are due: to the address of a dispatch, or to an endpoint. */
@@ -75,6 +78,7 @@ const policies: Record<keyof JobPayloads, QueuePolicy> = {
   dispatch: 'short',
   look: 'exclusive',
   deferred: 'exclusive',
+  saying: 'short',
   poll: 'exclusive',
   sweep: 'exclusive',
   callback: 'short',
@@ -235,7 +239,7 @@ function companyOf (data: JobPayloads[keyof JobPayloads]): string | undefined {
 }
 
 /** Those whose jobs have a company. */
-const ofCompanies: ReadonlySet<keyof JobPayloads> = new Set(['dispatch', 'look', 'deferred', 'callback'])
+const ofCompanies: ReadonlySet<keyof JobPayloads> = new Set(['dispatch', 'look', 'deferred', 'saying', 'callback'])
 
 /**
  * The places for jobs of a kind. A quarter of them is for companies that have nothing under way. A job that waits for somebody else leaves
