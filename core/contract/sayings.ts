@@ -7,7 +7,9 @@ import { Timestamp } from './common.ts'
 export type { SaidLater } from '../services/service.ts'
 
 /** What may be said of a dispatch later: each code, and what it is called. */
-export const sayingNames: Readonly<Record<string, string>> = Object.assign({}, ...serviceNames.map((name) => services[name].says?.names))
+export const sayingNames: Readonly<Record<string, string>> = Object.fromEntries(
+  serviceNames.flatMap((name) => Object.entries(services[name].says?.names ?? {}))
+)
 
 const Decimal = Type.String({
   pattern: '^-?[0-9]{1,12}([.][0-9]{1,2})?$',

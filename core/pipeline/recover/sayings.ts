@@ -140,7 +140,7 @@ export async function followSaying (
       if (before === undefined || before.kind === 'not_said') return true
       const context = await contextOf(dependencies, found, { runId: lease.runId, statusId })
       const known = await lookUp(found.provider, found.step.service, before, context)
-      if (known.is === 'unknown' || (known.is === 'there') === (before.kind === 'said')) return false
+      if (known.is === 'unknown' || (before.kind === 'said' && known.is !== 'refused')) return false
       const { is, ...how } = known
       await endOf(dependencies, found.step, { statusId, code: before.saying.code }, is === 'there' ? 'said' : 'not_said', how)
       return is !== 'there'
