@@ -6,7 +6,7 @@ import { type DeliveryService, type DeliveryStatus, isDeliveryService } from '..
 import { DispatchError, refusal } from '../../contract/errors.ts'
 import { type SaidLater, type SayingBody, sayingNames, type SayingState, type SayingsView,
   type SayingView } from '../../contract/sayings.ts'
-import { clientWord } from '../../host/call/failure.ts'
+import { clientWord } from '../../host/call/client-word.ts'
 import type { CallContext } from '../../host/call/invoke.ts'
 import { callLookup, missCountsAfter } from '../../host/call/lookup.ts'
 import { callSay, canSay } from '../../host/call/say.ts'
