@@ -57,8 +57,8 @@ export { Login, LoginResponse } from './contract/auth.ts'
 export { EndpointCallbackQuery, EndpointChanges, Endpoints, EndpointTest, EndpointView, NewEndpointBody, NewEndpointView, ResendBody,
   Resent, TestCallback, testType } from './contract/callback-endpoints.ts'
 export { BatchView } from './contract/batches.ts'
-export { BatchCallback, BudgetCallback, CallbackSecrets, CallbackView, CompanyCallback, isBatchType, DispatchCallback, NewCallbackSecret,
-  callbackTypes, sinceOf, toldStatuses, type CallbackType } from './contract/callbacks.ts'
+export { BatchCallback, BudgetCallback, CallbackSecrets, CallbackView, CompanyCallback, EndpointCallback, endpointTypes, isBatchType,
+  DispatchCallback, NewCallbackSecret, callbackTypes, sinceOf, toldStatuses, type CallbackType } from './contract/callbacks.ts'
 export { ChoicesView } from './contract/choices.ts'
 export { Line, Uuid, oneLine, observe, onObservation, type Observations, errorMessageOf } from '@dispatch/common'
 export { AnyJsonObject, ProblemSchema, ProviderCode, Timestamp } from './contract/common.ts'
@@ -144,7 +144,8 @@ export { beginLineage, markRestored, readLineage, measureSkew, asOwner, openData
   createFreshCache, createFreshness, type Freshness, addressesOf, AddressError, addSeconds, DatabaseUnavailable, isPassingOutage,
   waitForDatabase, firstIdAt, idSkew } from '@dispatch/database'
 export type { TimeLimits, ReplicaChange } from '@dispatch/database'
-export { addJobs } from './store/db/jobs.ts'
+export { addJobs, type PreparedJobs } from './store/db/jobs.ts'
+export { holdBack } from './store/dispatch/batches.ts'
 export { migrate, type Migrations, mustKnow, schemaState } from './store/migrate.ts'
 export { companyTable } from './store/db/company-table.ts'
 export { isSuperseded, release } from './store/db/releases.ts'
@@ -157,7 +158,7 @@ export type { AccessEnd } from './store/tenants/access.ts'
 export { createAccounts, createCompanies } from './store/tenants/accounts.ts'
 export { createApiKeys, isKeyValid, type ApiKeys } from './store/tenants/api-keys.ts'
 export { type AuditAuthor, type AuditStamp, noteAudit } from './store/audit/audit.ts'
-export { missingCompanies } from './store/tenants/companies.ts'
+export { missingCompanies, notifyUrlOf } from './store/tenants/companies.ts'
 export { addBudget, type Budget, budgetScopes, budgetUnits, changeBudget, type DueBudget, listBudgets, listBudgetsToMail,
   listCompaniesToTell, noteMailed, noteTold, removeBudget } from './store/tenants/budgets.ts'
 export { createKnownClients } from './store/tenants/known-clients.ts'

@@ -26,6 +26,14 @@ export const noticeWords = {
   'callback-secret.rotated': { en: 'A secret of the callbacks was made.', fr: 'Un secret des rappels a été créé.' },
   'callback-endpoint.created': { en: 'An endpoint of callbacks was made.', fr: 'Un point de réception des rappels a été créé.' },
   'callback-endpoint.changed': { en: 'An endpoint of callbacks was changed.', fr: 'Un point de réception des rappels a été changé.' },
+  'callback-endpoint.failing': {
+    en: 'An endpoint of callbacks has failed for 2 days; after 5 it is disabled.',
+    fr: 'Un point de réception des rappels échoue depuis 2 jours ; après 5, il est désactivé.'
+  },
+  'callback-endpoint.disabled': {
+    en: 'An endpoint of callbacks has failed for 5 days and was disabled.',
+    fr: 'Un point de réception des rappels a échoué pendant 5 jours et a été désactivé.'
+  },
   'callback-endpoint.secret-rotated': { en: 'A secret of an endpoint was made.', fr: 'Un secret d’un point de réception a été créé.' },
   'single-sign-on.changed': {
     en: 'The single sign-on of the company was changed.',

@@ -53,6 +53,10 @@ export const EndpointView = Type.Object({
   enabled: Type.Boolean(),
   failingSince: Type.Union([Timestamp, Type.Null()], { description: 'The first failure after the last delivery; null: there was none.' }),
   pausedUntil: Type.Optional({ ...Timestamp, description: 'What comes waits until then; absent: it is not paused.' }),
+  disabledAt: Type.Optional({
+    ...Timestamp,
+    description: 'When it was disabled because it had failed for 5 days; absent: it was not. Enabled again, it begins anew.'
+  }),
   createdAt: Timestamp,
   ...CallbackSecrets.properties
 }, { title: 'CallbackEndpoint' })

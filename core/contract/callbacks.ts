@@ -14,6 +14,10 @@ export const toldStatuses = ['succeeded', 'failed', 'partial', 'uncertain', 'can
 /** The callbacks of a batch: at each tenth, and at its end. */
 export const batchTypes = ['batch.progress', 'batch.finished', 'batch.cancelled', 'batch.refused'] as const
 
+/** The callbacks about an endpoint of the company that does not answer as it should. */
+export const endpointTypes = ['company.endpoint_failing', 'company.endpoint_disabled'] as const
+export type EndpointType = typeof endpointTypes[number]
+
 /**
  * The types of callbacks: the final status of a dispatch, a delivery status of a step, the end of an e-mail whose remaining recipients were
  * retried, the failure of a deferred step, how far a batch is, and messages about the company itself.
@@ -21,6 +25,7 @@ export const batchTypes = ['batch.progress', 'batch.finished', 'batch.cancelled'
 export type CallbackType =
   | typeof batchTypes[number]
   | 'company.budget_reached'
+  | EndpointType
   | 'company.credits_low'
   | 'deferred.failed'
   | `${RecipientsService}.${typeof sendStatuses[number]}`
@@ -38,7 +43,8 @@ export const callbackTypes = [
   'deferred.failed',
   ...batchTypes,
   'company.credits_low',
-  'company.budget_reached'
+  'company.budget_reached',
+  ...endpointTypes
 ] as CallbackType[]
 
 /** The types that only requests of version 1.1.0 of the API, or a later one, cause. */
@@ -52,7 +58,7 @@ export function sinceOf (type: CallbackType): Version | undefined {
 }
 
 /** Callbacks about the company itself. */
-const companyTypes = ['company.credits_low', 'company.budget_reached'] as const
+const companyTypes = ['company.credits_low', 'company.budget_reached', ...endpointTypes] as const
 
 function isCompanyType (type: CallbackType): type is typeof companyTypes[number] {
   return companyTypes.some((one) => one === type)
@@ -99,6 +105,18 @@ export const BudgetCallback = Type.Object({
     month: Type.String({ pattern: '^\\d{4}-\\d{2}$', examples: ['2026-11'] })
   })
 }, { title: 'BudgetCallback' })
+
+/** The body of a callback about an endpoint that fails. */
+export const EndpointCallback = Type.Object({
+  type: Type.Enum(endpointTypes),
+  ...told,
+  data: Type.Object({
+    companyId: Type.Integer(),
+    endpointId: Uuid,
+    name: Type.String(),
+    failingSince: { ...Timestamp, description: 'The first failure after the last delivery.' }
+  })
+}, { title: 'EndpointCallback' })
 
 /** The body of a callback about a batch. */
 export const BatchCallback = Type.Object({ type: Type.Enum(batchTypes), ...told, data: BatchView }, { title: 'BatchCallback' })

@@ -7,8 +7,8 @@ import type { NewDocument } from '../store/calls/document-row.ts'
 /**
  * A request for one or more services, as it came in. The client waits unless the mode says otherwise. `sandbox`: the vendors do it in their
  * test environments. `strict`: what would only be warned of is refused. `version`: of the API, the usual one unless given.
- * `traceparent`: of the request's trace (W3C Trace Context), where it is traced. `inBatch`: it is a row of a batch, which lets go first
- * whatever is asked for by itself.
+ * `traceparent`: of the request's trace (W3C Trace Context), where it is traced. `batchId`: of which batch it is a row; it lets go
+ * first whatever is asked for by itself.
  */
 export type DispatchCommand = {
   actor: Actor
@@ -21,7 +21,7 @@ export type DispatchCommand = {
   version?: Version
   traceparent?: string
   idempotencyKey?: string
-  inBatch?: true
+  batchId?: string
   /** The id that the dispatch gets, where the service itself asks for it; any new one unless given. */
   dispatchId?: string
   file?: ReceivedFile

@@ -107,6 +107,27 @@ export async function keepFiles (
   if (gone.length > 0) throw refusal('validation_failed', gone.map((one) => missing(one, one.place)))
 }
 
+/** What a schedule cannot keep: the documents of other dispatches that the steps name and that are deleted before it is sent. */
+export async function findExpiring (
+  { database }: Pick<Sources, 'database'>,
+  companyId: number,
+  steps: readonly Naming[],
+  sentAt: Date
+): Promise<Problem[]> {
+  const named = steps.flatMap((step) =>
+    enclosuresOf(step).map((one) => ({ ...one, place: placeOf(one, step.at ?? placeIn(step.service)) }))
+  )
+  const problems = await Promise.all(named.map(async ({ documentId, place }): Promise<Problem[]> => {
+    const row = documentId === undefined ? undefined : await findDocument(database, companyId, documentId)
+    return row === undefined || row.expires_at > sentAt ? [] : [{
+      path: `${place}/documentId`,
+      code: 'expires_before',
+      message: `The document is deleted at ${row.expires_at.toISOString()}, before this is sent: upload it as a file, which is kept.`
+    }]
+  }))
+  return problems.flat()
+}
+
 /** The stored bytes of a document by its id: that of a dispatch, or a file; undefined where there is neither. */
 export async function findStored ({ database, shelves }: Sources, companyId: number, id: string): Promise<StoredFile | undefined> {
   const document = await findDocument(database, companyId, id)

@@ -85,10 +85,10 @@ async function validate (dependencies: PipelineDependencies, planner: Planner, c
 async function checkBudget (
   { database }: PipelineDependencies,
   { actor: { companyId, userId, key }, version = usualVersion }: DispatchCommand,
-  { test, steps }: DispatchPlan
+  { test, steps, schedule }: DispatchPlan
 ): Promise<void> {
   if (test || !isSince('1.1.0', version)) return
-  await requireBudget(database, { companyId, userId, keyId: key?.id }, steps.reduce((sum, { price }) => sum + price, 0))
+  await requireBudget(database, { companyId, userId, keyId: key?.id }, steps.reduce((sum, { price }) => sum + price, 0), schedule?.dueAt)
 }
 
 function refuseIfStrict ({ strict }: DispatchCommand, warnings: readonly Problem[]): void {

@@ -1,7 +1,7 @@
 import { type JsonObject, pointer, type Problem } from '@dispatch/common'
 import { refusal } from '../contract/errors.ts'
 import { services } from '../services/index.ts'
-import type { ServiceName } from '../services/names.ts'
+import { type ServiceName, serviceNames } from '../services/names.ts'
 import type { OnStatusChange } from '../store/vendor/deliveries.ts'
 import type { Step } from './step.ts'
 
@@ -25,19 +25,27 @@ export const suppressed = 'suppressed'
 type Sending = {
   service: ServiceName
   fields: JsonObject
-  template?: { template: { id: number } } | undefined
+  template?: { template: { id: number }, data?: JsonObject } | undefined
   at?: (field: string) => string
 }
 
-/** Those who get something of a step, each where its fields name them. */
+/** Those who get something of a step, each where its fields name them; also those whom its vendor mails by itself. */
 export function recipientsIn ({ service, fields, template, at = placeIn(service) }: Sending): Recipient[] {
-  return (services[service].recipients?.in(fields) ?? []).map(({ address, field, index }) => ({
-    service,
-    address,
+  const { recipients, mails } = services[service]
+  const own = (recipients?.in(fields) ?? []).map((one) => ({ ...one, service }))
+  const mailed = (mails?.(fields, template?.data ?? {}) ?? []).flatMap((one) => {
+    const address = mailing === undefined ? undefined : services[mailing].recipients?.known(one.address)
+    return mailing === undefined || address === undefined ? [] : [{ ...one, address, service: mailing }]
+  })
+  return [...own, ...mailed].map(({ field, index, ...recipient }) => ({
+    ...recipient,
     path: index === undefined ? at(field) : pointer(at(field), index),
     ...template !== undefined && { templateId: template.template.id }
   }))
 }
+
+/** The service that sends mails. */
+const mailing = serviceNames.find((name) => services[name].template?.channel === 'mail')
 
 const placeIn = (service: ServiceName) => (field: string): string => `/${service}/${field}`
 

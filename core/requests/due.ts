@@ -83,18 +83,29 @@ export function openFrom (from: Date, windows: readonly Window[]): Date | undefi
   return undefined
 }
 
-/** The first moment from one on within hours by the clock of a zone, in milliseconds. Hours may go over midnight. */
-function nextOpen (moment: number, zone: string, { notBefore = '00:00', notAfter = '24:00', days = everyDay }: Hours): number {
+/**
+ * The first moment from one on within hours by the clock of a zone, in milliseconds. Hours may go over midnight. They open at their time,
+ * at midnight, or where clocks are put forward over their beginning or back into them: an hour that comes twice opens twice.
+ */
+function nextOpen (moment: number, zone: string, hours: Hours): number {
   const there = Temporal.Instant.fromEpochMilliseconds(moment).toZonedDateTimeISO(zone)
-  const time = there.toPlainTime().toString({ smallestUnit: 'nanosecond' })
-  const isOpen = notBefore <= notAfter ? time >= notBefore && time < notAfter : time >= notBefore || time < notAfter
-  if (isOpen && days.includes(there.dayOfWeek)) return moment
-  const first = there.toPlainDate()
+  if (isOpen(there, hours)) return moment
+  const [first, change] = [there.toPlainDate(), there.getTimeZoneTransition('next')]
   for (let ahead = 0; ahead <= everyDay.length; ahead++) {
-    const opens = first.add({ days: ahead }).toZonedDateTime({ timeZone: zone, plainTime: Temporal.PlainTime.from(notBefore) })
-    if (days.includes(opens.dayOfWeek) && opens.epochMilliseconds > moment) return opens.epochMilliseconds
+    const local = ['00:00', hours.notBefore ?? '00:00'].map((time) => first.add({ days: ahead }).toPlainDateTime(time))
+    const starts = [
+      ...local.flatMap((time) => [time.toZonedDateTime(zone), time.toZonedDateTime(zone, { disambiguation: 'later' })]),
+      ...change === null ? [] : [change]
+    ].filter((start) => start.epochMilliseconds > moment && first.until(start.toPlainDate()).days <= ahead && isOpen(start, hours))
+    if (starts.length > 0) return Math.min(...starts.map(({ epochMilliseconds }) => epochMilliseconds))
   }
   return Infinity
+}
+
+function isOpen (there: Temporal.ZonedDateTime, { notBefore = '00:00', notAfter = '24:00', days = everyDay }: Hours): boolean {
+  const time = there.toPlainTime().toString({ smallestUnit: 'nanosecond' })
+  return days.includes(there.dayOfWeek) &&
+    (notBefore <= notAfter ? time >= notBefore && time < notAfter : time >= notBefore || time < notAfter)
 }
 
 const everyDay: readonly number[] = [1, 2, 3, 4, 5, 6, 7]

@@ -50,18 +50,18 @@ export type StepSchema = { service: ServiceName, own: TObject, top: readonly str
  * The steps of a path, in its order. The first has the template of the request, the first that needs a provider its `providerName` and
  * `settings`.
  */
-export function stepSchemas (path: readonly ServiceName[]): StepSchema[] {
+export function stepSchemas (path: readonly ServiceName[], version: Version = latestVersion): StepSchema[] {
   const provided = Math.max(0, path.findIndex(needsProvider))
   return path.map((service, index) => ({
     service,
     own: Type.Object({
-      ...Type.Partial(services[service].fields).properties,
+      ...fieldsIn(service, version),
       ...(index === 0 ? {} : ownTemplate(service)),
       ...(index <= provided ? {} : providerFields)
     }, closed),
     top: [
       ...topLevelFieldsOf(service, path),
-      ...(index === 0 ? Object.keys(templateFields(service)) : []),
+      ...(index === 0 ? Object.keys(templateFields(service, version)) : []),
       ...(index === provided ? Object.keys(providerFields) : [])
     ],
     stated: Object.keys(services[service].stated ?? {})
@@ -73,7 +73,7 @@ export const deferrable: readonly ServiceName[] = chainFollowers.filter((name) =
 export const mostDeferred = 5
 
 /** A step that waits for an event: all of it stands in its own object. */
-export function deferredStepSchema (service: ServiceName): StepSchema {
+export function deferredStepSchema (service: ServiceName, version: Version = latestVersion): StepSchema {
   return {
     service,
     own: Type.Object({
@@ -81,7 +81,7 @@ export function deferredStepSchema (service: ServiceName): StepSchema {
       service: Type.Literal(service),
       ...providerFields,
       ...ownTemplate(service),
-      ...Type.Partial(services[service].fields).properties
+      ...fieldsIn(service, version)
     }, closed),
     top: [],
     stated: []
@@ -95,17 +95,26 @@ export function requestSchema (path: readonly ServiceName[], version: Version = 
   const [first] = path
   return Type.Object({
     providerName: providerFields.providerName,
-    ...(first === undefined ? {} : templateFields(first)),
+    ...(first === undefined ? {} : templateFields(first, version)),
     metadata: Type.Optional(Metadata),
     settings: providerFields.settings,
     callbackUrl: Type.Optional(CallbackUrl),
     ...(isSince('1.1.0', version) && first !== undefined && services[first].content !== 'upload' ? scheduleFields : {}),
     ...Object.fromEntries(
-      path.flatMap((name) => topLevelFieldsOf(name, path).map((field) => [field, optional(services[name].fields.properties[field])]))
+      path.flatMap((name) => {
+        const known = fieldsIn(name, version)
+        return topLevelFieldsOf(name, path).filter((field) => field in known).map((field) => [field, optional(known[field])])
+      })
     ),
-    ...Object.fromEntries(stepSchemas(path).map(({ service, own }) => [service, Type.Optional(own)])),
-    ...deferredField(path, ({ own }) => own)
+    ...Object.fromEntries(stepSchemas(path, version).map(({ service, own }) => [service, Type.Optional(own)])),
+    ...deferredField(path, ({ own }) => own, version)
   }, closed)
+}
+
+/** The fields of a service in a version of the API, none of them required. */
+function fieldsIn (service: ServiceName, version: Version): TProperties {
+  const all: Record<string, TSchema & { 'x-since'?: Version }> = Type.Partial(services[service].fields).properties
+  return Object.fromEntries(Object.entries(all).filter(([, { 'x-since': since }]) => isSince(since, version)))
 }
 
 /** What a retry may put in place of the object of the service that failed. */
@@ -129,10 +138,11 @@ export function topLevelFieldsOf (name: ServiceName, path: readonly ServiceName[
 }
 
 /** A template that nothing can take the place of is required here; whether one of several ways was taken is for the reader to say. */
-function templateFields (name: ServiceName): TProperties {
+function templateFields (name: ServiceName, version: Version): TProperties {
   const { template } = services[name]
   if (template === undefined) return {}
-  const { unless, byName, orGiven = false } = template
+  const { unless, byName } = template
+  const orGiven = template.orGiven === true && isSince('1.1.0', version)
   return {
     template: unless === undefined && byName === undefined && !orGiven ? TemplateById : Type.Optional(TemplateById),
     ...(orGiven ? { [givenDocument]: Type.Optional(GivenDocument) } : {}),
@@ -152,7 +162,7 @@ export function eventsOf (path: readonly ServiceName[]): string[] {
 }
 
 /** The field for what waits for an event, where there can be one; `ownOf`: the schema of each of its forms. */
-export function deferredField (path: readonly ServiceName[], ownOf: (form: StepSchema) => TObject): TProperties {
+export function deferredField (path: readonly ServiceName[], ownOf: (form: StepSchema) => TObject, version = latestVersion): TProperties {
   // In the order of the services, not of the path: what has the same events has the same name.
   const withEvents = deferringServices.filter((name) => path.includes(name))
   if (withEvents.length === 0) return {}
@@ -162,7 +172,7 @@ export function deferredField (path: readonly ServiceName[], ownOf: (form: StepS
       ...Type.Object({ on: Type.Enum(eventsOf(withEvents)), service: Type.Enum([...deferrable]) }),
       title: `DeferredActionOn${names}`,
       discriminator: { propertyName: 'service' },
-      oneOf: deferrable.map((name) => ownOf(deferredStepSchema(name)))
+      oneOf: deferrable.map((name) => ownOf(deferredStepSchema(name, version)))
     }), {
       title: `DeferredOn${names}`,
       maxItems: mostDeferred,

@@ -58,7 +58,7 @@ export type RequestReader = (body: unknown, found?: readonly Problem[]) => Dispa
 export function createRequestReader (path: readonly ServiceName[], version: Version = latestVersion): RequestReader {
   const schema = requestSchema(path, version)
   const check: Validator<unknown> = boundedValidator(compile(schema))
-  const placesIn = createStepLocator(path)
+  const placesIn = createStepLocator(path, version)
   const placed = createMisplacedFieldHint(path, schema)
   return (written, found = []) => {
     const given = withoutUnsetFields(written)

@@ -1,4 +1,5 @@
 import { isRecord } from '@dispatch/common'
+import { latestVersion, type Version } from '../contract/versions.ts'
 import type { ServiceName } from '../services/names.ts'
 import { deferrable, deferredStepSchema, eventsOf, mostDeferred, type StepSchema, stepSchemas, topLevelFieldsOf } from './request-schema.ts'
 
@@ -13,8 +14,11 @@ export type StepLocation = StepSchema & { base: string, inside: Fields, body: Fi
 /**
  * Finds where the fields of a path's steps are in any body, and those of the deferred steps whose service the body names.
  */
-export function createStepLocator (path: readonly ServiceName[]): (body: Fields) => { steps: StepLocation[], deferred: StepLocation[] } {
-  const forms = stepSchemas(path)
+export function createStepLocator (
+  path: readonly ServiceName[],
+  version: Version = latestVersion
+): (body: Fields) => { steps: StepLocation[], deferred: StepLocation[] } {
+  const forms = stepSchemas(path, version)
   const mayDefer = eventsOf(path).length > 0
   return (body) => ({
     steps: forms.map((form) => placeIn(body, form, `/${form.service}`, body[form.service], topLevelFieldsOf(form.service, path))),

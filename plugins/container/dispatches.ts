@@ -36,6 +36,7 @@ export const dispatches: Factories = {
   endpointCallbacks: (get) =>
     createEndpointCallbacks({
       database: get('database'),
+      outbox: get('outbox'),
       queue: get('queue'),
       network: get('network'),
       signing: get('endpointSigning'),

@@ -1,6 +1,6 @@
 import { BatchCallback, BudgetCallback, type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf, deliveryServices,
-  deliveryStatusesOf, DispatchCallback, isBatchType, isSince, sinceOf, TestCallback, testType, toldStatuses,
-  type Version } from '@dispatch/core'
+  deliveryStatusesOf, DispatchCallback, EndpointCallback, endpointTypes, isBatchType, isSince, sinceOf, TestCallback, testType,
+  toldStatuses, type Version } from '@dispatch/core'
 import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
 import { withExamples } from './examples.ts'
 
@@ -23,7 +23,12 @@ export function callbackOperations (components: Components): Record<string, Open
   const ofCompany = body('CompanyCallback', CompanyCallback)
   const ofBatch = body('BatchCallback', BatchCallback)
   const ofBudget = body('BudgetCallback', BudgetCallback)
-  const own: Partial<Record<CallbackType, OpenApiObject>> = { 'company.credits_low': ofCompany, 'company.budget_reached': ofBudget }
+  const ofEndpoint = body('EndpointCallback', EndpointCallback)
+  const own: Partial<Record<CallbackType, OpenApiObject>> = {
+    'company.credits_low': ofCompany,
+    'company.budget_reached': ofBudget,
+    ...Object.fromEntries(endpointTypes.map((type) => [type, ofEndpoint]))
+  }
   const bodyOf = (type: CallbackType): OpenApiObject => own[type] ?? (isBatchType(type) ? ofBatch : ofDispatch)
   const responses = Object.fromEntries(
     Object.entries(answers).map(([status, { name, description }]) => [status, addComponent(components, 'responses', name, { description })])
@@ -97,5 +102,7 @@ const summaries = {
   'batch.cancelled': 'A batch was cancelled.',
   'batch.refused': 'A batch was refused: nothing of it is sent.',
   'company.budget_reached': 'Of a monthly budget of the company 80 or 100 % are used.',
+  'company.endpoint_failing': 'An endpoint has failed for 2 days; after 5 it is disabled.',
+  'company.endpoint_disabled': 'An endpoint has failed for 5 days and was disabled: what waited for it is stopped, and can be sent again.',
   'company.credits_low': 'The free credits of the company are below its threshold.'
 } as Record<CallbackType, string>

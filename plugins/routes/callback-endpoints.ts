@@ -1,11 +1,12 @@
 import { type CallbackEndpoints, CallbackView, EndpointCallbackQuery, type EndpointCallbacks, EndpointChanges, Endpoints, EndpointTest,
-  EndpointView, mostEndpoints, mostResent, NewCallbackSecret, NewEndpointBody, NewEndpointView, Nothing, page, ResendBody,
-  Resent } from '@dispatch/core'
+  EndpointView, isSince, mostEndpoints, mostResent, NewCallbackSecret, NewEndpointBody, NewEndpointView, Nothing, page, ResendBody, Resent,
+  type Version } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { auditAuthorOf } from './audit-author.ts'
 import { pageOf } from './paging.ts'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'
+import { requireSince } from './since.ts'
 
 type Options = { endpoints: CallbackEndpoints, endpointCallbacks: EndpointCallbacks }
 type ById = { Params: { id: string } }
@@ -26,7 +27,9 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
       summary: 'Lists the endpoints of the company, the oldest first (admins). Their secrets are not shown.',
       response: { 200: Endpoints }
     }
-  }, async ({ actor }) => ({ data: await endpoints.list(actor.companyId) }))
+  }, async ({ actor, apiVersion }) => ({
+    data: (await endpoints.list(actor.companyId)).map((endpoint) => shownIn(endpoint, apiVersion))
+  }))
 
   app.post(path, {
     config: { freshProof: true, roles: ['admin'], everyService: true, errors: ['validation_failed', 'conflict'] },
@@ -53,7 +56,7 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
       summary: 'Reads an endpoint (admins).',
       response: { 200: EndpointView }
     }
-  }, async (request) => found(request, await endpoints.find(request.actor.companyId, idIn(request))))
+  }, async (request) => shownIn(found(request, await endpoints.find(request.actor.companyId, idIn(request))), request.apiVersion))
 
   app.put<ById & { Body: EndpointChanges }>(`${path}/:id`, {
     config: { freshProof: true, roles: ['admin'], everyService: true, errors: ['not_found', 'validation_failed'] },
@@ -64,7 +67,11 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
       body: EndpointChanges,
       response: { 200: EndpointView }
     }
-  }, async (request) => found(request, await endpoints.change(auditAuthorOf(request), idIn(request), request.body)))
+  }, async (request) => {
+    const { apiVersion, body } = request
+    requireSince('1.1.0', apiVersion, '/pausedUntil', body.pausedUntil)
+    return shownIn(found(request, await endpoints.change(auditAuthorOf(request), idIn(request), body)), apiVersion)
+  })
 
   app.delete<ById>(`${path}/:id`, {
     config: { ...changing, errors: ['not_found'] },
@@ -130,6 +137,13 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
     }
   }, async (request) => found(request, await endpointCallbacks.resend(auditAuthorOf(request), idIn(request), new Date(request.body.since))))
   done()
+}
+
+/** What came with 1.1.0 is shown since then. */
+function shownIn (endpoint: EndpointView, version: Version): EndpointView {
+  if (isSince('1.1.0', version)) return endpoint
+  const { pausedUntil: _, disabledAt: __, ...known } = endpoint
+  return known
 }
 
 function idIn ({ params }: FastifyRequest<ById>): string {

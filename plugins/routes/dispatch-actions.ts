@@ -95,7 +95,7 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
   })
 
   app.put('/api/v1/dispatches/:id/schedule', {
-    config: { scopes: ['send'], errors: ['not_found', 'conflict', 'validation_failed'] },
+    config: { scopes: ['send'], errors: ['not_found', 'conflict', 'validation_failed', 'budget_exceeded'] },
     schema: {
       operationId: 'moveDispatch',
       tags: ['Dispatches'],

@@ -1,8 +1,9 @@
 import { ChoicesView, countDispatches, type Database, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, type DocumentUrl,
-  EventView, eventViewOf, listDispatches, listEvents, listExchanges, page, PageQuery, type Pipeline, refusal, requestViewOf, sightOf,
-  StatisticsQuery, StatisticsView, UuidPageQuery, vendorCallOf, VendorCallView, viewOf } from '@dispatch/core'
+  EventView, eventViewOf, isSince, listDispatches, listEvents, listExchanges, page, PageQuery, type Pipeline, refusal, requestViewOf,
+  sightOf, StatisticsQuery, StatisticsView, UuidPageQuery, vendorCallOf, VendorCallView, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { pageOf } from './paging.ts'
+import { requireSince } from './since.ts'
 import { findVisibleDispatch } from './visible-dispatches.ts'
 
 type Options = { database: Database, documentUrl: DocumentUrl, pipeline: Pick<Pipeline, 'explain'> }
@@ -24,6 +25,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
     }
   }, async ({ actor, apiVersion, query }) => {
     const { limit = 25, cursor, invoiceNumber, from, to, ...filter } = query
+    requireSince('1.1.0', apiVersion, '/query/scheduled', filter.scheduled)
     const sight = sightOf(actor)
     const isBeyond = (['test', 'userId'] as const).some((name) =>
       sight[name] !== undefined && (filter[name] ?? sight[name]) !== sight[name]
@@ -119,15 +121,16 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
       querystring: PageQuery,
       response: { 200: page(EventView) }
     }
-  }, async ({ actor, params, query }) => {
+  }, async ({ actor, apiVersion, params, query }) => {
     const { limit = 25, cursor } = query
     const record = await findVisibleDispatch(database, actor, params.id)
     const rows = await listEvents(database, actor.companyId, record.dispatch_id, {
       limit: limit + 1,
-      ...(cursor === undefined ? {} : { after: cursor })
+      ...(cursor === undefined ? {} : { after: cursor }),
+      ...(isSince('1.1.0', apiVersion) ? {} : { without: ['moved'] })
     })
     const services = new Map(record.steps.flatMap((step) => [step, ...step.rests]).map((step) => [step.step_id, step.service]))
-    return pageOf(rows, limit, ({ id }: EventView) => id, (row) => eventViewOf(row, services))
+    return pageOf(rows, limit, ({ id }: EventView) => id, (row) => eventViewOf(row, services, apiVersion))
   })
   done()
 }

@@ -53,7 +53,10 @@ export async function send (
  * one never.
  */
 export async function place (order: Order, urls: readonly string[], token: string, over: AbortSignal): Promise<Told> {
-  const headers: Record<string, string> = order.keyed ? { 'x-idempotency-key': `order-${order.number}` } : {}
+  const headers: Record<string, string> = {
+    ...(order.keyed ? { 'x-idempotency-key': `order-${order.number}` } : {}),
+    ...(order.version === undefined ? {} : { 'x-api-version': order.version })
+  }
   const unsent: number[] = []
   for (let attempt = 0; !over.aborted; attempt++) {
     const signal = order.keyed ? AbortSignal.any([over, AbortSignal.timeout(answerWithin)]) : over

@@ -9,6 +9,8 @@ export type Order = {
   path: string
   mode: 'synchronous' | 'asynchronous'
   body: Record<string, unknown>
+  /** Of the API, where it is not the usual one. */
+  version?: string
   keyed: boolean
   retries: number
 }

@@ -1,4 +1,5 @@
 import { callbackLimits, sendCreditWarnings } from '@dispatch/core'
+import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
@@ -16,7 +17,8 @@ const { owner } = app.get('database')
 const path = '/api/v1/company/callback-endpoints'
 
 const make = async (body: object): Promise<any> => (await send('POST', path, { body })).body
-const change = (id: string, body: object): Promise<Answer> => send('PUT', `${path}/${id}`, { body })
+const change = (id: string, body: object, version = '1.1.0'): Promise<Answer> =>
+  send('PUT', `${path}/${id}`, { body, headers: { 'x-api-version': version } })
 const callbacksOf = async (id: string, query = ''): Promise<any[]> => (await send('GET', `${path}/${id}/callbacks${query}`)).body.data
 /** An asynchronous dispatch, whose end is told. */
 const dispatched = async (more: Record<string, unknown> = {}): Promise<string> =>
@@ -180,6 +182,11 @@ await t.test('what comes for a paused endpoint waits, even what was under way, a
   await asked
   const pausedUntil = new Date(Date.now() + 86_400_000).toISOString()
   has(t, await change(id, { pausedUntil }), { status: 200, body: { enabled: true, pausedUntil } })
+  has(t, await change(id, { pausedUntil: null }, '1.0.1'), {
+    status: 400,
+    body: { details: [{ path: '/pausedUntil', code: 'unknown_field' }] }
+  })
+  t.notOk('pausedUntil' in (await send('GET', `${path}/${id}`)).body, 'version 1.0.1 knows of no pause')
   isPaused(undefined)
   await until('the attempt has failed', async () => (await callbacksOf(id))[0]?.attempts[0]?.outcome === 'failed')
   const second = await dispatched()
@@ -235,4 +242,40 @@ await t.test('an endpoint is warned of low credits, like the address for warning
   await until('it is warned', () => received('poor.acme.test').length === 1)
   has(t, JSON.parse(received('poor.acme.test')[0]!.body.toString()), { type: 'company.credits_low', sequence: 1, data: { companyId } })
   has(t, (await send('GET', `${path}/${String(id)}/callbacks`, {}, admin)).body.data, [{ type: 'company.credits_low' }])
+})
+
+await t.test('an endpoint that fails for five days is disabled after a warning; enabled again, it begins anew', async (t) => {
+  answering({ 'down.acme.test': 500 })
+  const { id } = await make({ name: 'Down', url: 'https://down.acme.test/' })
+  const types = ['company.endpoint_failing', 'company.endpoint_disabled']
+  const { id: other } = await make({ name: 'Up', url: 'https://up.acme.test/', types })
+  const read = async (): Promise<any> => (await send('GET', `${path}/${id}`, { headers: { 'x-api-version': '1.1.0' } })).body
+  /** A dispatch whose callback fails, after so many days of failure, and so many after the warning. */
+  async function failsAfter (days: number, warned: number | null): Promise<void> {
+    await sql`update callback_endpoints set failing_since = now() - make_interval(days => ${days}),
+      warned_at = now() - make_interval(days => ${warned}::integer) where endpoint_id = ${id}`.execute(owner)
+    const dispatchId = await dispatched()
+    await until('it has failed',
+      async () => (await callbacksOf(id)).find((one: any) => one.dispatchId === dispatchId)?.attempts[0]?.outcome === 'failed')
+  }
+  const told = (): string[] => received('up.acme.test').map(({ json }: any) => json.type)
+  await failsAfter(1, null)
+  await failsAfter(3, null)
+  await until('it is warned of', () => Promise.resolve(told().includes(types[0]!)))
+  await failsAfter(6, 0)
+  has(t, await read(), { enabled: true }, 'not within a day of the warning')
+  await failsAfter(6, 1)
+  await until('it is told', () => Promise.resolve(told().includes(types[1]!)))
+  has(t, await read(), { enabled: false, disabledAt: String, failingSince: String })
+  t.same(told(), types, 'each once')
+  t.ok((await callbacksOf(id)).every(({ state }: any) => state !== 'pending'), 'nothing waits for it')
+  const { body: { data } } = await send('GET', '/api/v1/audit?limit=100')
+  const actions = (data as { action: string }[]).map(({ action }) => action)
+  for (const action of ['callback-endpoint.failing', 'callback-endpoint.disabled']) t.ok(actions.includes(action), action)
+  const { rows } = await sql<{ action: string }>`select distinct action from notices where action like 'callback-endpoint.%ed'
+    and by_user_id is null`.execute(owner)
+  t.same(rows.map(({ action }) => action), ['callback-endpoint.disabled'], 'its admins are mailed')
+  has(t, (await change(id, { enabled: true })).body, { enabled: true, failingSince: null })
+  t.notOk('disabledAt' in await read())
+  for (const one of [id, other]) await send('DELETE', `${path}/${one}`)
 })

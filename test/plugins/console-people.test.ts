@@ -121,6 +121,19 @@ await t.test('a form that was filled in as one is not sent as another', async (t
   contains(t, stale.body, en.otherIdentity)
   t.equal((await post('/act/end', { ':as': id }, mine)).status, 303)
   t.equal((await post('/company', { ...settings, ':as': id }, mine)).status, 409)
+  // A form with a file says it in its address, which is known before the file is read.
+  const upload = async (query: string): Promise<number> => {
+    const body = new FormData()
+    body.set('file', new Blob(['%PDF-1.7\n%%EOF\n']), 'a.pdf')
+    const headers = { cookie: mine, 'sec-fetch-site': 'same-origin' }
+    return (await fetch(`${service.url}/console/files${query}`, { method: 'POST', redirect: 'manual', body, headers })).status
+  }
+  t.equal(await upload(`?:as=${id}`), 409)
+  t.equal((await post(`/act/${id}`, {}, mine)).status, 303)
+  contains(t, (await open('/files', mine)).body, `action="/console/files?:as=${id}" enctype`)
+  t.equal(await upload(''), 409)
+  t.equal(await upload(`?:as=${id}`), 303)
+  t.equal((await post('/act/end', { ':as': id }, mine)).status, 303)
   t.equal((await send('GET', '/api/v1/company', {}, acme.admin)).body.lowCredit, null)
   t.equal((await post('/company', settings, mine)).status, 303)
 })

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { createRunner } from '../../core/pipeline/run/runner.ts'
+import { readBacklog } from '../../core/store/db/backlog.ts'
 import { clockAt } from '../support/clock.ts'
 import { has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
@@ -96,7 +98,9 @@ await t.test('it is moved to a later time, and to an earlier one; without a time
 await t.test('those that wait for their time are listed, and left out', async (t) => {
   const { body: { dispatchId: id } } = await text({ sendAt: ahead(hour) })
   const listed = async (query: string): Promise<string[]> =>
-    (await send('GET', `/api/v1/dispatches?limit=100&${query}`)).body.data.map(({ dispatchId }: { dispatchId: string }) => dispatchId)
+    (await send('GET', `/api/v1/dispatches?limit=100&${query}`, { headers })).body.data.map(({ dispatchId }: { dispatchId: string }) =>
+      dispatchId
+    )
   t.same(await listed('scheduled=true'), [id])
   t.notOk((await listed('scheduled=false')).includes(id))
   await send('POST', `/api/v1/dispatches/${id}/cancel`)
@@ -183,6 +187,61 @@ await t.test('hours are kept by a queue that is late, and by a retry', async (t)
     clock.advance(60)
   }
   has(t, await read(retried), { status: 'succeeded', creditsCharged: 2 })
+})
+
+await t.test('what may pass by itself keeps it waiting: an adapter that is not loaded in this process', async (t) => {
+  const before = await credits()
+  const { body: { dispatchId: id } } = await text({ sendAt: ahead(hour) })
+  clock.advance(hour)
+  const dependencies = app.get('pipelineDependencies')
+  const elsewhere = createRunner({ ...dependencies, host: { ...dependencies.host, find: () => undefined } }, { limit: 10 })
+  await Promise.all((await elsewhere.beginQueued([{ companyId, dispatchId: id as string }])).map(({ ended }) => ended))
+  has(t, await read(id), { status: 'queued', steps: [{ status: 'unavailable', error: { error: 'provider_unavailable' } }] })
+  t.strictSame(await credits(), before, 'nothing is held before it is checked')
+  clock.advance(60)
+  await take(id)
+  has(t, await read(id), { status: 'succeeded', creditsCharged: 2 })
+  t.strictSame(await credits(), { ...before, balance: before.balance - 2 })
+})
+
+await t.test('what waits for its time is no backlog', async (t) => {
+  const { body: { dispatchId: id } } = await text({ sendAt: ahead(hour) })
+  has(t, (await readBacklog(database)).dispatches, { queued: 0, oldest: null })
+  clock.advance(hour + 5)
+  const { dispatches: { queued } } = await readBacklog(database)
+  t.equal(queued, 1)
+  await take(id)
+})
+
+await t.test('a document that is deleted before a dispatch is due is refused beforehand, and when that is moved', async (t) => {
+  const { body: { generatedDocument: { id: documentId } } } = await send('POST', '/api/file', {
+    body: { template: (invoiceRequest() as { template: object }).template }
+  })
+  const mail = (sendAt: string, path = ''): Promise<Answer> =>
+    send('POST', `/api/email${path}`, {
+      body: { from: 'demo@example.com', to: 'ada@example.com', subject: 'Hello', body: 'Hello', attachments: [{ documentId }], sendAt },
+      headers
+    })
+  const late = ahead(40 * 24 * hour)
+  for (const path of ['', '/validate']) t.same(told(await mail(late, path)), [422, '/attachments/0/documentId expires_before'])
+  const { status, body: { dispatchId: id } } = await mail(ahead(20 * 24 * hour))
+  t.equal(status, 200)
+  t.same(told(await move(id as string, { sendAt: late })), [422, '/email/attachments/0/documentId expires_before'])
+  t.equal((await send('POST', `/api/v1/dispatches/${String(id)}/cancel`)).status, 200)
+})
+
+await t.test('version 1.0.1 shows nothing of it', async (t) => {
+  const { body: { dispatchId: id } } = await text({ sendAt: ahead(hour) })
+  await move(id as string, { sendAt: ahead(2 * hour) })
+  const { body } = await send('GET', `/api/v1/dispatches/${String(id)}`)
+  for (const field of ['sendAt', 'schedule']) t.notOk(field in body, field)
+  const { body: { data } } = await send('GET', `/api/v1/dispatches/${String(id)}/events`)
+  t.strictSame((data as { kind: string, facts: object }[]).map(({ kind, facts }) => [kind, Object.keys(facts)]), [['planned', ['price']]])
+  has(t, await send('GET', '/api/v1/dispatches?scheduled=true'), {
+    status: 400,
+    body: { details: [{ path: '/query/scheduled', code: 'unknown_field' }] }
+  })
+  has(t, await send('POST', `/api/v1/dispatches/${String(id)}/cancel`), { status: 200 })
 })
 
 await t.test('a revoked key, and a disabled impersonator, end what they have scheduled', async (t) => {

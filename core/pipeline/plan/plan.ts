@@ -8,6 +8,7 @@ import { isSince, usualVersion, type Version } from '../../contract/versions.ts'
 import { type Host, offeredTo } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import type { ServicePath } from '../../requests/chains.ts'
+import { dueMoment } from '../../requests/due.ts'
 import { createRequestReader, type DispatchRequest } from '../../requests/request.ts'
 import { createUploadReader } from '../../requests/upload-fields.ts'
 import { services } from '../../services/index.ts'
@@ -15,7 +16,7 @@ import type { Facts } from '../../services/service.ts'
 import type { Schedule, StepCandidate } from '../../store/db/schema.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { withEnclosed } from '../enclosures.ts'
+import { findExpiring, withEnclosed } from '../enclosures.ts'
 import { screenAll } from '../recipients.ts'
 import { listedIn, type Step, type StepProvider, unbegun } from '../step.ts'
 import { checkRequest, faultsOf, foresee, type Foreseen } from './check.ts'
@@ -90,12 +91,15 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
       return request
     },
 
-    async plan ({ actor, mode = 'synchronous', sandbox, version = usualVersion, inBatch }, request) {
+    async plan ({ actor, mode = 'synchronous', sandbox, version = usualVersion, batchId }, request) {
       const resolved = await resolveRequest({ ...catalogs, host: offeredTo(offered, actor.companyId), version }, actor, request,
         sandbox === undefined ? {} : { sandbox })
       const whole = await withEnclosed(dependencies, actor, await withOriginals(dependencies, actor, resolved))
       const { draft: read, templateFindings } = await templateChecks(whole)
-      const { schedule, problems: mistimed } = timingOf(request.schedule, read.steps, now(), inBatch)
+      const { schedule, problems } = timingOf(request.schedule, read.steps, now(), batchId !== undefined)
+      const mistimed = schedule?.dueAt === undefined
+        ? problems
+        : await findExpiring(dependencies, actor.companyId, [...read.steps, ...read.deferred], dueMoment(schedule.dueAt))
       // Nobody waits for what is sent later.
       const checking = { templateFindings, link, mode: schedule?.dueAt === undefined ? mode : 'asynchronous' as const, now, guard, version }
       const redactorFor = redactorsOf(keyring, actor.companyId)

@@ -15,7 +15,7 @@ import { findHold } from '../../store/dispatch/holds.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { acquireLease, cancelDispatch, moveDispatch, releaseLease, type Replacement } from '../../store/dispatch/runs.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { keepFiles } from '../enclosures.ts'
+import { findExpiring, keepFiles } from '../enclosures.ts'
 import { timingOf } from '../plan/schedule.ts'
 import { resultOf, type RunResult } from '../respond/result.ts'
 import { rehydrateWhatIsKept, userActorOf } from '../run/run.ts'
@@ -190,7 +190,10 @@ export function createDispatchActions (
       const { schedule: timed, problems } = timingOf(asked, path, now())
       if (problems.length > 0) throw refusal('validation_failed', problems)
       const schedule = { ...asked, dueAt: timed?.dueAt ?? now().toISOString() }
-      await keepFiles(dependencies.shelves, companyId, steps.map(stepOf), dueMoment(schedule.dueAt))
+      const at = dueMoment(schedule.dueAt)
+      const expiring = await findExpiring(dependencies, companyId, steps.map(stepOf), at)
+      if (expiring.length > 0) throw refusal('validation_failed', expiring)
+      await keepFiles(dependencies.shelves, companyId, steps.map(stepOf), at)
       const moved = await moveDispatch(database, {
         companyId,
         dispatchId,

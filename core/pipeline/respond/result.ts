@@ -5,7 +5,7 @@ import { wordIn } from '../../contract/errors.ts'
 import type { DispatchRequestView, DispatchView, EventView, GeneratedDocument, StepResult,
   VendorCallView } from '../../contract/response.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
-import { latestVersion, type Version } from '../../contract/versions.ts'
+import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
 import { services } from '../../services/index.ts'
 import type { ServiceName } from '../../services/names.ts'
 import type { StepError } from '../../store/db/schema.ts'
@@ -90,8 +90,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl, versio
       ...(step.error === null ? {} : { error: stepError(step.error, version) })
     })),
     requestId: record.request_id,
-    ...optional('sendAt', record.schedule?.dueAt),
-    ...optional('schedule', askedIn(record)),
+    ...(isSince('1.1.0', version) ? { ...optional('sendAt', record.schedule?.dueAt), ...optional('schedule', askedIn(record)) } : {}),
     ...optional('nextTryAt', record.next_try_at?.toISOString()),
     createdAt: record.created_at.toISOString(),
     finishedAt: record.finished_at?.toISOString() ?? null
@@ -141,14 +140,15 @@ export function vendorCallOf ({ entry_id: id, service, provider, outcome, exchan
   return { id, service, providerName: provider, outcome, exchanges: exchanges.map((exchange) => ({ ...exchange })), at }
 }
 
-/** An entry of a timeline as clients read it. */
-export function eventViewOf (row: EventRow, services: ReadonlyMap<string, string>): EventView {
+/** An entry of a timeline as clients of a version read it. */
+export function eventViewOf (row: EventRow, services: ReadonlyMap<string, string>, version: Version): EventView {
+  const { sendAt: _, ...facts } = row.facts
   return {
     id: row.event_id,
     kind: row.kind,
     ...optional('service', services.get(row.step_id ?? '')),
     actor: { ...row.actor },
-    facts: row.facts,
+    facts: isSince('1.1.0', version) ? row.facts : facts,
     at: row.at.toISOString()
   }
 }

@@ -1,7 +1,8 @@
+import { DatabaseUnavailable } from '@dispatch/database'
 import { sampleLink } from '../../access/document-links.ts'
 import { mayUse } from '../../access/permissions.ts'
 import { configurationUsed } from '../../configuration/sandbox.ts'
-import { DispatchError } from '../../contract/errors.ts'
+import { DispatchError, type ErrorWord } from '../../contract/errors.ts'
 import { services } from '../../services/index.ts'
 import type { ServiceName } from '../../services/names.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
@@ -14,12 +15,12 @@ import type { RunResult } from '../respond/result.ts'
 import type { Step } from '../step.ts'
 import { waitForHours } from './hours.ts'
 import type { Run } from './run.ts'
-import { settle, type Settled } from './settle.ts'
+import { settle, type Settled, settlementOfFailure } from './settle.ts'
 import { runSteps } from './steps.ts'
 
-/** Whether a dispatch has waited for its time, and nothing of it has begun. */
+/** Whether a dispatch has waited for its time, and nothing of it was sent: it may have been tried. */
 export function isScheduled ({ schedule, steps }: DispatchRecord): boolean {
-  return schedule?.dueAt !== undefined && steps.every(({ status, tries }) => (status === 'planned' && tries === 0) || status === 'waiting')
+  return schedule?.dueAt !== undefined && steps.every(({ status }) => ['planned', 'unavailable', 'waiting'].includes(status))
 }
 
 /**
@@ -46,11 +47,16 @@ async function refusalOf (dependencies: PipelineDependencies, record: DispatchRe
     await requireStill(dependencies, record, run)
     return undefined
   } catch (error) {
-    if (!(error instanceof DispatchError)) throw error
+    if (error instanceof DatabaseUnavailable || (error instanceof DispatchError && error.word === 'conflict')) throw error
+    if (!(error instanceof DispatchError && endsIt.has(error.word))) return settlementOfFailure(error)
     const { word, message, details } = error
     return { outcome: 'rejected', error: { word, message, ...(details === undefined ? {} : { details: [...details] }) } }
   }
 }
+
+/** What has changed for good. Whatever else fails, such as an adapter that is not loaded in this process, may go on later or elsewhere. */
+const endsIt: ReadonlySet<ErrorWord> = new Set(['forbidden', 'template_not_found', 'configuration_missing', 'insufficient_credits',
+  'budget_exceeded', 'validation_failed', 'validation_error', 'expectation_failed', 'suppressed'])
 
 /** Throws what a request would be refused with that asked for the same now. */
 async function requireStill (

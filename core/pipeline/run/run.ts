@@ -55,7 +55,7 @@ export type PlannedDispatch = Omit<NewDispatch, 'steps'> & { test: boolean, step
 /** What a command is recorded as before anything of it is done. */
 export function plannedDispatch (
   { request: { services, metadata, callbackUrl }, facts, schedule, test, steps, deferred }: DispatchPlan,
-  { actor, requestId, version, traceparent, file }: DispatchCommand,
+  { actor, requestId, version, traceparent, file, batchId }: DispatchCommand,
   { dispatchId, ...idempotency }: Pick<NewDispatch, 'dispatchId' | 'idempotency'>
 ): PlannedDispatch {
   const given = file === undefined ? {} : { content: { document: storedDocumentOfNew(file.document) } }
@@ -71,6 +71,7 @@ export function plannedDispatch (
     ...facts,
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
     ...(schedule === undefined ? {} : { schedule }),
+    ...(batchId === undefined ? {} : { batchId }),
     test,
     ...(file === undefined ? {} : { document: file.document }),
     steps: [...steps.map((step, index) => index === 0 ? { ...step, ...given } : step), ...deferred],

@@ -83,8 +83,8 @@ async function beginQueued (
   const record = plannedDispatch(plan, command, { dispatchId: command.dispatchId ?? dependencies.newId(), ...idempotency })
   const { dispatchId, test, metadata, schedule } = record
   const job = schedule?.dueAt !== undefined
-    ? dependencies.jobs.scheduled(record, schedule.dueAt, command.inBatch)
-    : command.inBatch === true
+    ? dependencies.jobs.scheduled(record, schedule.dueAt, command.batchId !== undefined)
+    : command.batchId !== undefined
     ? dependencies.jobs.batched(record)
     : dependencies.jobs.dispatch(record)
   const opened = openDispatch(dependencies.database, record, { jobs: [job] })

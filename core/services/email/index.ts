@@ -69,6 +69,7 @@ export const EmailFields = Type.Object({
   attachments: Type.Optional(
     Type.Array(Attachment, {
       title: 'EmailAttachments',
+      'x-since': '1.1.0',
       minItems: 1,
       maxItems: mostAttachments,
       description: 'Files that go with the mail, after the generated document.'

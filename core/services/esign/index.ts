@@ -142,6 +142,7 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   },
 
   signers: ({ signers }) => signers.map(nameOf),
+  mails: ({ signers }) => signers.map(({ email }, index) => ({ address: email, field: 'signers', index })),
 
   request: ({ signers, locale, ...fields }, { document, signatures, data, metadata }, capabilities) => ({
     esign: { ...defaults, ...fields, ...languageFor(locale, capabilities?.locales), signers: signers.map(contactable) },

@@ -120,6 +120,11 @@ export const invoicing: ProvidedService<
   required: ['documentType'],
   template: { channel: 'pages' },
   content: 'document',
+  mails: ({ sendByEmail }, data) => {
+    const address = sendByEmail === true ? textOf(data, '/customer/email') : undefined
+    return address === undefined ? [] : [{ address, field: 'sendByEmail' }]
+  },
+
   chain: { produces: 'document' },
   capabilities: InvoicingCapabilities,
   price: 1,

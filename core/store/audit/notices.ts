@@ -40,6 +40,9 @@ const owners = {
   'callback-endpoint.created': ({ author }) => author?.userId,
   'callback-endpoint.changed': ({ author }) => author?.userId,
   'callback-endpoint.secret-rotated': ({ author }) => author?.userId,
+  // Of what the service does by itself, all admins are told.
+  'callback-endpoint.failing': () => 'admins',
+  'callback-endpoint.disabled': () => 'admins',
   'single-sign-on.changed': ({ author }) => author?.userId,
   'single-sign-on.removed': ({ author }) => author?.userId,
   'link-mail.changed': ({ author }) => author?.userId,
@@ -63,23 +66,24 @@ function redirects ({ destinations }: JsonObject = {}): boolean {
 export async function noteNotice (queries: CompanyQueries | OwnerQueries, change: Change): Promise<void> {
   const ownerOf: ((change: Change) => unknown) | undefined =
     (owners as Readonly<Record<string, (change: Change) => unknown>>)[change.action]
-  const userId = Number(ownerOf?.(change) ?? 0)
-  if (userId === 0) return
+  const whose = ownerOf?.(change) ?? 0
+  if (whose === 0) return
   const { companyId, action, author, facts, at } = change
-  const user = await queries.selectFrom('users').select('email').where('company_id', '=', companyId).where('user_id', '=', userId)
-    .executeTakeFirst()
-  if (user === undefined) return
+  const users = await queries.selectFrom('users').select(['user_id', 'email']).where('company_id', '=', companyId)
+    .$if(whose === 'admins', (query) => query.where('role', '=', 'admin').where('disabled_at', 'is', null))
+    .$if(whose !== 'admins', (query) => query.where('user_id', '=', Number(whose))).execute()
+  if (users.length === 0) return
   const { previousEmail } = facts ?? {}
-  await queries.insertInto('notices').values({
+  await queries.insertInto('notices').values(users.map((user) => ({
     company_id: companyId,
-    user_id: userId,
+    user_id: user.user_id,
     email: typeof previousEmail === 'string' ? previousEmail : user.email,
     action,
     by_user_id: author?.impersonatorId ?? author?.userId ?? null,
     address: author?.address ?? null,
     at,
     mailed_at: null
-  }).execute()
+  }))).execute()
 }
 
 /** The newest notices of a user. */

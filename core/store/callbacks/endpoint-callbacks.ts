@@ -1,13 +1,13 @@
 import type { JsonObject } from '@dispatch/common'
-import { addSeconds, type CompanyQueries, type Database, type OwnerQueries, type SqlTimestamp } from '@dispatch/database'
+import { addSeconds, asOwner, type CompanyQueries, type Database, type OwnerQueries, type SqlTimestamp } from '@dispatch/database'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import type { CallbackState, CallbackType } from '../../contract/callbacks.ts'
+import type { CallbackState, CallbackType, EndpointType } from '../../contract/callbacks.ts'
 import type { AuditStamp } from '../audit/audit.ts'
 import { columns, columnsOf } from '../db/columns.ts'
 import type { EndpointSecret, Tables } from '../db/schema.ts'
 import { type AttemptEnd, type AttemptRef, type CallbackAttemptRow, type CallbackTables, type ClaimedCallback, type ClaimLimits, makeDue,
   recordAttempt } from './callbacks.ts'
-import { type EndpointRef, note } from './endpoints.ts'
+import { type EndpointRef, note, stopWaiting } from './endpoints.ts'
 import { noteFeedEvent } from './event-feeds.ts'
 
 /** The callbacks to endpoints. */
@@ -141,25 +141,64 @@ export async function claimEndpointCallback (
   })
 }
 
-/** Records the outcome of an attempt, and whether the endpoint fails. */
+/**
+ * After how many days of failure a company is told, and after how many more since then an endpoint is disabled: with the next attempt that
+ * fails. plugins/README.md and the OpenAPI document tell them too.
+ */
+export const failingFor = { told: 2, disabled: 5, between: 1 } as const
+
+/** An endpoint of which a company is told, and what. */
+export type FailingEndpoint = { type: EndpointType, endpointId: string, name: string, failingSince: Date }
+
+/**
+ * Records the outcome of an attempt, and whether the endpoint fails. `tell` tells the company of one that has failed for days, in the same
+ * transaction: that it does, and then that it is disabled.
+ */
 export async function settleEndpointCallback (
   database: Database,
   attempt: AttemptRef & { endpointId: string },
-  end: AttemptEnd
+  end: AttemptEnd,
+  tell: (queries: OwnerQueries, failing: FailingEndpoint) => Promise<void>
 ): Promise<void> {
   const { companyId, endpointId } = attempt
   const delivered = end.outcome === 'delivered'
   await database.company(companyId, async (queries) => {
     // First, as whoever disables the endpoint locks it before its callbacks.
-    await sql`update callback_endpoints set failing_since = ${delivered ? null : database.now}
+    await sql`update callback_endpoints set failing_since = ${delivered ? null : database.now}, warned_at = null
       where company_id = ${companyId} and endpoint_id = ${endpointId} and (failing_since is null) = ${!delivered}`.execute(queries)
+    const failing = delivered ? undefined : await noteFailing(database, queries, { companyId, endpointId })
     await recordAttempt(queries, ofEndpoints, attempt, { ...end, now: database.now })
     if (end.state === 'pending') {
       await sql`update endpoint_callbacks as callback set next_at = paused_until from callback_endpoints as endpoint
         where callback.company_id = ${companyId} and callback_id = ${attempt.callbackId} and state = 'pending'
           and endpoint.endpoint_id = ${endpointId} and next_at < paused_until`.execute(queries)
     }
+    if (failing?.type === 'company.endpoint_disabled') await stopWaiting(queries, { company_id: companyId, endpoint_id: endpointId })
+    if (failing !== undefined) await tell(await asOwner(queries), failing)
   })
+}
+
+/** Notes of an endpoint that has failed for days that its company is told, or disables it. Undefined where nothing is to be told. */
+async function noteFailing (
+  { now }: Database,
+  queries: CompanyQueries,
+  { companyId, endpointId }: EndpointRef
+): Promise<FailingEndpoint | undefined> {
+  const days = (count: number) => sql`make_interval(days => ${count})`
+  const { rows: [failing] } = await sql<FailingEndpoint & { at: Date }>`
+    update callback_endpoints set
+      enabled = warned_at is null, warned_at = coalesce(warned_at, ${now}), disabled_at = case when warned_at is null then null else ${now} end
+    where company_id = ${companyId} and endpoint_id = ${endpointId} and enabled and removed_at is null and (
+      warned_at is null and failing_since <= ${now} - ${days(failingFor.told)}
+      or warned_at <= ${now} - ${days(failingFor.between)} and failing_since <= ${now} - ${days(failingFor.disabled)})
+    returning case when enabled then 'company.endpoint_failing' else 'company.endpoint_disabled' end as type, endpoint_id as "endpointId",
+      name, failing_since as "failingSince", ${now} as at`.execute(queries)
+  if (failing === undefined) return undefined
+  const { at, ...told } = failing
+  const done = told.type === 'company.endpoint_failing' ? 'failing' as const : 'disabled' as const
+  const facts = { name: told.name, failingSince: told.failingSince.toISOString() }
+  await note(queries, { company_id: companyId, endpoint_id: endpointId }, done, facts, { author: null, at })
+  return told
 }
 
 export type EndpointCallbackRow = Selectable<Tables['endpoint_callbacks']>

@@ -112,7 +112,7 @@ export async function noteEndpointTest (database: Database, endpoint: EndpointRo
 export function note (
   queries: CompanyQueries,
   { company_id: companyId, endpoint_id: id }: Pick<EndpointRow, 'company_id' | 'endpoint_id'>,
-  done: 'created' | 'changed' | 'removed' | 'secret-rotated' | 'tested' | 'resent',
+  done: 'created' | 'changed' | 'removed' | 'secret-rotated' | 'tested' | 'resent' | 'failing' | 'disabled',
   facts: Required<Parameters<typeof noteAudit>[1]>['facts'],
   signature: AuditStamp
 ): Promise<void> {
@@ -138,7 +138,9 @@ async function update (
   changes: EndpointChange & { secrets?: string, removed_at?: Date }
 ): Promise<EndpointRow> {
   const { name, url, types, enabled } = present
-  return queries.updateTable('callback_endpoints').set({ name, url, types, enabled, ...changes })
+  // One that is enabled again has a new beginning.
+  const begins = changes.enabled === true && !enabled ? { failing_since: null, warned_at: null, disabled_at: null } : {}
+  return queries.updateTable('callback_endpoints').set({ name, url, types, enabled, ...changes, ...begins })
     .where('company_id', '=', companyId).where('endpoint_id', '=', endpointId).returning(columns.callback_endpoints)
     .executeTakeFirstOrThrow()
 }
@@ -155,7 +157,8 @@ async function moveWaiting (
     where company_id = ${companyId} and endpoint_id = ${endpointId} and state = 'pending'`.execute(queries)
 }
 
-async function stopWaiting (
+/** Stops what waits for an endpoint. */
+export async function stopWaiting (
   queries: CompanyQueries,
   { company_id: companyId, endpoint_id: endpointId }: Pick<EndpointRow, 'company_id' | 'endpoint_id'>
 ): Promise<void> {

@@ -55,6 +55,7 @@ type NewDispatchRows = DispatchKey & {
     test: boolean
     schedule: Schedule | undefined
     due_at: string | undefined
+    in_batch: string | undefined
   }
   steps: readonly NewStepRow[]
   documents: readonly DocumentRow[]

@@ -29,13 +29,13 @@ begin
   end if;
   insert into dispatches (dispatch_id, company_id, user_id, impersonator_id, status, services, template_id, template_version, data,
     metadata, document_type, document_number, recipient, callback_url, request_id, api_version, test, created_at, detached, run_id, leased_until,
-    next_try_at, schedule)
+    next_try_at, schedule, in_batch)
   select opened.dispatch_id, opened.company_id, user_id, impersonator_id, first_status, services, template_id, template_version, data,
     metadata, document_type, document_number, recipient, callback_url, request_id, api_version, test, moment, opened.run_id is null, opened.run_id,
-    lease_end, coalesce(due_at, job_due), schedule
+    lease_end, coalesce(due_at, job_due), schedule, in_batch
   from jsonb_to_record(opened.dispatch) as dispatch (user_id integer, impersonator_id integer, services text[], template_id integer,
     template_version integer, data jsonb, metadata jsonb, document_type text, document_number text, recipient text, callback_url text,
-    request_id text, api_version text, test boolean, schedule jsonb, due_at timestamptz);
+    request_id text, api_version text, test boolean, schedule jsonb, due_at timestamptz, in_batch uuid);
   if opened.dispatch->'metadata' <> '{}' then
     insert into dispatch_metadata (company_id, pair, dispatch_id)
     select opened.company_id, metadata_pair(key, value), opened.dispatch_id from jsonb_each_text(opened.dispatch->'metadata');

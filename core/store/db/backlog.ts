@@ -1,5 +1,6 @@
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
+import { isLetGo } from '../dispatch/batches.ts'
 
 /**
  * How many jobs of a kind are `ready` to be taken, wait for `later`, are `active`, and come `again` after a failure. `oldest`: the seconds
@@ -9,7 +10,7 @@ export type JobBacklog = { name: string, ready: number, later: number, active: n
 
 /**
  * How many dispatches are queued and running, and how many steps are uncertain. `triedAgain`: queued dispatches that were tried before.
- * `oldest`: the seconds that the oldest queued one has been due.
+ * `oldest`: the seconds that the oldest queued one has been due. What waits for its time, or for its batch to go on, is not among them.
  */
 export type DispatchBacklog = { queued: number, running: number, uncertain: number, triedAgain: number, oldest: number | null }
 
@@ -24,11 +25,13 @@ export async function readBacklog ({ owner, now }: Database): Promise<{ jobs: Jo
     from queue.job where state <= 'active' and name not like '\\_\\_%' group by name order by name`.execute(owner)
   // A running dispatch has a run, and both conditions have an index: no row of an ended dispatch is read.
   const { rows: [dispatches] } = await sql<DispatchBacklog>`
-    select count(*) filter (where status = 'queued')::int as queued, count(*) filter (where status = 'running')::int as running,
+    select count(*) filter (where status = 'queued' and is_due)::int as queued, count(*) filter (where status = 'running')::int as running,
       (select count(*)::int from steps where status = 'uncertain') as uncertain,
-      count(*) filter (where status = 'queued' and exists (select from steps where steps.dispatch_id = dispatches.dispatch_id
+      count(*) filter (where status = 'queued' and is_due and exists (select from steps where steps.dispatch_id = dispatches.dispatch_id
         and tries > 0))::int as "triedAgain",
-      extract(epoch from ${now} - min(next_try_at) filter (where next_try_at <= ${now}))::float as oldest
-    from dispatches where status = 'queued' or (status = 'running' and run_id is not null)`.execute(owner)
+      extract(epoch from ${now} - min(next_try_at) filter (where is_due and next_try_at <= ${now}))::float as oldest
+    from dispatches cross join lateral (
+      select ${isLetGo} and coalesce((schedule->>'dueAt')::timestamptz <= ${now}, true) as is_due
+    ) as due where status = 'queued' or (status = 'running' and run_id is not null)`.execute(owner)
   return { jobs, dispatches: dispatches ?? { queued: 0, running: 0, uncertain: 0, triedAgain: 0, oldest: null } }
 }

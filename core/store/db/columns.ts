@@ -52,7 +52,8 @@ export const columns = {
     'next_try_at',
     'callback_sequence',
     'test',
-    'schedule'
+    'schedule',
+    'in_batch'
   ],
   documents: [
     'document_id',
@@ -154,6 +155,8 @@ export const columns = {
     'enabled',
     'secrets',
     'failing_since',
+    'warned_at',
+    'disabled_at',
     'paused_until',
     'created_at',
     'removed_at'

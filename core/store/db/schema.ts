@@ -116,7 +116,11 @@ export type Tables = {
     test: Generated<boolean>
     /** Null where it was sent at once. */
     schedule: Plain<Schedule> | null
+    /** Of which batch it is a row. */
+    in_batch: string | null
   }
+  /** Of these no dispatch begins. */
+  paused_batches: { company_id: number, batch_id: string }
   /** Those that were forgotten, by the hour in which they were created. */
   dispatch_counts: { company_id: number, hour: Date, service: string, status: DispatchStatus, test: boolean, count: number }
   dispatch_metadata: { company_id: number, pair: Buffer, dispatch_id: string }
@@ -251,6 +255,9 @@ export type Tables = {
     enabled: boolean
     secrets: Plain<readonly EndpointSecret[]>
     failing_since: Date | null
+    /** When its company was told that it fails, and when it was disabled for that. */
+    warned_at: Date | null
+    disabled_at: Date | null
     paused_until: Date | null
     created_at: Date
     removed_at: Date | null

@@ -1,6 +1,7 @@
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import type { CallbackType } from '../../contract/callbacks.ts'
+import type { EventKind } from '../../contract/states.ts'
 import { columns } from '../db/columns.ts'
 import type { Tables } from '../db/schema.ts'
 import { type DispatchFilter, type DispatchPage, searchDispatches } from './dispatch-search.ts'
@@ -114,13 +115,14 @@ export async function listEvents (
   database: Database,
   companyId: number,
   dispatchId: string,
-  page: { limit: number, after?: string }
+  { limit, after, without = [] }: { limit: number, after?: string, without?: readonly EventKind[] }
 ): Promise<EventRow[]> {
   return database.company(companyId, (queries) =>
     queries.selectFrom('events').select(columns.events)
       .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId)
-      .$if(page.after !== undefined, (query) => query.where('event_id', '>', page.after ?? ''))
-      .orderBy('event_id').limit(page.limit).execute())
+      .$if(without.length > 0, (query) => query.where('kind', 'not in', without))
+      .$if(after !== undefined, (query) => query.where('event_id', '>', after ?? ''))
+      .orderBy('event_id').limit(limit).execute())
 }
 
 /** How long a key is kept after the final state of its dispatch; one in doubt is in no final state. */

@@ -32,6 +32,8 @@ export type NewDispatch = {
   test?: boolean
   /** When it is sent, where that is not at any time. The price of one that waits is held then, unless the schedule says `now`. */
   schedule?: Schedule
+  /** Of which batch it is a row. */
+  batchId?: string
   /** The file that came with the request, for the first step. */
   document?: NewDocument
   steps: readonly NewStep[]
@@ -116,7 +118,8 @@ function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, at
       api_version: dispatch.apiVersion,
       test: dispatch.test ?? false,
       schedule: dispatch.schedule,
-      due_at: dispatch.schedule?.dueAt
+      due_at: dispatch.schedule?.dueAt,
+      in_batch: dispatch.batchId
     },
     steps: steps.map((step) => step.step_id === attempt?.stepId ? { ...step, status: 'calling' as const } : step),
     documents: document === undefined ? [] : [documentRow(document)],

@@ -7,6 +7,7 @@ import { callFunction, callFunctionWithin, functionNamed } from '../calls/databa
 import { columnsOf } from '../db/columns.ts'
 import { addJobs, type PreparedJobs } from '../db/jobs.ts'
 import type { EventActor, Schedule, StepError } from '../db/schema.ts'
+import { isLetGo } from './batches.ts'
 import { unskipDeferred } from './deferred-states.ts'
 import { type DispatchRecord, type DispatchRow, readDispatch, withSteps } from './dispatch-views.ts'
 import { hasFreeCredits, insufficientCredits, withCreditCheck } from './dispatches.ts'
@@ -207,7 +208,7 @@ export async function cancelDispatch (
 
 /**
  * Moves a dispatch that waits for its time to another one; `also` runs in the same transaction. Answers false for any other, and for one
- * that has begun.
+ * that has begun. Throws `budget_exceeded` where a hard budget does not cover it in the other month.
  */
 export async function moveDispatch (
   database: Database,
@@ -219,19 +220,23 @@ export async function moveDispatch (
   }
 ): Promise<boolean> {
   const { now } = database
-  return database.company(companyId, async (queries) => {
-    const moved = await queries.updateTable('dispatches').set({ schedule: JSON.stringify(schedule), next_try_at: new Date(schedule.dueAt) })
-      .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status', '=', 'queued')
-      .where('run_id', 'is', null).where(sql<boolean>`schedule->>'dueAt' is not null`)
-      .where(sql<boolean>`not exists (select from steps where steps.dispatch_id = dispatches.dispatch_id
+  return withCreditCheck(database, { company_id: companyId, price: 0 }, () =>
+    database.company(companyId, async (queries) => {
+      const moved = await queries.updateTable('dispatches').set({
+        schedule: JSON.stringify(schedule),
+        next_try_at: new Date(schedule.dueAt)
+      })
+        .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status', '=', 'queued')
+        .where('run_id', 'is', null).where(sql<boolean>`schedule->>'dueAt' is not null`)
+        .where(sql<boolean>`not exists (select from steps where steps.dispatch_id = dispatches.dispatch_id
         and steps.company_id = dispatches.company_id and (tries > 0 or status not in ('planned', 'waiting')))`)
-      .returning('dispatch_id').executeTakeFirst()
-    if (moved === undefined) return false
-    await note(queries, { companyId, dispatchId, kind: 'moved', actor, facts: { sendAt: schedule.dueAt }, now })
-    await also(await asOwner(queries))
-    await addJobs(queries, jobs)
-    return true
-  })
+        .returning('dispatch_id').executeTakeFirst()
+      if (moved === undefined) return false
+      await note(queries, { companyId, dispatchId, kind: 'moved', actor, facts: { sendAt: schedule.dueAt }, now })
+      await also(await asOwner(queries))
+      await addJobs(queries, jobs)
+      return true
+    }))
 }
 
 /** Gives a lease back and lets the dispatch wait for its hours. Throws `conflict` where the run has lost it. */
@@ -347,7 +352,7 @@ export async function listOverdueDispatches (
   { seconds, limit }: { seconds: number, limit: number }
 ): Promise<DispatchRef[]> {
   return owner.selectFrom('dispatches').select(['company_id as companyId', 'dispatch_id as dispatchId']).where('status', '=', 'queued')
-    .where('next_try_at', '<', addSeconds(now, -seconds)).orderBy('next_try_at').limit(limit).execute()
+    .where('next_try_at', '<', addSeconds(now, -seconds)).where(isLetGo).orderBy('next_try_at').limit(limit).execute()
 }
 
 /** The id of the API key with which a dispatch was asked for; undefined where a person asked. */

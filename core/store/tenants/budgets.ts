@@ -21,12 +21,15 @@ type Sender = { companyId: number, userId: number, keyId?: string | undefined }
 
 type BudgetRow = { budgetId: string, scope: BudgetScope, subject: string, unit: BudgetUnit, amount: string, hard: boolean, used: string }
 
-const monthAt = ({ now }: Pick<Database, 'now'>): RawBuilder<Date> => sql<Date>`date_trunc('month', ${now} at time zone 'UTC')::date`
+const monthAt = ({ now }: Pick<Database, 'now'>, at?: string): RawBuilder<Date> =>
+  at === undefined
+    ? sql<Date>`date_trunc('month', ${now} at time zone 'UTC')::date`
+    : sql<Date>`date_trunc('month', ${at}::timestamptz at time zone 'UTC')::date`
 
-const selected = (database: Pick<Database, 'now'>, companyId: number): RawBuilder<unknown> =>
+const selected = (database: Pick<Database, 'now'>, companyId: number, at?: string): RawBuilder<unknown> =>
   sql`select budgets.budget_id as "budgetId", scope, subject, unit, amount, hard, coalesce(used, 0) as used
     from budgets left join budget_use on budget_use.company_id = budgets.company_id and budget_use.budget_id = budgets.budget_id
-      and month = ${monthAt(database)}
+      and month = ${monthAt(database, at)}
     where budgets.company_id = ${companyId}`
 
 const budgetOf = ({ amount, used, ...row }: BudgetRow): Budget => ({ ...row, amount: Number(amount), used: Number(used) })
@@ -55,8 +58,10 @@ export async function addBudget (
     values (${companyId}, ${budgetId}, ${scope}, ${subject}, ${unit}, ${amount}, ${hard}, ${now}) on conflict do nothing
     returning date_trunc('month', created_at, 'UTC') as month`.execute(queries)
   if (added === undefined) return false
-  const theirs = sql`dispatches.company_id = ${companyId} and dispatches.dispatch_id >= ${firstIdAt(added.month.getTime() - idSkew)}
-    and created_at >= ${added.month} and not test ${
+  const month = sql`(${added.month}::timestamptz at time zone 'UTC')::date`
+  const theirs = sql`dispatches.company_id = ${companyId} and not test
+    and (schedule->>'dueAt' >= ${added.month.toISOString()} or created_at >= ${added.month}
+      and dispatches.dispatch_id >= ${firstIdAt(added.month.getTime() - idSkew)}) ${
     scope === 'user'
       ? sql`and user_id = ${Number(subject)}`
       : scope === 'key'
@@ -65,10 +70,13 @@ export async function addBudget (
       : sql``
   }`
   const used = unit === 'credits'
-    ? sql`select coalesce(sum(held + charged), 0) from dispatches join steps using (dispatch_id) where ${theirs}`
-    : sql`select count(*) from dispatches where ${theirs}`
+    ? sql`sum(held + charged) from dispatches join steps using (dispatch_id)`
+    : sql`count(*) from dispatches`
+  // Of months to come, what is scheduled counts already.
   await sql`insert into budget_use (company_id, budget_id, month, used)
-    values (${companyId}, ${budgetId}, (${added.month}::timestamptz at time zone 'UTC')::date, (${used}))`.execute(queries)
+    select ${companyId}::integer, ${budgetId}::uuid, month, sum(used) from (
+      select ${month} as month, 0 as used union all select month_of(schedule, created_at), ${used} where ${theirs} group by 1
+    ) as months where month >= ${month} group by month`.execute(queries)
   return true
 }
 
@@ -92,11 +100,14 @@ export async function removeBudget (queries: CompanyQueries, companyId: number, 
   return rows.length > 0
 }
 
-/** Throws `budget_exceeded` where a hard budget of the sender does not cover another dispatch of this price, in credits. */
-export async function requireBudget (database: Database, sender: Sender, price: number): Promise<void> {
+/**
+ * Throws `budget_exceeded` where a hard budget of the sender does not cover another dispatch of this price, in credits. `at`: when it is
+ * sent (ISO 8601), where that is not now.
+ */
+export async function requireBudget (database: Database, sender: Sender, price: number, at?: string): Promise<void> {
   const { companyId, userId, keyId = '' } = sender
   const found = await database.company(companyId, async (queries) => {
-    const { rows: [row] } = await sql<BudgetRow>`${selected(database, companyId)} and hard
+    const { rows: [row] } = await sql<BudgetRow>`${selected(database, companyId, at)} and hard
       and (scope = 'company' or scope = 'user' and subject = ${String(userId)} or scope = 'key' and subject = ${keyId})
       and coalesce(used, 0) + case unit when 'credits' then ${price}::bigint else 1 end > amount
       and (unit <> 'credits' or ${price}::bigint > 0) limit 1`.execute(queries)
@@ -107,9 +118,11 @@ export async function requireBudget (database: Database, sender: Sender, price: 
 
 /** The error of the database about a hard budget as one for the client. */
 export async function exceededOf (database: Database, companyId: number, error: unknown): Promise<DispatchError> {
-  const id = error instanceof Error && 'detail' in error ? String(error.detail) : ''
+  const [id = '', month] = error instanceof Error && 'detail' in error ? String(error.detail).split(' ') : []
   const found = await database.company(companyId, async (queries) => {
-    const { rows: [row] } = await sql<BudgetRow>`${selected(database, companyId)} and budgets.budget_id::text = ${id}`.execute(queries)
+    const { rows: [row] } = await sql<BudgetRow>`${selected(database, companyId, month)} and budgets.budget_id::text = ${id}`.execute(
+      queries
+    )
     return row
   })
   return found === undefined

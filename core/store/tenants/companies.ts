@@ -214,3 +214,9 @@ function withCredits (queries: Database['owner'] | OwnerQueries) {
 function note (queries: OwnerQueries, companyId: number, action: string, facts: JsonObject, signature: AuditStamp): Promise<void> {
   return noteAudit(queries, { companyId, action, object: { kind: 'company', id: String(companyId) }, facts, ...signature })
 }
+
+/** Where a company has its warnings sent, null for nowhere. */
+export async function notifyUrlOf (queries: OwnerQueries, companyId: number): Promise<string | null> {
+  const row = await queries.selectFrom('companies').select('notify_url').where('company_id', '=', companyId).executeTakeFirst()
+  return row?.notify_url ?? null
+}

@@ -4,11 +4,13 @@ import { type Network, postToTenant } from '@dispatch/vendor-io'
 import type { EndpointCallbackQuery, Resent } from '../../contract/callback-endpoints.ts'
 import type { CallbackView } from '../../contract/callbacks.ts'
 import { DispatchError } from '../../contract/errors.ts'
+import type { Outbox } from '../../pipeline/dependencies.ts'
 import type { AuditAuthor } from '../../store/audit/audit.ts'
 import { hasDueCallbacks, listCompaniesDue } from '../../store/callbacks/callbacks.ts'
 import { claimEndpointCallback, listEndpointCallbacks, ofEndpoints, replayEndpointCallback, resendFailed,
   settleEndpointCallback } from '../../store/callbacks/endpoint-callbacks.ts'
 import type { EndpointRef } from '../../store/callbacks/endpoints.ts'
+import { notifyUrlOf } from '../../store/tenants/companies.ts'
 import type { Queue } from '../queue/queue.ts'
 import { viewOf, whyNot } from './callbacks.ts'
 import { callbackJob, claimFor, createDelivery, type Delivery } from './delivery.ts'
@@ -34,6 +36,7 @@ export type EndpointCallbacks = Delivery & {
 
 type Options = {
   database: Database
+  outbox: Pick<Outbox, 'tell'>
   queue: Pick<Queue, 'send'>
   network: Pick<Network, 'transport'>
   signing: Pick<EndpointSigning, 'sign'>
@@ -43,7 +46,7 @@ type Options = {
 }
 
 /** Sends callbacks to the endpoints of companies. */
-export function createEndpointCallbacks ({ database, network, signing, now, ...options }: Options): EndpointCallbacks {
+export function createEndpointCallbacks ({ database, outbox, network, signing, now, ...options }: Options): EndpointCallbacks {
   const { queue } = options
   const delivery = createDelivery({
     to: 'endpoints',
@@ -52,7 +55,13 @@ export function createEndpointCallbacks ({ database, network, signing, now, ...o
     companiesDue: (seconds) => listCompaniesDue(database, seconds, ofEndpoints),
     send: ({ callbackId: id, url, body, ...endpoint }) =>
       postToTenant(network.transport, { url, body, now: now(), headers: signing.sign(endpoint, { id, body }) }),
-    settle: (claimed, end) => settleEndpointCallback(database, claimed, end)
+    settle: (claimed, end) =>
+      settleEndpointCallback(database, claimed, end, async (queries, { type, failingSince, ...endpoint }) => {
+        const { companyId } = claimed
+        const url = await notifyUrlOf(queries, companyId)
+        const data = { companyId, ...endpoint, failingSince: failingSince.toISOString() }
+        await outbox.tell(queries, companyId, { type, data, ...(url === null ? {} : { url }) })
+      })
   }, options)
   return {
     ...delivery,

@@ -128,6 +128,7 @@ function viewOf (row: EndpointRow, now: Date): EndpointView {
     enabled: row.enabled,
     failingSince: row.failing_since?.toISOString() ?? null,
     ...(row.paused_until === null || row.paused_until <= now ? {} : { pausedUntil: row.paused_until.toISOString() }),
+    ...(row.disabled_at === null ? {} : { disabledAt: row.disabled_at.toISOString() }),
     createdAt: row.created_at.toISOString(),
     secrets: row.secrets.filter(({ expiresAt }) => expiresAt === null || new Date(expiresAt) > now)
       .map(({ createdAt, expiresAt }) => ({ createdAt, expiresAt }))

@@ -7,6 +7,11 @@ export const auditWords = {
   'callback-endpoint.changed': { en: 'Callback endpoint changed', fr: 'Point de réception modifié' },
   'callback-endpoint.created': { en: 'Callback endpoint created', fr: 'Point de réception créé' },
   'callback-endpoint.removed': { en: 'Callback endpoint removed', fr: 'Point de réception supprimé' },
+  'callback-endpoint.failing': { en: 'Endpoint fails since days', fr: 'Point de réception en échec depuis des jours' },
+  'callback-endpoint.disabled': {
+    en: 'Endpoint disabled after 5 days of failure',
+    fr: 'Point de réception désactivé après 5 jours d’échec'
+  },
   'callback-endpoint.resent': { en: 'Callbacks sent to an endpoint again', fr: 'Rappels renvoyés à un point de réception' },
   'callback-endpoint.secret-rotated': { en: 'Secret of a callback endpoint replaced', fr: 'Secret d’un point de réception remplacé' },
   'callback-endpoint.tested': { en: 'Test callback sent', fr: 'Rappel d’essai envoyé' },

@@ -675,6 +675,7 @@ export const en = {
   endpointMadeAlready: 'This form has already made the endpoint “{name}”. If you did not keep its secret, make a new secret there.',
   endpointSecret: 'Secret of the endpoint',
   endpointSecretMade: 'This is the secret of “{name}”. Keep it now: it is shown only this once.',
+  endpointDisabledFailing: 'disabled after 5 days of failure',
   endpointDisabled: 'disabled',
   endpointWorks: 'enabled',
   endpointFailing: 'fails since',

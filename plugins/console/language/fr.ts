@@ -683,6 +683,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
     'Ce formulaire a déjà créé le point de réception « {name} ». Si vous n’avez pas conservé son secret, créez-en un nouveau là-bas.',
   endpointSecret: 'Secret du point de réception',
   endpointSecretMade: 'Voici le secret de « {name} ». Conservez-le maintenant : il n’est montré que cette fois.',
+  endpointDisabledFailing: 'désactivé après 5 jours d’échec',
   endpointDisabled: 'désactivé',
   endpointWorks: 'activé',
   endpointFailing: 'en échec depuis',

@@ -51,7 +51,7 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
     const typed = { sendAt: textOf(':sendAt'), timeZone: textOf(':timeZone') }
     const isNow = body.has(':now')
     if (!isNow && typed.sendAt === '') return show(visit, id, reply.code(422), { refused: html`<p>${visit.words.moveWhen}</p>` })
-    const asked = isNow ? {} : movedTo(typed, await visit.api.read<DispatchView>(pathOf(id)))
+    const asked = isNow ? {} : movedTo(typed, await visit.api.read<DispatchView>(pathOf(id), { newest: true }))
     return settle(visit, id, reply, await visit.api.send('PUT', `${pathOf(id)}/schedule`, asked))
   })
 
@@ -152,8 +152,8 @@ type Shown = { refused?: Html, typed?: Correction }
 async function show (visit: Visit, id: string, reply: FastifyReply, { refused, typed }: Shown = {}): Promise<FastifyReply> {
   const { words, api } = visit
   const [dispatch, events, callbacks, choices, people, calls, providers, request] = await Promise.all([
-    api.read<DispatchView>(pathOf(id)),
-    api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
+    api.read<DispatchView>(pathOf(id), { newest: true }),
+    api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`, { newest: true }),
     api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`),
     api.send<ChoicesView>('GET', `${pathOf(id)}/choices`),
     readPeople(visit),

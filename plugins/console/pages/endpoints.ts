@@ -86,10 +86,13 @@ export function secretPage (visit: Visit, { id, name, secret }: Pick<NewEndpoint
 }
 
 /** Whether an endpoint gets what it should. */
-export function stateBadge (words: Words, { enabled, failingSince, pausedUntil }: Pick<
+export function stateBadge (words: Words, { enabled, failingSince, pausedUntil, disabledAt }: Pick<
   EndpointView,
-  'enabled' | 'failingSince' | 'pausedUntil'
+  'enabled' | 'failingSince' | 'pausedUntil' | 'disabledAt'
 >): Html {
+  if (!enabled && disabledAt !== undefined) {
+    return html`<span class="badge bad">${words.endpointDisabledFailing}</span> ${time(disabledAt)}`
+  }
   if (!enabled) return html`<span class="badge warn">${words.endpointDisabled}</span>`
   if (pausedUntil !== undefined) return html`<span class="badge warn">${words.endpointPausedUntil}</span> ${time(pausedUntil)}`
   return failingSince === null
@@ -98,7 +101,7 @@ export function stateBadge (words: Words, { enabled, failingSince, pausedUntil }
 }
 
 async function endpointsOf ({ api }: Visit): Promise<EndpointView[]> {
-  return (await api.read<{ data: EndpointView[] }>(path)).data
+  return (await api.read<{ data: EndpointView[] }>(path, { newest: true })).data
 }
 
 async function view (visit: Visit, { told = html``, typed }: { told?: Html, typed?: Typed }): Promise<Html> {

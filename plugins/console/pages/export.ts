@@ -29,7 +29,10 @@ export const mostRows = 10_000
 export async function sendCsv<Item> (visit: Visit, reply: FastifyReply, { name, path, filter, columns }: Export<Item>): Promise<
   FastifyReply
 > {
-  const read = (cursor: string): Promise<Page<Item>> => visit.api.read(withQuery(path, { ...filter, limit: '100', cursor }))
+  const read = (cursor: string): Promise<Page<Item>> =>
+    visit.api.read(withQuery(path, { ...filter, limit: '100', cursor }), {
+      newest: true
+    })
   const first = await read('')
   return reply.headers({
     'content-type': 'text/csv; charset=utf-8',

@@ -95,7 +95,11 @@ export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: Fastify
       asked(method, url, { payload, key, ...newest ? { version: latestVersion } : {} }),
     validate: (url, payload) => asked('POST', url, { payload, version: latestVersion }),
     upload: (url, form, key) =>
-      asked('POST', url, { key, ...form instanceof FormData ? { payload: form } : { payload: form.bytes, type: form.type } }),
+      asked('POST', url, {
+        key,
+        version: latestVersion,
+        ...form instanceof FormData ? { payload: form } : { payload: form.bytes, type: form.type }
+      }),
     async stream (url, gone) {
       const answer = await ask('GET', url, { gone })
       if (answer.statusCode < 400) return answer.stream()

@@ -185,7 +185,7 @@ export class OtherIdentity extends Error {
   override name = 'OtherIdentity'
 }
 
-/** The name of the hidden field that says as whom the sender of a form acts. */
+/** The hidden field that says as whom the sender of a form acts. A form with a file says it in its address, which is read first. */
 const identity = ':as'
 
 const asWhom = (visit: Visit | null): string => visit?.acting === undefined ? '' : String(visit.actor.userId)
@@ -198,11 +198,18 @@ export function nameIdentity (request: FastifyRequest, markup: string): string {
   const name = asWhom(request[visiting])
   return name === ''
     ? markup
-    : markup.replaceAll(/<form method="post"[^>]*>/g, `$&<input type="hidden" name="${identity}" value="${name}">`)
+    : markup.replaceAll(/(<form method="post" action="[^"]*)("[^>]*>)/g,
+      (form: string, address: string, rest: string) =>
+        rest.includes('enctype=')
+          ? `${address}${address.includes('?') ? '&amp;' : '?'}${identity}=${name}${rest}`
+          : `${form}<input type="hidden" name="${identity}" value="${name}">`)
 }
 
 function isMadeFor (request: FastifyRequest): boolean {
-  const { body } = request
+  const { body, headers, query } = request
+  if (headers['content-type']?.startsWith('multipart/form-data') === true) {
+    return ((query as Readonly<Record<string, unknown>>)[identity] ?? '') === asWhom(request[visiting])
+  }
   if (!(body instanceof URLSearchParams)) return true
   const named = body.get(identity) ?? ''
   body.delete(identity)

@@ -84,6 +84,33 @@ void t.test('in each zone of the world a local time is what its clocks show then
   t.end()
 })
 
+void t.test('around a change of clocks, it is sent at the first moment that is within its hours', (t) => {
+  const step = 5
+  const at = (minutes: number): string => [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':')
+  fc.assert(
+    fc.property(zone, fc.integer({ min: -36, max: 36 }), fc.integer({ min: -36, max: 36 }), fc.integer({ min: 1, max: 48 }),
+      (timeZone, from, opens, lasts) => {
+        const change = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone).getTimeZoneTransition('next')
+        if (change === null || change.epochMilliseconds - now.getTime() > 300 * 86_400_000) return true
+        const minutes = (change.hour * 60 + change.minute + opens * step + 1440) % 1440
+        const [notBefore, notAfter] = [at(minutes), at((minutes + lasts * step) % 1440)]
+        const isOpen = (moment: number): boolean => {
+          const there = Temporal.Instant.fromEpochMilliseconds(moment).toZonedDateTimeISO(timeZone)
+          const shown = at(there.hour * 60 + there.minute)
+          return notBefore < notAfter ? shown >= notBefore && shown < notAfter : shown >= notBefore || shown < notAfter
+        }
+        const first = change.epochMilliseconds + from * step * 60_000
+        let expected = first
+        while (!isOpen(expected)) expected += step * 60_000
+        const due = dueAt({ sendAt: new Date(first).toISOString() }, now, [{ zones: [timeZone], hours: { notBefore, notAfter } }])
+        return 'at' in due && due.at.getTime() === expected
+      })
+  )
+  t.equal(sent('2026-10-25T01:15:00Z', undefined, [{ zones: ['Europe/Paris'], hours: { notBefore: '02:30', notAfter: '12:00' } }]),
+    '2026-10-25T01:30:00.000Z', 'half past two comes a second time')
+  t.end()
+})
+
 void t.test('whatever the hours and the zone, it is sent within the hours, not early, and not a minute after they open', (t) => {
   fc.assert(
     fc.property(moment, zone, time, time, (at, timeZone, notBefore, notAfter) => {

@@ -73,7 +73,7 @@ async function uploadOf ({ file, common, mapping }: BatchFiles): Promise<Upload>
   return {
     file: () => createReadStream(file),
     filename: basename(file),
-    contentType: file.endsWith('.csv') ? 'text/csv' : 'application/x-ndjson',
+    contentType: file.toLowerCase().endsWith('.csv') ? 'text/csv' : 'application/x-ndjson',
     ...common === undefined ? {} : { common: await json(common) },
     ...mapping === undefined ? {} : { mapping: await json(mapping) }
   }

@@ -13,9 +13,9 @@ const reading = { scopes: ['read_own', 'read_all'] } as const
 /** Many dispatches in one file: checked together, sent behind what is asked for singly. */
 export default defineFeature({
   name: 'batches',
-  needs: { ...service('accounts', 'config', 'database', 'log', 'network', 'newId', 'now', 'outbox', 'pipeline'), batches },
+  needs: { ...service('accounts', 'config', 'database', 'jobs', 'log', 'network', 'newId', 'now', 'outbox', 'pipeline'), batches },
   provides: (provide) => [
-    provide(batches, ({ database, log, network, newId, now }) => createBatches({ database, log, network, newId, now }))
+    provide(batches, ({ database, jobs, log, network, newId, now }) => createBatches({ database, jobs, log, network, newId, now }))
   ],
   tables: { batches: 'company', batch_rows: 'company' },
   migrations: {

@@ -25,7 +25,7 @@ await t.test('a dispatch is recorded with its steps, its document and its price,
   }
   const all = [{ ...first!, document_id: given.documents[0]!.document_id }, second]
   t.equal(await call('open_dispatch', { ...given, steps: all }), 'opened')
-  const { due_at: _due, ...written } = given.dispatch
+  const { due_at: _due, in_batch: _batch, ...written } = given.dispatch
   has(t, await dispatch(given), {
     ...written,
     schedule: null,

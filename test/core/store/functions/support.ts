@@ -88,7 +88,8 @@ export function opening ({ companyId, userId }: Company, { steps = [{}], ...more
       request_id: 'request-1',
       test: false,
       schedule: undefined,
-      due_at: undefined
+      due_at: undefined,
+      in_batch: undefined
     },
     steps: rows,
     documents: [],

@@ -135,7 +135,8 @@ export const batchesRoutes: FastifyPluginCallbackTypebox<{ batches: Batches }> =
   })
 
   const actions = [
-    ['pause', 'pauseBatch', 'Pauses a batch: what is under way, or queued for its `sendAt`, goes on to its end.'],
+    ['pause', 'pauseBatch',
+      'Pauses a batch: what is under way goes on to its end; what is queued, also for its `sendAt`, waits until the batch goes on.'],
     ['resume', 'resumeBatch', 'Lets a paused batch go on.'],
     ['cancel', 'cancelBatch', 'Cancels the rows of a batch of which nothing has begun, also those that are queued for their `sendAt`.'],
     ['retry', 'retryBatch', 'Sends the rows of a batch again that failed or were refused; what a vendor has done is not repeated.']

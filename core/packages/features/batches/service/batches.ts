@@ -1,6 +1,7 @@
 import { canonicalJson, createFairSemaphore, type JsonObject } from '@dispatch/common'
 import { type Actor, addressProblems, type AuditAuthor, type BatchView, chainFault, type Database, DispatchError, isPath, isServiceName,
-  jsonServices, type Log, type Network, refusal, requireService, type ServicePath, sightOf, type Version } from '@dispatch/core'
+  jsonServices, type Log, type Network, type PipelineJobs, refusal, requireService, type ServicePath, sightOf,
+  type Version } from '@dispatch/core'
 import { token } from '@dispatch/plugins/feature'
 import { createHash, type Hash } from 'node:crypto'
 import type { BatchQuery, Mapping, ResultView } from '../contract/batches.ts'
@@ -54,6 +55,7 @@ export const batches = token<Batches>('batches')
 
 type Options = {
   database: Database
+  jobs: Pick<PipelineJobs, 'batched'>
   log: Log
   network: Pick<Network, 'guard'>
   newId: () => string
@@ -73,7 +75,7 @@ const [rowsTogether, charactersTogether] = [500, 1024 * 1024]
 const resultsTogether = 1_000
 
 /** Creates the batches of companies. */
-export function createBatches ({ database, log, network: { guard }, newId, now, limits = usual }: Options): Batches {
+export function createBatches ({ database, jobs, log, network: { guard }, newId, now, limits = usual }: Options): Batches {
   const receiving = createFairSemaphore({
     total: 8,
     perOwner: 1,
@@ -184,7 +186,12 @@ export function createBatches ({ database, log, network: { guard }, newId, now, 
     const ref = { companyId: actor.companyId, batchId }
     const batch = await findBatch(database, ref, sightOf(actor))
     if (batch === undefined) return undefined
-    const changed = await changeBatch(database, ref, { ...how, author, at: now() })
+    const changed = await changeBatch(database, ref, {
+      ...how,
+      author,
+      at: now(),
+      jobOf: (dispatchId) => jobs.batched({ companyId: actor.companyId, dispatchId })
+    })
     if (changed === undefined) throw inNoState(batch)
     return viewOf(changed)
   }

@@ -162,7 +162,11 @@ export function workOnBatches ({ accounts, config, database, log, newId, outbox,
     const handed = { number, from: 'handing' as const, to: 'running' as const, forget: true as const }
     try {
       if (row.dispatch_id === null) {
-        const { result } = await pipeline.dispatch({ ...commandOf(batch, actor, row), idempotencyKey: keyOf(batch, row), inBatch: true })
+        const { result } = await pipeline.dispatch({
+          ...commandOf(batch, actor, row),
+          idempotencyKey: keyOf(batch, row),
+          batchId: batch.batch_id
+        })
         return { ...handed, dispatchId: result.dispatchId }
       }
       // Where another run has it, or nothing of it has failed any more, its own end counts.

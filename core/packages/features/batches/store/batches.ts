@@ -1,4 +1,5 @@
-import { type Actor, type AuditStamp, type Database, noteAudit, type Sight, type Version } from '@dispatch/core'
+import { type Actor, addJobs, type AuditStamp, type CompanyQueries, type Database, holdBack, noteAudit, type PreparedJobs, type Sight,
+  type Version } from '@dispatch/core'
 import { type RawBuilder, sql } from 'kysely'
 import { type BatchRow, tablesIn } from './tables.ts'
 
@@ -149,13 +150,17 @@ function seenBy (companyId: number, { test, services, userId }: Sight): RawBuild
 }
 
 /**
- * Pauses a batch, lets it go on or cancels what of it is not sent, and notes that. Undefined where it is in none of the statuses from which
- * that can be done.
+ * Pauses a batch, lets it go on or cancels what of it is not sent, and notes that. What of it waits in the queue stays there while it is
+ * paused; then the job of each that is due is added again. Undefined where it is in none of the statuses from which that can be done.
  */
 export async function changeBatch (
   database: Database,
   { companyId, batchId }: BatchRef,
-  { from, to, ...stamp }: AuditStamp & { from: readonly BatchRow['status'][], to: 'paused' | 'resumed' | 'cancelled' }
+  { from, to, jobOf, ...stamp }: AuditStamp & {
+    from: readonly BatchRow['status'][]
+    to: 'paused' | 'resumed' | 'cancelled'
+    jobOf: (dispatchId: string) => PreparedJobs
+  }
 ): Promise<BatchRow | undefined> {
   return database.company(companyId, async (queries) => {
     const status = to === 'resumed'
@@ -170,10 +175,21 @@ export async function changeBatch (
     }).where('company_id', '=', companyId).where('batch_id', '=', batchId).where('status', 'in', from).returning(columns)
       .executeTakeFirst()
     if (changed !== undefined) {
+      await holdBack(queries, { companyId, batchId }, changed.status === 'paused')
       await noteAudit(queries, { companyId, action: `batch.${to}`, object: { kind: 'batch', id: batchId }, ...stamp })
+      if (to !== 'paused') await addJobs(queries, ...(await listDue(database, queries, { companyId, batchId })).map(jobOf))
     }
     return changed
   })
+}
+
+/** The dispatches of a batch that wait in the queue and are due, as many as a batch has there; others are found by the sweep. */
+async function listDue ({ now }: Database, queries: CompanyQueries, { companyId, batchId }: BatchRef): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`select dispatch_id as id
+    from batch_rows as one join dispatches as dispatch using (company_id, dispatch_id)
+    where one.company_id = ${companyId} and one.batch_id = ${batchId} and state in ('handing', 'running')
+      and dispatch.status = 'queued' and run_id is null and next_try_at <= ${now} order by number limit 1000`.execute(queries)
+  return rows.map(({ id }) => id)
 }
 
 /** Lets the rows that failed or were refused be sent again. `nothing`: there are none; undefined where it is not in such a state. */

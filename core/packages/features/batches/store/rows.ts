@@ -1,4 +1,4 @@
-import { asOwner, type Database } from '@dispatch/core'
+import { asOwner, type Database, holdBack } from '@dispatch/core'
 import { sql } from 'kysely'
 import { type BatchRef, columns } from './batches.ts'
 import { type BatchRow, type RowState, tablesIn } from './tables.ts'
@@ -236,6 +236,7 @@ export async function advanceBatch (
       // A change that came meanwhile is looked at again.
       .$if(closed !== undefined && status === undefined, (query) => query.where('running', '=', 0).where('handing', '=', 0))
       .returning(columns).executeTakeFirst()
+    if (batch !== undefined && status !== undefined) await holdBack(queries, { companyId, batchId }, status === 'paused')
     if (batch !== undefined) await tell(await asOwner(queries), batch)
     return batch
   })

@@ -1,7 +1,10 @@
+import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { readBacklog } from '../../../../../core/store/db/backlog.ts'
+import { listOverdueDispatches } from '../../../../../core/store/dispatch/runs.ts'
 import { until } from '../../../../../test/core/work/support.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
@@ -200,6 +203,7 @@ await t.test('a batch has at most 100,000 rows and 256 MiB; what has more leaves
   t.strictSame([mostRows, mostBytes], [100_000, 268_435_456])
   const needs = {
     database: app.get('database'),
+    jobs: app.get('jobs'),
     log: app.get('log'),
     network: app.get('network'),
     newId: randomUUIDv7,
@@ -266,6 +270,26 @@ await t.test('rows that are queued for their time are cancelled with their batch
   await until('none is queued', async () => (await read(batchId)).counts.running === 0)
   has(t, await read(batchId), { status: 'cancelled', counts: { cancelled: 3 } })
   has(t, (await send('GET', `/api/v1/dispatches/${String(dispatchId)}`)).body, { status: 'cancelled', creditsCharged: 0 })
+})
+
+await t.test('while a batch is paused, nothing of it begins that is queued, also for its time; then it does', async (t) => {
+  const sendAt = new Date(Date.now() + 86_400_000).toISOString()
+  const { body: { batchId } } = await take(lines({ ...text('later'), sendAt }), 'service=sms', { 'x-api-version': '1.1.0' })
+  await until('it is queued', async () => (await results(batchId))[0]?.dispatchId !== undefined)
+  const [{ dispatchId }] = await results(batchId)
+  t.equal((await act(batchId, 'pause')).status, 200)
+  const due = sql`update dispatches set next_try_at = now() - interval '1 hour' where dispatch_id = ${dispatchId}`
+  await due.execute(owner)
+  const { company_id: companyId } = await owner.selectFrom('dispatches').select('company_id').where('dispatch_id', '=', dispatchId)
+    .executeTakeFirstOrThrow()
+  const begin = (): Promise<unknown[]> => app.get('pipeline').beginQueued([{ companyId, dispatchId }])
+  t.same(await begin(), [])
+  t.same(await listOverdueDispatches(app.get('database'), { seconds: 30, limit: 100 }), [], 'the sweep leaves it alone')
+  const { dispatches: { queued } } = await readBacklog(app.get('database'))
+  t.equal((await act(batchId, 'resume')).status, 200)
+  await reaches(batchId, 'finished')
+  has(t, (await send('GET', `/api/v1/dispatches/${String(dispatchId)}`)).body, { status: 'succeeded' })
+  t.equal(queued, 0, 'nor does it count as one that is late')
 })
 
 await t.test('a batch leaves places to what its company asks for singly, which goes before it', async (t) => {

@@ -57,7 +57,10 @@ const service = await startService(t, {
     network: createNetwork({ loopback: 'allowed', ca: [mails.ca], route: mails.route })
   }
 })
-const { app, send, url } = service
+const { app, url } = service
+const newest = { 'x-api-version': '1.1.0' }
+const send: typeof service.send = (method, path, { headers = {}, ...sending } = {}, ...login) =>
+  service.send(method, path, { ...sending, headers: { ...newest, ...headers } }, ...login)
 const smtp = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
 await send('PUT', '/api/v1/company/providers/smtp', { body: { settings: smtp } })
 await send('PUT', '/api/v1/company/providers/narrow', { body: { settings: { allowedSenders: ['@acme.test'] } } })
@@ -258,6 +261,22 @@ await t.test('a path begins with a document that is there already: it is sent as
     }
   }
   await remove(logo.body.id)
+})
+
+await t.test('version 1.0.1 knows no attachments, and no document in place of a template', async (t) => {
+  const fileId = '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90'
+  const headers = { 'x-api-version': '1.0.1' }
+  for (const [way, body, place] of [
+    ['email', mail([{ fileId }]), '/attachments'],
+    ['file', { document: { fileId } }, '/document'],
+    ['invoicing/email', { ...invoiceRequest(), email: { ...mail([{ fileId }]) } }, '/email/attachments']
+  ] as const) {
+    const { status, body: { details } } = await send('POST', `/api/${way}`, { body, headers })
+    t.equal(status, 400)
+    t.ok((details as { path: string, code: string }[]).some(({ path, code }) => path === place && code === 'unknown_field'), way)
+  }
+  const { body: { details } } = await send('POST', '/api/file', { body: {}, headers })
+  has(t, details, [{ path: '/template', code: 'required', message: 'The field "template" is required, or "fileContent" instead.' }])
 })
 
 await t.test('nobody names a file or a document that they may not see: there is none', async (t) => {

@@ -71,6 +71,22 @@ await t.test('nothing is sent to an address of the list: a dispatch says since w
   })
 })
 
+await t.test('whom a vendor mails itself is looked for, too: signers, and the customer of an invoice', async (t) => {
+  const customer = (email: string): object =>
+    invoiceRequest({ customer: { ...(invoiceRequest() as any).template.data.customer, email } }, { sendByEmail: true })
+  const signed = (email: string): object => ({
+    ...chainBody(['esign'], (invoiceRequest() as any).template),
+    signers: [{ email: 'bob@example.com', firstName: 'Bob', lastName: 'B' }, { email, firstName: 'Ada', lastName: 'Lovelace' }]
+  })
+  for (const [way, body, place] of [['invoicing', customer, '/sendByEmail'], ['esign', signed, '/signers/1']] as const) {
+    for (const action of ['', '/validate']) {
+      const asked = (email: string): Promise<Answer> => send('POST', `/api/${way}${action}`, { body: body(email), headers: late })
+      has(t, await asked('Ada@example.com'), { status: 422, body: { error: 'suppressed', details: [{ path: place, code: 'suppressed' }] } })
+      t.not((await asked('eve@example.com')).body.error, 'suppressed', way)
+    }
+  }
+})
+
 await t.test('a list is one company\'s: another sends to the address, and sees nothing of it', async (t) => {
   const other = await service.company('elsewhere')
   const [{ id }] = await list('channel=email')
@@ -195,10 +211,11 @@ await t.test('a retry sends nothing to who was suppressed since, and neither doe
 
 await t.test('a deferred step sends nothing to who is suppressed when its event comes', async (t) => {
   const { email } = mail('later@example.com') as any
+  const signers = [{ email: 'eve@example.com', firstName: 'Eve', lastName: 'E' }]
   const deferred = [{ on: 'esign.completed', service: 'email', providerName: 'mailer', ...email }]
   const { body } = await send('POST', '/api/esign', {
     headers: late,
-    body: chainBody(['esign'], invoiceRequest()['template'], { providerName: 'simulator', deferred })
+    body: chainBody(['esign'], invoiceRequest()['template'], { providerName: 'simulator', signers, deferred })
   })
   t.equal(typeof body.dispatchId, 'string', JSON.stringify(body))
   await add({ channel: 'email', address: 'later@example.com' })

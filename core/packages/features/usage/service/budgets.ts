@@ -1,10 +1,10 @@
 import { type Actor, addBudget, asOwner, type AuditAuthor, type Budget, changeBudget, type Database, DispatchError, type LinkMail,
-  listBudgets, listBudgetsToMail, listCompaniesToTell, type Log, noteAudit, noteMailed, noteTold, type Outbox, refusal, removeBudget,
-  runEvery } from '@dispatch/core'
+  listBudgets, listBudgetsToMail, listCompaniesToTell, type Log, noteAudit, noteMailed, noteTold, notifyUrlOf, type Outbox, refusal,
+  removeBudget, runEvery } from '@dispatch/core'
 import { token } from '@dispatch/plugins/feature'
 import { hash } from 'node:crypto'
 import { type BudgetBody, type BudgetChanges, type BudgetView, mostBudgets } from '../contract/budgets.ts'
-import { isKnown, listAdmins, notifyUrlOf } from '../store/people.ts'
+import { isKnown, listAdmins } from '../store/people.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
 

@@ -56,16 +56,21 @@ async function listTouched (
   { begin, end, keptSince }: { begin: bigint, end: bigint, keptSince: Date }
 ): Promise<Span[]> {
   const { rows } = await sql<{ company_id: number, hour: Date }>`
-    with touched as (
-      select distinct dispatches.company_id, date_trunc('hour', created_at, 'UTC') as hour from events join dispatches using (dispatch_id)
+    with told as materialized (
+      select distinct dispatches.company_id, dispatch_id, created_at, schedule from events join dispatches using (dispatch_id)
       where event_id > ${begin} and event_id <= ${end}
+    ), touched as (
+      select company_id, date_trunc('hour', coalesce((schedule->>'dueAt')::timestamptz, created_at), 'UTC') as hour from told
+      -- One that was moved counts no more where it did before.
+      union select told.company_id, date_trunc('hour', coalesce((facts->>'sendAt')::timestamptz, created_at), 'UTC')
+      from told join events using (dispatch_id) where schedule->>'dueAt' is not null and kind in ('planned', 'moved')
     ) select company_id, hour from touched where hour >= ${keptSince}
       or not exists (select from usage_hours where usage_hours.company_id = touched.company_id and usage_hours.hour = touched.hour)
     order by 1, 2`.execute(queries)
   return rows.map(({ company_id: companyId, hour: from }) => ({ companyId, from, to: new Date(from.getTime() + hour) }))
 }
 
-/** Counts the dispatches that were created in an hour, in place of what was counted before. */
+/** Counts the dispatches that were sent for in an hour, in place of what was counted before. */
 async function countHour (queries: OwnerQueries, span: Span): Promise<void> {
   const parts = await partsIn(queries, span, sql`null::text`, sql`null::timestamptz`)
   await sql`delete from usage_hours where company_id = ${span.companyId} and hour = ${span.from}`.execute(queries)

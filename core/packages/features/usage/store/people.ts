@@ -1,4 +1,4 @@
-import { asOwner, type CompanyQueries, type Database } from '@dispatch/core'
+import type { Database } from '@dispatch/core'
 import { sql } from 'kysely'
 
 /** Who is told of what concerns a company. */
@@ -24,11 +24,4 @@ export async function isKnown (
     const { rows } = await sql`select from ${table} = ${subject} and company_id = ${companyId}`.execute(queries)
     return rows.length > 0
   })
-}
-
-/** Where a company has its warnings sent, null for nowhere. */
-export async function notifyUrlOf (queries: CompanyQueries, companyId: number): Promise<string | null> {
-  const { rows: [company] } = await sql<{ url: string | null }>`select notify_url as url from companies
-    where company_id = ${companyId}`.execute(await asOwner(queries))
-  return company?.url ?? null
 }

@@ -2,7 +2,7 @@ import type { Database } from '@dispatch/core'
 import { type RawBuilder, sql } from 'kysely'
 import type { Grouping, Period } from '../contract/usage.ts'
 import { partsIn } from './count.ts'
-import { counting, type Span } from './source.ts'
+import { counting, sentAt, type Span } from './source.ts'
 import { tablesIn } from './tables.ts'
 
 export type Asked = Span & {
@@ -76,10 +76,10 @@ async function readDispatches (database: Database, asked: Asked, metadata: strin
   return database.reading(asked.companyId, async (queries) => {
     const { rows } = await sql<Counted>`with ${counting(asked, value)}
       select at, service, provider, user_id, key, value, measure, name, sum(count)::text as count from (
-        select ${groupsOf(asked, sql`created_at`)}, value, measure, name, count from counted where ${conditionsOf(asked)}
+        select ${groupsOf(asked, sql`sent_at`)}, value, measure, name, count from counted where ${conditionsOf(asked)}
       ) as told group by 1, 2, 3, 4, 5, 6, 7, 8 limit ${mostCounts + 1}`.execute(queries)
     if (rows.length > mostCounts) return rows
-    const at = asked.per === undefined ? sql`null::timestamptz` : sql`date_trunc(${asked.per}, created_at, 'UTC')`
+    const at = asked.per === undefined ? sql`null::timestamptz` : sql`date_trunc(${asked.per}, ${sentAt}, 'UTC')`
     const parts = await partsIn(queries, asked, value, at)
     const { by, service, provider, userId, test } = asked
     const wanted = parts.filter((part) =>

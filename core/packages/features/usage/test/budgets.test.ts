@@ -129,6 +129,30 @@ await t.test('what was sent is charged above a hard stop, where it comes out onl
   t.equal((await invoice(admin)).status, 402)
 })
 
+await t.test('what is scheduled counts in the month in which it is due, and moves with it', async (t) => {
+  const { admin } = await newCompany()
+  const next = new Date(Date.now() + 45 * 86_400_000).toISOString()
+  const later = (way = ''): Promise<Answer> =>
+    send('POST', `/api/sms${way}`, {
+      body: { providerName: 'counter', sendAt: next, sms: { phoneNumber: '+33612345678', message: 'Hello' } },
+      headers: late
+    }, admin)
+  const move = (id: string, body: object): Promise<Answer> =>
+    send('PUT', `/api/v1/dispatches/${id}/schedule`, { body, headers: late }, admin)
+  const { body: { dispatchId } } = await later()
+  t.equal((await set(admin, { unit: 'dispatches', amount: 1 })).status, 201)
+  t.same(await usedOf(admin), [0])
+  has(t, await later('/validate'), { status: 402, body: { message: /: 1 of 1 dispatches are used/ } }, 'what was scheduled before counts')
+  has(t, await later(), { status: 402, body: { message: /: 1 of 1 dispatches are used/ } })
+  t.equal((await text(admin)).status, 200)
+  has(t, await move(dispatchId as string, {}), { status: 402, body: { error: 'budget_exceeded' } })
+  const { body: { data: [{ id }] } } = await send('GET', path, {}, admin)
+  await send('PUT', `${path}/${id}`, { body: { amount: 2, hardStop: true } }, admin)
+  t.equal((await move(dispatchId as string, {})).status, 200)
+  t.same(await usedOf(admin), [2])
+  t.equal((await later()).status, 200, 'its place in the other month is free')
+})
+
 await t.test('a budget is for whom the company has, once, and its admins alone set it', async (t) => {
   const [{ admin, member }, other] = [await newCompany(), await newCompany()]
   const [{ id }] = (await send('GET', '/api/v1/users', {}, other.admin)).body.data

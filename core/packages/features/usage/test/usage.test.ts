@@ -93,6 +93,25 @@ await t.test('whatever is counted again counts once: the rows of an hour are mad
   t.same(await counted('by=service,user,key'), before)
 })
 
+await t.test('what is scheduled counts in the hour in which it is due, and moves with it', async (t) => {
+  const headers = { 'x-api-version': '1.1.0' }
+  const at = (hours: number): string => new Date(Math.floor(Date.now() / 3_600_000 + hours) * 3_600_000).toISOString()
+  const hours = async (): Promise<string[]> => {
+    await usage.count()
+    const { rows } = await sql<{ hour: Date }>`select hour from usage_hours where measure = 'begun' and hour > now()`.execute(
+      database.owner
+    )
+    return rows.map(({ hour }) => hour.toISOString())
+  }
+  const { body: { dispatchId } } = await send('POST', '/api/sms', { body: text('Later', { sendAt: at(3) }), headers }, other)
+  t.same(await hours(), [at(3)])
+  t.equal((await send('PUT', `/api/v1/dispatches/${String(dispatchId)}/schedule`, { body: { sendAt: at(5) }, headers }, other)).status, 200)
+  t.same(await hours(), [at(5)])
+  const query = `by=metadata.team&from=${at(4)}&to=${at(6)}`
+  has(t, (await send('GET', `${path}?${query}`, {}, other)).body.data, [{ dispatches: 1 }])
+  t.equal((await send('POST', `/api/v1/dispatches/${String(dispatchId)}/cancel`, {}, other)).status, 200)
+})
+
 await t.test('what is tried again later is counted as it is then', async (t) => {
   const [{ dispatchId }] = (await send('GET', '/api/v1/dispatches?status=failed', {}, admin)).body.data
   const body = { sms: { phoneNumber: '+33612345678', message: 'Hello' } }
