@@ -145,7 +145,7 @@ export { beginLineage, markRestored, readLineage, measureSkew, asOwner, openData
   waitForDatabase, firstIdAt, idSkew } from '@dispatch/database'
 export type { TimeLimits, ReplicaChange } from '@dispatch/database'
 export { addJobs, type PreparedJobs } from './store/db/jobs.ts'
-export { holdBack } from './store/dispatch/batches.ts'
+export { holdBack } from './store/db/paused-batches.ts'
 export { migrate, type Migrations, mustKnow, schemaState } from './store/migrate.ts'
 export { companyTable } from './store/db/company-table.ts'
 export { isSuperseded, release } from './store/db/releases.ts'

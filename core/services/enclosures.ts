@@ -37,7 +37,7 @@ export type DocumentSource = { fileId?: string, documentId?: string }
 export const GivenDocument = Type.Unsafe<DocumentSource>({
   ...Type.Union([...eitherOf({})]),
   title: 'GivenDocument',
-  description: 'a PDF that is there already, instead of a template',
+  description: 'a PDF that is there already, instead of a template; since version 1.1.0',
   examples: [{ fileId: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90' }]
 })
 

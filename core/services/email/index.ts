@@ -72,7 +72,7 @@ export const EmailFields = Type.Object({
       'x-since': '1.1.0',
       minItems: 1,
       maxItems: mostAttachments,
-      description: 'Files that go with the mail, after the generated document.'
+      description: 'Files that go with the mail, after the generated document. Since version 1.1.0.'
     })
   ),
   attachGenerated: Type.Optional(

@@ -1,6 +1,6 @@
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
-import { isLetGo } from '../dispatch/batches.ts'
+import { isLetGo } from './paused-batches.ts'
 
 /**
  * How many jobs of a kind are `ready` to be taken, wait for `later`, are `active`, and come `again` after a failure. `oldest`: the seconds
