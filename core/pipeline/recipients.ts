@@ -31,9 +31,8 @@ type Sending = {
 
 /** Those who get something of a step, each where its fields name them; also those whom its vendor mails by itself. */
 export function recipientsIn ({ service, fields, template, at = placeIn(service) }: Sending): Recipient[] {
-  const { recipients, mails } = services[service]
-  const own = (recipients?.in(fields) ?? []).map((one) => ({ ...one, service }))
-  const mailed = (mails?.(fields, template?.data ?? {}) ?? []).flatMap((one) => {
+  const own = (services[service].recipients?.in(fields) ?? []).map((one) => ({ ...one, service }))
+  const mailed = (services[service].mails?.(fields, template?.data ?? {}) ?? []).flatMap((one) => {
     const address = mailing === undefined ? undefined : services[mailing].recipients?.known(one.address)
     return mailing === undefined || address === undefined ? [] : [{ ...one, address, service: mailing }]
   })

@@ -60,7 +60,7 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   /** Who gets it, where it goes to addresses by which a recipient can be known again. */
   recipients?: Addressees<Fields>
   /** To whom its vendor sends mails by itself, each where the fields name them or ask for it. `data`: of its document. */
-  mails?(this: void, fields: Fields, data: JsonObject): Addressee[]
+  mails?(fields: Fields, data: JsonObject): Addressee[]
   /** The hours in which a company usually sends something by it; without them, at any time. */
   hours?: ServiceHours<Fields>
   /** The paper that its document is printed on, and why the provider cannot print a page, where it cannot. */
