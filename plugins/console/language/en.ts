@@ -234,7 +234,6 @@ export const en = {
   scheduledOnly: 'Waiting for their time',
   scheduledNone: 'Without a time to wait for',
   credits_one: '{n} credit',
-  credits_many: '{n} credits',
   credits_other: '{n} credits',
   metadata: 'Metadata',
   provider: 'Provider',

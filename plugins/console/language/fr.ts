@@ -236,7 +236,6 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   scheduledOnly: 'En attente de leur heure',
   scheduledNone: 'Sans heure à attendre',
   credits_one: '{n} crédit',
-  credits_many: '{n} de crédits',
   credits_other: '{n} crédits',
   metadata: 'Métadonnées',
   provider: 'Fournisseur',

@@ -44,11 +44,10 @@ export function fill (text: string, values: Readonly<Record<string, string | num
   return text.replaceAll(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place))
 }
 
-/** So many credits, in the plural of the language: French counts none as it counts one, and has a form for whole millions. */
+/** So many credits, in the plural of the language: French counts none as it counts one. Behind digits, whole millions have no “de”. */
 export function creditsOf (words: Words, n: number): string {
   const { plurals, numbers } = countingIn(words.code)
-  const plural = plurals.select(n)
-  const text = plural === 'one' ? words.credits_one : plural === 'many' ? words.credits_many : words.credits_other
+  const text = plurals.select(n) === 'one' ? words.credits_one : words.credits_other
   return fill(text, { n: numbers.format(n) })
 }
 
