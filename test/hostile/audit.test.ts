@@ -605,6 +605,7 @@ const exceptions: Record<string, string> = {
   'POST /api/v1/company/providers/{code}/dry-run': 'Shows what would be sent, and stores nothing.',
   'POST /api/v1/templates/preview': 'Shows a document, and stores nothing.',
   'POST /api/v1/templates/{id}/preview': 'Shows a document, and stores nothing.',
+  'POST /api/v1/templates/{id}/e-invoices': 'Shows XML, and stores nothing.',
   'POST /api/v1/marketplace/refresh': 'Reads what others publish; what they revoke has its own entries.',
   'POST /auth/password-links': 'Whoever asks is nobody yet; a link that is mailed has an entry of its own (link-mail.test.ts).',
   'POST /auth/links/read': 'Tells what a link is for, and leaves nothing.',

@@ -403,6 +403,13 @@ const matrix: Record<string, Row> = {
     request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/preview`, sending: { body: { format: 'TEXT' } } }),
     foreign: 'template_not_found'
   },
+  'POST /api/v1/templates/:id/e-invoices': {
+    roles: everyone,
+    service: true,
+    request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/e-invoices`, sending: { body: {} } }),
+    ok: [422],
+    foreign: 'template_not_found'
+  },
   'POST /api/v1/templates/preview': { roles: ['admin'], request: at('/api/v1/templates/preview', letter({ name: 'Nowhere' })) },
   'GET /api/v1/assets': { roles: everyone, request: at('/api/v1/assets') },
   'GET /api/v1/assets/:name': { roles: everyone, request: ({ asset }) => ({ path: `/api/v1/assets/${asset}` }), foreign: 'not_found' },

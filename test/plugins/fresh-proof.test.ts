@@ -78,6 +78,7 @@ const operations = {
     'publishTemplate',
     'deleteTemplate',
     'previewTemplate',
+    'previewEInvoices',
     'previewTemplateText',
     'createAsset',
     'replaceAsset',

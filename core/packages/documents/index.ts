@@ -16,7 +16,8 @@ export { standalone, type HtmlMessage } from './render/html.ts'
 
 // Documents in threads with limits of time and memory.
 export { RendererBusy, createRenderer, type Renderer } from './threads/renderer.ts'
-export { TemplateWorkersBusy, createTemplateWorkers, type InvoiceReading, type TemplateWorkers } from './threads/template-workers.ts'
+export { TemplateWorkersBusy, createTemplateWorkers, type InvoiceReading, type ProfilesReport,
+  type TemplateWorkers } from './threads/template-workers.ts'
 
 // Checks of data and of templates.
 export { longestSubject } from './model/limits.ts'

@@ -12,6 +12,7 @@ export { plainPageDataOf } from './write/page.ts'
 
 // From data to XML and from a file to data, for use alone.
 export { BrokenInvoice, checkInvoice, writeInvoice } from './write/invoice.ts'
+export { type ProfileChoice, type ProfileReport, reportProfiles, type RuleSeverity } from './write/profiles.ts'
 export { type InvoiceFile, largestInvoice, type LostPart, type PlacedProblem, readInvoice,
   type RecomputedTotals } from './parse/invoice-file.ts'
 export { UnreadableInvoice } from './parse/unreadable.ts'

@@ -111,7 +111,12 @@ ${filling}${aboutSection(words, draft, problems)}${followingSections(words, draf
   }</div>
 <section aria-labelledby="preview"><h2 id="preview">${words.preview}</h2><div class="actions">
 <button class="second" formaction="/console/send/validate">${words.validate}</button>
-<button class="second" formaction="/console/send/preview" formtarget="document">${words.sendPreview}</button>
+<button class="second" formaction="/console/send/preview" formtarget="document">${words.sendPreview}</button>${
+    isEInvoice(draft)
+      ? html`
+<button class="second" formaction="/console/send/e-invoices" formtarget="_blank">${words.profilesShow}</button>`
+      : html``
+  }
 <button formaction="/console/send/dispatch">${words.sendDo}</button></div><div class="told" role="status">${told}</div>
 <p class="quiet">${words.sendPreviewIntro}</p>
 <iframe name="document" title="${fill(words.previewOf, { name })}"${shows(draft, shown)}></iframe></section>
@@ -121,6 +126,11 @@ ${code}</form>`
     section: 'send',
     main
   })
+}
+
+/** Whether an e-invoice is made, by its own fields or those of its template. */
+function isEInvoice ({ fields, template: { documentType } }: Draft): boolean {
+  return (fields['documentType'] ?? documentType) === 'E_INVOICE'
 }
 
 /** Whether a draft is as it began, as most are that are shown: with the sample. */

@@ -8,7 +8,8 @@ import { fill, type Words } from '../language/language.ts'
 import { textOfSaid } from '../language/problems.ts'
 import { ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { notice, sentences } from './layout.ts'
+import { profilesSections, type ProfilesView } from './e-invoices.ts'
+import { notice, page, sentences } from './layout.ts'
 import { sendNoPreview, sendPreview } from './preview.ts'
 import { requestFile } from './send-code.ts'
 import { addressOf, beginDraft, type Draft, isScheduled, keepDraft, readDraft, requestOf, resumeDraft, type SentTemplate,
@@ -102,6 +103,18 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     const made = await visit.api.file(`/api/v1/templates/${String(id)}/preview`, { data })
     if (made.ok) return sendPreview(reply, made.body)
     return sendNoPreview(reply, made.status, [made.error, ...made.error.details ?? []].map((one) => textOfSaid(visit.words, one)))
+  })
+
+  app.post<Posted>('/send/e-invoices', { bodyLimit }, async (request, reply) => {
+    const visit = visitOf(request)
+    const draft = await readKept(request)
+    const { template: { id, name }, data } = draft
+    const found = await visit.api.send<ProfilesView>('POST', `/api/v1/templates/${String(id)}/e-invoices`, { data })
+    if (!found.ok) return refused(request, reply, draft, found)
+    const title = fill(visit.words.sendTitle, { name })
+    return reply.page(
+      page({ ...visit, path: '/console/send' }, { title, section: 'send', main: profilesSections(visit.words, found.body) })
+    )
   })
 
   app.post<Posted>('/send/dispatch', { bodyLimit }, async (request, reply) => {

@@ -106,6 +106,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/suppressions': () => admin('/suppressions', '/suppressions?search=nobody'),
   '/suppressions/:id': ({ suppressionId }) => own(`/suppressions/${suppressionId}`),
   '/suppressions/templates': () => admin('/suppressions/templates'),
+  '/templates/:id/e-invoices': () => own('/templates/4/e-invoices'),
   '/templates/:id/edit': ({ templateIds: [id] }) => own(`/templates/${String(id)}/edit`),
   '/usage': () => admin('/usage', '/usage?period=day', '/usage?period=year&test=true'),
   '/usage/budgets': () => admin('/usage/budgets'),

@@ -1,5 +1,5 @@
 import type { JsonObject, Problem } from '@dispatch/common'
-import type { InvoiceFile } from '@dispatch/einvoice'
+import type { InvoiceFile, ProfileChoice, ProfileReport } from '@dispatch/einvoice'
 import type { DataFindings, SubjectFindings } from '../data/data-check.ts'
 import type { Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
@@ -22,6 +22,9 @@ export type Refusals = { refused: number, examples: { id: string, problem: Probl
 /** An e-invoice that was read from a file; or why the file cannot be read, and where in it that is. */
 export type InvoiceReading = { ok: true, invoice: InvoiceFile } | { ok: false, problem: Omit<Problem, 'path'> }
 
+/** What data are in each profile of e-invoices; or why that cannot be said. */
+export type ProfilesReport = { ok: true, reports: ProfileReport[] } | { ok: false, problem: Omit<Problem, 'path'> }
+
 /** The kinds of template jobs, with their inputs and answers. They are plain data, because they are sent between threads. */
 export type TemplateTasks = {
   inspect: { job: TemplateDraft, answer: Inspection }
@@ -32,6 +35,7 @@ export type TemplateTasks = {
     answer: Refusals
   }
   render: { job: RenderJob, answer: RenderResult }
+  profiles: { job: { source: Pick<TemplateSource, 'currency'>, data: JsonObject, at: string } & ProfileChoice, answer: ProfilesReport }
   read: { job: Uint8Array, answer: InvoiceReading }
   address: { job: { pdf: Uint8Array, page: AddressPage }, answer: Addressed }
   flatten: { job: string, answer: Picture | { fault: string } }

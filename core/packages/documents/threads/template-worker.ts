@@ -27,6 +27,10 @@ const doers: { [K in TemplateTaskKind]: (job: TemplateTasks[K]['job']) => Templa
   },
   // Reading fonts takes a moment, so it is done only for jobs that render.
   render: async ({ template: { digest, source }, ...job }) => (await import('./worker.ts')).makeDocument(job, digest, () => source),
+  async profiles ({ source: { currency }, data, at, profile, format }) {
+    const { currencyOf, reportProfiles } = await import('@dispatch/einvoice')
+    return { ok: true, reports: reportProfiles(data, currencyOf(currency), { profile, format }, at) }
+  },
   read: async (bytes) => invoiceIn(await import('@dispatch/einvoice'), bytes),
   address: async ({ pdf, page }) => transferred(await (await import('../render/address-page.ts')).addressPdf(pdf, page)),
   flatten (uri) {

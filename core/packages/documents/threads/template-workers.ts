@@ -5,10 +5,10 @@ import type { Format } from '../model/file-formats.ts'
 import type { Addressed } from '../render/address-page.ts'
 import type { Rendered, RenderJob, RenderResult } from '../render/job.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
-import type { InvoiceReading, Picture, Refusals, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
+import type { InvoiceReading, Picture, ProfilesReport, Refusals, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
 import { createThreads, ThreadStopped } from './threads.ts'
 
-export type { InvoiceReading, Picture } from './template-task.ts'
+export type { InvoiceReading, Picture, ProfilesReport } from './template-task.ts'
 
 /**
  * The threads for everything that a company has written, and for files that it has from strangers: its templates, the schemas of their
@@ -25,6 +25,8 @@ export type TemplateWorkers = {
   refuse: (companyId: number, job: TemplateTasks['refuse']['job']) => Promise<Refusals | undefined>
   /** Makes a document for a preview. Rejects with a RenderError in the same way as the renderer. */
   render: <F extends Format>(companyId: number, job: RenderJob<F>) => Promise<Rendered<F>>
+  /** What data are in each profile of e-invoices, or of those that are named. `at`: where they stand. */
+  profiles: (companyId: number, job: TemplateTasks['profiles']['job']) => Promise<ProfilesReport>
   /** Reads the e-invoice in a file, or tells why it cannot be read. */
   read: (companyId: number, bytes: Uint8Array) => Promise<InvoiceReading>
   /** Puts a page with an address before a PDF, or tells why it cannot. */
@@ -58,6 +60,7 @@ const seconds: Readonly<Record<TemplateTaskKind, number>> = {
   subject: 5,
   refuse: 5,
   render: 10,
+  profiles: 10,
   read: 10,
   address: 10,
   flatten: 10
@@ -110,6 +113,7 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
       if (outcome.ok) return outcome.rendered
       throw new RenderError(outcome.problems)
     },
+    profiles: (companyId, job) => run(companyId, { kind: 'profiles', job }, (problem) => ({ ok: false, problem })),
     read: (companyId, job) =>
       run(companyId, { kind: 'read', job }, ({ code }) => ({
         ok: false,

@@ -56,21 +56,40 @@ export function checkEInvoice (data: JsonObject, reading: Reading, base: string)
   const misfits = fit.ok ? [] : fit.problems
   const invoice = modelOf(data, reading)
   const subject = { invoice, totals: totalsOf(invoice), format: reading.format, data }
-  const { required, advised } = setsOf(invoice, reading)
+  const { required, advised } = rulesOf(subject, reading)
   // A value of the wrong type has already been reported. The rules would report it as missing.
   const isNews = ({ path }: Problem): boolean => !misfits.some((misfit) => `${path}/`.startsWith(`${misfit.path}/`))
-  const problems = [...baseRules, ...required.flatMap(({ rules }) => rules)]
-  const warnings = [
-    ...baseAdvice,
-    ...required.flatMap(({ advice }) => advice),
-    ...advised.flatMap(({ rules, advice }) => [...rules, ...advice])
-  ]
   const lost = lostOf(subject, base)
   const broken = (known: readonly EInvoiceRule[]): Problem[] => brokenIn(known, subject, base)
   return {
-    problems: [...misfits, ...[...broken(problems), ...unfit(data, reading, base), ...lost.problems].filter(isNews)],
-    warnings: [...broken(warnings), ...lost.warnings]
+    problems: [...misfits, ...[...broken(required), ...unfit(data, reading, base), ...lost.problems].filter(isNews)],
+    warnings: [...broken(advised), ...lost.warnings]
   }
+}
+
+/** The rules that an invoice is held against: those whose violation prevents it, and those that only warn. */
+function rulesOf (
+  { invoice, format }: Pick<RuleInput, 'invoice' | 'format'>,
+  reading: Reading
+): { required: EInvoiceRule[], advised: EInvoiceRule[] } {
+  const { required, advised } = setsOf(invoice, reading)
+  const applying = (rules: readonly EInvoiceRule[]): EInvoiceRule[] =>
+    rules.filter(({ applies }) => applies?.({ invoice, format }) !== false)
+  return {
+    required: applying([...baseRules, ...required.flatMap(({ rules }) => rules)]),
+    advised: applying([
+      ...baseAdvice,
+      ...required.flatMap(({ advice }) => advice),
+      ...advised.flatMap(({ rules, advice }) => [...rules, ...advice])
+    ])
+  }
+}
+
+/** The ids of the rules that data are held against, each once; as in {@link checkEInvoice}. */
+export function rulesFor (data: JsonObject, reading: Reading): { required: string[], advised: string[] } {
+  const { required, advised } = rulesOf({ invoice: modelOf(data, reading), format: reading.format }, reading)
+  const ids = (rules: readonly EInvoiceRule[]): string[] => [...new Set(rules.map(({ id }) => id))]
+  return { required: ids(required), advised: ids(advised) }
 }
 
 type Sets = readonly (typeof ruleSets)[RuleSet][]

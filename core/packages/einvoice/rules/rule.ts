@@ -11,7 +11,13 @@ export type RuleInput = { invoice: EInvoiceModel, totals: Totals, format: EInvoi
  * One rule of EN 16931 or of a specification that builds on it: its id, what would be right, and the places where the data break it (JSON
  * pointers; empty if they do not).
  */
-export type EInvoiceRule = { id: string, message: string, broken: (subject: RuleInput) => readonly string[] }
+export type EInvoiceRule = {
+  id: string
+  message: string
+  broken: (subject: RuleInput) => readonly string[]
+  /** For which profiles and formats it is; without it, for all. */
+  applies?: (subject: Pick<RuleInput, 'invoice' | 'format'>) => boolean
+}
 
 /** A rule about one place. */
 export function rule (id: string, at: string, message: string, holds: (subject: RuleInput) => boolean): EInvoiceRule {
@@ -65,7 +71,7 @@ export function parties ({ invoice }: RuleInput): { party: Party, at: string }[]
 
 /** The rules for the profiles to which they apply. */
 export function inProfiles (names: readonly EInvoiceProfile[], rules: readonly EInvoiceRule[]): EInvoiceRule[] {
-  return rules.map((known) => ({ ...known, broken: (subject) => names.includes(subject.invoice.profile) ? known.broken(subject) : [] }))
+  return rules.map((known) => where(known, ({ invoice }) => names.includes(invoice.profile)))
 }
 
 /** The rules for every other profile. */
@@ -75,5 +81,9 @@ export function notInProfiles (names: readonly EInvoiceProfile[], rules: readonl
 
 /** The rules for the formats to which they apply. */
 export function only (formats: readonly EInvoiceFormat[], rules: readonly EInvoiceRule[]): EInvoiceRule[] {
-  return rules.map((known) => ({ ...known, broken: (subject) => formats.includes(subject.format) ? known.broken(subject) : [] }))
+  return rules.map((known) => where(known, ({ format }) => formats.includes(format)))
+}
+
+function where (known: EInvoiceRule, applies: NonNullable<EInvoiceRule['applies']>): EInvoiceRule {
+  return { ...known, applies: (subject) => applies(subject) && known.applies?.(subject) !== false }
 }

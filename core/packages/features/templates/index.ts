@@ -38,6 +38,7 @@ export default defineFeature({
     checkTemplate: { roles: ['admin'], scopes: ['templates'] },
     deleteTemplate: { roles: ['admin'], scopes: ['templates'] },
     previewTemplate: { scopes: ['send', 'propose', 'templates'] },
+    previewEInvoices: { scopes: ['send', 'propose', 'templates'] },
     previewTemplateText: { roles: ['admin'], scopes: ['templates'] },
     listAssets: { scopes: ['send', 'templates'] },
     readAsset: { scopes: ['send', 'templates'] },

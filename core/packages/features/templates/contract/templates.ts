@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { AnyJsonObject, Line, ProblemSchema, templateServices, Timestamp } from '@dispatch/core'
 import { type ApiFormat, apiFormats, type FormatFacts, formatFacts } from '@dispatch/documents'
+import { eInvoiceFormats, eInvoiceProfiles } from '@dispatch/einvoice'
 import { type Static, type TSchema, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const
@@ -107,6 +108,47 @@ export type PreviewBody = Static<typeof PreviewBody>
 /** The body of a preview of a template that is not stored. */
 export const PreviewTextBody = Type.Object({ ...text, ...preview }, { ...closed, title: 'PreviewOfText', examples: [example] })
 export type PreviewTextBody = Static<typeof PreviewTextBody>
+
+/** What is asked of the profiles of e-invoices. */
+export const ProfilesBody = Type.Object({
+  version: Type.Optional(VersionNumber),
+  data: preview.data,
+  profile: Type.Optional(Type.Enum([...eInvoiceProfiles], { description: 'This one alone.' })),
+  format: Type.Optional(Type.Enum([...eInvoiceFormats], { description: 'This one alone.' }))
+}, { ...closed, title: 'ProfilesPreview', examples: [{ profile: 'XRECHNUNG', format: 'UBL' }] })
+export type ProfilesBody = Static<typeof ProfilesBody>
+
+const RuleSeverity = Type.Enum(['error', 'warning'], { description: 'error: a violation prevents the e-invoice.' })
+
+/** Data in one profile and format of e-invoices. */
+export const ProfileView = Type.Object({
+  profile: Type.Enum([...eInvoiceProfiles]),
+  format: Type.Enum([...eInvoiceFormats]),
+  fits: Type.Boolean({ description: 'Whether nothing prevents the e-invoice.' }),
+  xml: nullable(Type.String({
+    description: 'The e-invoice; of FACTUR_X what is inside the PDF. null where it does not fit, and where all together have more than ' +
+      '4 MiB: ask for one profile and format.'
+  })),
+  broken: Type.Array(
+    Type.Object({
+      path: Type.String({
+        description: 'JSON pointer into the body: below `/data`, or `/sample` without data.',
+        examples: ['/data/total']
+      }),
+      code: Type.String({ description: 'The id of the rule, or a word.', examples: ['BR-CO-15'] }),
+      message: Type.String(),
+      severity: RuleSeverity
+    }),
+    { description: 'The rules that the data break, the first 1,000.' }
+  ),
+  passed: Type.Array(Type.Object({ code: Type.String(), severity: RuleSeverity }), {
+    description: 'The rules that they were held against and do not break, each once.'
+  })
+}, { title: 'EInvoiceProfile' })
+export type ProfileView = Static<typeof ProfileView>
+
+export const ProfilesView = Type.Object({ data: Type.Array(ProfileView) }, { title: 'EInvoiceProfiles' })
+export type ProfilesView = Static<typeof ProfilesView>
 
 export const TemplateView = Type.Object({
   id: Type.Integer(),

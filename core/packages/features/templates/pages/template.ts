@@ -1,5 +1,5 @@
 import { ApiRefused, type Asked, badge, type Confirmation, documentTypeName, fill, type Html, html, notice, page, pretty, previewFrame,
-  sendNoPreview, sendPreview, sentenceOf, sentences, table, textOfSaid, time, withQuery, withSubject,
+  profilesSections, type ProfilesView, sendNoPreview, sendPreview, sentenceOf, sentences, table, textOfSaid, time, withQuery, withSubject,
   wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { type PreviewFormat, previewFormats, savedFormats, type TemplateDetail, type VersionCheck,
@@ -26,6 +26,21 @@ export const templatePages: FastifyPluginCallback = (app, _options, done) => {
     })
     if (made.ok) return sendPreview(reply, withSubject(made.body, words))
     return sendNoPreview(reply, made.status, [made.error, ...made.error.details ?? []].map((one) => textOfSaid(words, one)))
+  })
+
+  app.get<Named>('/templates/:id/e-invoices', async (request, reply) => {
+    const visit = visitOf(request)
+    const { words, api } = visit
+    const { id } = request.params
+    const version = textIn(request.query, 'version')
+    const [template, found] = await Promise.all([
+      api.read<TemplateDetail>(withQuery(apiPath(id), { version })),
+      api.send<ProfilesView>('POST', `${apiPath(id)}/e-invoices`, version === '' ? {} : { version: Number(version) })
+    ])
+    if (!found.ok) throw new ApiRefused(found)
+    const main = html`<p><a href="${addressOf(template)}">${words.templateTo}</a></p>${profilesSections(words, found.body)}`
+    const path = withQuery(`${addressOf(template)}/e-invoices`, { version })
+    return reply.page(page({ ...visit, path }, { title: template.name, section: 'templates', main }))
   })
 
   app.post<Posted>('/templates/:id/publish', { config: { confirms: warning } }, async (request, reply) => {
@@ -170,8 +185,10 @@ function previewSection (words: Words, template: TemplateDetail, asked: string):
       }>${one === '' ? words.previewUsual : one}</a> `
   return html`<section aria-labelledby="preview"><h2 id="preview">${words.preview}</h2><p class="quiet">${words.previewIntro}</p>
 <nav class="views" aria-label="${words.previewFormat}">${(['', ...previewFormats] as const).map(linkTo)}</nav>${
-    previewFrame(words, { name: template.name, source: withQuery(at, { version, format }) })
-  }</section>`
+    template.documentType === 'E_INVOICE'
+      ? html`<p><a href="${withQuery(`${addressOf(template)}/e-invoices`, { version })}">${words.profilesShow}</a></p>`
+      : html``
+  }${previewFrame(words, { name: template.name, source: withQuery(at, { version, format }) })}</section>`
 }
 
 function versionsSection (words: Words, template: TemplateDetail, versions: readonly VersionView[], isEditable: boolean): Html {

@@ -1,10 +1,11 @@
 import { type Database, Nothing, requireService } from '@dispatch/core'
 import { fileFormats } from '@dispatch/documents'
+import { eInvoiceFormats } from '@dispatch/einvoice'
 import { auditAuthorOf, contentDisposition } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { NextVersionBody, PreviewBody, PreviewTextBody, PublishBody, TemplateAnswer, TemplateBody, TemplateDetail, VersionCheck,
-  VersionQuery } from '../contract/templates.ts'
+import { NextVersionBody, PreviewBody, PreviewTextBody, ProfilesBody, ProfilesView, PublishBody, TemplateAnswer, TemplateBody,
+  TemplateDetail, VersionCheck, VersionQuery } from '../contract/templates.ts'
 import type { Preview } from '../service/preview.ts'
 import type { SavedTemplate, TemplateAuthor, TemplateEditor } from '../service/template-editor.ts'
 import { detailOf, findTemplate } from './templates.ts'
@@ -18,6 +19,25 @@ const File = {
       (type) => [type, { schema: { type: 'string', format: 'binary' } }]
     )
   )
+}
+
+/** Two profiles as a client gets them, for the documentation. */
+const profilesExample: ProfilesView = {
+  data: [{
+    profile: 'EN16931',
+    format: eInvoiceFormats[2],
+    fits: true,
+    xml: '<rsm:CrossIndustryInvoice>…</rsm:CrossIndustryInvoice>',
+    broken: [{ path: '/sample/dueDate', code: 'no_due_date', message: 'A due date is expected.', severity: 'warning' }],
+    passed: [{ code: 'BR-01', severity: 'error' }]
+  }, {
+    profile: 'XRECHNUNG',
+    format: eInvoiceFormats[1],
+    fits: false,
+    xml: null,
+    broken: [{ path: '/sample/buyerReference', code: 'BR-DE-15', message: 'The buyer reference is stated.', severity: 'error' }],
+    passed: [{ code: 'BR-01', severity: 'error' }]
+  }]
 }
 
 /** Editing (admins) and previewing the templates of a company. */
@@ -112,6 +132,25 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     const template = await findTemplate(database, actor.companyId, params.id, body.version)
     requireService(actor, template.source.service)
     return show(reply, await templateEditor.preview(actor.companyId, template, body))
+  })
+
+  app.post<Named & { Body: ProfilesBody }>('/api/v1/templates/:id/e-invoices', {
+    config: { errors: ['template_not_found', 'validation_failed', 'provider_unavailable'] },
+    preValidation: orNothing,
+    schema: {
+      operationId: 'previewEInvoices',
+      tags: ['Templates'],
+      summary: 'Says which profiles of e-invoices the sample or the given data fit.',
+      description:
+        'Of each profile and format: the XML where nothing prevents it, the rules that the data break, with their places and how much ' +
+        'they weigh, and those that they pass. Nothing is stored or sent.',
+      body: ProfilesBody,
+      response: { 200: { ...ProfilesView, examples: [profilesExample] } }
+    }
+  }, async ({ actor, params, body }) => {
+    const template = await findTemplate(database, actor.companyId, params.id, body.version)
+    requireService(actor, template.source.service)
+    return templateEditor.profiles(actor.companyId, template, body)
   })
 
   app.post('/api/v1/templates/preview', {

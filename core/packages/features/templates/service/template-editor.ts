@@ -1,13 +1,15 @@
 import type { Problem } from '@dispatch/common'
 import { type Actor, type Database, requireService, type StoredTemplate } from '@dispatch/core'
 import type { TemplateSource, TemplateWorkers } from '@dispatch/documents'
-import type { NextVersionBody, PreviewBody, PreviewTextBody, TemplateBody, VersionCheck } from '../contract/templates.ts'
+import type { NextVersionBody, PreviewBody, PreviewTextBody, ProfilesBody, ProfilesView, TemplateBody,
+  VersionCheck } from '../contract/templates.ts'
 import { type ChangeContext, changeTemplate, createTemplate, publishTemplate, removeTemplate, requireOwn,
   templateNotFound } from '../store/template-changes.ts'
 import type { TemplateRecord } from '../store/template-rows.ts'
 import { readTemplate, type TemplateStore } from '../store/templates.ts'
 import { type Inspected, inspectTemplate } from './inspect.ts'
 import type { Preview } from './preview.ts'
+import { previewProfiles } from './profiles.ts'
 import { checkVersion } from './version-check.ts'
 import { previewVersion } from './version-preview.ts'
 
@@ -31,6 +33,8 @@ export type TemplateEditor = {
   check: (companyId: number, template: TemplateRecord) => Promise<VersionCheck>
   /** Previews a stored template: the published or newest version, unless the caller asks for another one. */
   preview: (companyId: number, template: TemplateRecord, options: PreviewBody) => Promise<Preview>
+  /** What a stored template's data are in each profile of e-invoices. */
+  profiles: (companyId: number, template: TemplateRecord, options: ProfilesBody) => Promise<ProfilesView>
   /** Previews a template that is not stored. */
   previewText: (companyId: number, body: PreviewTextBody) => Promise<Preview>
 }
@@ -58,6 +62,9 @@ export function createTemplateEditor (parts: Parts): TemplateEditor {
 
     preview: async (companyId, { id, version, yaml }, options) =>
       previewVersion(parts, companyId, { ...await withPictures(parts, companyId, id, version), yaml }, options),
+
+    profiles: async (companyId, { id, version, yaml }, options) =>
+      previewProfiles(parts, companyId, { ...await withPictures(parts, companyId, id, version), yaml }, options),
 
     previewText: (companyId, body) => previewText(parts, companyId, body)
   }

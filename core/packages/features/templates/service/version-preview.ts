@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import { refusal } from '@dispatch/core'
-import { apiFormats, RenderError, type RenderJob, type TemplateWorkers, withPlaceholderImages } from '@dispatch/documents'
+import { apiFormats, type Format, RenderError, type RenderJob, type TemplateWorkers, withPlaceholderImages } from '@dispatch/documents'
 import type { PreviewBody, PreviewFormat } from '../contract/templates.ts'
 import type { NewVersion } from '../store/template-changes.ts'
 import { refuseIfAny } from './inspect.ts'
@@ -15,7 +15,7 @@ export async function previewVersion (
   template: NewVersion & { id: number, version: number },
   { data, format = usualFormat(template.source) }: Pick<PreviewBody, 'data' | 'format'> = {}
 ): Promise<Preview> {
-  if (data !== undefined) await requireFit(parts, companyId, template, { data, format })
+  if (data !== undefined) await requireFit(parts, companyId, template, { data, format: apiFormats[format] })
   const shown = data === undefined ? { data: template.sample, at: '/sample' } : { data, at: '/data' }
   const subject = await subjectOf(parts, companyId, template, shown)
   const preview = await show(parts, companyId, template, { ...shown, format })
@@ -34,14 +34,15 @@ async function subjectOf (
   throw refusal('validation_failed', made.problems)
 }
 
-async function requireFit (
-  { templateWorkers }: Parts,
+/** Throws `validation_failed` with every fault of data that do not fit a version. */
+export async function requireFit (
+  { templateWorkers }: Pick<Parts, 'templateWorkers'>,
   companyId: number,
   version: NewVersion,
-  { data, format }: { data: JsonObject, format: PreviewFormat }
+  { data, format }: { data: JsonObject, format: Format }
 ): Promise<void> {
   const template = withoutPictures(version)
-  refuseIfAny((await templateWorkers.check(companyId, { template, data, at: '/data', format: apiFormats[format] })).problems)
+  refuseIfAny((await templateWorkers.check(companyId, { template, data, at: '/data', format })).problems)
 }
 
 function withoutPictures ({ digest, schema, source }: NewVersion): Pick<NewVersion, 'digest' | 'schema' | 'source'> {

@@ -483,3 +483,33 @@ await t.test('an invoice in the company\'s own words keeps the business rules', 
   t.same(others.filter(({ code }: { code: string }) => code !== 'unused_field'), [])
   has(t, others[0], { path: '/template/data/date' })
 })
+
+await t.test('the sample of an e-invoice, or data, are shown in every profile with the rules that they break and pass', async (t) => {
+  const path = '/api/v1/templates/4/e-invoices'
+  const { status, body } = await send('POST', path, undefined, member)
+  t.equal(status, 200)
+  t.equal(body.data.length, 17, 'each profile in each of its formats')
+  const [plain] = body.data
+  has(t, plain, { profile: 'EN16931', format: 'FACTUR_X', fits: true, xml: /^<\?xml.*CrossIndustryInvoice/s })
+  t.strictSame(plain.passed.filter(({ code }: any) => code === 'BR-CO-15'), [{ code: 'BR-CO-15', severity: 'error' }])
+  t.ok(body.data.every((one: any) => one.fits === !one.broken.some(({ severity }: any) => severity === 'error')))
+
+  const { body: { sample } } = await send('GET', '/api/v1/templates/4')
+  const { buyerReference: _, ...data } = { ...sample, total: '1.00' }
+  const wrong = (await send('POST', path, { data, profile: 'XRECHNUNG', format: 'UBL' })).body.data
+  has(t, wrong, [{ profile: 'XRECHNUNG', format: 'UBL', fits: false, xml: null }])
+  t.strictSame(
+    wrong[0].broken.filter(({ severity }: any) => severity === 'error').map(({ code, path }: any) => `${code} ${path}`).sort(),
+    ['BR-CO-15 /data/total', 'BR-DE-15 /data/buyerReference']
+  )
+  t.notOk(wrong[0].passed.some(({ code }: any) => code === 'BR-CO-15'))
+  t.notOk(wrong[0].passed.some(({ code }: any) => code.startsWith('BR-FR')), 'what applies to others is not passed')
+
+  const unfit = { ...sample, lines: 'none' }
+  has(t, await send('POST', path, { data: unfit }), { status: 422, body: { details: [{ path: '/data/lines' }] } })
+  has(t, await send('POST', `/api/v1/templates/${(await create()).id}/e-invoices`), {
+    status: 422,
+    body: { details: [{ code: 'not_supported' }] }
+  })
+  has(t, await send('POST', path, { profile: 'NONE' }), { status: 400 })
+})
