@@ -29,6 +29,13 @@ export type ConsolePart = {
    * Data in which all of them are right are answered as they are.
    */
   computed?: { fields: readonly string[], of: (data: JsonObject) => JsonObject }
+  /**
+   * What a document begins with that takes back another one, of the fields and the data of that one, and its dispatch if it has one: fields
+   * and data that name the other one. Undefined for a document that none takes back.
+   */
+  takesBack?: (other: { dispatchId?: string | undefined, fields: JsonObject, data: JsonObject }) =>
+    | { fields: JsonObject, data: JsonObject }
+    | undefined
   /** The setting of a provider that says from whom it sends, and the field of the request for it. */
   sender?: { setting: string, field: string }
   words: Words

@@ -407,7 +407,6 @@ const matrix: Record<string, Row> = {
     roles: everyone,
     service: true,
     request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/e-invoices`, sending: { body: {} } }),
-    ok: [422],
     foreign: 'template_not_found'
   },
   'POST /api/v1/templates/preview': { roles: ['admin'], request: at('/api/v1/templates/preview', letter({ name: 'Nowhere' })) },

@@ -464,6 +464,34 @@ await t.test('a dispatch is written anew from its page: with its data and its fi
   t.not(second.headers.get('location'), `/console${page}`)
 })
 
+await t.test('an invoice is taken back from its page, and the profiles that it fits are shown before it is sent', async (t) => {
+  const fields = formIn((await follow('/send?template=1', cookie)).body)
+  const page = (await post('/send/dispatch', { ...fields, 'data.number': 'F-TAKEN-BACK' }, cookie)).headers.get('location')!.slice(
+    '/console'.length
+  )
+  contains(t, (await open(page, cookie)).body, `action="/console${page}/credit"`)
+  const begun = await post(`${page}/credit`, {}, cookie)
+  const form = formIn((await open(begun.headers.get('location')!.slice('/console'.length), cookie)).body)
+  has(t, form, { ':template': '3', 'request.documentType': 'CREDIT', 'request.from.dispatchId': page.split('/').at(-1)! })
+  t.equal(form['data.number'], '')
+  const sent = await post('/send/dispatch', { ...form, 'data.number': 'C-TAKEN-BACK', 'data.date': '2026-03-20' }, cookie)
+  const credit = sent.headers.get('location')!.slice('/console'.length)
+  lacks(t, (await open(credit, cookie)).body, `action="/console${credit}/credit"`)
+  t.equal((await post(`${credit}/credit`, {}, cookie)).status, 422)
+
+  const electronic = await follow('/send?template=4', cookie)
+  contains(t, electronic.body, 'formaction="/console/send/e-invoices"')
+  lacks(t, (await follow('/send?template=1', cookie)).body, 'formaction="/console/send/e-invoices"')
+  const asked = await post('/send/e-invoices', { ...formIn(electronic.body), 'request.eInvoiceFormat': 'CII' }, cookie)
+  t.equal(asked.status, 303)
+  const profiles = (await open(asked.headers.get('location')!.slice('/console'.length), cookie)).body
+  for (const said of ['<h2 id="profile">EN 16931', '&amp;profile=XRECHNUNG&amp;format=UBL#profile', 'CrossIndustryInvoice']) {
+    contains(t, profiles, said)
+  }
+  t.equal((await post('/send/e-invoices', { ...formIn(electronic.body), ':written': 'json', json: '{ no' }, cookie)).status, 400)
+  contains(t, (await open('/templates/4/e-invoices', cookie)).body, '?profile=PEPPOL&amp;format=UBL#profile')
+})
+
 await t.test('a draft that a colleague shares is written on as a copy', async (t) => {
   const colleague = { email: 'drafting@example.com', password: 'a long enough password' }
   await send('POST', '/api/v1/users', { body: { ...colleague, role: 'member', services: ['*'] } })

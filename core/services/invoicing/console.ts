@@ -1,6 +1,7 @@
 import { eInvoiceFormats, eInvoiceProfiles } from '@dispatch/einvoice'
 import { type ConsolePart, flag, like, text } from '../console.ts'
 import { computedSums, computeSums } from './computed-sums.ts'
+import { creditNoteOf } from './credit-note.ts'
 import { en } from './words.en.ts'
 import { fr } from './words.fr.ts'
 
@@ -15,10 +16,12 @@ export const console: ConsolePart = {
       dueDate: like('2026-04-13'),
       paymentTerms: text,
       customerId: text,
-      reference: text
+      reference: text,
+      from: { type: 'object', properties: { dispatchId: text } }
     }
   },
   sample: { documentType: 'INVOICE' },
+  takesBack: creditNoteOf,
   computed: { fields: computedSums, of: computeSums },
   words: { en, fr }
 }

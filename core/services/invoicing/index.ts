@@ -5,6 +5,7 @@ import { type Static, Type } from 'typebox'
 import { checkOffered, checkSupported } from '../limits.ts'
 import type { CheckInput, Findings, ProvidedService, SharedFact } from '../service.ts'
 import { console } from './console.ts'
+import { repeatedOf } from './credit-note.ts'
 import { delivery } from './delivery.ts'
 import { asWarnings, checkDueDate } from './invoice.ts'
 import { outline } from './outline.ts'
@@ -190,28 +191,6 @@ function termsTold ({ dueDate, paymentTerms, eInvoiceProfile }: InvoicingFields)
     ...(due === undefined ? {} : { dueDate: due }),
     ...(paymentTerms === undefined ? {} : { paymentTerms }),
     ...(eInvoiceProfile === undefined ? {} : { eInvoiceProfile })
-  }
-}
-
-/** What a credit note or a correction repeats of its invoice. */
-const repeated = [
-  'buyerReference',
-  'orderReference',
-  'salesOrderReference',
-  'contractReference',
-  'projectReference',
-  'tenderReference',
-  'object',
-  'accountingReference'
-] as const
-
-function repeatedOf (original: JsonObject): JsonObject | undefined {
-  const [number, date] = [textOf(original, '/number'), dayOf(textOf(original, '/date'))]
-  if (number === undefined) return undefined
-  const given = repeated.filter((name) => original[name] !== undefined && original[name] !== null)
-  return {
-    precedingInvoices: [{ number, ...(date === undefined ? {} : { date }) }],
-    ...Object.fromEntries(given.map((name) => [name, original[name]]))
   }
 }
 

@@ -12,7 +12,13 @@ type StepError = NonNullable<Step['error']>
 type Numbered = Pick<DispatchView, 'documentNumber'>
 
 /** What can be done about a dispatch, as its page offers it. */
-export type Ways = { retriable: boolean, uncertain: boolean, duplicable: boolean, correctable: readonly Correctable[] }
+export type Ways = {
+  retriable: boolean
+  uncertain: boolean
+  duplicable: boolean
+  creditable?: boolean
+  correctable: readonly Correctable[]
+}
 
 /** A failure that passes: the same request may work later. */
 const passing: ReadonlySet<string> = new Set(['provider_unavailable', 'timeout', 'internal_error', 'service_unavailable',

@@ -9,6 +9,7 @@ import { cancellation, cancellationIn, isCancellable } from './dispatch-cancella
 import { choiceTable } from './dispatch-choices.ts'
 import { correctableOf, type Correction, correctionForms, isRetriable, readCorrection, readRequest,
   writtenCorrection } from './dispatch-correction.ts'
+import { canBeCredited, credit } from './dispatch-credit.ts'
 import { documentSections, shownOf } from './dispatch-document.ts'
 import { canBeDuplicated, duplicate } from './dispatch-duplicate.ts'
 import { failureNotice, fieldToChange, type Ways } from './dispatch-failure.ts'
@@ -63,6 +64,15 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
     const field = body.get('field') ?? ''
     const place = /^[\w-]{1,60}$/.test(field) ? `#f-data.${field}` : ''
     return reply.redirect(`${withQuery('/console/send', { draft: made.body.id })}${place}`, 303)
+  })
+
+  app.post<Posted>('/dispatches/:id/credit', async (request, reply) => {
+    const { params: { id } } = request
+    const visit = visitOf(request)
+    const made = await credit(visit, id)
+    if (made === undefined) return show(visit, id, reply.code(422), { refused: html`<p>${visit.words.creditNone}</p>` })
+    if (!made.ok) return settle(visit, id, reply, made)
+    return reply.redirect(withQuery('/console/send', { draft: made.body.id }), 303)
   })
 
   app.post<Posted>('/dispatches/:id/resolve', { config: { confirms: 'form' } },
@@ -169,6 +179,7 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
     retriable: isRetriable(dispatch),
     uncertain: dispatch.status === 'uncertain' && visit.actor.role === 'admin',
     duplicable: canBeDuplicated(dispatch),
+    creditable: canBeCredited(dispatch, asked),
     correctable
   }
   const main = html`${refused === undefined ? html`` : notice('bad', refused)}${
@@ -284,7 +295,7 @@ function actions (
   corrections: readonly Html[]
 ): Html {
   const at = `/console/dispatches/${dispatch.dispatchId}`
-  const { uncertain, retriable, duplicable } = ways
+  const { uncertain, retriable, duplicable, creditable = false } = ways
   const cancellable = isCancellable(dispatch, events)
   const field = fieldToChange(dispatch)
   if (!uncertain && !retriable && !cancellable && !duplicable) return html``
@@ -315,6 +326,11 @@ ${
       ? html`<form method="post" action="${at}/duplicate" id="${places.anew}"><p>${words.sendAnewIntro}</p>${
         field === undefined ? html`` : html`<input type="hidden" name="field" value="${field}">`
       }<div class="actions"><button class="second">${words.sendAnew}</button></div></form>`
+      : html``
+  }${
+    creditable
+      ? html`<form method="post" action="${at}/credit"><p>${words.creditIntro}</p>
+<div class="actions"><button class="second">${words.credit}</button></div></form>`
       : html``
   }</section>`
 }

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.ts'
 import { sentenceOf } from '../form/sentence.ts'
-import { fill, type Words } from '../language/language.ts'
+import type { Words } from '../language/language.ts'
 import { table } from './layout.ts'
 
 /** Data in one profile and format of e-invoices, as the API tells it. */
@@ -15,56 +15,64 @@ type ProfileView = {
 
 export type ProfilesView = { data: ProfileView[] }
 
-/** The most characters of XML that a page shows, and the most broken rules of one profile. */
-const most = { xml: 100_000, broken: 200 }
+/** A profile in one format. */
+type Choice = { profile: string, format: string }
 
-/** Which profiles of e-invoices data fit: a table of all, and of each its XML and its rules. */
-export function profilesSections (words: Words, { data }: ProfilesView): Html {
-  const rows = data.map(({ profile, format, fits, broken, passed }) =>
-    html`<tr><th scope="row"><a href="#${idOf(profile, format)}">${nameOf(words, profile)}, ${format}</a></th><td><span class="badge ${
-      fits ? 'good' : 'bad'
-    }">${fits ? words.profileFits : words.profileBroken}</span></td><td>${countOf(broken, 'error')}</td><td>${
-      countOf(broken, 'warning')
-    }</td><td>${String(passed.length)}</td></tr>\n`
-  )
+/** The most characters of XML that a page shows, and the most broken rules. */
+const most = { xml: 50_000, broken: 100 }
+
+/**
+ * Which profiles of e-invoices data fit: a table of all, and of one of them its XML and its rules. `chosen`: the one; `linkTo`: the page
+ * with another one.
+ */
+export function profilesSections (
+  words: Words,
+  { data }: ProfilesView,
+  { chosen, linkTo }: { chosen: Partial<Choice>, linkTo: (one: Choice) => string }
+): Html {
+  const fitting = data.filter(({ profile, format }) => profile === chosen.profile && (chosen.format ?? format) === format)
+  const [shown] = [...fitting, ...data]
+  const rows = data.map((one) => {
+    const { profile, format, fits, broken, passed } = one
+    return html`<tr><th scope="row"><a href="${linkTo({ profile, format })}#profile"${
+      one === shown ? html` aria-current="true"` : html``
+    }>${nameOf(words, one)}</a></th><td><span class="badge ${fits ? 'good' : 'bad'}">${
+      fits ? words.profileFits : words.profileBroken
+    }</span></td><td>${countOf(broken, 'error')}</td><td>${countOf(broken, 'warning')}</td><td>${String(passed.length)}</td></tr>\n`
+  })
   return html`<section aria-labelledby="profiles"><h2 id="profiles">${words.profiles}</h2><p>${words.profilesIntro}</p>${
     table(words.profiles, [words.profile, words.status, words.profileErrors, words.profileWarnings, words.profilePassed], rows)
-  }</section>${data.map((one) => profileSection(words, one))}`
+  }</section>${shown === undefined ? html`` : profileSection(words, shown)}`
 }
 
-function profileSection (words: Words, { profile, format, xml, broken, passed }: ProfileView): Html {
-  const id = idOf(profile, format)
-  const shown = broken.slice(0, most.broken).map((one) =>
-    html`<tr><th scope="row">${one.code}</th><td>${
+function profileSection (words: Words, view: ProfileView): Html {
+  const { xml, broken, passed } = view
+  const rows = broken.slice(0, most.broken).map((one) =>
+    html`<tr><th scope="row"><code>${one.code}</code></th><td>${
       one.severity === 'error' ? words.profileError : words.profileWarning
     }</td><td><code>${one.path}</code></td><td>${sentenceOf(words, one)}</td></tr>\n`
   )
-  return html`<section aria-labelledby="${id}"><h2 id="${id}">${nameOf(words, profile)}, ${format}</h2>${
-    shown.length === 0
+  return html`<section aria-labelledby="profile"><h2 id="profile">${nameOf(words, view)}</h2>${
+    rows.length === 0
       ? html`<p>${words.profileNothing}</p>`
-      : table(fill(words.profileRulesOf, { profile, format }), [words.profileRule, words.profileWeight, words.profilePlace,
-        words.profileSentence], shown)
-  }${xml === null ? html`` : xmlOf(words, xml)}<details><summary>${words.profilePassed}${words.colon}${String(passed.length)}</summary><p>${
-    passed.map(({ code }) => code).join(', ')
-  }</p></details></section>`
+      : table(words.profileRules, [words.profileRule, words.profileWeight, words.profilePlace, words.profileSentence], rows)
+  }${xml === null ? html`` : xmlOf(words, xml)}<details><summary>${words.profilePassed}${words.colon}${
+    String(passed.length)
+  }</summary><p><code>${passed.map(({ code }) => code).join(' ')}</code></p></details></section>`
 }
 
 function xmlOf (words: Words, xml: string): Html {
   return xml.length > most.xml
     ? html`<p>${words.profileXmlLong}</p>`
-    : html`<details><summary>XML</summary><pre tabindex="0">${xml}</pre></details>`
+    : html`<details open><summary>XML</summary><pre tabindex="0">${xml}</pre></details>`
 }
 
 function countOf (broken: ProfileView['broken'], severity: 'error' | 'warning'): string {
   return String(broken.filter((one) => one.severity === severity).length)
 }
 
-function idOf (profile: string, format: string): string {
-  return `profile-${profile}-${format}`
-}
-
-/** The name of a profile, as the form of an invoice has it. */
-function nameOf (words: Words, profile: string): string {
-  const name = `field_eInvoiceProfile_${profile}`
-  return Object.hasOwn(words, name) ? (words as unknown as Record<string, string>)[name] ?? profile : profile
+/** The name of a profile, as the form of an invoice has it, and its format. */
+function nameOf (words: Words, { profile, format }: Choice): string {
+  const names = words as unknown as Readonly<Record<string, string>>
+  return `${names[`field_eInvoiceProfile_${profile}`] ?? profile}, ${names[`field_eInvoiceFormat_${format}`] ?? format}`
 }

@@ -106,15 +106,28 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   app.post<Posted>('/send/e-invoices', { bodyLimit }, async (request, reply) => {
-    const visit = visitOf(request)
     const draft = await readKept(request)
-    const { template: { id, name }, data } = draft
-    const found = await visit.api.send<ProfilesView>('POST', `/api/v1/templates/${String(id)}/e-invoices`, { data })
+    const found = await visitOf(request).api.send('POST', profilesOf(draft.template.id), { data: draft.data })
     if (!found.ok) return refused(request, reply, draft, found)
-    const title = fill(visit.words.sendTitle, { name })
-    return reply.page(
-      page({ ...visit, path: '/console/send' }, { title, section: 'send', main: profilesSections(visit.words, found.body) })
-    )
+    return reply.redirect(withQuery('/console/send/e-invoices', { draft: onceIn(request.body), ...chosenIn(draft.fields) }), 303)
+  })
+
+  app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/send/e-invoices', async (request, reply) => {
+    const visit = visitOf(request)
+    const textOf = (name: string): string => typeof request.query[name] === 'string' ? request.query[name] : ''
+    const id = textOf('draft')
+    const stored = await visit.api.read<StoredDraft>(`/api/v1/drafts/${encodeURIComponent(id)}`)
+    const draft = await resumeDraft(visit, stored)
+    if (draft === undefined) return reply.redirect(withQuery('/console/send', { draft: id }), 303)
+    const found = await visit.api.send<ProfilesView>('POST', profilesOf(draft.template.id), { data: draft.data })
+    if (!found.ok) throw new ApiRefused(found)
+    const [profile, format] = [textOf('profile'), textOf('format')]
+    const linkTo = (one: object): string => withQuery('/console/send/e-invoices', { draft: id, ...one })
+    const main = html`<p><a href="${withQuery('/console/send', { draft: id })}">${visit.words.sendBack}</a></p>${
+      profilesSections(visit.words, found.body, { chosen: { profile, ...format !== '' && { format } }, linkTo })
+    }`
+    const title = fill(visit.words.sendTitle, { name: draft.template.name })
+    return reply.page(page({ ...visit, path: linkTo({ profile, format }) }, { title, section: 'send', main }))
   })
 
   app.post<Posted>('/send/dispatch', { bodyLimit }, async (request, reply) => {
@@ -138,6 +151,15 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     return sent.ok ? reply.redirect('/console/dispatches', 303) : refused(request, reply, draft, sent)
   })
   done()
+}
+
+function profilesOf (template: number): string {
+  return `/api/v1/templates/${String(template)}/e-invoices`
+}
+
+/** The profile and the format that a form names. */
+function chosenIn ({ eInvoiceProfile: profile, eInvoiceFormat: format }: Draft['fields']): Record<string, string> {
+  return { ...typeof profile === 'string' && { profile }, ...typeof format === 'string' && { format } }
 }
 
 /** What is still a sample in a form that would be sent for real. What the service refuses anyway, it says itself. */

@@ -18,6 +18,8 @@ export type Made = {
   /** The name of a picture. */
   asset: string
   fileId: string
+  /** A draft of an e-invoice. */
+  eInvoiceDraftId: string
   /** A link of an invitation that nobody has used. */
   token: string
   /** An installed provider with settings, and an adapter of a catalog. */
@@ -90,6 +92,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
       `/send?template=${String(id)}${more}&draft=00000000-0000-4000-8000-00000000000${String(index)}`
     )
   )],
+  '/send/e-invoices': ({ eInvoiceDraftId: id }) => own(`/send/e-invoices?draft=${id}`, `/send/e-invoices?draft=${id}&profile=BASIC`),
   '/services/:service': () => admin('/services/invoicing', '/services/invoicing?to=simulator'),
   '/sessions': () => admin('/sessions'),
   '/sign-in': () => nobody('/sign-in'),
@@ -102,11 +105,12 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/templates/:id': ({ templateIds: [first, ...others] }) =>
     own(...[`${String(first)}?format=HTML`, first, ...others].map((id) => `/templates/${String(id)}`)),
   '/templates/:id/difference': ({ templateIds: [id] }) => own(`/templates/${String(id)}/difference?from=1&to=2`),
+  '/e-invoices': () => admin('/e-invoices'),
   '/files': () => admin('/files'),
   '/suppressions': () => admin('/suppressions', '/suppressions?search=nobody'),
   '/suppressions/:id': ({ suppressionId }) => own(`/suppressions/${suppressionId}`),
   '/suppressions/templates': () => admin('/suppressions/templates'),
-  '/templates/:id/e-invoices': () => own('/templates/4/e-invoices'),
+  '/templates/:id/e-invoices': () => admin('/templates/4/e-invoices', '/templates/4/e-invoices?profile=XRECHNUNG&format=UBL'),
   '/templates/:id/edit': ({ templateIds: [id] }) => own(`/templates/${String(id)}/edit`),
   '/usage': () => admin('/usage', '/usage?period=day', '/usage?period=year&test=true'),
   '/usage/budgets': () => admin('/usage/budgets'),

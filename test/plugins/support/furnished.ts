@@ -38,8 +38,10 @@ export async function furnished (
     templateIds: [] as number[],
     endpointIds: [] as string[],
     proposalIds: [] as string[],
-    contactId: ''
+    contactId: '',
+    eInvoiceDraftId: ''
   }
+  const { body: { sample } } = await send('GET', '/api/v1/templates/4', {}, admin)
   const note = (list: unknown[], value: unknown): void => {
     if (value !== undefined) list.push(value)
   }
@@ -106,6 +108,11 @@ export async function furnished (
     if (contact.id !== undefined) made.contactId = contact.id as string
     const draft = { service: 'invoicing', request: { note: text }, shared: true }
     await write('draft', text, 'POST', '/api/v1/drafts', draft)
+    const invoice = { ...sample, number: text, customer: { ...sample.customer, name: text } }
+    const { body: begun } = await send('POST', '/api/v1/drafts', {
+      body: { service: 'invoicing', request: { template: { id: 4, data: invoice } } }
+    }, admin)
+    if (begun.id !== undefined) made.eInvoiceDraftId = begun.id as string
     note(made.proposalIds, (await write('proposal', text, 'POST', '/api/v1/proposals', {
       service: 'sms',
       request: { sms: { phoneNumber: '+33612345678', message: text } },

@@ -4,6 +4,7 @@ import { totalsOf } from '../model/totals.ts'
 import { modelOf } from '../read/read.ts'
 import { checkEInvoice } from '../rules/check.ts'
 import { parseCii } from './cii.ts'
+import { permitsOf } from './extensions.ts'
 import { nodesAt } from './fields.ts'
 import type { Parsed } from './parsed.ts'
 import { embeddedInvoice } from './pdf.ts'
@@ -132,14 +133,17 @@ function checked (parsed: Parsed, { root, format, profile, structure }: Whole): 
   const own = new Set(['/subtotal', '/taxAmount', '/total', '/amountDue'])
   const isSum = ({ code, path }: Problem): boolean => code.startsWith('BR-CO-') && own.has(path)
   // What an e-invoice of ours would leave out is no rule that the file breaks.
-  const isAdvice = (problem: Problem): boolean => isSum(problem) || problem.code === 'other_means'
+  const isProcess = ({ code, path }: Problem): boolean => code === 'not_in_profile' && path === '/businessProcess' && profile !== 'PEPPOL'
+  const isAdvice = (problem: Problem): boolean => isSum(problem) || problem.code === 'other_means' || isProcess(problem)
+  const permits = permitsOf(specification?.text, root)
   if (specification !== undefined && specification.text !== profiles[profile].specification) specification.from.isRead = false
   return {
     specification: specification?.text,
     data,
     totals: recomputed(data, reading),
     problems: [
-      ...[...found.problems.filter((problem) => !isAdvice(problem)), ...statedProblems(parsed, { hasLines, hasGroups })].map(placed),
+      ...[...found.problems.filter((problem) => !isAdvice(problem)), ...statedProblems(parsed, { hasLines, hasGroups })]
+        .filter((problem) => !permits(problem, data)).map(placed),
       ...structure.map(({ node, ...problem }) => placedAt(problem, node))
     ].slice(0, mostLost),
     warnings: [

@@ -285,3 +285,41 @@ void t.test('writeInvoice refuses what breaks a rule, with its ids and pointers'
   }
   t.end()
 })
+
+void t.test('what a specification beyond XRechnung permits, its files may say; a file of XRechnung may not', (t) => {
+  const { statements: _, ...data } = fitted({ ...plain, currency: 'EUR' }, 'XRECHNUNG')
+  const seller = { ...data['seller'] as JsonObject, country: 'DE', vatId: 'DE123456789', id: { id: '7', scheme: '0088' } }
+  const [line] = plain.lines
+  const xml = writeInvoice({
+    ...data,
+    seller,
+    customer: { ...data['customer'] as JsonObject, country: 'DE', vatId: 'DE123456789' },
+    lines: [{ ...line, classifications: [{ list: 'STI', code: 'M2' }] }]
+  }, 'XRECHNUNG', 'UBL')
+  const of = (suffix: string, ...changes: (readonly [from: string | RegExp, to: string])[]): string[] =>
+    reading(
+      changes.reduce((text, [from, to]) => text.replace(from, to), xml.replace('kosit:xrechnung_3.0', `kosit:xrechnung_3.0${suffix}`))
+    )
+      .problems.map(({ code, path }) => `${code} ${path}`)
+  const [extension, cvd] = ['#conformant#urn:xeinkauf.de:kosit:extension:xrechnung_3.0',
+    '#compliant#urn:xeinkauf.de:kosit:xrechnung:cvd_0.9']
+  const third = [
+    [/<cac:TaxTotal>/, '<cac:PrepaidPayment><cbc:ID>1</cbc:ID><cbc:PaidAmount currencyID="EUR">5</cbc:PaidAmount></cac:PrepaidPayment>$&'],
+    ['>24.00</cbc:PayableAmount>', '>29.00</cbc:PayableAmount>']
+  ] as const
+  const cases = [
+    [extension, 'BR-CO-16 /amountDue', third],
+    [extension, 'BR-CL-10 /seller/id/scheme', [['schemeID="0088"', 'schemeID="XR01"']]],
+    [cvd, 'BR-CL-13 /lines/0/classifications', [['listID="STI"', 'listID="CVD"']]]
+  ] as const
+  for (const [suffix, problem, changes] of cases) {
+    t.ok(of('', ...changes).includes(problem), problem)
+    t.notOk(of(suffix, ...changes).includes(problem), `${problem}: permitted`)
+  }
+  t.ok(of(extension, ['>24.00</cbc:PayableAmount>', '>29.00</cbc:PayableAmount>']).includes('BR-CO-16 /amountDue'), 'nobody else pays')
+  t.ok(of(extension, ['schemeID="0088"', 'schemeID="XX01"']).includes('BR-CL-10 /seller/id/scheme'))
+  const process = reading(xml.replace(/(<cbc:ProfileID>)[^<]*/, '$1S1'))
+  t.notOk(process.problems.some(({ path }) => path === '/businessProcess'))
+  t.ok(process.warnings.some(({ path }) => path === '/businessProcess'), 'what we would write otherwise is a warning')
+  t.end()
+})

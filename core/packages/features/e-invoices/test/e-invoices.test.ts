@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { admin as us, type Answer, type Login, startService } from '../../../../../test/support/service.ts'
 import { writeInvoice } from '../../../einvoice/index.ts'
@@ -131,4 +132,33 @@ await t.test('a file that comes slowly keeps nobody waiting but its own company'
   begun.resolve(undefined)
   t.equal((await first).status, 200)
   has(t, await next, { status: 200 })
+})
+
+await t.test('the console reads an e-invoice, says what is wrong, and begins a credit note about it', async (t) => {
+  const { signIn, open } = openConsole(service)
+  const cookie = await signIn(us)
+  const upload = async (name: string, file: Buffer): Promise<{ status: number, location: string, text: string }> => {
+    const body = new FormData()
+    body.append('file', new Blob([new Uint8Array(file)]), 'invoice.xml')
+    const answer = await fetch(`${service.url}/console/e-invoices${name}`, {
+      method: 'POST',
+      headers: { cookie, origin: service.url, 'sec-fetch-site': 'same-origin' },
+      body,
+      redirect: 'manual'
+    })
+    return { status: answer.status, location: answer.headers.get('location') ?? '', text: await answer.text() }
+  }
+  contains(t, (await open('/e-invoices', cookie)).body, 'enctype="multipart/form-data"')
+  const wrong = Buffer.from(ubl.toString().replace('>24.00</cbc:PayableAmount>', '>25.00</cbc:PayableAmount>'))
+  const read = await upload('', wrong)
+  t.equal(read.status, 200)
+  for (const said of ['<th scope="row">BR-CO-16</th>', '<code>/amountDue</code>', '24.00 EUR']) contains(t, read.text, said)
+  const refused = await upload('', Buffer.from('<html/>'))
+  t.equal(refused.status, 422)
+  const begun = await upload('/credit', cii)
+  t.equal(begun.status, 303)
+  const page = (await open(begun.location.slice('/console'.length), cookie)).body
+  for (const said of ['value="381"', 'F-1']) contains(t, page, said)
+  const credit = Buffer.from(writeInvoice({ ...data, type: 381 }, 'EN16931', 'CII'))
+  t.equal((await upload('/credit', credit)).status, 422)
 })

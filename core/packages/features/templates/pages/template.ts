@@ -38,8 +38,12 @@ export const templatePages: FastifyPluginCallback = (app, _options, done) => {
       api.send<ProfilesView>('POST', `${apiPath(id)}/e-invoices`, version === '' ? {} : { version: Number(version) })
     ])
     if (!found.ok) throw new ApiRefused(found)
-    const main = html`<p><a href="${addressOf(template)}">${words.templateTo}</a></p>${profilesSections(words, found.body)}`
-    const path = withQuery(`${addressOf(template)}/e-invoices`, { version })
+    const [profile, format] = [textIn(request.query, 'profile'), textIn(request.query, 'format')]
+    const linkTo = (one: object): string => withQuery(`${addressOf(template)}/e-invoices`, { version, ...one })
+    const main = html`<p><a href="${addressOf(template)}">${words.templateTo}</a></p>${
+      profilesSections(words, found.body, { chosen: { profile, ...format !== '' && { format } }, linkTo })
+    }`
+    const path = linkTo({ profile, format })
     return reply.page(page({ ...visit, path }, { title: template.name, section: 'templates', main }))
   })
 

@@ -1,0 +1,133 @@
+import { isRecord, type Json, type JsonObject } from '@dispatch/common'
+import { largestInvoice } from '@dispatch/einvoice'
+import { ApiRefused, beginCredit, facts, type Html, html, notice, page, pretty, sentenceOf, sentences, table, visitWith, withQuery,
+  withWords } from '@dispatch/plugins/console'
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { type EInvoiceView } from '../contract/e-invoices.ts'
+import { words as en } from '../words.en.ts'
+import { words as fr } from '../words.fr.ts'
+
+const wordsOf = withWords({ en, fr })
+const visitOf = visitWith(wordsOf)
+type Visit = ReturnType<typeof visitOf>
+type Words = Visit['words']
+
+const at = '/console/e-invoices'
+
+/** The shared template of e-invoices. */
+const templateId = 4
+
+/** The most broken rules, and the most lost texts, that a page shows. */
+const most = 200
+
+/** Reading an e-invoice of somebody, and writing a credit note about one. */
+export const eInvoicePages: FastifyPluginCallback = (app, _options, done) => {
+  app.addContentTypeParser('multipart/form-data', (_request, _form, parsed) => {
+    parsed(null)
+  })
+
+  app.get('/e-invoices', async (request, reply) => reply.page(view(visitOf(request), html``)))
+
+  const bodyLimit = largestInvoice + 1024 * 1024
+
+  app.post('/e-invoices', { bodyLimit }, async (request, reply) => {
+    const visit = visitOf(request)
+    const reading = await readIn(visit, request, reply)
+    return reading === undefined ? reply : reply.page(view(visit, shown(visit.words, reading)))
+  })
+
+  app.post('/e-invoices/credit', { bodyLimit }, async (request, reply) => {
+    const visit = visitOf(request)
+    const reading = await readIn(visit, request, reply)
+    if (reading === undefined) return reply
+    const { service, documentType = null } = await visit.api.read<{ service: string, documentType?: string }>(
+      `/api/v1/templates/${String(templateId)}`
+    )
+    const fields = { documentType, eInvoiceFormat: reading.format, eInvoiceProfile: reading.profile }
+    const begun = await beginCredit(visit.api, { service, templateId, fields, data: reading.data })
+    if (begun === undefined) return reply.code(422).page(view(visit, notice('bad', html`<p>${visit.words.eInvoiceNoCredit}</p>`)))
+    if (!begun.ok) throw new ApiRefused(begun)
+    return reply.redirect(withQuery('/console/send', { draft: begun.body.id }), 303)
+  })
+  done()
+}
+
+/** The e-invoice in the form of a request; undefined where it cannot be read, and the page says so. */
+async function readIn (visit: Visit, request: FastifyRequest, reply: FastifyReply): Promise<EInvoiceView | undefined> {
+  // The form is the one that the API takes: it goes through bit by bit. One without a file has been read already.
+  const bytes = request.raw.readableEnded ? Readable.from([]) : request.raw
+  const form = { bytes, type: request.headers['content-type'] ?? '' }
+  const read = await visit.api.upload<EInvoiceView>('/api/v1/e-invoices/read', form, randomUUID())
+  if (read.ok) return read.body
+  if (read.status === 401 || read.status === 403) throw new ApiRefused(read)
+  const { words } = visit
+  reply.code(read.status).page(view(visit, notice('bad', html`<p>${words.eInvoiceRefused}</p>${sentences(words, read.error)}`)))
+  return undefined
+}
+
+function view (visit: Visit, told: Html): Html {
+  const { words } = visit
+  const main = html`${told}<section aria-label="${words.eInvoiceRead}"><p>${words.eInvoicesIntro}</p>
+<form method="post" action="${at}" enctype="multipart/form-data">
+<div class="field"><label for="f-file">${words.eInvoiceFile}</label><p class="help" id="f-file-help">${words.eInvoiceFileHelp}</p>
+<input id="f-file" name="file" type="file" required aria-describedby="f-file-help"></div>
+<div class="actions"><button>${words.eInvoiceRead}</button>
+<button class="second" formaction="${at}/credit">${words.eInvoiceCredit}</button></div>
+<p class="quiet">${words.eInvoiceCreditHelp}</p></form></section>`
+  return page({ ...visit, path: at }, { title: words.eInvoices, section: 'e-invoices', main })
+}
+
+function shown (words: Words, { format, profile, specification, data, totals, problems, warnings, lost }: EInvoiceView): Html {
+  const { number, date, currency, seller, customer } = data
+  return html`<section aria-labelledby="read"><h2 id="read">${words.eInvoiceFacts}</h2>${
+    facts([
+      [words.eInvoiceNumber, textOf(number)],
+      [words.eInvoiceDate, textOf(date)],
+      [words.eInvoiceSeller, nameIn(seller)],
+      [words.eInvoiceCustomer, nameIn(customer)],
+      [words.eInvoiceTotal, `${totals.total} ${textOf(currency)}`],
+      [words.eInvoiceDue, `${totals.amountDue} ${textOf(currency)}`],
+      [words.eInvoiceFormat, format],
+      [words.eInvoiceProfile, html`${profile} <code>${specification ?? ''}</code>`]
+    ])
+  }</section>${rulesSection(words, 'problems', words.eInvoiceProblems, problems)}${
+    rulesSection(words, 'warnings', words.eInvoiceWarnings, warnings)
+  }${
+    lost.length === 0 ?
+      html`` :
+      html`<section aria-labelledby="lost"><h2 id="lost">${words.eInvoiceLost}</h2>${
+        table(words.eInvoiceLost, [words.eInvoiceElement, words.eInvoiceText], lost.slice(0, most).map((one) =>
+          html`<tr><td>${placeOf(one)}</td><td>${one.value}</td></tr>\n`
+        ))
+      }</section>`
+  }<section aria-labelledby="data"><h2 id="data">${words.eInvoiceData}</h2><details><summary>JSON</summary><pre tabindex="0">${
+    pretty(data)
+  }</pre></details></section>`
+}
+
+function rulesSection (words: Words, id: string, title: string, broken: EInvoiceView['problems']): Html {
+  const rows = broken.slice(0, most).map((one) =>
+    html`<tr><th scope="row">${one.code}</th><td>${sentenceOf(words, one)}</td><td><code>${one.path}</code></td><td>${
+      placeOf(one)
+    }</td></tr>\n`
+  )
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${
+    rows.length === 0
+      ? html`<p>${words.eInvoiceNothing}</p>`
+      : table(title, [words.eInvoiceRule, words.eInvoiceRight, words.eInvoicePlace, words.eInvoiceElement], rows)
+  }</section>`
+}
+
+function placeOf ({ element, line, column }: { element: string, line: number, column: number }): Html {
+  return html`${`${String(line)}:${String(column)}`} <code>${element}</code>`
+}
+
+function textOf (value: Json | undefined): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
+
+function nameIn (party: Json | undefined): string {
+  return isRecord(party) ? textOf((party as JsonObject)['name']) : ''
+}
