@@ -17,8 +17,8 @@ import type { EInvoiceProfile } from './model/profiles.ts'
 import { knownRules, type Severity } from './rules/known.ts'
 
 /**
- * An artefact; one without a file has no schematron that is open to all. `folder`: where it is, unless its source is named so. `absent`: its
- * rules that are not here, each with the reason.
+ * An artefact; one without a file has no schematron that is open to all. `folder`: where it is, unless its source is named so. `absent`:
+ * its rules that are not here, each with the reason.
  */
 type Artefact = {
   name: string

@@ -36,7 +36,7 @@ void t.test('each rule of French platforms is here, or its absence has a reason'
   }[]
   for (const syntax of ['UBL', 'CII'] as const) {
     const { absent = {} } = artefacts.find(({ name }) => name === `BR-FR, ${syntax}`) ?? {}
-    const here = [...knownRules('EXTENDED_CTC_FR', syntax).keys()].filter((id) => id.startsWith('BR-FR'))
+    const here = [...knownRules('EXTENDED_CTC_FR', syntax).keys()].filter((id) => id.startsWith('BR-FR-'))
     t.strictSame([...here, ...Object.keys(absent)].sort(), french.toSorted())
     t.ok(Object.values(absent).every((reason) => reason.length > 40))
   }

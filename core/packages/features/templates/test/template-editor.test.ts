@@ -513,3 +513,23 @@ await t.test('the sample of an e-invoice, or data, are shown in every profile wi
   })
   has(t, await send('POST', path, { profile: 'NONE' }), { status: 400 })
 })
+
+await t.test('the XML of all profiles together is bounded, and one of them is whole', async (t) => {
+  const path = '/api/v1/templates/4/e-invoices'
+  const { body: { sample } } = await send('GET', '/api/v1/templates/4')
+  const data = {
+    number: 'F-1',
+    date: '2026-03-14',
+    seller: sample.seller,
+    customer: sample.customer,
+    buyerReference: 'B',
+    lines: [] as any[]
+  }
+  data.lines = Array.from({ length: 400 },
+    (_, index) => ({ description: `${index} `.repeat(150), quantity: 1, unitPrice: '1.00', taxRate: 20 }))
+  const all = (await send('POST', path, { data })).body.data
+  t.ok(all.some(({ fits }: any) => fits === true))
+  t.ok(all.every(({ xml }: any) => xml === null))
+  const [one] = (await send('POST', path, { data, profile: 'EN16931', format: 'CII' })).body.data
+  has(t, one, { fits: true, xml: /^<\?xml/ })
+})
