@@ -44,8 +44,16 @@ function parsed (path: string): readonly Step[] {
 /** The elements at a path below an element. */
 export function nodesAt (node: XmlNode, path: string): XmlNode[] {
   let nodes = [node]
+  // Hundreds of paths are asked for in each line, most of which nothing stands at.
   for (const { name, tests } of parsed(path)) {
-    nodes = nodes.flatMap(({ children }) => children.filter((child) => child.name === name && tests.every((test) => fits(child, test))))
+    const found: XmlNode[] = []
+    for (const { children } of nodes) {
+      for (const child of children) {
+        if (child.name === name && tests.every((test) => fits(child, test))) found.push(child)
+      }
+    }
+    if (found.length === 0) return found
+    nodes = found
   }
   return nodes
 }
