@@ -1,5 +1,5 @@
 import { dayOf, type JsonObject } from '@dispatch/common'
-import { textOf } from '../data.ts'
+import { textOf } from '@dispatch/common'
 
 /** What a credit note or a correction repeats of its invoice. */
 const repeatedFields = [
