@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import t from 'tap'
 import type { JsonObject } from '../../common/json.ts'
-import { type EInvoiceFormat, type EInvoiceProfile, eInvoiceProfiles, levels, profiles } from '../model/profiles.ts'
+import { type EInvoiceFormat, type EInvoiceProfile, eInvoiceProfiles, levels, profiles, reaches } from '../model/profiles.ts'
 import { terms } from '../model/terms.ts'
 import { checkEInvoice } from '../rules/check.ts'
 import { eInvoiceOf, pageDataOf } from '../write/write.ts'
@@ -274,6 +274,40 @@ void t.test('the terms: each level says what those before it say, and a group st
   t.end()
 })
 
+/** What has no place of its own in the data: groups whose terms stand apart, and what is computed. */
+const derived: readonly { id: string, from: string, level: typeof levels[number] }[] = [
+  { id: 'BG-2', from: 'BT-23 and BT-24', level: 'MINIMUM' },
+  { id: 'BG-4', from: '`/seller`', level: 'MINIMUM' },
+  { id: 'BG-5', from: 'the fields of the address in `/seller`', level: 'MINIMUM' },
+  { id: 'BG-6', from: '`contact`, `phone` and `email` of `/seller`', level: 'EN16931' },
+  { id: 'BG-7', from: '`/customer`', level: 'MINIMUM' },
+  { id: 'BG-8', from: 'the fields of the address in `/customer`', level: 'BASIC_WL' },
+  { id: 'BG-9', from: '`contact`, `phone` and `email` of `/customer`', level: 'EN16931' },
+  { id: 'BG-12', from: 'the fields of the address in `/taxRepresentative`', level: 'BASIC_WL' },
+  { id: 'BG-15', from: 'the fields of the address in `/delivery`', level: 'BASIC_WL' },
+  { id: 'BG-22', from: 'computed: the sums', level: 'MINIMUM' },
+  { id: 'BT-107', from: 'computed: the sum of `/allowances`', level: 'BASIC_WL' },
+  { id: 'BT-108', from: 'computed: the sum of `/charges`', level: 'BASIC_WL' },
+  { id: 'BT-109', from: 'computed: the total without VAT', level: 'MINIMUM' },
+  { id: 'BG-23', from: 'computed, for each category and rate; without lines, `/taxes`', level: 'BASIC_WL' },
+  { id: 'BT-116', from: 'computed, or `/taxes/*/base`', level: 'BASIC_WL' },
+  { id: 'BT-117', from: 'computed, or `/taxes/*/amount`', level: 'BASIC_WL' },
+  { id: 'BT-118', from: 'of the lines, allowances and charges, or `/taxes/*/category`', level: 'BASIC_WL' },
+  { id: 'BT-119', from: 'of the lines, allowances and charges, or `/taxes/*/rate`', level: 'BASIC_WL' },
+  { id: 'BG-29', from: 'the prices of a line', level: 'BASIC' },
+  { id: 'BT-150', from: 'the unit of the line (BT-130)', level: 'BASIC' },
+  { id: 'BG-30', from: '`taxCategory` and `taxRate` of a line', level: 'BASIC' },
+  { id: 'BG-31', from: 'what a line says of its item', level: 'BASIC' }
+]
+
+void t.test('every term and group of EN 16931 has a place in the data, or follows from others', (t) => {
+  const told = new Set([...terms, ...derived].map(({ id }) => id))
+  const numbered = (kind: string, last: number): string[] => Array.from({ length: last }, (_, index) => `${kind}-${index + 1}`)
+  t.strictSame([...numbered('BT', 165), ...numbered('BG', 32)].filter((id) => !told.has(id)), ['BT-4'], 'the norm has none of this number')
+  t.ok(derived.every(({ id }) => !terms.some((term) => term.id === id)))
+  t.end()
+})
+
 /** The tables of the README, made of the code. */
 function tables (): string {
   const rows = Object.entries(profiles).map(([name, { specification, process = 'of the data', formats, rules }]) =>
@@ -281,14 +315,17 @@ function tables (): string {
       rules.join(', ')
     } |`
   )
+  const names = eInvoiceProfiles.toSorted((one, other) => levels.indexOf(profiles[one].level) - levels.indexOf(profiles[other].level))
+  const said = (level: typeof levels[number]): string => names.map((name) => reaches(profiles[name].level, level) ? 'yes' : '').join(' | ')
   return [
     '| profile | BT-24 | BT-23 | formats | rules beside EN 16931 |',
     '|---|---|---|---|---|',
     ...rows,
     '',
-    '| term | place in the data | least profile |',
-    '|---|---|---|',
-    ...terms.map(({ id, at, level }) => `| ${id} | \`${at}\` | ${level} |`)
+    `| term | place in the data | ${names.join(' | ')} |`,
+    `|---|---|${names.map(() => '---|').join('')}`,
+    ...terms.map(({ id, at, level }) => `| ${id} | \`${at}\` | ${said(level)} |`),
+    ...derived.map(({ id, from, level }) => `| ${id} | ${from} | ${said(level)} |`)
   ].join('\n')
 }
 
