@@ -9,14 +9,14 @@ export type Permits = (problem: Problem, data: JsonObject) => boolean
 /** The registers that the extension of XRechnung has beside those of ISO 6523. */
 const ownRegister = /^XR0[1-9]$/
 
-/** The extension of XRechnung 3: its own registers, and payments to third parties, which the amount due contains. */
+/** The extension of XRechnung 3: its own registers, XML as a supporting document, and payments to third parties, which are due too. */
 const extended = (root: XmlNode): Permits => {
   const third = nodesAt(root, 'cac:PrepaidPayment/cbc:PaidAmount').reduce((sum, { text }) => sum.add(decimalOf(text.trim()) ?? 0), zero)
   return ({ code, path }, data) => {
     if (['BR-CL-10', 'BR-CL-11', 'BR-CL-21', 'BR-CL-26'].includes(code)) return ownRegister.test(schemeAt(data, path))
-    return code === 'BR-CO-16' && numberIn(data, 'amountDue').eq(
-      numberIn(data, 'total').sub(numberIn(data, 'prepaidAmount')).add(numberIn(data, 'roundingAmount')).add(third)
-    )
+    return code === 'BR-CL-24' || code === 'BR-CO-16' && numberIn(data, 'amountDue').eq(
+          numberIn(data, 'total').sub(numberIn(data, 'prepaidAmount')).add(numberIn(data, 'roundingAmount')).add(third)
+        )
   }
 }
 

@@ -1,6 +1,7 @@
 import { hasMod97 } from '../model/check-digits.ts'
 import { listField } from '../model/fields.ts'
 import type { EInvoiceLine, PartyAddress, Period } from '../model/model.ts'
+import { profiles } from '../model/profiles.ts'
 import { circlesIn, isCounted, linesAbove } from '../model/sub-lines.ts'
 import { countriesIn, type EInvoiceRule, notInProfiles, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
@@ -119,11 +120,12 @@ export const coreRules: readonly EInvoiceRule[] = [
   ruleOfEach('empty_content', 'The content of a supporting document is not empty: leave it out where there is none (BT-125).',
     ({ data }) => listField(data, 'attachments').map(({ content }, index) => ({ content, index })),
     ({ index }) => `/attachments/${index}/content`, ({ content }) => typeof content !== 'string' || content.trim() !== ''),
-  ruleOfEach('BR-CL-24', 'XML is a supporting document of the profile EXTENDED_CTC_FR alone (BT-125).',
+  ruleOfEach('BR-CL-24', 'XML is a supporting document of the profiles EXTENDED and EXTENDED_CTC_FR alone (BT-125).',
     ({ invoice }) => invoice.attachments.map(({ mediaType, content }, index) => ({ mediaType, content, index })),
     ({ index }) => `/attachments/${index}/mediaType`,
     ({ mediaType, content }, { invoice }) =>
-      content === undefined || !['application/xml', 'text/xml'].includes(mediaType ?? '') || invoice.profile === 'EXTENDED_CTC_FR'),
+      content === undefined || !['application/xml', 'text/xml'].includes(mediaType ?? '') ||
+      profiles[invoice.profile].level === 'EXTENDED'),
   ruleOfEach('not_base64', 'The content of a supporting document is complete Base64, with its padding (BT-125).',
     ({ invoice }) => invoice.attachments.map(({ content }, index) => ({ content, index })), ({ index }) => `/attachments/${index}/content`,
     ({ content }) => content === undefined || Buffer.from(content, 'base64').toString('base64') === content)
