@@ -115,7 +115,7 @@ export const ProfilesBody = Type.Object({
   data: preview.data,
   profile: Type.Optional(Type.Enum([...eInvoiceProfiles], { description: 'This one alone.' })),
   format: Type.Optional(Type.Enum([...eInvoiceFormats], { description: 'This one alone.' }))
-}, { ...closed, title: 'ProfilesPreview', examples: [{ profile: 'XRECHNUNG', format: 'UBL' }] })
+}, { ...closed, title: 'ProfilesPreview', examples: [{ profile: 'XRECHNUNG', format: eInvoiceFormats[1] }] })
 export type ProfilesBody = Static<typeof ProfilesBody>
 
 const RuleSeverity = Type.Enum(['error', 'warning'], { description: 'error: a violation prevents the e-invoice.' })
