@@ -1,6 +1,6 @@
+import type { JsonObject } from '@dispatch/common'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { JsonObject } from '../../../core/packages/common/json.ts'
 
 /** Makes the CII and the UBL of an invoice with so many lines. */
 export type MakeBoth = (count: number, round: number) => Promise<unknown>
