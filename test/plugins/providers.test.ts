@@ -38,7 +38,7 @@ await t.test('the list shows what a provider can do, its forms and its health', 
       invoicing: {
         capabilities: { documentTypes: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], sendByEmail: true, requires: ['/number'] },
         idempotency: { kind: 'lookup', visibleAfter: 0 },
-        verbs: ['dispatch', 'lookup', 'status']
+        verbs: ['dispatch', 'lookup', 'status', 'say']
       }
     },
     settings: { type: 'object', properties: { slowSeconds: { type: 'number', title: String } }, additionalProperties: false },

@@ -38,7 +38,7 @@ await t.test('it is found in its directory, with what it can do', (t) => {
       invoicing: {
         capabilities: { documentTypes: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], sendByEmail: true, requires: ['/number'] },
         idempotency: { kind: 'lookup', visibleAfter: 0 },
-        verbs: ['dispatch', 'lookup', 'status']
+        verbs: ['dispatch', 'lookup', 'status', 'say']
       }
     }
   })
