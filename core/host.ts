@@ -2,8 +2,9 @@
  * `@dispatch/core/host`: what the conformance kit and the packing of providers use of the core, by name.
  */
 export { DocumentHandle, errorMessageOf, at, textOf } from '@dispatch/common'
-export { AnyJson, AnyJsonObject } from './contract/common.ts'
-export { deliveryMarks, deliveryServices, deliveryStatuses, type DeliveryService, isDeliveryService } from './contract/delivery.ts'
+export { AnyJson, AnyJsonObject, ProviderCode } from './contract/common.ts'
+export { deliveryMarks, deliveryServices, deliveryStatuses, deliveryStatusesOf, type DeliveryService,
+  isDeliveryService } from './contract/delivery.ts'
 export { callCheck } from './host/call/check.ts'
 export { callSuggest } from './host/call/suggest.ts'
 export { callDispatch, type Outcome } from './host/call/dispatch.ts'
@@ -45,5 +46,6 @@ export { createVendorSigningKey, signDelivery, type SignWith, unsigned, withKeys
 export { isConfigured, verifyWebhook } from './host/webhook/verify.ts'
 export { webhookUrl } from './host/webhook/webhook-url.ts'
 export { verifiersOf, type WebhookManifest } from './host/webhook/webhook.ts'
-export { providedNames, services } from './services/index.ts'
-export type { ProvidedName } from './services/names.ts'
+export { documentValue, type Meaning } from './services/outline.ts'
+export { needsProvider, providedNames, services } from './services/index.ts'
+export { isServiceName, type ProvidedName } from './services/names.ts'

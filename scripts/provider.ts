@@ -6,6 +6,8 @@
  * --json` prints the report as JSON. `npm run provider -- record <folder> <verb> <name> --call <file>` calls a verb with the real vendor
  * and writes what was said as a fixture. `npm run provider pack <folder>` writes the tarball for a catalog into the directory of the call,
  * or, with `--out`, another one; `--unchecked` leaves the kit out, and `--key` names the private key with which the publisher signs it.
+ * `npm run provider -- tools --out <directory>` writes the tarballs that authors elsewhere work with: `create-dispatch-provider`, which an
+ * `npm init` from a registry runs, and those of the core and the kit.
  */
 import { type ConformanceReport, type ConformanceRule, conformanceRules, countOf, formatReport,
   runConformanceInChild } from '@dispatch/conformance/command'
@@ -20,19 +22,20 @@ const usage = `npm run provider -- new <code> --service <service> [--in <directo
     [--from <openapi.yaml> [--operation <name>]]
 npm run provider -- test <folder> [<rule> …] [--json]
 npm run provider -- record <folder> <verb> <name> --call <file> [--settings <file>] [--document <file>] [--force]
-npm run provider -- pack <folder> [--out <directory>] [--unchecked] [--key <private key>] [--json]`
+npm run provider -- pack <folder> [--out <directory>] [--unchecked] [--key <private key>] [--json]
+npm run provider -- tools [--out <directory>]`
 
 /** npm runs scripts in the root of the project. A path is relative to the directory of the call. */
 const here = process.env['INIT_CWD'] ?? process.cwd()
 const providers = fileURLToPath(new URL('../providers', import.meta.url))
 
-type Wanted = Omit<NewProvider, 'folder'> & { own: string | undefined }
+type Wanted = Omit<NewProvider, 'folder' | 'own'> & { own: string | undefined }
 
 async function make ({ own, ...wanted }: Wanted): Promise<void> {
   // Both load the core, which the command "test" leaves to its child.
   const made = own === undefined
     ? await (await import('./provider/scaffold.ts')).scaffoldProvider(wanted)
-    : await (await import('./provider/repository.ts')).scaffoldRepository(own, wanted)
+    : await (await import('./provider/repository.ts')).scaffoldRepository(own, wanted, (await import('./provider/sdk.ts')).writeSdk)
   const below = relative(here, made)
   const folder = below.startsWith('..') ? made : below
   console.log(
@@ -103,6 +106,10 @@ try {
   } else if (command === 'pack' && name !== undefined) {
     const { out = rest[0] ?? '', unchecked, key } = values
     await pack(resolve(here, name), { out: resolve(here, out), unchecked, key: at(key) }, values.json === true)
+  } else if (command === 'tools') {
+    const { writeCreator } = await import('./provider/sdk.ts')
+    const paths = await writeCreator(resolve(here, values.out ?? name ?? ''))
+    console.log(paths.join('\n'))
   } else throw new Error(`What is to be done?\n${usage}`)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

@@ -19,6 +19,10 @@ export const longTier: Readonly<Record<string, { why: string, of: readonly strin
   'test/conformance.test.ts': { why: 'every shipped provider passes the whole kit', of: ['conformance', 'providers', 'call'] },
   'test/crash/': { why: 'processes are killed and disturbed under load', of: ['pipeline', 'work'] },
   'test/e2e/': { why: 'each test starts the service as it is run for real', of: ['scripts'] },
+  'test/scripts/provider-repository.test.ts': {
+    why: 'npm installs, packs and publishes in a repository elsewhere',
+    of: ['provider', 'conformance']
+  },
   'test/plugins/console-journeys.test.ts': { why: 'people go through the console in a browser, with and without script', of: ['console'] },
   'test/plugins/console-browser.test.ts': { why: 'each page of the console is looked at in a browser', of: ['browser'] },
   'test/hostile/': { why: 'attacks, floods, stalls and random requests at length', of: ['hooks'] },

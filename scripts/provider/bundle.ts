@@ -19,7 +19,7 @@ const options: BuildOptions = {
 }
 
 /** CommonJS packages in a bundle ask for modules of Node with `require`. */
-const requireOf = 'import { createRequire as requireOf } from \'node:module\'; const require = requireOf(import.meta.url);\n'
+const withRequire = 'import { createRequire as requireOf } from \'node:module\'; const require = requireOf(import.meta.url);\n'
 
 /** Bundles the entry of a folder (real paths) with its own packages. Throws an Error with one sentence for each fault. */
 export async function bundleProvider (folder: string, entry: string): Promise<Bundle> {
@@ -29,7 +29,7 @@ export async function bundleProvider (folder: string, entry: string): Promise<Bu
   const outside = inputs.find((path) => !foreign.includes(path) && !path.startsWith(folder + sep))
   if (outside !== undefined) throw new Error(`It imports ${relative(folder, outside)}, outside of its folder and of its packages.`)
   if (file === undefined) throw new Error('Its code could not be bundled.')
-  return { code: file.text.includes('__require(') ? Buffer.from(requireOf + file.text) : file.contents, foreign }
+  return { code: file.text.includes('__require(') ? Buffer.from(withRequire + file.text) : file.contents, foreign }
 }
 
 function failed (error: unknown): never {

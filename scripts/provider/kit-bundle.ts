@@ -18,18 +18,24 @@ const reached: Readonly<Record<string, readonly [written: string, bundled: strin
 }
 
 /**
- * Bundles the kit: its command, the process in which it runs and the thread that watches it, and what providers import, which must be the
- * same modules as the kit's own.
+ * Bundles the kit: its command and that of a repository, the process in which it runs and the thread that watches it, and what providers
+ * import, which must be the same modules as the kit's own.
  * `machine` stays a file of its own, because it tells its own frames from a provider's by the name of its file.
  */
 export async function bundleKit (): Promise<Built> {
   return await bundle({
     command: 'scripts/provider/kit-command.ts',
+    own: 'scripts/provider/own-command.ts',
     child: 'core/packages/conformance/child.ts',
     pulse: 'core/packages/conformance/pulse.ts',
     provider: 'core/provider.ts',
     machine: 'core/packages/conformance/run/machine.ts'
   })
+}
+
+/** Bundles what writes the repository of a new adapter. */
+export async function bundleCreator (): Promise<Built> {
+  return await bundle({ create: 'scripts/provider/create-command.ts' })
 }
 
 /** Bundles what providers import, for the tests of their own that an author writes. */
@@ -51,6 +57,8 @@ async function bundle (entryPoints: Record<string, string>): Promise<Built> {
     target: 'node26',
     minifySyntax: true,
     legalComments: 'none',
+    // The one is a dependency of the kit, the other one of the repository.
+    external: ['esbuild', 'typescript'],
     logLevel: 'silent',
     // CommonJS packages in a bundle ask for modules of Node with `require`.
     banner: { js: 'import { createRequire as requireOf } from \'node:module\'; const require = requireOf(import.meta.url);' },

@@ -11,7 +11,6 @@ import core from '../../core/package.json' with { type: 'json' }
 import kit from '../../core/packages/conformance/package.json' with { type: 'json' }
 import { bundleProvider } from './bundle.ts'
 import { licencesOf } from './licences.ts'
-import { typeFaults } from './types.ts'
 import { withUnpacked } from './unpacked.ts'
 
 /**
@@ -46,7 +45,7 @@ const fitPackage = compile(PackageJson)
 export async function packProvider (folder: string, { out, unchecked = false, typed, key }: Packing): Promise<Packed> {
   const real = await realpath(folder)
   const { entry, publisher } = await readPackage(real)
-  const faults = typed === true ? [] : typeFaults(real, entry)
+  const faults = typed === true ? [] : (await import('./types.ts')).typeFaults(real, entry)
   if (faults.length > 0) throw new Error(`Its types do not fit:\n${faults.join('\n')}`)
   const { code, foreign } = await bundleProvider(real, entry)
   const files = new Map<string, Uint8Array>([['index.js', code], ...await filesBeside(real)])

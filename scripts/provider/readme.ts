@@ -1,10 +1,10 @@
-import { deliveryStatusesOf, isDeliveryService, type ProvidedName, services } from '@dispatch/core'
+import { deliveryStatusesOf, isDeliveryService, type ProvidedName, services } from '@dispatch/core/host'
 
 /** What a page is about; `entry` is the file of the definition. */
-export type Subject = { code: string, service: ProvidedName, entry: string }
+export type Subject = { code: string, service: ProvidedName, entry: string, own?: true }
 
 /** The README.md of a new provider with these settings: what is left to write. */
-export function readmeOf ({ code, service, entry }: Subject, settings: readonly string[]): string {
+export function readmeOf ({ code, service, entry, own }: Subject, settings: readonly string[]): string {
   const { body, filled, events } = services[service].outline
   const name = nameOf(code)
   return `# ${name}
@@ -19,22 +19,30 @@ At ${name}: where the API key is made${events === undefined ? '' : ', and where 
 
 ## Still to be written
 
-\`npm run provider test <this folder>\` says what is missing: the request that goes to the vendor. In \`${entry}\`, in place of \`const ${body} = {}\`:
-
-\`\`\`ts
-const ${body} = ${filled}
-\`\`\`
-
-Then put ${name}'s own words in place of the placeholders: address, fields, answer and error codes in \`${entry}\`, the same in \`fixtures/\`.${
+${
+    own === true
+      ? '`npm test` checks the types and runs the kit: all cases pass, with an invented vendor. Put'
+      : unfilled(entry, { body, filled })
+  } ${name}'s own words in place of the placeholders: address, fields, answer and error codes in \`${entry}\`, the same in \`fixtures/\`.${
     events === undefined ? '' : ` In place of \`fixtures/webhook.signed.json\`, an event that ${name} has signed.`
   }${followUp(service)}
 The guide is \`providers/README.md\` of Document Dispatch.
 `
 }
 
+function unfilled (entry: string, { body, filled }: { body: string, filled: string }): string {
+  return `\`npm run provider test <this folder>\` says what is missing: the request that goes to the vendor. In \`${entry}\`, in place of \`const ${body} = {}\`:
+
+\`\`\`ts
+const ${body} = ${filled}
+\`\`\`
+
+Then put`
+}
+
 /** The README.md of a provider that was written from a description: what a person must decide. */
 export function describedReadmeOf (
-  { code, service, entry }: Subject,
+  { code, service, entry, own }: Subject,
   { settings, undecided }: { settings: readonly string[], undecided: readonly string[] }
 ): string {
   const name = nameOf(code)
@@ -50,8 +58,14 @@ ${settings.map((setting) => `\`${setting}\``).join(', ')}: say where ${name} sho
 
 ${undecided.map((one) => `- ${one}`).join('\n')}
 
-Change \`${entry}\` and \`fixtures/\` together. \`npm run provider test <this folder>\` says what the code does not do that the service asks for;
-\`npm run provider record\` replaces what was guessed of the answers by what ${name} says.${followUp(service)}
+Change \`${entry}\` and \`fixtures/\` together. \`${
+    own === true ? 'npm test' : 'npm run provider test <this folder>'
+  }\` says what the code does not do that the service asks for;
+\`${
+    own === true
+      ? 'npx dispatch-provider record'
+      : 'npm run provider record'
+  }\` replaces what was guessed of the answers by what ${name} says.${followUp(service)}
 The guide is \`providers/README.md\` of Document Dispatch.
 `
 }

@@ -1,7 +1,6 @@
 import { compile, type Fit, type JsonObject } from '@dispatch/common'
 import { recordFixture } from '@dispatch/conformance'
-import { AnyJsonObject, createNetwork, providedNames } from '@dispatch/core'
-import { verbNames } from '@dispatch/core/host'
+import { AnyJsonObject, createNetwork, providedNames, verbNames } from '@dispatch/core/host'
 import { readFile } from 'node:fs/promises'
 import { Type } from 'typebox'
 

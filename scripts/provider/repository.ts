@@ -1,18 +1,23 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import project from '../../package.json' with { type: 'json' }
 import { type NewProvider, scaffoldProvider } from './scaffold.ts'
-import { sdkFiles, writeSdk } from './sdk.ts'
+import { sdkFiles } from './sdk-files.ts'
 
 /** Where the tarballs of the core and the kit lie in a repository. */
 const vendor = 'vendor'
 
 /**
- * Writes the folder of a new provider as a repository of its own: its types, the kit and `npm test` come from tarballs in it. Resolves to
- * the path of the folder.
+ * Writes the folder of a new provider as a repository of its own: its types, the kit and `npm test` come from tarballs in it, which
+ * `writeVendor` writes into a folder. It passes the kit, with an invented vendor. Resolves to the path of the folder.
  */
-export async function scaffoldRepository (folder: string, wanted: NewProvider): Promise<string> {
-  const made = await scaffoldProvider({ ...wanted, folder })
-  await writeSdk(join(made, vendor))
+export async function scaffoldRepository (
+  folder: string,
+  wanted: NewProvider,
+  writeVendor: (directory: string) => Promise<unknown>
+): Promise<string> {
+  const made = await scaffoldProvider({ ...wanted, folder, own: true })
+  await writeVendor(join(made, vendor))
   const path = join(made, 'package.json')
   await writeFile(path, json({ ...JSON.parse(await readFile(path, 'utf8')) as object, ...development }))
   for (const [name, text] of Object.entries(files)) {
@@ -28,10 +33,11 @@ function json (value: object): string {
 
 const development = {
   engines: { node: '>=26' },
-  scripts: { test: 'dispatch-conformance' },
+  scripts: { test: 'dispatch-provider test', release: 'dispatch-provider publish' },
   devDependencies: {
     '@dispatch/core': `file:${vendor}/${sdkFiles.core}`,
-    '@dispatch/conformance': `file:${vendor}/${sdkFiles.kit}`
+    '@dispatch/conformance': `file:${vendor}/${sdkFiles.kit}`,
+    'typescript': project.devDependencies['@typescript/native'].replace(/^.*@/, '')
   }
 }
 

@@ -1,5 +1,5 @@
 import { compile } from '@dispatch/common'
-import { isServiceName, needsProvider, type ProvidedName, providedNames, ProviderCode, services } from '@dispatch/core'
+import { isServiceName, needsProvider, type ProvidedName, providedNames, ProviderCode, services } from '@dispatch/core/host'
 import { createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -10,13 +10,15 @@ import { describedReadmeOf, nameOf, readmeOf, type Subject } from './readme.ts'
 
 /**
  * The code of a new provider, its service, and the directory of its folder. `folder`: its own path, by default its code in the directory.
- * `entry`: by default in TypeScript. `from`: the path of a description of the vendor's API (OpenAPI), of which `operation` sends.
+ * `own`: in a repository of its own, where `npm test` passes from the start. `entry`: by default in TypeScript. `from`: the path of a
+ * description of the vendor's API (OpenAPI), of which `operation` sends.
  */
 export type NewProvider = {
   code: string
   service: string
   directory: string
   folder?: string
+  own?: true
   entry?: Entry
   from?: string | undefined
   operation?: string | undefined
@@ -27,7 +29,7 @@ const fitCode = compile(ProviderCode)
 
 /** Writes the folder of a new provider and resolves to its path. Throws an Error with one sentence when it cannot. */
 export async function scaffoldProvider (wanted: NewProvider): Promise<string> {
-  const { code, service, directory, folder = join(directory, code), entry = 'index.ts', from, operation } = wanted
+  const { code, service, directory, folder = join(directory, code), own, entry = 'index.ts', from, operation } = wanted
   if (!fitCode(code).ok) {
     throw new Error(
       `"${code}" is no code of a provider: lowercase letters, digits and dashes, 2 to 41 characters, beginning with a letter.`
@@ -38,7 +40,7 @@ export async function scaffoldProvider (wanted: NewProvider): Promise<string> {
   }
   if (existsSync(folder)) throw new Error(`${folder} is there already: choose another code, or remove the folder.`)
   const written = from === undefined ? undefined : await writtenFrom(from, { code, service, operation })
-  for (const [path, text] of Object.entries(filesOf({ code, service, entry }, written))) {
+  for (const [path, text] of Object.entries(filesOf({ code, service, entry, ...own && { own } }, written))) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), text)
   }
@@ -67,7 +69,8 @@ function settingsOf (service: ProvidedName): object {
   }
 }
 
-function filesOf ({ code, service, entry }: Subject, written: Written | undefined): Record<string, string> {
+function filesOf (subject: Subject, written: Written | undefined): Record<string, string> {
+  const { code, service, entry, own } = subject
   const { events } = services[service].outline
   const facts = {
     'package.json': json({
@@ -83,14 +86,14 @@ function filesOf ({ code, service, entry }: Subject, written: Written | undefine
     return {
       ...facts,
       [entry]: written.source,
-      'README.md': describedReadmeOf({ code, service, entry }, written),
+      'README.md': describedReadmeOf(subject, written),
       'fixtures/send.accepted.json': json(written.fixture)
     }
   }
   return {
     ...facts,
-    [entry]: definitionOf(code, service),
-    'README.md': readmeOf({ code, service, entry }, Object.keys(settingsOf(service))),
+    [entry]: definitionOf(code, service, own),
+    'README.md': readmeOf(subject, Object.keys(settingsOf(service))),
     'fixtures/send.accepted.json': json(fixtureOf(code, service)),
     ...Object.fromEntries(
       Object.entries(events ?? {}).map(([word, status]) => [`fixtures/webhook.${status}.json`, json(eventOf(service, word, status))])
@@ -99,8 +102,8 @@ function filesOf ({ code, service, entry }: Subject, written: Written | undefine
   }
 }
 
-function definitionOf (code: string, service: ProvidedName): string {
-  const { vocabulary, outline: { capabilities, path, body, events, setting } } = services[service]
+function definitionOf (code: string, service: ProvidedName, own: true | undefined): string {
+  const { vocabulary, outline: { capabilities, path, body, filled, events, setting } } = services[service]
   const host = `api.${code}.example.com`
   return `import { ${setting === undefined ? '' : `${setting.by}, `}defineProvider, Secret, Type } from '@dispatch/core/provider'
 
@@ -133,7 +136,7 @@ export default defineProvider({
     ${service}: {
 ${capabilities.map((line) => `      ${line},\n`).join('')}      idempotency: { kind: 'none' },
       async dispatch (request, { settings, http }) {
-        const ${body} = {}
+        const ${body} = ${own === true ? filled : '{}'}
         const { id, status } = await http.post('https://${host}${path}', { bearer: settings.apiKey, ${body} }, Sent)
         return { id, status }
       }

@@ -168,6 +168,20 @@ await t.test('a schema that is one of itself several times is read once', async 
   contains(t, await readFile(join(await made(t, text), 'index.ts'), 'utf8'), 'eu.pigeon.example.com')
 })
 
+await t.test('an answer with millions of fields is read up to a limit', async (t) => {
+  const text = changed((root) => {
+    const below = Object.fromEntries(
+      Array.from({ length: 100 }, (_, index) => [`f${String(index)}`, { $ref: '#/components/schemas/Wide' }])
+    )
+    root.components.schemas.Wide = { type: 'object', properties: below }
+    const [answer] = Object.values<any>(root.paths['/accounts/{accountId}/messages'].post.responses)
+    answer.content['application/json'].schema = { type: 'object', properties: { ...below, id: { type: 'string' } } }
+  })
+  const begun = process.cpuUsage()
+  contains(t, await readFile(join(await made(t, text), 'index.ts'), 'utf8'), 'eu.pigeon.example.com')
+  t.ok(process.cpuUsage(begun).user < 20_000_000, 'without a limit it would be ten thousand million')
+})
+
 await t.test('texts of a description are code nowhere', async (t) => {
   const evil = '\'; process.exit(1); \'${process.exit(1)}`*/'
   const folder = await made(t, changed((root) => {

@@ -1,7 +1,12 @@
+import { execFileSync } from 'node:child_process'
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import type { Test } from 'tap'
 
 type Version = { name: string, version: string, dist: { tarball: string, integrity: string, signatures?: object[], attestations?: object } }
@@ -88,4 +93,20 @@ export async function startNpmRegistry (t: Test): Promise<NpmRegistry> {
     server.close()
   })
   return { url, documents, tarballs, instead, asked }
+}
+
+/** Puts packages that are installed here into a registry, so that others install them from it. `folders`: those of `node_modules`. */
+export function offerInstalled ({ url, documents, tarballs }: NpmRegistry, ...folders: readonly string[]): void {
+  for (const folder of folders) {
+    const path = fileURLToPath(new URL(`../../node_modules/${folder}`, import.meta.url))
+    const about = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as { name: string, version: string }
+    const { name, version } = about
+    const bytes = execFileSync('tar', ['-c', '-C', path, '--transform', 's,^[.],package,', '.'], { maxBuffer: 2 ** 27 })
+    const tarball = `/${name}/-/${version}.tgz`
+    tarballs.set(tarball, gzipSync(bytes, { level: 1 }))
+    const integrity = `sha512-${createHash('sha512').update(tarballs.get(tarball) ?? '').digest('base64')}`
+    const { scripts: _, devDependencies: __, ...told } = about as Record<string, unknown>
+    const published = { ...told, name, version, dist: { tarball: `${url}${tarball.slice(1)}`, integrity } }
+    documents.set(name, { name, 'dist-tags': { latest: version }, 'versions': { [version]: published } })
+  }
 }

@@ -1,5 +1,8 @@
 import type { Http } from '@dispatch/vendor-io'
 import { failureOf, refused } from '@dispatch/vendor-io/outcome'
+import type { Static, TObject } from 'typebox'
+import type { ProvidedName, ServiceContracts } from '../../services/names.ts'
+import type { NoFields } from '../settings/fields.ts'
 import type { Context } from './context.ts'
 import type { Accepted, Dispatch, Found, Lookup } from './definition.ts'
 
@@ -19,17 +22,27 @@ export type Drafts<Request, Call> = {
 
 type Checkpoints = Pick<Context<unknown, unknown>, 'checkpoint' | 'checkpointed' | 'onRefusal'>
 
+/** The verbs that `draftFirst` makes. */
+type DraftVerbs<Request, Call> = { checkpoint: true, dispatch: Dispatch<Request, Call>, lookup: Lookup<Call> }
+
 /**
  * The verbs of a service whose vendor makes a draft first. A dispatch continues from the recorded draft, and never issues a draft twice.
+ * With the service and the schemas of the settings, such as `draftFirst<'postal', typeof Settings>({ … })`, the functions in it need no
+ * types of their own; otherwise they say theirs.
  */
+export function draftFirst<Request, Call extends Checkpoints> (drafts: Drafts<Request, Call>): DraftVerbs<Request, Call>
+export function draftFirst<
+  Name extends ProvidedName,
+  Settings extends TObject,
+  RequestSettings extends TObject = typeof NoFields
+> (drafts: Drafts<ServiceContracts[Name]['dispatch'], Context<Static<Settings>, Static<RequestSettings>>>): DraftVerbs<
+  ServiceContracts[Name]['dispatch'],
+  Context<Static<Settings>, Static<RequestSettings>>
+>
 export function draftFirst<
   Request,
   Call extends Checkpoints
-> ({ prepare, find, issue, findUnrecorded = nothing, withdraw = nothing }: Drafts<Request, Call>): {
-  checkpoint: true
-  dispatch: Dispatch<Request, Call>
-  lookup: Lookup<Call>
-} {
+> ({ prepare, find, issue, findUnrecorded = nothing, withdraw = nothing }: Drafts<Request, Call>): DraftVerbs<Request, Call> {
   return {
     checkpoint: true,
     async dispatch (request, context) {

@@ -13,21 +13,28 @@ const codes: Names = [/^code$/, /^errorcode$/, /code$/, /^name$/, /^type$/, /^er
 const texts: Names = [/^message$/, /^errormessage$/, /^(detail|details)$/,
   /^(description|errordescription|errormsg|errortext|errorsummary)$/, /message$/]
 
-/** How deep an answer is looked through. */
+/** How deep an answer is looked through, and at how many fields of it. */
 const deepest = 4
+const most = 10_000
 
 export type Found = { way: Way, name: string, type: string | undefined }
 
-function* leavesOf (description: Description, schema: Json | undefined, way: Way = []): Generator<Found> {
+/** The fields without fields of an answer. */
+function leavesOf (description: Description, schema: Json | undefined): Found[] {
+  return [...leavesBelow(description, schema, [], { left: most })]
+}
+
+function* leavesBelow (description: Description, schema: Json | undefined, way: Way, looked: { left: number }): Generator<Found> {
   const shape = shapeOf(description, schema)
   if (way.length > deepest) return
   const inner: (() => Generator<Found>)[] = []
   for (const { name, schema: field } of shape.fields) {
+    if (looked.left-- <= 0) return
     const { type } = shapeOf(description, field)
-    if (type === 'object' || type === 'array') inner.push(() => leavesOf(description, field, [...way, name]))
+    if (type === 'object' || type === 'array') inner.push(() => leavesBelow(description, field, [...way, name], looked))
     else yield { way: [...way, name], name: name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''), type }
   }
-  if (shape.type === 'array') inner.push(() => leavesOf(description, shape.items, [...way, 0]))
+  if (shape.type === 'array') inner.push(() => leavesBelow(description, shape.items, [...way, 0], looked))
   for (const next of inner) yield* next()
 }
 
@@ -42,14 +49,14 @@ function pick (leaves: readonly Found[], names: Names, fits: (found: Found) => b
 
 /** Where the id and the status stand in the answer to a request that was accepted. */
 export function acceptedOf (description: Description, operation: JsonObject): { id: Found | undefined, status: Found | undefined } {
-  const leaves = [...leavesOf(description, answerSchema(description, operation, /^2\d\d$/))]
+  const leaves = leavesOf(description, answerSchema(description, operation, /^2\d\d$/))
   const id = pick(leaves, ids, ({ type }) => type !== 'boolean')
   return { id, status: pick(leaves, states, ({ type }) => type === 'string') }
 }
 
 /** Where the code and the words stand in the answer to a request that was refused. */
 export function refusedOf (description: Description, operation: JsonObject): { at: string | undefined, message: string | undefined } {
-  const leaves = [...leavesOf(description, answerSchema(description, operation, /^(4\d\d|4XX|default)$/))]
+  const leaves = leavesOf(description, answerSchema(description, operation, /^(4\d\d|4XX|default)$/))
   const message = pick(leaves, texts, ({ type }) => type === 'string' || type === undefined)
   const near = leaves.filter(({ way }) => message === undefined || way.slice(0, -1).join('/') === message.way.slice(0, -1).join('/'))
   const code = pick(near, codes, ({ way }) => way !== message?.way) ?? pick(leaves, codes, ({ way }) => way !== message?.way)
@@ -70,7 +77,7 @@ export function eventOf (description: Description): DescribedEvent | undefined {
     const content = recordIn(recordOf(description, operation['requestBody']), 'content')
     const json = Object.keys(content).find((name) => name.includes('json'))
     if (typeof header !== 'string' || json === undefined) continue
-    const leaves = [...leavesOf(description, recordIn(content, json)['schema'])].filter(({ way, type: kind }) =>
+    const leaves = leavesOf(description, recordIn(content, json)['schema']).filter(({ way, type: kind }) =>
       !way.includes(0) && kind === 'string'
     )
     const type = pick(leaves, [/^(type|event|eventtype)$/, /^(status|state)$/])
