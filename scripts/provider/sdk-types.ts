@@ -82,7 +82,7 @@ async function rewritten ({ from, to }: Declaration, emitted: string): Promise<{
 }
 
 function resolved (name: string, from: string, emitted: string): Declaration {
-  const own = /^@dispatch\/([a-z-]+)$/.exec(name)?.[1]
+  const own = /^@dispatch\/([a-z/-]+)$/.exec(name)?.[1]
   if (own !== undefined) return declarationOf(join(emitted, 'core/packages', own, 'index.d.ts'), emitted)
   if (name.startsWith('.')) {
     const path = join(dirname(from), name)
