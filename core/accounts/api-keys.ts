@@ -21,6 +21,8 @@ export type KeyAdministration = {
    * there is no such user.
    */
   create: (by: Requester, key: NewKeyBody) => Promise<NewKeyView | undefined>
+  /** Throws as `create`, but for the number of keys, and makes none. */
+  check: (actor: Actor, key: Omit<NewKeyBody, 'userId'>) => Promise<void>
   /** The keys that are not revoked, the newest first. */
   list: (actor: Actor, page: { limit: number, after?: string, userId?: number }) => Promise<KeyView[]>
   /** Revokes a key. False when the actor can see no such key. */
@@ -30,15 +32,27 @@ export type KeyAdministration = {
 type Options = { database: Database, accounts: Accounts, now: () => Date, newId: () => string }
 
 export function createKeyAdministration ({ database, accounts, now, newId }: Options): KeyAdministration {
+  /** Whose key an actor may make; undefined where there is no such user. */
+  async function holderOf (actor: Actor, userId: number): Promise<Account | undefined> {
+    if (actor.impersonatorId !== undefined) {
+      throw new DispatchError('forbidden', 'A user who acts as another user cannot create keys, because a key would stay valid after that.')
+    }
+    const holder = await accounts.byId(userId)
+    if (holder?.companyId !== actor.companyId) return undefined
+    requireHolder(actor, holder)
+    return holder
+  }
+
   return {
+    async check (actor, key) {
+      const holder = await holderOf(actor, actor.userId)
+      if (holder === undefined) throw revoked()
+      requireAllowed(holder, key, now())
+    },
+
     async create ({ actor, author }, { userId = actor.userId, ...body }) {
-      if (actor.impersonatorId !== undefined) {
-        throw new DispatchError('forbidden',
-          'A user who acts as another user cannot create keys, because a key would stay valid after that.')
-      }
-      const holder = await accounts.byId(userId)
-      if (holder?.companyId !== actor.companyId) return undefined
-      requireHolder(actor, holder)
+      const holder = await holderOf(actor, userId)
+      if (holder === undefined) return undefined
       const at = now()
       const { secret, ...key } = keyOf(holder, body, { keyId: newId(), at })
       const created = await insertApiKey(database, key, { maker: actor, author, most, at })
@@ -70,12 +84,12 @@ function requireHolder (actor: Actor, holder: Account): void {
       'that they do not have.')
 }
 
-function keyOf (
-  { userId, companyId, role, services: usable }: Account,
-  { name, mode, scopes = [...usualScopes], services, expiresAt }: Omit<NewKeyBody, 'userId'>,
-  { keyId, at }: { keyId: string, at: Date }
-): NewApiKey & { secret: string } {
-  const expiry = expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt) }
+/** A key does nothing that its user may not do, and ends later than now. */
+function requireAllowed (
+  { role, services: usable }: Account,
+  { mode, scopes = [...usualScopes], services, expiresAt }: Omit<NewKeyBody, 'userId' | 'name'>,
+  at: Date
+): void {
   const problems: Problem[] = (services ?? []).flatMap((service, index) =>
     mayUse({ services: usable }, service)
       ? []
@@ -94,20 +108,29 @@ function keyOf (
       message: 'A key sends, or it proposes what people send: give "send" or "propose", not both.'
     })
   }
-  if (expiry.expiresAt !== undefined && expiry.expiresAt <= at) {
+  if (expiresAt !== undefined && new Date(expiresAt) <= at) {
     problems.push({ path: '/expiresAt', code: 'past', message: 'Must lie in the future.' })
   }
   if (problems.length > 0) throw refusal('validation_failed', problems)
+}
+
+function keyOf (
+  holder: Account,
+  key: Omit<NewKeyBody, 'userId'>,
+  { keyId, at }: { keyId: string, at: Date }
+): NewApiKey & { secret: string } {
+  requireAllowed(holder, key, at)
+  const { name, mode, scopes = usualScopes, services, expiresAt } = key
   const { secret } = makeKey(mode)
   return {
     keyId,
-    companyId,
-    userId,
+    companyId: holder.companyId,
+    userId: holder.userId,
     name,
     mode,
     scopes: keyScopes.filter((scope) => scopes.includes(scope)),
     ...services === undefined ? {} : { services },
-    ...expiry,
+    ...expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt) },
     ...shownOf(secret),
     digest: digestOf(secret),
     secret

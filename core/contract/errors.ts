@@ -11,6 +11,10 @@ export const errorTable = {
     when: 'The shape of the request is wrong: a missing field, a wrong type, a bad enum or format, an unknown field, unreadable JSON.'
   },
   unsupported_version: { status: 400, when: 'X-API-Version names a version that does not exist.' },
+  authorization_pending: { status: 400, when: 'Nobody has granted this login of a device yet: ask again after its interval.' },
+  slow_down: { status: 400, when: 'The device asks too often: from now on its interval is five seconds longer.' },
+  access_denied: { status: 400, when: 'A person has declined this login of a device, or cannot grant it any more.' },
+  expired_token: { status: 400, when: 'The code of the device never was, has been used or has expired.' },
   unauthorized: { status: 401, when: 'No credentials, wrong ones, or an expired token.' },
   fresh_proof_required: {
     status: 401,

@@ -71,6 +71,9 @@ const { body: key } = await send('POST', '/api/v1/keys', { body: { name: 'Shop',
 
 const propose = (by: Login): Promise<Answer> =>
   send('POST', '/api/v1/proposals', { body: { service: 'invoicing', request: invoiceRequest() } }, by)
+const deviceCodes = async (): Promise<{ device_code: string, user_code: string }> =>
+  (await send('POST', '/auth/device', { body: { client_id: 'dispatch' } }, null)).body as { device_code: string, user_code: string }
+const deviceKey = { name: 'Command', mode: 'test' } as const
 
 const setSignOn = (by: Login): Promise<Answer> =>
   send('PUT', '/api/v1/company/single-sign-on', { body: { issuer, clientId: 'x', clientSecret: canary } }, by)
@@ -504,6 +507,24 @@ const changes: Record<string, Change> = {
     },
     action: 'link-mail.removed'
   },
+  'POST /auth/device/token': {
+    async send (by) {
+      const { device_code: code, user_code: userCode } = await deviceCodes()
+      await send('POST', '/api/v1/device-logins/grant', { body: { userCode, ...deviceKey } }, by)
+      const body = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: code }
+      return send('POST', '/auth/device/token', { body }, null)
+    },
+    action: 'key.created'
+  },
+  'POST /api/v1/device-logins/grant': {
+    send: async (by) =>
+      send('POST', '/api/v1/device-logins/grant', { body: { userCode: (await deviceCodes()).user_code, ...deviceKey } }, by),
+    action: 'device-login.granted'
+  },
+  'POST /api/v1/device-logins/decline': {
+    send: async (by) => send('POST', '/api/v1/device-logins/decline', { body: { userCode: (await deviceCodes()).user_code } }, by),
+    action: 'device-login.declined'
+  },
   'POST /auth/links/use': {
     by: guest,
     async send ({ email, password }) {
@@ -608,6 +629,8 @@ const exceptions: Record<string, string> = {
   'POST /api/v1/templates/{id}/e-invoices': 'Shows XML, and stores nothing.',
   'POST /api/v1/marketplace/refresh': 'Reads what others publish; what they revoke has its own entries.',
   'POST /auth/password-links': 'Whoever asks is nobody yet; a link that is mailed has an entry of its own (link-mail.test.ts).',
+  'POST /auth/device': 'Nobody is known yet: who grants it a key stands in the log.',
+  'POST /api/v1/device-logins/read': 'Tells what waits for a code, and leaves nothing.',
   'POST /auth/links/read': 'Tells what a link is for, and leaves nothing.',
   'POST /api/v1/my/second-factor': 'Makes a secret that counts for nothing before a code confirms it.',
   'POST /api/v1/my/passkeys/options': 'Makes a challenge that nobody else can answer.',

@@ -16,6 +16,7 @@ const company = await service.company('proof')
 const operations = {
   needed: [
     'createKey',
+    'grantDeviceLogin',
     'beginMyPasskey',
     'addMyPasskey',
     'beginMySecondFactor',
@@ -49,14 +50,16 @@ const operations = {
   // The request itself carries the password or a code.
   inBody: ['renewMyRecoveryCodes', 'removeMySecondFactor', 'removeMyPasskey', 'unlinkMySingleSignOn', 'changeMyPassword'],
   // They take access away, which must never wait for a password.
-  revoking: ['deleteKey', 'endMySession', 'withdrawInvitation', 'deleteCallbackEndpoint'],
+  revoking: ['deleteKey', 'declineDeviceLogin', 'endMySession', 'withdrawInvitation', 'deleteCallbackEndpoint'],
   // Nobody is signed in: a password or the secret of a link is in the request.
-  anonymous: ['login', 'requestPasswordLink', 'readLink', 'useLink', 'receiveWebhook', 'createSimulatorEvent'],
+  anonymous: ['login', 'requestPasswordLink', 'readLink', 'useLink', 'beginDeviceLogin', 'takeDeviceKey', 'receiveWebhook',
+    'createSimulatorEvent'],
   // The token keeps the time of the proof of who acts.
   kept: ['impersonate'],
   // Names, roles of companies, credits, settings of providers, which no answer shows, and the work itself.
   free: [
     'renameMyPasskey',
+    'readDeviceLogin',
     'creditCompany',
     'testCallbackEndpoint',
     'resendFailedCallbacks',

@@ -161,8 +161,8 @@ await t.test('routes need credentials, by Basic, Bearer or a key, but for the op
   const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ method, path }) => `${method} ${path}`)
   t.strictSame(open.sort(), ['GET /.well-known/security.txt', 'GET /api/connect/{code}/callback', 'GET /auth/password-links',
     'GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'GET /unsubscribe',
-    'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth', 'POST /auth/links/read', 'POST /auth/links/use',
-    'POST /auth/password-links', 'POST /unsubscribe'])
+    'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth', 'POST /auth/device', 'POST /auth/device/token',
+    'POST /auth/links/read', 'POST /auth/links/use', 'POST /auth/password-links', 'POST /unsubscribe'])
   t.end()
 })
 

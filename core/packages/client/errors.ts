@@ -67,7 +67,16 @@ export class InvalidRequestError extends DispatchError<
   | 'idempotency_key_reused'
 > {}
 /** The key or the login does not let this through. */
-export class AccessError extends DispatchError<'unauthorized' | 'fresh_proof_required' | 'forbidden' | 'https_required'> {}
+export class AccessError extends DispatchError<
+  | 'unauthorized'
+  | 'fresh_proof_required'
+  | 'forbidden'
+  | 'https_required'
+  | 'authorization_pending'
+  | 'slow_down'
+  | 'access_denied'
+  | 'expired_token'
+> {}
 export class NotFoundError extends DispatchError<'not_found' | 'template_not_found' | 'unknown_service' | 'unknown_chain'> {}
 /** The state of things does not allow it. */
 export class ConflictError extends DispatchError<'conflict' | 'consent_required' | 'document_expired'> {}
@@ -135,7 +144,16 @@ const kinds = [
     suppressed: 'not',
     idempotency_key_reused: 'not'
   }),
-  kind(AccessError, { unauthorized: 'not', fresh_proof_required: 'not', forbidden: 'not', https_required: 'not' }),
+  kind(AccessError, {
+    unauthorized: 'not',
+    fresh_proof_required: 'not',
+    forbidden: 'not',
+    https_required: 'not',
+    authorization_pending: 'not',
+    slow_down: 'not',
+    access_denied: 'not',
+    expired_token: 'not'
+  }),
   kind(NotFoundError, { not_found: 'not', template_not_found: 'not', unknown_service: 'not', unknown_chain: 'not' }),
   kind(ConflictError, { conflict: 'not', consent_required: 'not', document_expired: 'not' }),
   kind(CreditsError, { insufficient_credits: 'not', budget_exceeded: 'not' }),

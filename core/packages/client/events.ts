@@ -1,18 +1,22 @@
-/** A server-sent event with its data. */
-export type ServerEvent<Data = unknown> = { event: string, data: Data }
+/** A server-sent event with its data. `id`: what a client names in `Last-Event-ID` to go on behind it, where there is one. */
+export type ServerEvent<Data = unknown> = { event: string, data: Data, id?: string }
 
-/** The events of an answer as they come (HTML, 9.2). The last one, `end`, is not told. */
-export async function* eventsOf (answer: Response): AsyncGenerator<ServerEvent, undefined> {
+/** The events of an answer as they come (HTML, 9.2). The last one, `end`, is not told. `marked`: told of an id without an event. */
+export async function* eventsOf (answer: Response, marked?: (id: string) => void): AsyncGenerator<ServerEvent, undefined> {
   let event = 'message'
+  let id: string | undefined
   let data: string[] = []
   for await (const line of linesOf(answer)) {
     const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
     if (field === 'event') event = value
     else if (field === 'data') data.push(value)
+    else if (field === 'id') id = value
     else if (line === '') {
       if (event === 'end') return
-      if (data.length > 0) yield { event, data: JSON.parse(data.join('\n')) as unknown }
+      if (data.length > 0) yield { event, data: JSON.parse(data.join('\n')) as unknown, ...id === undefined ? {} : { id } }
+      else if (id !== undefined) marked?.(id)
       event = 'message'
+      id = undefined
       data = []
     }
   }

@@ -4,7 +4,7 @@ import { fill, wordFor, type Words } from '../language/language.ts'
 import { type Api, ApiRefused, type CallbackSecrets, type CallbackView, type KeyView, type NewCallbackSecret, type NewKeyView,
   type UserView, withQuery } from '../session/api.ts'
 import type { Asked, Confirmation } from '../session/confirmation.ts'
-import { type Visit, visitOf } from '../session/visit.ts'
+import { partsAt, type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
 import { keyForm, keyIn, keyTable, madeBy, madePage } from './keys.ts'
 import { copied, copyable, notice, page, table, time } from './layout.ts'
@@ -121,9 +121,9 @@ async function view (request: FastifyRequest, { said = html``, typed, already, q
   }
 <section aria-labelledby="keys"><h2 id="keys">${words.keys}</h2><p>${words.keysIntro}</p>${keyTable(visit, keys.data, users.data)}${
     more(words, 'keys', keys.nextCursor)
-  }</section>${keyCursor === '' ? keyForm(visit, keys.data[0]?.id ?? '', users.data, { typed, already }) : html``}${
-    role === 'admin' ? html`${endpointsSection(words)}${secretSection(words, secrets)}` : html``
-  }${
+  }${partsAt(visit.parts, 'keys').map((part) => part(words))}</section>${
+    keyCursor === '' ? keyForm(visit, keys.data[0]?.id ?? '', users.data, { typed, already }) : html``
+  }${role === 'admin' ? html`${endpointsSection(words)}${secretSection(words, secrets)}` : html``}${
     role === 'member' ?
       html`` :
       html`<section aria-labelledby="told"><h2 id="told">${words.companyCallbacks}</h2>${

@@ -48,6 +48,8 @@ export type PageParts = {
   readonly fills?: Fills
   /** On the account of the reader, after the password. */
   readonly account?: (visit: Visit) => Promise<Html>
+  /** Below the API keys. */
+  readonly keys?: (words: Words) => Html
   /** Below the users of the reader's company. */
   readonly users?: (words: Words) => Html
   /** On the page of the reader's company, before the audit log. */

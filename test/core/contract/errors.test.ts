@@ -10,7 +10,7 @@ await t.test('every error has the status that the table gives it', (t) => {
 await t.test('the words and statuses are those of the specification and the contract', (t) => {
   const statuses = Object.groupBy(Object.keys(errorTable) as ErrorWord[], (word) => errorTable[word].status)
   t.strictSame(Object.fromEntries(Object.entries(statuses).map(([status, words]) => [status, words.toSorted()])), {
-    400: ['unsupported_version', 'validation_error'],
+    400: ['access_denied', 'authorization_pending', 'expired_token', 'slow_down', 'unsupported_version', 'validation_error'],
     401: ['fresh_proof_required', 'unauthorized'],
     402: ['budget_exceeded', 'insufficient_credits'],
     403: ['forbidden', 'https_required'],

@@ -60,6 +60,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/contacts': () => admin('/contacts', '/contacts?q=nobody'),
   '/contacts/:id': ({ contactId }) => own(`/contacts/${contactId}`),
   '/credits': () => admin('/credits'),
+  '/device': () => admin('/device'),
   '/developers': () => admin('/developers'),
   '/developers/endpoints': () => admin('/developers/endpoints'),
   '/developers/endpoints/:id': ({ endpointIds }) => own(...endpointIds.map((id) => `/developers/endpoints/${id}`)),

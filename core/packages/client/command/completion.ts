@@ -8,6 +8,8 @@ export const commands: Readonly<Record<string, readonly string[]>> = {
   show: [],
   tail: [],
   retry: [],
+  listen: [],
+  trigger: [],
   templates: ['pull', 'push', 'preview'],
   types: [],
   mcp: [],
@@ -15,7 +17,7 @@ export const commands: Readonly<Record<string, readonly string[]>> = {
 }
 
 const options = ['--url', '--profile', '--json', '--async', '--sandbox', '--strict', '--key', '--status', '--limit', '--data', '--out',
-  '--common', '--mapping', '--valid', '--help']
+  '--common', '--mapping', '--valid', '--device', '--forward', '--help']
 
 const words = (list: readonly string[]): string => list.join(' ')
 const cases = Object.entries(commands).filter(([, list]) => list.length > 0)

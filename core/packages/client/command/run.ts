@@ -11,10 +11,13 @@ import type { Terminal } from './bar.ts'
 import { type BatchApi, isWhole, runBatch, wordsOf } from './batch.ts'
 import { bridge } from './bridge.ts'
 import { commands, completions } from './completion.ts'
-import { readProfile, writeProfile } from './settings.ts'
+import { type CallbackDocument, exampleOf, listen, post } from './listen.ts'
+import { grantedKey, type LoginApi } from './login.ts'
+import { type Profile, readProfile, writeProfile } from './settings.ts'
 import { type JsonSchema, typesOf, type Vocabulary } from './types.ts'
 
-export const usage = `dispatch login --url <address>                    stores a key, which it reads from standard input
+export const usage =
+  `dispatch login --url <address> [--device]         stores a key: one that you grant at the console, or one on standard input
 dispatch send <service>[/<service> …] [<file>]    dispatches a request: JSON from a file or standard input
 dispatch validate <service>[/<service> …] [<file>]
 dispatch batch <service>[/<service> …] <file> [--common <file>] [--mapping <file>] [--valid]
@@ -23,6 +26,9 @@ dispatch list [--status <status>] [--limit <number>]
 dispatch show <dispatch>
 dispatch tail [<dispatch>]                        follows a dispatch to its end, or all of the company
 dispatch retry <dispatch>
+dispatch listen [--forward <address>] [--limit <number>]
+                                                  shows what callbacks tell, and forwards it, signed, to a receiver on this machine
+dispatch trigger <event> --forward <address>      sends a receiver an event of this type, signed as "listen" does
 dispatch templates pull [<folder>]                writes the company's templates into a folder, each as a JSON file
 dispatch templates push <file>                    stores a template, or its next version
 dispatch templates preview <template> --out <file> [--data <file>]
@@ -43,6 +49,8 @@ export type Surroundings = {
   output: Writable
   errors: Terminal
   vocabulary: () => Promise<Vocabulary>
+  /** In the place of the clock, for tests. */
+  wait?: (milliseconds: number) => Promise<unknown>
 }
 
 class UsageError extends Error {}
@@ -63,7 +71,10 @@ type Api = {
     preview: (id: string, body: object) => Promise<Response>
     send: (body: object, options: object) => Promise<Json>
     validate: (body: object, options: object) => Promise<Json>
+    events: (options: object) => Promise<Response>
+    document: () => Promise<CallbackDocument>
   }
+  device: LoginApi
   batches: BatchApi
   wait: (id: string, options: object) => Promise<Json>
 }
@@ -98,11 +109,13 @@ async function command (given: readonly string[], surroundings: Surroundings): P
       strict: { type: 'boolean' },
       key: { type: 'string' },
       status: { type: 'string' },
-      limit: { type: 'string', default: '25' },
+      limit: { type: 'string' },
       data: { type: 'string' },
       common: { type: 'string' },
       mapping: { type: 'string' },
       valid: { type: 'boolean' },
+      device: { type: 'boolean' },
+      forward: { type: 'string' },
       out: { type: 'string' },
       help: { type: 'boolean' }
     }
@@ -132,8 +145,8 @@ async function command (given: readonly string[], surroundings: Surroundings): P
   if (url === undefined) throw new UsageError('Where is the service? Say it with --url, DISPATCH_URL, or "dispatch login --url <address>".')
   const services = ['send', 'validate', 'batch'].includes(name) ? need('a service, such as invoicing or file/email') : 'file'
   if (!/^[a-z]+(\/[a-z]+){0,3}$/.test(services)) throw new UsageError(`"${services}" is no service, nor up to four with / between them.`)
-  const connect = (key: string): Api =>
-    clientOf({ baseUrl: url, key }, {
+  const connect = (key?: string): Api =>
+    clientOf({ baseUrl: url, ...key === undefined ? {} : { key } }, {
       apiVersion,
       operations: {
         api: {
@@ -147,8 +160,11 @@ async function command (given: readonly string[], surroundings: Surroundings): P
           addVersion: 'PUT /api/v1/templates/{id} body',
           preview: 'POST /api/v1/templates/{id}/preview body raw',
           send: `POST /api/${services} body key`,
-          validate: `POST /api/${services}/validate body`
+          validate: `POST /api/${services}/validate body`,
+          events: 'GET /api/v1/events/stream raw',
+          document: `GET /openapi/${apiVersion}.json`
         },
+        device: { begin: 'POST /auth/device body', take: 'POST /auth/device/token body' },
         batches: {
           take: 'POST /api/v1/batches form key',
           read: 'GET /api/v1/batches/{id}',
@@ -158,9 +174,9 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     }) as Api
   const show = (answer: Json, line: string): void => print(values.json === true ? JSON.stringify(answer, null, 2) : line)
   if (name === 'login') {
-    const key = await readKey(surroundings)
+    const key = await newKey(connect().device, surroundings, values.device === true)
     await connect(key).api.templates({ limit: 1 })
-    print(`${await writeProfile(values.profile, { url, key }, env)} has the key for ${url}, as the profile "${values.profile}".`)
+    print(`${await writeProfile(values.profile, { ...stored, url, key }, env)} has the key for ${url}, as the profile "${values.profile}".`)
     return 0
   }
   if (stored.key === undefined) throw new UsageError('Who asks? "dispatch login" stores a key, and DISPATCH_KEY says one.')
@@ -205,7 +221,7 @@ async function command (given: readonly string[], surroundings: Surroundings): P
       return isWhole(ended.batch) ? 0 : 1
     }
     case 'list': {
-      const page = await api.list({ limit: values.limit, status: values.status })
+      const page = await api.list({ limit: values.limit ?? '25', status: values.status })
       if (values.json === true) print(JSON.stringify(page, null, 2))
       else for (const dispatch of page.data) print(lineOf(dispatch))
       return 0
@@ -231,6 +247,31 @@ async function command (given: readonly string[], surroundings: Surroundings): P
       show(answer, `${String(answer['dispatchId'])} ${String(answer['status'])}`)
       return 0
     }
+    case 'listen': {
+      const { forward, limit, json = false } = values
+      if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError(`--limit is a number of events, not "${limit}".`)
+      if (forward !== undefined) checkReceiver(forward)
+      const secret = await secretFor(stored, values.profile, surroundings)
+      if (forward !== undefined) surroundings.errors.write(`What is forwarded to ${forward} is signed with ${secret}\n`)
+      const { errors, wait: pause } = surroundings
+      const more = pause === undefined ? {} : { wait: pause }
+      await listen((after) => api.events(after === undefined ? {} : { after }), {
+        forward,
+        secret,
+        limit: limit === undefined ? Infinity : Number(limit),
+        json,
+        print,
+        errors,
+        ...more
+      })
+      return 0
+    }
+    case 'trigger':
+      return trigger(await api.document(), need('a type of event'), {
+        forward: values.forward,
+        secret: await secretFor(stored, values.profile, surroundings),
+        print
+      })
     case 'templates':
       return templates(api, words, { ...values, print })
     default: {
@@ -242,6 +283,50 @@ async function command (given: readonly string[], surroundings: Surroundings): P
       return 0
     }
   }
+}
+
+/** A key that somebody grants at the console, where there is a terminal; else, or where the service has no such login, one that is read. */
+async function newKey (device: LoginApi, surroundings: Surroundings, isAsked: boolean): Promise<string> {
+  if (surroundings.input.isTTY !== true && !isAsked) return readKey(surroundings)
+  try {
+    return await grantedKey(device, surroundings)
+  } catch (error) {
+    if (isAsked || !isCallError(error) || (error.error !== 'not_found' && error.error !== 'conflict')) throw error
+    return readKey(surroundings)
+  }
+}
+
+/** The secret of this profile, with which events are signed for a receiver on this machine. It is made once, and is not the service's. */
+async function secretFor (stored: Partial<Profile>, profile: string, { env }: Surroundings): Promise<string> {
+  if (stored.secret !== undefined) return stored.secret
+  const secret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64')}`
+  const { url, key } = stored
+  if (url !== undefined && key !== undefined && env['DISPATCH_KEY'] === undefined) await writeProfile(profile, { url, key, secret }, env)
+  return secret
+}
+
+/** Events hold data of people: in the clear they go to this machine alone. */
+function checkReceiver (address: string): void {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  const isOwn = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '')
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isOwn)) return
+  throw new UsageError(
+    `--forward takes an address such as http://localhost:4000/callbacks, or one that begins with https://, not "${address}".`
+  )
+}
+
+type TriggerOptions = { forward: string | undefined, secret: string, print: (line: string) => void }
+
+async function trigger (document: CallbackDocument, type: string, { forward, secret, print }: TriggerOptions): Promise<number> {
+  const event = exampleOf(document, type, new Date())
+  if (event === undefined) {
+    throw new UsageError(`There is no event "${type}". There are:\n${Object.keys(document.webhooks).map((one) => `  ${one}`).join('\n')}`)
+  }
+  if (forward === undefined) throw new UsageError('"dispatch trigger" needs --forward <address>: the receiver that is to get the event.')
+  checkReceiver(forward)
+  const answer = await post(forward, event, secret)
+  print(`${type} → ${answer}`)
+  return /^2\d\d$/.test(answer) ? 0 : 1
 }
 
 type TemplateOptions = { out?: string, data?: string, print: (line: string) => void }
@@ -289,8 +374,11 @@ function told ({ message, problems, requestId, dispatchId }: CallError): string 
   ].join('\n')
 }
 
+const noAccess: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'fresh_proof_required', 'https_required', 'access_denied',
+  'expired_token'])
+
 function codeOf ({ error, outcomeUnknown }: CallError): number {
-  if (error === 'unauthorized' || error === 'forbidden' || error === 'fresh_proof_required' || error === 'https_required') return 5
+  if (noAccess.has(error)) return 5
   if (error === 'rate_limited' || error === 'service_unavailable' || error === 'provider_unavailable' || error === 'unreachable') return 4
   return outcomeUnknown ? 3 : 1
 }

@@ -2,8 +2,8 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** Where a service is, and the key for it. */
-export type Profile = { url: string, key: string }
+/** Where a service is, and the key for it. `secret`: with what `dispatch listen` signs what it forwards. */
+export type Profile = { url: string, key: string, secret?: string }
 type Profiles = Record<string, Profile>
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -17,7 +17,12 @@ export function profilesFile (env: Environment): string {
 export async function readProfile (name: string, env: Environment): Promise<Partial<Profile>> {
   const stored = (await readProfiles(env))[name]
   const [url, key] = [env['DISPATCH_URL'] ?? stored?.url, env['DISPATCH_KEY'] ?? stored?.key]
-  return { ...url === undefined ? {} : { url }, ...key === undefined ? {} : { key } }
+  const secret = env['DISPATCH_CALLBACK_SECRET'] ?? stored?.secret
+  return {
+    ...url === undefined ? {} : { url },
+    ...key === undefined ? {} : { key },
+    ...secret === undefined ? {} : { secret }
+  }
 }
 
 export async function writeProfile (name: string, profile: Profile, env: Environment): Promise<string> {

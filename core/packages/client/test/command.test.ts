@@ -1,16 +1,21 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
-import t from 'tap'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
 import { contains, has, lacks } from '../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../test/support/quick-renderer.ts'
 import { startService } from '../../../../test/support/service.ts'
+import { verified } from '../callbacks.ts'
 import { openBar } from '../command/bar.ts'
 import { run } from '../command/run.ts'
 import { typesOf } from '../command/types.ts'
-import { refusal, serve } from './server.ts'
+import { refusal, serve, type Turn } from './server.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const folder = mkdtempSync(join(tmpdir(), 'dispatch-command-'))
@@ -22,12 +27,18 @@ const { body: { key } } = await service.send('POST', '/api/v1/keys', {
 type Ended = { code: number, output: string, errors: string }
 
 /** Runs the command with an input; what is stored is in a folder of its own. */
-async function dispatch (words: readonly string[], input: unknown = '', env: Record<string, string> = {}): Promise<Ended> {
+async function dispatch (
+  words: readonly string[],
+  input: unknown = '',
+  env: Record<string, string> = {},
+  told: (errors: string) => void = () => undefined
+): Promise<Ended> {
   const written = { output: '', errors: '' }
   const into = (place: keyof typeof written): Writable =>
     new Writable({
       write (chunk, _encoding, done) {
         written[place] += String(chunk)
+        told(written.errors)
         done()
       }
     })
@@ -36,7 +47,8 @@ async function dispatch (words: readonly string[], input: unknown = '', env: Rec
     input: Readable.from([typeof input === 'string' ? input : JSON.stringify(input)]),
     output: into('output'),
     errors: into('errors'),
-    vocabulary: () => Promise.resolve({})
+    vocabulary: () => Promise.resolve({}),
+    wait: () => Promise.resolve()
   })
   return { code, ...written }
 }
@@ -188,6 +200,90 @@ export type Template2ndÉtéData = {
 }
 `.replace('  /** The first * / one. */\n  "f"', '  "f"'))
   t.end()
+})
+
+/** A receiver on this machine, and what it got: `verifyCallback` takes each. */
+async function receive (t: Test, secret: string): Promise<{ url: string, events: unknown[], turn: () => Promise<unknown> }> {
+  const events: unknown[] = []
+  const server = createServer((request, response) => {
+    void text(request).then(async (body) => {
+      events.push(await verified(request.headers, body, secret, ['dispatch.failed', 'dispatch.succeeded', 'company.credits_low'], {}))
+      response.writeHead(204).end()
+      server.emit('event')
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callbacks`,
+    events,
+    turn: () => once(server, 'event')
+  }
+}
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+
+await t.test('what callbacks tell comes to this machine, signed; after a cut it goes on behind the last event', async (t) => {
+  const receiver = await receive(t, secret)
+  const event = (id: number): string =>
+    `id: ${id}\nevent: event\ndata: ${
+      JSON.stringify({ type: 'dispatch.succeeded', timestamp: '2026-03-14T09:00:00Z', sequence: 1, data: { dispatchId: `d${id}` } })
+    }\n\n`
+  const stream = (text: string, isCut: boolean): Turn => (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(text, () => isCut ? response.destroy() : response.end())
+  }
+  const server = await serve(t, stream(`id: 7\n\n`, true), stream(event(8), true),
+    refusal(503, 'service_unavailable', {}, { 'retry-after': '1000' }), stream(event(9) + event(10), false))
+  const env = { DISPATCH_URL: server.url, DISPATCH_KEY: 'dk_live_x', DISPATCH_CALLBACK_SECRET: secret }
+  const ended = await dispatch(['listen', '--forward', receiver.url, '--limit', '3'], '', env)
+  has(t, ended, {
+    code: 0,
+    output: /^\S+ dispatch\.succeeded d8 → 204\n\S+ dispatch\.succeeded d9 → 204\n\S+ dispatch\.succeeded d10 → 204\n$/
+  })
+  contains(t, ended.errors, 'The stream was cut')
+  t.strictSame(server.seen.map(({ url }) => url.split('?')[1]), [undefined, 'after=7', 'after=8', 'after=8'])
+  t.strictSame(receiver.events.map((one) => (one as { data: unknown }).data), [{ dispatchId: 'd8' }, { dispatchId: 'd9' }, {
+    dispatchId: 'd10'
+  }])
+  has(t, await dispatch(['listen'], '', { ...env, DISPATCH_URL: service.url }), { code: 5 }, 'what is refused ends it')
+  has(t, await dispatch(['listen', '--forward', 'http://example.com/'], '', env), { code: 2, errors: /--forward takes an address such as/ })
+  has(t, await dispatch(['listen', '--limit', 'many'], '', env), { code: 2, errors: /--limit is a number of events/ })
+})
+
+await t.test('an event of the service itself is listened to, and a receiver that is away ends nothing', async (t) => {
+  const { body: made } = await service.send('POST', '/api/v1/keys', {
+    body: { name: 'Listener', mode: 'live', scopes: ['send', 'callbacks'] }
+  })
+  const env = { DISPATCH_URL: service.url, DISPATCH_KEY: String(made.key) }
+  await service.send('GET', '/api/v1/events', { headers: { authorization: `Bearer ${String(made.key)}` } }, null)
+  const { promise: begun, resolve } = Promise.withResolvers<undefined>()
+  const listening = dispatch(['listen', '--limit', '1', '--forward', 'http://127.0.0.1:1/'], '', env, (errors) => {
+    if (errors.includes('Listening')) resolve(undefined)
+  })
+  await begun
+  await dispatch(['send', 'sms', '--async'], message(), env)
+  has(t, await listening, {
+    code: 0,
+    output: /^\S+ dispatch\.\w+ [-\w]{36}.* → no answer \(bad port\)\n$/,
+    errors: /is signed with whsec_/
+  })
+})
+
+await t.test('a receiver is sent an example of an event, signed; of a type that there is not it says which there are', async (t) => {
+  const receiver = await receive(t, secret)
+  const env = { DISPATCH_CALLBACK_SECRET: secret }
+  has(t, await dispatch(['trigger', 'company.credits_low', '--forward', receiver.url], '', env), {
+    code: 0,
+    output: 'company.credits_low → 204\n'
+  })
+  has(t, receiver.events, [{ type: 'company.credits_low', data: { balance: Number } }])
+  has(t, await dispatch(['trigger', 'dispatch.nonsense', '--forward', receiver.url], '', env), {
+    code: 2,
+    errors: /There is no event "dispatch\.nonsense"\. There are:\n {2}\w/
+  })
+  has(t, await dispatch(['trigger', 'dispatch.failed', '--forward', 'http://127.0.0.1:1/'], '', env), { code: 1, output: /no answer/ })
+  has(t, await dispatch(['trigger', 'dispatch.failed'], '', env), { code: 2, errors: /needs --forward/ })
 })
 
 await t.test('each shell gets a script that it can read', async (t) => {

@@ -15,6 +15,10 @@ const sent: Readonly<Record<Sent, string>> = {
 const advice: Readonly<Record<ErrorWord, readonly [sent: Sent, todo: string]>> = {
   validation_error: ['nothing', 'Correct each place that `details` names: `path` is a JSON pointer into the body, or a parameter.'],
   unsupported_version: ['nothing', 'Send a version that there is in `X-API-Version`, or leave the header out.'],
+  authorization_pending: ['nothing', 'Ask again after `interval` seconds, until the person at the console has decided.'],
+  slow_down: ['nothing', 'Wait five seconds longer before each further question (RFC 8628, 3.5).'],
+  access_denied: ['nothing', 'Ask the person why. `dispatch login` begins again.'],
+  expired_token: ['nothing', 'Begin again with `dispatch login`, or `POST /auth/device`: a code counts for ten minutes and one key.'],
   unauthorized: ['nothing',
     'Send a key as `Authorization: Bearer dk_live_…`. A key that was revoked or has expired is replaced by a new one.'],
   fresh_proof_required: ['nothing',
