@@ -1,5 +1,6 @@
 import { type ErrorBody, errorRow, type ErrorWord } from '@dispatch/core'
-import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import type { FastifyContextConfig } from 'fastify'
+import { isDeepStrictEqual } from 'node:util'
 import { addComponent, type Components, type OpenApiObject } from './components.ts'
 import { withExamples } from './examples.ts'
 
@@ -15,11 +16,16 @@ declare module 'fastify' {
 /** What a route answers, as far as the framework does not know of it. */
 export type RouteResponses = { config: FastifyContextConfig, own: readonly ErrorWord[] }
 
-/** What any operation answers. It is told once, as the "default" of each: in every operation it took a tenth of the document. */
+/**
+ * What any operation answers: `validation_error` where it has a body, `forbidden` where it needs credentials. It is told once, as the
+ * "default" of each: in every operation it took a tenth of the document.
+ */
 const common: readonly ErrorWord[] = [
   'validation_error',
   'unsupported_version',
   'unauthorized',
+  'forbidden',
+  'https_required',
   'payload_too_large',
   'unsupported_media_type',
   'rate_limited',
@@ -27,13 +33,10 @@ const common: readonly ErrorWord[] = [
   'service_unavailable'
 ]
 
-export function routeResponsesOf (schema: FastifySchema | undefined, config: FastifyContextConfig): RouteResponses {
+export function routeResponsesOf (config: FastifyContextConfig): RouteResponses {
   const own: ErrorWord[] = [
     ...config.errors ?? [],
-    ...(schema?.body === undefined ? [] : ['validation_error'] as const),
-    ...(config.public === true ? [] : ['forbidden'] as const),
-    ...(config.freshProof !== undefined ? ['fresh_proof_required'] as const : []),
-    'https_required'
+    ...(config.freshProof !== undefined ? ['fresh_proof_required'] as const : [])
   ]
   return { config, own: [...new Set(own)] }
 }
@@ -48,16 +51,15 @@ export function documentResponses (
   components: Components
 ): Record<string, OpenApiObject> {
   const statusOf = (word: ErrorWord): number => errorRow(word).status
-  const further = own.filter((word) => !common.includes(word))
-  const besides = common.filter((word) => further.some((other) => statusOf(other) === statusOf(word)))
+  const rest = own.filter((word) => !common.includes(word))
+  // Linters want to see one error of a client at each operation.
+  const further: readonly ErrorWord[] = rest.some((word) => statusOf(word) < 500) ? rest : ['https_required', ...rest]
+  const besides = common.filter((word) => !further.includes(word) && further.some((other) => statusOf(other) === statusOf(word)))
   const byStatus = Object.groupBy([...further, ...besides], statusOf)
-  const errors = Object.entries(byStatus).map(([status, words = []]) =>
-    [
-      status,
-      addComponent(components, 'responses', nameOf(words, config),
-        errorResponse(words, config, components, (word) => `\`${word}\`: ${errorRow(word).when}`))
-    ] as const
-  )
+  const errors = Object.entries(byStatus).map(([status, words = []]) => {
+    const response = errorResponse(words, config, components, (word) => `\`${word}\`: ${errorRow(word).when}`)
+    return [status, addComponent(components, 'responses', freeName(nameOf(words, config), response, components), response)] as const
+  })
   const others = addComponent(components, 'responses', named('CommonError', config),
     errorResponse(common, config, components, (word) => `\`${word}\` (${statusOf(word)}): ${errorRow(word).when}`))
   const successes = Object.entries(answers).map(([status, answer]) =>
@@ -100,11 +102,19 @@ function described ({ description }: OpenApiObject): unknown {
   return description === 'Default Response' ? 'Done.' : description
 }
 
-/** NotFound, ValidationFailedOrProviderError: after all the words that not every route has, so that no two lists have one name. */
+/** NotFound, ValidationFailedOrProviderError, ConflictOrOther: a name that has all of many words takes more room than what it names. */
 function nameOf (words: readonly ErrorWord[], config: FastifyContextConfig): string {
   const [first = 'internal_error', ...further] = words
-  const others = further.filter((word) => word !== 'https_required' && !common.includes(word))
-  return named([first, ...others].map(pascal).join('Or'), config)
+  const others = further.filter((word) => !common.includes(word))
+  return named([first, ...others.length > 1 ? ['other'] : others].map(pascal).join('Or'), config)
+}
+
+/** The name, or the next one with a number that nothing else has. */
+function freeName (name: string, response: OpenApiObject, { responses }: Components): string {
+  for (let nth = 1;; nth++) {
+    const free = nth === 1 ? name : `${name}${nth}`
+    if (responses[free] === undefined || isDeepStrictEqual(responses[free], response)) return free
+  }
 }
 
 function named (name: string, { deprecated }: FastifyContextConfig): string {

@@ -233,5 +233,5 @@ function documented (schema: FastifySchema | undefined, config: FastifyContextCo
     headers: { type: 'object', properties: { ...(schema?.headers as TObject | undefined)?.properties, ...requestHeaders } },
     ...(config.public === true ? { security: [] } : {})
   }
-  return Object.assign(route, { [answers]: routeResponsesOf(schema, config), ...next === undefined ? {} : { [before]: next } })
+  return Object.assign(route, { [answers]: routeResponsesOf(config), ...next === undefined ? {} : { [before]: next } })
 }
