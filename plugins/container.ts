@@ -137,6 +137,7 @@ export async function createApp (
     put('linkKey', await readLinkKey(vault))
     put('recipients', features.flatMap(({ recipients }) => recipients?.() ?? []))
     put('shelves', features.flatMap(({ shelf }) => shelf?.() ?? []))
+    put('holders', features.flatMap(({ holds }) => holds?.() ?? []))
     const sandbox = createLazySandbox({
       cache: join(config.dataDirectory, 'sandbox'),
       walls: config.sandboxWalls,

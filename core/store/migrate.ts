@@ -74,6 +74,7 @@ const migrations: Migrations = {
   '100-settings-forms': () => import('./migrations/100-settings-forms.ts'),
   '101-event-feeds': () => import('./migrations/101-event-feeds.ts'),
   '103-budget-mails': () => import('./migrations/103-budget-mails.ts'),
+  '110-erasures': () => import('./migrations/110-erasures.ts'),
   '115-due-times': () => import('./migrations/115-due-times.ts'),
   '116-paused-batches': () => import('./migrations/116-paused-batches.ts'),
   '117-failing-endpoints': () => import('./migrations/117-failing-endpoints.ts')

@@ -2,10 +2,10 @@ import type { OthersLately } from '@dispatch/common'
 import type { AccessEnd, Accounts, Addresses, ApiKeys, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
   CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
   Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool,
-  ExchangeLog, FetchJson, FileShelf, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, LinkMail, Log,
-  MailedSecrets, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, PasswordPolicy, Pipeline, PipelineDependencies,
-  PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, RecipientBook, ReleaseQueue, RequestLog, SecondFactors, Sessions,
-  SigningKeys, State, Suggestions, Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver,
+  ExchangeLog, FetchJson, FileShelf, Freshness, Holder, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes,
+  LinkMail, Log, MailedSecrets, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, PasswordPolicy, Pipeline,
+  PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, RecipientBook, ReleaseQueue, RequestLog,
+  SecondFactors, Sessions, SigningKeys, State, Suggestions, Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver,
   WebhookVerifier } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
@@ -112,6 +112,8 @@ export type AppDependencies = {
   recipients: readonly RecipientBook[]
   /** The files that companies have uploaded, of the feature that brings them. */
   shelves: readonly FileShelf[]
+  /** What the tables of features hold of persons. */
+  holders: readonly Holder[]
   pipelineDependencies: PipelineDependencies
   pipeline: Pipeline
   queue: Queue

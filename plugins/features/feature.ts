@@ -1,5 +1,5 @@
 import { lazy } from '@dispatch/common'
-import type { AccessEnd, Check, Database, FactorStore, FileShelf, Migrations, PasswordPolicy, RecipientBook,
+import type { AccessEnd, Check, Database, FactorStore, FileShelf, Holder, Migrations, PasswordPolicy, RecipientBook,
   Verification } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
@@ -76,6 +76,8 @@ export type Definition<Needed extends Needs> = {
   recipients?: (given: Given<Needed>) => RecipientBook
   /** The files that companies have uploaded for their dispatches: one feature brings them. */
   shelf?: (given: Given<Needed>) => FileShelf
+  /** What its tables hold of persons to whom companies send, for who is erased or asks what is known of them. */
+  holds?: (given: Given<Needed>) => readonly Holder[]
   /** Ends the ways in of a user that it brings, besides those of its verification: for one whom somebody else has got into. */
   endAccess?: AccessEnd
   /** Resolves when nothing that a request has begun is under way: asked when the service stops, while all that it needs is there. */
@@ -102,6 +104,7 @@ export type BoundFeature = Omit<Feature, 'bind' | 'verification'> & {
   passwordPolicy?: () => PasswordPolicy
   recipients?: () => RecipientBook
   shelf?: () => FileShelf
+  holds?: () => readonly Holder[]
   prepare?: () => Promise<void>
   providers?: () => Promise<ProviderSource>
   verification?: Verification
@@ -123,6 +126,7 @@ export type Feature =
     | 'passwordPolicy'
     | 'recipients'
     | 'shelf'
+    | 'holds'
   >
   & {
     /** What users have of its kind of verification. */
@@ -151,7 +155,7 @@ export function consolePartsOf (features: readonly BoundFeature[]): ConsoleParts
 
 /** Defines a feature: `export default defineFeature({ name: 'notes', needs: service('database', 'now'), … })`. */
 export function defineFeature<const Needed extends Needs> (definition: Definition<Needed>): Feature {
-  const { provides, prepare, providers, routes, verification, work, drain, session, passwordPolicy, recipients, shelf, ...rest } =
+  const { provides, prepare, providers, routes, verification, work, drain, session, passwordPolicy, recipients, shelf, holds, ...rest } =
     definition
   const provisions = provides?.(({ name }, create) => ({ name, create })) ?? []
   const facts = { ...rest, provided: provisions.map(({ name }) => name) }
@@ -172,6 +176,7 @@ export function defineFeature<const Needed extends Needs> (definition: Definitio
         ...passwordPolicy === undefined ? {} : { passwordPolicy: lazy(() => passwordPolicy(given)) },
         ...recipients === undefined ? {} : { recipients: lazy(() => recipients(given)) },
         ...shelf === undefined ? {} : { shelf: lazy(() => shelf(given)) },
+        ...holds === undefined ? {} : { holds: () => holds(given) },
         ...drain === undefined ? {} : { drain: () => drain(given) }
       }
     }

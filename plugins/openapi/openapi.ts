@@ -118,6 +118,7 @@ const tags = {
   Assistants: 'What assistants propose, and people send.',
   Contacts: 'To whom documents go, and who a company is on them.',
   Suppressions: 'To whom nothing is sent.',
+  Privacy: 'What is held about persons: erased for good, or handed over.',
   Usage: 'What was sent, and what became of it, in numbers.',
   Dispatches: 'The state of dispatches, and the actions of people on them.',
   Documents: 'The documents that were made.',

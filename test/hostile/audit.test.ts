@@ -164,6 +164,10 @@ const onBatch = (id: string, action: string, by: Login): Promise<Answer> => send
 const suppressed = async (by: Login): Promise<string> =>
   (await send('POST', '/api/v1/suppressions', { body: { channel: 'email', address: `${randomUUID()}@example.com` } }, by)).body.id
 
+/** A person of whom nothing is held, counted. */
+const counted = (by: Login): Promise<Answer> =>
+  send('POST', '/api/v1/privacy/erasures', { body: { reference: randomUUID(), countFirst: true } }, by)
+
 /** A budget that is far away, in the place of the one before. */
 async function budget (by: Login): Promise<Answer> {
   for (const { id } of (await send('GET', '/api/v1/budgets', {}, by)).body.data) await send('DELETE', `/api/v1/budgets/${id}`, {}, by)
@@ -256,6 +260,19 @@ const changes: Record<string, Change> = {
   'DELETE /api/v1/suppressions/{id}': {
     send: async (by) => send('DELETE', `/api/v1/suppressions/${await suppressed(by)}?why=test`, {}, by),
     action: 'suppression.removed'
+  },
+  'POST /api/v1/privacy/erasures': { send: counted, action: 'erasure.counted' },
+  'POST /api/v1/privacy/erasures/{id}/begin': {
+    async send (by) {
+      const { body: { id } } = await counted(by)
+      await sql`update erasures set status = 'counted', next_at = null where erasure_id = ${id}`.execute(owner)
+      return send('POST', `/api/v1/privacy/erasures/${String(id)}/begin`, {}, by)
+    },
+    action: 'erasure.started'
+  },
+  'POST /api/v1/privacy/exports': {
+    send: (by) => send('POST', '/api/v1/privacy/exports', { body: { reference: 'C-1042' } }, by),
+    action: 'person.exported'
   },
   'POST /api/v1/budgets': { send: budget, action: 'budget.added' },
   'PUT /api/v1/budgets/{id}': {
@@ -669,7 +686,7 @@ const lastEntry = async (): Promise<string> =>
   (await owner.selectFrom('audit').select('audit_id').orderBy('audit_id', 'desc').limit(1).executeTakeFirst())?.audit_id ?? '0'
 
 /** What changes no row of the database: there is nothing that the entry could be without. */
-const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked', 'callback-endpoint.tested']
+const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked', 'callback-endpoint.tested', 'person.exported']
 /** What leaves no other row than its entry, because it takes one away. */
 const removing = ['single-sign-on.removed', 'link-mail.removed', 'invitation.withdrawn', 'asset.deleted', 'session.ended',
   'adapter.removed', 'contact.removed', 'connection.removed', 'oauth-app.removed', 'suppression.removed', 'budget.removed']

@@ -188,6 +188,7 @@ await t.test('no form does what cannot be taken back, before its reader was aske
     '/operation/holds': made.stepId,
     '/proposals': made.proposalIds[0] ?? '',
     '/providers': made.provider,
+    '/privacy': made.erasureId,
     '/suppressions': made.suppressionId,
     '/templates': String(made.templateIds[0]),
     '/assets': made.asset,
@@ -217,6 +218,8 @@ await t.test('no form does what cannot be taken back, before its reader was aske
   t.same(ways('undone').toSorted(), [
     // The answer has a form that adds it again.
     '/contacts/:id/delete',
+    // It only counts.
+    '/privacy',
     // Whoever is signed out signs in.
     '/sessions/:id/end',
     '/sign-out',
@@ -244,9 +247,11 @@ await t.test('no form does what cannot be taken back, before its reader was aske
 await t.test('what the API cannot take back is decided', async (t) => {
   const operations = (await routesOf(app)).filter(({ method, config }) => method !== 'DELETE' && isIrreversible(method, config))
   t.same(operations.map(({ operation }) => operation).toSorted(), [
+    'beginErasure',
     'cancelBatch',
     'cancelDispatch',
     'createCallbackSecret',
+    'createErasure',
     'creditCompany',
     'declineProposal',
     'removeMyPasskey',

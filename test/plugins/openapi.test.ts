@@ -5,6 +5,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { appPlugin } from '../../plugins/app.ts'
+import { until } from '../core/work/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { type Operation, operationsOf, resolved, schemasOf } from '../support/openapi.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
@@ -316,6 +317,9 @@ await t.test('the answers fit their schemas', async (t) => {
   const { body: suppression } = await service.send('POST', '/api/v1/suppressions', {
     body: { channel: 'email', address: 'ada@example.com' }
   }, admin)
+  const { body: erasure } = await service.send('POST', '/api/v1/privacy/erasures', { body: { reference: 'C-1042' } }, admin)
+  await until('the erasure is finished',
+    async () => (await service.send('GET', `/api/v1/privacy/erasures/${String(erasure.id)}`, {}, admin)).body.status === 'finished')
   const paths: Record<string, string> = {
     '{id}': sent.body.dispatchId,
     '/holds/{id}': `/holds/${stepId}`,
@@ -324,6 +328,7 @@ await t.test('the answers fit their schemas', async (t) => {
     '/proposals/{id}': `/proposals/${String(proposal.id)}`,
     '/contacts/{id}': `/contacts/${String(contact.id)}`,
     '/files/{id}': `/files/${String(file.id)}`,
+    '/erasures/{id}': `/erasures/${String(erasure.id)}`,
     '/suppressions/{id}': `/suppressions/${String(suppression.id)}`,
     '/drafts/{id}': `/drafts/${String(draft.id)}`,
     '/templates/{id}': '/templates/1',

@@ -16,7 +16,8 @@ const columns = [
   { table: 'connection_requests', row: 'account', column: 'sealed' },
   { table: 'oauth_apps', row: 'app_id', column: 'client_secret' },
   { table: 'authenticators', row: 'user_id', column: 'sealed' },
-  { table: 'single_sign_on', row: 'company_id', column: 'client_secret' }
+  { table: 'single_sign_on', row: 'company_id', column: 'client_secret' },
+  { table: 'erasures', row: 'erasure_id', column: 'subject' }
 ] as const satisfies readonly Column[]
 
 type Column = { table: string, row: string, column: string }

@@ -49,8 +49,8 @@ export type Api = {
   upload: <Body>(path: string, form: FormData | { bytes: Readable, type: string }, key: string) => Promise<ApiAnswer<Body>>
   /** For what answers with a file: read, or made from a body. */
   file: (path: string, body?: object) => Promise<ApiAnswer<ApiFile>>
-  /** A stream of events, until `gone` is aborted. Throws {@link ApiRefused}. */
-  stream: (path: string, gone: AbortSignal) => Promise<Readable>
+  /** A stream, read or made from a body, until `gone` is aborted. Throws {@link ApiRefused}. */
+  stream: (path: string, gone: AbortSignal, body?: object) => Promise<Readable>
 }
 
 /** The API for one request of a browser of whom nobody knows who they are: its public operations. */
@@ -100,8 +100,8 @@ export function apiFor ({ server, ip: remoteAddress, id, routeOptions }: Fastify
         version: latestVersion,
         ...form instanceof FormData ? { payload: form } : { payload: form.bytes, type: form.type }
       }),
-    async stream (url, gone) {
-      const answer = await ask('GET', url, { gone })
+    async stream (url, gone, payload) {
+      const answer = await ask(payload === undefined ? 'GET' : 'POST', url, { gone, payload })
       if (answer.statusCode < 400) return answer.stream()
       const error = JSON.parse(await text(answer.stream())) as ErrorBody
       throw new ApiRefused({ ok: false, status: answer.statusCode, error })

@@ -9,6 +9,7 @@ export type Made = {
   documentId: string
   batchId: string
   suppressionId: string
+  erasureId: string
   /** Of a step in doubt. */
   stepId: string
   templateIds: readonly number[]
@@ -108,6 +109,8 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/templates/:id/difference': ({ templateIds: [id] }) => own(`/templates/${String(id)}/difference?from=1&to=2`),
   '/e-invoices': () => admin('/e-invoices'),
   '/files': () => admin('/files'),
+  '/privacy': () => admin('/privacy'),
+  '/privacy/:id': ({ erasureId }) => own(`/privacy/${erasureId}`),
   '/suppressions': () => admin('/suppressions', '/suppressions?search=nobody'),
   '/suppressions/:id': ({ suppressionId }) => own(`/suppressions/${suppressionId}`),
   '/suppressions/templates': () => admin('/suppressions/templates'),

@@ -1,6 +1,7 @@
 import { noteCallback } from '@dispatch/core'
 import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
+import { until } from '../../core/work/support.ts'
 import type { Login, TestService } from '../../support/service.ts'
 import { invoiceRequest } from '../../support/service.ts'
 import type { Made } from './console-pages.ts'
@@ -162,6 +163,11 @@ export async function furnished (
   const { body: { id: suppressionId } } = await send('POST', '/api/v1/suppressions', {
     body: { channel: 'email', address: `tired@${String(companyId)}.example.com`, note: text }
   }, admin)
+  const { body: { id: erasureId } } = await send('POST', '/api/v1/privacy/erasures', {
+    body: { reference: `nobody-${String(companyId)}`, countFirst: true }
+  }, admin)
+  await until('it is counted',
+    async () => (await send('GET', `/api/v1/privacy/erasures/${String(erasureId)}`, {}, admin)).body.status === 'counted')
   const { body: { id: fileId } } = await send('POST', `/api/v1/files?filename=${encodeURIComponent(text)}`, {
     body: 'A',
     headers: { 'content-type': 'text/plain' }
@@ -174,7 +180,21 @@ export async function furnished (
     order by status = 'uncertain' desc limit 1`.execute(owner)
   const [documentId, stepId] = [document?.id ?? '', step?.id ?? '']
   return {
-    made: { ...made, companyId, userId, asset, batchId, suppressionId, fileId, token, documentId, stepId, provider: vendor, adapter },
+    made: {
+      ...made,
+      companyId,
+      userId,
+      asset,
+      batchId,
+      suppressionId,
+      erasureId,
+      fileId,
+      token,
+      documentId,
+      stepId,
+      provider: vendor,
+      adapter
+    },
     refused
   }
 }

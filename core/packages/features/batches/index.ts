@@ -3,6 +3,7 @@ import { batchesPages } from './pages/pages.ts'
 import { batchesRoutes } from './routes/batches.ts'
 import { batches, createBatches } from './service/batches.ts'
 import { workOnBatches } from './service/work.ts'
+import { batchesHolder, rowsHolder } from './store/holders.ts'
 import { fillBatches } from './store/isolation.ts'
 import { words as en } from './words.en.ts'
 import { words as fr } from './words.fr.ts'
@@ -22,6 +23,7 @@ export default defineFeature({
     'batches/001-batches': () => import('./migrations/001-batches.ts'),
     'batches/002-held': () => import('./migrations/002-held.ts')
   },
+  holds: ({ database }) => [rowsHolder(database), batchesHolder(database)],
   routes: batchesRoutes,
   before: 'listDispatches',
   permissions: {

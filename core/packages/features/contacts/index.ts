@@ -3,7 +3,7 @@ import { companyLink, fills, findContacts } from './pages/fills.ts'
 import { pages } from './pages/pages.ts'
 import { contactsRoutes } from './routes/contacts.ts'
 import { contacts, createContacts } from './service/contacts.ts'
-import { fillContacts } from './store/contacts.ts'
+import { contactsHolder, fillContacts } from './store/contacts.ts'
 import { words as en } from './words.en.ts'
 import { words as fr } from './words.fr.ts'
 
@@ -16,6 +16,7 @@ export default defineFeature({
   provides: (provide) => [provide(contacts, ({ database, now }) => createContacts({ database, now }))],
   tables: { contacts: 'company', own_details: 'company' },
   migrations: { 'contacts/001-contacts': () => import('./migrations/001-contacts.ts') },
+  holds: ({ database }) => [contactsHolder(database)],
   routes: contactsRoutes,
   before: 'listDispatches',
   permissions: {

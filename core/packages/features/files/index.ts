@@ -2,6 +2,7 @@ import { defineFeature, service } from '@dispatch/plugins/feature'
 import { filesPages } from './pages/files.ts'
 import { filesRoutes } from './routes/files.ts'
 import { createUploadedFiles, uploadedFiles } from './service/files.ts'
+import { filesHolder } from './service/holder.ts'
 import { createScan } from './service/scan.ts'
 import { sweepFiles } from './service/sweep.ts'
 import { fillFiles } from './store/files.ts'
@@ -22,6 +23,7 @@ export default defineFeature({
   tables: { files: 'company' },
   migrations: { 'files/001-files': () => import('./migrations/001-files.ts') },
   shelf: (given) => given.uploadedFiles,
+  holds: ({ database, files, now }) => [filesHolder({ database, files, now })],
   routes: filesRoutes,
   permissions: { listFiles: sending, readFile: sending, removeFile: sending, uploadFile: sending },
   pages: filesPages,

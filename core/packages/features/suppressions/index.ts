@@ -1,7 +1,9 @@
 import { defineFeature, ports, service } from '@dispatch/plugins/feature'
 import { pages } from './pages/pages.ts'
 import { routes } from './routes/routes.ts'
+import { createAddressHashes } from './service/address-hashes.ts'
 import { createSuppressions, suppressions } from './service/suppressions.ts'
+import { suppressionsHolder } from './store/holder.ts'
 import { fillSuppressions } from './store/suppressions.ts'
 import { words as en } from './words.en.ts'
 import { words as fr } from './words.fr.ts'
@@ -21,6 +23,7 @@ export default defineFeature({
   tables: { suppressions: 'company', transactional_templates: 'company' },
   migrations: { 'suppressions/001-suppressions': () => import('./migrations/001-suppressions.ts') },
   recipients: (given) => given.suppressions,
+  holds: ({ database, linkKey }) => [suppressionsHolder(database, createAddressHashes(linkKey))],
   routes,
   before: 'listProviders',
   permissions: {

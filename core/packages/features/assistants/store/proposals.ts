@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { type AuditStamp, type CompanyQueries, type Database, noteAudit, type UserRef } from '@dispatch/core'
+import { type AuditStamp, type CompanyQueries, type Database, type Holder, noteAudit, tableHolder, type UserRef } from '@dispatch/core'
 import { type ColumnType, type Selectable, sql } from 'kysely'
 
 type Tables = {
@@ -93,6 +93,11 @@ export async function decide (
 /** Removes what was proposed before a time, in all companies. */
 export async function removeOldProposals ({ owner }: Database, before: Date): Promise<void> {
   await owner.$extendTables<Tables>().deleteFrom('proposals').where('created_at', '<', before).execute()
+}
+
+/** What an assistant has proposed to send to a person goes. */
+export function proposalsHolder (database: Database): Holder {
+  return tableHolder(database, { kind: 'proposals', table: 'proposals', key: sql`proposal_id`, type: 'uuid' })
 }
 
 /** A row of a company, for the tests of the walls between companies. */

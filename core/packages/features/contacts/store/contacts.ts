@@ -1,4 +1,4 @@
-import { type AuditAuthor, type CompanyQueries, type Database, noteAudit } from '@dispatch/core'
+import { type AuditAuthor, type CompanyQueries, type Database, type Holder, noteAudit, tableHolder } from '@dispatch/core'
 import { type ColumnType, type Selectable, sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import type { ContactBody, OwnDetails } from '../contract/contacts.ts'
@@ -119,6 +119,11 @@ export async function writeOwnDetails (database: Database, details: OwnDetails, 
     const object = { kind: 'company', id: String(companyId) }
     await noteAudit(queries, { companyId, author, action: 'own-details.changed', object, facts: { fields: Object.keys(details) }, at })
   })
+}
+
+/** A contact that is the person goes; who the company itself is stays. */
+export function contactsHolder (database: Database): Holder {
+  return tableHolder(database, { kind: 'contacts', table: 'contacts', key: sql`contact_id`, type: 'uuid' })
 }
 
 /** A row of a company in each table, for the tests of the walls between companies. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import type { CompanyQueries, Database, UserRef } from '@dispatch/core'
-import type { ColumnType, ExpressionBuilder, ExpressionWrapper, Selectable, SqlBool } from 'kysely'
+import { type CompanyQueries, type Database, type Holder, tableHolder, type UserRef } from '@dispatch/core'
+import { type ColumnType, type ExpressionBuilder, type ExpressionWrapper, type Selectable, sql, type SqlBool } from 'kysely'
 
 type Tables = {
   drafts: {
@@ -101,6 +101,11 @@ export async function removeOldDrafts ({ owner }: Database, before: { sent: Date
       where.and([where('dispatch_id', 'is not', null), where('updated_at', '<', before.sent)])
     ])
   ).execute()
+}
+
+/** What somebody has begun to write to a person goes. */
+export function draftsHolder (database: Database): Holder {
+  return tableHolder(database, { kind: 'drafts', table: 'drafts', key: sql`draft_id`, type: 'uuid' })
 }
 
 /** A row of a company, for the tests of the walls between companies. */

@@ -23,7 +23,8 @@ export type FileRow = Omit<Selectable<Tables['files']>, 'company_id' | 'removed_
 const columns = ['file_id', 'user_id', 'test', 'filename', 'content_type', 'size', 'sha256', 'storage_key', 'created_at',
   'expires_at'] as const
 
-const tablesIn = (queries: Database['owner']) => queries.$extendTables<Tables>()
+/** Queries that know the table of files. */
+export const tablesIn = (queries: Database['owner']) => queries.$extendTables<Tables>()
 
 /** What the files of a company may be together. */
 type Room = { files: number, bytes: number }

@@ -49,7 +49,10 @@ export type ImportView = Static<typeof ImportView>
 export const SuppressionView = Type.Object({
   id: Uuid,
   channel: Channel,
-  address: Type.String({ description: 'In the one writing in which addresses are compared.', examples: ['ada@example.com'] }),
+  address: Type.String({
+    description: 'In the one writing in which addresses are compared; of somebody who was erased a hash: `erased:` and hexadecimal digits.',
+    examples: ['ada@example.com']
+  }),
   reason: Reason,
   note: Type.Union([Type.String(), Type.Null()]),
   since: Timestamp,

@@ -5,6 +5,7 @@ import { token } from '@dispatch/plugins/feature'
 import type { ImportView, SuppressionBody, SuppressionFilter, SuppressionView, TransactionalView } from '../contract/suppressions.ts'
 import { addSuppressions, companyName, fieldsOf, findSuppressed, findSuppression, listSuppressions, listTransactional, type NewSuppression,
   readSuppressed, removeSuppression, setTransactional, type SuppressionRow } from '../store/suppressions.ts'
+import { createAddressHashes } from './address-hashes.ts'
 import { createUnsubscribeLinks, type Subscription } from './unsubscribe-links.ts'
 
 /** Who changes something for a company. */
@@ -47,6 +48,7 @@ type Options = {
 
 export function createSuppressions ({ database, templates, linkKey, publicUrl, newId, now }: Options): Suppressions {
   const links = createUnsubscribeLinks(linkKey)
+  const hashOf = createAddressHashes(linkKey)
   const rowOf = ({ channel, address, reason = 'manual', note }: SuppressionBody, userId: number | null): NewSuppression => ({
     suppression_id: newId(),
     channel,
@@ -67,15 +69,20 @@ export function createSuppressions ({ database, templates, linkKey, publicUrl, n
 
   return {
     async screen (companyId, recipients) {
-      const found = await findSuppressed(database, companyId, recipients.map(({ service: channel, address }) => ({ channel, address })))
+      const keys = recipients.flatMap(({ service: channel, address }) =>
+        [address, hashOf({ companyId, channel, address })]
+          .map((one) => ({ channel, address: one }))
+      )
+      const found = await findSuppressed(database, companyId, keys)
       if (found.length === 0) return []
       const templateIds = recipients.flatMap(({ templateId }) => templateId ?? [])
       const allowed = templateIds.length === 0
         ? new Map<number, readonly string[]>()
         : await listTransactional(database, companyId, templateIds)
       return recipients.flatMap(({ service, address, path, templateId = 0 }) => {
-        const row = found.find((one) => one.channel === service && one.address === address)
-        return row === undefined || allowed.get(templateId)?.includes(row.reason) === true ? [] : [problemOf(row, path)]
+        const hashed = hashOf({ companyId, channel: service, address })
+        const row = found.find((one) => one.channel === service && (one.address === address || one.address === hashed))
+        return row === undefined || allowed.get(templateId)?.includes(row.reason) === true ? [] : [problemOf({ ...row, address }, path)]
       })
     },
 
@@ -169,6 +176,9 @@ export function createSuppressions ({ database, templates, linkKey, publicUrl, n
 
     async unsubscribe ({ companyId, channel, address }) {
       if (!isServiceName(channel)) return
+      // Who was erased, and is suppressed already, is not written down again.
+      const [erased] = await findSuppressed(database, companyId, [{ channel, address: hashOf({ companyId, channel, address }) }])
+      if (erased !== undefined) return
       await database.company(companyId,
         (queries) => addSuppressions(queries, companyId, [rowOf({ channel, address, reason: 'unsubscribed' }, null)], database.now))
     }

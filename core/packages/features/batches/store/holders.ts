@@ -1,0 +1,99 @@
+import type { JsonObject } from '@dispatch/common'
+import { type Database, type Holder, names, tableHolder } from '@dispatch/core'
+import { sql } from 'kysely'
+import { changeRows } from './rows.ts'
+import { type RowState, tablesIn } from './tables.ts'
+
+/** Rows that one look reads. */
+const together = 500
+
+type Row = { batchId: string, number: number, row: JsonObject | null }
+type Named = { batch_id: string, number: number, state: RowState }
+
+const idOf = ({ batchId, number }: Pick<Row, 'batchId' | 'number'>): string => `${batchId}/${number}`
+
+function placeOf (id: string): { batchId: string, number: number } {
+  const [batchId = '', number = '0'] = id.split('/')
+  return { batchId, number: Number(number) }
+}
+
+/** Rows of batches. One that was not sent is cancelled, and so is each of a batch whose common body names the person. */
+export function rowsHolder (database: Database): Holder {
+  const { owner } = database
+
+  async function stateOf (queries: Database['owner'], companyId: number, ids: readonly string[]): Promise<Named[]> {
+    const places = JSON.stringify(ids.map(placeOf))
+    const { rows } = await sql<Named>`select batch_id, number, state from batch_rows
+      join json_to_recordset(${places}::json) as place ("batchId" uuid, number integer) using (number)
+      where company_id = ${companyId} and batch_id = "batchId" order by batch_id, number`.execute(queries)
+    return rows
+  }
+
+  return {
+    kind: 'batchRows',
+    async look (companyId, person, after) {
+      const place = after === undefined ? null : placeOf(after)
+      const { rows } = await sql<Row>`
+        select batch_id as "batchId", number, case when ${names(sql`row::text`, person)}
+            or (row->>'state' in ('unchecked', 'waiting', 'handing') and ${
+        names(sql`common`, person)
+      }) then row - '{company_id}'::text[] end as row
+        from (
+          select one.batch_id, number, common, to_jsonb(one) as row from batch_rows as one join batches using (company_id, batch_id)
+          where one.company_id = ${companyId} and (${place === null} or (one.batch_id, number) > (${place?.batchId ?? null}::uuid, ${
+        place?.number ?? 0
+      }))
+          order by one.batch_id, number limit ${together}
+        ) as page order by batch_id, number`.execute(owner)
+      const found = rows.flatMap((one) => one.row === null ? [] : [{ id: idOf(one), content: one.row }])
+      const last = rows.at(-1)
+      return rows.length < together || last === undefined ? { found } : { found, next: idOf(last) }
+    },
+
+    async prepare ({ companyId }, ids) {
+      const rows = await stateOf(owner, companyId, ids)
+      for (const [batchId, of] of Map.groupBy(rows, (row) => row.batch_id)) {
+        const unsent = of.flatMap(({ number, state: from }) =>
+          from === 'unchecked' || from === 'waiting' ? [{ number, from, to: 'cancelled' as const }] : []
+        )
+        if (unsent.length > 0) await changeRows(database, { companyId, batchId }, unsent)
+      }
+    },
+
+    async erase (queries, { companyId, person }, ids) {
+      const rows = await stateOf(queries, companyId, ids)
+      const over = rows.filter(({ state }) => state !== 'unchecked' && state !== 'waiting' && state !== 'handing')
+      const tables = tablesIn(queries)
+      for (const { batch_id: batchId, number } of over) {
+        await tables.updateTable('batch_rows')
+          .set({
+            body: null,
+            problem: null,
+            row_id: sql`case when ${names(sql`to_jsonb(row_id)::text`, person)} then null else row_id end`
+          })
+          .where('company_id', '=', companyId).where('batch_id', '=', batchId).where('number', '=', number).execute()
+      }
+      return { counts: { batchRows: over.length }, waiting: rows.length - over.length }
+    }
+  }
+}
+
+/** What stands in a batch itself: its common body, its key and its address. It is emptied once nothing more of it is sent. */
+export function batchesHolder (database: Database): Holder {
+  const holder = tableHolder(database, {
+    kind: 'batches',
+    table: 'batches',
+    key: sql`batch_id`,
+    type: 'uuid',
+    hidden: ['key', 'claim', 'claimed_until', 'permitted', 'fingerprint']
+  })
+  return {
+    ...holder,
+    async erase (queries, { companyId }, ids) {
+      const { numUpdatedRows } = await tablesIn(queries).updateTable('batches')
+        .set({ common: null, idempotency_key: null, callback_url: null, problem: null }).where('company_id', '=', companyId)
+        .where('batch_id', 'in', ids).where(sql<boolean>`unchecked + waiting + handing = 0`).executeTakeFirstOrThrow()
+      return { counts: { batches: Number(numUpdatedRows) }, waiting: ids.length - Number(numUpdatedRows) }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import type { Database, Found, Holder, Person } from '@dispatch/core'
+import { FileDamaged, type FileStore } from '@dispatch/files'
+import { forgetFiles } from '../store/files.ts'
+import { fileUse, hideFiles, listHidden, listUploads, type Upload } from '../store/holder.ts'
+
+type Needs = { database: Database, files: FileStore, now: () => Date }
+
+/** Characters that two pieces of a file share, so that what lies across their border is found too. */
+const overlap = 400
+
+/**
+ * Uploaded files: those whose name or text names the person, and those that were sent to nobody else. The text of a compressed file, such
+ * as most PDFs, is not read.
+ */
+export function filesHolder ({ database, files, now }: Needs): Holder {
+  async function names (person: Person, { storage_key: key, size, sha256 }: Upload): Promise<boolean> {
+    try {
+      let before = ''
+      for await (const piece of await files.stream({ key, size: Number(size), sha256 }) as AsyncIterable<Buffer>) {
+        const text = before + piece.toString('latin1')
+        if (person.isIn(text)) return true
+        before = text.slice(-overlap)
+      }
+      return false
+    } catch (error) {
+      // Nobody gets such a file any more.
+      if (error instanceof FileDamaged) return true
+      throw error
+    }
+  }
+
+  async function isTheirs (companyId: number, person: Person, file: Upload): Promise<boolean> {
+    if (person.isIn(file.filename)) return true
+    const { all, theirs } = await fileUse(database, { companyId, person, file })
+    return (all > 0 && all === theirs) || await names(person, file)
+  }
+
+  return {
+    kind: 'files',
+    async look (companyId, person, after) {
+      const { uploads, next } = await listUploads(database, companyId, after)
+      const found: Found[] = []
+      for (const file of uploads) {
+        const { file_id: id, filename, content_type: contentType, size, created_at: createdAt } = file
+        const content = { fileId: id, filename, contentType, size: Number(size), createdAt: createdAt.toISOString() }
+        if (await isTheirs(companyId, person, file)) found.push({ id, content })
+      }
+      return next === undefined ? { found } : { found, next }
+    },
+
+    async erase (queries, { companyId }, ids) {
+      const hidden = await hideFiles(queries, { companyId, now: now() }, ids)
+      return { counts: { files: hidden }, waiting: ids.length - hidden }
+    },
+
+    async clean (companyId) {
+      for (let left = await listHidden(database, companyId); left.length > 0; left = await listHidden(database, companyId)) {
+        for (const { storage_key: key } of left) await files.remove(key)
+        await forgetFiles(database, left)
+      }
+    }
+  }
+}

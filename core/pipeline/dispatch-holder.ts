@@ -1,0 +1,38 @@
+import type { Database } from '@dispatch/database'
+import type { FileStore } from '@dispatch/files'
+import { DispatchError } from '../contract/errors.ts'
+import { eraseDispatches, listErasedFiles, lookForDispatches, queuedOf } from '../store/privacy/dispatches.ts'
+import type { Holder } from '../store/privacy/holder.ts'
+import { noteRemoved } from '../store/tenants/retention.ts'
+import type { Pipeline } from './pipeline.ts'
+
+type Needs = { database: Database, files: Pick<FileStore, 'remove'>, pipeline: Pick<Pipeline, 'cancel'> }
+
+/**
+ * Dispatches, with all that belongs to them. One that waits and of which nothing has begun is cancelled. One that runs ends first.
+ */
+export function dispatchHolder ({ database, files, pipeline }: Needs): Holder {
+  return {
+    kind: 'dispatches',
+    look: (companyId, person, after) => lookForDispatches(database, { companyId, person, after }),
+
+    async prepare ({ companyId, author }, ids) {
+      const actor = { userId: author.userId, companyId, email: '', role: 'admin' as const, services: ['*'] }
+      for (const dispatchId of await queuedOf(database, companyId, ids)) {
+        await pipeline.cancel({ actor, author, dispatchId }).catch((error: unknown) => {
+          // It has begun.
+          if (!(error instanceof DispatchError && error.word === 'conflict')) throw error
+        })
+      }
+    },
+
+    erase: (queries, { companyId, person }, ids) => eraseDispatches(queries, { companyId, person, now: database.now }, ids),
+
+    async clean (companyId) {
+      for (let left = await listErasedFiles(database, companyId); left.length > 0; left = await listErasedFiles(database, companyId)) {
+        for (const { storageKey } of left) await files.remove(storageKey)
+        await noteRemoved(database, left.map(({ documentId }) => documentId), await database.time())
+      }
+    }
+  }
+}

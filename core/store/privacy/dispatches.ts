@@ -1,0 +1,195 @@
+import { isRecord, type Json, type JsonObject } from '@dispatch/common'
+import type { Database, OwnerQueries } from '@dispatch/database'
+import { type RawBuilder, sql } from 'kysely'
+import type { DispatchStatus } from '../../contract/states.ts'
+import { columnsOf } from '../db/columns.ts'
+import type { Erased, Found } from './holder.ts'
+import { names, type Person } from './person.ts'
+
+/** Dispatches that one look reads: each has several steps and a timeline. */
+const together = 100
+
+/** Seconds after the end of a run in which the log of its exchanges is written. */
+const settled = 3
+
+/** What stands in place of a text that a table has to have. */
+const erasedWord = 'erased'
+
+/** The tables of what belongs to a dispatch, which names a person as soon as one of their rows does. */
+const parts = ['steps', 'events', 'documents', 'exchange_log'] as const
+
+/** The dispatches of a company, behind one of them, that name a person. */
+export async function lookForDispatches (
+  { owner }: Pick<Database, 'owner'>,
+  { companyId, person, after }: { companyId: number, person: Person, after: string | undefined }
+): Promise<{ found: Found[], next?: string }> {
+  const ofParts = [
+    ...parts.map((table) =>
+      sql`select to_jsonb(part) as row from ${sql.table(table)} as part where part.dispatch_id = page.dispatch_id
+      and part.company_id = page.company_id`
+    ),
+    sql`select to_jsonb(part) as row from attempts as part join steps using (step_id) where steps.dispatch_id = page.dispatch_id`
+  ]
+  const { rows } = await sql<{ id: string, found: boolean }>`
+    select dispatch_id as id, ${names(sql`to_jsonb(page)::text`, person)} or exists (
+        select from (${sql.join(ofParts, sql` union all `)}) as parts where ${names(sql`parts.row::text`, person)}
+      ) as found
+    from (select ${columnsOf('dispatches')} from dispatches where company_id = ${companyId}
+      and (${after ?? null}::uuid is null or dispatch_id > ${after ?? null}::uuid) order by dispatch_id limit ${together}) as page
+    order by dispatch_id`.execute(owner)
+  const found = await contentsOf(owner, companyId, rows.flatMap(({ id, found: is }) => is ? [id] : []))
+  const last = rows.at(-1)
+  return rows.length < together || last === undefined ? { found } : { found, next: last.id }
+}
+
+/** What of a row is not the person's: the rest of it is exported. */
+const internal = ['company_id', 'run_id', 'leased_until', 'path', 'recipient_key', 'storage_key', 'sha256', 'traceparent']
+
+type Content = { id: string, dispatch: JsonObject, steps: Json, documents: Json[], events: Json[], exchanges: Json[] }
+
+async function contentsOf (owner: Database['owner'], companyId: number, ids: readonly string[]): Promise<Found[]> {
+  if (ids.length === 0) return []
+  const ofTable = (table: string, order: string): RawBuilder<unknown> =>
+    sql`(select coalesce(jsonb_agg(to_jsonb(part) - ${internal}::text[] order by ${sql.ref(`part.${order}`)}), '[]')
+      from ${sql.table(table)} as part where part.dispatch_id = one.dispatch_id and part.company_id = one.company_id)`
+  const { rows } = await sql<Content>`
+    select dispatch_id as id, to_jsonb(one) - ${internal}::text[] as dispatch, ${ofTable('steps', 'position')} as steps,
+      ${ofTable('documents', 'created_at')} as documents, ${ofTable('events', 'event_id')} as events,
+      ${ofTable('exchange_log', 'entry_id')} as exchanges
+    from dispatches as one where company_id = ${companyId} and dispatch_id = any (${ids}::uuid[]) order by dispatch_id`.execute(owner)
+  return rows.map(({ id, dispatch, ...content }) => ({
+    id,
+    content: { ...dispatch, ...content },
+    counts: {
+      dispatches: 1,
+      documents: content.documents.length,
+      events: content.events.length,
+      exchanges: content.exchanges.length
+    }
+  }))
+}
+
+/** Of these dispatches, those that wait in the queue. */
+export async function queuedOf ({ owner }: Pick<Database, 'owner'>, companyId: number, ids: readonly string[]): Promise<string[]> {
+  const rows = await owner.selectFrom('dispatches').select('dispatch_id').where('company_id', '=', companyId)
+    .where('dispatch_id', 'in', ids).where('status', '=', 'queued').execute()
+  return rows.map((row) => row.dispatch_id)
+}
+
+/**
+ * Empties dispatches of which nothing goes on; the others wait. What stays is what accounts and statistics count: which services and
+ * providers, when, what became of it, what it cost. Their documents expire at once; their files are removed afterwards. Vendors' events
+ * that come later find no step.
+ */
+export async function eraseDispatches (
+  queries: OwnerQueries,
+  { companyId, person, now }: { companyId: number, person: Person, now: Database['now'] },
+  ids: readonly string[]
+): Promise<Erased> {
+  const { rows: locked } = await sql<{ id: string, still: boolean }>`
+    select dispatch_id as id, status = any (${ended}) and run_id is null
+        and coalesce(finished_at, created_at) < ${now} - make_interval(secs => ${settled}) and not exists (
+          select from steps where steps.dispatch_id = dispatches.dispatch_id
+            and (steps.status = 'calling' or next_look_at is not null or steps.next_try_at is not null or cancel_run is not null)
+        ) as still
+    from dispatches where company_id = ${companyId} and dispatch_id = any (${ids}::uuid[]) order by dispatch_id for update`.execute(queries)
+  const still = locked.filter((row) => row.still).map(({ id }) => id)
+  const waiting = locked.length - still.length
+  if (still.length === 0) return { counts: {}, waiting }
+  await sql`set local app.erases = 'on'`.execute(queries)
+  const theirs = sql`company_id = ${companyId} and dispatch_id = any (${still}::uuid[])`
+  await forgetEvents(queries, companyId, theirs)
+  const documents = await counted(queries, sql`update documents set filename = ${erasedWord}, expires_at = 'epoch' where ${theirs}`)
+  const events = await counted(queries, sql`update events set facts = '{}' where ${theirs}`)
+  const exchanges = await counted(queries, sql`delete from exchange_log where ${theirs}`)
+  const callbacks = await forgetCallbacks(queries, theirs, person)
+  await counted(queries, sql`delete from dispatch_metadata where ${theirs}`)
+  await counted(queries, sql`delete from feed_events where company_id = ${companyId}
+    and body like any (select '%' || id || '%' from unnest(${still}::text[]) as id)`)
+  await counted(queries, sql`update attempts set error = jsonb_build_object('word', error->'word', 'message', ${erasedWord}::text)
+    where error is not null and step_id in (select step_id from steps where ${theirs})`)
+  await counted(queries, sql`update steps set fields = '{}', request_settings = '{}', made = null, data = null, remote_id = null,
+      delivery_reason = null, status = case status when 'waiting' then 'skipped' else status end,
+      response = case when response is null then null
+        else jsonb_build_object('id', ${erasedWord}::text, 'status', response->'status') end,
+      error = case when error is null then null else jsonb_build_object('word', error->'word', 'message', ${erasedWord}::text) end
+    where ${theirs}`)
+  await counted(queries, sql`update dispatches set data = null, metadata = '{}', recipient = null, document_number = null,
+      callback_url = null where ${theirs}`)
+  return { counts: { dispatches: still.length, documents, events, exchanges, callbacks }, waiting }
+}
+
+const ended: readonly DispatchStatus[] = ['succeeded', 'failed', 'partial', 'cancelled', 'uncertain']
+
+/** Vendors' events about steps of dispatches, also those that came to an address of all companies. */
+async function forgetEvents (queries: OwnerQueries, companyId: number, theirs: RawBuilder<unknown>): Promise<void> {
+  await sql`delete from inbound using (select distinct remote_id, provider_code from steps where ${theirs} and length(remote_id) > 7) as step
+    where inbound.provider_code = step.provider_code and coalesce(inbound.company_id, ${companyId}) = ${companyId}
+      and strpos(encode(body, 'escape'), remote_id) > 0`.execute(queries)
+}
+
+type Callback = { id: string, body: string | null, pending: boolean, url: string | null, named: boolean }
+
+/**
+ * The bodies of callbacks go; one that is still to be sent keeps what is no data of the person. Where its address names the person, it is
+ * not sent any more.
+ */
+async function forgetCallbacks (queries: OwnerQueries, theirs: RawBuilder<unknown>, person: Person): Promise<number> {
+  let emptied = 0
+  for (const [table, url] of [['callbacks', sql`url`], ['endpoint_callbacks', sql`null::text`]] as const) {
+    const { rows } = await sql<Callback>`select callback_id as id, body, state = 'pending' as pending, ${url} as url,
+        ${names(url, person)} as named
+      from ${sql.table(table)} where ${theirs} and (body is not null or ${names(url, person)}) for update`.execute(queries)
+    for (const { id, body, pending, url: address, named } of rows) {
+      const goesOn = pending && !named
+      await sql`update ${sql.table(table)} set body = ${goesOn && body !== null ? withoutPerson(body) : null},
+          state = case when ${goesOn} or state <> 'pending' then state else 'failed' end,
+          next_at = case when ${goesOn} then next_at end
+          ${address !== null && named ? sql`, url = ${new URL('/', address).href}` : sql``}
+        where callback_id = ${id}`.execute(queries)
+    }
+    emptied += rows.length
+  }
+  return emptied
+}
+
+/** Of a dispatch, and of its steps, what its callback tells without the person. */
+const [keptOfDispatch, keptOfSteps] = [
+  ['dispatchId', 'status', 'test', 'services', 'userId', 'template', 'documentType', 'creditsCharged', 'requestId', 'createdAt',
+    'finishedAt'],
+  ['service', 'status', 'providerName', 'providerVersion', 'chosenBy', 'sandbox', 'creditsCharged', 'deferredOn', 'deferredState',
+    'deliveryStatus']
+]
+
+function withoutPerson (text: string): string {
+  const body = JSON.parse(text) as JsonObject
+  const data = isRecord(body['data']) ? body['data'] : {}
+  const steps = Array.isArray(data['steps']) ? data['steps'] : []
+  return JSON.stringify({
+    ...body,
+    data: {
+      ...only(data, keptOfDispatch),
+      metadata: {},
+      steps: steps.map((step: Json) => ({
+        ...isRecord(step) ? only(step, keptOfSteps) : {},
+        providerResponse: null,
+        generatedDocument: null
+      }))
+    }
+  })
+}
+
+function only (object: JsonObject, kept: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => kept.includes(name)))
+}
+
+async function counted (queries: OwnerQueries, statement: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows } = await statement.execute(queries)
+  return Number(numAffectedRows ?? 0)
+}
+
+/** Documents of a company that were erased, and whose files are still there. */
+export async function listErasedFiles ({ owner }: Pick<Database, 'owner'>, companyId: number) {
+  return owner.selectFrom('documents').select(['document_id as documentId', 'storage_key as storageKey'])
+    .where('company_id', '=', companyId).where('removed_at', 'is', null).where('expires_at', '<=', new Date(0)).limit(together).execute()
+}

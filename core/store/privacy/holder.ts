@@ -1,0 +1,83 @@
+import type { JsonObject } from '@dispatch/common'
+import type { Database, OwnerQueries } from '@dispatch/database'
+import { type RawBuilder, sql } from 'kysely'
+import type { AuditAuthor } from '../audit/audit.ts'
+import { names, type Person } from './person.ts'
+
+/** How much of each kind there is. */
+export type Counts = Readonly<Record<string, number>>
+
+/** Something that names a person. `content`: as it is exported; `counts`: what of each kind it is, by default one of its holder. */
+export type Found = { id: string, content: JsonObject, counts?: Counts }
+
+/** What came of erasing. `waiting`: cannot be erased yet. */
+export type Erased = { counts: Counts, waiting: number }
+
+/** For whom something is erased, and who wants it. */
+export type Erasing = { companyId: number, person: Person, author: AuditAuthor }
+
+/** What holds data of the persons to whom companies send. A feature brings those for its tables. */
+export type Holder = {
+  /** Of what, such as `drafts`: a word of counts and of exports. */
+  kind: string
+  /** A bounded look behind a place. `next`: the place behind which another one goes on; undefined where there is nothing more. */
+  look: (companyId: number, person: Person, after: string | undefined) => Promise<{ found: Found[], next?: string }>
+  /** Ends what is under way for what was found, and is asked for before each `erase`. It may be interrupted. */
+  prepare?: (erasing: Erasing, ids: readonly string[]) => Promise<void>
+  /** Empties what was found, in a transaction that is interrupted as a whole. */
+  erase: (queries: OwnerQueries, erasing: Erasing, ids: readonly string[]) => Promise<Erased>
+  /** Removes the files of what was emptied. It may be interrupted; it is asked for after each `erase`, and before the end. */
+  clean?: (companyId: number) => Promise<void>
+}
+
+/**
+ * A table whose rows name persons. `key`: orders its rows and is unique in a company; `type`: its type. `text`: what of a row is looked
+ * into, by default all of it. `hidden`: columns that are not exported.
+ */
+export type HolderTable = {
+  kind: string
+  table: string
+  key: RawBuilder<unknown>
+  type: 'uuid' | 'bigint' | 'text'
+  text?: RawBuilder<unknown>
+  only?: RawBuilder<boolean>
+  hidden?: readonly string[]
+  erase: (queries: OwnerQueries, erasing: Erasing, ids: readonly string[]) => Promise<number>
+}
+
+/** Rows that one look reads. */
+const together = 500
+
+/** The holder of a table. Without an `erase` of its own, the rows are deleted. */
+export function tableHolder (
+  { owner }: Pick<Database, 'owner'>,
+  { kind, table, key, type, text = sql`row::text`, only = sql<boolean>`true`, hidden = [], erase = deleted(table, key, type) }:
+    & Omit<HolderTable, 'erase'>
+    & Partial<Pick<HolderTable, 'erase'>>
+): Holder {
+  return {
+    kind,
+    async look (companyId, person, after) {
+      const { rows } = await sql<{ id: string, row: JsonObject | null }>`
+        select id, case when ${names(text, person)} then row - ${['company_id', ...hidden]}::text[] end as row
+        from (
+          select ${key}::text as id, to_jsonb(one) as row, ${key} as place from ${sql.table(table)} as one
+          where company_id = ${companyId} and ${only}
+            and (${after ?? null}::text is null or ${key} > ${after ?? null}::${sql.raw(type)})
+          order by ${key} limit ${together}
+        ) as page order by place`.execute(owner)
+      const found = rows.flatMap(({ id, row }) => row === null ? [] : [{ id, content: row }])
+      const last = rows.at(-1)
+      return rows.length < together || last === undefined ? { found } : { found, next: last.id }
+    },
+    erase: async (queries, erasing, ids) => ({ counts: { [kind]: await erase(queries, erasing, ids) }, waiting: 0 })
+  }
+}
+
+function deleted (table: string, key: RawBuilder<unknown>, type: string): HolderTable['erase'] {
+  return async (queries, { companyId }, ids) => {
+    const { numAffectedRows } = await sql`delete from ${sql.table(table)} where company_id = ${companyId}
+      and ${key} = any (${ids}::${sql.raw(type)}[])`.execute(queries)
+    return Number(numAffectedRows)
+  }
+}

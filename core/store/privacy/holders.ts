@@ -1,0 +1,59 @@
+import { isRecord, type Json, type JsonObject } from '@dispatch/common'
+import type { Database, OwnerQueries } from '@dispatch/database'
+import { sql } from 'kysely'
+import { type Erasing, type Holder, tableHolder } from './holder.ts'
+import type { Person } from './person.ts'
+
+/** What stands in the audit log in place of a text that names the person. */
+const erased = '[erased]'
+
+/** The tables of the core that name persons outside of dispatches: to be emptied after these. */
+export function coreHolders (database: Pick<Database, 'owner'>): Holder[] {
+  const bytes = sql`encode(decode(substr(row->>'body', 3), 'hex'), 'escape') || coalesce(row->>'reading', '')`
+  return [
+    tableHolder(database, {
+      kind: 'vendorEvents',
+      table: 'inbound',
+      key: sql`inbound_id`,
+      type: 'uuid',
+      text: bytes,
+      hidden: ['parked', 'digest']
+    }),
+    tableHolder(database, { kind: 'fedEvents', table: 'feed_events', key: sql`entry`, type: 'bigint' }),
+    tableHolder(database, {
+      kind: 'remembered',
+      table: 'provider_state',
+      key: sql`provider_code || chr(31) || coalesce(user_id::text, '') || chr(31) || key`,
+      type: 'text'
+    }),
+    tableHolder(database, { kind: 'requests', table: 'request_log', key: sql`entry_id`, type: 'uuid', hidden: ['address'] }),
+    tableHolder(database, { kind: 'idempotencyKeys', table: 'idempotency_keys', key: sql`key`, type: 'text', hidden: ['fingerprint'] }),
+    tableHolder(database, {
+      kind: 'auditTexts',
+      table: 'audit',
+      key: sql`audit_id`,
+      type: 'bigint',
+      text: sql`row->>'facts'`,
+      hidden: ['address'],
+      erase: eraseAuditTexts
+    })
+  ]
+}
+
+/** An entry of the audit log stays; what somebody wrote into it of the person goes. */
+async function eraseAuditTexts (queries: OwnerQueries, { companyId, person }: Erasing, ids: readonly string[]): Promise<number> {
+  await sql`set local app.erases = 'on'`.execute(queries)
+  const rows = await queries.selectFrom('audit').select(['audit_id', 'facts']).where('company_id', '=', companyId)
+    .where('audit_id', 'in', ids).execute()
+  for (const { audit_id: id, facts } of rows) {
+    await queries.updateTable('audit').set({ facts: JSON.stringify(without(person, facts)) }).where('audit_id', '=', id).execute()
+  }
+  return rows.length
+}
+
+function without (person: Person, value: Json): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => without(person, item))
+  if (!isRecord(value)) return person.isIn(JSON.stringify(value)) ? erased : value
+  const entries = Object.entries(value as JsonObject)
+  return Object.fromEntries(entries.map(([name, one]) => [name, without(person, one ?? null)]))
+}

@@ -1,0 +1,66 @@
+import { type RawBuilder, sql } from 'kysely'
+
+/**
+ * By what a person is known: e-mail addresses and phone numbers in the one writing in which all are compared, and what a company calls
+ * them by.
+ */
+export type Identifiers = { addresses: readonly string[], numbers: readonly string[], references: readonly string[] }
+
+/**
+ * Finds a person in texts and JSON. The person alone: an address within a longer one, and a number within a longer one, are somebody
+ * else's. A reference is one where it is a whole text. `database`: the same as regular expressions of PostgreSQL, by whether case counts.
+ */
+export type Person = { isIn: (text: string) => boolean, database: { anyCase: string | null, exact: string | null } }
+
+/** Letters and digits, within brackets: in JavaScript, and in PostgreSQL. */
+const [here, there] = ['\\p{L}\\p{N}', '[:alnum:]']
+
+export function personOf ({ addresses, numbers, references }: Identifiers): Person {
+  const anyCase = (letters: string): string | null =>
+    either([...addresses.map((address) => addressPattern(address, letters)), ...numbers.map(numberPattern)])
+  const exact = either(references.map(referencePattern))
+  const expressions = [expression(anyCase(here), 'iu'), expression(exact, 'u')]
+  return {
+    isIn: (text) => expressions.some((one) => one?.test(text) === true),
+    database: { anyCase: anyCase(there), exact }
+  }
+}
+
+/** Whether a text of the database names the person. */
+export function names (text: RawBuilder<unknown>, { database: { anyCase, exact } }: Person): RawBuilder<boolean> {
+  return sql<boolean>`(coalesce(${text} ~* ${anyCase}::text, false) or coalesce(${text} ~ ${exact}::text, false))`
+}
+
+const either = (patterns: readonly string[]): string | null => patterns.length === 0 ? null : patterns.join('|')
+
+function expression (pattern: string | null, flags: string): RegExp | undefined {
+  return pattern === null ? undefined : new RegExp(pattern, flags)
+}
+
+/** What may stand for a character in JSON and in URLs. */
+const written = new Map([['@', '(?:@|%40|\\\\u0040)'], ['+', '(?:\\+|%2[Bb])']])
+
+function literal (text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/@]/g, (one) => written.get(one) ?? `\\${one}`)
+}
+
+/** In JSON, the letter of an escaped line break may stand before it. */
+function addressPattern (address: string, letters: string): string {
+  return `(?:(?<![${letters}._%+-])|(?<=\\\\[bfnrt]))${literal(address)}(?![${letters}_-])(?!\\.[${letters}])`
+}
+
+/** Digits that stand together in any writing. Few digits without a plus are an amount or the like. */
+const between = '(?:[ .()/\u00a0\u202f-]|\\(0\\)){0,4}'
+const fewest = 10
+
+function numberPattern (number: string): string {
+  const digits = number.replace(/\D/g, '')
+  const spelt = Array.from(digits).join(between)
+  const begun = digits.length < fewest ? `(?:\\+|%2[Bb]|00)${between}` : ''
+  return `(?<![0-9.])${begun}${spelt}(?![0-9])`
+}
+
+/** A whole text: of a column, or within JSON, also where that stands in a text of JSON. It is the name of no field. */
+function referencePattern (reference: string): string {
+  return `(?:^|")${literal(JSON.stringify(reference).slice(1, -1))}(?:$|\\\\?"(?! ?:))`
+}
