@@ -38,6 +38,10 @@ export const ErasureBody = Type.Object({
 })
 export type ErasureBody = Static<typeof ErasureBody>
 
+/** By what a person is known. */
+export const identifierNames = ['address', 'number', 'reference'] as const
+export type IdentifierName = typeof identifierNames[number]
+
 export const erasureStatuses = ['counting', 'counted', 'running', 'finished'] as const
 
 const nullable = { time: Type.Union([Timestamp, Type.Null()]) }
@@ -53,7 +57,7 @@ export const ErasureView = Type.Object({
     description: '`counting`, then `counted`: it waits for `POST …/begin`. `running`: it goes on by itself, also after a restart. ' +
       '`finished`: nothing is left, and there is a receipt.'
   }),
-  by: Type.Array(Type.Enum(['address', 'number', 'reference']), { description: 'By what the person is known.' }),
+  by: Type.Array(Type.Enum(identifierNames), { description: 'By what the person is known.' }),
   person: Type.String({
     description: 'A keyed hash in place of the person: the same for the same person of the company.',
     examples: ['5d1c0e0b7c1f4a0e8f4d2b9a6c3e7f10']

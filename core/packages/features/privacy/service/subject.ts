@@ -1,9 +1,7 @@
 import { canonicalJson, type Problem } from '@dispatch/common'
 import { type Identifiers, type Person, personOf, refusal, services } from '@dispatch/core'
 import { createHmac, hkdfSync } from 'node:crypto'
-import type { PersonBody } from '../contract/erasures.ts'
-
-export type IdentifierName = 'address' | 'number' | 'reference'
+import type { IdentifierName, PersonBody } from '../contract/erasures.ts'
 
 /** A person as somebody has named them. */
 export type Subject = { by: IdentifierName[], identifiers: Identifiers }

@@ -1,6 +1,6 @@
 import { type AuditAuthor, type Counts, type Database, type Keyring, noteAudit, type OwnerQueries } from '@dispatch/core'
 import { sql } from 'kysely'
-import type { IdentifierName } from '../service/subject.ts'
+import type { IdentifierName } from '../contract/erasures.ts'
 import { columns, type ErasureRow, tablesIn } from './tables.ts'
 
 /** An erasure to record. */

@@ -1,7 +1,6 @@
 import type { AuditAuthor, Counts, Database, Keyring } from '@dispatch/core'
 import type { ColumnType, Generated, Selectable } from 'kysely'
-import type { erasureStatuses } from '../contract/erasures.ts'
-import type { IdentifierName } from '../service/subject.ts'
+import type { erasureStatuses, IdentifierName } from '../contract/erasures.ts'
 
 type Sealed = ReturnType<Keyring['seal']>
 
