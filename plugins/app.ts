@@ -1,5 +1,6 @@
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify'
 import { consolePlugin } from './console/console.ts'
+import { routedUrl } from './console/session/mode.ts'
 import type { App } from './container.ts'
 import { consolePartsOf } from './features/feature.ts'
 import { featurePermissionsPlugin, featureRoutes } from './features/routes.ts'
@@ -185,6 +186,7 @@ export async function createServer (app: App, logger: FastifyBaseLogger): Promis
     forceCloseConnections: 'idle',
     // A busy machine starts slowly, and nothing here waits for what may never come.
     pluginTimeout: 0,
+    rewriteUrl: routedUrl,
     routerOptions: { querystringParser: parseQuery },
     frameworkErrors: answerUnroutable(createConnectionClassifier(app.get('config'))),
     clientErrorHandler: answerUnreadable

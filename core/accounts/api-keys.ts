@@ -24,7 +24,7 @@ export type KeyAdministration = {
   /** Throws as `create`, but for the number of keys, and makes none. */
   check: (actor: Actor, key: Omit<NewKeyBody, 'userId'>) => Promise<void>
   /** The keys that are not revoked, the newest first. */
-  list: (actor: Actor, page: { limit: number, after?: string, userId?: number }) => Promise<KeyView[]>
+  list: (actor: Actor, page: { limit: number, after?: string, userId?: number, mode?: ApiKeyRow['mode'] }) => Promise<KeyView[]>
   /** Revokes a key. False when the actor can see no such key. */
   revoke: (by: Requester, keyId: string) => Promise<boolean>
 }

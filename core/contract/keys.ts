@@ -73,6 +73,7 @@ export const ImpersonationBody = Type.Object({
 /** A filter of the list of keys. */
 export const KeyQuery = Type.Object({
   userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The keys of one user (admins).' })),
+  mode: Type.Optional(Type.Enum(['live', 'test'], { description: 'Only the keys of this mode; since version 1.1.0.' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
   cursor: Type.Optional(Type.String({ format: 'uuid', description: 'the nextCursor of the page before' }))
 }, closed)

@@ -5,7 +5,8 @@ import { dispatchStatuses } from './states.ts'
 /** Which dispatches are counted. */
 export const StatisticsQuery = Type.Object({
   from: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created at this time or later; by default 24 hours before "to".' })),
-  to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created before this time; by default now.' }))
+  to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created before this time; by default now.' })),
+  test: Type.Optional(Type.Boolean({ description: 'Only tests, or none; since version 1.1.0.' }))
 }, { additionalProperties: false })
 export type StatisticsQuery = Static<typeof StatisticsQuery>
 

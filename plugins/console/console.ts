@@ -7,6 +7,7 @@ import { script } from './browser/script.ts'
 import { stylesheet } from './browser/stylesheet.ts'
 import { languageOf, type Words } from './language/language.ts'
 import { auditPage } from './pages/audit.ts'
+import { beginPage } from './pages/begin.ts'
 import { companiesPages } from './pages/companies.ts'
 import { companySetupPages } from './pages/company-setup.ts'
 import { companyUserPage } from './pages/company-user.ts'
@@ -43,6 +44,7 @@ import { userPages } from './pages/user.ts'
 import { actRoutes } from './session/act.ts'
 import { askWhetherMeant } from './session/confirmation.ts'
 import { failureOf, type SessionOptions } from './session/failure.ts'
+import { stayInMode, withMode } from './session/mode.ts'
 import { askForProof } from './session/proof-page.ts'
 import { ProofNeeded } from './session/proof.ts'
 import { signInCodeRoutes } from './session/sign-in-code.ts'
@@ -76,11 +78,12 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   })
   app.decorateReply('page', function (page, policy = 'closed') {
     const { request, statusCode } = this
-    const markup = nameIdentity(request, page.markup)
+    const markup = withMode(request, nameIdentity(request, page.markup))
     return this.headers(headers).header('content-security-policy', policies[policy]).send(
       request.method === 'POST' && statusCode >= 400 ? sayRefused(languageOf(request), markup) : markup
     )
   })
+  stayInMode(app)
   requireSessions(app, sessions, parts)
   askForVerifications(app, sessions)
   askWhetherMeant(app)
@@ -104,6 +107,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(actRoutes, { sessions })
   await app.register(signInCodeRoutes, { sessions })
   app.get('/*', (request, reply) => show({ status: 404, requestId: request.id }, request, reply))
+  await app.register(beginPage)
   await app.register(homePage)
   await app.register(findPage)
   await app.register(creditsPage)

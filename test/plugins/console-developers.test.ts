@@ -20,7 +20,7 @@ const { confirm, open, post, signIn } = openConsole(service)
 const acme = await service.company('acme', { credits: 10 })
 const other = await service.company('other')
 const [cookie, asMember, theirs] = [await signIn(acme.admin), await signIn(acme.member), await signIn(other.admin)]
-const shop = { name: 'Web shop', mode: 'test', scope: 'send', allServices: 'true' }
+const shop = { name: 'Web shop', scope: 'send', allServices: 'true' }
 const secretPattern = /whsec_[\w+/]+=*/
 
 const keysOf = async (login: Login): Promise<any[]> => (await send('GET', '/api/v1/keys', {}, login)).body.data
@@ -40,22 +40,37 @@ await t.test('a key is made and shown once: it works, no page shows it again, an
   const made = await post('/developers/keys', fields, cookie)
   t.equal(made.status, 200)
   t.equal(made.headers.get('cache-control'), 'no-store')
-  const key = /<code[^>]*>(dk_test_\w+)<\/code>/.exec(made.body)?.[1] ?? ''
+  const key = /<code[^>]*>(dk_live_\w+)<\/code>/.exec(made.body)?.[1] ?? ''
   const used = await send('GET', '/api/v1/templates', { headers: { authorization: `Bearer ${key}` } }, null)
   t.equal(used.status, 200)
   const again = await post('/developers/keys', fields, cookie)
   t.equal(again.status, 409)
   contains(t, again.body, /<h2 id="new">(?:(?!<\/section>)[^])*already made the key “Web shop”/)
-  has(t, await keysOf(acme.admin), [{ name: 'Web shop', mode: 'test', scopes: ['send'], services: null, expiresAt: null }])
+  has(t, await keysOf(acme.admin), [{ name: 'Web shop', mode: 'live', scopes: ['send'], services: null, expiresAt: null }])
   const { body } = await open('/developers', cookie)
   contains(t, body, `<code>${key.slice(0, 12)}…${key.slice(-4)}</code>`)
   for (const shown of [again.body, body, service.log.join('\n')]) lacks(t, shown, key)
   t.equal((await make(shop)).status, 200, 'a form of its own makes another')
 })
 
+await t.test('the console of tests makes keys of tests, and lists them alone', async (t) => {
+  const made = await post('/test/developers/keys', { ...shop, name: 'Robot', newest: '' }, theirs)
+  contains(t, made.body, /<code[^>]*>dk_test_\w+<\/code>/)
+  await post('/developers/keys', { ...shop, name: 'Till', newest: '' }, theirs)
+  for (const [path, shown, hidden, mode] of [['/developers', 'Till', 'Robot', 'live'], ['/test/developers', 'Robot', 'Till',
+    'test']] as const)
+  {
+    const { body } = await open(path, theirs)
+    contains(t, body, `<th scope="row">${shown}<`)
+    lacks(t, body, `<th scope="row">${hidden}<`)
+    has(t, (await send('GET', `/api/v1/keys?mode=${mode}`, {}, other.admin)).body.data, [{ name: shown, mode }])
+  }
+  t.equal((await send('GET', '/api/v1/keys?mode=both', {}, other.admin)).status, 400)
+})
+
 await t.test('a key has every field that the API knows; what is wrong is said at its field', async (t) => {
   const memberId = await idOf(acme.member)
-  const fields: [string, string][] = [['name', 'Till'], ['mode', 'live'], ['scope', 'send'], ['scope', 'read_all'], ['service', 'sms'], [
+  const fields: [string, string][] = [['name', 'Till'], ['scope', 'send'], ['scope', 'read_all'], ['service', 'sms'], [
     'service',
     'email'
   ], ['userId', String(memberId)]]
@@ -68,11 +83,10 @@ await t.test('a key has every field that the API knows; what is wrong is said at
   const above = await make([...fields, ['scope', 'audit']])
   t.equal(above.status, 422)
   contains(t, above.body, /<fieldset aria-invalid="true"[^>]*><legend>Scopes(?:(?!<\/fieldset>)[^])*A live key of this user can have/)
-  t.equal((await make([['name', ''], ['mode', 'live']])).status, 400)
+  t.equal((await make([['name', '']])).status, 400)
   t.equal((await make([...fields, ['expiresAt', '2099-12-31']])).status, 200)
   has(t, (await keysOf(acme.admin))[0], {
     name: 'Till',
-    mode: 'live',
     scopes: ['send', 'read_all'],
     services: ['sms', 'email'],
     userId: memberId,

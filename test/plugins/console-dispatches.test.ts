@@ -271,7 +271,7 @@ await t.test('dispatches are filtered by all that the API has; a search that fin
       number ?? ''
     )
   t.same(await shown('metadataName=orderId&metadataValue=A-7'), ['V-1'])
-  t.same(await shown('stepStatus=rejected&providerName=simulator&test=false'), ['V-2'])
+  t.same(await shown('stepStatus=rejected&providerName=simulator'), ['V-2'])
   t.same(await shown('search=ada+lovelace'), ['V-2', 'V-1'])
   t.same(await shown('search=V-1&status=succeeded'), ['V-1'], 'with more than the search, a list')
   const requested = (): Promise<string[]> => shown('search=request-v1&status=succeeded')
@@ -518,7 +518,10 @@ await t.test('the page of a dispatch says who sent it and whether it was a test;
     body: invoiceRequest(),
     headers: { authorization: `Bearer ${String(key)}` }
   }, null)
-  contains(t, (await open(`/dispatches/${String(dispatchId)}`, cookie)).body, `<p>${en.testNotice}</p>`)
+  const ofTest = await open(`/dispatches/${String(dispatchId)}`, cookie)
+  t.same([ofTest.status, ofTest.headers.get('location')], [303, `/console/test/dispatches/${String(dispatchId)}`])
+  contains(t, (await open(`/test/dispatches/${String(dispatchId)}`, cookie)).body, `<p>${en.testNotice}</p>`)
+  t.equal((await open(at.replace('/dispatches', '/test/dispatches'), cookie)).headers.get('location'), `/console${at}`)
   contains(t, (await open('/audit', cookie)).body, `>${acme.member.email}</a>`)
   contains(t, (await open('/audit?userId=99999', cookie)).body, 'name="userId" type="text" value="99999"',
     'a number that is nobody\'s stays in the form')

@@ -204,10 +204,9 @@ await t.test('what is still a sample is named beside the form, and is not sent f
   const settings = { accountSid: `AC${'1'.repeat(32)}`, authToken: 'a'.repeat(32), from: '+15005550100' }
   const tests = { testAccountSid: `AC${'2'.repeat(32)}`, testAuthToken: 'b'.repeat(32) }
   t.equal((await send('PUT', '/api/v1/company/providers/twilio', { body: { settings } }, admin)).status, 200)
+  const firstOf = async (by: string): Promise<string | null> => (await open('/begin', by)).headers.get('location')
+  t.same([await firstOf(theirs), await firstOf(cookie)], ['/console/test', '/console'], 'who has sent for real goes on so')
   const begun = (await follow('/send?template=20', theirs)).body
-  const inTest = /name=":sandbox" value="true" checked/
-  contains(t, begun, inTest)
-  lacks(t, (await follow('/send?template=20', cookie)).body, inTest, 'who has sent for real goes on so')
   const form = { ...formIn(begun), provider: 'twilio' }
   const refused = await post('/send/dispatch', form, theirs)
   t.equal(refused.status, 422)
@@ -219,18 +218,61 @@ await t.test('what is still a sample is named beside the form, and is not sent f
   contains(t, shown,
     new RegExp(`Twilio <span class="quiet">${en.chosen_request}</span></td><td>\\d+ credits?</td><td><span class="badge warn">real<`))
   contains(t, shown, en.reviewSamples)
-  const test = { ...form, ':sandbox': 'true' }
-  contains(t, (await post('/send/check', test, theirs)).body, /id="f-provider-wrong">[^<]*no test environment/)
+  contains(t, (await post('/test/send/check', form, theirs)).body, /id="f-provider-wrong">[^<]*no test environment/)
   await send('PUT', '/api/v1/company/providers/twilio', { body: { settings: { ...settings, ...tests } } }, admin)
-  contains(t, (await post('/send/check', test, theirs)).body, '<td>0 credits</td><td><span class="badge calm">test<')
-  t.equal((await post('/send/dispatch', { ...test, provider: 'simulator' }, theirs)).status, 303)
+  contains(t, (await post('/test/send/check', form, theirs)).body, '<td>0 credits</td><td><span class="badge calm">test<')
+  t.equal((await post('/test/send/dispatch', { ...form, provider: 'simulator' }, theirs)).status, 303)
+})
+
+await t.test('the console of tests stays one: in its links, forms, redirects, lists and after the sign-in', async (t) => {
+  const { admin } = await service.company('switch', { credits: 10 })
+  const theirs = await signIn(admin)
+  const at = (await open('/test/send?template=20&service=sms', theirs)).headers.get('location') ?? ''
+  contains(t, at, /^\/console\/test\/send\?template=20.*draft=/)
+  const { body } = await open(at.slice('/console'.length), theirs)
+  const addresses = [...String(body).matchAll(/ (?:href|action|formaction|data-asks)="(\/console[^"]*)"/g)].map(([, path = '']) => path)
+  const other = at.replace('/test', '').replaceAll('&', '&amp;')
+  t.same(addresses.filter((path) => !path.startsWith('/console/test')), [addresses[0], other, '/console/send/copy'],
+    'but for the style, the switch and the button that makes it real')
+  contains(t, addresses[0], /\.css$/)
+  contains(t, body, `<a href="${at.replaceAll('&', '&amp;')}" title="${en.mode_test}" aria-current="true">${en.modeShort_test}</a>`)
+  contains(t, body, `<title>Send: SMS notice · ${en.modeShort_test} · `)
+  const form = { ...formIn(body), 'request.phoneNumber': '+33612345670', 'provider': 'simulator' }
+  const sent = (await post('/test/send/dispatch', form, theirs)).headers.get('location') ?? ''
+  contains(t, sent, /^\/console\/test\/dispatches\/[\w-]{36}$/)
+  const id = sent.slice(-36)
+  has(t, (await send('GET', `/api/v1/dispatches/${id}`, {}, admin)).body, { test: true })
+  const page = (await open(sent.slice('/console'.length), theirs)).body
+  contains(t, page, '<a href="/console/dispatches" title=', 'a test has no page among what is real')
+  const real = (await post('/send/copy', form, theirs)).headers.get('location') ?? ''
+  contains(t, real, /^\/console\/send\?template=20/)
+  const again = formIn((await open(real.slice('/console'.length), theirs)).body)
+  t.equal(again['request.phoneNumber'], '+33612345670', 'what was typed is there')
+  const itself = (await post('/send/dispatch', again, theirs)).headers.get('location') ?? ''
+  has(t, (await send('GET', itself.replace('/console', '/api/v1'), {}, admin)).body, { dispatchId: itself.slice(-36) })
+  for (const list of ['/dispatches', '/find?q=%2B33612345670', '/drafts', '', '/dispatches.csv']) {
+    const [live, test] = [(await open(list, theirs)).body, (await open(`/test${list}`, theirs)).body]
+    t.same([live, test].map((text) => String(text).includes(id)), [false, list !== ''], `tests of ${list}`)
+    if (list !== '') t.same([live, test].map((text) => String(text).includes(itself.slice(-36))), [true, false], `what is real of ${list}`)
+  }
+  const counted = async (query: string): Promise<number> =>
+    (await send('GET', `/api/v1/dispatches/statistics${query}`, {}, admin)).body.data
+      .reduce((sum: number, { count }: { count: number }) => sum + count, 0)
+  t.same([await counted(''), await counted('?test=true'), await counted('?test=false')], [2, 1, 1])
+  t.equal((await open('/dispatches?test=true&status=failed', theirs)).headers.get('location'), '/console/test/dispatches?status=failed')
+  t.equal((await open('/test/dispatches?test=false', theirs)).headers.get('location'), '/console/dispatches')
+  const out = (await open('/test/usage', '')).headers.get('location')
+  t.equal(out, '/console/test/sign-in?next=%2Fconsole%2Fusage')
+  const back = await post('/test/sign-in', { ...admin, next: '/console/usage' })
+  t.equal(back.headers.get('location'), '/console/test/usage')
+  for (const path of ['/tester', '/test/test/dispatches', '/test/live']) t.equal((await open(path, theirs)).status, 404, path)
 })
 
 await t.test('a dispatch that the vendor refuses leads to its page; one in the test environment is a test', async (t) => {
-  const sent = async (fields: Fields): Promise<unknown> => {
-    const { status, headers } = await post('/send/dispatch', { ...fields, provider: 'simulator' }, cookie)
+  const sent = async (fields: Fields, mode = ''): Promise<unknown> => {
+    const { status, headers } = await post(`${mode}/send/dispatch`, { ...fields, provider: 'simulator' }, cookie)
     t.equal(status, 303)
-    return (await send('GET', (headers.get('location') ?? '').replace('/console', '/api/v1'))).body
+    return (await send('GET', (headers.get('location') ?? '').replace(`/console${mode}`, '/api/v1'))).body
   }
   const invoice = formIn((await follow('/send?template=1', cookie)).body)
   has(t, await sent({ ...invoice, 'request.reference': 'reject' }), {
@@ -238,7 +280,7 @@ await t.test('a dispatch that the vendor refuses leads to its page; one in the t
     steps: [{ service: 'invoicing', status: 'rejected' }]
   })
   const sms = formIn((await follow('/send?template=20', cookie)).body)
-  has(t, await sent({ ...sms, ':sandbox': 'true' }), { status: 'succeeded', steps: [{ service: 'sms', sandbox: true }] })
+  has(t, await sent(sms, '/test'), { status: 'succeeded', steps: [{ service: 'sms', sandbox: true }] })
 })
 
 await t.test('the command for a shell holds no credentials, and no text ends its quotes', async (t) => {
@@ -282,14 +324,13 @@ await t.test('a chain has the fields of each of its services, and is one dispatc
   t.same([offered(text), formIn(text)['then']], [[], undefined], 'a text message makes no document that something could follow')
 })
 
-await t.test('a provider without settings is marked; a test environment is offered where the vendor has one', async (t) => {
+await t.test('a provider without settings is marked; its settings offer a test environment where the vendor has one', async (t) => {
   const { data } = (await send('GET', '/api/v1/providers?schemas=false')).body as { data: { code: string, sandbox?: string }[] }
   const sandboxOf = (code: string): string | undefined => data.find((one) => one.code === code)?.sandbox
   t.same(['simulator', 'stripe', 'smtp'].map(sandboxOf), ['flag', 'configuration', undefined])
   const form = (await follow('/send?template=1', cookie)).body
   contains(t, form, `<option value="qonto">Qonto (${en.notConfigured})</option>`)
   contains(t, form, '<option value="simulator">Simulator</option>')
-  contains(t, form, 'name=":sandbox"')
   contains(t, (await open('/providers/stripe', cookie)).body, 'name=":sandbox"')
   lacks(t, (await open('/providers/smtp', cookie)).body, 'name=":sandbox"')
 })
@@ -429,14 +470,12 @@ await t.test('what was typed is there again: after F5, by the list of drafts, an
     ...formIn((await open(at, cookie)).body),
     'data.number': 'F-TYPED',
     'then.email.subject': 'Typed',
-    ':metadata': 'order=17',
-    ':sandbox': 'true'
+    ':metadata': 'order=17'
   }
   await post('/send/check', typed, cookie)
   for (const path of [at, `/send?draft=${typed[':once']!}`]) {
     const { body } = await open(path, cookie)
     has(t, formIn(body), { 'data.number': 'F-TYPED', 'then.email.subject': 'Typed', ':metadata': 'order=17' })
-    contains(t, body, 'name=":sandbox" value="true" checked')
   }
   contains(t, (await open('/drafts', cookie)).body, `href="/console/send?draft=${typed[':once']!}"`)
   const ended = await post('/send/dispatch', typed, '')

@@ -120,7 +120,7 @@ await t.test('after the sign-in the reader goes on within the console only', asy
     'x'])
   {
     const { headers } = await post('/sign-in', { email: admin.email, password: admin.password, next })
-    t.equal(headers.get('location'), '/console', next)
+    t.equal(headers.get('location'), '/console/begin', next)
   }
   t.equal((await open('/dispatches?status=failed', '')).headers.get('location'),
     `/console/sign-in?next=${encodeURIComponent('/console/dispatches?status=failed')}`)

@@ -8,12 +8,13 @@ export type StatusCount = { service: string, status: DispatchStatus, count: numb
 
 /**
  * Counts the company's dispatches that were created from one time on and before another, by service and status. Those that were forgotten
- * count for the hour in which they were created. `services`: those whose path has no other service, and of the forgotten ones by service.
+ * count for the hour in which they were created. `test`: only tests, or none. `services`: those whose path has no other service, and of the
+ * forgotten ones by service.
  */
 export async function countDispatches (
   database: Database,
   companyId: number,
-  { from, to, test, services }: { from: Date, to: Date } & Pick<Sight, 'test' | 'services'>
+  { from, to, test, services }: { from: Date, to: Date, test?: boolean } & Pick<Sight, 'services'>
 ): Promise<StatusCount[]> {
   return database.reading(companyId, async (queries) => {
     // A month of a company may be half a million rows. What is counted of them stands in the index that is read, dispatches_counted; a plan
@@ -24,13 +25,15 @@ export async function countDispatches (
           select path, status, count(*) from dispatches
           where company_id = ${companyId} and dispatch_id >= ${firstIdAt(from.getTime() - idSkew)}
             and dispatch_id < ${firstIdAt(to.getTime() + idSkew)} and created_at >= ${from} and created_at < ${to}
-            and (${test === true} = false or test) and (${services ?? null}::text[] is null or string_to_array(path, '/') <@ ${
+            and (${test ?? null}::boolean is null or test = ${test ?? null}) and (${
       services ?? null
-    })
+    }::text[] is null or string_to_array(path, '/') <@ ${services ?? null})
           group by path, status
         ) as stored cross join unnest(string_to_array(path, '/')) as service
         union all select service, status, count from dispatch_counts
-        where company_id = ${companyId} and hour >= ${from} and hour < ${to} and (${test === true} = false or test)
+        where company_id = ${companyId} and hour >= ${from} and hour < ${to} and (${test ?? null}::boolean is null or test = ${
+      test ?? null
+    })
           and (${services ?? null}::text[] is null or service = any (${services ?? null}))
       ) as counted group by service, status order by service, status`.execute(queries)
     return rows

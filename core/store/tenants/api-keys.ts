@@ -143,13 +143,14 @@ export type ApiKeyFilter = { companyId: number, userId?: number, roles?: readonl
 export async function listApiKeys (
   database: Database,
   holders: ApiKeyFilter,
-  page: { limit: number, after?: string }
+  page: { limit: number, after?: string, mode?: ApiKeyRow['mode'] }
 ): Promise<ApiKeyRow[]> {
   const { companyId } = holders
   return database.company(companyId, (queries) =>
     queries.selectFrom('api_keys')
       .select(listed)
       .where('company_id', '=', companyId).where('user_id', 'in', idsOf(queries, holders)).where('revoked_at', 'is', null)
+      .$if(page.mode !== undefined, (query) => query.where('mode', '=', page.mode ?? 'live'))
       .$if(page.after !== undefined, (query) => query.where('key_id', '<', page.after ?? ''))
       .orderBy('key_id', 'desc').limit(page.limit).execute())
 }

@@ -3,6 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { creditsOf, documentTypeName, serviceNames, wordFor, type Words } from '../language/language.ts'
 import { type ApiAnswer, type CallbackView, type ChoicesView, type DispatchView, type EventView, isUnderWay, type ProviderView,
   type Refusal, type VendorCallView, withQuery } from '../session/api.ts'
+import { pathIn } from '../session/mode.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
 import { cancellation, cancellationIn, isCancellable } from './dispatch-cancellation.ts'
@@ -171,6 +172,10 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
     readProviders(visit),
     readRequest(api, id)
   ])
+  const itsMode = dispatch.test === true ? 'test' : 'live'
+  if (itsMode !== visit.mode && refused === undefined && typed === undefined) {
+    return reply.redirect(pathIn(itsMode, `/console/dispatches/${dispatch.dispatchId}`), 303)
+  }
   const asked = request.ok ? request.body : undefined
   const at = `/console/dispatches/${encodeURIComponent(id)}`
   const [documents, statuses] = [shownOf(dispatch), await readStatuses(visit, dispatch)]

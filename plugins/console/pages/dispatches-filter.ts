@@ -11,7 +11,7 @@ import { providerOptions, readProviders } from './provider-names.ts'
 
 /** What is filtered by, as the API calls it; a pair of metadata has two fields. All of it stands in the address of the page. */
 const [first, more, metadata] = [['search', 'status', 'service', 'from', 'to'], ['providerName', 'stepStatus', 'deliveryStatus', 'userId',
-  'test', 'invoiceNumber', 'recipient', 'deferred', 'scheduled'], ['metadataName', 'metadataValue']] as const
+  'invoiceNumber', 'recipient', 'deferred', 'scheduled'], ['metadataName', 'metadataValue']] as const
 const fields = [...first, ...more, ...metadata, 'cursor'] as const
 
 export type Filter = Readonly<Record<typeof fields[number], string>>
@@ -26,9 +26,13 @@ export function filterOf (query: Query): Filter {
   return { ...filter, search: search === '' ? textOf(query['id']) : search }
 }
 
-/** The same filter for the API. */
-export function apiFilterOf ({ metadataName, metadataValue, ...filter }: Filter): Readonly<Record<string, string>> {
-  return metadataName === '' ? filter : { ...filter, [`metadata[${metadataName}]`]: metadataValue }
+/** The same filter for the API, of what is real or of tests. */
+export function apiFilterOf (
+  { mode }: Pick<Visit, 'mode'>,
+  { metadataName, metadataValue, ...filter }: Filter
+): Readonly<Record<string, string>> {
+  const among = { ...filter, test: String(mode === 'test') }
+  return metadataName === '' ? among : { ...among, [`metadata[${metadataName}]`]: metadataValue }
 }
 
 /** The field that is missing of a pair of metadata. Half a pair filters by nothing: what is done with all found would be done with all. */
@@ -50,8 +54,7 @@ const views: readonly [word: `view_${string}` & keyof Words, fields: Partial<Fil
   ['view_queued', { status: 'queued' }],
   ['view_unavailable', { stepStatus: 'unavailable' }],
   ['view_returned', { deliveryStatus: 'returned' }],
-  ['view_scheduled', { scheduled: 'true' }],
-  ['view_tests', { test: 'true' }]
+  ['view_scheduled', { scheduled: 'true' }]
 ]
 
 /** The address of a filter, without the place in its list. */
@@ -132,6 +135,5 @@ ${
     people.hasMore
       ? textField({ name: 'userId', label: words.senderNumber, value: filter.userId, suggestions: senders })
       : choice(words, filter, 'userId', words.sender, senders)
-  }
-${choice(words, filter, 'test', words.testData, [{ value: 'true', label: words.testsOnly }, { value: 'false', label: words.testsNone }])}`
+  }`
 }

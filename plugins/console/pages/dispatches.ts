@@ -3,6 +3,7 @@ import { type Html, html } from '../../html.ts'
 import type { Query } from '../form/filter.ts'
 import { fill, serviceNames, type Words } from '../language/language.ts'
 import { ApiRefused, type DispatchView, type ProviderView, withQuery } from '../session/api.ts'
+import { pathIn } from '../session/mode.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { apiFilterOf, type Filter, filterForm, filterOf, isFiltered, missingIn, readChoices, viewLinks } from './dispatches-filter.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
@@ -35,8 +36,13 @@ export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const { words, api } = visit
     const filter = filterOf(request.query)
+    // Addresses that were kept from when tests were a filter.
+    const kept = { true: 'test', false: 'live' }[String(request.query['test'])]
+    if (kept !== undefined && kept !== visit.mode) {
+      return reply.redirect(pathIn(kept === 'test' ? kept : 'live', withQuery('/console/dispatches', filter)), 303)
+    }
     if (missingIn(filter) !== undefined) return reply.code(400).page(await incomplete(visit, filter))
-    const path = withQuery('/api/v1/dispatches', apiFilterOf(filter))
+    const path = withQuery('/api/v1/dispatches', apiFilterOf(visit, filter))
     const [answer, choices] = await Promise.all([api.send<List>('GET', path, undefined, undefined, { newest: true }), readChoices(visit)])
     const only = answer.ok ? soleOf(filter, answer.body) : undefined
     if (only !== undefined) return reply.redirect(`/console/dispatches/${only.dispatchId}`, 303)
@@ -55,7 +61,12 @@ ${
     const visit = visitOf(request)
     const filter = filterOf(request.query)
     if (missingIn(filter) !== undefined) return reply.code(400).page(await incomplete(visit, filter))
-    return sendCsv<DispatchView>(visit, reply, { name: 'dispatches', path: '/api/v1/dispatches', filter: apiFilterOf(filter), columns })
+    return sendCsv<DispatchView>(visit, reply, {
+      name: 'dispatches',
+      path: '/api/v1/dispatches',
+      filter: apiFilterOf(visit, filter),
+      columns
+    })
   })
 
   app.post<{ Body: URLSearchParams }>('/dispatches/release', async (request, reply) => {

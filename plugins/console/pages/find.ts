@@ -41,8 +41,9 @@ function section (kind: string, found: readonly Found[]): Html {
 }
 
 /** Those with this number, recipient or id; somebody who sees none finds none. */
-async function findDispatches ({ words, api }: Visit, search: string): Promise<Found[]> {
-  const answer = await api.send<{ data: DispatchView[] }>('GET', withQuery('/api/v1/dispatches', { search, limit: String(most) }))
+async function findDispatches ({ words, api, mode }: Visit, search: string): Promise<Found[]> {
+  const answer = await api.send<{ data: DispatchView[] }>('GET',
+    withQuery('/api/v1/dispatches', { search, test: String(mode === 'test'), limit: String(most) }))
   if (!answer.ok && answer.status !== 403 && answer.status !== 400) throw new ApiRefused(answer)
   return (answer.ok ? answer.body.data : []).map(({ dispatchId, documentNumber, recipient, services, status }) => ({
     kind: words.dispatches,

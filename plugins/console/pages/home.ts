@@ -38,19 +38,20 @@ const shown = '5'
 /** In milliseconds: a week. */
 const recently = 604_800_000
 
-async function read ({ words, api }: Visit) {
+async function read ({ words, api, mode }: Visit) {
   const from = new Date(Date.now() - recently).toISOString()
+  const test = String(mode === 'test')
   const dispatches = (fields: Record<string, string>) =>
     api.read<List<DispatchView>>(withQuery('/api/v1/dispatches', { limit: shown, ...fields }))
   const [credits, statistics, config, keys, any, ...needing] = await Promise.all([
     api.read<CreditsView>('/api/v1/credits?limit=1'),
-    api.read<StatisticsView>('/api/v1/dispatches/statistics'),
+    api.read<StatisticsView>(withQuery('/api/v1/dispatches/statistics', { test })),
     api.read<MyConfig>('/api/v1/my/config'),
     api.read<List<KeyView>>('/api/v1/keys?limit=1'),
     dispatches({ limit: '1' }),
-    dispatches({ status: 'uncertain', from }),
-    dispatches({ status: 'partial', from }),
-    dispatches({ status: 'failed', from })
+    dispatches({ status: 'uncertain', test, from }),
+    dispatches({ status: 'partial', test, from }),
+    dispatches({ status: 'failed', test, from })
   ])
   const invalid = [
     ...new Set([...config.company.providers, ...config.user.providers].filter(({ valid }) => !valid).map(({ code }) => code))

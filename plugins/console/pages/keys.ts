@@ -1,7 +1,8 @@
 import { type Html, html } from '../../html.ts'
-import { choiceField, manyField, radioField, textField } from '../form/fields.ts'
+import { choiceField, manyField, textField } from '../form/fields.ts'
 import { allowedServices, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
 import { type KeyView, type NewKeyView, scopesWithin, type UserView } from '../session/api.ts'
+import type { Mode } from '../session/mode.ts'
 import type { Visit } from '../session/visit.ts'
 import { copied, notice, page, table, time } from './layout.ts'
 import { said, type Typed, wrongOf } from './typed.ts'
@@ -13,10 +14,10 @@ export function keyTable (visit: Visit, keys: readonly KeyView[], users: readonl
   if (keys.length === 0) return html`<p>${words.keysNone}</p>`
   const rows = keys.map((key) =>
     html`<tr><th scope="row">${key.name}<div class="quiet"><code>${key.prefix}…${key.last4}</code></div></th><td>${
-      key.mode === 'test' ? html`<span class="badge">${words.testData}</span> ` : html``
-    }${allowedServices(words, key.services)}<div class="quiet">${scopesOf(words, key.scopes)}</div></td><td>${
-      userOf(visit, key.userId, users)
-    }</td><td>${time(key.createdAt)}</td><td>${key.lastUsedAt === null ? words.keyUsedNever : time(key.lastUsedAt)}</td><td>${
+      allowedServices(words, key.services)
+    }<div class="quiet">${scopesOf(words, key.scopes)}</div></td><td>${userOf(visit, key.userId, users)}</td><td>${
+      time(key.createdAt)
+    }</td><td>${key.lastUsedAt === null ? words.keyUsedNever : time(key.lastUsedAt)}</td><td>${
       key.expiresAt === null ? words.keyExpiresNever : time(key.expiresAt)
     }</td><td>${revokeForm(words, key)}</td></tr>\n`
   )
@@ -51,22 +52,22 @@ function revokeForm (words: Words, { id, name }: KeyView): Html {
 type Asked = { typed?: Typed | undefined, already?: Html | undefined }
 
 /** The form for a new key. `newest` is the newest key when it is shown: {@link madeBy} knows by it what the form has made. */
-export function keyForm ({ words, actor }: Visit, newest: string, users: readonly UserView[], { typed, already = html`` }: Asked): Html {
+export function keyForm (
+  { words, actor, mode }: Visit,
+  newest: string,
+  users: readonly UserView[],
+  { typed, already = html`` }: Asked
+): Html {
   const valueOf = (name: string): string => typed?.body.get(name) ?? ''
   const others = users.filter(({ id, disabled }) => id !== actor.userId && !disabled)
   return html`<section aria-labelledby="new"><h2 id="new">${words.keyNew}</h2>${already}${
     said(words, typed, 'name', 'scopes', 'userId', 'expiresAt')
   }
 <form method="post" action="/console/developers/keys#new" novalidate><input type="hidden" name="newest" value="${newest}">
-${textField({ name: 'name', label: words.name, help: words.keyNameHelp, value: valueOf('name'), wrong: wrongOf(words, typed, '/name') })}
+<p>${words.keyMode}${words.colon}${words[`mode_${mode}`]}</p>${
+    textField({ name: 'name', label: words.name, help: words.keyNameHelp, value: valueOf('name'), wrong: wrongOf(words, typed, '/name') })
+  }
 ${
-    radioField({
-      name: 'mode',
-      label: words.keyMode,
-      value: typed === undefined ? 'test' : valueOf('mode'),
-      options: optionsFor(words, 'mode', ['test', 'live'])
-    })
-  }${
     others.length === 0 ? html`` : choiceField({
       name: 'userId',
       label: words.keyUser,
@@ -97,13 +98,13 @@ ${
   }<div class="actions"><button>${words.keyMake}</button></div></form></section>`
 }
 
-/** What the form for a new key says. A day is meant whole. */
-export function keyIn (body: URLSearchParams): { name: string, mode: string, scopes: string[], userId?: string | number } {
+/** What the form for a new key says, which is of the mode of its page. A day is meant whole. */
+export function keyIn (body: URLSearchParams, mode: Mode): { name: string, mode: string, scopes: string[], userId?: string | number } {
   const textOf = (name: string): string => (body.get(name) ?? '').trim()
   const [userId, expiresAt, services] = [textOf('userId'), textOf('expiresAt'), servicesIn(body)]
   return {
     name: textOf('name'),
-    mode: textOf('mode'),
+    mode,
     scopes: body.getAll('scope'),
     ...services.includes('*') ? {} : { services },
     ...userId === '' ? {} : { userId: /^\d{1,10}$/.test(userId) ? Number(userId) : userId },
@@ -115,8 +116,8 @@ export function keyIn (body: URLSearchParams): { name: string, mode: string, sco
  * The key that a form has made already, among those of its user: one of the same name that is newer than the newest of that time. Ids of
  * keys grow with time. A key is shown once, so a form that is sent again must not make another, in whichever process.
  */
-export function madeBy (body: URLSearchParams, keys: readonly KeyView[]): KeyView | undefined {
-  const [newest, { name }] = [body.get('newest') ?? '', keyIn(body)]
+export function madeBy (body: URLSearchParams, name: string, keys: readonly KeyView[]): KeyView | undefined {
+  const newest = body.get('newest') ?? ''
   return keys.find((key) => key.name === name && key.id > newest)
 }
 

@@ -4,6 +4,7 @@ import { stylesheet } from '../browser/stylesheet.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import type { Told } from '../language/problems.ts'
+import { type Mode, switchedPath } from '../session/mode.ts'
 import type { Visit } from '../session/visit.ts'
 import { menuOf } from './menu.ts'
 
@@ -18,13 +19,25 @@ export type Content = {
 export function page (visit: Visit, { title, section, main }: Content): Html {
   const { words, actor: { email, lacksSecondFactor } } = visit
   const isLedOn = lacksSecondFactor === true
-  const header = html`${isLedOn ? none : paletteLink(words)}<details class="menu"><summary>${words.menuOpen}</summary>${
-    isLedOn ? none : menuOf(visit, section)
-  }
+  const header = html`${isLedOn ? none : modeSwitch(visit)}${
+    isLedOn ? none : paletteLink(words)
+  }<details class="menu"><summary>${words.menuOpen}</summary>${isLedOn ? none : menuOf(visit, section)}
 <div class="account"><a href="/console/sessions" title="${words.account}"${section === 'sessions' ? currentEntry : none}>${email}</a>
 <form method="post" action="/console/sign-out"><button class="plain">${words.signOut}</button></form></div></details>`
   const end = isLedOn ? none : paletteDialog(words)
-  return document(words, { title, header, banner: banner(visit), main, end, path: visit.path })
+  const { mode, path } = visit
+  return document(words, { title, mode, header, banner: banner(visit), main, end, path })
+}
+
+/** Which console this is, of tests or of what is real; the other one is a link away, at the same page. */
+function modeSwitch ({ words, mode, path }: Visit): Html {
+  return html`<nav class="mode" aria-label="${words.modeSwitch}">${
+    (['test', 'live'] as const).map((one) =>
+      html`<a href="${switchedPath(one, path)}" title="${words[`mode_${one}`]}"${one === mode ? html` aria-current="true"` : none}>${
+        words[`modeShort_${one}`]
+      }</a>`
+    )
+  }</nav>`
 }
 
 /** The search over all pages: with script, it opens over the page. */
@@ -50,8 +63,9 @@ const none = html``
 const currentEntry = html` aria-current="page"`
 
 /** A page of the console, for anybody. */
-export function document (words: Words, { title, header = none, banner = none, head = none, main, end = none, path }: {
+export function document (words: Words, { title, mode = 'live', header = none, banner = none, head = none, main, end = none, path }: {
   title: string
+  mode?: Mode
   header?: Html
   banner?: Html
   /** More of the head. */
@@ -67,12 +81,12 @@ export function document (words: Words, { title, header = none, banner = none, h
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${title} · ${words.product}</title>
+<title>${title} · ${mode === 'test' ? html`${words.modeShort_test} · ` : none}${words.product}</title>
 <link rel="stylesheet" href="${stylesheet.path}">
 <link rel="icon" href="data:,">${head}
 <script type="module" src="${script.path}"></script>
 </head>
-<body${header === none ? none : html` class="app"`}>
+<body${header === none ? none : mode === 'test' ? html` class="app tests"` : html` class="app"`}>
 <a class="skip" href="#main">${words.skip}</a>
 <header><div class="bar"><a class="brand" href="/console">${words.product}</a>${header}</div>${banner}</header>
 <main id="main" tabindex="-1">

@@ -57,27 +57,23 @@ export type Following = { service: string, fields: JsonObject }
 
 type Begun = { template: string, service: string, then?: readonly string[] }
 
+/** A form makes a test, or something real, as the console does in which it is open. */
+function isTest ({ mode }: Visit): boolean {
+  return mode === 'test'
+}
+
 /** The form of a template as it begins: with the sample. Throws `ApiRefused`. */
 export async function beginDraft (visit: Visit, { template: id, service: asked, then = [] }: Begun): Promise<Draft> {
-  const [{ template, service, providers, config }, hasSent] = await Promise.all([
-    readParts(visit, { template: id, service: asked }),
-    hasSentForReal(visit)
-  ])
+  const { template, service, providers, config } = await readParts(visit, { template: id, service: asked })
   const { documentType } = template
   const data = await withOwn(visit, template)
   const form = formFor(template, data)
   const fields = beginningOf(service, documentType)
   const following = chained(service, then).map((name) => ({ service: name, fields: followingOf(name) }))
   const nothing = { metadata: '', callbackUrl: '', sendAt: '', timeZone: '', usualHours: false, provider: '' }
-  const sandbox = !hasSent && canBeTest({ service, following, providers, provider: '' })
+  const sandbox = isTest(visit)
   const computes = computesAlready(template, data, form)
   return { template, service, providers, config, sandbox, fields, following, data, form, computes, asked: 'form', ...nothing }
-}
-
-/** Whether anything was sent for real yet: until then a form begins as a test. */
-async function hasSentForReal ({ api }: Visit): Promise<boolean> {
-  const { data } = await api.read<{ data: unknown[] }>('/api/v1/dispatches?status=succeeded&test=false&limit=1')
-  return data.length > 0
 }
 
 /** Of the services that shall follow in a chain, those that can. */
@@ -116,7 +112,7 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
     computes: isForm && form !== undefined && body.has(':computable') ? computed !== undefined : computesAlready(template, data, form),
     asked,
     provider: textOf('provider'),
-    sandbox: textOf(':sandbox') === 'true'
+    sandbox: isTest(visit)
   }
 }
 
@@ -132,7 +128,7 @@ function computesAlready ({ service }: SentTemplate, data: Json, form: DataForm 
 export type StoredDraft = { id: string, service: string, request: JsonObject, sandbox: boolean, userId: number, dispatchId: string | null }
 
 /** The form of a stored draft, where it has a template; undefined without one. Throws `ApiRefused`. */
-export async function resumeDraft (visit: Visit, { service: path, request, sandbox }: StoredDraft): Promise<Draft | undefined> {
+export async function resumeDraft (visit: Visit, { service: path, request }: StoredDraft): Promise<Draft | undefined> {
   const [first = '', ...then] = path.split('/')
   const { template: content, metadata, callbackUrl, sendAt, timeZone, hours, providerName, ...objects } = request
   if (!isObject(content) || typeof content['id'] !== 'number') return undefined
@@ -157,7 +153,7 @@ export async function resumeDraft (visit: Visit, { service: path, request, sandb
     computes: computesAlready(template, data, form),
     asked: form === undefined ? 'json' : 'form',
     provider: typeof providerName === 'string' ? providerName : '',
-    sandbox
+    sandbox: isTest(visit)
   }
 }
 
@@ -192,17 +188,6 @@ export function choosable (words: Words, { service, following, providers, config
     const lack = unusable(words, { config, providers, service }, value)
     return { value, label: lack === undefined ? label : `${label} (${lack.why})` }
   })
-}
-
-/** Whether a vendor has a test environment: that of the named provider, else of any that does one of the services. */
-export function canBeTest ({ service, following, providers, provider }: Pick<
-  Draft,
-  'service' | 'following' | 'providers' | 'provider'
->): boolean {
-  const asked = [service, ...following.map((next) => next.service)]
-  return providers.some(({ code, sandbox, services = {} }) =>
-    sandbox !== undefined && (provider === '' || provider === code) && asked.some((name) => Object.hasOwn(services, name))
-  )
 }
 
 /** The form of a template, where it shows all of the data but those that it carries along. */

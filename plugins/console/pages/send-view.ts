@@ -11,11 +11,12 @@ import type { DataForm } from '../form/simple.ts'
 import { longTextField } from '../form/text.ts'
 import { documentTypeName, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
 import { latestVersion, withQuery } from '../session/api.ts'
+import { pathIn } from '../session/mode.ts'
 import { computedOf, messageServices } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { copyable, notice, page } from './layout.ts'
 import { type ApiRequest, curlOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
-import { addressOf, canBeTest, choosable, type Draft, isScheduled, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
+import { addressOf, choosable, type Draft, isScheduled, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
 import { followersOf, followingForms, serviceForms } from './send-forms.ts'
 
 /**
@@ -89,6 +90,7 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   const { words } = visit
   const { said = html``, told = html``, filling = html``, problems = [], once, origin = '' } = shown
   const { template: { id, name }, service } = draft
+  const other = visit.mode === 'test' ? 'live' : 'test'
   const path = withQuery('/console/send', { template: String(id), service, draft: once })
   const request = { url: origin + addressOf(draft), body: requestOf(draft), ...isScheduled(draft) ? { version: latestVersion } : {} }
   const code = isBegun(draft, problems)
@@ -117,7 +119,10 @@ ${filling}${aboutSection(words, draft, problems)}${followingSections(words, draf
 <button class="second" formaction="/console/send/e-invoices" formtarget="_blank">${words.profilesShow}</button>`
       : html``
   }
-<button formaction="/console/send/dispatch">${words.sendDo}</button></div><div class="told" role="status">${told}</div>
+<button formaction="/console/send/dispatch">${words.sendDo}</button>
+<button class="second" formaction="${pathIn(other, '/console/send/copy')}">${
+    words[`modeOther_${other}`]
+  }</button></div><div class="told" role="status">${told}</div>
 <p class="quiet">${words.sendPreviewIntro}</p>
 <iframe name="document" title="${fill(words.previewOf, { name })}"${shows(draft, shown)}></iframe></section>
 ${code}</form>`
@@ -165,7 +170,7 @@ function codeSection (words: Words, request: ApiRequest): Html {
 }
 
 function aboutSection (words: Words, draft: Draft, problems: Filled['problems']): Html {
-  const { service, fields, provider, sandbox } = draft
+  const { service, fields, provider } = draft
   const providers = choosable(words, draft)
   return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}${words.colon}${wordFor(words, 'service', service)}</h2>${
     fieldsOf(words, serviceForms[service] ?? {}, { values: fields, problems }, { name: 'request.', path: `/${service}` })
@@ -180,9 +185,7 @@ function aboutSection (words: Words, draft: Draft, problems: Filled['problems'])
         wrong: problems.filter(({ path }) => path === '/providerName').map((one) => sentenceOf(words, one))
       })
     }`
-  }${sandbox || canBeTest(draft) ? checkField({ name: ':sandbox', label: words.useSandbox, checked: sandbox }) : html``}${
-    moreFields(words, draft, problems)
-  }</section>`
+  }${moreFields(words, draft, problems)}</section>`
 }
 
 function moreFields (words: Words, draft: Draft, problems: Filled['problems']): Html {

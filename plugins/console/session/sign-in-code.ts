@@ -4,7 +4,7 @@ import { languageOf } from '../language/language.ts'
 import { signInCodePage } from '../pages/sign-in-code.ts'
 import { clientOf } from './client.ts'
 import { readCookie, setCookie } from './cookies.ts'
-import { ownPath } from './paths.ts'
+import { landingOf, ownPath } from './paths.ts'
 import { refusals } from './sign-in.ts'
 import { formsOf } from './verification.ts'
 
@@ -27,7 +27,7 @@ export const signInCodeRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (
       setCookie(reply, 'waiting', '', 0)
       if (session === undefined) return await reply.redirect('/console/sign-in', 303)
       setCookie(reply, 'session', session)
-      return await reply.redirect(next, 303)
+      return await reply.redirect(landingOf(next), 303)
     } catch (error) {
       if (!(error instanceof DispatchError) || !refusals.has(error.word)) throw error
       if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)

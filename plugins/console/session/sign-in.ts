@@ -5,7 +5,7 @@ import { signInPage } from '../pages/sign-in.ts'
 import { apiFor } from './api.ts'
 import { clientOf } from './client.ts'
 import { readCookie, setCookie } from './cookies.ts'
-import { fiveMinutes, ownPath } from './paths.ts'
+import { fiveMinutes, landingOf, ownPath } from './paths.ts'
 import { formsOf } from './verification.ts'
 import { partsOf, visitOf } from './visit.ts'
 
@@ -39,7 +39,7 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
       const shown = { email, refused: error.word, verifications: { forms: formsOf(request) }, parts: partsOf(request) }
       return reply.code(error.status).page(signInPage(languageOf(request), { next, ...shown }))
     }
-    return reply.redirect(next, 303)
+    return reply.redirect(landingOf(next), 303)
   })
 
   app.post('/sign-out', { config: { enrolment: true, confirms: 'undone' } }, async (request, reply) => {

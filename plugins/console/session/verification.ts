@@ -6,7 +6,7 @@ import { signInPage } from '../pages/sign-in.ts'
 import type { FactorSection, VerificationForms } from '../pages/verification-forms.ts'
 import { clientOf } from './client.ts'
 import { readCookie, setCookie } from './cookies.ts'
-import { fiveMinutes, ownPath } from './paths.ts'
+import { fiveMinutes, landingOf, ownPath } from './paths.ts'
 import { ownOf, partsOf } from './visit.ts'
 
 const offered = Symbol('verifications')
@@ -67,7 +67,7 @@ export function offerVerification (app: FastifyInstance, forms: VerificationForm
       return reply.code(403).page(signInPage(languageOf(request), { next, verifications, parts: partsOf(request) }))
     }
     setCookie(reply, 'session', session)
-    return reply.redirect(next, 303)
+    return reply.redirect(landingOf(next), 303)
   })
 
   app.post(`/sign-in/code/${kind}/options`, { config },
@@ -80,7 +80,7 @@ export function offerVerification (app: FastifyInstance, forms: VerificationForm
       setCookie(reply, 'waiting', '', 0)
       if (session === undefined) return await reply.redirect('/console/sign-in', 303)
       setCookie(reply, 'session', session)
-      return await reply.redirect(next, 303)
+      return await reply.redirect(landingOf(next), 303)
     } catch (error) {
       if (!(error instanceof DispatchError) || error.word !== 'forbidden') throw error
       const verifications = { forms: formsOf(request), wrong: kind }

@@ -6,6 +6,7 @@ import type { Html } from '../../html.ts'
 import { languageOf, type Words } from '../language/language.ts'
 import { type Api, apiFor } from './api.ts'
 import { readCookie } from './cookies.ts'
+import { type Mode, modeOf } from './mode.ts'
 import { prove, takeProof } from './proof.ts'
 
 /** A text in the languages of the console. */
@@ -78,6 +79,8 @@ export type Visit = {
   words: Words
   /** The path of the page with its query. */
   path: string
+  /** Whether it is about what is sent for real, or about tests. */
+  mode: Mode
   /** What features add to pages. */
   parts: ConsoleParts
   /** Who has signed in, and until when they act as `actor`; absent where they are the same. */
@@ -166,7 +169,7 @@ export function requireSessions (app: FastifyInstance, sessions: Sessions, parts
       return reply.redirect('/console/second-factor', 303)
     }
     const { own, actor, acting } = visitor
-    const visit = { actor, api: apiFor(request, actor), words: languageOf(request), path: request.url, parts }
+    const visit = { actor, api: apiFor(request, actor), words: languageOf(request), path: request.url, mode: modeOf(request), parts }
     request[visiting] = { ...visit, ...acting?.over === false && { acting: { own, until: acting.until } } }
     if (acting?.over === true) await sessions.stopActing(own)
     if (acting?.over === true || !isMadeFor(request)) throw new OtherIdentity()

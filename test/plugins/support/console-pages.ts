@@ -41,7 +41,7 @@ const own = (...paths: readonly string[]): ConsolePage[] => paths.map((path) => 
 
 /** Each route of the console that a browser can open, below `/console`, with the pages that stand there. */
 const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
-  '': () => [...admin(''), ...operator('')],
+  '': () => [...admin('', '/test'), ...operator('')],
   '/*': () => admin('/nothing'),
   '/assets': () => admin('/assets'),
   '/assets/:name': ({ asset }) => own(`/assets/${asset}`),
@@ -66,7 +66,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/developers/endpoints': () => admin('/developers/endpoints'),
   '/developers/endpoints/:id': ({ endpointIds }) => own(...endpointIds.map((id) => `/developers/endpoints/${id}`)),
   '/developers/requests': () => admin('/developers/requests'),
-  '/dispatches': () => admin('/dispatches', '/dispatches?status=failed', '/dispatches?status=nonsense'),
+  '/dispatches': () => admin('/dispatches', '/test/dispatches', '/dispatches?status=failed', '/dispatches?status=nonsense'),
   '/dispatches/:id': ({ dispatchIds }) => own(...dispatchIds.map((id) => `/dispatches/${id}`)),
   '/dispatches/retry': () => admin('/dispatches/retry?status=failed'),
   '/drafts': () => admin('/drafts'),
@@ -116,7 +116,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/suppressions/templates': () => admin('/suppressions/templates'),
   '/templates/:id/e-invoices': () => admin('/templates/4/e-invoices', '/templates/4/e-invoices?profile=XRECHNUNG&format=UBL'),
   '/templates/:id/edit': ({ templateIds: [id] }) => own(`/templates/${String(id)}/edit`),
-  '/usage': () => admin('/usage', '/usage?period=day', '/usage?period=year&test=true'),
+  '/usage': () => admin('/usage', '/usage?period=day', '/usage?period=year', '/test/usage'),
   '/usage/budgets': () => admin('/usage/budgets'),
   '/templates/new': () => admin('/templates/new', '/templates/new?from=1')
 }
@@ -126,6 +126,7 @@ const noPages: Readonly<Record<string, string>> = {
   '/:file.css': 'the style',
   '/:file.js': 'scripts',
   '/audit.csv': 'a file',
+  '/begin': 'leads to the first page',
   '/batches/:id/results.csv': 'a file',
   '/editor/:name': 'a script',
   '/dispatches.csv': 'a file',

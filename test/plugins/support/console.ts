@@ -42,7 +42,7 @@ export const unescaped = (text: string): string =>
 
 /** What a browser would send for the form of a document, with no box ticked. */
 export function formIn (page: string): Headers {
-  const form = /<form method="post" action="\/console\/send"[^]*?<\/form>/.exec(page)?.[0] ?? ''
+  const form = /<form method="post" action="\/console(?:\/test)?\/send"[^]*?<\/form>/.exec(page)?.[0] ?? ''
   const inputs = [...form.matchAll(/<input[^>]*>/g)].map(([tag]) => tag).filter((tag) => !tag.includes('type="checkbox"'))
     .map((tag) => [/name="([^"]*)"/.exec(tag)?.[1] ?? '', /value="([^"]*)"/.exec(tag)?.[1] ?? ''])
   const areas = [...form.matchAll(/<textarea[^>]*name="([^"]*)"[^>]*>\n([^]*?)<\/textarea>/g)].map(

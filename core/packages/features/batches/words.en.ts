@@ -34,7 +34,6 @@ export const words = {
   batchFirstRows: 'The first rows of the file',
   batchCommon: 'What all rows have in common',
   batchCommonHelp: 'A JSON object. A row changes what it gives itself.',
-  batchSandbox: 'As a test: nothing reaches anybody, and nothing is paid',
   batchCheck: 'Check all rows',
   batchCheckNext: 'Nothing is sent yet.',
   batchRefused: 'The batch was not taken.',

@@ -34,7 +34,6 @@ export const words = {
   batchFirstRows: 'Les premières lignes du fichier',
   batchCommon: 'Ce que toutes les lignes ont en commun',
   batchCommonHelp: 'Un objet JSON. Une ligne change ce qu’elle donne elle-même.',
-  batchSandbox: 'Comme essai : rien n’arrive à personne, et rien n’est payé',
   batchCheck: 'Vérifier toutes les lignes',
   batchCheckNext: 'Rien n’est encore envoyé.',
   batchRefused: 'Le lot n’a pas été accepté.',

@@ -6,7 +6,6 @@ export const words = {
   draftWritten: 'Last change',
   draftShared: 'shared',
   draftSent: 'sent',
-  draftTest: 'test',
   draftDeleteIntro: 'What was typed there is lost. What it has sent stays.',
   draftDelete: 'Delete',
   draftDeleteOf: 'Delete the draft of {at}'

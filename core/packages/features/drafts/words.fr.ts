@@ -8,7 +8,6 @@ export const words: Record<keyof typeof en, string> = {
   draftWritten: 'Dernière modification',
   draftShared: 'partagé',
   draftSent: 'envoyé',
-  draftTest: 'test',
   draftDeleteIntro: 'Ce qui y était saisi est perdu. Ce qu’il a envoyé reste.',
   draftDelete: 'Supprimer',
   draftDeleteOf: 'Supprimer le brouillon du {at}'

@@ -13,7 +13,7 @@ export function offerPalette (): void {
   const ask = async (): Promise<void> => {
     const mine = ++asked
     const text = field.value
-    const fresh = await readPage(`/console/find?q=${encodeURIComponent(text)}`)
+    const fresh = await readPage(`${link.href}?q=${encodeURIComponent(text)}`)
     if (mine !== asked || fresh === undefined) return
     found.replaceChildren(...fresh.querySelectorAll('main > section'))
     count.textContent = fresh.querySelector('[data-count]')?.textContent ?? ''

@@ -1,4 +1,4 @@
-import { ProblemSchema } from '@dispatch/core'
+import { ProblemSchema, UuidPageQuery } from '@dispatch/core'
 import { type Static, Type } from 'typebox'
 
 export type { BatchView } from '@dispatch/core'
@@ -26,6 +26,12 @@ export const BatchQuery = Type.Object({
   hold: Type.Optional(Type.Boolean({ default: false, description: 'true: once it is checked it is `paused`; `…/resume` sends it.' }))
 }, closed)
 export type BatchQuery = Static<typeof BatchQuery>
+
+/** Which batches are listed. */
+export const BatchListQuery = Type.Object({
+  ...UuidPageQuery.properties,
+  test: Type.Optional(Type.Boolean({ description: 'Only tests, or none; since version 1.1.0.' }))
+}, closed)
 
 /** What a cell of a CSV file is in JSON. */
 export const cellTypes = ['text', 'number', 'boolean', 'json'] as const

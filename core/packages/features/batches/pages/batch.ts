@@ -1,5 +1,5 @@
-import { ApiRefused, type Asked, badge, type Confirmation, facts, fill, following, type Html, html, notice, page, sentences, serviceNames,
-  table, time } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, badge, type Confirmation, facts, fill, following, type Html, html, notice, page, pathIn, sentences,
+  serviceNames, table, time } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { Readable } from 'node:stream'
 import type { BatchView, ResultView } from '../contract/batches.ts'
@@ -15,7 +15,14 @@ const filters = ['refused', 'failed']
 
 /** A batch while it is checked and sent, and what became of its rows. */
 export const batchPages: FastifyPluginCallback = (app, _options, done) => {
-  app.get<Named>('/batches/:id', async (request, reply) => show(visitOf(request), reply, request.params.id))
+  app.get<Named>('/batches/:id', async (request, reply) => {
+    const visit = visitOf(request)
+    const { id } = request.params
+    const { test } = await visit.api.read<BatchView>(apiPath(id))
+    const its = test ? 'test' : 'live'
+    if (its !== visit.mode) return reply.redirect(pathIn(its, `/console/batches/${encodeURIComponent(id)}`), 303)
+    return show(visit, reply, id)
+  })
 
   for (const action of actions) {
     const config = action === 'cancel' ? { confirms: cancellation } : {}

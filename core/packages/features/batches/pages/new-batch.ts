@@ -1,6 +1,6 @@
 import { isRecord, type JsonObject } from '@dispatch/common'
-import { ApiRefused, boundaryOf, checkField, choiceField, fill, type Html, html, notice, page, pretty, readForm, type Refusal, sampleOf,
-  sentences, serviceNames, table, time, withQuery } from '@dispatch/plugins/console'
+import { ApiRefused, boundaryOf, choiceField, fill, type Html, html, notice, page, pretty, readForm, type Refusal, sampleOf, sentences,
+  serviceNames, table, time, withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
@@ -19,7 +19,7 @@ const shownRows = 3
 const tooLarge = 'A file has 8 MiB at most here; the API takes 256 MiB.'
 
 /** What is said of a batch before it is taken. `file`: base64. */
-type Draft = { service: string, template: string, name: string, file: string, common: string, key: string, sandbox: boolean }
+type Draft = { service: string, template: string, name: string, file: string, common: string, key: string }
 
 /** Where the cells of columns stand, in the order of the columns. */
 type Chosen = readonly { pointer: string, type: string }[]
@@ -80,22 +80,21 @@ function draftIn (body: URLSearchParams): Draft {
     name: textOf('name'),
     file: textOf('file'),
     common: textOf('common'),
-    key: key === '' ? randomUUID() : key,
-    sandbox: body.get('sandbox') === 'true'
+    key: key === '' ? randomUUID() : key
   }
 }
 
 const isCsv = ({ name }: Pick<Draft, 'name'>): boolean => !/\.(nd)?jsonl?$/i.test(name)
 
 /** Asks the API to check all rows, and to wait then. */
-function take ({ api }: Visit, draft: Draft, chosen: Chosen) {
+function take ({ api, mode }: Visit, draft: Draft, chosen: Chosen) {
   const bytes = Buffer.from(draft.file, 'base64')
   const form = new FormData()
   if (draft.common.trim() !== '') form.append('common', draft.common)
   if (isCsv(draft)) form.append('mapping', JSON.stringify(mappingOf(bytes, chosen)))
   form.append('file', new Blob([bytes]), isCsv(draft) ? 'rows.csv' : 'rows.ndjson')
-  const { service, sandbox, key } = draft
-  const path = withQuery('/api/v1/batches', { service, mode: 'valid', hold: 'true', sandbox: String(sandbox) })
+  const { service, key } = draft
+  const path = withQuery('/api/v1/batches', { service, mode: 'valid', hold: 'true', sandbox: String(mode === 'test') })
   return api.upload<BatchView>(path, form, key)
 }
 
@@ -122,7 +121,9 @@ async function refused (
 async function listView (visit: Visit, cursor: string, said: Html = html``): Promise<Html> {
   const { api, words } = visit
   const [{ data, nextCursor }, templates] = await Promise.all([
-    api.read<{ data: BatchView[], nextCursor: string | null }>(withQuery('/api/v1/batches', { cursor })),
+    api.read<{ data: BatchView[], nextCursor: string | null }>(
+      withQuery('/api/v1/batches', { cursor, test: String(visit.mode === 'test') })
+    ),
     api.read<{ data: TemplateSummary[] }>('/api/v1/templates?limit=100')
   ])
   const more = nextCursor === null
@@ -191,8 +192,8 @@ async function columnsView (visit: Visit, draft: Draft, { chosen, said = html`` 
     kept.map((name) => html`<input type="hidden" name="${name}" value="${draft[name]}">`)
   }${names.length === 0 ? html`` : columnTable(words, { names, rows, places, chosen })}${
     rows.length === 0 ? html`` : firstRows(words, names, rows)
-  }${commonField(words, draft)}${
-    checkField({ name: 'sandbox', label: words.batchSandbox, checked: draft.sandbox })
+  }${
+    commonField(words, draft)
   }<p>${words.batchCheckNext}</p><div class="actions"><button>${words.batchCheck}</button></div></form></section>`
   return page({ ...visit, path: '/console/batches' }, { title: words.batchNew, section: 'batches', main })
 }

@@ -1,9 +1,9 @@
-import { BatchView, type ErrorWord, IdempotencyHeaders, page, UuidPageQuery } from '@dispatch/core'
+import { BatchView, type ErrorWord, IdempotencyHeaders, page } from '@dispatch/core'
 import { auditAuthorOf, compileValidator, contentDisposition, idempotencyKeyOf, pageOf, resourceNotFound,
   uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Readable } from 'node:stream'
-import { BatchForm, BatchQuery, ResultsQuery, ResultView } from '../contract/batches.ts'
+import { BatchForm, BatchListQuery, BatchQuery, ResultsQuery, ResultView } from '../contract/batches.ts'
 import type { Batches } from '../service/batches.ts'
 import { asCsv, asNdjson } from '../service/results.ts'
 import { formats, uploadIn } from './upload.ts'
@@ -91,11 +91,11 @@ export const batchesRoutes: FastifyPluginCallbackTypebox<{ batches: Batches }> =
       operationId: 'listBatches',
       tags,
       summary: 'Lists the batches of the company, the newest first.',
-      querystring: UuidPageQuery,
+      querystring: BatchListQuery,
       response: { 200: page(BatchView) }
     }
-  }, async ({ actor, query: { limit = 25, cursor } }) => {
-    const found = await batches.list(actor, { limit: limit + 1, ...cursor === undefined ? {} : { after: cursor } })
+  }, async ({ actor, query: { limit = 25, cursor, ...only } }) => {
+    const found = await batches.list(actor, { limit: limit + 1, ...only, ...cursor === undefined ? {} : { after: cursor } })
     return pageOf(found, limit, ({ batchId }) => batchId)
   })
 

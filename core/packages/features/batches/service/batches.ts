@@ -41,7 +41,7 @@ export type Batches = {
    */
   take: (request: NewBatchRequest, upload: () => Promise<Upload>) => Promise<{ batch: BatchView, replayed: boolean }>
   find: (actor: Actor, batchId: string) => Promise<BatchView | undefined>
-  list: (actor: Actor, page: { limit: number, after?: string }) => Promise<BatchView[]>
+  list: (actor: Actor, page: { limit: number, after?: string, test?: boolean }) => Promise<BatchView[]>
   /** All of its rows, or those that failed or were refused, in pages. */
   results: (actor: Actor, batchId: string, only?: 'failed' | 'refused') => Promise<AsyncGenerator<ResultView[], void> | undefined>
   /** Each throws `conflict` where the batch is in no state for it. */

@@ -135,11 +135,12 @@ export async function listBatches (
   database: Database,
   companyId: number,
   sight: Sight,
-  { limit, after }: { limit: number, after?: string }
+  { limit, after, test }: { limit: number, after?: string, test?: boolean }
 ): Promise<BatchRow[]> {
   return database.reading(companyId, (queries) =>
     tablesIn(queries).selectFrom('batches').select(columns).where(seenBy(companyId, sight))
       .$if(after !== undefined, (query) => query.where('batch_id', '<', after ?? ''))
+      .$if(test !== undefined, (query) => query.where('test', '=', test ?? false))
       .orderBy('batch_id', 'desc').limit(limit).execute())
 }
 

@@ -27,7 +27,7 @@ const hiddenIn = (page: string): Record<string, string> =>
     [...page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)].map(([, name = '', value = '']) => [name, value])
   )
 const file = 'phoneNumber;Text;Note\n+33612345678;"Hello; ""Ada""\nthere";x\nnone;Bye;y\n+33612345679;Third;z\n'
-const statusOf = async (path: string) => (await send('GET', path.replace('/console', '/api/v1'))).body
+const statusOf = async (path: string) => (await send('GET', path.replace(/^\/console(?:\/test)?/, '/api/v1'))).body
 
 await t.test('a file is read, its columns are mapped, its rows are checked, and sent when somebody says so', async (t) => {
   contains(t, (await open('/batches', cookie)).body, 'enctype="multipart/form-data"')
@@ -78,7 +78,7 @@ await t.test('NDJSON has no columns, and a template says what its data are calle
   const lines = `${JSON.stringify({ sms: { phoneNumber: '+33612345678', message: 'x' } })}\n`
   const plain = (await form('/batches/new', { service: 'sms', template: '' }, ['rows.ndjson', lines])).body as string
   lacks(t, plain, 'name="place"')
-  const taken = await form('/batches', { ...hiddenIn(plain), common: '', sandbox: 'true' })
+  const taken = await form('/test/batches', { ...hiddenIn(plain), common: '' })
   t.equal(taken.status, 303)
   has(t, await statusOf(taken.headers.get('location') ?? ''), { test: true, service: 'sms' })
   const invoices =

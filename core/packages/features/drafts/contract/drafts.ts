@@ -40,6 +40,11 @@ export const DraftView = Type.Object({
 }, { title: 'Draft' })
 export type DraftView = Static<typeof DraftView>
 
+/** Which drafts are listed. */
+export const DraftQuery = Type.Object({
+  sandbox: Type.Optional(Type.Boolean({ description: 'Only those that are meant for test environments, or none; since version 1.1.0.' }))
+}, { additionalProperties: false })
+
 /** A draft in a list: without what it says. */
 export const DraftSummary = Type.Omit(DraftView, ['request'], { title: 'DraftSummary' })
 export type DraftSummary = Static<typeof DraftSummary>

@@ -13,8 +13,8 @@ type Words = ReturnType<typeof wordsOf>
 export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
   app.get('/drafts', async (request, reply) => {
     const visit = visitOf(request)
-    const { words, api, actor } = visit
-    const { data } = await api.read<{ data: DraftSummary[] }>('/api/v1/drafts')
+    const { words, api, actor, mode } = visit
+    const { data } = await api.read<{ data: DraftSummary[] }>(withQuery('/api/v1/drafts', { sandbox: String(mode === 'test') }))
     const rows = data.map((draft) => row(words, draft, actor.userId))
     const list = rows.length === 0
       ? html`<p>${words.draftsNone}</p>`
@@ -44,14 +44,13 @@ async function deletion (request: Asked): Promise<Confirmation> {
 }
 
 function row (words: Words, draft: DraftSummary, reader: number): Html {
-  const { id, service, updatedAt, shared, sandbox, dispatchId, userId } = draft
+  const { id, service, updatedAt, shared, dispatchId, userId } = draft
   const named = service.split('/').map((name) => wordFor(words, 'service', name)).join(' → ')
   const signs = [
     ...dispatchId === null
       ? []
       : [html`<a href="/console/dispatches/${dispatchId}"><span class="badge good">${words.draftSent}</span></a>`],
-    ...shared ? [html`<span class="badge calm">${words.draftShared}</span>`] : [],
-    ...sandbox ? [html`<span class="badge calm">${words.draftTest}</span>`] : []
+    ...shared ? [html`<span class="badge calm">${words.draftShared}</span>`] : []
   ]
   const remove = userId === reader
     ? html`<form method="post" action="/console/drafts/${id}/delete"><button class="second" aria-label="${

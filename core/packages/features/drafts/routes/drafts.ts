@@ -2,7 +2,7 @@ import { Uuid } from '@dispatch/common'
 import { page } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { DraftBody, DraftSummary, DraftView } from '../contract/drafts.ts'
+import { DraftBody, DraftQuery, DraftSummary, DraftView } from '../contract/drafts.ts'
 import type { Drafts } from '../service/drafts.ts'
 
 const tags = ['Drafts']
@@ -11,14 +11,15 @@ const Params = Type.Object({ id: Uuid })
 /** Drafts of requests: kept while they are written, and sent by the operations that dispatch. */
 export const draftsRoutes: FastifyPluginCallbackTypebox<{ drafts: Drafts }> = (app, { drafts }, done) => {
   app.get('/api/v1/drafts', {
-    config: { errors: [] },
+    config: { errors: ['validation_error'] },
     schema: {
       operationId: 'listDrafts',
       tags,
       summary: 'Lists the drafts of the user and those that others share, the last written first, 100 at most.',
+      querystring: DraftQuery,
       response: { 200: page(DraftSummary) }
     }
-  }, async ({ actor }) => ({ data: await drafts.list(actor), nextCursor: null }))
+  }, async ({ actor, query }) => ({ data: await drafts.list(actor, query), nextCursor: null }))
 
   app.post('/api/v1/drafts', {
     config: { errors: ['validation_error'] },

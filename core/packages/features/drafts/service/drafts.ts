@@ -7,7 +7,7 @@ import { type DraftRow, listDrafts, readDraft, removeDraft, removeOldDrafts, typ
 /** Requests that people have begun to write. Each is private to its author, who may let everybody of the company read it. */
 export type Drafts = {
   /** Of the person and shared ones, the last written first; 100 at most. */
-  list: (reader: UserRef) => Promise<DraftSummary[]>
+  list: (reader: UserRef, only: { sandbox?: boolean }) => Promise<DraftSummary[]>
   /** Throws `not_found` where the person may not read it. */
   read: (reader: UserRef, id: string) => Promise<DraftView>
   create: (author: UserRef, body: DraftBody) => Promise<DraftView>
@@ -32,7 +32,7 @@ export function createDrafts ({ database, now }: { database: Database, now: () =
   }
   return {
     write,
-    list: async (reader) => (await listDrafts(database, reader)).map(summaryOf),
+    list: async (reader, only) => (await listDrafts(database, reader, only)).map(summaryOf),
     async read (reader, id) {
       const row = await readDraft(database, reader, id)
       return row === undefined ? notFound(id) : viewOf(row)

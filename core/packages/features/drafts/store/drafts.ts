@@ -31,10 +31,11 @@ export const mostKept = 200
 const mostListed = 100
 
 /** The drafts of a person and those that others of the company share, the last written first. */
-export async function listDrafts (database: Database, reader: UserRef): Promise<SummaryRow[]> {
+export async function listDrafts (database: Database, reader: UserRef, { sandbox }: { sandbox?: boolean }): Promise<SummaryRow[]> {
   return database.reading(reader.companyId,
     (queries) =>
       tablesOf(queries).selectFrom('drafts').select(summary).where('company_id', '=', reader.companyId).where(visibleTo(reader))
+        .$if(sandbox !== undefined, (query) => query.where('sandbox', '=', sandbox ?? false))
         .orderBy('updated_at', 'desc').limit(mostListed).execute())
 }
 

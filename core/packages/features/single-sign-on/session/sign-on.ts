@@ -1,5 +1,5 @@
 import { DispatchError, type Sessions } from '@dispatch/core'
-import { clientOf, languageOf, OtherIdentity, ownPath, proofIn, readCookie, refusals, releasePermit,
+import { clientOf, inMode, landingOf, languageOf, modeOf, OtherIdentity, ownPath, proofIn, readCookie, refusals, releasePermit,
   setCookie } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { leavingPage, linkAccountPage, linkRefused, returnedPage, signOnPage, signOnRefused } from '../pages/sign-on.ts'
@@ -44,7 +44,7 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
     const { query, query: { next, fresh } } = request
     const company = typeof query.company === 'string' ? query.company : ''
     const name = await signingOn.named(company)
-    const asked = { company, next: ownPath(next), fresh: fresh !== undefined }
+    const asked = { company, next: inMode(ownPath(next), modeOf(request)), fresh: fresh !== undefined }
     return reply.page(signOnPage(wordsOf(languageOf(request)), { ...asked, ...name === undefined ? {} : { name } }))
   })
 
@@ -100,7 +100,7 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
     if (signedOn.came === 'refused') return reply.code(403).page(signOnRefused(words, signedOn.why))
     setCookie(reply, 'session', await sessions.openFor(signedOn.userId, clientOf(request), signedOn.provedAt))
     // The cookie of the session is sent with what this very site asks for: a redirect would still be the provider's.
-    return reply.page(returnedPage(words, signedOn.next))
+    return reply.page(returnedPage(words, landingOf(signedOn.next)))
   }
 
   app.get('/sign-on/callback', { config: open }, (request, reply) => comeBack(request, reply))

@@ -8,7 +8,7 @@ import { type Visit, visitOf, type Words } from './words.ts'
 
 const at = '/console/usage'
 const apiPath = '/api/v1/usage'
-const fields = ['period', 'service', 'provider', 'test'] as const
+const fields = ['period', 'service', 'provider'] as const
 
 /** In milliseconds. */
 const day = 86_400_000
@@ -33,14 +33,15 @@ const usagePages: FastifyPluginCallback = (app, _options, done) => {
     reply.raw.once('close', () => {
       gone.abort()
     })
-    const { query } = asked(readFilter(request.query, fields))
+    const visit = visitOf(request)
+    const { query } = asked(visit, readFilter(request.query, fields))
     return reply.headers({
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="usage.csv"',
       'content-security-policy': 'default-src \'none\'; sandbox',
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store'
-    }).send(await visitOf(request).api.stream(withQuery(`${apiPath}/export`, { ...query, by: 'service,provider,user' }), gone.signal))
+    }).send(await visit.api.stream(withQuery(`${apiPath}/export`, { ...query, by: 'service,provider,user' }), gone.signal))
   })
   done()
 }
@@ -52,16 +53,16 @@ export const pages: FastifyPluginAsync = async (app) => {
 }
 
 /** What the API is asked for, from the start of a whole day or month on, and how long each bar lasts. */
-function asked ({ period, service, provider, test }: Filter) {
+function asked ({ mode }: Pick<Visit, 'mode'>, { period, service, provider }: Filter) {
   const { days, per } = views[period] ?? { days: 30, per: 'day' as const }
   const begin = new Date(Date.now() - days * day).toISOString()
   const from = { hour: begin.slice(0, 13).concat(':00:00.000Z'), day: begin.slice(0, 10), month: `${begin.slice(0, 7)}-01` }[per]
-  return { query: { from, service, provider, test: test === 'true' ? 'true' : '' }, per }
+  return { query: { from, service, provider, test: String(mode === 'test') }, per }
 }
 
 async function view (visit: Visit, filter: Filter): Promise<Html> {
   const { words, api } = visit
-  const { query, per } = asked(filter)
+  const { query, per } = asked(visit, filter)
   const read = (more: Record<string, string>) => api.read<UsageView>(withQuery(apiPath, { ...query, ...more }))
   const [times, groups, { data: providers }] = await Promise.all([
     read({ per }),
@@ -120,14 +121,5 @@ ${
     })
   }
 ${choiceField({ name: 'provider', label: words.provider, value: filter.provider, none: words.any, options: providers })}
-${
-    choiceField({
-      name: 'test',
-      label: words.testData,
-      value: filter.test,
-      none: words.testsNone,
-      options: [{ value: 'true', label: words.testsOnly }]
-    })
-  }
 <div class="actions"><button>${words.show}</button></div></div></form>`
 }

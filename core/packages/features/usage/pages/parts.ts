@@ -7,19 +7,18 @@ import type { Words } from './words.ts'
 export type Names = (code: string) => string
 
 /** What is looked at: of which time, and what is left out. */
-export type Filter = Readonly<Record<'period' | 'service' | 'provider' | 'test', string>>
+export type Filter = Readonly<Record<'period' | 'service' | 'provider', string>>
 
 /** What the parts of the page are made for. */
 type Scope = { words: Words, names: Names, filter: Filter, from: string, to: string }
 
 /** The address of the list of what a number counts. */
-function listOf ({ filter: { service, provider, test }, from, to }: Scope, more: Readonly<Record<string, string>> = {}): string {
+function listOf ({ filter: { service, provider }, from, to }: Scope, more: Readonly<Record<string, string>> = {}): string {
   return withQuery('/console/dispatches', {
     from,
     to,
     service,
     providerName: provider,
-    test: test === 'true' ? 'true' : 'false',
     ...more
   })
 }

@@ -161,7 +161,7 @@ await t.test('the page shows charts with tables beside them, each bar leading to
   const console = openConsole(service)
   const cookie = await console.signIn(admin)
   const { body } = await console.open('/usage', cookie)
-  matches(t, body, /<svg class="chart"[^>]* aria-hidden="true">.*<a href="\/console\/dispatches\?from=[^"]*test=false"/s)
+  matches(t, body, /<svg class="chart"[^>]* aria-hidden="true">.*<a href="\/console\/dispatches\?from=[^"]*to=/s)
   matches(t, body, /<th scope="row"><a href="\/console\/dispatches\?[^"]*service=sms[^"]*providerName=simulator/)
   lacks(t, (await console.open('/usage?service=esign&period=day', cookie)).body, '<svg class="chart"')
   matches(t, (await console.open('/usage/usage.csv?period=year', cookie)).body, /^service,provider,userId,dispatches/)
