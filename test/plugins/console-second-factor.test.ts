@@ -196,7 +196,7 @@ else {
     t.equal(await alone.isEnabled(), true, 'the device has not recognized the person: they may try again')
     await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
     await alone.click()
-    await page.waitForURL('**/console')
+    await page.waitForURL('**/console/test')
 
     await page.goto('/console/second-factor')
     await page.locator('summary', { hasText: /^Rename$/ }).click()

@@ -70,7 +70,7 @@ await t.test('a test dispatch is one of the test environment, and leads to its p
   t.equal(status, 303)
   const location = headers.get('location') ?? ''
   t.equal((await open(location.replace('/console', ''), cookie)).status, 200)
-  has(t, (await send('GET', location.replace('/console', '/api/v1'))).body, { status: 'succeeded', steps: [{ sandbox: true }] })
+  has(t, (await send('GET', location.replace('/console/test', '/api/v1'))).body, { status: 'succeeded', steps: [{ sandbox: true }] })
 })
 
 await t.test('only an admin tries a provider, and only from the console', async (t) => {

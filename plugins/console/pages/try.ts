@@ -4,6 +4,7 @@ import { linesField, onceField, onceIn } from '../form/fields.ts'
 import { objectIn } from '../form/json.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type DryRunView, type MyConfig, type Refusal, withQuery } from '../session/api.ts'
+import { pathIn } from '../session/mode.ts'
 import { consoleParts } from '../session/services.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, sentences } from './layout.ts'
@@ -45,7 +46,7 @@ export const tryPages: FastifyPluginCallback = (app, _options, done) => {
       providerName: provider.code
     }, onceIn(request.body))
     if (!sent.ok) return refused(reply, visit, provider, typed, sent)
-    return reply.redirect(`/console/dispatches/${sent.body.dispatchId}`, 303)
+    return reply.redirect(pathIn('test', `/console/dispatches/${sent.body.dispatchId}`), 303)
   })
   done()
 }

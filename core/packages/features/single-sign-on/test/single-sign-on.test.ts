@@ -387,7 +387,7 @@ else {
       await guest.fill('#f-company', code)
       await guest.click('main button')
       await guest.click(`main a[href^="${issuer}"]`)
-      await guest.waitForURL(`${front.url}/console`)
+      await guest.waitForURL(`${front.url}/console/test`)
       t.equal(await guest.textContent('.account a'), `${locale}@example.com`)
       await Promise.all([context.close(), plain.close()])
     })
