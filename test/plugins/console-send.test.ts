@@ -360,7 +360,7 @@ await t.test(
     const { headers } = await post('/send/dispatch', await letterForm({ ':sendAt': soon }), cookie)
     const page = (headers.get('location') ?? '').replace('/console', '')
     const at = `/api/v1${page}`
-    has(t, (await send('GET', at)).body, { status: 'queued', sendAt: `${soon}:00.000Z` })
+    has(t, (await send('GET', at, { headers: { 'x-api-version': '1.1.0' } })).body, { status: 'queued', sendAt: `${soon}:00.000Z` })
     contains(t, (await open('/dispatches?scheduled=true', cookie)).body, `href="/console${page}"`)
     contains(t, (await open(page, cookie)).body, `action="/console${page}/schedule"`)
     const gone = await post(`${page}/schedule`, { ':sendAt': `${String(year - 3)}-01-01T09:00`, ':timeZone': 'Europe/Paris' }, cookie)
@@ -368,7 +368,7 @@ await t.test(
     await send('PUT', `${at}/schedule`, { body: { sendAt: `${soon}Z`, notBefore: '00:00', notAfter: '23:59', timeZone: 'UTC' } })
     t.equal((await post(`${page}/schedule`, { ':sendAt': `${String(year)}-07-01T09:00`, ':timeZone': 'Europe/Paris' }, cookie)).status, 303)
     const summer = `${String(year)}-07-01T07:00:00`
-    has(t, (await send('GET', at)).body, {
+    has(t, (await send('GET', at, { headers: { 'x-api-version': '1.1.0' } })).body, {
       sendAt: `${summer}.000Z`,
       schedule: { sendAt: `${summer}Z`, notBefore: '00:00', notAfter: '23:59', timeZone: 'UTC' }
     }, 'its hours stay')
