@@ -38,7 +38,7 @@ else {
     await page.waitForLoadState('load')
     await page.keyboard.press('/')
     await page.keyboard.type('simulator')
-    await dialog.locator('a[href="/console/providers/simulator"]').waitFor()
+    await dialog.locator('a[href$="/providers/simulator"]').waitFor()
     matches(t, await dialog.locator('[role=status]').textContent(), /\d/)
     await isAccessible(t, page, 'the search')
     await page.keyboard.press('ArrowDown')
