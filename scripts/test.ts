@@ -23,14 +23,14 @@ const compiled = fileURLToPath(new URL('../node_modules/.cache/compiled', import
 
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
 
-/** Files of the second tier wait more than they work: four of them keep two processors busy. Those of the first wait for the database. */
-const jobsOf = (files: readonly string[]): number => Math.ceil(availableParallelism() * (files.every(isLong) ? 2 : 1.5))
+/** Files wait for processes and for the database: four of them keep two processors busy. */
+const jobs = availableParallelism() * 2
 
 /** What a test needs to know of the change: which adapters it reaches. */
 const change = (): Record<string, string> => changed === undefined ? {} : { DISPATCH_TEST_CHANGED: changed.join('\n') }
 
 async function runTap (files: readonly string[], server: TestServer): Promise<Outcome> {
-  const tap = spawn(process.execPath, [runFiles, String(jobsOf(files)), ...files], {
+  const tap = spawn(process.execPath, [runFiles, String(jobs), ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...shareServer(server), ...change() }
   })
