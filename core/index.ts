@@ -85,7 +85,7 @@ export { SessionView } from './contract/sessions.ts'
 export { spanChannel, type SpanName } from './contract/spans.ts'
 export { eventKinds, type Mode, searchedStepStatuses } from './contract/states.ts'
 export { StatisticsQuery, StatisticsView } from './contract/statistics.ts'
-export { isSince, latestVersion, usualVersion, versionOf, versions, type Version } from './contract/versions.ts'
+export { isSince, latestVersion, usualVersion, versionNames, versionOf, versions, type Version } from './contract/versions.ts'
 export { documentFiles } from './document-files.ts'
 export { createDownloads, type Download, type Downloads } from './downloads.ts'
 export { authorizationUrl, type ConnectedClient, exchangeCode, refreshTokens, revokeTokens,

@@ -47,10 +47,12 @@ export const callbackTypes = [
   ...endpointTypes
 ] as CallbackType[]
 
-/** The types that only requests of version 1.1.0 of the API, or a later one, cause. */
-const later = new Set<string>(
-  ofVendors.filter(({ service }) => !deferringServices.some((name) => name === service)).map(({ type }) => type)
-)
+/** The types that came with version 1.1.0 of the API. Of a dispatch they are told where its request was of that version, or a later one. */
+const later = new Set<string>([
+  ...ofVendors.filter(({ service }) => !deferringServices.some((name) => name === service)).map(({ type }) => type),
+  'company.budget_reached',
+  ...endpointTypes
+])
 
 /** The version of the API that has added a type of callback. */
 export function sinceOf (type: CallbackType): Version | undefined {

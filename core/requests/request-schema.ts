@@ -113,8 +113,16 @@ export function requestSchema (path: readonly ServiceName[], version: Version = 
 
 /** The fields of a service in a version of the API, none of them required. */
 function fieldsIn (service: ServiceName, version: Version): TProperties {
-  const all: Record<string, TSchema & { 'x-since'?: Version }> = Type.Partial(services[service].fields).properties
-  return Object.fromEntries(Object.entries(all).filter(([, { 'x-since': since }]) => isSince(since, version)))
+  return knownIn(Type.Partial(services[service].fields).properties, version)
+}
+
+function knownIn (fields: Record<string, TSchema & { 'x-since'?: Version }>, version: Version): TProperties {
+  return Object.fromEntries(Object.entries(fields).filter(([, { 'x-since': since }]) => isSince(since, version)))
+}
+
+/** What a retry may put in place of the object of this service, in a version of the API. */
+export function retrySchema (service: ServiceName, version: Version): TObject {
+  return Type.Object({ [service]: Type.Object(knownIn(services[service].fields.properties, version), closed) }, closed)
 }
 
 /** What a retry may put in place of the object of the service that failed. */

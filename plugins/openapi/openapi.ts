@@ -1,4 +1,4 @@
-import { callbackTypes, ErrorBody, usualVersion, type Version, versions } from '@dispatch/core'
+import { callbackTypes, ErrorBody, usualVersion, type Version, versionNames } from '@dispatch/core'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
@@ -13,8 +13,6 @@ import { documentResponses, type RouteResponses, routeResponsesOf } from './open
 import { whoMayAsk } from './permissions.ts'
 import { type PrecompressedJson, precompressJson, sendPrecompressedJson } from './precompressed-json.ts'
 import { shareExamples, shareFields, shareParameters, shareParts } from './sharing.ts'
-
-const versionNames = Object.keys(versions) as Version[]
 
 /**
  * The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs/reference`.
@@ -218,7 +216,7 @@ const requestHeaders = {
   'x-request-id': { type: 'string', description: 'Returned in the answer; generated if the request has none.' },
   'x-api-version': {
     type: 'string',
-    enum: Object.keys(versions),
+    enum: versionNames,
     description: 'The version for the request; by default the latest.'
   }
 }

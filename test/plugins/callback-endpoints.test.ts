@@ -4,6 +4,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
+import { settleEndpointCallback } from '../../core/store/callbacks/endpoint-callbacks.ts'
 import { until } from '../core/work/support.ts'
 import { has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
@@ -242,6 +243,32 @@ await t.test('an endpoint is warned of low credits, like the address for warning
   await until('it is warned', () => received('poor.acme.test').length === 1)
   has(t, JSON.parse(received('poor.acme.test')[0]!.body.toString()), { type: 'company.credits_low', sequence: 1, data: { companyId } })
   has(t, (await send('GET', `${path}/${String(id)}/callbacks`, {}, admin)).body.data, [{ type: 'company.credits_low' }])
+})
+
+await t.test('a company is told of endpoints that fail at the same time', async (t) => {
+  const made: any[] = await Promise.all(['one', 'two'].map((name) => make({ name, url: `https://${name}.acme.test/` })))
+  const ids = made.map(({ id }) => String(id))
+  const { rows: [{ companyId }] } = await sql<any>`update callback_endpoints set failing_since = now() - interval '3 days'
+    where endpoint_id = any (${ids}::uuid[]) returning company_id as "companyId"`.execute(owner)
+  const told = Promise.withResolvers<PromiseSettledResult<void>[]>()
+  await owner.transaction().execute(async (queries) => {
+    await sql`select from credits where company_id = ${companyId} for update`.execute(queries)
+    void Promise.allSettled(
+      ids.map((endpointId) =>
+        settleEndpointCallback(app.get('database'), { companyId, callbackId: randomUUIDv7(), number: 1, endpointId }, {
+          outcome: 'failed',
+          state: 'failed',
+          milliseconds: 1
+        }, (tellers, { type, failingSince, ...endpoint }) =>
+          app.get('outbox').tell(tellers, companyId, { type, data: { companyId, ...endpoint, failingSince: failingSince.toISOString() } }))
+      )
+    ).then(told.resolve)
+    await until('both wait',
+      async () =>
+        (await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(owner))
+          .rows.length === 2)
+  })
+  t.same((await told.promise).map(({ status }) => status), ['fulfilled', 'fulfilled'])
 })
 
 await t.test('an endpoint that fails for five days is disabled after a warning; enabled again, it begins anew', async (t) => {

@@ -38,7 +38,9 @@ await t.test('the document is that of the version that serves requests without o
     has(t, answer, { status: 200, body: { openapi: '3.1.0', info: { version } } })
     contains(t, document.info.description, `/openapi/${version}.json`)
     t.ok((await new Validator().validate(structuredClone(answer.body))).valid)
-    t.equal('email.delivered' in answer.body.webhooks, version === '1.1.0', 'it has the callbacks of its version alone')
+    for (const type of ['email.delivered', 'company.endpoint_failing', 'company.endpoint_disabled', 'company.budget_reached']) {
+      t.equal(type in answer.body.webhooks, version === '1.1.0', `it has the callbacks of its version alone: ${type}`)
+    }
     t.ok('dispatch.succeeded' in answer.body.webhooks)
     const text = JSON.stringify(answer.body)
     t.equal(text.includes('"email.delivered"'), version === '1.1.0', 'and lists no others')

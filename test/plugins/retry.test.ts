@@ -236,6 +236,10 @@ await t.test('a replaced e-mail is held to the sender\'s list, and to its templa
   const rendered = renders
   t.equal((await retry(templated, { email: fixed })).status, 200)
   t.equal(renders, rendered, 'the message too is the one that was made')
+  const later = { email: { ...fixed, body: 'Hello', attachments: [{ fileId: crypto.randomUUID() }] } }
+  has(t, await retry(plain, later), { status: 400, body: { details: [{ path: '/email/attachments', code: 'unknown_field' }] } })
+  const asked = { body: later, headers: { 'x-api-version': '1.1.0' } }
+  has(t, await send('POST', `/api/v1/dispatches/${plain}/retry`, asked), { status: 422, body: { details: [{ code: 'not_found' }] } })
   t.equal((await retry(plain, { email: { ...fixed, body: 'Hello' } })).status, 200)
 })
 
@@ -411,7 +415,7 @@ await t.test('whether a document is kept any more goes by the clock of the datab
   const ahead = { ...app.get('pipelineDependencies'), now: () => new Date(clock.now().getTime() + 60 * day * 1000) }
   const actor = await app.get('accounts').byId(record.user_id)
   if (actor === undefined) throw new Error('There is no user.')
-  t.equal(await replacementOf(ahead, record, { body: undefined, link: '', actor }), undefined)
+  t.equal(await replacementOf(ahead, record, { body: undefined, link: '', actor, version: '1.1.0' }), undefined)
   const run = await rehydrateRun(ahead, companyId, dispatchId, crypto.randomUUID())
   if (run === undefined) throw new Error('There is no run.')
   t.same(Object.keys(await ownDocument(ahead, run)), ['document', 'signatures'])

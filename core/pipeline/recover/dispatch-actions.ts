@@ -6,6 +6,7 @@ import { DispatchError, refusal } from '../../contract/errors.ts'
 import type { SayingBody, SayingsView, SayingView } from '../../contract/sayings.ts'
 import type { ScheduleBody } from '../../contract/schedule.ts'
 import type { Mode } from '../../contract/states.ts'
+import { latestVersion, type Version } from '../../contract/versions.ts'
 import { dueMoment } from '../../requests/due.ts'
 import { type AuditAuthor, noteAudit } from '../../store/audit/audit.ts'
 import { addJobs } from '../../store/db/jobs.ts'
@@ -34,7 +35,7 @@ export type DispatchActions = {
    * Lets a dispatch go on at the step that failed, and repeats its deferred steps that failed. The body may correct one of them. Throws
    * `conflict` when nothing has failed, or another run has the dispatch.
    */
-  retry: (recorded: ActionRequest & { body?: unknown, mode?: Mode }) => Promise<RunResult>
+  retry: (recorded: ActionRequest & { body?: unknown, mode?: Mode, version?: Version }) => Promise<RunResult>
   /**
    * Ends a dispatch of which nothing has begun. Of one that has ended, asks the vendors to cancel what they have accepted. Throws
    * `conflict` when neither is possible, and the error of a vendor that fails.
@@ -128,10 +129,10 @@ export function createDispatchActions (
   }
 
   return {
-    async retry ({ body, mode, ...recorded }) {
+    async retry ({ body, mode, version = latestVersion, ...recorded }) {
       const record = await find(recorded)
       const failed = failedDeferred(record)
-      const replacement = await replacementOf(dependencies, record, { body, link, actor: recorded.actor })
+      const replacement = await replacementOf(dependencies, record, { body, link, actor: recorded.actor, version })
       const replaced = replacement === undefined ? {} : { replacement }
       const ofDeferred = failed.some(({ step_id: stepId }) => stepId === replacement?.stepId)
       const also: TransactionHook = async (queries) => {

@@ -1,8 +1,10 @@
-import { boundedValidator, compile, isRecord, type JsonObject, type Validator } from '@dispatch/common'
+import { boundedValidator, compile, isRecord, type JsonObject } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import type { Actor } from '../../access/account.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
+import { type Version, versionNames } from '../../contract/versions.ts'
+import { retrySchema } from '../../requests/request-schema.ts'
 import { givenDocument } from '../../services/enclosures.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { type ServiceName, serviceNames } from '../../services/names.ts'
@@ -14,21 +16,21 @@ import { keepFiles } from '../enclosures.ts'
 import { recordedTemplate } from '../plan/recorded-template.ts'
 import { recheck } from './recheck.ts'
 
-const closed = { additionalProperties: false }
-const readers = new Map<ServiceName, Validator<Readonly<Record<string, JsonObject>>>>(serviceNames.map((name) => [
-  name,
-  boundedValidator(compile(Type.Unsafe<Readonly<Record<string, JsonObject>>>(Type.Object({ [name]: services[name].fields }, closed))))
-]))
+const readerOf = (service: ServiceName, version: Version) =>
+  boundedValidator(compile(Type.Unsafe<Readonly<Record<string, JsonObject>>>(retrySchema(service, version))))
+const readers = new Map(
+  versionNames.map((version) => [version, new Map(serviceNames.map((name) => [name, readerOf(name, version)]))])
+)
 
 /**
  * The fields with which the body of a retry replaces those of a step that failed, on the path or deferred; undefined for an empty body.
  * `link`: a sample, as long as every document link. Throws `conflict` when no step has failed, `document_expired` when its document is no
- * longer kept, and the error of a request with these fields.
+ * longer kept, and the error of a request of this version with these fields.
  */
 export async function replacementOf (
   dependencies: PipelineDependencies,
   record: DispatchRecord,
-  { body, link, actor }: { body: unknown, link: string, actor: Actor }
+  { body, link, actor, version }: { body: unknown, link: string, actor: Actor, version: Version }
 ): Promise<Replacement | undefined> {
   const { dispatch_id: dispatchId } = record
   const step = failedStep(record, body)
@@ -44,7 +46,7 @@ export async function replacementOf (
   if (body === undefined || body === null || isDeepStrictEqual(body, {})) return undefined
   const service = step.service as ServiceName
   const made = await subjectKept(dependencies, record, step, body)
-  const fit = readers.get(service)?.(made === undefined ? body : withKept(body, step, made))
+  const fit = readers.get(version)?.get(service)?.(made === undefined ? body : withKept(body, step, made))
   if (fit?.ok !== true) throw refusal('validation_error', fit?.problems ?? [])
   const { [givenDocument]: given } = step.fields
   const fields = { ...fit.value[service], ...(given === undefined ? {} : { [givenDocument]: given }) }

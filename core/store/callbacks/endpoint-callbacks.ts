@@ -163,10 +163,13 @@ export async function settleEndpointCallback (
   const { companyId, endpointId } = attempt
   const delivered = end.outcome === 'delivered'
   await database.company(companyId, async (queries) => {
-    // First, as whoever disables the endpoint locks it before its callbacks.
+    const isDue = !delivered && await isToBeTold(database, queries, { companyId, endpointId })
+    // Before any endpoint, as whoever tells a company of something does.
+    if (isDue) await sql`select from credits where company_id = ${companyId} for update`.execute(queries)
+    // Then the endpoint, as whoever disables it locks it before its callbacks.
     await sql`update callback_endpoints set failing_since = ${delivered ? null : database.now}, warned_at = null
       where company_id = ${companyId} and endpoint_id = ${endpointId} and (failing_since is null) = ${!delivered}`.execute(queries)
-    const failing = delivered ? undefined : await noteFailing(database, queries, { companyId, endpointId })
+    const failing = isDue ? await noteFailing(database, queries, { companyId, endpointId }) : undefined
     await recordAttempt(queries, ofEndpoints, attempt, { ...end, now: database.now })
     if (end.state === 'pending') {
       await sql`update endpoint_callbacks as callback set next_at = paused_until from callback_endpoints as endpoint
@@ -178,19 +181,30 @@ export async function settleEndpointCallback (
   })
 }
 
+/** An endpoint that has failed for days, of which its company is not told yet. */
+const isOverdue = ({ now }: Database): RawBuilder<boolean> =>
+  sql<boolean>`enabled and removed_at is null and (
+      warned_at is null and failing_since <= ${now} - ${days(failingFor.told)}
+      or warned_at <= ${now} - ${days(failingFor.between)} and failing_since <= ${now} - ${days(failingFor.disabled)})`
+const days = (count: number): RawBuilder<unknown> => sql`make_interval(days => ${count})`
+
+async function isToBeTold (database: Database, queries: CompanyQueries, { companyId, endpointId }: EndpointRef): Promise<boolean> {
+  const { rows } = await sql`select from callback_endpoints where company_id = ${companyId} and endpoint_id = ${endpointId}
+    and ${isOverdue(database)}`.execute(queries)
+  return rows.length > 0
+}
+
 /** Notes of an endpoint that has failed for days that its company is told, or disables it. Undefined where nothing is to be told. */
 async function noteFailing (
-  { now }: Database,
+  database: Database,
   queries: CompanyQueries,
   { companyId, endpointId }: EndpointRef
 ): Promise<FailingEndpoint | undefined> {
-  const days = (count: number) => sql`make_interval(days => ${count})`
+  const { now } = database
   const { rows: [failing] } = await sql<FailingEndpoint & { at: Date }>`
     update callback_endpoints set
       enabled = warned_at is null, warned_at = coalesce(warned_at, ${now}), disabled_at = case when warned_at is null then null else ${now} end
-    where company_id = ${companyId} and endpoint_id = ${endpointId} and enabled and removed_at is null and (
-      warned_at is null and failing_since <= ${now} - ${days(failingFor.told)}
-      or warned_at <= ${now} - ${days(failingFor.between)} and failing_since <= ${now} - ${days(failingFor.disabled)})
+    where company_id = ${companyId} and endpoint_id = ${endpointId} and ${isOverdue(database)}
     returning case when enabled then 'company.endpoint_failing' else 'company.endpoint_disabled' end as type, endpoint_id as "endpointId",
       name, failing_since as "failingSince", ${now} as at`.execute(queries)
   if (failing === undefined) return undefined

@@ -36,7 +36,9 @@ export const concurrentIndexes: readonly ConcurrentIndex[] = [
     name: 'dispatches_counted',
     on: 'dispatches (company_id, dispatch_id desc) include (created_at, status, path, test)',
     instead: 'dispatches_company'
-  }
+  },
+  // Moments are recorded in one form (ISO 8601, UTC), and texts of it stand in their order.
+  { name: 'dispatches_due', on: 'dispatches (company_id, (schedule->>\'dueAt\')) where schedule->>\'dueAt\' is not null' }
 ]
 
 type Making = { log: Log, signal?: AbortSignal, indexes?: readonly ConcurrentIndex[] }

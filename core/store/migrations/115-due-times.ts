@@ -2,12 +2,10 @@ import { type Kysely, sql } from 'kysely'
 
 /** What a scheduled dispatch uses belongs to the time for which it is scheduled. */
 export async function up (db: Kysely<unknown>): Promise<void> {
-  for (const part of [due, spending, moving]) await sql.raw(part).execute(db)
+  for (const part of [month, spending, moving]) await sql.raw(part).execute(db)
 }
 
-// Moments are recorded in one form (ISO 8601, UTC), and texts of it stand in their order.
-const due = `
-create index dispatches_due on dispatches (company_id, (schedule->>'dueAt')) where schedule->>'dueAt' is not null;
+const month = `
 create function month_of(schedule jsonb, created_at timestamptz) returns date language sql stable as $$
   select date_trunc('month', coalesce((schedule->>'dueAt')::timestamptz, created_at) at time zone 'UTC')::date
 $$;`

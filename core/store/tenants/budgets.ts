@@ -21,6 +21,7 @@ type Sender = { companyId: number, userId: number, keyId?: string | undefined }
 
 type BudgetRow = { budgetId: string, scope: BudgetScope, subject: string, unit: BudgetUnit, amount: string, hard: boolean, used: string }
 
+/** `at`: in ISO 8601, with its offset from UTC. */
 const monthAt = ({ now }: Pick<Database, 'now'>, at?: string): RawBuilder<Date> =>
   at === undefined
     ? sql<Date>`date_trunc('month', ${now} at time zone 'UTC')::date`
@@ -120,7 +121,9 @@ export async function requireBudget (database: Database, sender: Sender, price: 
 export async function exceededOf (database: Database, companyId: number, error: unknown): Promise<DispatchError> {
   const [id = '', month] = error instanceof Error && 'detail' in error ? String(error.detail).split(' ') : []
   const found = await database.company(companyId, async (queries) => {
-    const { rows: [row] } = await sql<BudgetRow>`${selected(database, companyId, month)} and budgets.budget_id::text = ${id}`.execute(
+    const { rows: [row] } = await sql<BudgetRow>`${
+      selected(database, companyId, month && `${month}T00:00:00Z`)
+    } and budgets.budget_id::text = ${id}`.execute(
       queries
     )
     return row

@@ -38,8 +38,8 @@ export default defineFeature({
   },
   pages: batchesPages,
   menu: [{ section: 'batches', path: '/console/batches', label: { en: en.batches, fr: fr.batches }, after: 'send' }],
-  work: ({ accounts, config, database, log, newId, outbox, pipeline }) =>
-    workOnBatches({ accounts, config, database, log, newId, outbox, pipeline }),
+  work: ({ accounts, config, database, jobs, log, newId, outbox, pipeline }) =>
+    workOnBatches({ accounts, config, database, jobs, log, newId, outbox, pipeline }),
   audit: {
     'batch.paused': { en: en.auditPaused, fr: fr.auditPaused },
     'batch.resumed': { en: en.auditResumed, fr: fr.auditResumed },

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Accounts, type Actor, type CallbackType, type Database, DispatchError, isKeyValid, type Log, type Outbox, type Pipeline,
-  runEvery } from '@dispatch/core'
+  type PipelineJobs, runEvery } from '@dispatch/core'
 import pLimit from 'p-limit'
-import { forgetBatches } from '../store/batches.ts'
+import { forgetBatches, letGo } from '../store/batches.ts'
 import { advanceBatch, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, listNotBegun, listUnderWay, nextRows, type Progress,
   releaseBatch, type RowChange, type Work } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
@@ -14,6 +14,7 @@ type Needs = {
   accounts: Accounts
   config: { concurrency: number, retentionDays: number }
   database: Database
+  jobs: Pick<PipelineJobs, 'batched'>
   log: Log
   newId: () => string
   outbox: Outbox
@@ -24,16 +25,16 @@ type Needs = {
 const claimLasts = 15
 /** Rows that are checked in one turn, dispatches that are cancelled in one, and of any turn what is worked on at once. */
 const [checkedTogether, cancelledTogether, atOnce] = [32, 200, 4]
-/** Milliseconds between two looks for a batch where there is none, and where all of them wait for their dispatches. */
+/** Milliseconds between two looks for a batch where there is none, and for which one rests that waits for its dispatches. */
 const [idle, shortest, longest] = [1_000, 20, 500]
-/** Seconds after which a batch is worked on again where something was not ready, and how often a row is tried so. */
+/** Seconds for which a batch rests where something was not ready or nothing of it goes on, and how often a row is tried so. */
 const [holdFor, mostTries] = [5, 100]
 /** Seconds after which a queued dispatch counts as kept waiting by its vendor, and the most of those in a batch. */
 const [keptAfter, mostKept] = [30, 1_000]
 /** Milliseconds between two looks for batches to forget. */
 const forgetEvery = 3_600_000
 
-/** What came of a turn: something was done, nothing could be, or something was not ready. */
+/** What came of a turn: something was done, nothing could be, or nothing can be for a while. */
 type Turn = 'done' | 'nothing' | 'held'
 
 /** What passes: the row is tried again. */
@@ -48,7 +49,7 @@ const wordOf = (error: unknown): string => error instanceof DispatchError ? erro
  * process to what the company asks for by itself. A row is handed to the queue under an idempotency key of its own: whenever a process
  * ends, another one goes on, and sends nothing again.
  */
-export function workOnBatches ({ accounts, config, database, log, newId, outbox, pipeline }: Needs): AsyncDisposable {
+export function workOnBatches ({ accounts, config, database, jobs, log, newId, outbox, pipeline }: Needs): AsyncDisposable {
   const window = Math.max(1, Math.floor(config.concurrency * 3 / 4))
   const limited = pLimit(atOnce)
   const ref = ({ company_id: companyId, batch_id: batchId }: BatchRow) => ({ companyId, batchId })
@@ -240,8 +241,8 @@ export function workOnBatches ({ accounts, config, database, log, newId, outbox,
     return 'done'
   }
 
-  /** Records which dispatches have ended. Answers the batch as it is then, and how many more may be queued. */
-  async function settle (batch: BatchRow): Promise<{ settled: BatchRow, ended: number, room: number }> {
+  /** Records which dispatches have ended. Answers the batch as it is then, whether others run, and how many more may be queued. */
+  async function settle (batch: BatchRow): Promise<{ settled: BatchRow, ended: number, runs: boolean, room: number }> {
     const all = batch.running === 0 ? [] : await listUnderWay(database, ref(batch), { limit: mostKept, seconds: keptAfter })
     const under = all.filter(({ status }) => status === 'queued' || status === 'running')
     const ended = all.flatMap(({ number, status }): RowChange[] =>
@@ -250,7 +251,8 @@ export function workOnBatches ({ accounts, config, database, log, newId, outbox,
     const settled = ended.length === 0 ? batch : await changeRows(database, ref(batch), ended) ?? batch
     const present = under.filter(({ status, recent }) => status === 'running' || recent).length
     const elsewhere = await countElsewhere(database, ref(batch), keptAfter)
-    return { settled, ended: ended.length, room: all.length >= mostKept ? 0 : window - present - elsewhere }
+    const runs = under.some(({ status }) => status === 'running')
+    return { settled, ended: ended.length, runs, room: all.length >= mostKept ? 0 : window - present - elsewhere }
   }
 
   /** Tells of another tenth, and of the end. */
@@ -265,7 +267,7 @@ export function workOnBatches ({ accounts, config, database, log, newId, outbox,
 
   async function workOn (batch: BatchRow): Promise<Turn> {
     if (batch.status === 'checking') return check(batch)
-    const { settled, ended, room } = await settle(batch)
+    const { settled, ended, runs, room } = await settle(batch)
     if (batch.status === 'queued' || batch.status === 'running') {
       if (ended > 0 || settled.waiting + settled.handing + settled.running === 0) await tell(settled)
       const fed = await feed(settled, room)
@@ -274,8 +276,12 @@ export function workOnBatches ({ accounts, config, database, log, newId, outbox,
     const taken = await takeBack(settled)
     const stopped = taken === 'nothing' && batch.status === 'cancelled' && settled.running > 0 ? await cancelWaiting(settled) : taken
     if (stopped === 'nothing' && settled.running === 0) await close(settled)
-    return ended > 0 ? 'done' : stopped
+    else if (stopped === 'nothing' && batch.status === 'cancelled') await letGo(database, ref(batch), jobOf(batch))
+    if (ended > 0) return 'done'
+    return stopped === 'nothing' && !runs ? 'held' : stopped
   }
+
+  const jobOf = ({ company_id: companyId }: BatchRow) => (dispatchId: string) => jobs.batched({ companyId, dispatchId })
 
   /** Nothing is to be done for a batch that has stopped; whoever has cancelled it is told when its last dispatch has ended. */
   async function close (batch: BatchRow): Promise<void> {
@@ -284,7 +290,8 @@ export function workOnBatches ({ accounts, config, database, log, newId, outbox,
       type)
   }
 
-  async function turn (): Promise<Turn | 'none'> {
+  /** `pauses`: milliseconds for which a batch rests that waits for its dispatches. */
+  async function turn (pauses: number): Promise<Turn | 'none'> {
     const claim = newId()
     const batch = await claimBatch(database, claim, claimLasts)
     if (batch === undefined) return 'none'
@@ -292,7 +299,7 @@ export function workOnBatches ({ accounts, config, database, log, newId, outbox,
     try {
       came = await workOn(batch)
     } finally {
-      await releaseBatch(database, batch.batch_id, claim, came === 'held' ? holdFor : 0)
+      await releaseBatch(database, batch, claim, { done: 0, nothing: pauses / 1_000, held: holdFor }[came])
     }
     return came
   }
@@ -301,14 +308,17 @@ export function workOnBatches ({ accounts, config, database, log, newId, outbox,
   let isClosing = false
 
   async function run (): Promise<void> {
-    let pauses = shortest
+    let [pauses, last]: [number, Turn | 'none'] = [shortest, 'none']
     while (!isClosing) {
-      const came = await turn().catch((err: unknown) => {
+      const came = await turn(pauses).catch((err: unknown) => {
         log.warn({ err }, 'a batch could not be worked on')
         return 'none' as const
       })
-      pauses = came === 'done' ? shortest : Math.min(longest, 2 * pauses)
-      if (came === 'none' || came === 'nothing') await rest(came === 'none' ? idle : pauses)
+      if (came === 'done') pauses = shortest
+      if (came === 'nothing') pauses = Math.min(longest, 2 * pauses)
+      // Batches rest one by one: as long as there is another one, it is not kept waiting.
+      if (came === 'none') await rest(last === 'nothing' ? pauses : idle)
+      last = came
     }
   }
 

@@ -152,7 +152,8 @@ function seenBy (companyId: number, { test, services, userId }: Sight): RawBuild
 
 /**
  * Pauses a batch, lets it go on or cancels what of it is not sent, and notes that. What of it waits in the queue stays there while it is
- * paused; then the job of each that is due is added again. Undefined where it is in none of the statuses from which that can be done.
+ * paused; where it goes on, the job of each that is due is added again. Of one that is cancelled it stays there until it is cancelled too.
+ * Undefined where it is in none of the statuses from which that can be done.
  */
 export async function changeBatch (
   database: Database,
@@ -172,15 +173,31 @@ export async function changeBatch (
       status,
       problem: null,
       is_open: true,
+      claimed_until: atOnce,
       ...to === 'cancelled' ? { ended_at: database.now } : {}
     }).where('company_id', '=', companyId).where('batch_id', '=', batchId).where('status', 'in', from).returning(columns)
       .executeTakeFirst()
     if (changed !== undefined) {
-      await holdBack(queries, { companyId, batchId }, changed.status === 'paused')
+      await holdBack(queries, { companyId, batchId }, to !== 'resumed')
       await noteAudit(queries, { companyId, action: `batch.${to}`, object: { kind: 'batch', id: batchId }, ...stamp })
-      if (to !== 'paused') await addJobs(queries, ...(await listDue(database, queries, { companyId, batchId })).map(jobOf))
+      if (to === 'resumed') await addJobs(queries, ...(await listDue(database, queries, { companyId, batchId })).map(jobOf))
     }
     return changed
+  })
+}
+
+/** Whoever changes a batch does not wait until it has rested, but for the process that works on it. */
+const atOnce = sql<Date | null>`case when claim is null then null else claimed_until end`
+
+/** Lets what has begun of a batch that was cancelled go on: of the rest, nothing is left in the queue. */
+export async function letGo (
+  database: Database,
+  { companyId, batchId }: BatchRef,
+  jobOf: (dispatchId: string) => PreparedJobs
+): Promise<void> {
+  await database.company(companyId, async (queries) => {
+    if (!await holdBack(queries, { companyId, batchId }, false)) return
+    await addJobs(queries, ...(await listDue(database, queries, { companyId, batchId })).map(jobOf))
   })
 }
 
@@ -219,6 +236,7 @@ export async function retryBatch (
       waiting: sql<number>`waiting + ${again}`,
       status: sql<BatchRow['status']>`case when status = 'paused' then 'paused' else 'running' end`,
       is_open: true,
+      claimed_until: atOnce,
       ended_at: null,
       told: sql<number>`least(told, 9)`,
       retried_by: JSON.stringify(stamp.author)

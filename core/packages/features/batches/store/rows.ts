@@ -57,9 +57,14 @@ export async function claimBatch ({ owner, now }: Database, claim: string, secon
     .returning(columns).executeTakeFirst()
 }
 
-/** Ends a claim: it may be claimed again in so many seconds. */
-export async function releaseBatch ({ owner, now }: Database, batchId: string, claim: string, seconds: number): Promise<void> {
-  const claimed = seconds === 0 ? null : sql<Date>`${now} + make_interval(secs => ${seconds})`
+/** Ends a claim: the batch may be claimed again in so many seconds, or at once where its status has changed. */
+export async function releaseBatch (
+  { owner, now }: Database,
+  { batch_id: batchId, status }: BatchRow,
+  claim: string,
+  seconds: number
+): Promise<void> {
+  const claimed = seconds === 0 ? null : sql<Date>`case when status = ${status} then ${now} + make_interval(secs => ${seconds}) end`
   await tablesIn(owner).updateTable('batches').set({ claim: null, claimed_until: claimed, worked_at: now }).where('batch_id', '=', batchId)
     .where('claim', '=', claim).execute()
 }
@@ -236,7 +241,9 @@ export async function advanceBatch (
       // A change that came meanwhile is looked at again.
       .$if(closed !== undefined && status === undefined, (query) => query.where('running', '=', 0).where('handing', '=', 0))
       .returning(columns).executeTakeFirst()
-    if (batch !== undefined && status !== undefined) await holdBack(queries, { companyId, batchId }, status === 'paused')
+    if (batch !== undefined && (status !== undefined || closed !== undefined)) {
+      await holdBack(queries, { companyId, batchId }, batch.status === 'paused')
+    }
     if (batch !== undefined) await tell(await asOwner(queries), batch)
     return batch
   })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { exceededOf } from '../../../../../core/store/tenants/budgets.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { testProviders } from '../../../../../test/plugins/support/providers.ts'
 import { has, matches } from '../../../../../test/support/matching.ts'
@@ -50,6 +51,23 @@ const statuses = (answers: readonly Answer[]): Record<string, number> => {
   return counts
 }
 const fifty = Array.from({ length: 50 })
+
+await t.test('months are those of UTC, whatever the time zone of the server', async (t) => {
+  const { admin, companyId } = await newCompany()
+  const { body: { id } } = await set(admin, { unit: 'dispatches', amount: 5 })
+  const { owner } = app.get('database')
+  await sql`insert into budget_use (company_id, budget_id, month, used) values (${companyId}, ${id}, '2027-03-01', 4)`.execute(owner)
+  const paris = await owner.connection().execute(async (queries) => {
+    await sql`set timezone to 'Europe/Paris'`.execute(queries)
+    try {
+      const database = { ...app.get('database'), company: (_company: number, work: any) => work(queries) }
+      return await exceededOf(database, companyId, Object.assign(new Error(), { detail: `${String(id)} 2027-03-01` }))
+    } finally {
+      await sql`reset timezone`.execute(queries)
+    }
+  })
+  matches(t, paris.message, /4 of 5 dispatches are used/)
+})
 
 await t.test('of 50 at once, nothing is sent above a hard stop of dispatches, and the others say why', async (t) => {
   const { admin } = await newCompany()
