@@ -24,7 +24,6 @@ import { adapterState, createProviderState, keepForRun } from '../../store/vendo
 import type { PipelineDependencies } from '../dependencies.ts'
 import { findStored } from '../enclosures.ts'
 import type { CallableStep } from '../step.ts'
-import { withPageBefore } from './page-before.ts'
 import type { Run } from './run.ts'
 
 /** Milliseconds after which a vendor keeps a run waiting. */
@@ -44,12 +43,7 @@ export async function prepareCall (
   if (!needsProvider(service)) throw new TypeError(`The service "${service}" has no provider.`)
   const { secret } = made
   const context = { ...await contextOf(dependencies, run, step), ...(secret === undefined ? {} : { secrets: [secret] }) }
-  const { content, drop } = await withPageBefore(dependencies, run, step, {
-    made,
-    settings: context.settings,
-    read: (document) => readDocument(dependencies, run.companyId, document)
-  })
-  const request = services[service].request(fields, content, capabilitiesOf(provider, service)?.capabilities)
+  const request = services[service].request(fields, made, capabilitiesOf(provider, service)?.capabilities)
   let exchanges: readonly Exchange[] = []
   const noted = (all: readonly Exchange[]): void => {
     exchanges = all
@@ -58,7 +52,6 @@ export async function prepareCall (
   const line: Line = { ...configuredOf(run, step), service, sandbox: step.by.sandbox }
   const gate = dependencies.breakers.admit(line)
   if (!gate.pass) {
-    await drop()
     throw new DispatchError('provider_unavailable',
       `The provider "${provider.code}" has failed several times in a row: it is called again in ${gate.retryAfter} seconds.`, {
       retryAfter: gate.retryAfter
@@ -66,7 +59,6 @@ export async function prepareCall (
   }
   return async () => {
     if (!await dependencies.leases.refresh(run.runId)) {
-      await drop()
       return failedCall('provider_unavailable', 'Nothing was sent: this process has lost the dispatch.', { ours: true })
     }
     const onFault = (): void => {
@@ -80,7 +72,6 @@ export async function prepareCall (
       observe('attempt', { service, provider: provider.code, outcome: observed(ended), seconds: secondsSince(begun) })
       return ended
     })
-    await drop()
     note(dependencies, run, { service, provider: provider.code, outcome: outcome.outcome, exchanges })
     dependencies.breakers.record(line, outcome)
     if (outcome.outcome !== 'accepted') logRefusal(dependencies, run, provider.code, outcome)
@@ -240,7 +231,7 @@ export async function checkDocuments (
 }
 
 /** The bytes of a stored document, or of one that a provider has just handed out. */
-async function readDocument (
+export async function readDocument (
   { spool, files, database, shelves }: PipelineDependencies,
   companyId: number,
   document: DocumentHandle

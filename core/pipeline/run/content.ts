@@ -16,7 +16,7 @@ import type { PipelineDependencies } from '../dependencies.ts'
 import { findEnclosed, findStored } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
 import type { Step } from '../step.ts'
-import { pagesBefore } from './page-before.ts'
+import { checkPaged, pagesBefore } from './page-before.ts'
 import type { Run } from './run.ts'
 import { documentHandleOf, type StoredDocument, storedDocumentOfNew } from './stored-document.ts'
 
@@ -54,7 +54,10 @@ export async function prepareContent (dependencies: ContentDependencies, run: Ru
     ...withSecret(dependencies, run, step, content.content as Partial<Content['message']>)
   }
   const whole = 'pages' in made ? { ...made, pages: made.pages + pagesBefore(step) } : made
-  const problems = service.checkContent?.(step.fields, whole, capabilitiesOf(step.by?.provider, step.service)) ?? []
+  const problems = [
+    ...service.checkContent?.(step.fields, whole, capabilitiesOf(step.by?.provider, step.service)) ?? [],
+    ...'signatures' in made ? checkPaged(step, made.document) : []
+  ]
   if (problems.length > 0) throw refusal('validation_failed', problems)
   const { document, fresh = {} } = content
   return { made, fresh, ...(document === undefined ? {} : { document }) }

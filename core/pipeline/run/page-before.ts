@@ -1,16 +1,21 @@
-import type { DocumentHandle, JsonObject } from '@dispatch/common'
-import type { EnvelopeWindow } from '@dispatch/documents'
+import type { DocumentHandle, Problem } from '@dispatch/common'
+import type { AddressPage, EnvelopeWindow } from '@dispatch/documents'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { configurationUsed } from '../../configuration/sandbox.ts'
+import { configurationFor } from '../../configuration/serving.ts'
+import { openConfiguration } from '../../configuration/vault.ts'
 import { refusal } from '../../contract/errors.ts'
 import { capabilitiesOf } from '../../host/load/capabilities.ts'
 import { isMeant } from '../../host/manifest/limits.ts'
 import { providerRequestOf } from '../../requests/provider-request.ts'
 import type { StepContent } from '../../services/content.ts'
+import { givenDocument } from '../../services/enclosures.ts'
 import { services } from '../../services/index.ts'
 import type { PageBefore } from '../../services/service.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import type { CallableStep, Step } from '../step.ts'
+import { findEnclosed, findStored } from '../enclosures.ts'
+import { type CallableStep, isCallable, type Step } from '../step.ts'
 import type { Run } from './run.ts'
 
 /** The page that is put before the document of a step, where its provider declares one and the request has it. */
@@ -27,33 +32,98 @@ export function pagesBefore (step: Step): number {
   return page === undefined ? 0 : page.blankBack ? 2 : 1
 }
 
-/** What a provider gets, and what ends the document that was made for this call alone. */
+/** In bytes. A page is put before a document in memory, several times its size. */
+const largestPaged = 20 * 1024 * 1024
+
+/** Why a document of so many bytes takes no page, where its step needs one. */
+export function checkPaged (step: Step, { size }: Pick<DocumentHandle, 'size'>): Problem[] {
+  return size <= largestPaged || pageBefore(step) === undefined ? [] : [{
+    path: `/${givenDocument in step.fields ? givenDocument : 'template'}`,
+    code: 'too_large',
+    message: `A page with the address can be put before a PDF of at most ${largestPaged} bytes, and this one has ${size}.`
+  }]
+}
+
+/** What a provider gets, and what ends the document that was made for this call alone, which never throws. */
 type Handed = { content: StepContent, drop: () => Promise<void> }
+
+/** Reads a document of a step. */
+type Read = (document: DocumentHandle) => Promise<Readable>
 
 /**
  * The content of a step with the page before its document, where there is one. The document itself stays what it is: a chain hands it on,
  * and its links open it. A repeated call gets the same bytes. Throws `validation_failed` where the document takes no page.
  */
 export async function withPageBefore (
-  { templateWorkers, spool }: Pick<PipelineDependencies, 'templateWorkers' | 'spool'>,
-  { companyId }: Run,
-  step: CallableStep,
-  { made, settings, read }: { made: StepContent, settings: JsonObject, read: (document: DocumentHandle) => Promise<Readable> }
+  dependencies: PipelineDependencies,
+  run: Run,
+  step: Step,
+  { made, read }: { made: StepContent, read: Read }
 ): Promise<Handed> {
-  const page = pageBefore(step)
-  if (page === undefined || !('signatures' in made)) return { content: made, drop: () => Promise.resolve() }
-  const { lines, blankBack } = page
-  const { service, fields, by: { provider } } = step
-  const paper = services[service].paper?.of(fields, capabilitiesOf(provider, service)) ?? 'A4'
-  const job = { pdf: await buffer(await read(made.document)), page: { lines, blankBack, paper, window: windowOf(page, settings) } }
-  const addressed = await templateWorkers.address(companyId, job)
-  if (!addressed.ok) throw refusal('validation_failed', [{ path: '', ...addressed.problem }])
+  const asIs = { content: made, drop: () => Promise.resolve() }
+  if (!isCallable(step) || !('signatures' in made)) return asIs
+  const page = await addressPage(dependencies, run, step)
+  if (page === undefined) return asIs
+  const { spool, log } = dependencies
   const { filename, contentType } = made.document
-  const document = await spool.keep(Readable.from([addressed.bytes]), { filename, contentType })
-  return { content: { ...made, document }, drop: () => spool.drop(document) }
+  const bytes = await addressed(dependencies, run, step, page, async () => buffer(await read(made.document)))
+  const document = await spool.keep(Readable.from([bytes]), { filename, contentType })
+  return {
+    content: { ...made, document },
+    drop: () =>
+      spool.drop(document).catch((error: unknown) => {
+        log.warn({ err: error, companyId: run.companyId, dispatchId: run.dispatchId }, 'a document with its page was not removed')
+      })
+  }
 }
 
-function windowOf ({ window, windows }: PageBefore, settings: JsonObject): EnvelopeWindow {
-  const value = windows && settings[windows.setting]
-  return (typeof value === 'string' ? windows?.places[value] : undefined) ?? window
+/** Tries the page of a step, and keeps nothing of it. `whole`: before the document that the request gives. Throws `validation_failed`. */
+export async function tryPageBefore (dependencies: PipelineDependencies, run: Run, step: Step, whole: boolean): Promise<void> {
+  const page = isCallable(step) ? await addressPage(dependencies, run, step) : undefined
+  if (page === undefined) return
+  const given = (await findEnclosed(dependencies, run.companyId, step)).find(({ field }) => field === givenDocument)?.document
+  const problems = given === undefined ? [] : checkPaged(step, given)
+  if (problems.length > 0) throw refusal('validation_failed', problems)
+  const stored = given && whole ? await findStored(dependencies, run.companyId, given.id) : undefined
+  await addressed(dependencies, run, step, page, stored && (async () => buffer(await dependencies.files.stream(stored))))
+}
+
+async function addressed (
+  { templateWorkers }: Pick<PipelineDependencies, 'templateWorkers'>,
+  { companyId, steps: [first] }: Run,
+  { stepId, service, fields }: Step,
+  page: AddressPage,
+  read?: () => Promise<Uint8Array>
+): Promise<Uint8Array> {
+  const made = await templateWorkers.address(companyId, page, read)
+  if (made.ok) return made.bytes
+  const recipient = first?.stepId === stepId ? `/${service}/recipient` : '/recipient'
+  throw refusal('validation_failed', [{
+    path: made.of === 'address' ? recipient : givenDocument in fields ? `/${givenDocument}` : '',
+    ...made.problem
+  }])
+}
+
+async function addressPage (dependencies: PipelineDependencies, run: Run, step: CallableStep): Promise<AddressPage | undefined> {
+  const page = pageBefore(step)
+  if (page === undefined) return undefined
+  const { service, fields, by: { provider } } = step
+  const { lines, blankBack } = page
+  const paper = services[service].paper?.of(fields, capabilitiesOf(provider, service)) ?? 'A4'
+  return { lines, blankBack, paper, window: await windowOf(dependencies, run, step, page) }
+}
+
+/** The window of a step's envelope. Where the configuration has gone, the call that follows is refused for it. */
+async function windowOf (
+  { configurations, keyring }: PipelineDependencies,
+  { companyId, actor }: Run,
+  { by: { code, provider, configuredBy } }: CallableStep,
+  { window, windows }: PageBefore
+): Promise<EnvelopeWindow> {
+  if (windows === undefined) return window
+  const asked = { providerCode: code, configuredBy, userId: actor.userId }
+  const configuration = configurationUsed(await configurations.latest(companyId), asked)
+  if (configuration === undefined) return window
+  const value = openConfiguration(keyring, companyId, configurationFor(keyring, companyId, provider, configuration))[windows.setting]
+  return (typeof value === 'string' ? windows.places[value] : undefined) ?? window
 }

@@ -9,7 +9,7 @@ import { shownData } from '../facts.ts'
 import type { DispatchPlan, Rehearsal } from '../plan/plan.ts'
 import type { Step } from '../step.ts'
 import { type HandOn, prepareContent, type PreparedContent, signersOf } from './content.ts'
-import { pagesBefore } from './page-before.ts'
+import { pagesBefore, tryPageBefore } from './page-before.ts'
 import { beginRun, plannedDispatch, type Run } from './run.ts'
 import { settlementOfFailure } from './settle.ts'
 
@@ -35,7 +35,8 @@ export function rehearse (
   const [first] = plan.steps
   const atOnce = extent === 'everything' || command.mode === 'asynchronous' ? undefined : first
   const steps = all.filter((step) => step !== atOnce && isUncertain(step, plan.steps, extent))
-  return steps.length === 0 ? nothing : rehearseSteps(dependencies, plan, command, { steps, limit })
+  const paged = all.filter((step) => step !== atOnce && pagesBefore(step) > 0)
+  return steps.length + paged.length === 0 ? nothing : rehearseSteps(dependencies, plan, command, { steps, paged, extent, limit })
 }
 
 /** Whether the content of a step may not be made, or be too large for its provider, although the step has passed the checks. */
@@ -73,7 +74,7 @@ async function rehearseSteps (
   dependencies: PipelineDependencies,
   plan: DispatchPlan,
   command: DispatchCommand,
-  { steps, limit }: { steps: readonly Step[], limit: number }
+  { steps, paged, extent, limit }: { steps: readonly Step[], paged: readonly Step[], extent: Extent, limit: number }
 ): Promise<Rehearsal> {
   const { newId, now } = dependencies
   const run = beginRun(plannedDispatch(plan, command, { dispatchId: newId() }), { runId: newId(), createdAt: now() })
@@ -81,10 +82,17 @@ async function rehearseSteps (
   const texts = new Map<string, string>()
   const warnings: Problem[] = []
   const problems = new Map<unknown, readonly Problem[]>()
-  for (const step of steps) {
-    try {
-      const { made } = await withTimeLimit(limit, make(step), () => new NotInTime())
+  const making = steps.map((step) => ({
+    step,
+    work: async () => {
+      const { made } = await make(step)
       if ('text' in made) texts.set(step.stepId, made.text)
+    }
+  }))
+  const paging = paged.map((step) => ({ step, work: () => tryPageBefore(dependencies, run, step, extent === 'everything') }))
+  for (const { step, work } of [...making, ...paging]) {
+    try {
+      await withTimeLimit(limit, work(), () => new NotInTime())
     } catch (error) {
       const source = sourceOf(error) ?? step
       const place = source === plan.steps[0] ? '' : `/${source.service}`

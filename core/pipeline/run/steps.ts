@@ -1,3 +1,5 @@
+import type { DocumentHandle } from '@dispatch/common'
+import type { Readable } from 'node:stream'
 import { DispatchError } from '../../contract/errors.ts'
 import { type Spans, within } from '../../contract/spans.ts'
 import type { Outcome } from '../../host/call/dispatch.ts'
@@ -11,11 +13,12 @@ import { requireWelcome } from '../recipients.ts'
 import { recordLateOutcome } from '../recover/late-outcomes.ts'
 import type { RunResult } from '../respond/result.ts'
 import { isCallable, isOffPath, settled, type Step } from '../step.ts'
-import { checkDocuments, prepareCall } from './call.ts'
+import { checkDocuments, prepareCall, readDocument } from './call.ts'
 import { handOn, handOnAgain } from './chain-document.ts'
-import { type HandOn, prepareContent } from './content.ts'
+import { type HandOn, prepareContent, type PreparedContent } from './content.ts'
 import { fromFirst, isFollowing, leftOut, nextCandidate, withCandidate } from './failover.ts'
 import { waitForHours } from './hours.ts'
+import { withPageBefore } from './page-before.ts'
 import { advance, type PlannedDispatch, type Run, takeAttempted } from './run.ts'
 import { settle, type Settled, settlementOf, settlementOfFailure } from './settle.ts'
 
@@ -177,23 +180,31 @@ async function makeReady (dependencies: PipelineDependencies, run: Run, step: St
       await checkDocuments(dependencies, run, made,
         new Set([...fresh.document === undefined ? [] : [fresh.document], ...fresh.pictures ?? []].map(({ documentId }) => documentId)))
     }
-    ready.attempt = takeAttempted(run, stepId) ? 1 : await beginAttempt(dependencies.database, {
-      companyId,
-      dispatchId,
-      stepId,
-      runId,
-      ...fresh,
-      ...(by?.provider === undefined ? {} : { provider: { code: by.code, version: by.provider.version, configuredBy: by.configuredBy } })
-    })
-    ready.step = {
-      ...step,
-      content: {
-        ...step.content,
-        ...(document === undefined ? {} : { document }),
-        ...(fresh.made === undefined ? {} : { made: fresh.made })
+    const { content, drop } = await withPageBefore(dependencies, run, step, { made, read: readerOf(dependencies, run, fresh) })
+    try {
+      ready.attempt = takeAttempted(run, stepId) ? 1 : await beginAttempt(dependencies.database, {
+        companyId,
+        dispatchId,
+        stepId,
+        runId,
+        ...fresh,
+        ...(by?.provider === undefined ? {} : { provider: { code: by.code, version: by.provider.version, configuredBy: by.configuredBy } })
+      })
+      ready.step = {
+        ...step,
+        content: {
+          ...step.content,
+          ...(document === undefined ? {} : { document }),
+          ...(fresh.made === undefined ? {} : { made: fresh.made })
+        }
       }
+      if (!isCallable(step)) return ready
+      const call = await prepareCall(dependencies, run, step, content)
+      return { ...ready, call: () => call().finally(drop) }
+    } catch (error) {
+      await drop()
+      throw error
     }
-    return isCallable(step) ? { ...ready, call: await prepareCall(dependencies, run, step, made) } : ready
   } catch (error) {
     if (error instanceof DispatchError && error.word === 'conflict') throw error
     dependencies.log.warn({ err: error, companyId, dispatchId }, 'the provider was not called')
@@ -202,4 +213,16 @@ async function makeReady (dependencies: PipelineDependencies, run: Run, step: St
     const ofProvider = ready.attempt > 0 || cannot || (by !== undefined && by.provider === undefined)
     return { ...ready, failed: cannot ? leftOut(step, failed) : failed, ofProvider }
   }
+}
+
+/** Reads the documents of a step. One that has just been made is not recorded yet. */
+function readerOf (
+  dependencies: PipelineDependencies,
+  { companyId }: Run,
+  { document: fresh }: PreparedContent['fresh']
+): (document: DocumentHandle) => Promise<Readable> {
+  return (document) =>
+    fresh?.documentId === document.id
+      ? dependencies.files.stream({ key: fresh.storageKey, size: fresh.size, sha256: fresh.sha256 })
+      : readDocument(dependencies, companyId, document)
 }

@@ -9,13 +9,13 @@ import { showablePdf } from './showable-pdf.ts'
 /** A page with an address, line by line. `blankBack`: its back stays empty where a letter is printed on both sides. */
 export type AddressPage = { lines: readonly string[], window: EnvelopeWindow, paper: PaperSize, blankBack: boolean }
 
-/** The letter with its page, in memory of its own; or why there is none. */
-export type Addressed = { ok: true, bytes: Uint8Array<ArrayBuffer> } | { ok: false, problem: Omit<Problem, 'path'> }
+/** The letter with its page, in memory of its own; or why there is none, and which of the two is at fault. */
+export type Addressed = { ok: true, bytes: Uint8Array<ArrayBuffer> } | { ok: false, of: 'pdf' | 'address', problem: Omit<Problem, 'path'> }
 
-/** Puts a page with an address before a PDF. The same PDF and address give the same bytes. */
-export async function addressPdf (pdf: Uint8Array, page: AddressPage): Promise<Addressed> {
-  const letter = await opened(pdf)
-  if (!(letter instanceof PDFDocument)) return { ok: false, problem: letter }
+/** Puts a page with an address before a PDF; without one, before nothing. The same PDF and address give the same bytes. */
+export async function addressPdf (pdf: Uint8Array | undefined, page: AddressPage): Promise<Addressed> {
+  const letter = pdf === undefined ? await PDFDocument.create({ updateMetadata: false }) : await opened(pdf)
+  if (!(letter instanceof PDFDocument)) return { ok: false, of: 'pdf', problem: letter }
   try {
     const { bytes } = await showablePdf(pageOf(page), { data: () => ({ lines: page.lines }), now: new Date() }, undefined)
     // The page takes over nothing of the file that it was made as, such as its time.
@@ -27,7 +27,7 @@ export async function addressPdf (pdf: Uint8Array, page: AddressPage): Promise<A
   } catch (error) {
     const [problem] = error instanceof RenderError ? error.problems : []
     if (problem === undefined) throw error
-    return { ok: false, problem: { code: problem.code, message: problem.message } }
+    return { ok: false, of: 'address', problem: { code: problem.code, message: problem.message } }
   }
 }
 

@@ -45,11 +45,14 @@ void t.test('what is no PDF, is encrypted or is addressed at too great length is
   const { bytes } = await pdfOf([{ paragraph: 'x' }])
   const locked = await PDFDocument.load(bytes)
   locked.encrypt({ ownerPassword: 'owner', userPassword: '' })
-  has(t, await addressPdf(await locked.save(), page), { ok: false, problem: { code: 'encrypted_pdf' } })
+  has(t, await addressPdf(await locked.save(), page), { ok: false, of: 'pdf', problem: { code: 'encrypted_pdf' } })
   for (const broken of ['', '%PDF-1.7', 'hello', Buffer.from(bytes).subarray(0, 300).toString('latin1')]) {
     has(t, await addressPdf(Buffer.from(broken, 'latin1'), page), { ok: false, problem: { code: 'unreadable_pdf' } })
   }
   const long = Array.from({ length: 40 }, (_, index) => `Line ${String(index)}`)
   has(t, await addressPdf(bytes, { ...page, lines: ['\u{10ffff}'] }), { ok: false, problem: { code: 'unsupported_characters' } })
-  has(t, await addressPdf(bytes, { ...page, lines: long }), { ok: false, problem: { code: 'no_room' } })
+  for (const pdf of [bytes, undefined]) {
+    has(t, await addressPdf(pdf, { ...page, lines: long }), { ok: false, of: 'address', problem: { code: 'no_room' } })
+  }
+  has(t, await addressPdf(undefined, page), { ok: true }, 'an address can be tried before there is a letter')
 })

@@ -30,6 +30,20 @@ await t.test('a job whose thread does not start is one that found no thread: not
   await t.rejects(start(t, { module, startLimit: 200 }).run(1, { wait: 0, work: 0 }, 0.3), { name: 'SemaphoreFull' })
 })
 
+await t.test('a large job is loaded once a thread is free for it; one that cannot be leaves the thread to the next', async (t) => {
+  const threads = start(t)
+  const order: string[] = []
+  const first = threads.run(1, { wait: 0, work: 50 }, 5).then(() => order.push('first is done'))
+  const second = threads.runLoaded(2, () => {
+    order.push('second is loaded')
+    return Promise.reject(new Error('no disk'))
+  }, 5)
+  await t.rejects(second, { message: 'no disk' })
+  await first
+  t.same(order, ['first is done', 'second is loaded'])
+  t.equal(await threads.run(3, { wait: 0, work: 0 }, 5), 'done')
+})
+
 await t.test('who has used less processor time goes first, also after a job that was stopped', async (t) => {
   const threads = start(t)
   const done: string[] = []

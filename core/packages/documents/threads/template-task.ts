@@ -37,7 +37,7 @@ export type TemplateTasks = {
   render: { job: RenderJob, answer: RenderResult }
   profiles: { job: { source: Pick<TemplateSource, 'currency'>, data: JsonObject, at: string } & ProfileChoice, answer: ProfilesReport }
   read: { job: Uint8Array, answer: InvoiceReading }
-  address: { job: { pdf: Uint8Array, page: AddressPage }, answer: Addressed }
+  address: { job: { pdf?: Uint8Array, page: AddressPage }, answer: Addressed }
   flatten: { job: string, answer: Picture | { fault: string } }
 }
 export type TemplateTaskKind = keyof TemplateTasks

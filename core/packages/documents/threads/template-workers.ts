@@ -2,7 +2,7 @@ import { type Problem, SemaphoreFull } from '@dispatch/common'
 import type { DataFindings, SubjectFindings } from '../data/data-check.ts'
 import { RenderError } from '../model/errors.ts'
 import type { Format } from '../model/file-formats.ts'
-import type { Addressed } from '../render/address-page.ts'
+import type { Addressed, AddressPage } from '../render/address-page.ts'
 import type { Rendered, RenderJob, RenderResult } from '../render/job.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
 import type { InvoiceReading, Picture, ProfilesReport, Refusals, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
@@ -29,8 +29,8 @@ export type TemplateWorkers = {
   profiles: (companyId: number, job: TemplateTasks['profiles']['job']) => Promise<ProfilesReport>
   /** Reads the e-invoice in a file, or tells why it cannot be read. */
   read: (companyId: number, bytes: Uint8Array) => Promise<InvoiceReading>
-  /** Puts a page with an address before a PDF, or tells why it cannot. */
-  address: (companyId: number, job: TemplateTasks['address']['job']) => Promise<Addressed>
+  /** Puts a page with an address before a PDF, or tells why it cannot. `read`: called once a thread is free; without it, the page alone. */
+  address: (companyId: number, page: AddressPage, read?: () => Promise<Uint8Array>) => Promise<Addressed>
   /** Turns a picture (data URI) into its stored form, or returns what is wrong with it. */
   flatten: (companyId: number, uri: string) => Promise<Picture | { fault: string }>
   /** Finishes the started jobs and ends the threads. */
@@ -80,14 +80,22 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
   })
 
   /** `refuse` makes the answer for a job that was stopped. */
-  async function run<K extends TemplateTaskKind> (
+  function run<K extends TemplateTaskKind> (
     companyId: number,
     job: TemplateTask<K>,
     refuse: (problem: Omit<Problem, 'path'>) => TemplateTasks[K]['answer']
   ): Promise<TemplateTasks[K]['answer']> {
-    const limit = timeLimits[job.kind]
+    return runLoaded<K>(companyId, { kind: job.kind, load: () => Promise.resolve(job) }, refuse)
+  }
+
+  async function runLoaded<K extends TemplateTaskKind> (
+    companyId: number,
+    { kind, load }: { kind: K, load: () => Promise<TemplateTask<K>> },
+    refuse: (problem: Omit<Problem, 'path'>) => TemplateTasks[K]['answer']
+  ): Promise<TemplateTasks[K]['answer']> {
+    const limit = timeLimits[kind]
     try {
-      return await pool.run(companyId, job as TemplateTask, limit) as TemplateTasks[K]['answer']
+      return await pool.runLoaded(companyId, load as () => Promise<TemplateTask>, limit) as TemplateTasks[K]['answer']
     } catch (error) {
       if (error instanceof SemaphoreFull) throw new TemplateWorkersBusy({ cause: error })
       if (error instanceof ThreadStopped) return refuse(stopped(error, limit, memoryLimit))
@@ -119,14 +127,20 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
         ok: false,
         problem: { code, message: 'Reading the file takes more processor time or memory than an invoice does.' }
       })),
-    address: (companyId, job) =>
-      run(companyId, { kind: 'address', job }, ({ code }) => ({
+    address (companyId, page, read) {
+      const load = async (): Promise<TemplateTask<'address'>> => ({
+        kind: 'address',
+        job: { page, ...read === undefined ? {} : { pdf: await read() } }
+      })
+      return runLoaded(companyId, { kind: 'address', load }, ({ code }) => ({
         ok: false,
+        of: 'pdf',
         problem: {
           code,
           message: 'To put a page before this PDF takes more processor time or memory than a letter does.'
         }
-      })),
+      }))
+    },
     flatten: (companyId, job) => run(companyId, { kind: 'flatten', job }, ({ message }) => ({ fault: message })),
     close: () => pool.close()
   }

@@ -28,6 +28,8 @@ export type Threads<Job, Answer> = {
    * process is stopped, does not count. Rejects with {@link SemaphoreFull} (the job was not started) or {@link ThreadStopped}.
    */
   run: (companyId: number, job: Job, seconds: number) => Promise<Answer>
+  /** The same for a job that is large: it is loaded once a thread is free for it, so that those that wait take no memory. */
+  runLoaded: (companyId: number, load: () => Promise<Job>, seconds: number) => Promise<Answer>
   /** Finishes the started jobs and ends the threads. */
   close: () => Promise<void>
 }
@@ -103,24 +105,40 @@ export function createThreads<
     })
   }
 
+  /** `used` gets the milliseconds of the job. A thread that was stopped has used all that it may. */
+  async function measured (job: Job, seconds: number, used: (milliseconds: number) => void): Promise<Answer> {
+    const meter = createMeter()
+    const limit = limitOf(meter, { seconds, startLimit }, () => timeOf(meter))
+    try {
+      return await pool.run({ job, meter }, { signal: limit.signal })
+    } catch (error) {
+      throw stopped(error) ?? error
+    } finally {
+      limit.clear()
+      const [start = 0, end = 0] = meter.times
+      used(end > 0 ? (end - start) / 1000 : seconds * 1000)
+    }
+  }
+
+  async function runLoaded (companyId: number, load: () => Promise<Job>, seconds: number): Promise<Answer> {
+    startKept()
+    const permit = await semaphore.acquire(companyId)
+    if (permit === undefined) throw new SemaphoreFull('Too many jobs are waiting for a thread.')
+    let cost = 0
+    try {
+      return await tracked(load().then((job) =>
+        measured(job, seconds, (milliseconds) => {
+          cost = milliseconds
+        })
+      ))
+    } finally {
+      permit.release(cost)
+    }
+  }
+
   return {
-    async run (companyId, job, seconds) {
-      startKept()
-      const permit = await semaphore.acquire(companyId)
-      if (permit === undefined) throw new SemaphoreFull('Too many jobs are waiting for a thread.')
-      const meter = createMeter()
-      const limit = limitOf(meter, { seconds, startLimit }, () => timeOf(meter))
-      try {
-        return await tracked(pool.run({ job, meter }, { signal: limit.signal }))
-      } catch (error) {
-        throw stopped(error) ?? error
-      } finally {
-        limit.clear()
-        const [start = 0, end = 0] = meter.times
-        // In milliseconds. A thread that was stopped has used all that it may.
-        permit.release(end > 0 ? (end - start) / 1000 : seconds * 1000)
-      }
-    },
+    run: (companyId, job, seconds) => runLoaded(companyId, () => Promise.resolve(job), seconds),
+    runLoaded,
     async close () {
       await Promise.allSettled(begun)
       await pool.close()
