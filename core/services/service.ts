@@ -95,8 +95,8 @@ export type Sayings<Fields> = {
   names: Readonly<Record<string, string>>
   /** The codes that may be said in a delivery status (null: none yet). */
   codes(fields: Fields, delivery: string | null): readonly string[]
-  /** The delivery status that it brings about, where it does. */
-  becomes(code: string): string | undefined
+  /** The delivery status that all that was said brings about, where it does. `data`: undefined once they are no longer kept. */
+  becomes(fields: Fields, data: JsonObject | undefined, said: readonly SaidLater[]): string | undefined
   /** `id`: of the message; `issued`: when it is made, in UTC. The places of the problems are in what is said. */
   of(fields: Fields, data: JsonObject, saying: SaidLater, made: { id: string, issued: string }): {
     problems: Problem[]

@@ -84,7 +84,8 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
       summary: 'Says what the seller of an e-invoice must say: above all that it is paid (212, encaissée), by rate of VAT.',
       description: 'Since version 1.1.0. For e-invoices that a French platform has accepted by a provider that can say it. The same said ' +
         'again is answered with what was said, and never sent twice: after a 504 "outcome_unknown" say it once more. With 212 the ' +
-        'delivery status becomes "paid".',
+        'delivery status becomes "partly_paid", and "paid" once what is due has come in. What the platform refuses after it has taken it ' +
+        'is taken back: the delivery status is what it was before, with a callback.',
       body: SayingBody,
       response: { 200: SayingView }
     }

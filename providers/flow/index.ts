@@ -1,6 +1,6 @@
 import { defineProvider, refused, shortened, Type } from '@dispatch/core/provider'
 import { acknowledged, answer, ask, Flow, Flows, foundAmong, submit } from './api.ts'
-import { begin, lifecycle, remember, statusOf } from './lifecycle.ts'
+import { begin, lifecycle, noteSaid, remember, statusOf } from './lifecycle.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
 /** The syntax of a file for each format of the e-invoice. */
@@ -77,6 +77,7 @@ export default defineProvider({
 
       async say ({ message }, call) {
         const filename = 'status.xml'
+        await noteSaid(call)
         return answer({
           flowId: await submit(call, { flowSyntax: 'CDAR', name: filename }, { text: message, contentType: 'application/xml', filename })
         })

@@ -1,5 +1,6 @@
-import { failureOf, type Json, Type } from '@dispatch/core/provider'
+import { failureOf, type Json } from '@dispatch/core/provider'
 import { ask } from './api.ts'
+import { Messages, Told } from './messages.ts'
 import type { Call } from './settings.ts'
 
 const day = 24 * 3600
@@ -20,26 +21,6 @@ export const lifecycle = {
   'fr:213': 'rejected' // by a platform
 } as const
 
-const Message = Type.Object({ flowId: Type.String({ minLength: 1 }), updatedAt: Type.String(), flowSyntax: Type.Optional(Type.String()) })
-const Messages = Type.Object({ results: Type.Array(Message) })
-
-const Detail = Type.Object({ ReasonCode: Type.Optional(Type.String()), Reason: Type.Optional(Type.String()) })
-const Reference = Type.Object({
-  IssuerAssignedID: Type.Optional(Type.String()),
-  ProcessConditionCode: Type.Optional(Type.String()),
-  SpecifiedDocumentStatus: Type.Optional(Type.Union([Detail, Type.Array(Detail)]))
-})
-const Acknowledgement = Type.Object({
-  IssueDateTime: Type.Object({ DateTimeString: Type.Union([Type.String(), Type.Object({ '#text': Type.String() })]) }),
-  ReferenceReferencedDocument: Type.Union([Reference, Type.Array(Reference)])
-})
-/** A message about invoices (CDAR), as far as it says what became of them. */
-const Told = Type.Object({
-  CrossDomainAcknowledgementAndResponse: Type.Object({
-    AcknowledgementDocument: Type.Union([Acknowledgement, Type.Array(Acknowledgement)])
-  })
-})
-
 /** What an invoice has come to: `at` is YYYYMMDDhhmmss. */
 type Known = { status: string, at: string, reason?: string }
 
@@ -51,26 +32,46 @@ const untold: Known = { status: '', at: '' }
 /** Numbers that are longer are not remembered. */
 const longest = 100
 
-/** Seconds for which an invoice is remembered, and by which the platform's clock may be behind. */
-const [kept, behind] = [90 * day, 3600]
+/** Seconds for which an invoice and what was said of one are remembered, and by which the platform's clock may be behind. */
+const [kept, keptSaid, behind] = [90 * day, 7 * day, 3600]
 
 type Remembering = Pick<Call, 'state' | 'log' | 'reference' | 'now'>
 
-/** Notes which invoice is about to be sent, so that it is known however its sending ends; and from when on messages may be about it. */
+/** An invoice that was sent, and the time of what was told by then of another one with its number. */
+type Sent = { number: string, before: string }
+
+/**
+ * Notes which invoice is about to be sent, so that it is known however its sending ends, what is told of it from now on, and from when on
+ * messages may be about it.
+ */
 export async function begin ({ state, log, reference, now }: Remembering, number: unknown): Promise<void> {
   if (typeof number !== 'string' || number.length > longest) return
   await noting(log, async () => {
-    await state.put(`invoice:${reference}`, number, { ttl: kept })
+    const { at: before } = known(await state.putIfAbsent(`status:${number}`, untold, { ttl: kept })) ?? untold
+    await state.put(`invoice:${reference}`, { number, before } satisfies Sent, { ttl: kept })
     await state.putIfAbsent('messages', earlier(now(), behind))
   })
 }
 
-/** Forgets what was told of another invoice with the number of the one that the platform has got, such as its refusal. */
+/**
+ * Forgets what was told of another invoice with the number of the one that the platform has got, such as its refusal. What was read since
+ * this one was sent stays.
+ */
 export async function remember ({ state, log, reference }: Remembering): Promise<void> {
   await noting(log, async () => {
-    const number = await state.get(`invoice:${reference}`)
-    if (typeof number === 'string') await state.put(`status:${number}`, untold, { ttl: kept })
+    const sent = sentOf(await state.get(`invoice:${reference}`))
+    if (sent === undefined) return
+    const { at } = known(await state.get(`status:${sent.number}`)) ?? untold
+    if (at === sent.before) await state.put(`status:${sent.number}`, untold, { ttl: kept })
   })
+}
+
+/**
+ * Notes what is about to be said. The platform shows it among the messages, where it would make an invoice paid of which a part is: what
+ * comes of it, the core knows.
+ */
+export async function noteSaid ({ state, log, reference }: Remembering): Promise<void> {
+  await noting(log, () => state.put(`said:${reference}`, true, { ttl: keptSaid }))
 }
 
 /** Without its notes the life cycle of an invoice is not told; it is sent all the same. */
@@ -89,10 +90,10 @@ function earlier (now: Date, seconds: number): string {
 /** What the invoice of a flow has come to, by the messages of the platform. Undefined as long as none is about it. */
 export async function statusOf (flowId: string, call: Call): Promise<{ status: string, reason?: string } | undefined> {
   // Earlier versions noted it under the id of the flow.
-  const number = await call.state.get(`invoice:${call.reference}`) ?? await call.state.get(`invoice:${flowId}`)
-  if (typeof number !== 'string') return undefined
+  const sent = sentOf(await call.state.get(`invoice:${call.reference}`) ?? await call.state.get(`invoice:${flowId}`))
+  if (sent === undefined) return undefined
   await readMessages(call)
-  const found = known(await call.state.get(`status:${number}`))
+  const found = known(await call.state.get(`status:${sent.number}`))
   if (found === undefined || found.at === untold.at) return undefined
   return { status: found.status, ...(found.reason !== undefined && { reason: found.reason }) }
 }
@@ -106,8 +107,9 @@ async function readMessages (call: Call): Promise<void> {
   const inOrder = results.toSorted((one, other) => one.updatedAt < other.updatedAt ? -1 : 1)
   const last = inOrder[mostMessages - 1]?.updatedAt
   const together = inOrder.filter(({ updatedAt }) => last === undefined || updatedAt <= last)
-  for (const [index, { flowId, updatedAt, flowSyntax = 'CDAR' }] of together.entries()) {
-    if (flowSyntax === 'CDAR') await readMessage(call, flowId).catch(passOver(call, flowId))
+  for (const [index, { flowId, updatedAt, flowSyntax = 'CDAR', trackingId }] of together.entries()) {
+    const isOurs = typeof trackingId === 'string' && await state.get(`said:${trackingId}`) === true
+    if (flowSyntax === 'CDAR' && !isOurs) await readMessage(call, flowId).catch(passOver(call, flowId))
     // The next question is for what is later: none of one moment may be left out.
     if (together[index + 1]?.updatedAt !== updatedAt) await state.put('messages', updatedAt)
   }
@@ -144,6 +146,13 @@ async function readMessage (call: Call, flowId: string): Promise<void> {
 
 function asList<Part> (parts: Part | readonly Part[]): readonly Part[] {
   return Array.isArray(parts) ? parts as readonly Part[] : [parts as Part]
+}
+
+/** Earlier versions noted the number alone. */
+function sentOf (value: Json | undefined): Sent | undefined {
+  if (typeof value === 'string') return { number: value, before: untold.at }
+  const { number, before } = (value ?? {}) as Partial<Sent>
+  return typeof number === 'string' && typeof before === 'string' ? { number, before } : undefined
 }
 
 function known (value: Json | undefined): Known | undefined {

@@ -121,8 +121,41 @@ await t.test('that an invoice is paid is said once: the platform, the delivery s
   t.strictSame([platform.told.length, (await said(id)).data.length], [2, 2])
 })
 
+await t.test('a part of a payment makes it partly paid, until what is due has come in', async (t) => {
+  const parts: [amounts: { rate: string, amount: string }[] | undefined, delivery: string | null][][] = [
+    [[[{ rate: '20', amount: '10.00' }], 'partly_paid'], [[{ rate: '20', amount: '13.99' }], 'partly_paid'], [[{
+      rate: '20',
+      amount: '0.01'
+    }], 'paid']],
+    [[[{ rate: '20', amount: '10.00' }], 'partly_paid'], [undefined, 'paid']],
+    [[[{ rate: '20', amount: '-5.00' }], null], [[{ rate: '20', amount: '5.00' }], null], [[{ rate: '20', amount: '24.01' }], 'paid']]
+  ]
+  for (const payments of parts) {
+    const id = await invoiced()
+    for (const [index, [amounts, delivery]] of payments.entries()) {
+      has(t, await say(id, { code: '212', at: `2026-10-0${String(index + 1)}T10:00:00Z`, ...(amounts && { amounts }) }), { status: 200 })
+      const { deliveryStatus } = (await read(id)).steps[0]
+      t.equal(deliveryStatus, delivery, JSON.stringify(payments.slice(0, index + 1)))
+      const { rows: [step] } = await sql<{ settled: boolean }>`select delivery_settled as settled from steps where dispatch_id = ${id}`
+        .execute(database.owner)
+      t.equal(step?.settled, delivery === 'paid', 'it is polled until all is paid')
+    }
+    t.strictSame((await callbacks(id)).filter((type) => type.startsWith('invoicing')), [...new Set(payments.map(([, to]) => to))].filter(
+      (to) => to !== null
+    ).map((to) => `invoicing.${to}`))
+  }
+})
+
+await t.test('what was said of an erased dispatch is not told', async (t) => {
+  const id = await invoiced()
+  await say(id, paid)
+  await rewrite(sql`update events set facts = '{}' where dispatch_id = ${id}`)
+  has(t, await send('GET', `/api/v1/dispatches/${id}/statuses`, { headers: newest }), { status: 200, body: { data: [] } })
+})
+
 const doubt = /Saying the same once more finds out what became of it, and says it at most once\.$/
 const found: Verb = () => Promise.resolve({ found: 'accepted', response: { id: 'flow-1', status: 'Ok' } })
+const refusal: Verb = () => Promise.resolve({ found: 'rejected', code: 'InvoiceLCRuleError', message: 'It breaks a rule.' })
 /** What the platform does each time that the same is said, and what the client and the timeline are told. `later`: seconds pass. */
 const conduct: Record<string, {
   times: { say?: Verb[], lookup?: Verb[], later?: number }[]
@@ -158,6 +191,12 @@ const conduct: Record<string, {
     times: [{ say: [lost] }, { lookup: [found] }],
     told: { status: 200 },
     ends: ['saying', 'say_unknown', 'said'],
+    sent: 1
+  },
+  'was cut off, and has refused it': {
+    times: [{ say: [lost] }, { lookup: [refusal] }],
+    told: { status: 409, error: 'conflict', message: /^The provider does not take it: It breaks a rule\.$/ },
+    ends: ['saying', 'say_unknown', 'not_said'],
     sent: 1
   },
   'was cut off, and may still get it': {
@@ -216,7 +255,6 @@ await t.test('what a process has left behind is looked for before it is said aga
 })
 
 await t.test('a process that ends, and a platform that changes its mind: it is asked later what became of it', async (t) => {
-  const refusal: Verb = () => Promise.resolve({ found: 'rejected', code: 'InvoiceLCRuleError', message: 'It breaks a rule.' })
   const cases: [what: string, after: Verb, later: Verb[], ends: string[], state: string][] = [
     ['it has it', lost, [found], ['saying', 'say_unknown', 'said'], 'said'],
     ['it has refused it', lost, [refusal], ['saying', 'say_unknown', 'not_said'], 'refused'],
@@ -237,6 +275,89 @@ await t.test('a process that ends, and a platform that changes its mind: it is a
     }
     t.strictSame([await kinds(id), (await said(id)).data[0].state], [ends, state], what)
   }
+})
+
+await t.test('what the platform takes, and refuses later, is taken back, and the company is told', async (t) => {
+  const part = (day: number, amount: string): object => ({
+    code: '212',
+    at: `2026-10-0${String(day)}T10:00:00Z`,
+    amounts: [{ rate: '20', amount }]
+  })
+  const cases: {
+    what: string
+    before: string | null
+    parts: string[]
+    ends: [string, string | null]
+    told: string[]
+    meanwhile?: string
+  }[] = [
+    {
+      what: 'all',
+      before: 'made_available',
+      parts: ['24.00'],
+      ends: ['made_available', 'It breaks a rule.'],
+      told: ['paid', 'made_available']
+    },
+    {
+      what: 'all of one that nothing was known of',
+      before: null,
+      parts: ['24.00'],
+      ends: ['received', 'It breaks a rule.'],
+      told: ['paid', 'received']
+    },
+    {
+      what: 'the last part',
+      before: 'open',
+      parts: ['10.00', '14.00'],
+      ends: ['partly_paid', 'It breaks a rule.'],
+      told: ['partly_paid', 'paid', 'partly_paid']
+    },
+    {
+      what: 'a part that was not needed',
+      before: 'open',
+      parts: ['24.00', '24.00'],
+      ends: ['paid', 'It breaks a rule.'],
+      told: ['paid', 'paid']
+    }
+  ]
+  for (const { what, before, parts, ends, told } of cases) {
+    const id = await invoiced()
+    if (before !== null) await becomes(id, before)
+    for (const [index, amount] of parts.entries()) has(t, await say(id, part(index + 1, amount)), { status: 200 }, what)
+    const statusId = (await said(id)).data.at(-1).statusId as string
+    const { company_id: companyId } = await database.owner.selectFrom('dispatches').select('company_id').where('dispatch_id', '=', id)
+      .executeTakeFirstOrThrow()
+    Object.assign(platform, { lookup: [refusal] })
+    await followSaying(app.get('pipelineDependencies'), { companyId, dispatchId: id, statusId, look: 0 })
+    const { deliveryStatus, deliveryReason } = (await read(id)).steps[0]
+    t.strictSame([deliveryStatus, deliveryReason], ends, what)
+    t.strictSame((await callbacks(id)).filter((type) => type.startsWith('invoicing')), told.map((to) => `invoicing.${to}`), what)
+    has(t, await events(id, 'not_said'), [{
+      facts: { statusId, message: 'It breaks a rule.', status: ends[0], changed: ends[0] !== 'paid' }
+    }], what)
+    const { rows: [step] } = await sql<{ settled: boolean }>`select delivery_settled as settled from steps where dispatch_id = ${id}`
+      .execute(database.owner)
+    t.equal(step?.settled, ends[0] === 'paid', `${what}: it is polled again`)
+
+    // It may be said again.
+    has(t, await say(id, part(parts.length, parts.at(-1) ?? '')), { status: 200, body: { state: 'said' } }, what)
+    t.equal((await read(id)).steps[0].deliveryStatus, 'paid', what)
+  }
+})
+
+await t.test('what the platform has told since stays where it takes back what was said', async (t) => {
+  const id = await invoiced()
+  has(t, await say(id, { ...paid, amounts: [{ rate: '20', amount: '1.00' }] }), { status: 200 })
+  const step = await database.owner.selectFrom('steps').innerJoin('dispatches', 'dispatches.dispatch_id', 'steps.dispatch_id')
+    .select(['step_id', 'steps.company_id']).where('steps.dispatch_id', '=', id).executeTakeFirstOrThrow()
+  await rewrite(sql`insert into events (company_id, dispatch_id, step_id, kind, actor, at, facts)
+    values (${step.company_id}, ${id}, ${step.step_id}, 'polled', '{"kind":"provider","code":"platform"}', now(),
+      '{"status":"void","before":"partly_paid","changed":true}')`)
+  await becomes(id, 'void')
+  Object.assign(platform, { lookup: [refusal] })
+  const { statusId } = (await said(id)).data[0]
+  await followSaying(app.get('pipelineDependencies'), { companyId: step.company_id, dispatchId: id, statusId, look: 0 })
+  t.equal((await read(id)).steps[0].deliveryStatus, 'void')
 })
 
 await t.test('who else works on the dispatch goes first', async (t) => {

@@ -240,6 +240,53 @@ await t.test('an invoice whose answer was lost is known once it is found, and me
   t.strictSame(asked, [{ trackingId: 'step-1' }, { flowType: ['CustomerInvoiceLC'], updatedAfter: '2026-03-14T08:30:00.000Z' }])
 })
 
+await t.test('what another invoice\'s poll reads of one whose answer was lost is not lost, nor overwritten once it is found', async (t) => {
+  const messages: { flowId: string, updatedAt: string }[] = []
+  const stage = await flow(t, {
+    [submit]: { status: 503, json: {} },
+    'GET /flow-service/v1/flows/flow-1': { json: { flowId: 'flow-1', acknowledgement: { status: 'Ok' } } },
+    'GET /flow-service/v1/flows/lc-0': told('204', '2026-03-15T09:00:00'),
+    'GET /flow-service/v1/flows/lc-1': told('205', '2026-03-16T09:00:00')
+  })
+  stage.vendor.on('POST /flow-service/v1/flows/search', ({ body }) => {
+    const { where } = JSON.parse(body.toString()) as { where: { trackingId?: string, updatedAfter?: string } }
+    return 'trackingId' in where
+      ? { json: { results: [{ flowId: 'flow-1', acknowledgement: { status: 'Ok' } }] } }
+      : { json: { results: messages.filter(({ updatedAt }) => updatedAt > (where.updatedAfter ?? '')) } }
+  })
+  for (const before of [[], [{ flowId: 'lc-0', updatedAt: '2026-03-15T10:00:00Z' }]]) {
+    const state = memoryState()
+    const status = (reference: string): Promise<unknown> => stage.ask('invoicing', 'status', { id: 'flow-1' }, { state, reference })
+    messages.splice(0, messages.length, ...before)
+    await state.put('invoice:another', 'F-0')
+    // One with the number that was told of before, as after a refusal.
+    if (before.length > 0) await state.put('status:F-1', { status: 'fr:213', at: '20260314090000' })
+    await status('another')
+    has(t, await stage.dispatch('invoicing', eInvoice(), { state }), { outcome: 'uncertain' })
+    messages.push({ flowId: 'lc-1', updatedAt: '2026-03-16T10:00:00Z' })
+    has(t, await status('another'), { status: 'Ok' })
+    has(t, await stage.ask('invoicing', 'lookup', { reference: 'step-1' }, { state }), { found: 'accepted' })
+    has(t, await status('step-1'), { status: 'fr:205' })
+  }
+})
+
+await t.test('a part of a payment that was said here does not make the invoice paid; what was said elsewhere counts', async (t) => {
+  const results = [{ flowId: 'lc-1', updatedAt: '2026-03-16T10:00:00Z', trackingId: 'message-1' }]
+  const stage = await flow(t, {
+    'GET /flow-service/v1/flows/flow-1': { json: { flowId: 'flow-1', acknowledgement: { status: 'Ok' } } },
+    'GET /flow-service/v1/flows/lc-1': told('212', '2026-03-16T09:00:00'),
+    'GET /flow-service/v1/flows/lc-2': told('212', '2026-03-17T09:00:00')
+  })
+  stage.vendor.on('POST /flow-service/v1/flows/search', () => ({ json: { results } }))
+  const state = memoryState()
+  await stage.dispatch('invoicing', eInvoice(), { state })
+  const said = { id: 'flow-1', code: '212', status: {}, message: '<message/>' }
+  has(t, await stage.ask('invoicing', 'say', said, { state, reference: 'message-1' }), { id: 'flow-1' })
+  has(t, await stage.ask('invoicing', 'status', { id: 'flow-1' }, { state }), { status: 'Ok' })
+  results.push({ flowId: 'lc-2', updatedAt: '2026-03-17T10:00:00Z', trackingId: 'of-another' })
+  has(t, await stage.ask('invoicing', 'status', { id: 'flow-1' }, { state }), { status: 'fr:212' })
+})
+
 await t.test('what the seller says goes out as a message under a reference of its own', async (t) => {
   const stage = await flow(t)
   const said = { id: 'flow-1', code: '212', status: {}, message: '<message/>' }

@@ -22,7 +22,7 @@ export { readStatus } from './lifecycle/read-status.ts'
 export { writeStatus } from './lifecycle/write-status.ts'
 export { BrokenStatus, checkStatus, type InvoiceStatus, type StatusAmount, type StatusDetail,
   type StatusParty } from './lifecycle/status.ts'
-export { type Collected, type Saying, type SellerCode, sellerCodes, sellerStatus } from './lifecycle/saying.ts'
+export { amountDueOf, type Collected, type Saying, type SellerCode, sellerCodes, sellerStatus } from './lifecycle/saying.ts'
 export { isStatusCode, type StatusCode, statusCodes } from './lifecycle/status-codes.ts'
 
 // Facts: formats, profiles, countries.

@@ -85,12 +85,16 @@ async function say (
   const { step, provider } = found
   const { dispatchId } = step
   const context = await contextOf(dependencies, found, { runId, statusId })
-  const end = (how: SayingEnd, more: How = {}): Promise<void> => endOf(dependencies, step, { statusId, code: body.code }, how, more)
+  const end = (how: SayingEnd, more: How = {}): Promise<void> => endOf(dependencies, { record, found, statusId }, how, more)
   if (before?.kind === 'saying' || before?.kind === 'say_unknown') {
     const known = await lookUp(provider, step.service, before, context)
     if (known.is === 'there') return end('said', { remoteId: known.remoteId })
     // It is in doubt, and nothing new was learnt.
     if (known.is === 'unknown') throw new DispatchError('outcome_unknown', `${known.message} ${askAgain}`, { dispatchId })
+    if (known.is === 'refused') {
+      await end('not_said', { message: known.message })
+      throw notTaken(known.message, dispatchId)
+    }
   }
   const { saying, said } = wordsOf(dependencies, { record, found, statusId, before, body })
   if (!await beginSaying(dependencies.database, step, {
@@ -114,8 +118,12 @@ async function say (
   if (failed === undefined) return
   const { error: { word, message, retryAfter } } = failed
   if (how === 'say_unknown') throw new DispatchError('outcome_unknown', `${message} ${askAgain}`, { dispatchId })
-  if (word === 'provider_error') throw new DispatchError('conflict', `The provider does not take it: ${message}`, { dispatchId })
+  if (word === 'provider_error') throw notTaken(message, dispatchId)
   throw new DispatchError(clientWord(word), message, { dispatchId, ...(retryAfter !== undefined && { retryAfter }) })
+}
+
+function notTaken (why: string, dispatchId: string): DispatchError {
+  return new DispatchError('conflict', `The provider does not take it: ${why}`, { dispatchId })
 }
 
 const askAgain = 'Saying the same once more finds out what became of it, and says it at most once.'
@@ -142,7 +150,7 @@ export async function followSaying (
       const known = await lookUp(found.provider, found.step.service, before, context)
       if (known.is === 'unknown' || (before.kind === 'said' && known.is !== 'refused')) return false
       const { is, ...how } = known
-      await endOf(dependencies, found.step, { statusId, code: before.saying.code }, is === 'there' ? 'said' : 'not_said', how)
+      await endOf(dependencies, { record, found, statusId }, is === 'there' ? 'said' : 'not_said', how)
       return is !== 'there'
     } finally {
       await releaseLease(dependencies.database, ref, lease.runId)
@@ -166,15 +174,30 @@ function lookLater (
 
 type How = { message?: string, remoteId?: string }
 
+/**
+ * Notes how something that was said has ended. The delivery status becomes what all that the vendor has makes it; without what the vendor
+ * takes back it is what it was before.
+ */
 async function endOf (
   dependencies: PipelineDependencies,
-  step: TrackedStep,
-  { statusId, code }: { statusId: string, code: string },
+  { record, found: { row, step }, statusId }: Pick<Asked, 'record' | 'found' | 'statusId'>,
   end: SayingEnd,
   how: How
 ): Promise<void> {
-  const becomes = services[step.service].says?.becomes(code) as DeliveryStatus | undefined
-  await endSaying(dependencies.database, step, { statusId, code, end, ...how, becomes, moved: createStatusChangeHandler(dependencies) })
+  const sayings = await listSayings(dependencies.database, refOf(record))
+  const ended = sayings.find((one) => one.statusId === statusId)
+  if (ended === undefined) throw new Error(`The status ${statusId} of a dispatch is gone.`)
+  const said = sayings.filter((one) => one === ended ? end === 'said' : one.kind === 'said').map(({ saying }) => saying)
+  const becomes = services[step.service].says?.becomes(row.fields, recordedData(record, row) ?? undefined, said)
+  await endSaying(dependencies.database, step, {
+    statusId,
+    code: ended.saying.code,
+    end,
+    ...how,
+    becomes: becomes as DeliveryStatus | undefined,
+    isTakenBack: ended.kind === 'said' && end === 'not_said',
+    moved: createStatusChangeHandler(dependencies)
+  })
 }
 
 type Known = { is: 'there', remoteId: string } | { is: 'refused' | 'absent' | 'unknown', message: string }

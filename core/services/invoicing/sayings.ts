@@ -1,6 +1,7 @@
-import type { JsonObject } from '@dispatch/common'
-import { type EInvoiceFormat, type SellerCode, sellerCodes, sellerStatus, statusCodes, writeStatus } from '@dispatch/einvoice'
-import type { Sayings } from '../service.ts'
+import { type Decimal, type JsonObject, Money } from '@dispatch/common'
+import { amountDueOf, type EInvoiceFormat, type Reading, type SellerCode, sellerCodes, sellerStatus, statusCodes,
+  writeStatus } from '@dispatch/einvoice'
+import type { SaidLater, Sayings } from '../service.ts'
 
 /** Of what has ended otherwise, nothing more is said. */
 const ended: ReadonlySet<string | null> = new Set(['rejected', 'void', 'uncollectible'])
@@ -18,16 +19,34 @@ export function sayingsOf<Fields> (formatOf: (fields: Fields) => EInvoiceFormat 
       return sellerCodes.filter((code) => code !== '209' || delivery === 'suspended')
     },
 
-    becomes: (code) => code === '212' ? 'paid' : undefined,
+    becomes (fields, data, said) {
+      const payments = said.filter(({ code }) => code === '212')
+      // Without amounts the whole invoice is meant.
+      if (payments.some(({ amounts }) => amounts === undefined)) return 'paid'
+      const come = sumOf(payments)
+      if (come.isZero()) return undefined
+      const due = data === undefined ? undefined : new Money(amountDueOf({ ...told(fields), ...data }, readingOf(formatOf(fields))))
+      // What is due may be negative, as of a correction. Where it is not known any more, no sum is known to cover it.
+      const covers = due !== undefined && (due.isNegative() ? come.lte(due) : come.gte(due))
+      if (covers) return 'paid'
+      return due === undefined || come.isNegative() === due.isNegative() ? 'partly_paid' : undefined
+    },
 
     of (fields, data, { code, ...saying }, { id, issued }) {
-      const format = formatOf(fields) ?? 'FACTUR_X'
       const { status, problems } = sellerStatus({ ...told(fields), ...data }, { ...saying, code: code as SellerCode }, {
         id,
         issued,
-        reading: { format, currency: undefined, rules: 'FRANCE' }
+        reading: readingOf(formatOf(fields))
       })
       return problems.length > 0 ? { problems } : { problems, said: { status: { ...status }, message: writeStatus(status) } }
     }
   }
+}
+
+function readingOf (format: EInvoiceFormat = 'FACTUR_X'): Reading {
+  return { format, currency: undefined, rules: 'FRANCE' }
+}
+
+function sumOf (payments: readonly SaidLater[]): Decimal {
+  return payments.flatMap(({ amounts = [] }) => amounts).reduce<Decimal>((sum, { amount }) => sum.add(amount), new Money(0))
 }

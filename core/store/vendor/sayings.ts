@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
-import type { CompanyQueries, Database } from '@dispatch/database'
+import type { CompanyQueries, Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
-import type { DeliveryStatus } from '../../contract/delivery.ts'
+import { type DeliveryStatus, deliveryStatusesOf, isFinalDeliveryStatus } from '../../contract/delivery.ts'
 import type { SaidLater } from '../../contract/sayings.ts'
 import type { EventKind } from '../../contract/states.ts'
 import { addJobs, type PreparedJobs } from '../db/jobs.ts'
@@ -27,7 +27,7 @@ export type SayingRecord = {
   since: number
 }
 
-/** What was said of a dispatch, the oldest first. */
+/** What was said of a dispatch, the oldest first; nothing of what was erased. */
 export async function listSayings (
   database: Database,
   { companyId, dispatchId }: { companyId: number, dispatchId: string }
@@ -46,6 +46,7 @@ async function readSayings (
       (array_agg(facts->>'message' order by event_id desc))[1] as message, min(at) as asked,
       extract(epoch from ${now} - max(at))::float as since
     from events where company_id = ${companyId} and dispatch_id = ${dispatchId} and kind = any (${[...kinds]})
+      and facts->>'statusId' is not null
     group by facts->>'statusId' order by min(event_id)`.execute(queries)
   return rows
 }
@@ -91,8 +92,10 @@ type Ended = {
   message?: string | undefined
   /** Of the message, at the vendor. */
   remoteId?: string | undefined
-  /** What the dispatch has come to by it. */
-  becomes?: DeliveryStatus | undefined
+  /** What the dispatch has come to by all that the vendor has. */
+  becomes: DeliveryStatus | undefined
+  /** The vendor had it, and takes it back. */
+  isTakenBack: boolean
   moved: OnStatusChange
 }
 
@@ -100,21 +103,52 @@ type Ended = {
 export async function endSaying (
   { owner, now }: Database,
   step: TrackedStep,
-  { statusId, code, end, message, remoteId, becomes, moved }: Ended
+  { statusId, code, end, message, remoteId, becomes, isTakenBack, moved }: Ended
 ): Promise<void> {
   const { companyId, dispatchId, stepId, providerCode } = step
   const actor: EventActor = { kind: 'provider', code: providerCode }
   const facts = { statusId, code, ...(message !== undefined && { message }), ...(remoteId !== undefined && { remoteId }) }
   await owner.transaction().execute(async (queries) => {
     if (becomes !== undefined && end === 'said') return moveStep(queries, step, { kind: end, status: becomes, facts, actor }, moved, now)
+    const back = isTakenBack ? await takeBack(queries, step, { becomes, message }) : undefined
     await queries.insertInto('events').values({
       company_id: companyId,
       dispatch_id: dispatchId,
       step_id: stepId,
       kind: end,
       actor: JSON.stringify(actor),
-      facts: JSON.stringify(facts),
+      facts: JSON.stringify({ ...facts, ...back }),
       at: now
     }).execute()
+    // Who has heard that it was said hears that it is not, also where the status stays what it is.
+    if (back !== undefined) await moved(queries, step, back.status, facts)
   })
+}
+
+/**
+ * Gives a step the delivery status that it has without what was said of it: `becomes`, or else that of before anything was said. What the
+ * vendor has told since stays.
+ */
+async function takeBack (
+  queries: OwnerQueries,
+  { dispatchId, stepId, service }: TrackedStep,
+  { becomes, message = null }: { becomes: DeliveryStatus | undefined, message: string | null | undefined }
+): Promise<{ status: DeliveryStatus, before: DeliveryStatus | null, changed: boolean }> {
+  // Of a step that its vendor has accepted, the least is known.
+  const [least = 'received'] = deliveryStatusesOf(service)
+  const { rows: [step] } = await sql<{ before: DeliveryStatus | null }>`
+    select delivery_status as before from steps where step_id = ${stepId} for update`.execute(queries)
+  const before = step?.before ?? null
+  const { rows: [first] } = await sql<{ before: DeliveryStatus | null }>`
+    with changes as (
+      select event_id, kind = any (${[...kinds]}) as said, kind, facts->>'before' as before from events
+      where dispatch_id = ${dispatchId} and step_id = ${stepId} and facts->>'changed' = 'true'
+    )
+    select before from changes where kind = 'said' and event_id > coalesce((select max(event_id) from changes where not said), 0)
+    order by event_id limit 1`.execute(queries)
+  if (first === undefined) return { status: before ?? least, before, changed: false }
+  const status = becomes ?? first.before ?? least
+  await sql`update steps set delivery_status = ${status}, delivery_settled = ${isFinalDeliveryStatus(service, status)},
+    delivery_reason = ${message} where step_id = ${stepId}`.execute(queries)
+  return { status, before, changed: status !== before }
 }

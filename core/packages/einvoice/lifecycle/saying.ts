@@ -80,6 +80,11 @@ function processOf (customer: Party): string {
   return sirenOf(customer) === undefined ? 'B2C' : 'REGULATED'
 }
 
+/** What is to be paid of an invoice (BT-115), of its data (`dispatch:invoice`): a decimal. */
+export function amountDueOf (data: JsonObject, reading: Reading): string {
+  return totalsOf(modelOf(data, reading)).due.toFixed(2)
+}
+
 /** What the customer is to pay with each rate, before any part of it was paid. */
 function dueByRate (invoice: EInvoiceModel): Collected[] {
   return [...byRate(invoice)].map(([rate, amount]) => ({ rate, amount: amount.toFixed(2) }))
