@@ -88,11 +88,20 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
 function inVersion (document: object, version: Version): OpenApiObject {
   const { info, webhooks } = document as { info: OpenApiObject, webhooks: Record<string, OpenApiObject> }
   const told = callbackNamesIn(version)
-  return {
-    ...withoutLater(document, new Set(callbackTypes.filter((type) => !told.includes(type)))) as OpenApiObject,
-    info: { ...info, version },
-    webhooks: Object.fromEntries(Object.entries(webhooks).filter(([name]) => told.includes(name)))
+  const known = { ...document, info: { ...info, version }, webhooks: Object.fromEntries(told.map((name) => [name, webhooks[name]])) }
+  return withoutUnused(withoutLater(known, new Set(callbackTypes.filter((type) => !told.includes(type)))) as OpenApiObject)
+}
+
+/** The document without the bodies and schemas to which nothing of it leads. */
+function withoutUnused (document: OpenApiObject): OpenApiObject {
+  const { components } = document as { components: Record<string, OpenApiObject> }
+  const used = new Set(Array.from(JSON.stringify(document).matchAll(/"#\/components\/([^"]+)"/g), ([, place]) => place))
+  const left = { ...components }
+  for (const kind of ['requestBodies', 'schemas']) {
+    left[kind] = Object.fromEntries(Object.entries(components[kind] ?? {}).filter(([name]) => used.has(`${kind}/${name}`)))
   }
+  const counted = (all: Record<string, OpenApiObject>): number => Object.values(all).reduce((sum, one) => sum + Object.keys(one).length, 0)
+  return counted(left) === counted(components) ? document : withoutUnused({ ...document, components: left })
 }
 
 /** A part of the document, whose lists of types of callbacks leave out those of later versions. */

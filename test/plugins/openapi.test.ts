@@ -106,17 +106,18 @@ await t.test('the kinds of entries in a timeline are told', (t) => {
 })
 
 await t.test('every type of callback is among the webhooks, signed and without credentials', async (t) => {
-  const { webhooks } = (await service.send('GET', `/openapi/1.1.0.json`, {}, null)).body
+  const { body: latest } = await service.send('GET', '/openapi/1.1.0.json', {}, null)
+  const { webhooks } = latest
   t.strictSame(Object.keys(webhooks), [...callbackTypes, testType])
   const named = Object.entries<any>(webhooks).map(([type, { post }]) => {
     has(t, post, { summary: /\w/, tags: ['Callbacks'], security: [] }, type)
-    t.strictSame(post.parameters.map((parameter: unknown) => follow(parameter).name), [
+    t.strictSame(post.parameters.map((parameter: unknown) => resolved(latest, parameter as object).name), [
       'webhook-id',
       'webhook-timestamp',
       'webhook-signature'
     ])
     t.strictSame(Object.keys(post.responses), ['410', '2XX'])
-    t.ok(follow(follow(post.requestBody).content['application/json'].schema).properties.type)
+    t.ok(resolved(latest, resolved(latest, post.requestBody).content['application/json'].schema).properties.type)
     return post.operationId as string
   })
   t.ok(named.includes('onDispatchSucceeded') && named.includes('onCompanyCreditsLow'))
