@@ -330,8 +330,7 @@ function foldersRound (pages: Page[]): string[] {
 }
 
 /** Parts whose own folders still know each other in circles. None is added. */
-const tangled =
-  /^(core\/packages\/(conformance|documents|einvoice|features\/(marketplace|passkeys))|core\/(pipeline|work)|plugins\/console)\//
+const tangled = /^(core\/packages\/(conformance|documents|einvoice)|core\/pipeline|plugins\/console)\//
 
 /** A folder inside of a part of the tree; undefined for the files above such folders, which put them together. */
 function subfolderOf (path: string): string | undefined {

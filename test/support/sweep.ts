@@ -1,7 +1,7 @@
 import type { Pipeline, PipelineDependencies } from '@dispatch/core'
 import { reconcile } from '../../core/pipeline/recover/reconcile.ts'
 import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
-import { sweepDispatches } from '../../core/work/queue/dispatch-worker.ts'
+import { sweepDispatches } from '../../core/work/dispatch-worker.ts'
 import type { Queue } from '../../core/work/queue/queue.ts'
 import { runQueued } from './run-queued.ts'
 

@@ -4,10 +4,10 @@ import { isForSdk } from '@dispatch/marketplace'
 import type { Sandbox } from '@dispatch/sandbox'
 import { isDeepStrictEqual } from 'node:util'
 import { type InstalledAdapter, listInstalledAdapters, type RunnablePackage } from '../store/adapters.ts'
+import { rolesOf } from '../store/roles.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import { crashCounter } from './crashes.ts'
 import { type LockedAdapter, lockedOut, type LockFile } from './lock-file.ts'
-import { rolesOf } from './roles.ts'
 import { entryName } from './take-in.ts'
 
 type Entry = Awaited<ReturnType<ProviderSource['load']>>[number]

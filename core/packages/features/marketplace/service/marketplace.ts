@@ -7,6 +7,7 @@ import type { AdapterEffect, AskedChange, CatalogView } from '../contract/market
 import { addPackage, type Belongings, editAdapter, readBefore } from '../store/adapter-changes.ts'
 import { type AdapterState, type Consent, listAdapters, type NewPackage, type PackageSummary, readTakenPackage,
   type TakenPackage } from '../store/adapters.ts'
+import { type Roles, rolesIn } from '../store/roles.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import type { Catalogs } from './catalogs.ts'
 import { requireClaim } from './claims.ts'
@@ -15,7 +16,6 @@ import { adapterNotFound, type Decision, disabling, enabling, type Forcing, inst
 import { effectsOf, ownerKey, type Scene, stoppedBy, whoseInWords } from './effects.ts'
 import { createLook } from './look.ts'
 import { type KnownAdapter, withOffers } from './offers.ts'
-import { type Roles, rolesIn } from './roles.ts'
 import { migrateSettings, servedBy } from './settings-migration.ts'
 import { asNoRoom, inspect, type Smoke, takeIn } from './take-in.ts'
 import type { Surroundings } from './views.ts'

@@ -5,9 +5,9 @@ import { inspectPackage } from '@dispatch/marketplace'
 import type { ProviderFiles, Sandbox } from '@dispatch/sandbox'
 import { join } from 'node:path'
 import type { TakenPackage } from '../store/adapters.ts'
+import type { Roles } from '../store/roles.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import { crashCounter } from './crashes.ts'
-import type { Roles } from './roles.ts'
 import { asNoRoom, entryName } from './take-in.ts'
 
 type Options = { database: Database, keyring: Keyring, files: AdapterFiles, sandbox: () => Promise<Sandbox>, log: Log }

@@ -4,10 +4,10 @@ import { gapsInWords, type Reach } from '@dispatch/sandbox'
 import semver from 'semver'
 import type { AdapterDetail, AdapterEffect, AdapterEffects, AdapterView, MarketplaceQuery } from '../contract/marketplace.ts'
 import type { PackageSummary } from '../store/adapters.ts'
+import { rolesIn } from '../store/roles.ts'
 import { stoppedBy } from './effects.ts'
 import type { Looked } from './look.ts'
 import { type KnownAdapter, type KnownVersion, latestOf, shownOf, versionsOf } from './offers.ts'
-import { rolesIn } from './roles.ts'
 
 /** Whom an adapter is shown to: an operator sees what is to be installed, and to whom what is installed is offered. */
 export type Reader = { companyId: number, isOperator: boolean }

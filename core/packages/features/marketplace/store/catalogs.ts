@@ -1,7 +1,7 @@
 import { type AuditStamp, type Database, noteAudit, type OwnerQueries } from '@dispatch/core'
 import type { PublicKey } from '@dispatch/marketplace'
 import { sql } from 'kysely'
-import { rolesIn } from '../service/roles.ts'
+import { rolesIn } from './roles.ts'
 import { tablesIn } from './tables.ts'
 
 /** A catalog as it was last read. `configured`: the keys that were configured; `keys`: those that its text was verified with. */

@@ -4,10 +4,9 @@ import { type Actor, type Database, digestOf, DispatchError, type FactorStore, m
 import { token } from '@dispatch/plugins/feature'
 import { randomBytes } from 'node:crypto'
 import { type NewPasskeyBody, type NewPasskeyView, PasskeySignIn, type PasskeyView } from '../contract/passkeys.ts'
-import { type ChallengeUse, deletePasskey, findPasskey, insertChallenge, insertPasskey, listPasskeys, notePasskeyUse, type PasskeyRow,
-  renamePasskey, useChallenge } from '../store/passkeys.ts'
-import { challengeIn, type PasskeyCredential, readRegistration, readSignIn, registrationOptions, type RelyingParty,
-  requestOptions } from './webauthn.ts'
+import { type ChallengeUse, deletePasskey, findPasskey, insertChallenge, insertPasskey, listPasskeys, notePasskeyUse,
+  type PasskeyCredential, type PasskeyRow, renamePasskey, useChallenge } from '../store/passkeys.ts'
+import { challengeIn, readRegistration, readSignIn, registrationOptions, type RelyingParty, requestOptions } from './webauthn.ts'
 
 /**
  * Passkeys (WebAuthn): a second factor or, where the device verifies its user, all that a sign-in needs. A challenge counts once, for five

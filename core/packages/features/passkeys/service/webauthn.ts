@@ -1,11 +1,9 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { isIP } from 'node:net'
+import type { PasskeyCredential } from '../store/passkeys.ts'
 
 /** For whom passkeys are made (the relying party of WebAuthn): a host name, and the one origin that may ask for them. */
 export type RelyingParty = { id: string, origin: string }
-
-/** A passkey as it is checked: the base64url id of its credential, its public key, how often it says that it was used. */
-export type PasskeyCredential = { credential: string, publicKey: Buffer, counter: number, transports: readonly string[] }
 
 /** The relying party of a public address; undefined where browsers refuse passkeys, because the host is an IP address. */
 export function relyingPartyOf (publicUrl: string): RelyingParty | undefined {

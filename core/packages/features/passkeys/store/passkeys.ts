@@ -1,7 +1,9 @@
 import { addFactor, addSeconds, type AuditStamp, type CompanyQueries, type Database, type FactorChange, type FactorStore, noteAudit,
   removeFactor, type UserRef } from '@dispatch/core'
 import { type Selectable, sql } from 'kysely'
-import type { PasskeyCredential } from '../service/webauthn.ts'
+
+/** A passkey as it is checked: the base64url id of its credential, its public key, how often it says that it was used. */
+export type PasskeyCredential = { credential: string, publicKey: Buffer, counter: number, transports: readonly string[] }
 
 type Tables = {
   passkeys: {

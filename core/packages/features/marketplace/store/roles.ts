@@ -1,5 +1,5 @@
 import semver from 'semver'
-import type { AdapterState, PackageSummary } from '../store/adapters.ts'
+import type { AdapterState, PackageSummary } from './adapters.ts'
 
 type Version = Pick<PackageSummary, 'version' | 'revoked'>
 
