@@ -75,7 +75,9 @@ async function found (): Promise<string[]> {
   const folder = app.get('config').dataDirectory
   const files = await Promise.all((await readdir(folder, { recursive: true })).map(async (name) => {
     const at = join(folder, name)
-    return (await stat(at)).isFile() && isIn(`${name} ${(await readFile(at)).toString('latin1')}`) ? ['a file'] : []
+    // A draft of a file may be renamed meanwhile, and then stands under its own name.
+    const bytes = (await stat(at).catch(() => undefined))?.isFile() === true ? await readFile(at).catch(() => undefined) : undefined
+    return bytes !== undefined && isIn(`${name} ${bytes.toString('latin1')}`) ? ['a file'] : []
   }))
   return [...new Set([...places, ...files].flat())].toSorted()
 }
