@@ -366,6 +366,9 @@ await t.test('an admin lets go on what waits for a provider, of the own company 
   contains(t, (await open('/dispatches?stepStatus=unavailable', cookie)).body, en.releaseAny)
   lacks(t, (await open('/dispatches?stepStatus=unavailable', await signIn(acme.member))).body, en.releaseAny)
   t.equal((await post('/dispatches/release', form, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403)
+  lacks(t, (await open('/test/dispatches?stepStatus=unavailable', cookie)).body, en.releaseAny, 'tests have no release of their own')
+  const ofTests = (await post('/test/dispatches/release', form, cookie)).headers.get('location')
+  t.equal(ofTests, '/console/dispatches?providerName=simulator&stepStatus=unavailable', 'nothing real is released from there')
   contains(t, (await post('/dispatches/release', form, theirs)).headers.get('location'), 'released=0')
   const released = await post('/dispatches/release', form, cookie)
   t.equal(released.headers.get('location'),

@@ -231,8 +231,7 @@ await t.test('the console of tests stays one: in its links, forms, redirects, li
   contains(t, at, /^\/console\/test\/send\?template=20.*draft=/)
   const { body } = await open(at.slice('/console'.length), theirs)
   const addresses = [...String(body).matchAll(/ (?:href|action|formaction|data-asks)="(\/console[^"]*)"/g)].map(([, path = '']) => path)
-  const other = at.replace('/test', '').replaceAll('&', '&amp;')
-  t.same(addresses.filter((path) => !path.startsWith('/console/test')), [addresses[0], other, '/console/send/copy'],
+  t.same(addresses.filter((path) => !path.startsWith('/console/test')), [addresses[0], '/console/send', '/console/send/copy'],
     'but for the style, the switch and the button that makes it real')
   contains(t, addresses[0], /\.css$/)
   contains(t, body, `<a href="${at.replaceAll('&', '&amp;')}" title="${en.mode_test}" aria-current="true">${en.modeShort_test}</a>`)
@@ -266,6 +265,43 @@ await t.test('the console of tests stays one: in its links, forms, redirects, li
   const back = await post('/test/sign-in', { ...admin, next: '/console/usage' })
   t.equal(back.headers.get('location'), '/console/test/usage')
   for (const path of ['/tester', '/test/test/dispatches', '/test/live']) t.equal((await open(path, theirs)).status, 404, path)
+})
+
+await t.test('a draft and a proposal are at home in one console: the other leads there, and changes and sends nothing', async (t) => {
+  const { admin } = await service.company('homes', { credits: 10 })
+  const theirs = await signIn(admin)
+  const pathOf = ({ headers }: { headers: Headers }): string => headers.get('location')?.slice('/console'.length) ?? ''
+  const draftOf = async (path: string): Promise<unknown> =>
+    (await send('GET', `/api/v1/drafts/${path.split('draft=')[1]!}`, {}, admin)).body.sandbox
+  for (const [own, other] of [['', '/test'], ['/test', '']] as const) {
+    const at = pathOf(await open(`${own}/send?template=4`, theirs))
+    const form = formIn((await open(at, theirs)).body)
+    t.equal((await post(`${own}/send/e-invoices`, { ...form, 'request.eInvoiceFormat': 'CII' }, theirs)).status, 303)
+    for (const page of ['/send', '/send/e-invoices']) {
+      const address = `${page}?template=4&draft=${form[':once']!}`
+      t.equal(pathOf(await open(`${other}${address}`, theirs)), `${own}${address}`)
+      contains(t, (await open(`${own}${address}`, theirs)).body, `<a href="/console${other}/send" title=`, 'the switch begins anew')
+    }
+    t.equal(await draftOf(at), own === '/test')
+    const fields = { ...formIn((await follow(`${own}/send?template=1`, theirs)).body), 'data.number': `F-HOME${own}` }
+    const sent = pathOf(await post(`${own}/send/dispatch`, { ...fields, provider: 'simulator' }, theirs))
+    for (const action of ['duplicate', 'credit']) {
+      const begun = pathOf(await post(`${sent}/${action}`, {}, theirs))
+      contains(t, begun, `${own}/send?draft=`)
+      t.equal(await draftOf(begun), own === '/test', `${action} of ${own}`)
+    }
+  }
+  const request = { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message: 'Hello' } }
+  const { body: { id } } = await send('POST', '/api/v1/proposals', { body: { service: 'sms', request } }, admin)
+  const review = async (): Promise<{ status: string, review: { seen: string } }> =>
+    (await send('GET', `/api/v1/proposals/${String(id)}`, {}, admin)).body
+  const { review: { seen } } = await review()
+  for (const path of ['/proposals', `/proposals/${String(id)}`]) t.equal(pathOf(await open(`/test${path}`, theirs)), path)
+  for (const action of ['send', 'decline']) {
+    t.equal(pathOf(await post(`/test/proposals/${String(id)}/${action}`, { seen }, theirs)), `/proposals/${String(id)}`)
+  }
+  t.equal((await review()).status, 'open')
+  matches(t, pathOf(await post(`/proposals/${String(id)}/send`, { seen }, theirs)), /^\/dispatches\/[\w-]{36}$/)
 })
 
 await t.test('a dispatch that the vendor refuses leads to its page; one in the test environment is a test', async (t) => {

@@ -27,7 +27,8 @@ export function canBeCredited (dispatch: DispatchView, request: DispatchRequestV
 }
 
 /** Begins a draft of a credit note over a dispatch, and answers its id; undefined where there is none for it. Throws `ApiRefused`. */
-export async function credit ({ api }: Visit, id: string): Promise<ApiAnswer<{ id: string }> | undefined> {
+export async function credit (visit: Visit, id: string): Promise<ApiAnswer<{ id: string }> | undefined> {
+  const { api } = visit
   const path = `/api/v1/dispatches/${encodeURIComponent(id)}`
   const [dispatch, asked] = await Promise.all([
     api.read<DispatchView>(path),
@@ -35,18 +36,22 @@ export async function credit ({ api }: Visit, id: string): Promise<ApiAnswer<{ i
   ])
   if (!asked.ok) return asked
   const credited = creditedIn(dispatch, asked.body)
-  return credited === undefined ? undefined : beginCredit(api, credited)
+  return credited === undefined ? undefined : beginCredit(visit, credited)
 }
 
 /** Begins a draft that takes back a document, and answers its id; undefined where there is none for it. Throws `ApiRefused`. */
-export async function beginCredit (api: Api, credited: Credited): Promise<ApiAnswer<{ id: string }> | undefined> {
+export async function beginCredit (
+  { api, mode }: Pick<Visit, 'api' | 'mode'>,
+  credited: Credited
+): Promise<ApiAnswer<{ id: string }> | undefined> {
   const begun = creditOf(credited)
   if (begun === undefined) return undefined
   const { fields, data } = begun
   const template = { id: await templateFor(api, credited.templateId, fields), data }
   return api.send<{ id: string }>('POST', '/api/v1/drafts', {
     service: credited.service,
-    request: { template, [credited.service]: fields }
+    request: { template, [credited.service]: fields },
+    sandbox: mode === 'test'
   })
 }
 

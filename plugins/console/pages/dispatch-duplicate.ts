@@ -8,7 +8,7 @@ export function canBeDuplicated ({ template }: DispatchView): boolean {
 }
 
 /** Begins a draft with what a dispatch was asked to do, and answers its id. Throws `ApiRefused`. */
-export async function duplicate ({ api }: Visit, id: string): Promise<ApiAnswer<{ id: string }>> {
+export async function duplicate ({ api, mode }: Visit, id: string): Promise<ApiAnswer<{ id: string }>> {
   const path = `/api/v1/dispatches/${encodeURIComponent(id)}`
   const [{ steps, metadata, template }, asked] = await Promise.all([
     api.read<DispatchView>(path),
@@ -21,5 +21,9 @@ export async function duplicate ({ api }: Visit, id: string): Promise<ApiAnswer<
     ...Object.fromEntries(done.filter(({ fields }) => Object.keys(fields).length > 0).map(({ service, fields }) => [service, fields])),
     ...Object.keys(metadata).length > 0 && { metadata }
   }
-  return api.send<{ id: string }>('POST', '/api/v1/drafts', { service: done.map(({ service }) => service).join('/'), request })
+  return api.send<{ id: string }>('POST', '/api/v1/drafts', {
+    service: done.map(({ service }) => service).join('/'),
+    request,
+    sandbox: mode === 'test'
+  })
 }

@@ -70,9 +70,12 @@ ${
   })
 
   app.post<{ Body: URLSearchParams }>('/dispatches/release', async (request, reply) => {
+    const { api, mode } = visitOf(request)
     const filter = filterOf(Object.fromEntries(request.body))
+    // A release is one of all that waits, what is real with it.
+    if (mode === 'test') return reply.redirect(pathIn('live', withQuery('/console/dispatches', filter)), 303)
     const chosen = filter.providerName === '' ? {} : { providerName: filter.providerName }
-    const released = await visitOf(request).api.send<{ released: number }>('POST', '/api/v1/queue/release', chosen)
+    const released = await api.send<{ released: number }>('POST', '/api/v1/queue/release', chosen)
     if (!released.ok) throw new ApiRefused(released)
     return reply.redirect(withQuery('/console/dispatches', { ...filter, released: String(released.body.released) }), 303)
   })
@@ -111,14 +114,14 @@ function list (visit: Visit, { data, nextCursor }: List, filter: Filter, provide
 }
 
 /** What can be done with all dispatches of a filter. */
-function whole ({ words, actor }: Visit, filter: Filter, providers: readonly ProviderView[]): Html {
+function whole ({ words, actor, mode }: Visit, filter: Filter, providers: readonly ProviderView[]): Html {
   const all = { ...filter, cursor: '' }
   return html`<hr><div class="actions"><a class="button second" href="${withQuery('/console/dispatches.csv', all)}">${words.export}</a>${
     filter.status === '' || filter.status === 'failed'
       ? html`<a class="button second" href="${withQuery('/console/dispatches/retry', all)}">${words.retryAll}</a>`
       : html``
   }<span class="quiet">${fill(words.exportMost, { most: mostRows })}</span></div>${
-    actor.role === 'admin' && (filter.stepStatus === 'unavailable' || filter.status === 'queued')
+    mode === 'live' && actor.role === 'admin' && (filter.stepStatus === 'unavailable' || filter.status === 'queued')
       ? releaseForm(words, all, providers)
       : html``
   }`

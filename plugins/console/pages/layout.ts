@@ -4,7 +4,7 @@ import { stylesheet } from '../browser/stylesheet.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import type { Told } from '../language/problems.ts'
-import { type Mode, switchedPath } from '../session/mode.ts'
+import { type Mode, pathIn, switchedPath } from '../session/mode.ts'
 import type { Visit } from '../session/visit.ts'
 import { menuOf } from './menu.ts'
 
@@ -33,9 +33,9 @@ export function page (visit: Visit, { title, section, main }: Content): Html {
 function modeSwitch ({ words, mode, path }: Visit): Html {
   return html`<nav class="mode" aria-label="${words.modeSwitch}">${
     (['test', 'live'] as const).map((one) =>
-      html`<a href="${switchedPath(one, path)}" title="${words[`mode_${one}`]}"${one === mode ? html` aria-current="true"` : none}>${
-        words[`modeShort_${one}`]
-      }</a>`
+      html`<a href="${one === mode ? pathIn(one, path) : switchedPath(one, path)}" title="${words[`mode_${one}`]}"${
+        one === mode ? html` aria-current="true"` : none
+      }>${words[`modeShort_${one}`]}</a>`
     )
   }</nav>`
 }

@@ -7,6 +7,7 @@ import { sentenceOf } from '../form/sentence.ts'
 import { fill, type Words } from '../language/language.ts'
 import { textOfSaid } from '../language/problems.ts'
 import { ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
+import { pathIn } from '../session/mode.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { profilesSections, type ProfilesView } from './e-invoices.ts'
 import { notice, page, sentences } from './layout.ts'
@@ -37,6 +38,8 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
         return reply.redirect(withQuery('/console/send', { ...chosen, then1: then[0], then2: then[1], draft: randomUUID() }), 303)
       }
       const stored = await visit.api.send<StoredDraft>('GET', `/api/v1/drafts/${id}`)
+      const elsewhere = stored.ok ? otherConsole(visit, stored.body) : undefined
+      if (elsewhere !== undefined) return reply.redirect(elsewhere, 303)
       const resumed = stored.ok ? await resumeDraft(visit, stored.body) : undefined
       if (stored.ok && resumed !== undefined) {
         const { userId, dispatchId } = stored.body
@@ -117,6 +120,8 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     const textOf = (name: string): string => typeof request.query[name] === 'string' ? request.query[name] : ''
     const id = textOf('draft')
     const stored = await visit.api.read<StoredDraft>(`/api/v1/drafts/${encodeURIComponent(id)}`)
+    const elsewhere = otherConsole(visit, stored)
+    if (elsewhere !== undefined) return reply.redirect(elsewhere, 303)
     const draft = await resumeDraft(visit, stored)
     if (draft === undefined) return reply.redirect(withQuery('/console/send', { draft: id }), 303)
     const found = await visit.api.send<ProfilesView>('POST', profilesOf(draft.template.id), { data: draft.data })
@@ -151,6 +156,12 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     return sent.ok ? reply.redirect('/console/dispatches', 303) : refused(request, reply, draft, sent)
   })
   done()
+}
+
+/** The address of the same page where a draft is at home: that of a test is open among tests, any other where things are real. */
+function otherConsole ({ mode, path }: Visit, { sandbox }: StoredDraft): string | undefined {
+  const own = sandbox ? 'test' : 'live'
+  return own === mode ? undefined : pathIn(own, path)
 }
 
 function profilesOf (template: number): string {

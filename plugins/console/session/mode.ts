@@ -30,9 +30,9 @@ export function pathIn (mode: Mode, path: string): string {
   return path.replace(ofEither, `/console/${mode}`)
 }
 
-/** The same page in another mode. What is of one mode alone, such as a dispatch, leads to its list. */
+/** The same page in another mode. What is of one mode alone, such as a dispatch, leads to its list, and a draft to a new one. */
 export function switchedPath (mode: Mode, path: string): string {
-  return pathIn(mode, path.replace(/^(\/console\/(?:dispatches|batches))\/.*/, '$1'))
+  return pathIn(mode, path.replace(/^(\/console\/(?:(?:dispatches|batches)(?=\/)|send(?=[/?#]))).*/, '$1'))
 }
 
 /** Where the markup of a page names addresses, in attributes alone: in texts and values, quotation marks are escaped. */

@@ -1,6 +1,6 @@
 import { isRecord } from '@dispatch/common'
-import { type Asked, badge, type Confirmation, facts, fill, type Html, html, notice, page, pretty, previewFrame, sendNoPreview, sendPreview,
-  sentences, table, time, visitWith, withWords, wordFor } from '@dispatch/plugins/console'
+import { type Asked, badge, type Confirmation, facts, fill, type Html, html, modeOf, notice, page, pathIn, pretty, previewFrame,
+  sendNoPreview, sendPreview, sentences, table, time, visitWith, withWords, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import type { ProposalReview, ProposalSummary } from '../contract/proposals.ts'
 import { words as en } from '../words.en.ts'
@@ -16,6 +16,11 @@ const pathOf = ({ params: { id } }: Pick<FastifyRequest<Named>, 'params'>): stri
 
 /** What assistants propose: each with its document, its request and its price, and two buttons. */
 export const proposalsPages: FastifyPluginCallback = (app, _options, done) => {
+  // A proposal is one to send for real: whoever comes from tests is led to where it can be seen, and nothing is done.
+  app.addHook('onRequest', async (request, reply) => {
+    if (modeOf(request) === 'test') return reply.redirect(pathIn('live', request.url.replace(/\/(?:send|decline)$/, '')), 303)
+  })
+
   app.get('/proposals', async (request, reply) => {
     const visit = visitOf(request)
     const { words, api } = visit

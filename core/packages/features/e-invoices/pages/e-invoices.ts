@@ -46,7 +46,7 @@ export const eInvoicePages: FastifyPluginCallback = (app, _options, done) => {
       `/api/v1/templates/${String(templateId)}`
     )
     const fields = { documentType, eInvoiceFormat: reading.format, eInvoiceProfile: reading.profile }
-    const begun = await beginCredit(visit.api, { service, templateId, fields, data: reading.data })
+    const begun = await beginCredit(visit, { service, templateId, fields, data: reading.data })
     if (begun === undefined) return reply.code(422).page(view(visit, notice('bad', html`<p>${visit.words.eInvoiceNoCredit}</p>`)))
     if (!begun.ok) throw new ApiRefused(begun)
     return reply.redirect(withQuery('/console/send', { draft: begun.body.id }), 303)
