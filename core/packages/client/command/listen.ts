@@ -10,10 +10,11 @@ export type CallbackBody = { type: string, timestamp: string, sequence: number, 
 /** Opens the stream of what callbacks tell, after the event with this id. */
 export type OpenStream = (after: string | undefined) => Promise<Response>
 
+/** Where events go besides, such as `http://localhost:4000/callbacks`, and with what they are signed. */
+export type Receiver = { url: string, secret: string }
+
 type Listening = {
-  /** Where events go besides, such as `http://localhost:4000/callbacks`. */
-  forward: string | undefined
-  secret: string
+  forward: Receiver | undefined
   /** How many events end it; it goes on without end unless given. */
   limit: number
   json: boolean
@@ -26,7 +27,7 @@ type Listening = {
 const passes: ReadonlySet<string> = new Set(['unreachable', 'connection_lost', 'unreadable_answer', 'service_unavailable', 'rate_limited',
   'internal_error'])
 
-/** In milliseconds: the pause after a stream that was cut, and the longest of those that follow. */
+/** In milliseconds: the pause after a stream that has ended, and the longest of those that follow where nothing comes. */
 const [first, longest] = [1_000, 30_000]
 
 /** Follows what callbacks tell. After a cut it goes on behind the last event that was handled: none is missed, none comes twice. */
@@ -37,7 +38,11 @@ export async function listen (open: OpenStream, { limit, errors, wait = pause, .
       const answer = await open(after)
       if (!isOpen) errors.write('Listening: what happens from now on is shown here, until you press Ctrl+C.\n')
       isOpen = true
-      for await (const { event, data, id } of eventsOf(answer, (mark) => after = mark)) {
+      const marked = (mark: string): void => {
+        after = mark
+        break_ = first
+      }
+      for await (const { event, data, id } of eventsOf(answer, marked)) {
         break_ = first
         if (event !== 'event') continue
         await handle(data, handling)
@@ -47,27 +52,27 @@ export async function listen (open: OpenStream, { limit, errors, wait = pause, .
     } catch (error) {
       if (!isOpen || (isCallError(error) && !passes.has(error.error))) throw error
       errors.write(`The stream was cut (${error instanceof Error ? error.message : ''}). It goes on behind the last event.\n`)
-      await wait(break_)
-      break_ = Math.min(longest, 2 * break_)
     }
+    await wait(break_)
+    break_ = Math.min(longest, 2 * break_)
   }
 }
 
 async function handle (
   data: unknown,
-  { forward, secret, json, print }: Pick<Listening, 'forward' | 'secret' | 'json' | 'print'>
+  { forward, json, print }: Pick<Listening, 'forward' | 'json' | 'print'>
 ): Promise<void> {
   if (!isCallback(data)) {
     print('An event came that is no callback of this service: it was left.')
     return
   }
-  const told = forward === undefined ? '' : ` → ${await post(forward, data, secret)}`
+  const told = forward === undefined ? '' : ` → ${await post(forward, data)}`
   if (json) print(JSON.stringify(data))
   else print(`${data.timestamp} ${data.type} ${subjectOf(data)}${told}`)
 }
 
 /** Sends an event as the service would, signed. Answers in words what came back: a receiver that is away ends nothing. */
-export async function post (url: string, event: object, secret: string): Promise<string> {
+export async function post ({ url, secret }: Receiver, event: object): Promise<string> {
   const { headers, body } = await signed(event, secret, {})
   try {
     const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.timeout(15_000) })

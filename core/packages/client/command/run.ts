@@ -11,9 +11,9 @@ import type { Terminal } from './bar.ts'
 import { type BatchApi, isWhole, runBatch, wordsOf } from './batch.ts'
 import { bridge } from './bridge.ts'
 import { commands, completions } from './completion.ts'
-import { type CallbackDocument, exampleOf, listen, post } from './listen.ts'
+import { type CallbackDocument, exampleOf, listen, post, type Receiver } from './listen.ts'
 import { grantedKey, type LoginApi } from './login.ts'
-import { type Profile, readProfile, writeProfile } from './settings.ts'
+import { type Profile, readProfile, storedProfile, writeProfile } from './settings.ts'
 import { type JsonSchema, typesOf, type Vocabulary } from './types.ts'
 
 export const usage =
@@ -174,9 +174,8 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     }) as Api
   const show = (answer: Json, line: string): void => print(values.json === true ? JSON.stringify(answer, null, 2) : line)
   if (name === 'login') {
-    const key = await newKey(connect().device, surroundings, values.device === true)
-    await connect(key).api.templates({ limit: 1 })
-    print(`${await writeProfile(values.profile, { ...stored, url, key }, env)} has the key for ${url}, as the profile "${values.profile}".`)
+    const key = await newKey(connect, surroundings, values.device === true)
+    print(`${await writeProfile(values.profile, { url, key }, env)} has the key for ${url}, as the profile "${values.profile}".`)
     return 0
   }
   if (stored.key === undefined) throw new UsageError('Who asks? "dispatch login" stores a key, and DISPATCH_KEY says one.')
@@ -250,14 +249,11 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     case 'listen': {
       const { forward, limit, json = false } = values
       if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError(`--limit is a number of events, not "${limit}".`)
-      if (forward !== undefined) checkReceiver(forward)
-      const secret = await secretFor(stored, values.profile, surroundings)
-      if (forward !== undefined) surroundings.errors.write(`What is forwarded to ${forward} is signed with ${secret}\n`)
+      const receiver = forward === undefined ? undefined : await receiverAt(forward, stored, values.profile, surroundings)
       const { errors, wait: pause } = surroundings
       const more = pause === undefined ? {} : { wait: pause }
       await listen((after) => api.events(after === undefined ? {} : { after }), {
-        forward,
-        secret,
+        forward: receiver,
         limit: limit === undefined ? Infinity : Number(limit),
         json,
         print,
@@ -266,12 +262,22 @@ async function command (given: readonly string[], surroundings: Surroundings): P
       })
       return 0
     }
-    case 'trigger':
-      return trigger(await api.document(), need('a type of event'), {
-        forward: values.forward,
-        secret: await secretFor(stored, values.profile, surroundings),
-        print
-      })
+    case 'trigger': {
+      const [type, document] = [need('a type of event'), await api.document()]
+      const event = exampleOf(document, type, new Date())
+      if (event === undefined) {
+        throw new UsageError(
+          `There is no event "${type}". There are:\n${Object.keys(document.webhooks).map((one) => `  ${one}`).join('\n')}`
+        )
+      }
+      const { forward } = values
+      if (forward === undefined) {
+        throw new UsageError('"dispatch trigger" needs --forward <address>: the receiver that is to get the event.')
+      }
+      const answer = await post(await receiverAt(forward, stored, values.profile, surroundings), event)
+      print(`${type} → ${answer}`)
+      return /^2\d\d$/.test(answer) ? 0 : 1
+    }
     case 'templates':
       return templates(api, words, { ...values, print })
     default: {
@@ -286,23 +292,44 @@ async function command (given: readonly string[], surroundings: Surroundings): P
 }
 
 /** A key that somebody grants at the console, where there is a terminal; else, or where the service has no such login, one that is read. */
-async function newKey (device: LoginApi, surroundings: Surroundings, isAsked: boolean): Promise<string> {
-  if (surroundings.input.isTTY !== true && !isAsked) return readKey(surroundings)
+async function newKey (connect: (key?: string) => Api, surroundings: Surroundings, isAsked: boolean): Promise<string> {
+  if (surroundings.input.isTTY !== true && !isAsked) return knownKey(connect, surroundings)
   try {
-    return await grantedKey(device, surroundings)
+    // It is shown once: nothing is asked with it that could fail before it is stored.
+    return await grantedKey(connect().device, surroundings)
   } catch (error) {
     if (isAsked || !isCallError(error) || (error.error !== 'not_found' && error.error !== 'conflict')) throw error
-    return readKey(surroundings)
+    return knownKey(connect, surroundings)
   }
 }
 
-/** The secret of this profile, with which events are signed for a receiver on this machine. It is made once, and is not the service's. */
-async function secretFor (stored: Partial<Profile>, profile: string, { env }: Surroundings): Promise<string> {
-  if (stored.secret !== undefined) return stored.secret
-  const secret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64')}`
-  const { url, key } = stored
-  if (url !== undefined && key !== undefined && env['DISPATCH_KEY'] === undefined) await writeProfile(profile, { url, key, secret }, env)
-  return secret
+/** A key that is read, and that the service knows, whatever it may be used for. */
+async function knownKey (connect: (key?: string) => Api, surroundings: Surroundings): Promise<string> {
+  const key = await readKey(surroundings)
+  try {
+    await connect(key).api.templates({ limit: 1 })
+  } catch (error) {
+    if (!isCallError(error) || error.error !== 'forbidden') throw error
+  }
+  return key
+}
+
+/**
+ * A receiver, with the secret with which events for it are signed: that of `DISPATCH_CALLBACK_SECRET`, else the profile's own, which is not
+ * the service's. That one is made once and told; without a profile in the file, it is made for this run.
+ */
+async function receiverAt (
+  url: string,
+  { secret: known }: Partial<Profile>,
+  profile: string,
+  { env, errors }: Surroundings
+): Promise<Receiver> {
+  checkReceiver(url)
+  if (known !== undefined && known === env['DISPATCH_CALLBACK_SECRET']) return { url, secret: known }
+  const secret = known ?? `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64')}`
+  if (known === undefined && await storedProfile(profile, env) !== undefined) await writeProfile(profile, { secret }, env)
+  errors.write(`What is forwarded to ${url} is signed with ${secret}\n`)
+  return { url, secret }
 }
 
 /** Events hold data of people: in the clear they go to this machine alone. */
@@ -313,20 +340,6 @@ function checkReceiver (address: string): void {
   throw new UsageError(
     `--forward takes an address such as http://localhost:4000/callbacks, or one that begins with https://, not "${address}".`
   )
-}
-
-type TriggerOptions = { forward: string | undefined, secret: string, print: (line: string) => void }
-
-async function trigger (document: CallbackDocument, type: string, { forward, secret, print }: TriggerOptions): Promise<number> {
-  const event = exampleOf(document, type, new Date())
-  if (event === undefined) {
-    throw new UsageError(`There is no event "${type}". There are:\n${Object.keys(document.webhooks).map((one) => `  ${one}`).join('\n')}`)
-  }
-  if (forward === undefined) throw new UsageError('"dispatch trigger" needs --forward <address>: the receiver that is to get the event.')
-  checkReceiver(forward)
-  const answer = await post(forward, event, secret)
-  print(`${type} → ${answer}`)
-  return /^2\d\d$/.test(answer) ? 0 : 1
 }
 
 type TemplateOptions = { out?: string, data?: string, print: (line: string) => void }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 
 /** Where a service is, and the key for it. `secret`: with what `dispatch listen` signs what it forwards. */
 export type Profile = { url: string, key: string, secret?: string }
-type Profiles = Record<string, Profile>
+type Profiles = Record<string, Partial<Profile>>
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -15,7 +15,7 @@ export function profilesFile (env: Environment): string {
 
 /** The profile of a call. What the environment says goes first, so that programs need no file. */
 export async function readProfile (name: string, env: Environment): Promise<Partial<Profile>> {
-  const stored = (await readProfiles(env))[name]
+  const stored = await storedProfile(name, env)
   const [url, key] = [env['DISPATCH_URL'] ?? stored?.url, env['DISPATCH_KEY'] ?? stored?.key]
   const secret = env['DISPATCH_CALLBACK_SECRET'] ?? stored?.secret
   return {
@@ -25,10 +25,17 @@ export async function readProfile (name: string, env: Environment): Promise<Part
   }
 }
 
-export async function writeProfile (name: string, profile: Profile, env: Environment): Promise<string> {
+/** What the file has of a profile; undefined where it has none of this name. */
+export async function storedProfile (name: string, env: Environment): Promise<Partial<Profile> | undefined> {
+  return (await readProfiles(env))[name]
+}
+
+/** Writes these parts of a profile into the file, whose name it answers. Its other parts stay as they are there. */
+export async function writeProfile (name: string, parts: Partial<Profile>, env: Environment): Promise<string> {
   const file = profilesFile(env)
+  const profiles = await readProfiles(env)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  await writeFile(file, `${JSON.stringify({ ...await readProfiles(env), [name]: profile }, null, 2)}\n`, { mode: 0o600 })
+  await writeFile(file, `${JSON.stringify({ ...profiles, [name]: { ...profiles[name], ...parts } }, null, 2)}\n`, { mode: 0o600 })
   // A file that was there keeps its mode otherwise.
   await chmod(file, 0o600)
   return file

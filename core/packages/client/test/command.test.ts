@@ -15,7 +15,7 @@ import { verified } from '../callbacks.ts'
 import { openBar } from '../command/bar.ts'
 import { run } from '../command/run.ts'
 import { typesOf } from '../command/types.ts'
-import { refusal, serve, type Turn } from './server.ts'
+import { json, refusal, serve, type Turn } from './server.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const folder = mkdtempSync(join(tmpdir(), 'dispatch-command-'))
@@ -24,6 +24,9 @@ const { body: { key } } = await service.send('POST', '/api/v1/keys', {
   body: { name: 'Command', mode: 'live', scopes: ['send', 'read_own', 'templates'] }
 })
 
+/** As a company has one for its callbacks. */
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+
 type Ended = { code: number, output: string, errors: string }
 
 /** Runs the command with an input; what is stored is in a folder of its own. */
@@ -31,7 +34,10 @@ async function dispatch (
   words: readonly string[],
   input: unknown = '',
   env: Record<string, string> = {},
-  told: (errors: string) => void = () => undefined
+  { told = () => undefined, wait = () => Promise.resolve() }: {
+    told?: (errors: string) => void
+    wait?: (milliseconds: number) => Promise<unknown>
+  } = {}
 ): Promise<Ended> {
   const written = { output: '', errors: '' }
   const into = (place: keyof typeof written): Writable =>
@@ -48,7 +54,7 @@ async function dispatch (
     output: into('output'),
     errors: into('errors'),
     vocabulary: () => Promise.resolve({}),
-    wait: () => Promise.resolve()
+    wait
   })
   return { code, ...written }
 }
@@ -71,6 +77,21 @@ await t.test('login stores a key that the service knows, where only its owner ca
   const file = join(folder, 'dispatch/profiles.json')
   t.strictSame(JSON.parse(readFileSync(file, 'utf8')), { default: { url: service.url, key } })
   t.equal(statSync(file).mode & 0o777, 0o600)
+  await dispatch(['login', '--url', service.url], `${key}\n`, { DISPATCH_CALLBACK_SECRET: secret })
+  t.strictSame(JSON.parse(readFileSync(file, 'utf8')), { default: { url: service.url, key } }, 'nothing of the environment')
+})
+
+await t.test('a key is known whatever it may be used for; one that is granted is stored before anything is asked with it', async (t) => {
+  const body = { name: 'Reader', mode: 'live', scopes: ['read_own'] }
+  const { body: { key: reader } } = await service.send('POST', '/api/v1/keys', { body })
+  t.equal((await dispatch(['login', '--url', service.url, '--profile', 'reader'], `${reader}\n`)).code, 0)
+  const server = await serve(t, json(200, { device_code: 'd', user_code: 'WDJB-MJHT', verification_uri: 'http://x/', interval: 5 }),
+    json(200, { access_token: 'dk_live_granted' }), refusal(500, 'internal_error'))
+  t.equal((await dispatch(['login', '--url', server.url, '--profile', 'granted', '--device'])).code, 0)
+  has(t, JSON.parse(readFileSync(join(folder, 'dispatch/profiles.json'), 'utf8')), {
+    reader: { key: reader },
+    granted: { url: server.url, key: 'dk_live_granted' }
+  })
 })
 
 await t.test('a request is validated, sent, listed, shown, followed; what is refused says where and how', async (t) => {
@@ -222,8 +243,6 @@ async function receive (t: Test, secret: string): Promise<{ url: string, events:
   }
 }
 
-const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
-
 await t.test('what callbacks tell comes to this machine, signed; after a cut it goes on behind the last event', async (t) => {
   const receiver = await receive(t, secret)
   const event = (id: number): string =>
@@ -242,6 +261,7 @@ await t.test('what callbacks tell comes to this machine, signed; after a cut it 
     output: /^\S+ dispatch\.succeeded d8 → 204\n\S+ dispatch\.succeeded d9 → 204\n\S+ dispatch\.succeeded d10 → 204\n$/
   })
   contains(t, ended.errors, 'The stream was cut')
+  lacks(t, ended.errors, secret, 'it may be the real one of the company')
   t.strictSame(server.seen.map(({ url }) => url.split('?')[1]), [undefined, 'after=7', 'after=8', 'after=8'])
   t.strictSame(receiver.events.map((one) => (one as { data: unknown }).data), [{ dispatchId: 'd8' }, { dispatchId: 'd9' }, {
     dispatchId: 'd10'
@@ -251,6 +271,24 @@ await t.test('what callbacks tell comes to this machine, signed; after a cut it 
   has(t, await dispatch(['listen', '--limit', 'many'], '', env), { code: 2, errors: /--limit is a number of events/ })
 })
 
+await t.test('a stream that ends at once, with nothing in it, is opened again after longer and longer pauses', async (t) => {
+  const stream = (text: string): Turn => (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text)
+  }
+  const data = JSON.stringify({ type: 'company.credits_low', timestamp: '2026-03-14T09:00:00Z', sequence: 1, data: { companyId: 1 } })
+  const server = await serve(t, stream(''), stream(''), stream('id: 7\n\n'), stream(''), stream(`event: event\ndata: ${data}\n\n`))
+  const pauses: number[] = []
+  const ended = await dispatch(['listen', '--limit', '1'], '', { DISPATCH_URL: server.url, DISPATCH_KEY: 'dk_live_x' }, {
+    wait (milliseconds) {
+      pauses.push(milliseconds)
+      return Promise.resolve()
+    }
+  })
+  t.equal(ended.code, 0)
+  lacks(t, ended.errors, 'whsec_')
+  t.strictSame(pauses, [1_000, 2_000, 1_000, 2_000])
+})
+
 await t.test('an event of the service itself is listened to, and a receiver that is away ends nothing', async (t) => {
   const { body: made } = await service.send('POST', '/api/v1/keys', {
     body: { name: 'Listener', mode: 'live', scopes: ['send', 'callbacks'] }
@@ -258,8 +296,10 @@ await t.test('an event of the service itself is listened to, and a receiver that
   const env = { DISPATCH_URL: service.url, DISPATCH_KEY: String(made.key) }
   await service.send('GET', '/api/v1/events', { headers: { authorization: `Bearer ${String(made.key)}` } }, null)
   const { promise: begun, resolve } = Promise.withResolvers<undefined>()
-  const listening = dispatch(['listen', '--limit', '1', '--forward', 'http://127.0.0.1:1/'], '', env, (errors) => {
-    if (errors.includes('Listening')) resolve(undefined)
+  const listening = dispatch(['listen', '--limit', '1', '--forward', 'http://127.0.0.1:1/'], '', env, {
+    told (errors) {
+      if (errors.includes('Listening')) resolve(undefined)
+    }
   })
   await begun
   await dispatch(['send', 'sms', '--async'], message(), env)
@@ -284,6 +324,21 @@ await t.test('a receiver is sent an example of an event, signed; of a type that 
   })
   has(t, await dispatch(['trigger', 'dispatch.failed', '--forward', 'http://127.0.0.1:1/'], '', env), { code: 1, output: /no answer/ })
   has(t, await dispatch(['trigger', 'dispatch.failed'], '', env), { code: 2, errors: /needs --forward/ })
+})
+
+await t.test('the secret of a profile is made once, told and stored; without a profile each run has its own', async (t) => {
+  const file = join(folder, 'dispatch/profiles.json')
+  const told = /is signed with (whsec_\S+)\n/
+  const words = ['trigger', 'company.credits_low', '--forward', 'http://127.0.0.1:1/']
+  const before = JSON.parse(readFileSync(file, 'utf8'))
+  const env = { DISPATCH_URL: `${service.url}/`, DISPATCH_KEY: key }
+  const [, made] = told.exec((await dispatch(words, '', env)).errors) ?? []
+  t.strictSame(JSON.parse(readFileSync(file, 'utf8')), { ...before, default: { ...before.default, secret: made } })
+  t.equal(told.exec((await dispatch(words)).errors)?.[1], made)
+  const [, own] = told.exec((await dispatch([...words, '--profile', 'none'], '', env)).errors) ?? []
+  t.ok(own !== undefined && own !== made)
+  lacks(t, readFileSync(file, 'utf8'), String(own))
+  lacks(t, (await dispatch(words, '', { DISPATCH_CALLBACK_SECRET: secret })).errors, 'whsec_')
 })
 
 await t.test('each shell gets a script that it can read', async (t) => {

@@ -66,11 +66,19 @@ export const DeviceCodeBody = Type.Object({ userCode: UserCode }, { ...closed, t
 
 const { name, mode, scopes, services, expiresAt } = NewKeyBody.properties
 
-/** What a person grants: the key, as `POST /api/v1/keys` has it. */
-export const DeviceGrantBody = Type.Object({ userCode: UserCode, name, mode, scopes, services, expiresAt }, {
-  ...closed,
-  title: 'DeviceGrant'
-})
+/** What a person grants: the key, as `POST /api/v1/keys` has it, but for the scopes that it has by default. */
+export const DeviceGrantBody = Type.Object({
+  userCode: UserCode,
+  name,
+  mode,
+  // A copy of a schema is not optional any more.
+  scopes: Type.Optional({
+    ...scopes,
+    description: 'What the key may be used for, as in `POST /api/v1/keys`; by default what the device asks for.'
+  }),
+  services,
+  expiresAt
+}, { ...closed, title: 'DeviceGrant' })
 export type DeviceGrantBody = Static<typeof DeviceGrantBody>
 
 /** A login that waits, as who has typed its code sees it. */

@@ -34,7 +34,7 @@ export const deviceLoginsRoutes: FastifyPluginCallbackTypebox<{ deviceLogins: De
       tags,
       summary: 'Ask for the key that a person grants to a device (RFC 8628)',
       description: 'Ask every `interval` seconds while the answer is `authorization_pending`. The key is answered once; 409 where the ' +
-        'person has as many keys as a user may.',
+        'person has as many keys as a user may: once they have revoked one, ask again.',
       body: DeviceTokenBody,
       response: { 200: DeviceToken }
     }

@@ -3,7 +3,7 @@ import { type Accounts, type Actor, type AuditAuthor, type Database, digestOf, D
 import { token } from '@dispatch/plugins/feature'
 import { randomBytes, randomInt } from 'node:crypto'
 import type { DeviceAuthorization, DeviceBody, DeviceGrantBody, DeviceLoginView, DeviceToken } from '../contract/device-logins.ts'
-import { ask, decide, type Decision, findWaiting, insertLogin } from '../store/device-logins.ts'
+import { ask, decide, type Decision, findWaiting, forgetLogin, insertLogin, type Told } from '../store/device-logins.ts'
 
 /** Where a request came from. */
 type From = Pick<AuditAuthor, 'address' | 'requestId'>
@@ -14,7 +14,7 @@ export type DeviceLogins = {
   begin: (asked: DeviceBody, address: string) => Promise<DeviceAuthorization>
   /**
    * The key, once. Throws `authorization_pending`, `slow_down`, `access_denied` or `expired_token`, `conflict` where the person has too
-   * many keys, and `rate_limited` for an address that asks for all too many.
+   * many keys, and `rate_limited` for an address that asks for all too many. After a `conflict` or a failure the grant still stands.
    */
   take: (deviceCode: string, from: From) => Promise<DeviceToken>
   /** A login that waits. Throws `not_found`, and `rate_limited` for who has typed ten codes that there are not. */
@@ -34,6 +34,8 @@ const interval = 5
 /** Twenty consonants, so that codes are no words and no letter is taken for another one (RFC 8628, 6.1): 35 bits. */
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 const codeLength = 8
+
+type Granted = Extract<Told, { state: 'granted' }>
 
 type Options = {
   database: Database
@@ -67,6 +69,12 @@ export function createDeviceLogins ({ database, accounts, keys, limiters, page, 
         await decide(database, plain(userCode), { userId, companyId, passwordVersion, key }, { author, at: now() }) ? true : undefined)
   }
 
+  /** What the device that waits for a code asks to be allowed to. */
+  async function askedBy (actor: Actor, userCode: string): Promise<KeyScope[]> {
+    const { scopes } = await counted(actor, () => findWaiting(database, plain(userCode)))
+    return scopes as KeyScope[]
+  }
+
   return {
     async begin ({ client_id: client, scope = 'send read_own' }, address) {
       if (page === undefined) throw new DispatchError('conflict', 'This service has no console at which a code could be typed: use a key.')
@@ -87,7 +95,7 @@ export function createDeviceLogins ({ database, accounts, keys, limiters, page, 
     async take (deviceCode, from) {
       await count(limiters.questions, from.address, 'Too many devices ask from this address')
       const told = await ask(database, digestOf(deviceCode))
-      if (told.state === 'granted') return await make(told.userId, told, from)
+      if (told.state === 'granted') return await make(told, from)
       const [word, message] = refusals[told.state]
       throw new DispatchError(word, message)
     },
@@ -105,8 +113,9 @@ export function createDeviceLogins ({ database, accounts, keys, limiters, page, 
     },
 
     async grant (by, { userCode, ...key }) {
-      await keys.check(by.actor, key)
-      await settle(by, userCode, key)
+      const granted = { ...key, scopes: key.scopes ?? await askedBy(by.actor, userCode) }
+      await keys.check(by.actor, granted)
+      await settle(by, userCode, granted)
     },
 
     async decline (by, userCode) {
@@ -115,18 +124,15 @@ export function createDeviceLogins ({ database, accounts, keys, limiters, page, 
   }
 
   /** The key that was granted, made as its person would make it now. */
-  async function make (
-    userId: number,
-    { passwordVersion, key }: { passwordVersion: number, key: NonNullable<Decision['key']> },
-    from: From
-  ): Promise<DeviceToken> {
-    const person = await accounts.byId(userId)
-    if (person === undefined || person.disabled) throw new DispatchError(...refusals.declined)
-    const { companyId, email, role, services } = person
-    const actor = { userId, companyId, email, role, services, passwordVersion }
+  async function make ({ loginId, userId, passwordVersion, key }: Granted, from: From): Promise<DeviceToken> {
     try {
+      const person = await accounts.byId(userId)
+      if (person === undefined || person.disabled) throw new DispatchError(...refusals.declined)
+      const { companyId, email, role, services } = person
+      const actor = { userId, companyId, email, role, services, passwordVersion }
       const made = await keys.create({ actor, author: { userId, companyId, ...from } }, key)
       if (made === undefined) throw new DispatchError(...refusals.declined)
+      await forgetLogin(database, loginId)
       return {
         access_token: made.key,
         token_type: 'Bearer',
@@ -134,9 +140,11 @@ export function createDeviceLogins ({ database, accounts, keys, limiters, page, 
         ...made.expiresAt === null ? {} : { expires_in: secondsUntil(made.expiresAt) }
       }
     } catch (cause) {
+      // What passes, such as a database that is away, leaves the grant: the device asks again.
+      if (!(cause instanceof DispatchError) || !lasting.has(cause.word)) throw cause
       // Their rights, or their password, have changed since they granted it.
-      if (cause instanceof DispatchError && cause.word !== 'conflict') throw new DispatchError(...refusals.declined, { cause })
-      throw cause
+      await forgetLogin(database, loginId)
+      throw new DispatchError(...refusals.declined, { cause })
     }
   }
 
@@ -151,6 +159,9 @@ const refusals = {
   waiting: ['authorization_pending', 'The code waits for a person who types it at the console.'],
   declined: ['access_denied', 'A person has declined this login, or can grant it no more.']
 } as const
+
+/** Errors with which the key will never be made. */
+const lasting: ReadonlySet<string> = new Set(['access_denied', 'forbidden', 'unauthorized', 'validation_failed'])
 
 async function count (limiter: Pick<RateLimiter, 'take'>, who: string, sentence: string): Promise<void> {
   const { exceeded, ...budget } = await limiter.take(who)

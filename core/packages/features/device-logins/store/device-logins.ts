@@ -84,12 +84,15 @@ export async function decide (
   })
 }
 
-/** What a device is told that asks for its key. What was decided is told once. */
+/** What a device is told that asks for its key. That it was declined is told once; a grant is until it is forgotten. */
 export type Told =
   | { state: 'expired' | 'slow' | 'waiting' | 'declined' }
-  | { state: 'granted', userId: number, passwordVersion: number, key: GrantedKey }
+  | { state: 'granted', loginId: string, userId: number, passwordVersion: number, key: GrantedKey }
 
-/** Notes a question of a device. One that comes too early makes the interval five seconds longer (RFC 8628, 3.5). */
+/**
+ * Notes a question of a device. One that comes too early makes the interval five seconds longer (RFC 8628, 3.5): so two questions at once
+ * do not both get the key that was granted.
+ */
 export async function ask ({ owner, now }: Database, digest: Buffer): Promise<Told> {
   return owner.transaction().execute(async (queries) => {
     const own = queries.$extendTables<Tables>()
@@ -98,14 +101,22 @@ export async function ask ({ owner, now }: Database, digest: Buffer): Promise<To
       .where('digest', '=', digest).where('expires_at', '>', now).forUpdate().executeTakeFirst()
     if (login === undefined) return { state: 'expired' }
     const { login_id: loginId, decision, user_id: userId, password_version: passwordVersion, key, early } = login
-    if (decision === null) {
+    if (early || decision === null) {
       await own.updateTable('device_logins').set({ asked_at: now })
         .$if(early, (query) => query.set(({ eb }) => ({ interval_seconds: eb('interval_seconds', '+', 5) })))
         .where('login_id', '=', loginId).execute()
       return { state: early ? 'slow' : 'waiting' }
     }
-    await own.deleteFrom('device_logins').where('login_id', '=', loginId).execute()
-    if (userId === null || passwordVersion === null || key === null) return { state: 'declined' }
-    return { state: 'granted', userId, passwordVersion, key }
+    if (userId === null || passwordVersion === null || key === null) {
+      await own.deleteFrom('device_logins').where('login_id', '=', loginId).execute()
+      return { state: 'declined' }
+    }
+    await own.updateTable('device_logins').set({ asked_at: now }).where('login_id', '=', loginId).execute()
+    return { state: 'granted', loginId, userId, passwordVersion, key }
   })
+}
+
+/** Removes a login whose key was made, or never will be. */
+export async function forgetLogin ({ owner }: Database, loginId: string): Promise<void> {
+  await owner.$extendTables<Tables>().deleteFrom('device_logins').where('login_id', '=', loginId).execute()
 }

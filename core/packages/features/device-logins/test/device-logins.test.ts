@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -137,6 +138,35 @@ await t.test('nobody grants more than they may themselves, and whose rights have
   await send('PUT', `/api/v1/users/${String(id)}`, { body: { disabled: true } }, company.admin)
   isError(t, await ask(again.device_code), 'access_denied', 'they are disabled')
   await send('PUT', `/api/v1/users/${String(id)}`, { body: { disabled: false } }, company.admin)
+})
+
+await t.test('a grant stands until its key is made: also where the person has too many keys, or the database fails', async (t) => {
+  const { body: begun } = await begin()
+  t.equal((await grant(begun.user_code, other.admin)).status, 204)
+  const { body: { id } } = await send('POST', '/api/v1/keys', { body: { name: 'One of many', mode: 'test' } }, other.admin)
+  const { owner } = service.app.get('database')
+  await sql`insert into api_keys select (jsonb_populate_record(key, jsonb_build_object('key_id', gen_random_uuid(),
+    'digest', '\\x' || encode(sha256(number::text::bytea), 'hex')))).*
+    from api_keys key, generate_series(1, 99) number where key_id = ${id}`.execute(owner)
+  isError(t, await ask(begun.device_code), 'conflict')
+  isError(t, await ask(begun.device_code), 'slow_down', 'no two questions make a key at once')
+  t.equal((await send('DELETE', `/api/v1/keys/${String(id)}`, {}, other.admin)).status, 204)
+  await sql`alter table api_keys rename column ending to gone`.execute(owner)
+  clock.advance(10)
+  const failed = await ask(begun.device_code)
+  await sql`alter table api_keys rename column gone to ending`.execute(owner)
+  isError(t, failed, 'internal_error')
+  clock.advance(10)
+  t.equal((await ask(begun.device_code)).status, 200)
+  isError(t, await ask(begun.device_code), 'expired_token', 'a replay')
+})
+
+await t.test('a key is granted for what the device asks for, unless the person says otherwise', async (t) => {
+  const { body: begun } = await begin('dispatch', 'read_own')
+  t.equal((await grant(begun.user_code, company.admin, { scopes: undefined })).status, 204)
+  has(t, (await ask(begun.device_code)).body, { scope: 'read_own' })
+  const { body: more } = await begin('dispatch', 'send platform')
+  isError(t, await grant(more.user_code, company.member, { scopes: undefined }), 'validation_failed', 'no more than they may')
 })
 
 await t.test('whoever guesses codes is stopped after ten', async (t) => {
