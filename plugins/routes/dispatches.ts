@@ -50,7 +50,8 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
       querystring: StatisticsQuery,
       response: { 200: StatisticsView }
     }
-  }, async ({ actor, query }) => {
+  }, async ({ actor, apiVersion, query }) => {
+    requireSince('1.1.0', apiVersion, '/query/test', query.test)
     const to = query.to === undefined ? await database.time() : new Date(query.to)
     const from = query.from === undefined ? new Date(to.getTime() - day) : new Date(query.from)
     if (to.getTime() - from.getTime() > longestPeriod) throw tooLong()

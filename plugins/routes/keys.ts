@@ -3,6 +3,7 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 import { auditAuthorOf } from './audit-author.ts'
 import { pageOf } from './paging.ts'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'
+import { requireSince } from './since.ts'
 
 /** Keys with which programs act for users: made and revoked by people alone. */
 export const keysRoutes: FastifyPluginCallbackTypebox<{ keys: KeyAdministration }> = (app, { keys }, done) => {
@@ -31,8 +32,9 @@ export const keysRoutes: FastifyPluginCallbackTypebox<{ keys: KeyAdministration 
       querystring: KeyQuery,
       response: { 200: page(KeyView) }
     }
-  }, async ({ actor, query }) => {
+  }, async ({ actor, apiVersion, query }) => {
     const { limit = 25, cursor, ...filter } = query
+    requireSince('1.1.0', apiVersion, '/query/mode', filter.mode)
     const found = await keys.list(actor, { limit: limit + 1, ...filter, ...cursor === undefined ? {} : { after: cursor } })
     return pageOf(found, limit, ({ id }) => id)
   })

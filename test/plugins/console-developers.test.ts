@@ -54,6 +54,7 @@ await t.test('a key is made and shown once: it works, no page shows it again, an
 })
 
 await t.test('the console of tests makes keys of tests, and lists them alone', async (t) => {
+  const headers = { 'x-api-version': '1.1.0' }
   const made = await post('/test/developers/keys', { ...shop, name: 'Robot', newest: '' }, theirs)
   contains(t, made.body, /<code[^>]*>dk_test_\w+<\/code>/)
   await post('/developers/keys', { ...shop, name: 'Till', newest: '' }, theirs)
@@ -63,9 +64,13 @@ await t.test('the console of tests makes keys of tests, and lists them alone', a
     const { body } = await open(path, theirs)
     contains(t, body, `<th scope="row">${shown}<`)
     lacks(t, body, `<th scope="row">${hidden}<`)
-    has(t, (await send('GET', `/api/v1/keys?mode=${mode}`, {}, other.admin)).body.data, [{ name: shown, mode }])
+    has(t, (await send('GET', `/api/v1/keys?mode=${mode}`, { headers }, other.admin)).body.data, [{ name: shown, mode }])
   }
-  t.equal((await send('GET', '/api/v1/keys?mode=both', {}, other.admin)).status, 400)
+  t.equal((await send('GET', '/api/v1/keys?mode=both', { headers }, other.admin)).status, 400)
+  has(t, await send('GET', '/api/v1/keys?mode=live', {}, other.admin), {
+    status: 400,
+    body: { details: [{ path: '/query/mode', code: 'unknown_field' }] }
+  }, 'before 1.1.0')
 })
 
 await t.test('a key has every field that the API knows; what is wrong is said at its field', async (t) => {

@@ -131,6 +131,7 @@ await t.test('a form that was filled in as one is not sent as another', async (t
   t.equal(await upload(`?:as=${id}`), 409)
   t.equal((await post(`/act/${id}`, {}, mine)).status, 303)
   contains(t, (await open('/files', mine)).body, `action="/console/files?:as=${id}" enctype`)
+  contains(t, (await open('/e-invoices', mine)).body, ` formaction="/console/e-invoices/credit?:as=${id}"`)
   t.equal(await upload(''), 409)
   t.equal(await upload(`?:as=${id}`), 303)
   t.equal((await post('/act/end', { ':as': id }, mine)).status, 303)

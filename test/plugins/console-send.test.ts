@@ -8,7 +8,7 @@ import { fieldWords, languages } from '../../plugins/console/language/language.t
 import { followingForms, serviceForms } from '../../plugins/console/pages/send-forms.ts'
 import { until } from '../core/work/support.ts'
 import { contains, has, lacks, matches } from '../support/matching.ts'
-import { startService } from '../support/service.ts'
+import { invoiceRequest, startService } from '../support/service.ts'
 import { formIn, openConsole, unescaped } from './support/console.ts'
 import { letter } from './support/templates.ts'
 
@@ -255,8 +255,12 @@ await t.test('the console of tests stays one: in its links, forms, redirects, li
     if (list !== '') t.same([live, test].map((text) => String(text).includes(itself.slice(-36))), [true, false], `what is real of ${list}`)
   }
   const counted = async (query: string): Promise<number> =>
-    (await send('GET', `/api/v1/dispatches/statistics${query}`, {}, admin)).body.data
+    (await send('GET', `/api/v1/dispatches/statistics${query}`, { headers: { 'x-api-version': '1.1.0' } }, admin)).body.data
       .reduce((sum: number, { count }: { count: number }) => sum + count, 0)
+  has(t, await send('GET', '/api/v1/dispatches/statistics?test=true', {}, admin), {
+    status: 400,
+    body: { details: [{ path: '/query/test', code: 'unknown_field' }] }
+  }, 'before 1.1.0')
   t.same([await counted(''), await counted('?test=true'), await counted('?test=false')], [2, 1, 1])
   t.equal((await open('/dispatches?test=true&status=failed', theirs)).headers.get('location'), '/console/test/dispatches?status=failed')
   t.equal((await open('/test/dispatches?test=false', theirs)).headers.get('location'), '/console/dispatches')
@@ -415,6 +419,26 @@ await t.test(
     lacks(t, (await open(page, cookie)).body, '/schedule"')
   }
 )
+
+await t.test('a mail carries what its form attaches, which the newest version takes: sent and corrected', async (t) => {
+  const { body: { generatedDocument } } = await send('POST', '/api/invoicing', { body: invoiceRequest() })
+  const { body: { data } } = await send('GET', '/api/v1/templates?limit=100')
+  const { id: mail } = data.find(({ service }: { service: string }) => service === 'email')
+  const form = {
+    ...formIn((await follow(`/send?template=${String(mail)}`, cookie)).body),
+    'request.to': 'reject@example.com',
+    'request.attachments:rows': '1',
+    'request.attachments.0.documentId': String(generatedDocument.id),
+    'request.attachments.0.filename': 'Yours.pdf'
+  }
+  contains(t, curlIn((await post('/send', form, cookie)).body), '-H \'X-API-Version: 1.1.0\'')
+  const at = (await post('/send/dispatch', form, cookie)).headers.get('location')?.slice('/console'.length) ?? ''
+  const { body: { steps: [{ fields }] } } = await send('GET', `/api/v1${at}/request`)
+  t.same(fields.attachments, [{ documentId: generatedDocument.id, filename: 'Yours.pdf' }])
+  const correction = JSON.stringify({ email: { ...fields, to: ['ada@example.com'] } })
+  t.equal((await post(`${at}/retry`, { correction }, cookie)).status, 303)
+  await until('it is sent', async () => (await send('GET', `/api/v1${at}`)).body.status === 'succeeded')
+})
 
 await t.test('the choice of templates and of companies goes beyond the first hundred', async (t) => {
   const many = await service.company('many')

@@ -127,13 +127,13 @@ export async function endSaying (
 
 /**
  * Gives a step the delivery status that it has without what was said of it: `becomes`, or else that of before anything was said. What the
- * vendor has told since stays.
+ * vendor has told since stays. Undefined for a step of which nothing is known and nothing was said.
  */
 async function takeBack (
   queries: OwnerQueries,
   { dispatchId, stepId, service }: TrackedStep,
   { becomes, message = null }: { becomes: DeliveryStatus | undefined, message: string | null | undefined }
-): Promise<{ status: DeliveryStatus, before: DeliveryStatus | null, changed: boolean }> {
+): Promise<{ status: DeliveryStatus, before: DeliveryStatus | null, changed: boolean } | undefined> {
   // Of a step that its vendor has accepted, the least is known.
   const [least = 'received'] = deliveryStatusesOf(service)
   const { rows: [step] } = await sql<{ before: DeliveryStatus | null }>`
@@ -146,7 +146,7 @@ async function takeBack (
     )
     select before from changes where kind = 'said' and event_id > coalesce((select max(event_id) from changes where not said), 0)
     order by event_id limit 1`.execute(queries)
-  if (first === undefined) return { status: before ?? least, before, changed: false }
+  if (first === undefined) return before === null ? undefined : { status: before, before, changed: false }
   const status = becomes ?? first.before ?? least
   await sql`update steps set delivery_status = ${status}, delivery_settled = ${isFinalDeliveryStatus(service, status)},
     delivery_reason = ${message} where step_id = ${stepId}`.execute(queries)

@@ -121,7 +121,7 @@ function momentIn (sendAt: string, timeZone: string): { sendAt: string, timeZone
 
 /** Asks the API for an action, and shows the dispatch as it is then, or why it was refused. */
 async function act (visit: Visit, id: string, reply: FastifyReply, action: string, body?: object): Promise<FastifyReply> {
-  return settle(visit, id, reply, await visit.api.send('POST', `${pathOf(id)}/${action}`, body))
+  return settle(visit, id, reply, await visit.api.send('POST', `${pathOf(id)}/${action}`, body, undefined, { newest: true }))
 }
 
 function settle (visit: Visit, id: string, reply: FastifyReply, answer: ApiAnswer<unknown>): Promise<FastifyReply> | FastifyReply {
@@ -147,7 +147,7 @@ async function correct (visit: Visit, id: string, reply: FastifyReply, body: URL
   if (correction === undefined) return show(visit, id, reply.code(409), { refused: html`<p>${visit.words.correctionTooLate}</p>` })
   if (body.has(':add') || body.has(':remove')) return show(visit, id, reply, { typed: correction })
   const { service, fields } = correction
-  const answer = await visit.api.send('POST', `${pathOf(id)}/retry?async=true`, { [service]: fields })
+  const answer = await visit.api.send('POST', `${pathOf(id)}/retry?async=true`, { [service]: fields }, undefined, { newest: true })
   if (answer.ok) return reply.redirect(`/console/dispatches/${encodeURIComponent(id)}`, 303)
   return show(visit, id, reply.code(answer.status), {
     refused: refusedBy(visit.words, answer),

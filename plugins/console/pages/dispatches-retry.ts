@@ -45,7 +45,7 @@ async function retried ({ api, words }: Visit, chosen: string): Promise<Outcome>
   const now = await api.send<DispatchView>('GET', path)
   if (!now.ok) return { id, said: sentences(words, now.error) }
   if (now.body.status !== 'failed' || chosenOf(now.body) !== chosen) return { id, said: html`${words.retryAllChanged}` }
-  const answer = await api.send('POST', `${path}/retry?async=true`, {})
+  const answer = await api.send('POST', `${path}/retry?async=true`, {}, undefined, { newest: true })
   return { id, said: answer.ok ? undefined : sentences(words, answer.error) }
 }
 

@@ -234,11 +234,6 @@ export function requestOf (draft: Draft): JsonObject {
   }
 }
 
-/** Whether a request says when it is sent, which the usual version of the API does not take. */
-export function isScheduled ({ sendAt, timeZone, usualHours }: Draft): boolean {
-  return sendAt !== '' || timeZone !== '' || usualHours
-}
-
 /** A time that people typed, as a request has it: nothing where they typed none. */
 function scheduleOf ({ sendAt, timeZone }: Pick<Draft, 'sendAt' | 'timeZone'>): JsonObject {
   if (sendAt === '') return timeZone === '' ? {} : { timeZone }

@@ -16,7 +16,7 @@ import { computedOf, messageServices } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { copyable, notice, page } from './layout.ts'
 import { type ApiRequest, curlOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
-import { addressOf, choosable, type Draft, isScheduled, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
+import { addressOf, choosable, type Draft, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
 import { followersOf, followingForms, serviceForms } from './send-forms.ts'
 
 /**
@@ -92,7 +92,7 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   const { template: { id, name }, service } = draft
   const other = visit.mode === 'test' ? 'live' : 'test'
   const path = withQuery('/console/send', { template: String(id), service, draft: once })
-  const request = { url: origin + addressOf(draft), body: requestOf(draft), ...isScheduled(draft) ? { version: latestVersion } : {} }
+  const request = { url: origin + addressOf(draft), body: requestOf(draft), version: latestVersion }
   const code = isBegun(draft, problems)
     ? begunCode([words.code, request], () => codeSection(words, request))
     : codeSection(words, request)

@@ -13,7 +13,7 @@ import { profilesSections, type ProfilesView } from './e-invoices.ts'
 import { notice, page, sentences } from './layout.ts'
 import { sendNoPreview, sendPreview } from './preview.ts'
 import { requestFile } from './send-code.ts'
-import { addressOf, beginDraft, type Draft, isScheduled, keepDraft, readDraft, requestOf, resumeDraft, type SentTemplate,
+import { addressOf, beginDraft, type Draft, keepDraft, readDraft, requestOf, resumeDraft, type SentTemplate,
   type StoredDraft } from './send-draft.ts'
 import { fillSection, withRecipient } from './send-fill.ts'
 import { isReal, review, samplesRefused, type Untouched, untouchedIn } from './send-review.ts'
@@ -143,9 +143,7 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     if (untouched.length > 0) {
       return show(request, reply.code(422), draft, { ...onceOf(request), said: notice('bad', samplesRefused(visit.words, untouched)) })
     }
-    const sent = await visit.api.send<{ dispatchId: string }>('POST', addressOf(draft), requestOf(draft), once, {
-      newest: isScheduled(draft)
-    })
+    const sent = await visit.api.send<{ dispatchId: string }>('POST', addressOf(draft), requestOf(draft), once, { newest: true })
     const dispatchId = sent.ok ? sent.body.dispatchId : sent.error.dispatchId
     if (!sent.ok && sent.error.error === 'idempotency_key_reused' && dispatchId !== undefined) {
       return show(request, reply.code(sent.status), draft, { ...onceOf(request), said: wasSent(visit.words, dispatchId) })

@@ -201,13 +201,12 @@ const asWhom = (visit: Visit | null): string => visit?.acting === undefined ? ''
  */
 export function nameIdentity (request: FastifyRequest, markup: string): string {
   const name = asWhom(request[visiting])
-  return name === ''
-    ? markup
-    : markup.replaceAll(/(<form method="post" action="[^"]*)("[^>]*>)/g,
-      (form: string, address: string, rest: string) =>
-        rest.includes('enctype=')
-          ? `${address}${address.includes('?') ? '&amp;' : '?'}${identity}=${name}${rest}`
-          : `${form}<input type="hidden" name="${identity}" value="${name}">`)
+  if (name === '') return markup
+  return markup
+    .replaceAll(/<form method="post" action="[^"]*"[^>]* enctype=[^]*?<\/form>/g,
+      (form) =>
+        form.replaceAll(/ (?:form)?action="[^"]*/g, (address) => `${address}${address.includes('?') ? '&amp;' : '?'}${identity}=${name}`))
+    .replaceAll(/<form method="post" action="[^"]*"(?![^>]* enctype=)[^>]*>/g, `$&<input type="hidden" name="${identity}" value="${name}">`)
 }
 
 function isMadeFor (request: FastifyRequest): boolean {
