@@ -360,6 +360,21 @@ await t.test('what the platform has told since stays where it takes back what wa
   t.equal((await read(id)).steps[0].deliveryStatus, 'void')
 })
 
+await t.test('where nothing is known of a step, what is taken back of what never moved it calls nobody back', async (t) => {
+  const id = await invoiced()
+  has(t, await say(id, paid), { status: 200 })
+  await rewrite(sql`update events set facts = facts::jsonb || '{"changed":false}' where dispatch_id = ${id} and kind = 'said'`)
+  const { company_id: companyId } = await database.owner.updateTable('steps').set({ delivery_status: null }).where('dispatch_id', '=', id)
+    .returning('company_id').executeTakeFirstOrThrow()
+  const told = await callbacks(id)
+  Object.assign(platform, { lookup: [refusal] })
+  const { statusId } = (await said(id)).data[0]
+  await followSaying(app.get('pipelineDependencies'), { companyId, dispatchId: id, statusId, look: 0 })
+  has(t, await events(id, 'not_said'), [{ facts: { statusId, message: 'It breaks a rule.' } }])
+  t.same(await callbacks(id), told)
+  t.notOk((await read(id)).steps[0].deliveryStatus)
+})
+
 await t.test('who else works on the dispatch goes first', async (t) => {
   const id = await invoiced()
   const { company_id: companyId } = await database.owner.selectFrom('dispatches').select('company_id').where('dispatch_id', '=', id)
