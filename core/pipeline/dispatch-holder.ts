@@ -19,9 +19,9 @@ export function dispatchHolder ({ database, files, pipeline }: Needs): Holder {
     async prepare ({ companyId, author }, ids) {
       const actor = { userId: author.userId, companyId, email: '', role: 'admin' as const, services: ['*'] }
       for (const dispatchId of await queuedOf(database, companyId, ids)) {
-        await pipeline.cancel({ actor, author, dispatchId }).catch((error: unknown) => {
-          // It has begun.
-          if (!(error instanceof DispatchError && error.word === 'conflict')) throw error
+        await pipeline.cancel({ actor, author, dispatchId, onlyQueued: true }).catch((error: unknown) => {
+          // It has begun, or is gone: what is not over waits for the next pass.
+          if (!(error instanceof DispatchError)) throw error
         })
       }
     },

@@ -38,9 +38,9 @@ export type DispatchActions = {
   retry: (recorded: ActionRequest & { body?: unknown, mode?: Mode, version?: Version }) => Promise<RunResult>
   /**
    * Ends a dispatch of which nothing has begun. Of one that has ended, asks the vendors to cancel what they have accepted. Throws
-   * `conflict` when neither is possible, and the error of a vendor that fails.
+   * `conflict` when neither is possible, and the error of a vendor that fails. `onlyQueued`: no vendor is asked.
    */
-  cancel: (recorded: ActionRequest) => Promise<RunResult>
+  cancel: (recorded: ActionRequest & { onlyQueued?: true }) => Promise<RunResult>
   /**
    * Says something of an accepted dispatch at its vendor, such as that an invoice is paid. Throws `conflict` where that is not possible,
    * `validation_failed` where it breaks a rule, and the error of a vendor that fails.
@@ -149,10 +149,10 @@ export function createDispatchActions (
       return result
     },
 
-    async cancel (recorded) {
+    async cancel ({ onlyQueued = false, ...recorded }) {
       const record = await find(recorded)
       const { company_id: companyId, dispatch_id: dispatchId } = record
-      if (record.status === 'succeeded' || record.status === 'partial') {
+      if (!onlyQueued && (record.status === 'succeeded' || record.status === 'partial')) {
         await cancelAtVendors(dependencies, record, {
           actor: userActorOf(recorded.actor),
           audited: audited(recorded, 'dispatch.cancel_requested')

@@ -126,7 +126,7 @@ export async function listEvents (
 }
 
 /** How long a key is kept after the final state of its dispatch; one in doubt is in no final state. */
-const keyKeptFor = '24 hours'
+export const keyKeptFor = '24 hours'
 
 /** The dispatch that an idempotency key is bound to. A key whose time is over is forgotten here. */
 export async function findIdempotencyKey (

@@ -1,10 +1,11 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import type { Database, OwnerQueries } from '@dispatch/database'
+import { type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import type { DispatchStatus } from '../../contract/states.ts'
 import { columnsOf } from '../db/columns.ts'
+import { emptyEvents, textOfEvent } from './events.ts'
 import type { Erased, Found } from './holder.ts'
-import { names, type Person } from './person.ts'
+import { anyWord, names, type Person } from './person.ts'
 
 /** Dispatches that one look reads: each has several steps and a timeline. */
 const together = 100
@@ -18,6 +19,12 @@ const erasedWord = 'erased'
 /** The tables of what belongs to a dispatch, which names a person as soon as one of their rows does. */
 const parts = ['steps', 'events', 'documents', 'exchange_log'] as const
 
+/** What the company has written: of a dispatch, and of a step. */
+const [ofDispatches, ofSteps] = [
+  sql`jsonb_build_array(page.data, page.metadata)::text`,
+  sql`jsonb_build_array(part.fields, part.request_settings, part.data, part.made)`
+]
+
 /** The dispatches of a company, behind one of them, that name a person. */
 export async function lookForDispatches (
   { owner }: Pick<Database, 'owner'>,
@@ -25,14 +32,15 @@ export async function lookForDispatches (
 ): Promise<{ found: Found[], next?: string }> {
   const ofParts = [
     ...parts.map((table) =>
-      sql`select to_jsonb(part) as row from ${sql.table(table)} as part where part.dispatch_id = page.dispatch_id
-      and part.company_id = page.company_id`
+      sql`select to_jsonb(part) as row, ${table === 'steps' ? ofSteps : sql`null`} as own from ${sql.table(table)} as part
+      where part.dispatch_id = page.dispatch_id and part.company_id = page.company_id`
     ),
-    sql`select to_jsonb(part) as row from attempts as part join steps using (step_id) where steps.dispatch_id = page.dispatch_id`
+    sql`select to_jsonb(part) as row, null as own from attempts as part join steps using (step_id)
+      where steps.dispatch_id = page.dispatch_id`
   ]
   const { rows } = await sql<{ id: string, found: boolean }>`
-    select dispatch_id as id, ${names(sql`to_jsonb(page)::text`, person)} or exists (
-        select from (${sql.join(ofParts, sql` union all `)}) as parts where ${names(sql`parts.row::text`, person)}
+    select dispatch_id as id, ${names(sql`to_jsonb(page)::text`, person, ofDispatches)} or exists (
+        select from (${sql.join(ofParts, sql` union all `)}) as parts where ${names(sql`parts.row::text`, person, sql`parts.own::text`)}
       ) as found
     from (select ${columnsOf('dispatches')} from dispatches where company_id = ${companyId}
       and (${after ?? null}::uuid is null or dispatch_id > ${after ?? null}::uuid) order by dispatch_id limit ${together}) as page
@@ -98,7 +106,7 @@ export async function eraseDispatches (
   if (still.length === 0) return { counts: {}, waiting }
   await sql`set local app.erases = 'on'`.execute(queries)
   const theirs = sql`company_id = ${companyId} and dispatch_id = any (${still}::uuid[])`
-  await forgetEvents(queries, companyId, theirs)
+  await forgetEvents(queries, { companyId, person }, theirs)
   const documents = await counted(queries, sql`update documents set filename = ${erasedWord}, expires_at = 'epoch' where ${theirs}`)
   const events = await counted(queries, sql`update events set facts = '{}' where ${theirs}`)
   const exchanges = await counted(queries, sql`delete from exchange_log where ${theirs}`)
@@ -115,17 +123,35 @@ export async function eraseDispatches (
       error = case when error is null then null else jsonb_build_object('word', error->'word', 'message', ${erasedWord}::text) end
     where ${theirs}`)
   await counted(queries, sql`update dispatches set data = null, metadata = '{}', recipient = null, document_number = null,
-      callback_url = null where ${theirs}`)
+      callback_url = null,
+      request_id = case when ${names(sql`request_id`, person)} then ${erasedWord} else request_id end where ${theirs}`)
   return { counts: { dispatches: still.length, documents, events, exchanges, callbacks }, waiting }
 }
 
 const ended: readonly DispatchStatus[] = ['succeeded', 'failed', 'partial', 'cancelled', 'uncertain']
 
-/** Vendors' events about steps of dispatches, also those that came to an address of all companies. */
-async function forgetEvents (queries: OwnerQueries, companyId: number, theirs: RawBuilder<unknown>): Promise<void> {
-  await sql`delete from inbound using (select distinct remote_id, provider_code from steps where ${theirs} and length(remote_id) > 7) as step
-    where inbound.provider_code = step.provider_code and coalesce(inbound.company_id, ${companyId}) = ${companyId}
-      and strpos(encode(body, 'escape'), remote_id) > 0`.execute(queries)
+/** The fewest characters of a vendor's id that is looked for in texts: shorter ones are other things, too. */
+const fewestOfId = 8
+
+/**
+ * Vendors' events about steps of dispatches. At an address of all companies, an id that only stands somewhere in a text may be somebody
+ * else's: there the text names the person, too.
+ */
+async function forgetEvents (
+  queries: OwnerQueries,
+  { companyId, person }: { companyId: number, person: Person },
+  theirs: RawBuilder<unknown>
+): Promise<void> {
+  const { rows } = await sql<{ provider: string, ids: string[], since: Date }>`
+    select provider_code as provider, array_agg(distinct remote_id) as ids, min(created_at) as since
+    from steps join dispatches using (company_id, dispatch_id) where ${theirs} and remote_id is not null group by provider_code`
+    .execute(queries)
+  for (const { provider, ids, since } of rows) {
+    const written = sql`${textOfEvent} ~ ${anyWord(ids.filter((id) => id.length >= fewestOfId))}::text`
+    await emptyEvents(queries, sql`inbound_id >= ${firstIdAt(since.getTime() - idSkew)} and provider_code = ${provider}
+      and (company_id = ${companyId} or company_id is null)
+      and (reading->>'remoteId' = any (${ids}) or (${written} and (company_id is not null or ${names(textOfEvent, person)})))`)
+  }
 }
 
 type Callback = { id: string, body: string | null, pending: boolean, url: string | null, named: boolean }

@@ -32,7 +32,8 @@ export type Holder = {
 
 /**
  * A table whose rows name persons. `key`: orders its rows and is unique in a company; `type`: its type. `text`: what of a row is looked
- * into, by default all of it. `hidden`: columns that are not exported.
+ * into, by default all of it; `own`: what of that the company has written, by default all of it. `hidden`: columns that are not exported.
+ * `erase` answers how many were erased: the others wait.
  */
 export type HolderTable = {
   kind: string
@@ -40,6 +41,7 @@ export type HolderTable = {
   key: RawBuilder<unknown>
   type: 'uuid' | 'bigint' | 'text'
   text?: RawBuilder<unknown>
+  own?: RawBuilder<unknown>
   only?: RawBuilder<boolean>
   hidden?: readonly string[]
   erase: (queries: OwnerQueries, erasing: Erasing, ids: readonly string[]) => Promise<number>
@@ -51,7 +53,7 @@ const together = 500
 /** The holder of a table. Without an `erase` of its own, the rows are deleted. */
 export function tableHolder (
   { owner }: Pick<Database, 'owner'>,
-  { kind, table, key, type, text = sql`row::text`, only = sql<boolean>`true`, hidden = [], erase = deleted(table, key, type) }:
+  { kind, table, key, type, text = sql`row::text`, own = text, only = sql<boolean>`true`, hidden = [], erase = deleted(table, key, type) }:
     & Omit<HolderTable, 'erase'>
     & Partial<Pick<HolderTable, 'erase'>>
 ): Holder {
@@ -59,7 +61,7 @@ export function tableHolder (
     kind,
     async look (companyId, person, after) {
       const { rows } = await sql<{ id: string, row: JsonObject | null }>`
-        select id, case when ${names(text, person)} then row - ${['company_id', ...hidden]}::text[] end as row
+        select id, case when ${names(text, person, own)} then row - ${['company_id', ...hidden]}::text[] end as row
         from (
           select ${key}::text as id, to_jsonb(one) as row, ${key} as place from ${sql.table(table)} as one
           where company_id = ${companyId} and ${only}
@@ -70,7 +72,10 @@ export function tableHolder (
       const last = rows.at(-1)
       return rows.length < together || last === undefined ? { found } : { found, next: last.id }
     },
-    erase: async (queries, erasing, ids) => ({ counts: { [kind]: await erase(queries, erasing, ids) }, waiting: 0 })
+    async erase (queries, erasing, ids) {
+      const erased = await erase(queries, erasing, ids)
+      return { counts: { [kind]: erased }, waiting: ids.length - erased }
+    }
   }
 }
 

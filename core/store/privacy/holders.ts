@@ -1,14 +1,16 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
+import { keyKeptFor } from '../dispatch/dispatch-views.ts'
+import { emptyEvents } from './events.ts'
 import { type Erasing, type Holder, tableHolder } from './holder.ts'
-import type { Person } from './person.ts'
+import { names, type Person } from './person.ts'
 
 /** What stands in the audit log in place of a text that names the person. */
 const erased = '[erased]'
 
 /** The tables of the core that name persons outside of dispatches: to be emptied after these. */
-export function coreHolders (database: Pick<Database, 'owner'>): Holder[] {
+export function coreHolders (database: Pick<Database, 'owner' | 'now'>): Holder[] {
   const bytes = sql`encode(decode(substr(row->>'body', 3), 'hex'), 'escape') || coalesce(row->>'reading', '')`
   return [
     tableHolder(database, {
@@ -17,7 +19,9 @@ export function coreHolders (database: Pick<Database, 'owner'>): Holder[] {
       key: sql`inbound_id`,
       type: 'uuid',
       text: bytes,
-      hidden: ['parked', 'digest']
+      own: sql`null::text`,
+      hidden: ['parked', 'digest'],
+      erase: (queries, { companyId }, ids) => emptyEvents(queries, sql`company_id = ${companyId} and inbound_id = any (${ids}::uuid[])`)
     }),
     tableHolder(database, { kind: 'fedEvents', table: 'feed_events', key: sql`entry`, type: 'bigint' }),
     tableHolder(database, {
@@ -27,17 +31,36 @@ export function coreHolders (database: Pick<Database, 'owner'>): Holder[] {
       type: 'text'
     }),
     tableHolder(database, { kind: 'requests', table: 'request_log', key: sql`entry_id`, type: 'uuid', hidden: ['address'] }),
-    tableHolder(database, { kind: 'idempotencyKeys', table: 'idempotency_keys', key: sql`key`, type: 'text', hidden: ['fingerprint'] }),
+    tableHolder(database, {
+      kind: 'idempotencyKeys',
+      table: 'idempotency_keys',
+      key: sql`key`,
+      type: 'text',
+      hidden: ['fingerprint'],
+      erase: (queries, { companyId }, ids) => eraseKeys(queries, { companyId, now: database.now }, ids)
+    }),
     tableHolder(database, {
       kind: 'auditTexts',
       table: 'audit',
       key: sql`audit_id`,
       type: 'bigint',
-      text: sql`row->>'facts'`,
+      text: sql`jsonb_build_array(row->'facts', row->'request_id')::text`,
       hidden: ['address'],
       erase: eraseAuditTexts
     })
   ]
+}
+
+/** A key keeps a request that is repeated from being sent again: one whose time is not over waits. */
+async function eraseKeys (
+  queries: OwnerQueries,
+  { companyId, now }: { companyId: number, now: Database['now'] },
+  keys: readonly string[]
+): Promise<number> {
+  const { numAffectedRows } = await sql`delete from idempotency_keys as one where company_id = ${companyId} and key = any (${keys}::text[])
+    and not exists (select from dispatches where dispatches.dispatch_id = one.dispatch_id
+      and (status = 'uncertain' or finished_at is null or finished_at + ${keyKeptFor}::interval >= ${now}))`.execute(queries)
+  return Number(numAffectedRows)
 }
 
 /** An entry of the audit log stays; what somebody wrote into it of the person goes. */
@@ -46,7 +69,10 @@ async function eraseAuditTexts (queries: OwnerQueries, { companyId, person }: Er
   const rows = await queries.selectFrom('audit').select(['audit_id', 'facts']).where('company_id', '=', companyId)
     .where('audit_id', 'in', ids).execute()
   for (const { audit_id: id, facts } of rows) {
-    await queries.updateTable('audit').set({ facts: JSON.stringify(without(person, facts)) }).where('audit_id', '=', id).execute()
+    await queries.updateTable('audit').set({
+      facts: JSON.stringify(without(person, facts)),
+      request_id: sql`case when ${names(sql`request_id`, person)} then 'erased' else request_id end`
+    }).where('audit_id', '=', id).execute()
   }
   return rows.length
 }

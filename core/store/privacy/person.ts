@@ -26,9 +26,19 @@ export function personOf ({ addresses, numbers, references }: Identifiers): Pers
   }
 }
 
-/** Whether a text of the database names the person. */
-export function names (text: RawBuilder<unknown>, { database: { anyCase, exact } }: Person): RawBuilder<boolean> {
-  return sql<boolean>`(coalesce(${text} ~* ${anyCase}::text, false) or coalesce(${text} ~ ${exact}::text, false))`
+/** Whether a text of the database names the person. `own`: what of it the company has written, where references stand. */
+export function names (
+  text: RawBuilder<unknown>,
+  { database: { anyCase, exact } }: Person,
+  own: RawBuilder<unknown> = text
+): RawBuilder<boolean> {
+  return sql<boolean>`(coalesce(${text} ~* ${anyCase}::text, false) or coalesce(${own} ~ ${exact}::text, false))`
+}
+
+/** A regular expression of PostgreSQL: any of some words, but not within a longer one. Null where there is none. */
+export function anyWord (words: readonly string[]): string | null {
+  const all = either(words.map(literal))
+  return all === null ? null : `(?<![${there}])(?:${all})(?![${there}])`
 }
 
 const either = (patterns: readonly string[]): string | null => patterns.length === 0 ? null : patterns.join('|')
@@ -60,7 +70,12 @@ function numberPattern (number: string): string {
   return `(?<![0-9.])${begun}${spelt}(?![0-9])`
 }
 
+/** Fields and columns whose texts are words of ours or of a standard: none of them is what a company calls a person by. */
+const ofOurs = ['channel', 'country', 'currency', 'error', 'kind', 'language', 'method', 'outcome', 'provider', 'providerName', 'role',
+  'service', 'state', 'status', 'type', '\\w+_(?:by|code|status|type)', 'contentType', 'deliveryStatus', 'documentType'].join('|')
+
 /** A whole text: of a column, or within JSON, also where that stands in a text of JSON. It is the name of no field. */
 function referencePattern (reference: string): string {
-  return `(?:^|")${literal(JSON.stringify(reference).slice(1, -1))}(?:$|\\\\?"(?! ?:))`
+  const text = literal(JSON.stringify(reference).slice(1, -1))
+  return `(?:^|(?<!"(?:${ofOurs})\\\\?" ?: ?\\\\?)")${text}(?:$|\\\\?"(?! ?:))`
 }

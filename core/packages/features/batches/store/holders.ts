@@ -89,9 +89,14 @@ export function batchesHolder (database: Database): Holder {
   })
   return {
     ...holder,
-    async erase (queries, { companyId }, ids) {
+    async erase (queries, { companyId, person }, ids) {
       const { numUpdatedRows } = await tablesIn(queries).updateTable('batches')
-        .set({ common: null, idempotency_key: null, callback_url: null, problem: null }).where('company_id', '=', companyId)
+        .set({
+          common: null,
+          idempotency_key: sql`case when ${names(sql`idempotency_key`, person)} then null else idempotency_key end`,
+          callback_url: null,
+          problem: null
+        }).where('company_id', '=', companyId)
         .where('batch_id', 'in', ids).where(sql<boolean>`unchecked + waiting + handing = 0`).executeTakeFirstOrThrow()
       return { counts: { batches: Number(numUpdatedRows) }, waiting: ids.length - Number(numUpdatedRows) }
     }

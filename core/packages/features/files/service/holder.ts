@@ -1,5 +1,5 @@
-import type { Database, Found, Holder, Person } from '@dispatch/core'
-import { FileDamaged, type FileStore } from '@dispatch/files'
+import { type Database, DispatchError, type Found, type Holder, type Person } from '@dispatch/core'
+import type { FileStore } from '@dispatch/files'
 import { forgetFiles } from '../store/files.ts'
 import { fileUse, hideFiles, listHidden, listUploads, type Upload } from '../store/holder.ts'
 
@@ -15,16 +15,18 @@ const overlap = 400
 export function filesHolder ({ database, files, now }: Needs): Holder {
   async function names (person: Person, { storage_key: key, size, sha256 }: Upload): Promise<boolean> {
     try {
+      // Of another writing than UTF-8, letters with accents are lost, and no identifier has them alone.
+      const decoder = new TextDecoder()
       let before = ''
       for await (const piece of await files.stream({ key, size: Number(size), sha256 }) as AsyncIterable<Buffer>) {
-        const text = before + piece.toString('latin1')
+        const text = before + decoder.decode(piece, { stream: true })
         if (person.isIn(text)) return true
         before = text.slice(-overlap)
       }
       return false
     } catch (error) {
-      // Nobody gets such a file any more.
-      if (error instanceof FileDamaged) return true
+      // Nobody can tell whose it is.
+      if (error instanceof DispatchError && error.word === 'document_damaged') return false
       throw error
     }
   }

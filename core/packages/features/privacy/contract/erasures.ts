@@ -3,7 +3,7 @@ import { Timestamp } from '@dispatch/core'
 import { type Static, Type } from 'typebox'
 
 /** What a reference has at least: shorter ones are other things, too. */
-export const shortestReference = 3
+export const shortestReference = 4
 
 const identifiers = {
   address: Type.Optional(Line(320, { description: 'An e-mail address.', examples: ['ada@example.com'] })),

@@ -11,7 +11,7 @@ export type Line = { kind: string, id?: string, data?: object, counts?: Counts }
 
 /** What companies hold about persons: erased for good, or handed over. */
 export type Erasures = {
-  /** Throws `validation_failed` where nobody is named, and `rate_limited` where too many erasures of the company are not over. */
+  /** Throws `validation_failed` where nobody is named, and `rate_limited` where too many erasures of the company are under way. */
   add: (author: AuditAuthor, body: ErasureBody) => Promise<ErasureView>
   list: (companyId: number, page: { limit: number, after?: string | undefined }) => Promise<ErasureView[]>
   find: (companyId: number, id: string) => Promise<ErasureView | undefined>
@@ -25,7 +25,7 @@ export type Erasures = {
 
 export const erasures = token<Erasures>('erasures')
 
-/** The most erasures of a company that are not over. */
+/** The most erasures of a company that are under way. */
 export const mostOpen = 50
 
 type Options = {
@@ -69,7 +69,8 @@ export function createErasures ({ database, keyring, linkKey, holders, newId, no
       const row = await addErasure(database, { erasureId, author, subject: sealed, by: subject.by, person, countFirst, at: now() },
         mostOpen)
       if (row === undefined) {
-        throw new DispatchError('rate_limited', `${mostOpen} erasures of the company are not over: ask for this one when one of them is.`, {
+        throw new DispatchError('rate_limited',
+          `${mostOpen} erasures of the company are under way: ask for this one when one of them is over.`, {
           retryAfter: 60
         })
       }

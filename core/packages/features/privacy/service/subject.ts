@@ -1,5 +1,5 @@
 import { canonicalJson, type Problem } from '@dispatch/common'
-import { type Identifiers, type Person, personOf, refusal, services } from '@dispatch/core'
+import { type Identifiers, isServiceName, type Person, personOf, refusal, services } from '@dispatch/core'
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { IdentifierName, PersonBody } from '../contract/erasures.ts'
 
@@ -19,6 +19,9 @@ export function subjectOf ({ address, number, reference }: PersonBody): Subject 
     // As it was written, too: an address of another alphabet has two writings.
     return [...new Set(found.length === 0 ? [] : [...found, text.trim()])]
   }
+  if (reference !== undefined && isServiceName(reference.trim())) {
+    problems.push({ path: '/reference', code: 'format', message: wrong.reference })
+  }
   const identifiers = {
     addresses: known(address, 'address', (text) => text.includes('@')),
     numbers: known(number, 'number', (text) => text.startsWith('+')),
@@ -32,7 +35,7 @@ export function subjectOf ({ address, number, reference }: PersonBody): Subject 
 const wrong: Readonly<Record<IdentifierName, string>> = {
   address: 'It is no e-mail address.',
   number: 'It is no phone number in E.164, such as +33612345678.',
-  reference: ''
+  reference: 'It is the name of a service, and so stands in what names nobody.'
 }
 
 export const personNamed = ({ identifiers }: Pick<Subject, 'identifiers'>): Person => personOf(identifiers)

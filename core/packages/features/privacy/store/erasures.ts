@@ -14,7 +14,7 @@ export type NewErasure = {
   at: Date
 }
 
-/** Records an erasure, unless so many of the company are not over. */
+/** Records an erasure, unless so many of the company are under way. */
 export async function addErasure (
   database: Database,
   { erasureId, author, subject, by, person, countFirst, at }: NewErasure,
@@ -25,7 +25,7 @@ export async function addErasure (
     await sql`select pg_advisory_xact_lock(hashtextextended('erasures', ${companyId}))`.execute(queries)
     const tables = tablesIn(queries)
     const { open } = await tables.selectFrom('erasures').select(sql<number>`count(*)::integer`.as('open'))
-      .where('company_id', '=', companyId).where('status', '<>', 'finished').executeTakeFirstOrThrow()
+      .where('company_id', '=', companyId).where('status', 'in', ['counting', 'running']).executeTakeFirstOrThrow()
     if (open >= most) return undefined
     await note(queries, { author, erasureId, action: countFirst ? 'erasure.counted' : 'erasure.started', person, at })
     return tables.insertInto('erasures').values({

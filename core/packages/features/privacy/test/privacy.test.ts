@@ -82,6 +82,15 @@ async function found (): Promise<string[]> {
   return [...new Set([...places, ...files].flat())].toSorted()
 }
 
+/** What a vendor says at the address of all companies. */
+async function vendorSays (body: string, state = 'applied'): Promise<string> {
+  const id = randomUUIDv7()
+  await sql`insert into inbound (inbound_id, service, provider_code, digest, body, received_at, state, handled_at)
+    values (${id}, 'email', 'mailer', ${id}, ${Buffer.from(body)}, now(), ${state}, case when ${state} <> 'waiting' then now() end)`
+    .execute(owner)
+  return id
+}
+
 /** What has to be there for the tests to begin. */
 async function made (answering: Promise<Answer>): Promise<Answer> {
   const answer = await answering
@@ -92,7 +101,8 @@ async function made (answering: Promise<Answer>): Promise<Answer> {
 /** All that a company can hold about Ada. Answers the ids of the dispatches. */
 async function hold (): Promise<{ mailed: string, waiting: string, invoice: string }> {
   const mailed = await made(mail(ada.address, { metadata: { customer: ada.reference } }, '', admin, {
-    'x-idempotency-key': `for ${ada.address}`
+    'x-idempotency-key': `for ${ada.address}`,
+    'x-request-id': `to-${ada.reference}-${ada.number.slice(1)}`
   }))
   const invoice = await made(send('POST', '/api/invoicing?async=true', {
     body: invoiceRequest({ notes: 'For ada@lovelace.example' }, { providerName: 'simulator', metadata: { customer: ada.reference } })
@@ -107,6 +117,13 @@ async function hold (): Promise<{ mailed: string, waiting: string, invoice: stri
   const rows = [ada.number, '+33698765432'].map((phoneNumber) =>
     JSON.stringify({ providerName: 'simulator', sms: { phoneNumber, message: 'x' } })
   )
+  const { rows: [step] } = await sql<{ remote: string }>`select remote_id as remote from steps
+    where dispatch_id = ${mailed.body.dispatchId}`.execute(owner)
+  const { remote } = step ?? { remote: '' }
+  // Events of others, within whose texts the id stands.
+  for (const [id, to] of [[remote, 'eve@lovelace.example'], [`${remote}7`, 'mada@lovelace.example']]) {
+    others.push(await vendorSays(JSON.stringify({ id, to })))
+  }
   const batch = await made(send('POST', '/api/v1/batches?service=sms&hold=true', {
     body: Buffer.from(rows.join('\n')),
     headers: { 'content-type': 'application/x-ndjson' }
@@ -120,11 +137,18 @@ async function hold (): Promise<{ mailed: string, waiting: string, invoice: stri
     body: Buffer.from(`name;address\nAda;${ada.address}\n`),
     headers: { 'content-type': 'text/csv' }
   }, admin))
+  const { body: { id: fileId } } = await made(send('POST', '/api/v1/files?filename=damaged.csv', {
+    body: Buffer.from('name;address\nEve;eve@lovelace.example\n'),
+    headers: { 'content-type': 'text/csv' }
+  }, admin))
+  damaged = fileId
+  await sql`update files set sha256 = ${'0'.repeat(64)} where file_id = ${fileId}`.execute(owner)
   const suppression = { channel: 'sms', address: ada.number, note: `Asked for by ${ada.address}` }
   const { body: first } = await send('POST', '/api/v1/suppressions', { body: suppression }, admin)
   await send('DELETE', `/api/v1/suppressions/${first.id}?why=${encodeURIComponent(`told by ${ada.address}`)}`, {}, admin)
   await made(send('POST', '/api/v1/suppressions', { body: suppression }, admin))
   // What vendors and their adapters say, and assistants.
+  await vendorSays(`{"id":"${remote}","to":"${ada.address}"}`)
   await sql`insert into inbound (inbound_id, service, provider_code, company_id, digest, body, received_at, state, handled_at)
     values (${randomUUIDv7()}, 'email', 'mailer', ${companyId}, 'x', ${Buffer.from(`to=ada%40lovelace.example`)}, now(), 'kept', now())`
     .execute(owner)
@@ -139,6 +163,8 @@ async function hold (): Promise<{ mailed: string, waiting: string, invoice: stri
   return { mailed: mailed.body.dispatchId, waiting: waiting.body.dispatchId, invoice: invoice.body.dispatchId }
 }
 
+const others: string[] = []
+let damaged = ''
 const held = await hold()
 const bob = (await mail('bob@lovelace.example', { metadata: { customer: 'C-10421' } })).body
 const mada = (await mail('mada@lovelace.example')).body
@@ -187,6 +213,11 @@ await t.test('nothing is left of who is erased, in no table and no file: what ru
   has(t, await send('POST', `${path}/${id}/begin`, {}, admin), { status: 202, body: { status: 'running' } })
   await until('all the rest is erased', async () => (await read(id)).waiting > 0)
   has(t, await send('POST', `${path}/${id}/begin`, {}, admin), { status: 409, body: { error: 'conflict' } })
+  const keys = (): Promise<unknown[]> =>
+    sql`select from idempotency_keys where key = ${`for ${ada.address}`}`.execute(owner)
+      .then(({ rows }) => rows)
+  t.equal((await keys()).length, 1, 'a request that is repeated is not sent again')
+  await sql`update dispatches set finished_at = finished_at - interval '25 hours' where dispatch_id = ${held.mailed}`.execute(owner)
   answered.resolve(undefined)
   const { status, body: { dispatchId } } = await running
   t.equal(status, 200, 'what runs ends')
@@ -207,6 +238,11 @@ await t.test('nothing is left of who is erased, in no table and no file: what ru
     }
   })
   t.equal(sent.length, before + 1, 'what waited was not sent')
+  const { rows: told } = await sql<{ length: number }>`select length(body) from inbound where inbound_id = any (${others}::uuid[])`
+    .execute(owner)
+  t.ok(told.length === 2 && told.every(({ length }) => length > 0), 'vendors’ events of others stay')
+  const { rows: files } = await sql`select from files where file_id = ${damaged} and removed_at is null`.execute(owner)
+  t.equal(files.length, 1, 'a file that cannot be read is nobody’s')
   has(t, await dispatchOf(held.waiting), { status: 'cancelled' })
   for (const one of [held.mailed, held.invoice, dispatchId]) {
     has(t, await dispatchOf(one), {
@@ -254,17 +290,30 @@ await t.test('the receipt is proved by its digest, which the audit log has, and 
   has(t, row, { subject: null, author: null })
 })
 
+await t.test('words of ours are no reference to anybody, and only what waits is cancelled', async (t) => {
+  for (const reference of ['mailer', 'simulator', 'succeeded', 'POST', 'admin']) {
+    const { body } = await send('POST', '/api/v1/privacy/exports', { body: { reference } }, admin)
+    t.equal(body, '{"kind":"end","counts":{}}\n', reference)
+  }
+  const { user_id: userId } = await owner.selectFrom('users').select('user_id').where('email', '=', admin.email).executeTakeFirstOrThrow()
+  const actor = { userId, companyId, email: '', role: 'admin' as const, services: ['*'] }
+  await t.rejects(app.get('pipeline').cancel({ actor, author: actor, dispatchId: bob.dispatchId, onlyQueued: true } as any), {
+    message: /only one of which nothing has begun/
+  })
+})
+
 await t.test('who names nobody is told so, and so is who may not', async (t) => {
   for (const [body, problem] of [
     [{}, { path: '', code: 'required' }],
     [{ address: 'ada' }, { path: '/address', code: 'format' }],
     [{ number: '0612345678' }, { path: '/number', code: 'format' }],
+    [{ reference: 'email' }, { path: '/reference', code: 'format' }],
     [{ address: ada.number }, { path: '/address', code: 'format' }]
   ] as const) {
     has(t, await erase(body), { status: 422, body: { error: 'validation_failed', details: [problem] } })
     has(t, await send('POST', '/api/v1/privacy/exports', { body }, admin), { status: 422 })
   }
-  for (const body of [{ reference: 'C' }, { address: 7 }, { name: 'Ada' }]) t.equal((await erase(body)).status, 400)
+  for (const body of [{ reference: 'EUR' }, { address: 7 }, { name: 'Ada' }]) t.equal((await erase(body)).status, 400)
   t.equal((await erase(ada, member)).status, 403)
   t.equal((await send('GET', path, {}, member)).status, 403)
   t.equal((await send('POST', '/api/v1/privacy/exports', { body: ada }, member)).status, 403)
@@ -312,12 +361,14 @@ await t.test('an erasure that breaks off in the middle of a step goes on, and co
   has(t, await send('GET', `${path}/${id}`, {}, admin), { body: { status: 'finished', counts: { drafts: 2, contacts: 2 } } })
 })
 
-await t.test('a company has 50 erasures at most that are not over', async (t) => {
+await t.test('a company has 50 erasures at most that are under way; those that were only counted are none of them', async (t) => {
   const busy = await service.company('busy')
   await sql`insert into erasures (erasure_id, company_id, user_id, status, identified_by, person, created_at)
-    select gen_random_uuid(), ${busy.companyId}, min(user_id), 'counted', '{address}', '', now() from users, generate_series(1, ${mostOpen})
+    select gen_random_uuid(), ${busy.companyId}, min(user_id), 'counting', '{address}', '', now() from users, generate_series(1, ${mostOpen})
     where company_id = ${busy.companyId} group by generate_series`.execute(owner)
   has(t, await erase(ada, busy.admin), { status: 429, body: { error: 'rate_limited' } })
+  await sql`update erasures set status = 'counted' where company_id = ${busy.companyId}`.execute(owner)
+  t.equal((await erase(ada, busy.admin)).status, 202)
 })
 
 await t.test('the console counts first, asks with what was found, and shows the receipt', async (t) => {

@@ -1,0 +1,18 @@
+import type { OwnerQueries } from '@dispatch/database'
+import { type RawBuilder, sql } from 'kysely'
+import type { InboundState } from '../db/schema.ts'
+
+/** What a vendor has told, and what was read of it. */
+export const textOfEvent = sql`(encode(body, 'escape') || coalesce(reading::text, ''))`
+
+const handled: readonly InboundState[] = ['applied', 'kept', 'duplicate', 'dropped']
+
+/**
+ * Empties events of vendors that were handled; answers how many. The rows stay, so that an event that comes once more is known: others may
+ * stand in the same body.
+ */
+export async function emptyEvents (queries: OwnerQueries, which: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows } = await sql`update inbound set body = '', reading = null, note = null
+    where state = any (${handled}) and ${which}`.execute(queries)
+  return Number(numAffectedRows)
+}
