@@ -1,4 +1,4 @@
-import { page, UuidPageQuery } from '@dispatch/core'
+import { ClientGone, page, UuidPageQuery } from '@dispatch/core'
 import { auditAuthorOf, contentDisposition, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Readable } from 'node:stream'
@@ -94,17 +94,31 @@ export const privacyRoutes: FastifyPluginCallbackTypebox<{ erasures: Erasures }>
       response: { 200: File }
     }
   }, async (request, reply) => {
-    const lines = await erasures.export(auditAuthorOf(request), request.body)
+    const gone = new AbortController()
+    if (request.socket.destroyed) gone.abort(new ClientGone())
+    reply.raw.once('close', () => gone.abort(new ClientGone()))
+    const lines = await erasures.export(auditAuthorOf(request), request.body, gone.signal)
     return reply.headers({
       'content-type': 'application/x-ndjson',
       'content-disposition': contentDisposition('person.ndjson'),
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store'
-    }).send(Readable.from(asNdjson(lines)))
+    }).send(Readable.from(asNdjson(lines, longestWait, () => reply.raw.destroy())))
   })
   done()
 }
 
-async function* asNdjson (lines: AsyncIterable<Line>): AsyncGenerator<string, void> {
-  for await (const line of lines) yield `${JSON.stringify(line)}\n`
+/** Milliseconds that a line waits for its client: one that does not read leaves its place to others. */
+const longestWait = 60_000
+
+/** `cut`: what ends a client that does not take a line for so many milliseconds. */
+export async function* asNdjson (lines: AsyncIterable<Line>, wait: number, cut: () => void): AsyncGenerator<string, void> {
+  for await (const line of lines) {
+    const timer = setTimeout(cut, wait).unref()
+    try {
+      yield `${JSON.stringify(line)}\n`
+    } finally {
+      clearTimeout(timer)
+    }
+  }
 }

@@ -19,8 +19,8 @@ export type Erasures = {
   begin: (author: AuditAuthor, id: string) => Promise<ErasureView | undefined>
   /** Undefined where there is no such erasure; throws `conflict` where it is not finished. */
   receipt: (companyId: number, id: string) => Promise<ReceiptView | undefined>
-  /** All that is held about a person. One export of a company is under way at a time. Throws as `add`. */
-  export: (author: AuditAuthor, body: PersonBody) => Promise<AsyncGenerator<Line, void>>
+  /** All that is held about a person. One export of a company is under way at a time, until `gone`. Throws as `add`. */
+  export: (author: AuditAuthor, body: PersonBody, gone: AbortSignal) => Promise<AsyncGenerator<Line, void>>
 }
 
 export const erasures = token<Erasures>('erasures')
@@ -102,7 +102,7 @@ export function createErasures ({ database, keyring, linkKey, holders, newId, no
       return { receipt, sha256 }
     },
 
-    async export (author, body) {
+    async export (author, body, gone) {
       const { companyId } = author
       const subject = subjectOf(body)
       const permit = await exporting.acquire(companyId)
@@ -111,7 +111,10 @@ export function createErasures ({ database, keyring, linkKey, holders, newId, no
           retryAfter: 60
         })
       }
+      // Lines that nobody begins to read come to no end.
+      gone.addEventListener('abort', () => permit.release(), { once: true })
       try {
+        gone.throwIfAborted()
         await noteExport(database, { author, person: hashOf(companyId, subject), at: now() })
       } catch (error) {
         permit.release()

@@ -9,7 +9,8 @@ import { testProviders } from '../../../../../test/plugins/support/providers.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
-import { mostOpen } from '../service/erasures.ts'
+import { asNdjson } from '../routes/privacy.ts'
+import { erasures, mostOpen } from '../service/erasures.ts'
 import { personHolders } from '../service/person-holders.ts'
 import { createErasureStep } from '../service/work.ts'
 import { words as en } from '../words.en.ts'
@@ -369,6 +370,23 @@ await t.test('a company has 50 erasures at most that are under way; those that w
   has(t, await erase(ada, busy.admin), { status: 429, body: { error: 'rate_limited' } })
   await sql`update erasures set status = 'counted' where company_id = ${busy.companyId}`.execute(owner)
   t.equal((await erase(ada, busy.admin)).status, 202)
+})
+
+await t.test('an export leaves its place where its client is gone before it reads, or does not read on', async (t) => {
+  const { user_id: userId } = await owner.selectFrom('users').select('user_id').where('email', '=', admin.email).executeTakeFirstOrThrow()
+  const author = { userId, companyId, address: '127.0.0.1', requestId: 'exporting' }
+  const gone = new AbortController()
+  const begin = (signal = gone.signal) => app.find(erasures).export(author, { address: ada.address }, signal)
+  const lines = await begin()
+  await t.rejects(begin(), { message: /under way/ })
+  gone.abort()
+  await t.rejects(begin(), { name: 'AbortError' })
+  await (await begin(new AbortController().signal)).next()
+  const cut = Promise.withResolvers<undefined>()
+  await asNdjson(lines, 1, () => {
+    cut.resolve(undefined)
+  }).next()
+  await cut.promise
 })
 
 await t.test('the console counts first, asks with what was found, and shows the receipt', async (t) => {
