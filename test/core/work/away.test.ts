@@ -97,7 +97,7 @@ await t.test('connections that are cut in the middle lose nothing', async (t) =>
   await until('all are applied', () => delivery(dispatchId).then(({ events }) => events.length === 60, () => false), cutJob)
 })
 
-await t.test('a file of the spool that cannot be read is set aside and keeps no other one back', async (t) => {
+await t.test('a file of the spool that cannot be read is set aside and keeps no other one back', async () => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_5' })
   writeFileSync(join(service.app.get('config').dataDirectory, 'webhooks', '00000000000000000-broken.jsonl'), '{"inboundId":')
   await service.app.get('eventSpool').put({
