@@ -6,16 +6,17 @@ import { findFeatures } from '../../plugins/features/find-features.ts'
 
 const core = join(import.meta.dirname, '../../core')
 /** An action is a thing and what was done to it. */
-const action = /'([a-z][\w-]*\.[a-z_-]*(?:ed|made|set|found|lifted|back|drawn))'/g
+const action = /'([a-z][\w-]*\.[a-z_-]*(?:ed|made|set|found|lifted|back|drawn|said))'/g
 /** Those that a place puts together from the thing and what was done. */
 const joined = {
-  'callback-endpoint': ['created', 'changed', 'removed', 'secret-rotated', 'tested', 'resent'],
+  'callback-endpoint': ['created', 'changed', 'removed', 'secret-rotated', 'tested', 'resent', 'failing', 'disabled'],
+  'device-login': ['granted', 'declined'],
   batch: ['paused', 'resumed', 'cancelled'],
   proposal: ['sent', 'declined'],
   suppression: ['added', 'imported', 'removed', 'transactional']
 }
 /** Columns, events and callbacks with such names. */
-const others = ['company.budget_reached', 'connection_requests.sealed']
+const others = ['company.budget_reached', 'company.endpoint_disabled', 'connection_requests.sealed']
 
 /** What the files of a folder note in the audit log. */
 function notedIn (pattern: string): string[] {
