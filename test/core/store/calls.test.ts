@@ -232,6 +232,10 @@ await t.test('the functions of other versions stay, and those of this one are ma
 
 await t.test('rows are found by their keys, also by plans that were kept when the tables were empty', async (t) => {
   await makeIndexes(database, { log: createLogger('silent') })
+  // Once the server has counted so few rows by itself, it reads all of them, which is right then.
+  for (const table of ['dispatches', 'steps', 'attempts']) {
+    await sql`alter table ${sql.table(table)} set (autovacuum_enabled = false)`.execute(database.owner)
+  }
   const owner = await company(1000)
   const read = async (): Promise<Record<string, number>> => {
     await database.company(owner.companyId, (queries) => sql`select pg_stat_force_next_flush()`.execute(queries))
