@@ -25,11 +25,12 @@ export { previewFrame, sendNoPreview, sendPreview, sendToScript, withSubject } f
 export { sampleOf } from './pages/samples.ts'
 export { errorOf, said, type Typed, wrongOf } from './pages/typed.ts'
 export { signInPath } from './pages/sign-in.ts'
+export { termFields, termsIn } from './pages/keys.ts'
 export { roleAndServices, servicesField, servicesIn, userIn, userPage } from './pages/user.ts'
 export { codesPage, factorPage, secondFactorPage } from './pages/second-factor.ts'
 export type { AnswerForm } from './pages/verification-forms.ts'
 export { type Api, type ApiAnswer, type ApiFile, ApiRefused, type CompanyView, type ConfigurationView, type LinkMailView, type MyConfig,
-  openApi, type RecoveryCodesView, type Refusal, scopesWithin, type UserView, withQuery } from './session/api.ts'
+  openApi, type RecoveryCodesView, type Refusal, type UserView, withQuery } from './session/api.ts'
 export { proofIn, ProofNeeded } from './session/proof.ts'
 export { offerFactor, offerVerification } from './session/verification.ts'
 export { clientOf } from './session/client.ts'

@@ -1,5 +1,6 @@
 import { type Json, placeLine } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
+import type { Recipient } from './recipient-facts.ts'
 
 const closed = { additionalProperties: false } as const
 const from = (side: string) => Type.Number({ minimum: 5, maximum: 280, description: `Millimetres from the ${side} of the page.` })
@@ -28,16 +29,6 @@ export const AddressPage = Type.Object({
   )
 }, closed)
 export type AddressPage = Static<typeof AddressPage>
-
-type Recipient = {
-  name: string
-  company?: string
-  address: string
-  city: string
-  state?: string
-  postalCode?: string
-  country: string
-}
 
 const countries = new Intl.DisplayNames('en', { type: 'region' })
 

@@ -3,7 +3,7 @@ import { areNamed, wordsOf } from '../same-name.ts'
 import type { SharedFact } from '../service.ts'
 
 /** The recipient of a letter, as the fields of the service have it. */
-type Recipient = {
+export type Recipient = {
   name: string
   company?: string
   address: string

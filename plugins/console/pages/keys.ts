@@ -77,11 +77,28 @@ ${
       wrong: wrongOf(words, typed, '/userId')
     })
   }${
+    termFields({ words, actor }, typed, {
+      scopes: { label: words.keyScopes, help: words.keyScopesHelp, values: ['send', 'read_own'] },
+      expiresAt: ''
+    })
+  }<div class="actions"><button>${words.keyMake}</button></div></form></section>`
+}
+
+/** The terms of a key before a person has typed any: what it may do, and its last day (`YYYY-MM-DD`, or '' for none). */
+type Terms = { scopes: { label: string, help: string, values: readonly string[] }, expiresAt: string }
+
+/** The fields of what a key may do, for which services and until when. */
+export function termFields (
+  { words, actor }: Pick<Visit, 'words' | 'actor'>,
+  typed: Typed | undefined,
+  { scopes: { label, help, values }, expiresAt }: Terms
+): Html {
+  return html`${
     manyField({
       name: 'scope',
-      label: words.keyScopes,
-      help: words.keyScopesHelp,
-      values: typed === undefined ? ['send', 'read_own'] : typed.body.getAll('scope'),
+      label,
+      help,
+      values: typed === undefined ? values : typed.body.getAll('scope'),
       options: optionsFor(words, 'scope', scopesWithin({ role: actor.role, mode: 'live' })),
       wrong: wrongOf(words, typed, '/scopes')
     })
@@ -92,23 +109,33 @@ ${
       note: words.optional,
       type: 'date',
       help: words.keyExpiresHelp,
-      value: valueOf('expiresAt'),
+      value: typed?.body.get('expiresAt') ?? expiresAt,
       wrong: wrongOf(words, typed, '/expiresAt')
     })
-  }<div class="actions"><button>${words.keyMake}</button></div></form></section>`
+  }`
 }
 
-/** What the form for a new key says, which is of the mode of its page. A day is meant whole. */
-export function keyIn (body: URLSearchParams, mode: Mode): { name: string, mode: string, scopes: string[], userId?: string | number } {
-  const textOf = (name: string): string => (body.get(name) ?? '').trim()
-  const [userId, expiresAt, services] = [textOf('userId'), textOf('expiresAt'), servicesIn(body)]
+/** What these fields say. A day is meant whole. */
+export function termsIn (body: URLSearchParams): { scopes: string[], services?: string[], expiresAt?: string } {
+  const [expiresAt, services] = [(body.get('expiresAt') ?? '').trim(), servicesIn(body)]
   return {
-    name: textOf('name'),
-    mode,
     scopes: body.getAll('scope'),
     ...services.includes('*') ? {} : { services },
-    ...userId === '' ? {} : { userId: /^\d{1,10}$/.test(userId) ? Number(userId) : userId },
     ...expiresAt === '' ? {} : { expiresAt: /^\d{4}-\d\d-\d\d$/.test(expiresAt) ? `${expiresAt}T23:59:59Z` : expiresAt }
+  }
+}
+
+/** What the form for a new key says, which is of the mode of its page. */
+export function keyIn (
+  body: URLSearchParams,
+  mode: Mode
+): ReturnType<typeof termsIn> & { name: string, mode: string, userId?: string | number } {
+  const userId = (body.get('userId') ?? '').trim()
+  return {
+    name: (body.get('name') ?? '').trim(),
+    mode,
+    ...termsIn(body),
+    ...userId === '' ? {} : { userId: /^\d{1,10}$/.test(userId) ? Number(userId) : userId }
   }
 }
 

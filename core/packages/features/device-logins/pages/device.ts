@@ -1,5 +1,5 @@
-import { ApiRefused, errorOf, facts, type Html, html, manyField, notice, optionsFor, page, radioField, said, scopesWithin, servicesField,
-  servicesIn, textField, time, type Typed, wrongOf } from '@dispatch/plugins/console'
+import { ApiRefused, errorOf, facts, type Html, html, notice, optionsFor, page, radioField, said, termFields, termsIn, textField, time,
+  type Typed, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import type { DeviceLoginView } from '../contract/device-logins.ts'
 import { type Visit, visitOf } from './words.ts'
@@ -67,11 +67,9 @@ function codePage (visit: Visit, told: Html = html``): Html {
 }
 
 function decisionPage (visit: Visit, code: string, login: DeviceLoginView, typed?: Typed): Html {
-  const { words, actor } = visit
+  const { words } = visit
   const { client, scopes, address, sameAddress, createdAt, expiresAt } = login
   const valueOf = (name: string, otherwise: string): string => typed?.body.get(name) ?? otherwise
-  const within = scopesWithin({ role: actor.role, mode: 'live' })
-  const lasts = new Date(new Date(createdAt).getTime() + usual).toISOString().slice(0, 10)
   const main = html`<section aria-label="${words.deviceAsks}">${notice('warn', html`<p>${words.deviceWarning}</p>`)}${
     sameAddress ? html`` : notice('bad', html`<p>${words.deviceElsewhere}</p>`)
   }${
@@ -88,23 +86,9 @@ function decisionPage (visit: Visit, code: string, login: DeviceLoginView, typed
   }${
     radioField({ name: 'mode', label: words.keyMode, value: valueOf('mode', 'test'), options: optionsFor(words, 'mode', ['test', 'live']) })
   }${
-    manyField({
-      name: 'scope',
-      label: words.deviceScopes,
-      help: words.deviceScopesHelp,
-      values: typed === undefined ? scopes : typed.body.getAll('scope'),
-      options: optionsFor(words, 'scope', within),
-      wrong: wrongOf(words, typed, '/scopes')
-    })
-  }${servicesField(words, typed === undefined ? ['*'] : servicesIn(typed.body), { offered: actor.services, help: words.keyServicesHelp })}${
-    textField({
-      name: 'expiresAt',
-      label: words.keyExpires,
-      note: words.optional,
-      type: 'date',
-      help: words.keyExpiresHelp,
-      value: valueOf('expiresAt', lasts),
-      wrong: wrongOf(words, typed, '/expiresAt')
+    termFields(visit, typed, {
+      scopes: { label: words.deviceScopes, help: words.deviceScopesHelp, values: scopes },
+      expiresAt: new Date(new Date(createdAt).getTime() + usual).toISOString().slice(0, 10)
     })
   }<div class="actions"><button>${words.deviceGrant}</button></div></form>
 <form method="post" action="${at}/decline"><input type="hidden" name="code" value="${code}">
@@ -112,15 +96,7 @@ function decisionPage (visit: Visit, code: string, login: DeviceLoginView, typed
   return page({ ...visit, path: at }, { title: words.deviceAsks, section: 'developers', main })
 }
 
-/** What the form grants. A day is meant whole. */
+/** What the form grants. */
 function grantIn (body: URLSearchParams): object {
-  const textOf = (name: string): string => (body.get(name) ?? '').trim()
-  const [expiresAt, services] = [textOf('expiresAt'), servicesIn(body)]
-  return {
-    name: textOf('name'),
-    mode: textOf('mode'),
-    scopes: body.getAll('scope'),
-    ...services.includes('*') ? {} : { services },
-    ...expiresAt === '' ? {} : { expiresAt: /^\d{4}-\d\d-\d\d$/.test(expiresAt) ? `${expiresAt}T23:59:59Z` : expiresAt }
-  }
+  return { name: (body.get('name') ?? '').trim(), mode: (body.get('mode') ?? '').trim(), ...termsIn(body) }
 }

@@ -63,14 +63,13 @@ export async function beginErasure (
 type Noted = Pick<NewErasure, 'author' | 'erasureId' | 'person' | 'at'> & { action: string, facts?: { sha256: string } }
 
 /** Whose data it is stands in the audit log as a hash. */
-async function note (queries: OwnerQueries, { author, erasureId: id, action, person, facts = { sha256: '' }, at }: Noted): Promise<void> {
-  const { sha256 } = facts
+async function note (queries: OwnerQueries, { author, erasureId: id, action, person, facts, at }: Noted): Promise<void> {
   await noteAudit(queries, {
     companyId: author.companyId,
     author,
     action,
     object: { kind: 'erasure', id },
-    facts: { person, ...sha256 === '' ? {} : { sha256 } },
+    facts: { person, ...facts },
     at
   })
 }
