@@ -12,14 +12,24 @@ import { writeKeys } from '../catalog/keys.ts'
 /** Days for which the demo catalog is good. */
 export const demoDays = 365
 
-/** Does something with each name; what fails is tried once more after the others. Answers what failed then too, with its errors. */
-export async function tryTwice (names: readonly string[], work: (name: string) => Promise<void>): Promise<Map<string, unknown>> {
-  const tryAll = async (all: Iterable<string>): Promise<Map<string, unknown>> => {
-    const failed = new Map<string, unknown>()
-    for (const name of all) await work(name).catch((error: unknown) => failed.set(name, error))
+/**
+ * Does something with each name, with so many at a time; what fails is tried once more after the others. Answers what failed then too, with
+ * its errors.
+ */
+export async function tryTwice (
+  names: readonly string[],
+  work: (name: string) => Promise<unknown>,
+  atOnce = 1
+): Promise<Map<string, unknown>> {
+  const tryAll = async (all: readonly string[]): Promise<Map<string, unknown>> => {
+    const [failed, left] = [new Map<string, unknown>(), all.values()]
+    const goOn = async (): Promise<void> => {
+      for (const name of left) await work(name).catch((error: unknown) => failed.set(name, error))
+    }
+    await Promise.all(Array.from({ length: atOnce }, goOn))
     return failed
   }
-  return tryAll((await tryAll(names)).keys())
+  return tryAll([...(await tryAll(names)).keys()])
 }
 
 /** Makes the folder of the demo catalog with its keys and an empty catalog, which is read at the start, unless they are there. */
@@ -35,7 +45,7 @@ export async function prepareDemoCatalog (folder: string, now: Date): Promise<vo
 
 /**
  * Packs the adapters of `providers/community` into the demo catalog, in a process of the lowest priority, and reads the catalog each time
- * that one more is in it. What is packed already is not packed again. Undefined where the service has no marketplace.
+ * that one more is in it. What this checkout has packed already is not packed again. Undefined where the service has no marketplace.
  */
 export async function buildDemoCatalog (
   folder: string,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { globSync, readFileSync, statSync } from 'node:fs'
+import { globSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -14,6 +14,8 @@ const commands = section.split(/^(?=npm|curl)/m)
 
 await t.test('an adapter of the demo catalog is installed, configured and called with the four commands of the README', async (t) => {
   const folder = dataDirectory(t)
+  // As in a checkout that has packed none yet.
+  rmSync(join(root, 'node_modules/.cache/dispatch-adapters'), { recursive: true, force: true, maxRetries: 10 })
   const service = await startReady(t, { dataDirectory: folder, env: { DISPATCH_DEMO_CATALOG: 'on', DISPATCH_LOG_LEVEL: 'debug' } })
   const env = { ...process.env, DISPATCH_DATA_DIR: folder, INIT_CWD: undefined }
   const run = async (command = ''): Promise<string> =>
