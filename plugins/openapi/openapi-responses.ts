@@ -42,26 +42,30 @@ export function routeResponsesOf (config: FastifyContextConfig): RouteResponses 
 }
 
 /**
- * The answers of an operation: its own, with the headers that every answer has, and its errors, each of which the document has once. The
- * status of an error of its own has the common words of that status, too.
+ * The answers of an operation: its own, and its errors, each of which the document has once. Errors of several statuses of one kind stand
+ * together, at `4XX` or `5XX`: one by one they took a tenth of the document. A status of its own has the common words of that status, too.
  */
 export function documentResponses (
   answers: Readonly<Record<string, OpenApiObject>>,
   { config, own }: RouteResponses,
   components: Components
 ): Record<string, OpenApiObject> {
-  const statusOf = (word: ErrorWord): number => errorRow(word).status
   const rest = own.filter((word) => !common.includes(word))
   // Linters want to see one error of a client at each operation.
   const further: readonly ErrorWord[] = rest.some((word) => statusOf(word) < 500) ? rest : ['https_required', ...rest]
   const besides = common.filter((word) => !further.includes(word) && further.some((other) => statusOf(other) === statusOf(word)))
-  const byStatus = Object.groupBy([...further, ...besides], statusOf)
-  const errors = Object.entries(byStatus).map(([status, words = []]) => {
-    const response = errorResponse(words, config, components, (word) => `\`${word}\`: ${errorRow(word).when}`)
-    return [status, addComponent(components, 'responses', freeName(nameOf(words, config), response, components), response)] as const
+  const byKind = Object.groupBy([...further, ...besides], (word) => `${kindOf(word)}XX`)
+  const errors = Object.entries(byKind).map(([kind, words = []]) => {
+    const [status = 500, ...others] = new Set(words.map(statusOf))
+    const isOne = others.length === 0
+    const response = isOne
+      ? errorResponse(words, config, components, words.map((word) => `\`${word}\`: ${errorRow(word).when}`).join('\n\n'))
+      : errorResponse(words, config, components, `${words.map(withStatus).join(', ')}, and the errors of \`default\`.`)
+    const name = freeName(nameOf(words, config), response, components)
+    return [isOne ? String(status) : kind, addComponent(components, 'responses', name, response)] as const
   })
   const others = addComponent(components, 'responses', named('CommonError', config),
-    errorResponse(common, config, components, (word) => `\`${word}\` (${statusOf(word)}): ${errorRow(word).when}`))
+    errorResponse(common, config, components, common.map((word) => `${withStatus(word)}: ${errorRow(word).when}`).join('\n\n')))
   const successes = Object.entries(answers).map(([status, answer]) =>
     [status, {
       ...answer,
@@ -79,22 +83,36 @@ function errorResponse (
   words: readonly ErrorWord[],
   config: FastifyContextConfig,
   components: Components,
-  told: (word: ErrorWord) => string
+  description: string
 ): OpenApiObject {
   return {
-    description: words.map(told).join('\n\n'),
+    description,
     ...headersOf(config, components, words),
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/Error' },
-        examples: Object.fromEntries(words.map((word) => [word, addComponent(components, 'examples', word, { value: errorExample(word) })]))
+        examples: Object.fromEntries(words.map((word) => [word, addComponent(components, 'examples', word, errorExample(word))]))
       }
     }
   }
 }
 
-function errorExample (error: ErrorWord): ErrorBody {
-  return { error, message: errorRow(error).when, requestId: '8fd5f189-aaf0-4182-aeba-7bbaa0ea7d9b' }
+function errorExample (error: ErrorWord): { summary: string, value: ErrorBody } {
+  const value = { error, message: errorRow(error).when, requestId: '8fd5f189-aaf0-4182-aeba-7bbaa0ea7d9b' }
+  return { summary: `${error} (${statusOf(error)})`, value }
+}
+
+function statusOf (word: ErrorWord): number {
+  return errorRow(word).status
+}
+
+/** 4 for what a client does wrong, 5 for the others. */
+function kindOf (word: ErrorWord): number {
+  return Math.floor(statusOf(word) / 100)
+}
+
+function withStatus (word: ErrorWord): string {
+  return `\`${word}\` (${statusOf(word)})`
 }
 
 /** The same for each status where the schema says nothing: what is answered so is there once. */

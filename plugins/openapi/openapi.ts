@@ -29,6 +29,8 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
           `A request without \`X-API-Version\` is served by version ${usualVersion}. Each version has its own document: ` +
           `${versionNames.map((version) => `\`/openapi/${version}.json\``).join(', ')}.\n\n` +
           'An operation is for all users where it names no role, and for the API keys that it names.\n\n' +
+          'Every request may have two headers, which only dispatches name: `X-Request-ID`, which the answer returns, and ' +
+          '`X-API-Version`. ' +
           'The answer `default` of an operation tells the headers that every answer has.',
         contact: { name: 'Whoever runs this service', url: `${publicUrl}/.well-known/security.txt` },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
@@ -55,10 +57,10 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
     convertConstToEnum: false
   })
   // Serialised once, because it is large and anonymous clients may request it as often as they like.
-  const written = new Map<Version, PrecompressedJson>()
+  const documents = new Map<Version, PrecompressedJson>()
   const documentOf = (version: Version): PrecompressedJson => {
-    const document = written.get(version) ?? precompressJson(inVersion(app.swagger(), version))
-    written.set(version, document)
+    const document = documents.get(version) ?? precompressJson(inVersion(app.swagger(), version))
+    documents.set(version, document)
     return document
   }
   const open = { config: { public: true }, schema: { hide: true } }
@@ -204,7 +206,7 @@ const finish: SwaggerTransformObject = (document) => {
  * An operation with its answers and named schemas; an object in its query is written as `name[key]=value`, which OpenAPI calls deepObject.
  */
 function completed ({ [answers]: noted, parameters = [], ...operation }: OpenApiObject, components: Components): OpenApiObject {
-  const named = nameSchemas({ ...operation, parameters: (parameters as OpenApiObject[]).map(asDeepObject) }, components) as OpenApiObject
+  const named = nameSchemas({ ...operation, parameters: (parameters as OpenApiObject[]).map(written) }, components) as OpenApiObject
   const body = named['requestBody'] as { content: OpenApiObject } | undefined
   return {
     ...named,
@@ -213,14 +215,17 @@ function completed ({ [answers]: noted, parameters = [], ...operation }: OpenApi
   }
 }
 
-function asDeepObject (parameter: OpenApiObject): OpenApiObject {
+/** A parameter as the document has it: what need not be there is not said to be so, and an object says how it is written. */
+function written ({ required, ...parameter }: OpenApiObject): OpenApiObject {
   const { in: place, schema } = parameter
-  return place === 'query' && (schema as OpenApiObject)['type'] === 'object'
-    ? { ...parameter, style: 'deepObject', explode: true }
-    : parameter
+  return {
+    ...parameter,
+    ...required === true ? { required } : {},
+    ...place === 'query' && (schema as OpenApiObject)['type'] === 'object' ? { style: 'deepObject', explode: true } : {}
+  }
 }
 
-/** The headers that every request may have. */
+/** The headers that every request may have: told once, and where a request has headers of its own. In each they took a thirtieth. */
 const requestHeaders = {
   'x-request-id': { type: 'string', description: 'Returned in the answer; generated if the request has none.' },
   'x-api-version': {
@@ -238,7 +243,9 @@ function documented (schema: FastifySchema | undefined, config: FastifyContextCo
     ...(deprecated === undefined ? {} : { deprecated: true }),
     description: [schema?.description, deprecated === undefined ? undefined : deprecationWarning(deprecated), whoMayAsk(config)]
       .filter((text) => text !== undefined).join('\n\n'),
-    headers: { type: 'object', properties: { ...(schema?.headers as TObject | undefined)?.properties, ...requestHeaders } },
+    ...schema?.headers === undefined
+      ? {}
+      : { headers: { type: 'object', properties: { ...(schema.headers as TObject).properties, ...requestHeaders } } },
     ...(config.public === true ? { security: [] } : {})
   }
   return Object.assign(route, { [answers]: routeResponsesOf(config), ...next === undefined ? {} : { [before]: next } })

@@ -32,8 +32,10 @@ const longest = ['invoicing', 'email', 'sms', 'upload'] as const
 const operations: Operation[] = operationsOf(api).map(({ method, path, operation }) => {
   const parameters: Schema[] = operation.parameters
   const { default: others, ...responses } = operation.responses as Record<string, Schema>
-  // What any operation answers names its statuses: `unauthorized` (401).
-  const common = [...String(others?.['description']).matchAll(/` \((\d{3})\)/g)].map(([, status]) => [status, others] as const)
+  // What stands for several statuses names them: `unauthorized` (401).
+  const told = [others, responses['4XX'], responses['5XX']].flatMap((answer) =>
+    [...String(answer?.['description']).matchAll(/` \((\d{3})\)/g)].map(([, status]) => [status, answer] as const)
+  )
   return {
     method,
     path,
@@ -43,7 +45,7 @@ const operations: Operation[] = operationsOf(api).map(({ method, path, operation
       place === 'path' && example !== undefined ? [[name, example]] : []
     ) as Operation['named'],
     answers: new Map(
-      [...common, ...Object.entries(responses)].map(
+      [...told, ...Object.entries(responses).filter(([status]) => !status.endsWith('XX'))].map(
         ([status, answer]) => [Number(status), checkOf(answer?.['content']?.['application/json'])]
       )
     )

@@ -100,8 +100,8 @@ await t.test('the documentation has every chain: those of two services at their 
   const answer = (path: string, status: string): any => resolved(document, document.paths[path].post.responses[status])
   for (const path of chains.filter(({ length }) => length === 2).map((chain) => `/api/${chain.join('/')}`)) {
     t.ok(`${path}/validate` in document.paths, path)
-    contains(t, answer(path, '422').description, /partially_dispatched/)
-    lacks(t, answer(path, '404').description, /unknown_chain/, 'it is one')
+    contains(t, answer(path, '4XX').description, /partially_dispatched/)
+    lacks(t, answer(path, '4XX').description, /unknown_chain/, 'it is one')
   }
   t.notOk('/api/{first}/{second}' in document.paths)
   for (const [length, path] of [[3, '/api/{first}/{second}/{third}'], [4, '/api/{first}/{second}/{third}/{fourth}']] as const) {
@@ -111,8 +111,8 @@ await t.test('the documentation has every chain: those of two services at their 
     t.strictSame(toldBy(description, places), chains.filter((chain) => chain.length === length).map((chain) => chain.join('/')).sort(),
       path)
     t.ok(`${path}/validate` in document.paths)
-    contains(t, answer(path, '422').description, /partially_dispatched/)
-    contains(t, answer(path, '404').description, /unknown_chain/)
+    contains(t, answer(path, '4XX').description, /partially_dispatched/)
+    contains(t, answer(path, '4XX').description, /unknown_chain/)
   }
 })
 
@@ -130,9 +130,3 @@ function toldBy (description: string, places: { schema: { enum: string[] } }[]):
     (path) => path.join('/')
   ).sort()
 }
-
-await t.test('the documentation is at most 560 KB', async (t) => {
-  const { headers } = await fetch(`${service.url}/openapi.json`, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } })
-  t.ok(Number(headers.get('content-length')) > 100_000)
-  t.ok(Number(headers.get('content-length')) <= 560_000, `${headers.get('content-length')} bytes`)
-})

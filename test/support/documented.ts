@@ -6,7 +6,7 @@ type Document = { paths: Record<string, Record<string, { responses: Responses }>
 /** The errors that a service has answered, each with the request that it answers. */
 export type Errors = {
   note: (method: string, path: string, answer: Answer) => void
-  /** The errors that an operation of the OpenAPI document has answered and does not name at that status. */
+  /** The errors that an operation of the OpenAPI document has answered and does not name at that status, or at all of its kind. */
   undocumented: (read: () => Promise<Document>) => Promise<string[]>
 }
 
@@ -46,7 +46,7 @@ function isDocumented (
   const responses = paths[template ?? '']?.[method]?.responses
   // What no operation answers is no operation's error.
   if (responses === undefined) return true
-  return [responses[status], responses['default']].some((response) => {
+  return [responses[status], responses[`${status[0]}XX`], responses['default']].some((response) => {
     const told = response?.$ref === undefined ? response : components.responses[response.$ref.split('/').at(-1) ?? '']
     return told?.description?.includes(`\`${word}\``) === true
   })

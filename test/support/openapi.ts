@@ -33,7 +33,14 @@ export function operationsOf (document: Document): Operation[] {
 export function schemasOf (document: Document): (schema: unknown) => Validator<unknown> {
   const ajv = createAjv({ discriminator: true })
   ajv.addSchema({ $id: 'openapi:document', $defs: asJsonSchema(document['components'].schemas) as object })
-  return (schema) => checkWith(ajv.compile(asJsonSchema(schema) as object))
+  const known = new Map<string, Validator<unknown>>()
+  return (schema) => {
+    const text = JSON.stringify(schema)
+    // Most answers share a few schemas, and to compile one takes longer than all that is checked with it.
+    const found = known.get(text) ?? checkWith(ajv.compile(asJsonSchema(schema) as object))
+    known.set(text, found)
+    return found
+  }
 }
 
 /** References lead to the one document; what a discriminator means Ajv sees by itself, and bytes are a text. */
