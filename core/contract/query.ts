@@ -30,7 +30,9 @@ export const DispatchQuery = Type.Object({
       maxLength: 255,
       description:
         'The id of the dispatch, of its request (of the last 7 days) or at the vendor, its idempotency key, its number, or its ' +
-        'recipient; in full.'
+        'recipient; in full. Since version 1.1.0, where no id and no number is this, also a part of a number or a recipient with three ' +
+        'letters or digits in a row, whatever its case and accents; with other filters, among the newest 2,000 that have the part.',
+      examples: ['2026-0042']
     })
   ),
   status: Type.Optional(Type.Enum(dispatchStatuses)),

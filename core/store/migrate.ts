@@ -77,7 +77,8 @@ const migrations: Migrations = {
   '110-erasures': () => import('./migrations/110-erasures.ts'),
   '115-due-times': () => import('./migrations/115-due-times.ts'),
   '116-paused-batches': () => import('./migrations/116-paused-batches.ts'),
-  '117-failing-endpoints': () => import('./migrations/117-failing-endpoints.ts')
+  '117-failing-endpoints': () => import('./migrations/117-failing-endpoints.ts'),
+  '122-partial-search': () => import('./migrations/122-partial-search.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -34,6 +34,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
     const records = await listDispatches(database, actor.companyId, {
       ...filter,
       ...sight,
+      partial: isSince('1.1.0', apiVersion),
       ...(invoiceNumber === undefined ? {} : { documentNumber: invoiceNumber }),
       ...(from === undefined ? {} : { from: new Date(from) }),
       ...(to === undefined ? {} : { to: new Date(to) })

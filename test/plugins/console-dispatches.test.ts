@@ -272,7 +272,7 @@ await t.test('dispatches are filtered by all that the API has; a search that fin
     )
   t.same(await shown('metadataName=orderId&metadataValue=A-7'), ['V-1'])
   t.same(await shown('stepStatus=rejected&providerName=simulator'), ['V-2'])
-  t.same(await shown('search=ada+lovelace'), ['V-2', 'V-1'])
+  for (const search of ['ada+lovelace', 'Love', 'LOVEL%C3%81CE']) t.same(await shown(`search=${search}`), ['V-2', 'V-1'], search)
   t.same(await shown('search=V-1&status=succeeded'), ['V-1'], 'with more than the search, a list')
   const requested = (): Promise<string[]> => shown('search=request-v1&status=succeeded')
   await until('the request is in the log', async () => (await requested()).length === 1)

@@ -193,6 +193,13 @@ await t.test('a search finds dispatches by any of their ids, their number and th
   }
   t.strictSame(await find('Q-1', admin, '&service=invoicing&status=succeeded&providerName=simulator&limit=1'), ['Q-2'])
   t.strictSame(await find('Q-1', admin, '&status=failed'), [])
+  const findPart = async (part: string, login: Login): Promise<string[]> =>
+    numbersOf(
+      (await service.send('GET', `/api/v1/dispatches?search=${encodeURIComponent(part)}`, { headers: { 'x-api-version': '1.1.0' } }, login))
+        .body
+    )
+  for (const part of ['grâce', 'HOPPER', 'ace Hop']) t.strictSame(await findPart(part, member), ['Q-2', 'Q-1'], part)
+  t.strictSame(await findPart('hopper', other.admin), [], 'a part, too, is of the own company')
 })
 
 await t.test('a list belongs to its company', async (t) => {

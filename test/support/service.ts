@@ -1,4 +1,4 @@
-import { createCompanies, demo, hashPassword, type PassedTrials, type Role } from '@dispatch/core'
+import { createCompanies, demo, hashPassword, makeIndexes, openDatabase, type PassedTrials, type Role } from '@dispatch/core'
 import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -75,6 +75,10 @@ export async function seededDatabase (t: Test): Promise<string> {
     const app = await createApp(testConfig(folder), { databaseUrl, log: createLogger('silent'), renderer: noRenderer })
     await prepareDatabase(app)
     await app.close()
+    // They would be made in each test, beside its work.
+    const database = openDatabase({ connectionString: databaseUrl }, { onError: () => undefined })
+    await makeIndexes(database, { log: createLogger('silent') })
+    await database.close()
     rmSync(folder, { recursive: true })
   })
   return (await testDatabase(t, { template })).url

@@ -5,9 +5,10 @@ import type pg from 'pg'
 
 /**
  * An index on a table that may have millions of rows. `on`: the table, and what of it. It is not unique: nothing may rely on it.
- * `instead`: the index that it makes superfluous, which is dropped once it is there.
+ * `instead`: the index that it makes superfluous, which is dropped once it is there. `extensions`: what it needs of PostgreSQL; where a
+ * database does not have them and cannot get them, there is no such index.
  */
-export type ConcurrentIndex = { name: string, on: string, instead?: string }
+export type ConcurrentIndex = { name: string, on: string, instead?: string, extensions?: readonly string[] }
 
 /**
  * Indexes that are made while everybody works, after the migrations: `create index concurrently` cannot be part of a transaction, and
@@ -38,7 +39,13 @@ export const concurrentIndexes: readonly ConcurrentIndex[] = [
     instead: 'dispatches_company'
   },
   // Moments are recorded in one form (ISO 8601, UTC), and texts of it stand in their order.
-  { name: 'dispatches_due', on: 'dispatches (company_id, (schedule->>\'dueAt\')) where schedule->>\'dueAt\' is not null' }
+  { name: 'dispatches_due', on: 'dispatches (company_id, (schedule->>\'dueAt\')) where schedule->>\'dueAt\' is not null' },
+  // By the parts of numbers and recipients, once a dispatch has ended: it is written to this index once.
+  {
+    name: 'dispatches_text',
+    on: 'dispatches using gin (company_id, dispatch_text(document_number, recipient) gin_trgm_ops) where finished_at is not null',
+    extensions: ['pg_trgm', 'btree_gin']
+  }
 ]
 
 type Making = { log: Log, signal?: AbortSignal, indexes?: readonly ConcurrentIndex[] }
@@ -73,6 +80,7 @@ export async function makeIndexes (database: Database, { log, signal, indexes = 
 async function make (database: Database, client: pg.Client, index: ConcurrentIndex, log: Log): Promise<void> {
   const state = await stateOf(database, index)
   if (state === 'valid') return dropSuperfluous(client, index)
+  if (!await hasExtensions(client, index, log)) return
   const begun = performance.now()
   // Who made it held the lock that this process has now, and so is gone.
   if (state === 'invalid') await client.query(`drop index concurrently if exists ${index.name}`)
@@ -81,6 +89,17 @@ async function make (database: Database, client: pg.Client, index: ConcurrentInd
   // On an empty database there is nothing to tell.
   log[again || seconds > 0 ? 'info' : 'debug']({ index: index.name, again, seconds }, 'an index was made')
   await dropSuperfluous(client, index)
+}
+
+/** Creates the extensions that an index needs, as the owner of a database may where its server has them. */
+async function hasExtensions (client: pg.Client, { name, extensions = [] }: ConcurrentIndex, log: Log): Promise<boolean> {
+  try {
+    for (const extension of extensions) await client.query(`create extension if not exists ${extension}`)
+    return true
+  } catch (err) {
+    log.warn({ err, index: name, extensions }, 'an index needs extensions that this database cannot have; what it serves is left out')
+    return false
+  }
 }
 
 async function dropSuperfluous (client: pg.Client, { instead }: ConcurrentIndex): Promise<void> {

@@ -24,8 +24,9 @@ export type DispatchFilter = {
   providerName?: string
   stepStatus?: typeof searchedStepStatuses[number]
   deliveryStatus?: string
-  /** An id, number or recipient, in full. */
+  /** An id, number or recipient, in full. `partial`: where no id and no number is this, also a part of a number or a recipient. */
   search?: string
+  partial?: boolean
   documentNumber?: string
   /** Case does not matter. */
   recipient?: string
@@ -40,26 +41,37 @@ type Condition = RawBuilder<unknown>
 /** A query of ids of dispatches, the newest first. */
 type Ids = RawBuilder<unknown>
 
-/** The rows of a page of the company's dispatches, the newest first. */
+/** The rows of a page of the company's dispatches, the newest first. Each way in which a text may name them has an index, and a page. */
 export async function searchDispatches (
   queries: CompanyQueries,
   companyId: number,
-  { service, services, search, ...filter }: DispatchFilter,
+  { service, services, search, partial = false, ...filter }: DispatchFilter,
   page: DispatchPage
 ): Promise<DispatchRow[]> {
   const among = [sql`dispatches.company_id = ${companyId}`, ...conditions(companyId, filter, page), ...ofServices(services)]
   const paths = service === undefined && services === undefined
     ? undefined
     : (await pathsOf(queries, companyId)).filter((path) => isPathOf(path.split('/'), service, services))
-  const ways = search === undefined ? [sql`true`] : await waysOf(queries, companyId, search)
-  const pages = ways.map((way) => {
-    const all = [way, ...among]
-    return paths === undefined ? newest(all, filter, page) : newestOfPaths(paths, all, filter, page)
-  })
-  // Ids first: where two filters find many each, and few together, indexes alone tell so, without the rows.
-  const { rows } = await sql<DispatchRow>`select ${columnsOf('dispatches')} from dispatches where company_id = ${companyId}
-    and dispatch_id = any (array(${newestOfAll(pages, page)})) order by dispatch_id desc`.execute(queries)
-  return rows
+  const found = async (ways: readonly Condition[]): Promise<DispatchRow[]> => {
+    const pages = ways.map((way) => {
+      const all = [way, ...among]
+      return paths === undefined ? newest(all, filter, page) : newestOfPaths(paths, all, filter, page)
+    })
+    // Ids first: where two filters find many each, and few together, indexes alone tell so, without the rows.
+    const { rows } = await sql<DispatchRow>`select ${columnsOf('dispatches')} from dispatches where company_id = ${companyId}
+      and dispatch_id = any (array(${newestOfAll(pages, page)})) order by dispatch_id desc`.execute(queries)
+    return rows
+  }
+  if (search === undefined) return await found([sql`true`])
+  const named = [sql`dispatches.document_number = ${search}`, isAmong(await idsOf(queries, companyId, search))]
+  const ofRecipient = sql`dispatches.recipient_key = lower(${search})`
+  if (!partial) return await found([...named, ofRecipient])
+  const exact = await found(named)
+  if (exact.length > 0) return exact
+  const few = await withPart(queries, search, { ...page, limit: fewWithPart })
+  const rows = await found([ofRecipient, isAmong(few)])
+  if (rows.length === page.limit || few.length < fewWithPart) return rows
+  return await found([ofRecipient, isAmong(await withPart(queries, search, { ...page, limit: mostWithPart }))])
 }
 
 function isPathOf (path: readonly string[], service: string | undefined, services: readonly string[] | undefined): boolean {
@@ -98,14 +110,17 @@ function newestOfAll (pages: readonly Ids[], { limit }: DispatchPage): Ids {
   return sql`select distinct dispatch_id from (${all}) as found order by dispatch_id desc limit ${limit}`
 }
 
-/** The ways in which a text may name dispatches: each has an index, so that each is a page of its own. */
-async function waysOf (queries: CompanyQueries, companyId: number, text: string): Promise<Condition[]> {
-  const ids = await idsOf(queries, companyId, text)
-  return [
-    sql`dispatches.document_number = ${text}`,
-    sql`dispatches.recipient_key = lower(${text})`,
-    ...(ids.length === 0 ? [] : [sql`dispatches.dispatch_id = any (${ids}::uuid[])`])
-  ]
+const isAmong = (ids: readonly string[]): Condition => sql`dispatches.dispatch_id = any (${ids}::uuid[])`
+
+/** Of a part that many numbers or recipients have, so many are read first, and so many where other filters leave too few of them. */
+const [fewWithPart, mostWithPart] = [200, 2_000]
+
+/** The newest dispatches with a text in their number or recipient; none where the database has no index for that. */
+async function withPart (queries: CompanyQueries, part: string, { after, limit }: DispatchPage): Promise<string[]> {
+  const { rows: [found] } = await sql<{ ids: string[] }>`select dispatches_with(${part}, ${after ?? null}, ${limit}) as ids`.execute(
+    queries
+  )
+  return found?.ids ?? []
 }
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
