@@ -44,6 +44,7 @@ export { addFactor, removeFactor, type FactorChange, type FactorStore } from './
 export type { UserRef } from './store/tenants/users.ts'
 export { createConfigurationService, type ConfigurationService } from './configuration/configuration-service.ts'
 export { connectionProblem, type Called, type Connections } from './configuration/connections.ts'
+export { createDirectories, type Directories, type DirectoryAnswer } from './configuration/directories.ts'
 export { createSuggestions, type Suggestions } from './configuration/suggestions.ts'
 export { createCredentialCheck, type CredentialCheck } from './configuration/credential-check.ts'
 export { findServing } from './configuration/find.ts'

@@ -22,8 +22,9 @@ export type { Json, JsonObject, Mailbox, Place, DocumentHandle, TurnedAway } fro
 export type { CheckContext, Context, Keeping, State, TakeBack } from './host/manifest/context.ts'
 export type { Suggestion } from './host/manifest/suggestion.ts'
 export type { ServiceContracts } from './services/names.ts'
-export type { Accepted, Cancel, Dispatch, FetchDocument, Found, Idempotency, Lookup, Poll, ProviderDefinition, Reported, Said, Say,
-  ServiceDefinition, Status, Subscribe, Subscription, Unsubscribe } from './host/manifest/definition.ts'
+export type { Accepted, Cancel, Dispatch, ElectronicAddress, FetchDocument, FindRecipients, Found, Idempotency, Lookup, Poll,
+  ProviderDefinition, Recipient, Reported, Said, Say, ServiceDefinition, Status, Subscribe, Subscription,
+  Unsubscribe } from './host/manifest/definition.ts'
 export type { Asked, Known, Objection } from './host/manifest/provider-check.ts'
 export type { Carried } from './host/manifest/carries.ts'
 export type { Ignored } from './host/manifest/ignores.ts'

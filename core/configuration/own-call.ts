@@ -1,9 +1,10 @@
 import { type JsonObject, type Log, logWith } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { type Network } from '@dispatch/vendor-io'
+import { createHash } from 'node:crypto'
 import type { CallContext } from '../host/call/invoke.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
-import type { StoredConfiguration } from '../store/configuration/configurations.ts'
+import type { Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 import { adapterState } from '../store/vendor/provider-state.ts'
 import type { Connections } from './connections.ts'
 import { scopeOf } from './vault.ts'
@@ -43,4 +44,15 @@ export function ownCallContext ({ connections, network, database, log, now, newI
       ...(connection !== undefined && { connection })
     }
   }
+}
+
+/** For what an answer to a call of a configuration counts. Settings with their secrets are in it as a digest alone. */
+export function keyOf (
+  { userId }: Pick<Owner, 'userId'>,
+  { digest }: InstalledProvider,
+  { sandbox, connection }: StoredConfiguration,
+  asked: unknown
+): string {
+  const about = [userId, digest, sandbox, connection?.client, connection?.connectedAt, asked]
+  return createHash('sha256').update(JSON.stringify(about)).digest('base64')
 }

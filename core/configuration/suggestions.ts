@@ -1,6 +1,6 @@
 import { type JsonObject, memoizeByIdentity } from '@dispatch/common'
 import { LRUCache } from 'lru-cache'
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Keyring } from '../access/keyring.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { SuggestionsView } from '../contract/response.ts'
@@ -13,7 +13,7 @@ import { changeSettings } from '../host/settings/settings.ts'
 import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 import { connectionProblem } from './connections.ts'
 import { findInstalled, findServing } from './find.ts'
-import { ownCallContext, type OwnCalls } from './own-call.ts'
+import { keyOf, ownCallContext, type OwnCalls } from './own-call.ts'
 import { openConfiguration, vaultOf } from './vault.ts'
 
 /** Settings that are not saved yet, as they would be saved. */
@@ -98,9 +98,3 @@ const askingForm = memoizeByIdentity(({ suggestions = [] }: InstalledProvider['m
     required: required.filter((name) => !suggestions.includes(name))
   }))
 )
-
-/** For what an answer counts. Settings with their secrets are in it as a digest alone. */
-function keyOf ({ userId }: Owner, { digest }: InstalledProvider, { sandbox, connection }: StoredConfiguration, asked: unknown): string {
-  const about = [userId, digest, sandbox, connection?.client, connection?.connectedAt, asked]
-  return createHash('sha256').update(JSON.stringify(about)).digest('base64')
-}

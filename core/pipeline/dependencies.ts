@@ -7,6 +7,7 @@ import type { Accounts } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
 import type { MailedSecrets } from '../access/mailed-secrets.ts'
 import type { Connections } from '../configuration/connections.ts'
+import type { Directories } from '../configuration/directories.ts'
 import type { CallbackType } from '../contract/callbacks.ts'
 import type { Breakers } from '../host/call/breaker.ts'
 import type { Host } from '../host/host.ts'
@@ -66,6 +67,8 @@ export type PipelineDependencies = {
   jobs: PipelineJobs
   /** What is known of those to whom companies send. */
   recipients: readonly RecipientBook[]
+  /** Who receives e-invoices, as directories know it. */
+  directories: Pick<Directories, 'isUnknown'>
   /** The files that companies have uploaded for their dispatches. */
   shelves: readonly FileShelf[]
   accounts: Accounts

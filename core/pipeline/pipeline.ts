@@ -17,6 +17,7 @@ import type { PipelineDependencies } from './dependencies.ts'
 import { keepFiles } from './enclosures.ts'
 import { createExplanation, type Explain } from './plan/explain.ts'
 import { createPlanner, type DispatchPlan, type Planner, type PlannerOptions, validationOf } from './plan/plan.ts'
+import { unknownRecipients } from './plan/unknown-recipients.ts'
 import { createDispatchActions, type DispatchActions } from './recover/dispatch-actions.ts'
 import { resultOf, type RunResult } from './respond/result.ts'
 import { dryRunOf } from './run/dry-run.ts'
@@ -75,10 +76,15 @@ export function createPipeline (
 async function validate (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<ValidationResponse> {
   const request = planner.read(command)
   const plan = await planInTime(planner.plan(command, request))
-  const answer = validationOf(plan, await rehearse(dependencies, plan, command, { extent: 'everything' }), command.version)
+  const [rehearsal, unknown] = await Promise.all([
+    rehearse(dependencies, plan, command, { extent: 'everything' }),
+    unknownRecipients(dependencies, plan, command)
+  ])
+  const answer = validationOf(plan, rehearsal, command.version)
   refuseIfStrict(command, answer.warnings)
   await checkBudget(dependencies, command, plan)
-  return answer
+  // A directory may be behind: what it does not know blocks nothing.
+  return unknown.length === 0 ? answer : { ...answer, result: 'warning', warnings: [...answer.warnings, ...unknown] }
 }
 
 /** Budgets came with 1.1.0: before, a validation tells nothing of what a dispatch costs. */

@@ -1,9 +1,9 @@
 import type { OthersLately } from '@dispatch/common'
 import type { AccessEnd, Accounts, Addresses, ApiKeys, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
   CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
-  Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool,
-  ExchangeLog, FetchJson, FileShelf, Freshness, Holder, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes,
-  LinkMail, Log, MailedSecrets, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, PasswordPolicy, Pipeline,
+  Credentials, Database, Directories, DocumentLinks, DocumentSpool, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning,
+  EventSpool, ExchangeLog, FetchJson, FileShelf, Freshness, Holder, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases,
+  LeaseTimes, LinkMail, Log, MailedSecrets, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, PasswordPolicy, Pipeline,
   PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, RecipientBook, ReleaseQueue, RequestLog,
   SecondFactors, Sessions, SigningKeys, State, Suggestions, Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver,
   WebhookVerifier } from '@dispatch/core'
@@ -70,6 +70,7 @@ export type AppDependencies = {
   configurationService: ConfigurationService
   credentialCheck: CredentialCheck
   suggestions: Suggestions
+  directories: Directories
   connections: Connections
   templates: Templates
   files: FileStore

@@ -75,6 +75,7 @@ export const dispatches: Factories = {
     accounts: get('accounts'),
     outbox: get('outbox'),
     recipients: get('recipients'),
+    directories: get('directories'),
     shelves: get('shelves'),
     now: get('now'),
     newId: get('newId')

@@ -1,5 +1,5 @@
-import { createBreakers, createConfigurations, createConfigurationService, createCredentialCheck, createFetchJson, createInbox,
-  createKeySources, createNetwork, createProviderAdministration, createProviderState, createSubscribing, createSuggestions,
+import { createBreakers, createConfigurations, createConfigurationService, createCredentialCheck, createDirectories, createFetchJson,
+  createInbox, createKeySources, createNetwork, createProviderAdministration, createProviderState, createSubscribing, createSuggestions,
   createWebhookReceiver, createWebhookVerifier, demo, withoutProvider } from '@dispatch/core'
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
@@ -33,6 +33,7 @@ export const providers: Factories = {
     }),
   credentialCheck: (get) => createCredentialCheck({ ...ownCalls(get), configurations: get('configurations') }),
   suggestions: (get) => createSuggestions({ ...ownCalls(get), configurations: get('configurations') }),
+  directories: (get) => createDirectories({ ...ownCalls(get), configurations: get('configurations') }),
   selectableProviders: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   network: (get) =>
     createNetwork({

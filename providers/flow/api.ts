@@ -28,20 +28,25 @@ const failed = 'Error'
  */
 export const acknowledged = { Pending: 'received', Ok: 'received', [failed]: 'rejected' } as const
 
+type Asking = Pick<Call, 'settings' | 'sandbox' | 'reference'>
+
 /** The address and the sign-in of a call; `path` is added to the address of the service. */
-export function ask (
-  { settings, sandbox, reference }: Pick<Call, 'settings' | 'sandbox' | 'reference'>,
-  path: string,
-  body: HttpCall = {}
-): [url: string, call: HttpCall] {
+export function ask (call: Asking, path: string, body: HttpCall = {}): [url: string, call: HttpCall] {
+  const { settings, sandbox } = call
+  const { url } = sandbox ? testEnvironment(settings) : settings
+  return askAt(call, `${url}/v1/${path}`, body)
+}
+
+/** The sign-in of a call of one of the platform's services. */
+export function askAt ({ settings, sandbox, reference }: Asking, url: string, body: HttpCall = {}): [url: string, call: HttpCall] {
   const { clientId, clientSecret, organizationId, version = '1.2', tokenSignIn = 'body' } = settings
-  const { url, tokenUrl } = sandbox ? testEnvironment(settings) : settings
+  const { tokenUrl } = sandbox ? testEnvironment(settings) : settings
   const headers = {
     [version === '1.1' ? 'X-Request-Id' : 'Request-Id']: reference,
     ...(organizationId !== undefined && { 'Organization-Id': organizationId })
   }
   return [
-    `${url}/v1/${path}`,
+    url,
     {
       oauth2: {
         grant: 'client_credentials',

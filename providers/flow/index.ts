@@ -1,5 +1,6 @@
 import { defineProvider, refused, shortened, Type } from '@dispatch/core/provider'
 import { acknowledged, answer, ask, Flow, Flows, foundAmong, submit } from './api.ts'
+import { recipientsAt } from './directory.ts'
 import { begin, lifecycle, noteSaid, remember, statusOf } from './lifecycle.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
@@ -82,6 +83,8 @@ export default defineProvider({
           flowId: await submit(call, { flowSyntax: 'CDAR', name: filename }, { text: message, contentType: 'application/xml', filename })
         })
       },
+
+      recipients: recipientsAt,
 
       async status ({ id }, call) {
         const flow = answer(await call.http.get(...ask(call, `flows/${encodeURIComponent(id)}`, { query: { docType: 'Metadata' } }), Flow))

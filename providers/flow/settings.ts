@@ -58,6 +58,22 @@ export const Settings = Type.Object({
     description: 'The token address beside it; that of production unless set.',
     ...tokenAddress
   })),
+  directoryUrl: Type.Optional(Host({
+    title: 'Address of the directory',
+    'x-since': '1.1.0',
+    examples: ['https://api.directory.example.com/directory-service'],
+    ...inFrench('Adresse de l’annuaire',
+      'du service d’annuaire de la plateforme, version comprise ; il dit qui reçoit, et à quelle adresse'),
+    description: 'of the platform\'s Directory Service, up to the version; it says who receives, and at which address',
+    ...address
+  })),
+  sandboxDirectoryUrl: Type.Optional(Host({
+    title: 'Address of the directory of the test environment',
+    'x-since': '1.1.0',
+    ...inFrench('Adresse de l’annuaire de l’environnement de test', 'L’annuaire interrogé dans l’environnement de test.'),
+    description: 'The directory that is asked in a sandbox.',
+    ...address
+  })),
   clientId: Type.String({
     title: 'Client ID',
     ...inFrench('Identifiant client', 'l’application que la plateforme a enregistrée pour vous'),

@@ -10,7 +10,7 @@ import { type CallContext, type CallLimits, invoke } from './invoke.ts'
 export type QueryResult<Value> = { ok: true, value: Value } | { ok: false, why: string }
 
 type Query<Value> = {
-  verb: Exclude<VerbName, 'dispatch' | 'cancel' | 'say' | 'subscribe' | 'unsubscribe'>
+  verb: Exclude<VerbName, 'dispatch' | 'cancel' | 'say' | 'recipients' | 'subscribe' | 'unsubscribe'>
   request: unknown
   /** Checks the plain JSON that the provider returned. `redact` removes the secrets of the call. */
   read: (returned: unknown, redact: Redactor) => Fit<Value>

@@ -85,6 +85,21 @@ export type Said = { id: string, code: string, status: JsonObject, message: stri
  */
 export type Say<Call> = (said: Said, context: Call) => Promise<Accepted>
 
+/** An electronic address of somebody (BT-49): the scheme of its id (EAS), such as `0225` of the French directory, and the id. */
+export type ElectronicAddress = { readonly scheme: string, readonly id: string }
+
+/**
+ * An address at which somebody receives e-invoices, as a directory has it. `name`: whose it is; `status`: whether a platform receives there
+ * now, later (`upcoming`), or no longer (`inactive`). Both are left out where the directory does not say.
+ */
+export type Recipient = ElectronicAddress & { readonly name?: string, readonly status?: 'active' | 'upcoming' | 'inactive' }
+
+/**
+ * Asks the vendor's directory at which addresses somebody receives e-invoices: of an address in it itself, or of whom a number names, such
+ * as a SIREN. No recipients: the directory has been asked and knows nobody by that. What it is not about, the verb refuses (`refused`).
+ */
+export type FindRecipients<Call> = (asked: ElectronicAddress, context: Call) => Promise<{ recipients: readonly Recipient[] }>
+
 /** What a vendor has registered: its id, and secrets by the names of the `Secret()` settings that keep them. */
 export type Subscription = { readonly id: string, readonly secrets?: Readonly<Record<string, string>> }
 
@@ -156,6 +171,7 @@ export type ServiceDefinition<Name extends ServiceName, Call> =
     document?: FetchDocument<Call>
     cancel?: Cancel<Call>
     say?: Say<Call>
+    recipients?: FindRecipients<Call>
   }
 
 /** A provider: data and verbs. Everything but the verbs becomes its manifest. */

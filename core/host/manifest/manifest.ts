@@ -305,6 +305,9 @@ function verbProblems (name: ServiceName, service: ServiceManifest<ServiceName> 
     ...says
       ? [{ path, code: 'unknown_verb', message: `Of "${name}" nothing is said later, or its vendor cannot find it by a reference.` }]
       : [],
+    ...service.verbs.includes('recipients') && services[name].electronicAddress === undefined
+      ? [{ path, code: 'unknown_verb', message: `What "${name}" sends goes to no electronic address, which a directory could know.` }]
+      : [],
     ...mute ? [{ path, code: 'required', message: 'The verb "cancel" needs a word of "statuses" for "cancelled".' }] : []
   ]
 }

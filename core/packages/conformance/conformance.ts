@@ -9,6 +9,7 @@ import { carriedCases } from './rules/carried.ts'
 import { checkedCases, suggestedCases } from './rules/checked.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
 import { containedCases } from './rules/contained.ts'
+import { directedCases } from './rules/directed.ts'
 import { foreseenCases } from './rules/foreseen.ts'
 import { freshCases } from './rules/fresh.ts'
 import { idempotencyCases } from './rules/idempotency.ts'
@@ -131,6 +132,7 @@ async function casesOf (
     await when(['late'], () => lateCases(subject, replayed.fit, questions)),
     await when(['cancel'], () => cancelCases(subject, { questions, fit })),
     await when(['said'], () => saidCases(subject, questions)),
+    await when(['directed'], () => Promise.resolve(directedCases(subject, questions))),
     await when(['subscribed'], () => subscribedCases(subject, questions)),
     await when(['checked'], () => checkedCases(subject)),
     await when(['suggested'], () => suggestedCases(subject)),

@@ -126,6 +126,12 @@ export const invoicing: ProvidedService<
     return address === undefined ? [] : [{ address, field: 'sendByEmail' }]
   },
 
+  electronicAddress (fields, data) {
+    const place = '/customer/electronicAddress'
+    const [scheme, id] = [textOf(data, `${place}/scheme`), textOf(data, `${place}/id`)]
+    return formatOf(fields) === undefined || scheme === undefined || id === undefined ? undefined : { scheme, id, place }
+  },
+
   chain: { produces: 'document' },
   capabilities: InvoicingCapabilities,
   price: 1,

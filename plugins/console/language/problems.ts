@@ -250,6 +250,7 @@ export const french: Readonly<Record<string, string>> = {
   unknown_currency: 'Cette devise n’existe pas.',
   unknown_field: 'Ce champ n’existe pas.',
   unknown_rate: 'La facture n’a pas ce taux de TVA.',
+  unknown_recipient: 'L’annuaire du fournisseur ne connaît personne à cette adresse.',
   unknown_setting: 'Ce réglage n’existe pas.',
   unreadable: 'Ce contenu est illisible.',
   unreadable_pdf: 'Ce PDF est illisible.',

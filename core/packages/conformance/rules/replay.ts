@@ -76,9 +76,9 @@ export async function questionCases (subject: ProviderUnderTest, questions: read
   ]
 }
 
-/** Attacks every request of every look-up. */
+/** Attacks every request of every look-up, also in a directory. */
 export async function blindCases (subject: ProviderUnderTest, questions: readonly Prepared[]): Promise<Case[]> {
-  const lookups = questions.filter(({ call: { verb, exchange } }) => verb === 'lookup' && exchange.length > 0)
+  const lookups = questions.filter(({ call: { verb, exchange } }) => ['lookup', 'recipients'].includes(verb) && exchange.length > 0)
   if (lookups.length === 0) return [skipped('blind', 'a look-up that fails', 'No fixture of a look-up asks the vendor.')]
   const trials = lookups.flatMap((prepared) =>
     prepared.call.exchange.flatMap((_, at) => injectedFaults.map((how) => ({ prepared, attack: { at, how } })))

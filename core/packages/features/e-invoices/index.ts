@@ -5,15 +5,18 @@ import { createReader, invoiceReader } from './service/reader.ts'
 import { words as en } from './words.en.ts'
 import { words as fr } from './words.fr.ts'
 
-/** E-invoices that a company has got from others: what is in a file, whether it is right, and a page that people can read. */
+/** E-invoices of others: what is in a file, whether it is right, a page that people can read; and where others receive theirs. */
 export default defineFeature({
   name: 'e-invoices',
-  needs: { ...service('now', 'templates', 'templateWorkers'), invoiceReader },
+  needs: { ...service('now', 'templates', 'templateWorkers', 'directories'), invoiceReader },
   provides: (provide) => [
     provide(invoiceReader, ({ now, templates, templateWorkers }) => createReader({ now, templates, templateWorkers }))
   ],
   routes: eInvoiceRoutes,
-  permissions: { readEInvoice: { scopes: ['send', 'read_own', 'read_all'], testable: true } },
+  permissions: {
+    readEInvoice: { scopes: ['send', 'read_own', 'read_all'], testable: true },
+    findEInvoiceRecipients: { scopes: ['send', 'propose', 'read_own', 'read_all'] }
+  },
   pages: eInvoicePages,
   menu: [{
     section: 'e-invoices',

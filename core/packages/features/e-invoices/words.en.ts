@@ -27,5 +27,21 @@ export const words = {
   eInvoiceRight: 'What would be right',
   eInvoiceLost: 'Not in the data',
   eInvoiceData: 'Data',
-  eInvoiceText: 'Text'
+  eInvoiceText: 'Text',
+  recipientsTitle: 'Who receives e-invoices',
+  recipientsIntro: 'Asks the directories of your providers whether a customer receives e-invoices, and at which addresses.',
+  recipientsScheme: 'Scheme',
+  recipientsSchemeHelp: '0225: an address of the French directory, 0002: a SIREN, 0009: a SIRET.',
+  recipientsId: 'Id',
+  recipientsAsk: 'Ask',
+  recipientsFound: 'What the directories say',
+  recipientsAddress: 'Address',
+  recipientsName: 'Name',
+  recipientsStatus: 'State',
+  recipients_active: 'receives',
+  recipients_upcoming: 'will receive',
+  recipients_inactive: 'receives no longer',
+  recipientsUnknown: 'The directory knows nobody there.',
+  recipientsCannotBeAsked: 'The directory has no answer.',
+  recipientsNoDirectory: 'No provider of your company has a directory.'
 }

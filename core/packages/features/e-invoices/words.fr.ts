@@ -29,5 +29,21 @@ export const words: Readonly<Record<keyof typeof en, string>> = {
   eInvoiceRight: 'Ce qui serait juste',
   eInvoiceLost: 'Absent des données',
   eInvoiceData: 'Données',
-  eInvoiceText: 'Texte'
+  eInvoiceText: 'Texte',
+  recipientsTitle: 'Qui reçoit des factures électroniques',
+  recipientsIntro: 'Demande aux annuaires de vos fournisseurs si un client reçoit des factures électroniques, et à quelles adresses.',
+  recipientsScheme: 'Schéma',
+  recipientsSchemeHelp: '0225 : une adresse de l’annuaire français, 0002 : un SIREN, 0009 : un SIRET.',
+  recipientsId: 'Identifiant',
+  recipientsAsk: 'Demander',
+  recipientsFound: 'Ce que disent les annuaires',
+  recipientsAddress: 'Adresse',
+  recipientsName: 'Nom',
+  recipientsStatus: 'État',
+  recipients_active: 'reçoit',
+  recipients_upcoming: 'recevra',
+  recipients_inactive: 'ne reçoit plus',
+  recipientsUnknown: 'L’annuaire n’y connaît personne.',
+  recipientsCannotBeAsked: 'L’annuaire n’a pas de réponse.',
+  recipientsNoDirectory: 'Aucun fournisseur de votre entreprise n’a d’annuaire.'
 }

@@ -1,4 +1,4 @@
-import { AnyJsonObject } from '@dispatch/core'
+import { AnyJsonObject, Timestamp } from '@dispatch/core'
 import { eInvoiceFormats, eInvoiceProfiles } from '@dispatch/einvoice'
 import { type Static, Type } from 'typebox'
 
@@ -73,3 +73,42 @@ export const EInvoiceView = Type.Object({
   lostCount: Type.Integer({ minimum: 0, description: 'How many there are.' })
 }, { title: 'EInvoiceReading' })
 export type EInvoiceView = Static<typeof EInvoiceView>
+
+/** Whom is asked for: the electronic address of a customer (BT-49), or a number of theirs. */
+export const RecipientQuery = Type.Object({
+  scheme: Type.String({
+    pattern: '^[A-Z0-9]{2,4}$',
+    examples: ['0225'],
+    description: 'The scheme of the id (EAS): 0225 in the French directory, 0002 for a SIREN, 0009 for a SIRET.'
+  }),
+  id: Type.String({ minLength: 1, maxLength: 200, examples: ['732829320'] })
+}, closed)
+export type RecipientQuery = Static<typeof RecipientQuery>
+
+const ElectronicAddress = {
+  scheme: Type.String({ examples: ['0225'], description: 'For `/customer/electronicAddress/scheme` of the data.' }),
+  id: Type.String({ examples: ['732829320'] })
+}
+
+/** Where somebody receives e-invoices, as the directories of a company's providers have it. */
+export const RecipientsView = Type.Object({
+  data: Type.Array(Type.Object({
+    directory: Type.String({ description: 'The code of the provider whose directory it is.', examples: ['flow'] }),
+    result: Type.Enum(['found', 'unknown', 'cannot_be_asked'], {
+      description:
+        '`unknown`: the directory was asked, and knows nobody there. `cannot_be_asked`: it did not answer, or is not about such ids.'
+    }),
+    recipients: Type.Array(Type.Object({
+      ...ElectronicAddress,
+      name: Type.Optional(Type.String({ description: 'Whose address it is.' })),
+      status: Type.Optional(
+        Type.Enum(['active', 'upcoming', 'inactive'], {
+          description: 'Whether a platform receives there now, later, or no longer; absent where the directory does not say.'
+        })
+      )
+    }), { description: 'At most 100.' }),
+    message: Type.Optional(Type.String({ description: 'Why it cannot be asked.' })),
+    at: Timestamp
+  }), { description: 'One for each directory; none where no provider of the company has one.' })
+}, { title: 'EInvoiceRecipients' })
+export type RecipientsView = Static<typeof RecipientsView>

@@ -1,11 +1,11 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import { largestInvoice } from '@dispatch/einvoice'
-import { ApiRefused, beginCredit, facts, type Html, html, notice, page, pretty, sentenceOf, sentences, table, visitWith, withQuery,
-  withWords } from '@dispatch/plugins/console'
+import { ApiRefused, beginCredit, facts, type Html, html, notice, page, pretty, sentenceOf, sentences, table, textField, visitWith,
+  withQuery, withWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { type EInvoiceView } from '../contract/e-invoices.ts'
+import { type EInvoiceView, type RecipientsView } from '../contract/e-invoices.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
 
@@ -28,7 +28,16 @@ export const eInvoicePages: FastifyPluginCallback = (app, _options, done) => {
     parsed(null)
   })
 
-  app.get('/e-invoices', async (request, reply) => reply.page(view(visitOf(request), html``)))
+  app.get<{ Querystring: { scheme?: string, id?: string } }>('/e-invoices', async (request, reply) => {
+    const visit = visitOf(request)
+    const { scheme, id } = request.query
+    if (scheme === undefined || id === undefined) return reply.page(view(visit, html``))
+    const asked = { scheme: scheme.trim(), id: id.trim() }
+    const found = await visit.api.send<RecipientsView>('GET', withQuery('/api/v1/e-invoices/recipients', asked))
+    if (found.ok) return reply.page(view(visit, recipientsOf(visit.words, found.body), asked))
+    if (found.status === 401 || found.status === 403) throw new ApiRefused(found)
+    return reply.code(found.status).page(view(visit, notice('bad', sentences(visit.words, found.error)), asked))
+  })
 
   const bodyLimit = largestInvoice + 1024 * 1024
 
@@ -67,7 +76,25 @@ async function readIn (visit: Visit, request: FastifyRequest, reply: FastifyRepl
   return undefined
 }
 
-function view (visit: Visit, told: Html): Html {
+/** Whom each directory knows. */
+function recipientsOf (words: Words, { data }: RecipientsView): Html {
+  if (data.length === 0) return notice('warn', html`<p>${words.recipientsNoDirectory}</p>`)
+  const told = data.map(({ directory, result, recipients, message }) =>
+    result === 'found'
+      ? table(directory, [words.recipientsAddress, words.recipientsName, words.recipientsStatus],
+        recipients.map(({ scheme, id, name, status }) =>
+          html`<tr><th scope="row"><code>${scheme}:${id}</code></th><td>${name ?? ''}</td><td>${
+            status === undefined ? '' : words[`recipients_${status}`]
+          }</td></tr>\n`
+        ))
+      : html`<p>${directory}: ${result === 'unknown' ? words.recipientsUnknown : words.recipientsCannotBeAsked}</p>${
+        message === undefined ? html`` : html`<p class="quiet">${message}</p>`
+      }`
+  )
+  return html`<section aria-labelledby="recipients"><h2 id="recipients">${words.recipientsFound}</h2>${told}</section>`
+}
+
+function view (visit: Visit, told: Html, asked = { scheme: '0225', id: '' }): Html {
   const { words } = visit
   const main = html`${told}<section aria-label="${words.eInvoiceRead}"><p>${words.eInvoicesIntro}</p>
 <form method="post" action="${at}" enctype="multipart/form-data">
@@ -75,7 +102,12 @@ function view (visit: Visit, told: Html): Html {
 <input id="f-file" name="file" type="file" required aria-describedby="f-file-help"></div>
 <div class="actions"><button>${words.eInvoiceRead}</button>
 <button class="second" formaction="${at}/credit">${words.eInvoiceCredit}</button></div>
-<p class="quiet">${words.eInvoiceCreditHelp}</p></form></section>`
+<p class="quiet">${words.eInvoiceCreditHelp}</p></form></section>
+<section aria-labelledby="who"><h2 id="who">${words.recipientsTitle}</h2><p>${words.recipientsIntro}</p>
+<form method="get" action="${at}">${
+    textField({ name: 'scheme', label: words.recipientsScheme, help: words.recipientsSchemeHelp, value: asked.scheme, required: true })
+  }${textField({ name: 'id', label: words.recipientsId, value: asked.id, required: true })}
+<div class="actions"><button class="second">${words.recipientsAsk}</button></div></form></section>`
   return page({ ...visit, path: at }, { title: words.eInvoices, section: 'e-invoices', main })
 }
 

@@ -1,9 +1,9 @@
 import { createFairSemaphore } from '@dispatch/common'
-import { DispatchError } from '@dispatch/core'
+import { type Directories, DispatchError } from '@dispatch/core'
 import { eInvoiceFormats } from '@dispatch/einvoice'
 import { compileValidator, contentDisposition } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { EInvoiceView, ReadForm, ReadQuery } from '../contract/e-invoices.ts'
+import { EInvoiceView, ReadForm, ReadQuery, RecipientQuery, RecipientsView } from '../contract/e-invoices.ts'
 import type { InvoiceReader } from '../service/reader.ts'
 import { fileIn, fileTypes } from './file.ts'
 
@@ -45,6 +45,16 @@ const example: EInvoiceView = {
   lostCount: 1
 }
 
+/** Whom a directory knows, for the documentation. */
+const recipientsExample: RecipientsView = {
+  data: [{
+    directory: 'flow',
+    result: 'found',
+    recipients: [{ scheme: '0225', id: '732829320', name: 'Acme Tea', status: 'active' }],
+    at: '2026-03-14T09:30:00.000Z'
+  }]
+}
+
 const File = { schema: { type: 'string', format: 'binary' } }
 const Reading = {
   description: 'The invoice, or with `format` a page of it.',
@@ -55,8 +65,10 @@ const Reading = {
   }
 }
 
-/** E-invoices that a company has from others. */
-export const eInvoiceRoutes: FastifyPluginCallbackTypebox<{ invoiceReader: InvoiceReader }> = (app, { invoiceReader }, done) => {
+type Needs = { invoiceReader: InvoiceReader, directories: Directories }
+
+/** E-invoices that a company has from others, and where others receive theirs. */
+export const eInvoiceRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { invoiceReader, directories }, done) => {
   /** A file is in memory while it is read: so few are at once. */
   const receiving = createFairSemaphore({
     total: 4,
@@ -107,6 +119,33 @@ export const eInvoiceRoutes: FastifyPluginCallbackTypebox<{ invoiceReader: Invoi
         'cache-control': 'private, no-store'
       }).send(Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength))
     })
+  })
+
+  app.get<{ Querystring: RecipientQuery }>('/api/v1/e-invoices/recipients', {
+    config: { errors: ['validation_error'], limit: 'dispatch' },
+    schema: {
+      operationId: 'findEInvoiceRecipients',
+      tags: ['Documents'],
+      summary: 'Who receives e-invoices, and at which addresses, as the directories of the company\'s providers have it.',
+      description:
+        'Asks the directory of each configured provider that has one, for 10 seconds at most. An answer is kept for ten minutes, and a ' +
+        'directory that did not answer is left alone for 30 seconds. A validation asks the one of its provider, and warns of a customer ' +
+        'whom it does not know (`unknown_recipient`). A test key asks test environments alone.',
+      querystring: RecipientQuery,
+      response: { 200: { ...RecipientsView, examples: [recipientsExample] } }
+    }
+  }, async (request): Promise<RecipientsView> => {
+    const { actor: { companyId, userId, key }, query } = request
+    const answers = await directories.ask({ companyId, userId, test: key?.mode === 'test' }, query)
+    return {
+      data: answers.map(({ directory, at, said }) => ({
+        directory,
+        result: said.result,
+        recipients: said.result === 'found' ? said.recipients : [],
+        ...(said.result === 'cannot_be_asked' && { message: said.message }),
+        at: at.toISOString()
+      }))
+    }
   })
   done()
 }

@@ -1,0 +1,142 @@
+import { withTimeLimit } from '@dispatch/common'
+import { LRUCache } from 'lru-cache'
+import type { Keyring } from '../access/keyring.ts'
+import type { ConfiguredBy } from '../contract/states.ts'
+import type { Version } from '../contract/versions.ts'
+import { callRecipients, type Directed } from '../host/call/recipients.ts'
+import { type Host, offeredTo } from '../host/host.ts'
+import type { ElectronicAddress } from '../host/manifest/definition.ts'
+import { type ServiceName, serviceNames } from '../services/names.ts'
+import type { Configurations } from '../store/configuration/configurations.ts'
+import { chooseProvider } from './choose.ts'
+import { keyOf, ownCallContext, type OwnCalls } from './own-call.ts'
+import { configurationUsed, reachesSandbox } from './sandbox.ts'
+import { type Serving, servingIn } from './serving.ts'
+import { createConfigurationCheck, openConfiguration } from './vault.ts'
+
+/** What one directory says of an address: the code of its provider, and when it said so. */
+export type DirectoryAnswer = { directory: string, at: Date, said: Directed }
+
+/** Who asks. A test asks test environments alone. */
+export type Asking = { companyId: number, userId: number, test: boolean, version?: Version }
+
+/** Whoever serves a planned step. */
+type ServedBy = { code: string, configuredBy: ConfiguredBy, sandbox: boolean }
+
+/**
+ * The directories of those who receive e-invoices, which the providers of a company have. What one said is kept for ten minutes; one that
+ * did not answer is left alone for 30 seconds.
+ */
+export type Directories = {
+  /** Asks each directory that the company or the user has. */
+  ask: (asking: Asking, address: ElectronicAddress) => Promise<DirectoryAnswer[]>
+  /** Whether the directory of a step's provider, asked for two seconds at most, knows nobody by an address. */
+  isUnknown: (asking: Asking, service: ServiceName, by: ServedBy, address: ElectronicAddress) => Promise<boolean>
+}
+
+type Options = OwnCalls & { configurations: Pick<Configurations, 'latest'>, host: Host, keyring: Keyring }
+
+/** Milliseconds. */
+const [keptFor, restFor, limit, patience] = [10 * 60_000, 30_000, 10_000, 2_000]
+/** A busy company pushes out its own answers alone, and has so many questions under way. */
+const kept = { companies: 200, ofCompany: 500, underWay: 4 }
+
+/** What a company has been told: the answers by their questions, and the directories that did not answer. */
+type Told = {
+  answers: LRUCache<string, { until: number, answer: Promise<DirectoryAnswer> }>
+  away: LRUCache<string, number>
+  underWay: number
+}
+
+export function createDirectories (options: Options): Directories {
+  const { configurations, host, keyring, log, now } = options
+  const companies = new LRUCache<number, Told>({ max: kept.companies })
+  const problemsOf = createConfigurationCheck(keyring, log)
+
+  function toldTo (companyId: number): Told {
+    const told = companies.get(companyId) ??
+      { answers: new LRUCache({ max: kept.ofCompany }), away: new LRUCache({ max: kept.ofCompany }), underWay: 0 }
+    companies.set(companyId, told)
+    return told
+  }
+
+  async function askOne (companyId: number, service: ServiceName, serving: Serving, address: ElectronicAddress): Promise<DirectoryAnswer> {
+    const { provider, configuration } = serving
+    const settings = openConfiguration(keyring, companyId, configuration)
+    const told = toldTo(companyId)
+    const directory = keyOf(configuration, provider, configuration, settings)
+    const question = JSON.stringify([directory, service, address.scheme, address.id])
+    const time = now().getTime()
+    const before = told.answers.get(question)
+    if (before !== undefined && time < before.until) return before.answer
+    const none = (message: string): DirectoryAnswer => ({
+      directory: provider.code,
+      at: now(),
+      said: { result: 'cannot_be_asked', message, away: true }
+    })
+    if (time < (told.away.get(directory) ?? 0)) {
+      return none(`The directory of "${provider.code}" did not answer a moment ago: ask again later.`)
+    }
+    if (told.underWay >= kept.underWay) return none('Other questions of the company are under way: ask again in a few seconds.')
+    told.underWay += 1
+    const context = ownCallContext(options, { companyId, provider, configuration, settings })
+    const answer = callRecipients(provider, service, address, context, { limit })
+      .then((said) => ({ directory: provider.code, at: now(), said }))
+      .finally(() => {
+        told.underWay -= 1
+      })
+    told.answers.set(question, { until: time + keptFor, answer })
+    const forget = (): void => {
+      if (told.answers.peek(question)?.answer === answer) told.answers.delete(question)
+    }
+    answer.then(({ said }) => {
+      if (said.result === 'cannot_be_asked') forget()
+      if (said.result === 'cannot_be_asked' && said.away) told.away.set(directory, now().getTime() + restFor)
+    }, forget)
+    return answer
+  }
+
+  return {
+    async ask (asking, address) {
+      const { companyId, test, version } = asking
+      const company = await configurations.latest(companyId)
+      const offered = offeredTo(host, companyId)
+      const chooser = {
+        host: offered,
+        company,
+        problemsOf: problemsOf.bind(undefined, companyId),
+        ...(version !== undefined && { version })
+      }
+      const having = offered.entries().flatMap((entry) =>
+        entry.state === 'installed' ? servicesOf(entry.manifest).map((service) => ({ entry, service })) : []
+      )
+      const asked = having.flatMap(({ entry, service }) => {
+        const choice = chooseProvider(chooser, asking, service, entry.code)
+        if (!choice.chosen || (test && !reachesSandbox(choice.provider, choice.configuration))) return []
+        return [askOne(companyId, service, inTest(choice, test), address)]
+      })
+      return Promise.all(asked)
+    },
+
+    async isUnknown ({ companyId, userId }, service, { code, configuredBy, sandbox }, address) {
+      const provider = host.find(code)
+      const stored = configurationUsed(await configurations.latest(companyId), { providerCode: code, configuredBy, userId })
+      if (provider === undefined || stored === undefined || configuredBy === 'nobody') return false
+      const serving = servingIn(keyring, companyId, provider, stored)
+      if (serving.provider.verbs[service]?.recipients === undefined) return false
+      const asked = askOne(companyId, service, inTest(serving, sandbox), address)
+      return await withTimeLimit(patience, asked.then(({ said }) => said.result === 'unknown'), () => new NotInTime()).catch(() => false)
+    }
+  }
+}
+
+class NotInTime extends Error {}
+
+/** The services of a provider whose vendor has a directory. */
+function servicesOf ({ services }: { services: Partial<Record<ServiceName, { verbs: readonly string[] }>> }): ServiceName[] {
+  return serviceNames.filter((name) => services[name]?.verbs.includes('recipients') === true)
+}
+
+function inTest ({ provider, configuration }: Serving, sandbox: boolean): Serving {
+  return { provider, configuration: sandbox ? { ...configuration, sandbox } : configuration }
+}

@@ -1,0 +1,28 @@
+import type { Problem } from '@dispatch/common'
+import { isSince, usualVersion } from '../../contract/versions.ts'
+import { services } from '../../services/index.ts'
+import type { DispatchCommand } from '../command.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import type { DispatchPlan } from './plan.ts'
+
+/** Warns of each recipient whom the directory of the step's provider does not know. One that does not answer says nothing. */
+export async function unknownRecipients (
+  { directories }: Pick<PipelineDependencies, 'directories'>,
+  { steps, test }: DispatchPlan,
+  { actor: { companyId, userId }, version = usualVersion }: DispatchCommand
+): Promise<Problem[]> {
+  if (!isSince('1.1.0', version)) return []
+  const found = await Promise.all(steps.map(async ({ service, fields, template, by }): Promise<Problem[]> => {
+    const address = template && services[service].electronicAddress?.(fields, template.data)
+    if (template === undefined || address === undefined || by === undefined) return []
+    const { scheme, id, place } = address
+    if (!await directories.isUnknown({ companyId, userId, test }, service, by, { scheme, id })) return []
+    return [{
+      path: `${template.path}${place}`,
+      code: 'unknown_recipient',
+      message:
+        `The directory of "${by.code}" knows nobody at ${scheme}:${id}: GET /api/v1/e-invoices/recipients tells where somebody receives.`
+    }]
+  }))
+  return found.flat()
+}
