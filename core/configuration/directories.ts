@@ -2,7 +2,6 @@ import { withTimeLimit } from '@dispatch/common'
 import { LRUCache } from 'lru-cache'
 import type { Keyring } from '../access/keyring.ts'
 import type { ConfiguredBy } from '../contract/states.ts'
-import type { Version } from '../contract/versions.ts'
 import { callRecipients, type Directed } from '../host/call/recipients.ts'
 import { type Host, offeredTo } from '../host/host.ts'
 import type { ElectronicAddress } from '../host/manifest/definition.ts'
@@ -18,7 +17,7 @@ import { createConfigurationCheck, openConfiguration } from './vault.ts'
 export type DirectoryAnswer = { directory: string, at: Date, said: Directed }
 
 /** Who asks. A test asks test environments alone. */
-export type Asking = { companyId: number, userId: number, test: boolean, version?: Version }
+export type Asking = { companyId: number, userId: number, test: boolean }
 
 /** Whoever serves a planned step. */
 type ServedBy = { code: string, configuredBy: ConfiguredBy, sandbox: boolean }
@@ -98,15 +97,10 @@ export function createDirectories (options: Options): Directories {
 
   return {
     async ask (asking, address) {
-      const { companyId, test, version } = asking
+      const { companyId, test } = asking
       const company = await configurations.latest(companyId)
       const offered = offeredTo(host, companyId)
-      const chooser = {
-        host: offered,
-        company,
-        problemsOf: problemsOf.bind(undefined, companyId),
-        ...(version !== undefined && { version })
-      }
+      const chooser = { host: offered, company, problemsOf: problemsOf.bind(undefined, companyId) }
       const having = offered.entries().flatMap((entry) =>
         entry.state === 'installed' ? servicesOf(entry.manifest).map((service) => ({ entry, service })) : []
       )

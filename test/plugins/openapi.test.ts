@@ -344,6 +344,7 @@ await t.test('the answers fit their schemas', async (t) => {
     '/users/{id}': '/users/2',
     '/companies/{id}': '/companies/2',
     '{userId}': '2',
+    '/e-invoices/recipients': '/e-invoices/recipients?scheme=0225&id=732829320',
     '/platform/dispatches': '/platform/dispatches?search=Ada%20Lovelace'
   }
   for (const found of operations.filter(({ method, path }) =>
