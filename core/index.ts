@@ -163,7 +163,7 @@ export type { AccessEnd } from './store/tenants/access.ts'
 export { createAccounts, createCompanies } from './store/tenants/accounts.ts'
 export { createApiKeys, isKeyValid, type ApiKeys } from './store/tenants/api-keys.ts'
 export { type AuditAuthor, type AuditStamp, noteAudit } from './store/audit/audit.ts'
-export { missingCompanies, notifyUrlOf } from './store/tenants/companies.ts'
+export { companyNames, missingCompanies, notifyUrlOf } from './store/tenants/companies.ts'
 export { addBudget, type Budget, budgetScopes, budgetUnits, changeBudget, type DueBudget, listBudgets, listBudgetsToMail,
   listCompaniesToTell, noteMailed, noteTold, removeBudget } from './store/tenants/budgets.ts'
 export { createKnownClients } from './store/tenants/known-clients.ts'

@@ -157,12 +157,17 @@ function unlessKeyed (error: unknown): { rows: [] } {
   throw error
 }
 
+/** The names of companies, by their ids. */
+export async function companyNames ({ owner }: Database, ids: readonly number[]): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await owner.selectFrom('companies').select(['company_id', 'name']).where('company_id', 'in', [...new Set(ids)]).execute()
+  return new Map(rows.map(({ company_id: id, name }) => [id, name]))
+}
+
 /** Those of the ids that are no company's. */
-export async function missingCompanies ({ owner }: Database, ids: readonly number[]): Promise<number[]> {
-  if (ids.length === 0) return []
-  const rows = await owner.selectFrom('companies').select('company_id').where('company_id', 'in', [...ids]).execute()
-  const found = new Set(rows.map(({ company_id: id }) => id))
-  return ids.filter((id) => !found.has(id))
+export async function missingCompanies (database: Database, ids: readonly number[]): Promise<number[]> {
+  const names = await companyNames(database, ids)
+  return ids.filter((id) => !names.has(id))
 }
 
 /** What a company decides of itself; what is absent stays. */

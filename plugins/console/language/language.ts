@@ -78,6 +78,7 @@ type Kind =
   | 'state'
   | 'conformance'
   | 'feature'
+  | 'effect'
   | 'event'
   | 'cause'
   | 'earnest'

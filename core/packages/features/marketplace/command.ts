@@ -64,16 +64,23 @@ const verbs: Readonly<Record<string, (marketplace: Marketplace, args: readonly s
     const { code, version } = await wanted(marketplace, args, values)
     if (version === undefined) throw new Error('It is "upgrade <code> --version <version>".')
     const asked = { version, consent: consentOf(values), force: values.force }
+    await tellForced(marketplace, code, { change: 'upgrade', version }, values)
     return changed(marketplace, [code], () => marketplace.upgrade(code, asked, stamp()))
   },
-  rollback: (marketplace, args, values) => changed(marketplace, args, (code) => marketplace.rollBack(code, values, stamp())),
+  async rollback (marketplace, args, values) {
+    await tellForced(marketplace, codeIn(args), { change: 'rollback', version: values.version }, values)
+    return changed(marketplace, args, (code) => marketplace.rollBack(code, values, stamp()))
+  },
   async effects (marketplace, [code = '', ...change], values) {
-    return effectsView(await marketplace.effects(codeIn([code]), askedIn(change, values), new Date()))
+    return weighed(marketplace, codeIn([code]), askedIn(change, values))
   },
   enable: (marketplace, args) => changed(marketplace, args, (code) => marketplace.enable(code, stamp())),
   disable: (marketplace, args) => changed(marketplace, args, (code) => marketplace.disable(code, stamp())),
-  offer: (marketplace, [code = '', ...companies], { force }) =>
-    changed(marketplace, [code], () => marketplace.offer(code, { companies: companiesIn(companies), force }, stamp())),
+  async offer (marketplace, [code = '', ...words], { force }) {
+    const companies = companiesIn(words)
+    await tellForced(marketplace, code, { change: 'offer', companies }, { force })
+    return changed(marketplace, [code], () => marketplace.offer(code, { companies, force }, stamp()))
+  },
   async remove (marketplace, args) {
     await marketplace.remove(codeIn(args), stamp())
     return []
@@ -161,6 +168,18 @@ async function changed (marketplace: Marketplace, args: readonly string[], chang
   return shown(marketplace, code)
 }
 
+async function weighed (marketplace: Marketplace, code: string, asked: AskedChange): Promise<AdapterEffects> {
+  return effectsView(await marketplace.effects(code, asked, new Date()), asked)
+}
+
+/** Before a change that is forced, beside what is asked for: whom it stops. Where that cannot be told, the change itself says why. */
+async function tellForced (marketplace: Marketplace, code: string, asked: AskedChange, { force }: Pick<Values, 'force'>): Promise<void> {
+  if (!force) return
+  const found = await weighed(marketplace, code, asked).catch(() => undefined)
+  const stopped = found?.effects.filter(({ how }) => how === 'stopped') ?? []
+  for (const effect of stopped) console.error(effectLine(effect))
+}
+
 async function shown (marketplace: Marketplace, code: string): Promise<Shown> {
   const known = await marketplace.find(code)
   return detailOf(known, reader, await marketplace.lookAround(known)) ?? []
@@ -216,11 +235,14 @@ function lineOf (shown: AdapterView | CatalogView | AdapterEffects): string {
 }
 
 function effectLines ({ effects, refused }: AdapterEffects): string {
-  const lines = effects.map(({ companyId, userId, how, version }) => {
-    const whose = userId === undefined ? '' : `, user ${userId}`
-    return `company ${companyId}${whose}: ${effectWords[how]}${version === undefined ? '' : ` (${version})`}`
-  })
-  return [...lines, refused ? 'It is refused without --force.' : 'It stops nobody.'].join('\n')
+  const stops = effects.some(({ how }) => how === 'stopped')
+  const end = refused ? ['It is refused without --force.'] : stops ? [] : ['It stops nobody.']
+  return [...effects.map(effectLine), ...end].join('\n')
+}
+
+function effectLine ({ companyId, company, userId, how, version }: AdapterEffects['effects'][number]): string {
+  const whose = userId === undefined ? '' : `, user ${userId}`
+  return `company "${company}" (${companyId})${whose}: ${effectWords[how]}${version === undefined ? '' : ` (${version})`}`
 }
 
 const effectWords = {

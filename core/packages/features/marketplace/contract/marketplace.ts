@@ -78,6 +78,7 @@ export type AskedChange =
 /** What a change does to those who have settings for an adapter. */
 export const AdapterEffect = Type.Object({
   companyId: Type.Integer(),
+  company: Type.String({ description: 'Its name.' }),
   userId: Type.Optional(Type.Integer({ description: 'Whose settings they are; those of the company unless given.' })),
   how: Type.Enum(['goes_on', 'migrated', 'restored', 'kept', 'stopped'], {
     description: 'goes_on: with the same settings. migrated: with those that the newer version makes. restored: with those that were ' +
@@ -94,7 +95,7 @@ export const AdapterEffects = Type.Object({
   effects: Type.Array(AdapterEffect, { maxItems: 1_000, description: 'Those that stop first; a thousand at most.' })
 }, {
   title: 'AdapterEffects',
-  examples: [{ counts: { goes_on: 1 }, refused: false, effects: [{ companyId: 7, how: 'goes_on', version: '1.1.0' }] }]
+  examples: [{ counts: { goes_on: 1 }, refused: false, effects: [{ companyId: 7, company: 'Demo', how: 'goes_on', version: '1.1.0' }] }]
 })
 export type AdapterEffects = Static<typeof AdapterEffects>
 

@@ -1,8 +1,9 @@
-import { ApiRefused, type Asked, badge, type Confirmation, documentTypeName, fill, type Html, html, notice, page, type Refusal, sentences,
-  settingsFields, table, time, withQuery, wordFor } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, badge, documentTypeName, fill, type Html, html, notice, page, type Refusal, sentences, settingsFields,
+  table, time, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { AdapterDetail } from '../contract/marketplace.ts'
 import { actionSections, type Companies, hostLine } from './adapter-actions.ts'
+import { ending, isEnding, offeredTo } from './ending.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 type Named = { Params: { code: string } }
@@ -33,7 +34,7 @@ export const adapterPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   for (const [name, { method, path, bodyOf }] of Object.entries(actions)) {
-    const config = name === 'remove' || name === 'disable' ? { confirms: (asked: Asked) => ending(asked, name) } : {}
+    const config = isEnding(name) ? { confirms: (asked: Asked) => ending(asked, name) } : {}
     app.post<Posted>(`/marketplace/:code/${name}`, { config }, async (request, reply) => {
       const { params: { code }, body } = request
       const visit = visitOf(request)
@@ -49,28 +50,13 @@ export const adapterPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-/** Asks before companies cannot use an adapter any more. */
-async function ending (request: Asked, name: 'remove' | 'disable'): Promise<Confirmation> {
-  const { words, api } = visitOf(request)
-  const code = encodeURIComponent(request.params.code)
-  const { version, offer = 'all' } = await api.read<AdapterDetail>(`/api/v1/marketplace/${code}`)
-  const [button, intro] = name === 'remove' ? [words.removeAdapter, words.removeAdapterIntro] : [words.disable, words.disableIntro]
-  return {
-    title: `${button}${words.colon}${request.params.code}`,
-    says: [intro],
-    touches: [[words.version, version], [words.offer, offer === 'all' ? words.offerAll : offer.length]],
-    button,
-    back: `/console/marketplace/${code}`
-  }
-}
-
 /** A version with the consent that its form has shown. */
 function versionOf (body: URLSearchParams): object {
   return { version: body.get('version') ?? '', consent: { hosts: body.getAll('host'), services: body.getAll('service') } }
 }
 
 function offerOf (body: URLSearchParams): object {
-  return { companies: body.get('to') === 'all' ? 'all' : body.getAll('company').map(Number) }
+  return { companies: offeredTo(body) ?? 'all' }
 }
 
 /** The page of the adapter again, with why it stays as it was. */

@@ -66,7 +66,10 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
       querystring: EffectsQuery,
       response: { 200: AdapterEffects }
     }
-  }, async ({ params, query }) => effectsView(await marketplace.effects(codeIn(params.code), askedIn(query), now())))
+  }, async ({ params, query }) => {
+    const asked = askedIn(query)
+    return effectsView(await marketplace.effects(codeIn(params.code), asked, now()), asked)
+  })
 
   app.post('/api/v1/marketplace/packages', {
     bodyLimit,

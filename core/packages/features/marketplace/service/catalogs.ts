@@ -6,6 +6,7 @@ import type { CatalogView } from '../contract/marketplace.ts'
 import { type AdapterRecord, listAdapters, type PackageSummary } from '../store/adapters.ts'
 import { keepCatalog, listCatalogs, readCatalog, type Revocation, type Revoked, type StoredCatalog,
   writeRevocations } from '../store/catalogs.ts'
+import { companiesInWords, type NamedCompany } from '../store/named-company.ts'
 import { createCatalogFetch } from './catalog-fetch.ts'
 import { readNpm } from './registry.ts'
 
@@ -129,19 +130,19 @@ function withRevoked (view: CatalogView, changed: readonly Revoked[]): CatalogVi
     ({ code, version, reason, companies, goesOn }) => ({
       code,
       version,
-      companies,
+      companies: companies.map(({ id }) => id),
       message: `Version ${version} of "${code}" was revoked: ${reason ?? ''} ${stoppedInWords(companies, goesOn)}`
     })
   )
   return revoked.length === 0 ? view : { ...view, revoked }
 }
 
-function stoppedInWords (companies: readonly number[], goesOn: string | undefined): string {
+function stoppedInWords (companies: readonly NamedCompany[], goesOn: string | undefined): string {
   if (companies.length === 0) return 'No company dispatches through it.'
   return goesOn !== undefined
     ? `Version ${goesOn} goes on in its place, where it accepts the settings of companies; its health names the others.`
     : `It stops ${companies.length === 1 ? 'the company' : 'the companies'} ${
-      companies.join(', ')
+      companiesInWords(companies)
     }: roll back to another version, or upgrade.`
 }
 

@@ -5,6 +5,7 @@ import { offerOf } from '@dispatch/marketplace'
 import semver from 'semver'
 import type { AdapterEdit, AdapterUse, Before } from '../store/adapter-changes.ts'
 import type { AdapterState, Consent, PackageSummary } from '../store/adapters.ts'
+import { companiesInWords } from '../store/named-company.ts'
 
 /** A change of an adapter: what it becomes, from what it is. Throws a DispatchError where it may not be made. */
 export type Decision = (code: string, before: Before) => AdapterEdit | Promise<AdapterEdit>
@@ -113,7 +114,10 @@ export function offering ({ companies, force }: Offering): Decision {
 export function refuseLosses (what: string, losses: readonly { code: string, message: string }[]): void {
   if (losses.length === 0) return
   const details = losses.map((loss) => ({ path: '', ...loss }))
-  throw new DispatchError('conflict', `${what}: the details say which. "force" does it nevertheless.`, { details: presentable(details) })
+  throw new DispatchError('conflict',
+    `${what}: the details say which. "force" does it nevertheless, and what they dispatch through it is refused then.`, {
+    details: presentable(details)
+  })
 }
 
 /** Removes it and its packages, unless somebody needs it. */
@@ -134,8 +138,8 @@ const needs: Record<AdapterUse['kind'], string> = {
   delivery: 'open deliveries by it'
 }
 
-function inWords ({ companyId, kind, count }: AdapterUse): string {
-  return `The company ${companyId} has ${needs[kind]}: ${count}`
+function inWords ({ companyId: id, company: name, kind, count }: AdapterUse): string {
+  return `The company ${companiesInWords([{ id, name }])} has ${needs[kind]}: ${count}`
 }
 
 function requireSamePublisher (code: string, pin: Publisher | undefined, { version, publisher }: PackageSummary): void {

@@ -3,6 +3,7 @@ import type { ServedConfiguration } from '@dispatch/core/source'
 import { isDeepStrictEqual } from 'node:util'
 import type { AdapterEffect } from '../contract/marketplace.ts'
 import type { AdapterState } from '../store/adapters.ts'
+import { companiesInWords } from '../store/named-company.ts'
 
 /** Before a change, or after it: how each configuration is served, by which version that runs, and to whom the adapter is offered. */
 export type Scene = {
@@ -16,13 +17,16 @@ export function ownerKey ({ companyId, userId }: Owner): string {
   return JSON.stringify([companyId, userId])
 }
 
+/** An effect on a company whose name is not known yet. */
+export type Effect = Omit<AdapterEffect, 'company'>
+
 /**
  * What a change does to those who dispatch through an adapter. `migrated`: the owners for whose settings the newer version makes others.
  * Whom nothing served before is not touched.
  */
-export function effectsOf (before: Scene, after: Scene, migrated: ReadonlySet<string>): AdapterEffect[] {
+export function effectsOf (before: Scene, after: Scene, migrated: ReadonlySet<string>): Effect[] {
   const later = new Map(after.configurations.map((one) => [ownerKey(one), one.served]))
-  return before.configurations.flatMap((one): AdapterEffect[] => {
+  return before.configurations.flatMap((one): Effect[] => {
     const { companyId, userId, served } = one
     if (!isOffered(before, companyId)) return []
     const next = isOffered(after, companyId) ? later.get(ownerKey(one)) : undefined
@@ -45,6 +49,6 @@ export function stoppedBy (effects: readonly AdapterEffect[]): AdapterEffect[] {
 }
 
 /** Whose settings they are, in words. */
-export function whoseInWords ({ companyId, userId }: Pick<AdapterEffect, 'companyId' | 'userId'>): string {
-  return `${userId === undefined ? 'Those' : `Those of the user ${userId}`} of the company ${companyId}.`
+export function whoseInWords ({ companyId: id, company: name, userId }: Pick<AdapterEffect, 'companyId' | 'company' | 'userId'>): string {
+  return `${userId === undefined ? 'Those' : `Those of the user ${userId}`} of the company ${companiesInWords([{ id, name }])}.`
 }

@@ -1,4 +1,4 @@
-import { type AuditStamp, type Database, type Keyring, type Log, missingCompanies, platform, refusal } from '@dispatch/core'
+import { type AuditStamp, companyNames, type Database, type Keyring, type Log, missingCompanies, platform, refusal } from '@dispatch/core'
 import { listProcesses, type MigratedSettings } from '@dispatch/core/source'
 import { offerOf, type ReadPackage } from '@dispatch/marketplace'
 import type { Reach, Sandbox } from '@dispatch/sandbox'
@@ -7,13 +7,14 @@ import type { AdapterEffect, AskedChange, CatalogView } from '../contract/market
 import { addPackage, type Belongings, editAdapter, readBefore } from '../store/adapter-changes.ts'
 import { type AdapterState, type Consent, listAdapters, type NewPackage, type PackageSummary, readTakenPackage,
   type TakenPackage } from '../store/adapters.ts'
+import type { NamedCompany } from '../store/named-company.ts'
 import { type Roles, rolesIn } from '../store/roles.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import type { Catalogs } from './catalogs.ts'
 import { requireClaim } from './claims.ts'
 import { adapterNotFound, type Decision, disabling, enabling, type Forcing, installing, keeping, type Offering, offering, refuseLosses,
   removing, type Rollback, rollingBack, upgrading } from './decisions.ts'
-import { effectsOf, ownerKey, type Scene, stoppedBy, whoseInWords } from './effects.ts'
+import { type Effect, effectsOf, ownerKey, type Scene, stoppedBy, whoseInWords } from './effects.ts'
 import { createLook } from './look.ts'
 import { type KnownAdapter, withOffers } from './offers.ts'
 import { migrateSettings, servedBy } from './settings-migration.ts'
@@ -113,11 +114,12 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
   }
 
   /** Companies that have settings which no version that serves accepts. */
-  async function unservedBy ({ code, adapter, packages }: KnownAdapter): Promise<number[]> {
+  async function unservedBy ({ code, adapter, packages }: KnownAdapter): Promise<NamedCompany[]> {
     const roles = rolesIn(adapter, packages)
     if (roles === undefined || (await sandbox()).obstacle() !== undefined) return []
     const all = await servedBy(migrating, code, await takenOf(roles))
-    return [...new Set(all.flatMap(({ companyId, served }) => served === undefined ? [companyId] : []))]
+    const names = await companyNames(database, all.flatMap(({ companyId, served }) => served === undefined ? [companyId] : []))
+    return [...names].map(([id, name]) => ({ id, name }))
   }
 
   /** A package that is here, or that is not taken in yet. */
@@ -154,7 +156,12 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
       companies: state?.companies ?? null
     })
     const scenes = await Promise.all([scene(from, before.adapter), scene(to, after)])
-    return { effects: effectsOf(...scenes, new Set(settings.map(ownerKey))), settings }
+    return { effects: await named(effectsOf(...scenes, new Set(settings.map(ownerKey)))), settings }
+  }
+
+  async function named (effects: readonly Effect[]): Promise<AdapterEffect[]> {
+    const names = await companyNames(database, effects.map(({ companyId }) => companyId))
+    return effects.map((effect) => ({ ...effect, company: names.get(effect.companyId) ?? '' }))
   }
 
   /** What is decided of a change that is asked for. */

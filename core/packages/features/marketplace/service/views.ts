@@ -2,8 +2,9 @@ import { type ProviderProcess, sdkVersion, widthInWords } from '@dispatch/core/s
 import { isForSdk, type PackageManifest } from '@dispatch/marketplace'
 import { gapsInWords, type Reach } from '@dispatch/sandbox'
 import semver from 'semver'
-import type { AdapterDetail, AdapterEffect, AdapterEffects, AdapterView, MarketplaceQuery } from '../contract/marketplace.ts'
+import type { AdapterDetail, AdapterEffect, AdapterEffects, AdapterView, AskedChange, MarketplaceQuery } from '../contract/marketplace.ts'
 import type { PackageSummary } from '../store/adapters.ts'
+import { companiesInWords, type NamedCompany } from '../store/named-company.ts'
 import { rolesIn } from '../store/roles.ts'
 import { stoppedBy } from './effects.ts'
 import type { Looked } from './look.ts'
@@ -26,7 +27,7 @@ export function viewsOf (records: readonly KnownAdapter[], reader: Reader, query
 export type Surroundings = {
   processes: readonly ProviderProcess[]
   gaps: readonly Reach[]
-  unserved: readonly number[]
+  unserved: readonly NamedCompany[]
   looked: Looked | undefined
 }
 
@@ -50,13 +51,13 @@ export function detailOf (known: KnownAdapter, reader: Reader, around?: Surround
 /** Effects that are named at most. */
 const mostEffects = 1_000
 
-/** What a change does, those whom it stops first. */
-export function effectsView (effects: readonly AdapterEffect[]): AdapterEffects {
+/** What a change does, those whom it stops first. A version is disabled, and revoked, whomever that stops. */
+export function effectsView (effects: readonly AdapterEffect[], { change }: Pick<AskedChange, 'change'>): AdapterEffects {
   const stopped = stoppedBy(effects)
   const counts = Object.fromEntries([...Map.groupBy(effects, ({ how }) => how)].map(([how, all]) => [how, all.length]))
   return {
     counts,
-    refused: stopped.length > 0,
+    refused: stopped.length > 0 && change !== 'disable' && change !== 'revocation',
     effects: [...stopped, ...effects.filter((effect) => !stopped.includes(effect))].slice(0, mostEffects)
   }
 }
@@ -110,11 +111,12 @@ function healthOf (known: KnownAdapter, { processes, gaps, unserved }: Surroundi
 type Running = Pick<NonNullable<AdapterDetail['health']>, 'state' | 'reason'>
 
 /** An adapter that runs, and refuses what companies dispatch, does not do well. */
-function servingOf ({ state, reason }: Running, unserved: readonly number[]): Running {
+function servingOf ({ state, reason }: Running, unserved: readonly NamedCompany[]): Running {
   if (state === 'stopped' || unserved.length === 0) return { state, ...(reason !== undefined && { reason }) }
   const who = unserved.length === 1 ? 'the company' : `${unserved.length} companies:`
-  const named = `${unserved.slice(0, 20).join(', ')}${unserved.length > 20 ? ', …' : ''}`
-  const own = `It does not accept the settings of ${who} ${named}. Their dispatches are refused until these are saved again.`
+  const own = `It does not accept the settings of ${who} ${
+    companiesInWords(unserved)
+  }. Their dispatches are refused until these are saved again.`
   return { state: 'degraded', reason: reason === undefined ? own : `${reason} ${own}` }
 }
 

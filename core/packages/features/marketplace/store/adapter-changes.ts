@@ -19,8 +19,8 @@ export type Before = {
   uses: () => Promise<AdapterUse[]>
 }
 
-/** What needs an adapter, and how often. `companyId` with `kind` `configuration` or `choice` is that of the owner. */
-export type AdapterUse = { companyId: number, kind: 'configuration' | 'choice' | 'dispatch' | 'delivery', count: number }
+/** What needs an adapter, and how often. `company`: its name. `companyId` with `kind` `configuration` or `choice` is that of the owner. */
+export type AdapterUse = { companyId: number, company: string, kind: 'configuration' | 'choice' | 'dispatch' | 'delivery', count: number }
 
 /** Takes a package in, or does nothing where it is here. Throws `conflict` where the code has this version with other content. */
 export async function addPackage ({ owner }: Database, added: NewPackage, companyId: number, stamp: AuditStamp): Promise<void> {
@@ -148,7 +148,7 @@ async function note (
 /** Which companies need a provider: for a configuration, a choice, a step that has not ended, a delivery that is under way. */
 async function usesOf (queries: Queries, code: string): Promise<AdapterUse[]> {
   const { rows } = await sql<AdapterUse>`
-    select company_id as "companyId", kind, count(*)::int as count from (
+    select company_id as "companyId", companies.name as company, kind, count(*)::int as count from (
       select company_id, 'configuration' as kind from configurations where provider_code = ${code}
       union all select company_id, 'choice' from choices
         where provider_code = ${code} or providers @> ${JSON.stringify([{ providerName: code }])}::jsonb
@@ -160,6 +160,6 @@ async function usesOf (queries: Queries, code: string): Promise<AdapterUse[]> {
         where (provider_code = ${code} or providers @> ${JSON.stringify([{ code }])}::jsonb) and status = 'waiting'
       union all select company_id, 'delivery' from steps where provider_code = ${code} and status = 'accepted' and not delivery_settled
         and delivery_status is not null
-    ) as uses group by company_id, kind order by company_id, kind`.execute(queries)
+    ) as uses join companies using (company_id) group by company_id, companies.name, kind order by company_id, kind`.execute(queries)
   return rows
 }

@@ -1,6 +1,7 @@
 import { type AuditStamp, type Database, noteAudit, type OwnerQueries } from '@dispatch/core'
 import type { PublicKey } from '@dispatch/marketplace'
 import { sql } from 'kysely'
+import type { NamedCompany } from './named-company.ts'
 import { rolesIn } from './roles.ts'
 import { tablesIn } from './tables.ts'
 
@@ -37,7 +38,7 @@ export type Revocation = { integrity: string, code: string, version: string, rea
  * What has changed by a revocation. `companies`: those that have settings for an adapter which ran this version, a hundred at most.
  * `goesOn`: the version that goes on in its place.
  */
-export type Revoked = Revocation & { companies: number[], goesOn?: string }
+export type Revoked = Revocation & { companies: NamedCompany[], goesOn?: string }
 
 /** Companies of an adapter that are named at most. */
 const mostNamed = 100
@@ -63,7 +64,7 @@ export async function writeRevocations (
         companyId,
         action,
         object: { kind: 'adapter', id: code },
-        facts: { version, reason, companies },
+        facts: { version, reason, companies: companies.map(({ id }) => id) },
         ...stamp
       })
     }
@@ -84,9 +85,9 @@ async function inPlaceOf (queries: OwnerQueries, { integrity, code, reason }: Re
 }
 
 /** The companies that dispatch by a version: it runs, or goes on in place of a revoked one, and they have settings for it. */
-async function companiesOf (queries: OwnerQueries, integrity: string): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`select distinct company_id as id from configurations
-    where provider_code in (select code from adapters where integrity = ${integrity} or (previous = ${integrity} and
+async function companiesOf (queries: OwnerQueries, integrity: string): Promise<NamedCompany[]> {
+  const { rows } = await sql<NamedCompany>`select distinct company_id as id, companies.name from configurations
+    join companies using (company_id) where provider_code in (select code from adapters where integrity = ${integrity} or (previous = ${integrity} and
       integrity in (select integrity from adapter_packages where revoked is not null))) order by id limit ${mostNamed}`.execute(queries)
-  return rows.map(({ id }) => id)
+  return rows
 }

@@ -129,7 +129,7 @@ await t.test('a revoked version stops and says why; the one before goes on in it
 
   await publish(['1.0.0', '1.1.0'], { revoked: [{ ...withdrawn, versions: '*' }] })
   const message =
-    `Version 1.0.0 of "acme" was revoked: It sends twice. It stops the company ${id}: roll back to another version, or upgrade.`
+    `Version 1.0.0 of "acme" was revoked: It sends twice. It stops the company "Demo" (${id}): roll back to another version, or upgrade.`
   has(t, (await market('POST', '/refresh')).body.data[0].revoked.filter(({ version }: { version: string }) => version === '1.0.0'), [
     { companies: [id], message }
   ])

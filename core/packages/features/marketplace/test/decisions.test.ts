@@ -143,9 +143,9 @@ await t.test('enabling, disabling and offering change that alone', async (t) => 
 
 await t.test('an offer is not withdrawn from who has settings or defaults for it, unless it is meant', async (t) => {
   const uses: AdapterUse[] = [
-    { companyId: 7, kind: 'configuration', count: 1 },
-    { companyId: 8, kind: 'choice', count: 2 },
-    { companyId: 9, kind: 'dispatch', count: 3 }
+    { company: 'Demo', companyId: 7, kind: 'configuration', count: 1 },
+    { company: 'Eight', companyId: 8, kind: 'choice', count: 2 },
+    { company: 'Nine', companyId: 9, kind: 'dispatch', count: 3 }
   ]
   const from = (companies: number[] | null) => before({ adapter: { ...running, companies }, uses: () => Promise.resolve(uses) })
   await refuses(t, offering({ companies: [12] }), from(null), 'conflict', ['configuration_needs_it', 'choice_needs_it'])
@@ -156,7 +156,10 @@ await t.test('an offer is not withdrawn from who has settings or defaults for it
 })
 
 await t.test('what a company needs is not removed, and each need is told', async (t) => {
-  const uses: AdapterUse[] = [{ companyId: 7, kind: 'configuration', count: 1 }, { companyId: 9, kind: 'dispatch', count: 3 }]
+  const uses: AdapterUse[] = [
+    { company: 'Demo', companyId: 7, kind: 'configuration', count: 1 },
+    { company: 'Nine', companyId: 9, kind: 'dispatch', count: 3 }
+  ]
   const needed = before({ adapter: running, uses: () => Promise.resolve(uses) })
   await refuses(t, removing, needed, 'conflict', ['configuration_needs_it', 'dispatch_needs_it'])
   t.same(await removing('acme', before({ adapter: running })), { action: 'adapter.removed', facts: { version: '1.0.0' }, after: null })

@@ -204,7 +204,7 @@ await t.test('a configuration that does not fit a newer form says where, and the
   const refused = await market('POST', '/acme/rollback')
   has(t, refused, { status: 409, body: { error: 'conflict', details: [{ code: 'settings_of_newer_version' }] } })
   t.equal(refused.body.details.length, 1, 'who is served by the version before is not among them')
-  contains(t, refused.body.details[0].message, `the company ${companyId}.`)
+  contains(t, refused.body.details[0].message, `(${companyId}).`)
   t.equal(statusOf(await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) }, admin)), '2.0.0')
 
   t.equal((await market('POST', '/acme/rollback?force=true')).status, 200)

@@ -107,7 +107,10 @@ await t.test('settings become what the newer version makes of them, with the sec
   const anew = await service.send('PUT', '/api/v1/company/providers/mover', { body: { settings: { apiKey: canary, area: 'it' } } })
   t.equal(anew.status, 200)
   const refused = await market('POST', '/mover/rollback')
-  has(t, refused, { status: 409, body: { details: [{ code: 'settings_of_newer_version' }] } })
+  has(t, refused, {
+    status: 409,
+    body: { details: [{ code: 'settings_of_newer_version', message: /^Those of the company "Demo" \(\d+\)\.$/ }] }
+  })
   t.equal(await dispatched('mover'), '2.0.0')
 })
 
@@ -161,7 +164,11 @@ await t.test('settings are kept in each form that they were written in; changes 
     t.equal((await upgrade(version)).status, 200)
     t.equal(await dispatched('former'), version)
   }
-  has(t, await effects('change=disable'), { refused: true, effects: [{ companyId, how: 'stopped' }] })
+  has(t, await effects('change=disable'), {
+    refused: false,
+    counts: { stopped: 1 },
+    effects: [{ companyId, company: 'Demo', how: 'stopped' }]
+  })
   has(t, await effects('change=offer&companies='), { refused: true, effects: [{ companyId, how: 'stopped' }] })
   has(t, await effects(`change=offer&companies=${companyId}`), { refused: false, counts: { goes_on: 1 } })
   has(t, await market('POST', '/former/rollback?version=3.1.0'), { status: 409, body: { details: [{ code: 'no_version_before' }] } })
@@ -212,7 +219,10 @@ await t.test('an upgrade after which nothing would serve a company is refused, u
   const { body: { company: { id } } } = await service.send('GET', '/api/v1/my/config')
   has(t, await market('GET', '/behind'), {
     body: {
-      health: { state: 'degraded', reason: new RegExp(`does not accept the settings of the company ${id}\\. Their dispatches are refused`) }
+      health: {
+        state: 'degraded',
+        reason: new RegExp(`does not accept the settings of the company "Demo" \\(${id}\\)\\. Their dispatches are refused`)
+      }
     }
   })
   t.equal((await service.send('PUT', '/api/v1/company/providers/behind', { body: { settings: { key: canary } } })).status, 200)

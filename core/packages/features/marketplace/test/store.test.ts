@@ -188,7 +188,7 @@ await t.test('a removal waits for what is being stored, and finds it', async (t)
     }))
   await gate.reached
   const removal = editAdapter(database, { code, companyId }, async ({ uses }) => {
-    t.same(await uses(), [{ companyId: 2, kind: 'configuration', count: 1 }])
+    t.same(await uses(), [{ companyId: 2, company: 'Demo', kind: 'configuration', count: 1 }])
     throw new Error('Needed.')
   }, stamp())
   const refused = t.rejects(removal, { message: 'Needed.' })
@@ -209,7 +209,7 @@ await t.test('who needs an adapter is told by company: configurations, choices',
     [code]
   )
   await editAdapter(database, { code, companyId }, async ({ uses }) => {
-    t.same(await uses(), [{ companyId: 2, kind: 'choice', count: 1 }, { companyId: 2, kind: 'configuration', count: 1 }])
+    t.same(await uses(), [{ companyId: 2, company: 'Demo', kind: 'choice', count: 1 }, { companyId: 2, kind: 'configuration', count: 1 }])
     return { action: 'adapter.enabled', facts: {}, after: state(code, '1.0.0') }
   }, stamp())
   t.equal((await listAdapters(database, code))[0]?.users, 1)
@@ -221,7 +221,7 @@ await t.test('a list that names an adapter needs it, whichever place it has', as
   const providers = JSON.stringify([{ providerName: 'simulator' }, { providerName: code, weight: 1 }])
   await database.pool.query('update choices set providers = $1 where company_id = 2 and service = $2', [providers, 'email'])
   await editAdapter(database, { code, companyId }, async ({ uses }) => {
-    t.same(await uses(), [{ companyId: 2, kind: 'choice', count: 1 }])
+    t.same(await uses(), [{ companyId: 2, company: 'Demo', kind: 'choice', count: 1 }])
     return { action: 'adapter.enabled', facts: {}, after: state(code, '1.0.0') }
   }, stamp())
 })

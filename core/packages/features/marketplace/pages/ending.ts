@@ -1,0 +1,95 @@
+import { type Asked, type Confirmation, fill, withQuery, wordFor } from '@dispatch/plugins/console'
+import type { AdapterDetail, AdapterEffects } from '../contract/marketplace.ts'
+import { type Visit, visitOf, type Words } from './words.ts'
+
+/** What may end what companies dispatch through an adapter. */
+const endings = ['remove', 'disable', 'upgrade', 'rollback', 'offer'] as const
+type Ending = typeof endings[number]
+
+export function isEnding (name: string): name is Ending {
+  return endings.some((ending) => ending === name)
+}
+
+/** The companies that a form offers an adapter to; undefined: all. */
+export function offeredTo (body: URLSearchParams): number[] | undefined {
+  return body.get('to') === 'all' ? undefined : body.getAll('company').map(Number)
+}
+
+/**
+ * Asks before companies cannot use an adapter any more, and names them. What the service refuses in that case is asked of only where it is
+ * forced.
+ */
+export async function ending (request: Asked, name: Ending): Promise<Confirmation | undefined> {
+  const { params: { code }, body } = request
+  const isRefused = name !== 'remove' && name !== 'disable'
+  if (isRefused && !body.has('force')) return undefined
+  const visit = visitOf(request)
+  const { words } = visit
+  const { version, previous = '', offer = 'all' } = await visit.api.read<AdapterDetail>(pathOf(code))
+  const [button, intro] = saidOf(words, name, { next: body.get('version') ?? '', previous })
+  return {
+    title: `${button}${words.colon}${code}`,
+    says: [intro, ...isRefused ? [words.forcedIntro] : []],
+    touches: [
+      [words.version, version],
+      [words.offer, offer === 'all' ? words.offerAll : offer.length],
+      ...await effectsOf(visit, code, { name, body })
+    ],
+    button,
+    back: `/console/marketplace/${code}`
+  }
+}
+
+function saidOf (words: Words, name: Ending, { next, previous }: { next: string, previous: string }): readonly [string, string] {
+  switch (name) {
+    case 'remove':
+      return [words.removeAdapter, words.removeAdapterIntro]
+    case 'disable':
+      return [words.disable, words.disableIntro]
+    case 'upgrade':
+      return [fill(words.upgradeTitle, { version: next }), words.upgradeIntro]
+    case 'rollback':
+      return [fill(words.rollback, { version: previous }), words.rollbackAsked]
+    case 'offer':
+      return [words.offer, words.offerIntro]
+  }
+}
+
+/** Companies that a question names at most, for each thing that happens to them. */
+const mostNamed = 20
+
+/** Who would be touched, and how: those first who could not dispatch any more. Nothing where the service does not tell. */
+async function effectsOf (
+  { api, words }: Visit,
+  code: string,
+  { name, body }: { name: Ending, body: URLSearchParams }
+): Promise<[string, string][]> {
+  const asked = askedOf(name, body)
+  if (asked === undefined) return []
+  const answer = await api.send<AdapterEffects>('GET', withQuery(`${pathOf(code)}/effects`, asked))
+  if (!answer.ok) return []
+  return [...Map.groupBy(answer.body.effects, ({ how }) => how)].map(([how, effects]) => {
+    const names = [...new Set(effects.map(({ company, companyId }) => `${company} (${companyId})`))]
+    return [wordFor(words, 'effect', how), [...names.slice(0, mostNamed), ...names.length > mostNamed ? ['…'] : []].join(', ')]
+  })
+}
+
+/** What is asked of the effects; undefined: a removal is refused while anybody needs the adapter, and an offer to all ends nothing. */
+function askedOf (change: Ending, body: URLSearchParams): Record<string, string> | undefined {
+  switch (change) {
+    case 'remove':
+      return undefined
+    case 'upgrade':
+      return { change, version: body.get('version') ?? '' }
+    case 'offer': {
+      const companies = offeredTo(body)
+      return companies === undefined ? undefined : { change, companies: companies.join(',') }
+    }
+    default:
+      return { change }
+  }
+}
+
+function pathOf (code: string): string {
+  return `/api/v1/marketplace/${encodeURIComponent(code)}`
+}
