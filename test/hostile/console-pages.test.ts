@@ -209,7 +209,11 @@ await t.test('no form does what cannot be taken back, before its reader was aske
   // Of an adapter and a version that are not there nothing can be said.
   t.same(unasked.map((url) => url.slice('/console'.length)).toSorted(), [
     '/marketplace/:code/disable',
+    // These ask where they are forced.
+    '/marketplace/:code/offer',
     '/marketplace/:code/remove',
+    '/marketplace/:code/rollback',
+    '/marketplace/:code/upgrade',
     '/templates/:id/publish'
   ])
   t.same(await changes(), before, 'nothing was done by asking')

@@ -209,7 +209,12 @@ await t.test('who needs an adapter is told by company: configurations, choices',
     [code]
   )
   await editAdapter(database, { code, companyId }, async ({ uses }) => {
-    t.same(await uses(), [{ companyId: 2, company: 'Demo', kind: 'choice', count: 1 }, { companyId: 2, kind: 'configuration', count: 1 }])
+    t.same(await uses(), [{ companyId: 2, company: 'Demo', kind: 'choice', count: 1 }, {
+      companyId: 2,
+      company: 'Demo',
+      kind: 'configuration',
+      count: 1
+    }])
     return { action: 'adapter.enabled', facts: {}, after: state(code, '1.0.0') }
   }, stamp())
   t.equal((await listAdapters(database, code))[0]?.users, 1)
