@@ -141,7 +141,8 @@ export function clientOf (given: ClientOptions, { operations, apiVersion, pause 
     }
     const word = answer.ok || body === undefined ? undefined : textIn(body, 'error')
     if (word === undefined || body === undefined) return strange(answer, text, { url, facts: told, repeatable })
-    const error = errorOf(word, explained(word, textIn(body, 'message') ?? '', { base, apiVersion }), {
+    const error = errorOf(word,
+      explained(word, textIn(body, 'message') ?? '', { base, apiVersion, served: answer.headers.get('x-api-version') }), {
       ...told,
       requestId: textIn(body, 'requestId') ?? told.requestId,
       dispatchId: textIn(body, 'dispatchId'),
@@ -274,10 +275,14 @@ function failure (cause: unknown, { url, facts, repeatable, late }: Way & { late
   if (late) {
     return { error: errorOf('connection_lost', `${origin} did not answer in time. ${whatNow(facts, repeatable)}`, told), again: repeatable }
   }
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') {
+    const message = `The certificate of ${origin} is ${code === 'CERT_HAS_EXPIRED' ? 'no longer' : 'not yet'} valid by the clock of this ` +
+      `machine, which says ${new Date().toISOString()}: set the clock, or tell who runs the service if it is right. Nothing was sent.`
+    return { error: errorOf('unreachable', message, told), again: false }
+  }
   if (code !== undefined && /CERT|LEAF_SIGNATURE|HOSTNAME_MISMATCH/.test(code)) {
-    const message =
-      `The certificate of ${origin} is not trusted (${code}): check the clock of this machine, "baseUrl", and the authorities ` +
-      'that it trusts (NODE_EXTRA_CA_CERTS adds some). Nothing was sent.'
+    const message = `The certificate of ${origin} is not trusted (${code}): check "baseUrl", and the authorities that ` +
+      'this machine trusts (NODE_EXTRA_CA_CERTS adds some). Nothing was sent.'
     return { error: errorOf('unreachable', message, told), again: false }
   }
   const unsent = unsentCodes[code ?? '']
@@ -319,15 +324,29 @@ function lowest (error: unknown): string {
   return error instanceof Error ? error.cause === undefined ? error.message : lowest(error.cause) : String(error)
 }
 
-/** The sentence of an error, with what to do about it at the client. */
-function explained (word: string, message: string, { base, apiVersion }: { base: string, apiVersion: string }): string {
+type Between = { base: string, apiVersion: string, served: string | null }
+
+/** The sentence of an error, with what to do about it at the client. `served`: the version that answered. */
+function explained (word: string, message: string, { base, apiVersion, served }: Between): string {
+  const { pathname } = new URL(base)
+  if (word === 'not_found' && pathname !== '/') {
+    return `${message} "baseUrl" has the path "${pathname}": leave it out, unless the service is there.`
+  }
   if (word === 'unauthorized') {
     return `${message} The key may have ended or been revoked: make another one at ${base}/console, or with POST /api/v1/keys.`
   }
   if (word === 'unsupported_version') {
-    return `${message} This version of @dispatch/client speaks ${apiVersion}: upgrade the service, or install an older client.`
+    const todo = isLater(served ?? '', apiVersion) ? 'update the package' : 'upgrade the service, or install an older client'
+    return `${message} This version of @dispatch/client speaks ${apiVersion}: ${todo}.`
   }
   return message
+}
+
+/** Whether a version such as 1.10.0 comes after another one. */
+function isLater (version: string, other: string): boolean {
+  const [one, two] = [version, other].map((text) => text.split('.').map(Number)) as [number[], number[]]
+  const place = one.findIndex((part, index) => part !== two[index])
+  return place !== -1 && (one[place] ?? 0) > (two[place] ?? 0)
 }
 
 /** Seconds of Retry-After. A date is compared with that of the answer, because the clock of this machine may be wrong. */
@@ -344,7 +363,7 @@ function isUnderWay ({ status }: { status?: unknown }): boolean {
 }
 
 function baseOf (given: string | URL): string {
-  if (!URL.canParse(String(given))) {
+  if (!URL.canParse(String(given)) || !/^https?:$/.test(new URL(given).protocol)) {
     throw new TypeError(`"baseUrl" is an address such as https://dispatch.example.com, not "${String(given)}".`)
   }
   const { origin, pathname, username } = new URL(given)

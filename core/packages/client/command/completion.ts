@@ -16,8 +16,21 @@ export const commands: Readonly<Record<string, readonly string[]>> = {
   completion: ['bash', 'zsh', 'fish']
 }
 
+/** How many words a command takes, where it is not one. */
+export const mostWords: Readonly<Record<string, number>> = {
+  login: 0,
+  list: 0,
+  listen: 0,
+  types: 0,
+  mcp: 0,
+  send: 2,
+  validate: 2,
+  batch: 2,
+  templates: 2
+}
+
 const options = ['--url', '--profile', '--json', '--async', '--sandbox', '--strict', '--key', '--status', '--limit', '--data', '--out',
-  '--common', '--mapping', '--valid', '--device', '--forward', '--help']
+  '--common', '--mapping', '--valid', '--device', '--forward', '--help', '--version']
 
 const words = (list: readonly string[]): string => list.join(' ')
 const cases = Object.entries(commands).filter(([, list]) => list.length > 0)

@@ -10,7 +10,7 @@ import type { ServerEvent } from '../events.ts'
 import type { Terminal } from './bar.ts'
 import { type BatchApi, isWhole, runBatch, wordsOf } from './batch.ts'
 import { bridge } from './bridge.ts'
-import { commands, completions } from './completion.ts'
+import { commands, completions, mostWords } from './completion.ts'
 import { type CallbackDocument, exampleOf, listen, post, type Receiver } from './listen.ts'
 import { grantedKey, type LoginApi } from './login.ts'
 import { type Profile, readProfile, storedProfile, writeProfile } from './settings.ts'
@@ -37,7 +37,8 @@ dispatch mcp                                      tools for an assistant, by the
 dispatch completion bash|zsh|fish
 
 --profile <name>  a service and its key; "default" unless given. DISPATCH_URL and DISPATCH_KEY go first.
---json            prints what the service answers
+--json            prints what the service answers, errors too
+--version         prints the version of the API that the command speaks
 --async, --sandbox, --strict, --key <idempotency key>    for what is sent
 
 Exit codes: 0 done, 1 refused, 2 wrong usage, 3 the outcome is unknown, 4 not now or not reachable, 5 no access.`
@@ -87,13 +88,34 @@ export async function run (given: readonly string[], surroundings: Surroundings)
     return await command(given, surroundings)
   } catch (error) {
     const { errors } = surroundings
+    const isJson = given.includes('--json')
     if (isCallError(error)) {
-      errors.write(`${told(error)}\n`)
+      errors.write(`${isJson ? JSON.stringify(factsOf(error), null, 2) : told(error)}\n`)
       return codeOf(error)
     }
-    errors.write(`${error instanceof Error ? error.message : String(error)}\n`)
-    return error instanceof UsageError || (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS') === true ? 2 : 1
+    const message = sentenceOf(error)
+    errors.write(`${isJson ? JSON.stringify({ error: 'usage', message }, null, 2) : message}\n`)
+    return error instanceof UsageError || /^(ERR_PARSE_ARGS|E[A-Z]+$)/.test((error as NodeJS.ErrnoException).code ?? '') ? 2 : 1
   }
+}
+
+/** What is wrong with a file that a run was told of, by the word of the system. */
+const faultsOfFiles: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EISDIR: 'is a folder',
+  EEXIST: 'is a file, and a folder is needed',
+  ENOTDIR: 'lies in a file, and a folder is needed',
+  EACCES: 'is not open to you'
+}
+
+function sentenceOf (error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { code = '', path, message } = error as NodeJS.ErrnoException
+  // The rest tells programs how to take such a word as a file.
+  if (code.startsWith('ERR_PARSE_ARGS')) return `${message.split('. ')[0] ?? message}. "dispatch --help" has all options.`
+  const fault = faultsOfFiles[code]
+  // The name of a folder is not there where its bytes were asked for.
+  return fault === undefined ? message : `${path === undefined ? 'What stands for a file' : `"${path}"`} ${fault}.`
 }
 
 async function command (given: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -117,10 +139,11 @@ async function command (given: readonly string[], surroundings: Surroundings): P
       device: { type: 'boolean' },
       forward: { type: 'string' },
       out: { type: 'string' },
-      help: { type: 'boolean' }
+      help: { type: 'boolean' },
+      version: { type: 'boolean' }
     }
   })
-  const { env, input, output } = surroundings
+  const { env, input, output, wait: sleep } = surroundings
   const print = (line: string): void => {
     output.write(`${line}\n`)
   }
@@ -128,7 +151,15 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     print(usage)
     return 0
   }
+  if (values.version === true) {
+    print(apiVersion)
+    return 0
+  }
   if (!Object.hasOwn(commands, name)) throw new UsageError(name === '' ? usage : `There is no command "${name}".\n\n${usage}`)
+  const spare = words[mostWords[name] ?? 1]
+  if (spare !== undefined) {
+    throw new UsageError(`"dispatch ${name}" has nothing to do with "${spare}": "dispatch --help" says what it takes.`)
+  }
   const [first] = words
   const need = (what: string): string => {
     if (first === undefined) throw new UsageError(`"dispatch ${name}" needs ${what}.`)
@@ -142,12 +173,21 @@ async function command (given: readonly string[], surroundings: Surroundings): P
   }
   const stored = await readProfile(values.profile, env)
   const url = values.url ?? stored.url
+  if (url === undefined && values.profile !== 'default' && await storedProfile(values.profile, env) === undefined) {
+    throw new UsageError(`There is no profile "${values.profile}": "dispatch login --profile ${values.profile} --url <address>" makes it.`)
+  }
   if (url === undefined) throw new UsageError('Where is the service? Say it with --url, DISPATCH_URL, or "dispatch login --url <address>".')
+  if (!/^https?:\/\//.test(url)) throw new UsageError(`The address of a service begins with https:// or http://, unlike "${url}".`)
   const services = ['send', 'validate', 'batch'].includes(name) ? need('a service, such as invoicing or file/email') : 'file'
   if (!/^[a-z]+(\/[a-z]+){0,3}$/.test(services)) throw new UsageError(`"${services}" is no service, nor up to four with / between them.`)
   const connect = (key?: string): Api =>
     clientOf({ baseUrl: url, ...key === undefined ? {} : { key } }, {
       apiVersion,
+      ...sleep === undefined ? {} : {
+        pause: async (seconds: number) => {
+          await sleep(seconds * 1_000)
+        }
+      },
       operations: {
         api: {
           list: 'GET /api/v1/dispatches pages',
@@ -236,7 +276,7 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     case 'tail': {
       const line = (dispatch: Json): void => print(values.json === true ? JSON.stringify(dispatch) : lineOf(dispatch))
       if (first === undefined) {
-        for (;;) for await (const { data } of api.followAll()) for (const one of (data as { data: Json[] }).data) line(one)
+        for (;;) for await (const { data } of api.followAll()) for (const one of (data as { data: Json[] }).data.reverse()) line(one)
       }
       const end = await wait(first, { onChange: line })
       return end['status'] === 'succeeded' ? 0 : 1
@@ -360,7 +400,7 @@ async function templates (api: Api['api'], [word, place]: readonly string[], { o
     return 0
   }
   if (word === 'push' && place !== undefined) {
-    const { id, baseVersion, ...template } = JSON.parse(await readFile(place, 'utf8')) as { id?: number, baseVersion?: number } & Json
+    const { id, baseVersion, ...template } = await readJson(place) as { id?: number, baseVersion?: number } & Json
     const stored = id === undefined ? await api.addTemplate(template) : await api.addVersion(id, { baseVersion, ...template })
     const { id: kept, latestVersion } = stored
     // The next push is based on what this one has stored.
@@ -369,7 +409,7 @@ async function templates (api: Api['api'], [word, place]: readonly string[], { o
     return 0
   }
   if (word === 'preview' && place !== undefined && out !== undefined) {
-    const answer = await api.preview(place, data === undefined ? {} : { data: JSON.parse(await readFile(data, 'utf8')) as object })
+    const answer = await api.preview(place, data === undefined ? {} : { data: await readJson(data) })
     await writeFile(out, new Uint8Array(await answer.arrayBuffer()))
     print(out)
     return 0
@@ -377,14 +417,33 @@ async function templates (api: Api['api'], [word, place]: readonly string[], { o
   throw new UsageError('There are "templates pull [<folder>]", "templates push <file>" and "templates preview <template> --out <file>".')
 }
 
-/** What went wrong, where, and the id by which the service's operators find it. */
-function told ({ message, problems, requestId, dispatchId }: CallError): string {
+/** What went wrong, where, what to do, and the id by which the service's operators find it. */
+function told ({ error, message, problems, requestId, dispatchId, idempotencyKey, outcomeUnknown }: CallError): string {
   return [
-    message,
+    // What the client calls so, a person has written there.
+    message.replaceAll('"baseUrl"', '--url'),
     ...problems.slice(1).map(({ path, message: sentence }) => `  ${path}: ${sentence}`),
+    ...error === 'unauthorized' ? ['"dispatch login" stores a key.'] : [],
     ...dispatchId === undefined ? [] : [`The dispatch: ${dispatchId}`],
+    ...outcomeUnknown && idempotencyKey !== undefined ? [`Repeat it only with --key ${idempotencyKey}: so it is sent once.`] : [],
     ...requestId === undefined ? [] : [`The request: ${requestId}`]
   ].join('\n')
+}
+
+/** An error for programs. */
+function factsOf ({
+  error,
+  message,
+  httpStatus,
+  requestId,
+  dispatchId,
+  idempotencyKey,
+  retryAfter,
+  surelyNotSent,
+  outcomeUnknown,
+  problems
+}: CallError): object {
+  return { error, message, httpStatus, requestId, dispatchId, idempotencyKey, retryAfter, surelyNotSent, outcomeUnknown, details: problems }
 }
 
 const noAccess: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'fresh_proof_required', 'https_required', 'access_denied',
@@ -409,12 +468,13 @@ function warningsOf ({ warnings }: Json): string {
   return ((warnings ?? []) as { path: string, message: string }[]).map(({ path, message }) => `\n  ${path}: ${message}`).join('')
 }
 
-async function readJson (file: string | undefined, input: Readable): Promise<object> {
-  const written = file === undefined || file === '-' ? await text(input) : await readFile(file, 'utf8')
+async function readJson (file: string | undefined, input?: Readable): Promise<object> {
+  const isRead = input !== undefined && (file === undefined || file === '-')
+  const written = isRead ? await text(input) : await readFile(file ?? '', 'utf8')
   try {
     return JSON.parse(written) as object
   } catch (cause) {
-    throw new UsageError(`${file ?? 'Standard input'} is not JSON: ${cause instanceof Error ? cause.message : ''}`, { cause })
+    throw new UsageError(`${isRead ? 'Standard input' : file ?? ''} is not JSON: ${cause instanceof Error ? cause.message : ''}`, { cause })
   }
 }
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
+import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { contains, has, lacks } from '../../../../test/support/matching.ts'
@@ -13,8 +13,8 @@ import { quickRenderer } from '../../../../test/support/quick-renderer.ts'
 import { startService } from '../../../../test/support/service.ts'
 import { verified } from '../callbacks.ts'
 import { openBar } from '../command/bar.ts'
-import { run } from '../command/run.ts'
 import { typesOf } from '../command/types.ts'
+import { commandIn } from './command.ts'
 import { json, refusal, serve, type Turn } from './server.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
@@ -27,37 +27,7 @@ const { body: { key } } = await service.send('POST', '/api/v1/keys', {
 /** As a company has one for its callbacks. */
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
-type Ended = { code: number, output: string, errors: string }
-
-/** Runs the command with an input; what is stored is in a folder of its own. */
-async function dispatch (
-  words: readonly string[],
-  input: unknown = '',
-  env: Record<string, string> = {},
-  { told = () => undefined, wait = () => Promise.resolve() }: {
-    told?: (errors: string) => void
-    wait?: (milliseconds: number) => Promise<unknown>
-  } = {}
-): Promise<Ended> {
-  const written = { output: '', errors: '' }
-  const into = (place: keyof typeof written): Writable =>
-    new Writable({
-      write (chunk, _encoding, done) {
-        written[place] += String(chunk)
-        told(written.errors)
-        done()
-      }
-    })
-  const code = await run(words, {
-    env: { XDG_CONFIG_HOME: folder, ...env },
-    input: Readable.from([typeof input === 'string' ? input : JSON.stringify(input)]),
-    output: into('output'),
-    errors: into('errors'),
-    vocabulary: () => Promise.resolve({}),
-    wait
-  })
-  return { code, ...written }
-}
+const dispatch = commandIn(folder)
 
 const message = (phoneNumber = '+33612345678'): object => ({ sms: { phoneNumber, message: 'Hello' } })
 
