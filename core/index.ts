@@ -80,7 +80,9 @@ export { ChainResponse, CheckView, ConfigurationView, SuggestionsView, CreditsVi
 export { ListedProvider } from './contract/provider-list.ts'
 export { LogCountView, RequestQuery, RequestView, statusClasses } from './contract/requests.ts'
 export { ScheduleBody } from './contract/schedule.ts'
-export { isServiceName, serviceNames, type ServiceName } from './services/names.ts'
+export { isServiceName, serviceNames, type ServiceName, type SuppressionReason, suppressionReasons, cleanFilename, jsonServices, madeAs,
+  mailService, needsProvider, providedNames, services, templateServices, uploadServices, documentValue, type Meaning,
+  linkToken } from '@dispatch/services'
 export { Code, ProofBody, RecoveryCodesView, SecondFactorView } from './contract/second-factor.ts'
 export { SessionView } from './contract/sessions.ts'
 export { spanChannel, type SpanName } from './contract/spans.ts'
@@ -116,7 +118,6 @@ export type { PipelineJobs, Outbox, PipelineDependencies } from './pipeline/depe
 export type { FileShelf, UploadedFile } from './pipeline/file-shelf.ts'
 export { dispatchHolder } from './pipeline/dispatch-holder.ts'
 export { type Recipient, type RecipientBook, recipientsIn, suppressed } from './pipeline/recipients.ts'
-export { type SuppressionReason, suppressionReasons } from './services/service.ts'
 export type { DispatchCommand, ReceivedFile } from './pipeline/command.ts'
 export { SayingBody, SayingsView, SayingView } from './contract/sayings.ts'
 export { createPipeline, type Pipeline } from './pipeline/pipeline.ts'
@@ -128,13 +129,7 @@ export { createLeases, leaseTimes, type LeaseTimes, type Leases } from './pipeli
 export { receiveFile, type Receive } from './pipeline/run/receive.ts'
 export { demo, seedDemo } from './seed.ts'
 export { chainBeginners, chainFault, chainFollowers, chains, isPath, longestChain, type ServicePath } from './requests/chains.ts'
-export { cleanFilename } from './services/filename.ts'
-export { jsonServices, madeAs, mailService, needsProvider, providedNames, services, templateServices,
-  uploadServices } from './services/index.ts'
-export { documentValue, type Meaning } from './services/outline.ts'
-export type { ConsolePart } from './services/console.ts'
-export type { ProvidedName } from './services/names.ts'
-export { linkToken } from './services/link.ts'
+export type { ConsolePart, ProvidedName } from '@dispatch/services'
 export { documentedChain, documentedRequest } from './requests/request-document.ts'
 export { RetryBody, capital, requestSchema } from './requests/request-schema.ts'
 export { createConfigurations, type Configurations, type Owner, type StoredConfiguration } from './store/configuration/configurations.ts'

@@ -13,7 +13,7 @@ export { given, mailboxOf, plainFileName, textMessagePoll } from './host/manifes
 export { carriedFields } from './host/manifest/invoice-carries.ts'
 export { exactLines } from './host/manifest/invoice-lines.ts'
 export { countedLines, daysBetween, joined, requireAsWanted, taxCodeOf, withoutErrors } from './host/manifest/invoice-made.ts'
-export { shareOfPage, signingOf } from './services/esign/signing.ts'
+export { shareOfPage, signingOf } from '@dispatch/services/esign/signing'
 export { taxesOf } from './host/manifest/invoice-taxes.ts'
 export { sendStatus } from './contract/recipients.ts'
 export { asciiMailbox, lookupLanguage, Money, placeLine, readMailbox, shortened, at, listOf, textOf } from '@dispatch/common'
@@ -21,7 +21,7 @@ export { asciiMailbox, lookupLanguage, Money, placeLine, readMailbox, shortened,
 export type { Json, JsonObject, Mailbox, Place, DocumentHandle, TurnedAway } from '@dispatch/common'
 export type { CheckContext, Context, Keeping, State, TakeBack } from './host/manifest/context.ts'
 export type { Suggestion } from './host/manifest/suggestion.ts'
-export type { ServiceContracts } from './services/names.ts'
+export type { ServiceContracts } from '@dispatch/services'
 export type { Accepted, Cancel, Dispatch, ElectronicAddress, FetchDocument, FindRecipients, Found, Idempotency, Lookup, Poll,
   ProviderDefinition, Recipient, Reported, Said, Say, ServiceDefinition, Status, Subscribe, Subscription,
   Unsubscribe } from './host/manifest/definition.ts'
@@ -32,7 +32,7 @@ export type { Limit } from './host/manifest/limits.ts'
 export type { Drafts } from './host/manifest/draft.ts'
 export type { Adjustment, Invoice, InvoiceLine } from './host/manifest/invoice.ts'
 export type { ExactLine } from './host/manifest/invoice-lines.ts'
-export type { Signing } from './services/esign/signing.ts'
+export type { Signing } from '@dispatch/services/esign/signing'
 export type { ErrorPlace, ErrorReading, Failure, ProviderErrorWord, Refusal } from '@dispatch/vendor-io/outcome'
 export type { Log } from '@dispatch/common'
 export type { Digest, Documents, Files, Http, HttpCall, HttpVerb, Jwt, OAuth1, OAuth2, SessionSignIn, SigV4, XmlValue, Smtp, SmtpMessage,

@@ -4,7 +4,7 @@
  */
 export { deliveryServices, type DeliveryService } from './contract/delivery.ts'
 export { observe, errorMessageOf } from '@dispatch/common'
-export { type ServiceName, serviceNames } from './services/names.ts'
+export { type ServiceName, serviceNames } from '@dispatch/services'
 export { AdapterEnded } from './host/contain/adapter-ended.ts'
 export { failureError } from '@dispatch/vendor-io/outcome'
 export { LoadTimeout, ProviderLoadError } from './host/load/load-error.ts'

@@ -1,7 +1,7 @@
 import type { Database } from '@dispatch/database'
+import { providedNames } from '@dispatch/services'
 import { hashPassword } from './access/passwords.ts'
 import { platform } from './accounts/companies.ts'
-import { providedNames } from './services/index.ts'
 import { createFirstCompanies } from './store/tenants/accounts.ts'
 
 /** The accounts of a development installation. Their passwords are public. */

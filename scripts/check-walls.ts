@@ -109,7 +109,7 @@ const homes: Record<string, RegExp> = {
   'csv-parse': /^core\/packages\/features\/(batches\/(contract\/csv|service\/read-csv)|suppressions\/service\/files)\.ts$/,
   otpauth: /^core\/packages\/features\/authenticators\/service\/totp\.ts$/,
   qr: /^core\/packages\/(documents\/code|features\/authenticators\/pages)\/qr(-code)?\.ts$/,
-  'libphonenumber-js': /^core\/services\/phone\.ts$/,
+  'libphonenumber-js': /^core\/packages\/services\/phone\.ts$/,
   'validator/lib/isEmail.js': /^core\/packages\/common\/mailbox\.ts$/,
   'validator/lib/isPostalCode.js': /^core\/packages\/common\/postal-code\.ts$/,
   tsyringe: /^plugins\/container\.ts$/,
@@ -124,7 +124,7 @@ const parsers = [
   {
     value: 'a day',
     calls: /\bDate\.parse\(|\bTemporal\.\w+\.from\(|\bnew Date\((?!\)|Date\.|[\w.()?]*\b(now|time|getTime)\b)/g,
-    inside: /^(core\/(services|pipeline|packages\/(common|documents|einvoice))|providers)\//,
+    inside: /^(core\/(pipeline|packages\/(common|documents|einvoice|services))|providers)\//,
     // `formats.ts` checks times of the API; Stripe takes the beginning of a day in a time zone, which is computed of the parsed day.
     home: /^(core\/packages\/common\/(day|formats)|providers\/stripe\/time)\.ts$/
   },
@@ -132,14 +132,14 @@ const parsers = [
     // At its @, by a pattern or by cutting.
     value: 'a mailbox',
     calls: /\[\^@[^\]]*\]|\b(?:split|indexOf|lastIndexOf)\(['"]@['"]\)/g,
-    inside: /^(core\/(services|pipeline|host|packages\/(common|documents|einvoice))|providers)\//,
+    inside: /^(core\/(pipeline|host|packages\/(common|documents|einvoice|services))|providers)\//,
     // `problems.ts` tells who has written several addresses how a list is written.
     home: /^core\/packages\/common\/(mailbox|problems)\.ts$/
   },
   {
     value: 'the minor unit of a currency',
     calls: /style: 'currency'|\w+FractionDigits\b|\.mul\(100\)/g,
-    inside: /^(core\/(services|pipeline|host|packages\/(common|einvoice))|providers)\//,
+    inside: /^(core\/(pipeline|host|packages\/(common|einvoice|services))|providers)\//,
     home: /^core\/packages\/common\/currencies\.ts$/
   }
 ]
@@ -202,10 +202,12 @@ function parsedAgain (root: string, file: string): string[] {
 /** Where a file names a service that is not its own. */
 function servicesNamed (root: string, file: string, services: readonly string[]): string[] {
   if (namesServices.test(file)) return []
-  const names = services.filter((name) => !file.startsWith(`core/services/${name}/`))
+  const names = services.filter((name) => !file.startsWith(`core/packages/services/${name}/`))
   return wordsIn(root, file)
     .filter(({ node, name }) => names.includes(name) && (!everyday.includes(name) || isOfService(node, services)))
-    .map(({ name, line }) => `${file}:${line} names the service "${name}": lists of services are derived from core/services/all.ts`)
+    .map(({ name, line }) =>
+      `${file}:${line} names the service "${name}": lists of services are derived from core/packages/services/all.ts`
+    )
 }
 
 /** Where a file names a format of documents, as the API does. A vendor takes certain ones; an e-invoice has a syntax of the same name. */
@@ -381,7 +383,7 @@ export function checkWalls (root: string): { files: number, faults: string[] } {
   const pages = ['core/README.md', 'plugins/README.md'].flatMap(path => readPage(root, path) ?? [])
   const breaches = [...imports.flatMap(made => rulesBroken(made).map((rule): Breach => [made, rule])), ...circles(imports, exported)]
   const formats = globSync(`${formatsFolder}*/index.ts`, { cwd: root }).map((path) => basename(dirname(path)).toUpperCase())
-  const services = globSync('core/services/*/index.ts', { cwd: root }).map((path) => path.split('/')[2] ?? '')
+  const services = globSync('core/packages/services/*/index.ts', { cwd: root }).map((path) => path.split('/')[3] ?? '')
   return {
     files: files.length,
     faults: [

@@ -1,6 +1,6 @@
+import { serviceNames } from '@dispatch/services'
 import { DispatchError } from '../contract/errors.ts'
 import type { KeyScope } from '../contract/key-scopes.ts'
-import { serviceNames } from '../services/names.ts'
 import type { Actor, KeyMode, Role } from './account.ts'
 
 /** Whether the actor may use a service. */

@@ -1,6 +1,4 @@
-import { all } from '../services/all.ts'
-import type { DeliveryRules } from '../services/delivery.ts'
-import { type DeliveryOf, type ServiceName, serviceNames } from '../services/names.ts'
+import { all, type DeliveryOf, type DeliveryRules, type ServiceName, serviceNames } from '@dispatch/services'
 import { isSince, type Version } from './versions.ts'
 
 /** The services whose providers report delivery statuses, and whose vendors may send events. */

@@ -1,7 +1,6 @@
 import { Line, Uuid } from '@dispatch/common'
+import { all, serviceNames } from '@dispatch/services'
 import { type Static, Type } from 'typebox'
-import { all } from '../services/all.ts'
-import { serviceNames } from '../services/names.ts'
 import { Timestamp } from './common.ts'
 import { keyScopes } from './key-scopes.ts'
 

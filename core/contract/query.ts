@@ -1,6 +1,6 @@
 import { Line } from '@dispatch/common'
+import { serviceNames } from '@dispatch/services'
 import { type Static, Type } from 'typebox'
-import { serviceNames } from '../services/names.ts'
 import { AnyJsonObject, Metadata, ProviderCode } from './common.ts'
 import { deliveryStatuses } from './delivery.ts'
 import { ProviderList } from './provider-list.ts'

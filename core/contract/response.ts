@@ -1,6 +1,6 @@
 import { DocumentHandle, type JsonObject, Uuid } from '@dispatch/common'
+import { SmsText } from '@dispatch/services'
 import { type Static, type TSchema, Type } from 'typebox'
-import { SmsText } from '../services/sms/text-size.ts'
 import { AnyJson, AnyJsonObject, Metadata, ProblemSchema, ProviderCode, Timestamp } from './common.ts'
 import { deliveryStatuses } from './delivery.ts'
 import { errorTable, type ErrorWord } from './errors.ts'

@@ -1,10 +1,9 @@
 import { Uuid } from '@dispatch/common'
+import { serviceNames, services } from '@dispatch/services'
 import { type Static, Type } from 'typebox'
-import { services } from '../services/index.ts'
-import { serviceNames } from '../services/names.ts'
 import { Timestamp } from './common.ts'
 
-export type { SaidLater } from '../services/service.ts'
+export type { SaidLater } from '@dispatch/services'
 
 /** What may be said of a dispatch later: each code, and what it is called. */
 export const sayingNames: Readonly<Record<string, string>> = Object.fromEntries(

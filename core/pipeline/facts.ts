@@ -1,8 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { services, takesDocument } from '../services/index.ts'
-import type { ServiceName } from '../services/names.ts'
-import type { FactsTemplate } from '../services/service.ts'
-import { toldData } from '../services/shared-facts.ts'
+import { type FactsTemplate, type ServiceName, services, takesDocument, toldData } from '@dispatch/services'
 import type { TemplateContent } from './step.ts'
 import type { StoredTemplate } from './templates.ts'
 

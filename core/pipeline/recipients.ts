@@ -1,7 +1,6 @@
 import { type JsonObject, pointer, type Problem } from '@dispatch/common'
+import { type ServiceName, serviceNames, services } from '@dispatch/services'
 import { refusal } from '../contract/errors.ts'
-import { services } from '../services/index.ts'
-import { type ServiceName, serviceNames } from '../services/names.ts'
 import type { OnStatusChange } from '../store/vendor/deliveries.ts'
 import type { Step } from './step.ts'
 

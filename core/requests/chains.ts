@@ -1,5 +1,4 @@
-import { services } from '../services/index.ts'
-import { type ServiceName, serviceNames } from '../services/names.ts'
+import { type ServiceName, serviceNames, services } from '@dispatch/services'
 
 /** The services of a path, in its order. */
 export type ServicePath = readonly [ServiceName, ...ServiceName[]]

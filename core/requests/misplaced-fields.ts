@@ -1,6 +1,6 @@
 import type { Problem } from '@dispatch/common'
+import { isServiceName, type ServiceName } from '@dispatch/services'
 import type { TObject } from 'typebox'
-import { isServiceName, type ServiceName } from '../services/names.ts'
 import { isPath } from './chains.ts'
 
 /** Says where an unknown field belongs, if requests for these services have such a field elsewhere. `schema`: that of the bodies. */

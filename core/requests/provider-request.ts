@@ -1,6 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { needsProvider, services } from '../services/index.ts'
-import type { ServiceName } from '../services/names.ts'
+import { needsProvider, type ServiceName, services } from '@dispatch/services'
 
 /** Placeholders for content that is not rendered yet. */
 const unmade = { document: { id: '', filename: '', contentType: '', size: 0, sha256: '' }, signatures: [], attachments: [] }

@@ -1,8 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
+import { givenDocument, needsProvider, type ServiceName, services } from '@dispatch/services'
 import { type TObject, type TProperties, Type } from 'typebox'
-import { givenDocument } from '../services/enclosures.ts'
-import { needsProvider, services } from '../services/index.ts'
-import type { ServiceName } from '../services/names.ts'
 import { chainBeginners, chainFollowers } from './chains.ts'
 import { capital, deferredField, requestSchema, type StepSchema, stepSchemas } from './request-schema.ts'
 

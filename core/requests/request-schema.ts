@@ -1,12 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
+import { GivenDocument, givenDocument, needsProvider, type ServiceName, serviceNames, services } from '@dispatch/services'
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
 import { deferringServices, deliveryStatusesOf, isDeferringService } from '../contract/delivery.ts'
 import { scheduleFields } from '../contract/schedule.ts'
 import { isSince, latestVersion, type Version } from '../contract/versions.ts'
-import { GivenDocument, givenDocument } from '../services/enclosures.ts'
-import { needsProvider, services } from '../services/index.ts'
-import { type ServiceName, serviceNames } from '../services/names.ts'
 import { chainFollowers } from './chains.ts'
 
 const closed = { additionalProperties: false } as const

@@ -1,6 +1,6 @@
 import { isRecord } from '@dispatch/common'
+import type { ServiceName } from '@dispatch/services'
 import { latestVersion, type Version } from '../contract/versions.ts'
-import type { ServiceName } from '../services/names.ts'
 import { deferrable, deferredStepSchema, eventsOf, mostDeferred, type StepSchema, stepSchemas, topLevelFieldsOf } from './request-schema.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

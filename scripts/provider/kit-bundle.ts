@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const reached: Readonly<Record<string, readonly [written: string, bundled: string]>> = {
   'core/host/load/modules.ts': ['\'../../provider.ts\'', '\'./provider.js\''],
   // Written so, it becomes a part of the bundle, and is run with the first number still.
-  'core/services/phone.ts': ['load(\'libphonenumber-js/max\')', 'require(\'libphonenumber-js/max\')'],
+  'core/packages/services/phone.ts': ['load(\'libphonenumber-js/max\')', 'require(\'libphonenumber-js/max\')'],
   'core/packages/conformance/in-child.ts': ['\'child.ts\'', '\'child.js\''],
   'core/packages/conformance/child.ts': ['\'pulse.ts\'', '\'pulse.js\'']
 }

@@ -40,7 +40,7 @@ async function emit (out: string): Promise<void> {
       emitDeclarationOnly: true,
       incremental: false,
       // Nothing is emitted of what is found in node_modules, where the workspaces are links.
-      paths: { '@dispatch/*': [join(root, 'core/packages/*/index.ts')] },
+      paths: { '@dispatch/*': [join(root, 'core/packages/*/index.ts'), join(root, 'core/packages/*.ts')] },
       rootDir: join(root, 'core'),
       outDir: join(out, 'core'),
       typeRoots: [join(root, 'node_modules/@types')]
@@ -83,9 +83,8 @@ async function rewritten ({ from, to }: Declaration, emitted: string): Promise<{
 
 function resolved (name: string, from: string, emitted: string): Declaration {
   const own = /^@dispatch\/([a-z/-]+)$/.exec(name)?.[1]
-  if (own !== undefined) return declarationOf(join(emitted, 'core/packages', own, 'index.d.ts'), emitted)
-  if (name.startsWith('.')) {
-    const path = join(dirname(from), name)
+  if (own !== undefined || name.startsWith('.')) {
+    const path = own === undefined ? join(dirname(from), name) : join(emitted, 'core/packages', own)
     const candidates = [path.replace(/\.(m?)[jt]s$/, '.d.$1ts'), `${path}.d.ts`, join(path, 'index.d.ts'), path]
     return declarationOf(candidates.find((one) => statSync(one, { throwIfNoEntry: false })?.isFile() === true) ?? path, emitted)
   }

@@ -53,6 +53,7 @@ const examples: Record<string, { given?: (folder: string) => void, prints: RegEx
     },
     prints: /\d{3,} passed, 0 failed/
   },
+  services: { prints: /^invoicing document by a provider\n[^]*\nfile document by the core\n[^]*\nfalse\n$/ },
   'vendor-io': { prints: /^The host "169\.254\.169\.254" may not be called[^\n]*\noutcome_unknown\n$/ }
 }
 

@@ -13,7 +13,7 @@ import { dataDirectory, root, send, type ServiceProcess, startReady, stop } from
 const source = join(root, 'test/fixtures')
 const checkout = copyOfThis(t)
 const paths = {
-  fax: join(checkout, 'core/services/fax'),
+  fax: join(checkout, 'core/packages/services/fax'),
   faxer: join(checkout, 'providers/faxer'),
   pigeon: join(checkout, 'providers/pigeon'),
   csv: join(checkout, 'core/packages/documents/formats/csv'),

@@ -3,7 +3,7 @@ import { checkSettings, mergeSettings } from '../../core/host/settings/settings.
 import type { Json, JsonObject } from '../../core/packages/common/json.ts'
 import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
 import { writeStatus } from '../../core/packages/einvoice/index.ts'
-import type { InvoicingDispatch } from '../../core/services/invoicing/index.ts'
+import type { InvoicingDispatch } from '../../core/packages/services/invoicing/index.ts'
 import { invoice, memoryState } from '../fixtures/providers/call.ts'
 import { has } from '../support/matching.ts'
 import { content, type Stage, stageOf } from '../support/provider-stage.ts'

@@ -3,7 +3,7 @@ import t from 'tap'
 import { problemsForeseen } from '../../core/host/call/foresee.ts'
 import { statusOf } from '../../core/host/call/read-event.ts'
 import { checkSettings } from '../../core/host/settings/settings.ts'
-import type { SmsDispatch } from '../../core/services/sms/index.ts'
+import type { SmsDispatch } from '../../core/packages/services/sms/index.ts'
 import { contains, has } from '../support/matching.ts'
 import { describesAll, stageOf } from '../support/provider-stage.ts'
 

@@ -211,9 +211,9 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
   ],
   [
     'a day is not parsed again with Date',
-    'core/services/a.ts',
+    'core/packages/services/a.ts',
     'const now = new Date()\nexport const at = (day: string) => new Date(day)',
-    'core/services/a.ts:2 calls new Date(: a day is parsed once, in ' +
+    'core/packages/services/a.ts:2 calls new Date(: a day is parsed once, in ' +
     '(core/packages/common/(day|formats)|providers/stripe/time).ts'
   ],
   [
@@ -250,15 +250,15 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
   ],
   [
     'an e-mail address is read in one place',
-    'core/services/a.ts',
+    'core/packages/services/a.ts',
     'import isEmail from \'validator/lib/isEmail.js\'',
-    'core/services/a.ts:1 imports validator/lib/isEmail.js: validator/lib/isEmail.js belongs to core/packages/common/mailbox.ts'
+    'core/packages/services/a.ts:1 imports validator/lib/isEmail.js: validator/lib/isEmail.js belongs to core/packages/common/mailbox.ts'
   ],
   [
     'a phone number is read in one place',
     'core/pipeline/a.ts',
     'import { parsePhoneNumber } from \'libphonenumber-js/max\'',
-    'core/pipeline/a.ts:1 imports libphonenumber-js/max: libphonenumber-js belongs to core/services/phone.ts'
+    'core/pipeline/a.ts:1 imports libphonenumber-js/max: libphonenumber-js belongs to core/packages/services/phone.ts'
   ],
   [
     'tsyringe has one home',
@@ -441,21 +441,21 @@ void t.test('what stands in comments and strings is no import', t => {
 void t.test('a service is named in its folder alone', t => {
   const tree = {
     ...kept,
-    'core/services/sms/index.ts': 'export const sms = { name: \'sms\' }',
-    'core/services/sms/check.ts': 'export const beside = \'email\'',
-    'core/services/email/index.ts': 'export const email = { name: \'email\', field: \'sms\' }'
+    'core/packages/services/sms/index.ts': 'export const sms = { name: \'sms\' }',
+    'core/packages/services/sms/check.ts': 'export const beside = \'email\'',
+    'core/packages/services/email/index.ts': 'export const email = { name: \'email\', field: \'sms\' }'
   }
   const named = (file: string, text: string): string[] =>
     check(t, { ...tree, [file]: text }).faults.filter((line) => line.startsWith(file) && line.includes(' names the service '))
   t.same(check(t, tree).faults, [
-    'core/services/email/index.ts:1 names the service "sms": lists of services are derived from core/services/all.ts'
+    'core/packages/services/email/index.ts:1 names the service "sms": lists of services are derived from core/packages/services/all.ts'
   ])
   t.same(named('core/a.ts', 'const a = 1\nconst b = \'sms\'').length, 1)
   t.same(named('plugins/console/a.ts', 'export const forms = { sms: {} }').length, 1)
   t.same(named('scripts/a.ts', 'export type Messages = \'email\' | \'sms\'').length, 2)
   t.same(named('core/a.ts', 'export const is = (service: string) => service === \'email\'').length, 1)
   t.same(named('core/a.ts', 'export const column = \'email\'').length, 0, 'an e-mail address is no service')
-  t.same(named('core/services/sms/more.ts', 'export const own = \'sms\'').length, 0)
+  t.same(named('core/packages/services/sms/more.ts', 'export const own = \'sms\'').length, 0)
   t.end()
 })
 

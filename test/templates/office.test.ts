@@ -12,7 +12,7 @@ import type { Cell, ResolvedBlock, ResolvedDocument } from '../../core/packages/
 import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'
 import { cellsIn, partsOf } from '../../core/packages/documents/test/office-support.ts'
 import { made, wordsOf } from '../../core/packages/documents/test/support.ts'
-import { templateServices } from '../../core/services/index.ts'
+import { templateServices } from '../../core/packages/services/lists.ts'
 
 const root = new URL('../../templates/', import.meta.url)
 const names = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)

@@ -5,7 +5,7 @@ import { isRecord } from '../../core/packages/common/records.ts'
 import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
 import { readSource } from '../../core/packages/documents/source/source.ts'
 import { made, wordsOf } from '../../core/packages/documents/test/support.ts'
-import { templateServices } from '../../core/services/index.ts'
+import { templateServices } from '../../core/packages/services/lists.ts'
 import { contains } from '../support/matching.ts'
 
 const readme = await readFile(new URL('../../templates/README.md', import.meta.url), 'utf8')

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { type CompiledTemplate, compileTemplate } from '../../core/packages/documents/compile/compile.ts'
 import { readTemplateFolder, type TemplateFolder } from '../../core/packages/documents/source/folder.ts'
-import { templateServices } from '../../core/services/index.ts'
+import { templateServices } from '../../core/packages/services/lists.ts'
 
 const root = new URL('../../templates/', import.meta.url)
 

@@ -7,7 +7,7 @@ import { unreadFields } from '../../core/packages/documents/source/field-usage.t
 import { partsOf } from '../../core/packages/documents/test/office-support.ts'
 import { made, pagesOf, wordsOf } from '../../core/packages/documents/test/support.ts'
 import { checkEInvoice } from '../../core/packages/einvoice/rules/check.ts'
-import { checkInvoice } from '../../core/services/invoicing/invoice.ts'
+import { checkInvoice } from '../../core/packages/services/invoicing/invoice.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { allShipped, shipped, without } from './shipped.ts'
 

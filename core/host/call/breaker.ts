@@ -1,5 +1,5 @@
+import type { ServiceName } from '@dispatch/services'
 import { LRUCache } from 'lru-cache'
-import type { ServiceName } from '../../services/names.ts'
 import type { Outcome } from './dispatch.ts'
 
 /** Whether a call may begin; if not, in how many seconds one may. */

@@ -1,8 +1,8 @@
 import type { JsonObject, Log } from '@dispatch/common'
+import type { ServiceName } from '@dispatch/services'
 import { type CompanyDisk, type Connection, createDocuments, createFiles, createHttp, createSmtp, type HttpOptions, type KeepDocument,
   type Network, type Notebook, type OwnDocuments, type ReadDocument, type Redactor } from '@dispatch/vendor-io'
 import { type CallProgress, failureError, type LeaseCheck } from '@dispatch/vendor-io/outcome'
-import type { ServiceName } from '../../services/names.ts'
 import { runAsHost } from '../contain/stray-errors.ts'
 import { allowedHosts } from '../manifest/allowed-hosts.ts'
 import type { Context } from '../manifest/context.ts'

@@ -1,5 +1,4 @@
-import type { ServiceName } from '../../services/names.ts'
-import type { ServiceContracts } from '../../services/names.ts'
+import type { ServiceContracts, ServiceName } from '@dispatch/services'
 import type { InstalledProvider } from '../load/load.ts'
 import type { Accepted } from '../manifest/definition.ts'
 import { type CallContext, type CallLimits, type FailedCall, invoke, unusable } from './invoke.ts'

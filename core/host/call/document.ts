@@ -1,5 +1,5 @@
 import { compile, DocumentHandle } from '@dispatch/common'
-import type { ServiceName } from '../../services/names.ts'
+import type { ServiceName } from '@dispatch/services'
 import type { InstalledProvider } from '../load/load.ts'
 import type { CallContext, CallLimits } from './invoke.ts'
 import { queryProvider, type QueryResult } from './query.ts'

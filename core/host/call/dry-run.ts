@@ -1,10 +1,10 @@
 import type { Fit, Json } from '@dispatch/common'
+import type { ServiceName } from '@dispatch/services'
 import { type AccessTokenCache, askOf, basicHeader, createRedactor, type FitToReply, formPairs, type Http, httpOf, isCredentialField,
   marker, maskedHeader, type Network, signJwt, tokenRequest, type Tokens, type TransportRequest } from '@dispatch/vendor-io'
 import { failureError, RequestFailure } from '@dispatch/vendor-io/outcome'
 import { type Readable, Readable as Stream } from 'node:stream'
 import type { DryRunView } from '../../contract/response.ts'
-import type { ServiceName } from '../../services/names.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { State } from '../manifest/context.ts'
 import { splitSecrets } from '../settings/settings.ts'

@@ -1,9 +1,9 @@
 import { type JsonObject, type Log, withDeadline } from '@dispatch/common'
+import type { ServiceName } from '@dispatch/services'
 import { createNotebook, createOwnDocuments, createRedactor, type Exchange, type Http, redactLog, type Redactor } from '@dispatch/vendor-io'
 import { type CallProgress, createProgress, type Failure, failureOf, providerErrors,
   type ProviderErrorWord } from '@dispatch/vendor-io/outcome'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ServiceName } from '../../services/names.ts'
 import { AdapterEnded } from '../contain/adapter-ended.ts'
 import { printable } from '../contain/plain-json.ts'
 import { runAs } from '../contain/stray-errors.ts'

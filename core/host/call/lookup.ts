@@ -1,7 +1,7 @@
 import { compile, type Fit } from '@dispatch/common'
+import type { ServiceName } from '@dispatch/services'
 import type { Redactor } from '@dispatch/vendor-io'
 import { Type } from 'typebox'
-import type { ServiceName } from '../../services/names.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { Found, Idempotency } from '../manifest/definition.ts'
 import { type CallContext, type CallLimits, usualTimeLimit } from './invoke.ts'

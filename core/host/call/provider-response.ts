@@ -1,8 +1,8 @@
 import { compile, type Fit, inspectJson } from '@dispatch/common'
+import type { ServiceName } from '@dispatch/services'
 import { Type } from 'typebox'
 import { hasRecipients } from '../../contract/delivery.ts'
 import { recipientLists } from '../../contract/recipients.ts'
-import type { ServiceName } from '../../services/names.ts'
 import { copyJson } from '../contain/plain-json.ts'
 import type { Accepted } from '../manifest/definition.ts'
 

@@ -1,6 +1,6 @@
 import type { Fit, Problem } from '@dispatch/common'
+import type { ServiceName } from '@dispatch/services'
 import type { Redactor } from '@dispatch/vendor-io'
-import type { ServiceName } from '../../services/names.ts'
 import { copyJson } from '../contain/plain-json.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { VerbName } from '../manifest/verbs.ts'

@@ -1,6 +1,6 @@
 import { compile } from '@dispatch/common'
+import type { ServiceName } from '@dispatch/services'
 import { Type } from 'typebox'
-import type { ServiceName } from '../../services/names.ts'
 import { copyJson } from '../contain/plain-json.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { ElectronicAddress, Recipient } from '../manifest/definition.ts'

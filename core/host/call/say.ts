@@ -1,5 +1,5 @@
+import type { ServiceName } from '@dispatch/services'
 import { type DeliveryService, isDeliveryService } from '../../contract/delivery.ts'
-import type { ServiceName } from '../../services/names.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { Accepted, Said } from '../manifest/definition.ts'
 import { type CallContext, type FailedCall, invoke, unusable } from './invoke.ts'

@@ -1,6 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { ServiceName } from '../../services/names.ts'
-import type { ProviderFacts } from '../../services/service.ts'
+import type { ProviderFacts, ServiceName } from '@dispatch/services'
 import type { InstalledProvider } from './load.ts'
 
 /** The capabilities that a service's rules see: those of the provider chosen for the service, if one was chosen. */

@@ -1,7 +1,7 @@
 import { errorMessageOf, type JsonObject, withTimeLimit } from '@dispatch/common'
+import { serviceNames } from '@dispatch/services'
 import { basename, relative } from 'node:path'
 import { deliveryServices } from '../../contract/delivery.ts'
-import { serviceNames } from '../../services/names.ts'
 import { runAs } from '../contain/stray-errors.ts'
 import { type CheckContext, checkContextOf } from '../manifest/context.ts'
 import { deriveManifest } from '../manifest/derive.ts'

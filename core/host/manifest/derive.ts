@@ -1,6 +1,5 @@
 import { type Fit, isRecord } from '@dispatch/common'
-import { services } from '../../services/index.ts'
-import { isServiceName } from '../../services/names.ts'
+import { isServiceName, services } from '@dispatch/services'
 import { type Manifest, readManifest } from './manifest.ts'
 import { isVerb, verbNames } from './verbs.ts'
 

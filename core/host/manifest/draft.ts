@@ -1,7 +1,7 @@
+import type { ProvidedName, ServiceContracts } from '@dispatch/services'
 import type { Http } from '@dispatch/vendor-io'
 import { failureOf, refused } from '@dispatch/vendor-io/outcome'
 import type { Static, TObject } from 'typebox'
-import type { ProvidedName, ServiceContracts } from '../../services/names.ts'
 import type { NoFields } from '../settings/fields.ts'
 import type { Context } from './context.ts'
 import type { Accepted, Dispatch, Found, Lookup } from './definition.ts'

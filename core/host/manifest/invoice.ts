@@ -1,7 +1,7 @@
 import { asciiMailbox, at, dayOf, type Decimal, grossAmount, halfUnit, type Json, type JsonObject, minorDigits, Money, roundedTo, shareOf,
   textOf } from '@dispatch/common'
+import { decimalAt } from '@dispatch/services'
 import { refused } from '@dispatch/vendor-io/outcome'
-import { decimalAt } from '../../services/amounts.ts'
 
 const days = ['date', 'dueDate'] as const
 const texts = ['number', 'currency', 'paymentTerms', 'notes', 'conditions', 'reference', 'orderReference', 'buyerReference',

@@ -1,15 +1,12 @@
 import { compile, type Fit, ownField, patternFault, pointer, type Problem } from '@dispatch/common'
+import { isServiceName, type ProvidedName, providedNames, senderProblems, type ServiceContracts, type ServiceName, serviceNames,
+  services } from '@dispatch/services'
 import type { ErrorReading } from '@dispatch/vendor-io/outcome'
 import { type TProperties, Type } from 'typebox'
 import { ProviderCode } from '../../contract/common.ts'
 import { type DeliveryService, deliveryServices, type DeliveryStatus, deliveryStatusesOf, hasRecipients,
   isDeliveryService } from '../../contract/delivery.ts'
 import { ApiVersion } from '../../contract/versions.ts'
-import { senderProblems } from '../../services/email/senders.ts'
-import { providedNames, services } from '../../services/index.ts'
-import { isServiceName, type ServiceName, serviceNames } from '../../services/names.ts'
-import type { ProvidedName } from '../../services/names.ts'
-import type { ServiceContracts } from '../../services/names.ts'
 import { byService } from '../settings/by-service.ts'
 import { hostProblems, hostSettingProblems } from '../settings/hosts.ts'
 import { requestSettingsSchemaProblems, secretNames, SettingsSchema, settingsSchemaProblems } from '../settings/settings-schema.ts'

@@ -1,6 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { ServiceName } from '../../services/names.ts'
-import type { ServiceContracts } from '../../services/names.ts'
+import type { ServiceContracts, ServiceName } from '@dispatch/services'
 
 /** The part of a dispatch request that is known before anything is made. */
 export type Asked<Name extends ServiceName> = Omit<ServiceContracts[Name]['dispatch'], 'document' | 'signatures' | 'inline' | 'attachments'>

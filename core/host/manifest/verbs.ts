@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
+import type { ServiceName } from '@dispatch/services'
 import type { DeliveryService } from '../../contract/delivery.ts'
-import type { ServiceName } from '../../services/names.ts'
 import type { Context } from './context.ts'
 
 /** The functions of a provider for a service. */

@@ -1,9 +1,9 @@
 import { compileOutsideSchema, errorMessageOf, type JsonObject, memoizeByIdentity, pointer, type Problem } from '@dispatch/common'
+import { serviceNames } from '@dispatch/services'
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
 import { ApiVersion, isSince, type Version } from '../../contract/versions.ts'
-import { serviceNames } from '../../services/names.ts'
 
 /** The title and the description of a field, or of one of its choices, in other languages than English, by their codes (ISO 639-1). */
 const Texts = Type.Record(

@@ -1,7 +1,7 @@
 import { compileOutsideSchema, isRecord, type Json, type JsonObject, pointer, type Problem, withoutNulls } from '@dispatch/common'
+import type { ServiceName } from '@dispatch/services'
 import { type Envelope, type Keyring, SealError } from '../../access/keyring.ts'
 import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
-import type { ServiceName } from '../../services/names.ts'
 import { changedDestinations, secretNames, type SettingsSchema } from './settings-schema.ts'
 
 /** Settings as they are stored: each secret is encrypted separately, the rest is in clear text. */

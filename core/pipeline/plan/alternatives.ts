@@ -1,7 +1,7 @@
 import type { Problem } from '@dispatch/common'
+import type { ServiceName } from '@dispatch/services'
 import type { Choice } from '../../configuration/choose.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
-import type { ServiceName } from '../../services/names.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { checkForeseen, faultsOf } from './check.ts'

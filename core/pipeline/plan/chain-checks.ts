@@ -1,3 +1,4 @@
+import { type Findings, formatOf, givenDocument, services, takesDocument } from '@dispatch/services'
 import { addressProblems, type Guard } from '@dispatch/vendor-io'
 import { eventBeforeDocument, hasOwnDocument, isDeferringService, isDeliveryService, parseDeliveryEvent } from '../../contract/delivery.ts'
 import type { Mode } from '../../contract/states.ts'
@@ -5,9 +6,6 @@ import { isSince, type Version } from '../../contract/versions.ts'
 import { capabilitiesOf } from '../../host/load/capabilities.ts'
 import { makesDocument, statusesOf } from '../../host/manifest/manifest.ts'
 import type { DispatchRequest } from '../../requests/request.ts'
-import { givenDocument } from '../../services/enclosures.ts'
-import { formatOf, services, takesDocument } from '../../services/index.ts'
-import type { Findings } from '../../services/service.ts'
 import type { ResolvedStep } from './resolve.ts'
 
 /** Warns of a `callbackUrl` that is never called: the client gets the end as its answer, and no step has delivery events. */

@@ -1,7 +1,7 @@
+import type { ServiceName } from '@dispatch/services'
 import { type Choice, type ChoiceContext, choiceOf, chooseProvider, installedCodes } from '../../configuration/choose.ts'
 import type { ChoicesView, ConsideredProvider } from '../../contract/choices.ts'
 import { type Host, offeredTo } from '../../host/host.ts'
-import type { ServiceName } from '../../services/names.ts'
 import { type Left, readLastChange, readLeft } from '../../store/dispatch/choices.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { PipelineDependencies } from '../dependencies.ts'

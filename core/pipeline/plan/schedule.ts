@@ -1,9 +1,7 @@
 import type { JsonObject, Problem } from '@dispatch/common'
+import { type Hours, type ServiceName, services } from '@dispatch/services'
 import type { AskedSchedule } from '../../contract/schedule.ts'
 import { dueAt, openFrom, type Window, zonesOf } from '../../requests/due.ts'
-import type { Hours } from '../../services/hours.ts'
-import { services } from '../../services/index.ts'
-import type { ServiceName } from '../../services/names.ts'
 import type { Schedule } from '../../store/db/schema.ts'
 
 /** When a dispatch is sent, where that is not at any time, or why it cannot be sent then. */

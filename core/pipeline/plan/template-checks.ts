@@ -1,8 +1,8 @@
 import { at as valueAt, compileJsonSchema, type JsonObject, type Problem, withoutMembers } from '@dispatch/common'
 import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type SubjectFindings, type TemplateWorkers,
   withPlaceholderImages } from '@dispatch/documents'
+import { madeAs, services } from '@dispatch/services'
 import { LRUCache } from 'lru-cache'
-import { madeAs, services } from '../../services/index.ts'
 import { shownData } from '../facts.ts'
 import { type ResolvedRequest, type ResolvedStep, type ResolvedTemplate, subjectMadeBy } from './resolve.ts'
 

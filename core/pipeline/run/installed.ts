@@ -1,5 +1,5 @@
+import type { ServiceName } from '@dispatch/services'
 import { providerOfStep } from '../../configuration/serving.ts'
-import type { ServiceName } from '../../services/names.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { StepProvider } from '../step.ts'
 

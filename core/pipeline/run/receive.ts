@@ -1,6 +1,6 @@
+import { cleanFilename } from '@dispatch/services'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
-import { cleanFilename } from '../../services/filename.ts'
 import type { ReceivedFile } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { expiryOf, storageKeyOf } from './content.ts'

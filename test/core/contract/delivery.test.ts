@@ -1,7 +1,7 @@
 import t from 'tap'
 import { canTransition, deferringServices, deliveryMarksOf, deliveryServices, deliveryStatusesOf, isFinalDeliveryStatus,
   originsOf } from '../../../core/contract/delivery.ts'
-import { postal } from '../../../core/services/postal/index.ts'
+import { postal } from '../../../core/packages/services/postal/index.ts'
 
 await t.test('the delivery statuses are those of the contract', (t) => {
   t.same(deliveryStatusesOf('esign'), ['started', 'viewed', 'signed', 'declined', 'completed', 'expired', 'failed', 'cancelled'])

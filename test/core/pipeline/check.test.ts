@@ -1,5 +1,5 @@
 import t from 'tap'
-import { serviceNames } from '../../../core/services/names.ts'
+import { serviceNames } from '../../../core/packages/services/names.ts'
 import { has } from '../../support/matching.ts'
 import { judge, template } from './support.ts'
 

@@ -8,6 +8,9 @@ import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import type { AnyProviderCheck } from '../../../core/host/manifest/provider-check.ts'
 import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
+import { needsProvider } from '../../../core/packages/services/lists.ts'
+import type { ServiceName } from '../../../core/packages/services/names.ts'
+import type { Findings } from '../../../core/packages/services/service.ts'
 import { createGuard } from '../../../core/packages/vendor-io/http/guard.ts'
 import { nothingToHide } from '../../../core/packages/vendor-io/notes/redact.ts'
 import { checkForeseen, checkRequest, type Foreseen } from '../../../core/pipeline/plan/check.ts'
@@ -16,9 +19,6 @@ import { type ResolvedStep, takeStatements } from '../../../core/pipeline/plan/r
 import { createSharedChecks } from '../../../core/pipeline/plan/template-checks.ts'
 import type { StoredTemplate } from '../../../core/pipeline/templates.ts'
 import { createRequestReader, type DispatchRequest, type RequestReader, type RequestStep } from '../../../core/requests/request.ts'
-import { needsProvider } from '../../../core/services/index.ts'
-import type { ServiceName } from '../../../core/services/names.ts'
-import type { Findings } from '../../../core/services/service.ts'
 
 /** The least that a provider of each service declares. */
 const least: Readonly<Partial<Record<ServiceName, JsonObject>>> = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { email, type EmailFields, messageSize } from '../../../core/services/email/index.ts'
-import { isAllowedSender } from '../../../core/services/email/senders.ts'
+import { email, type EmailFields, messageSize } from '../../../core/packages/services/email/index.ts'
+import { isAllowedSender } from '../../../core/packages/services/email/senders.ts'
 import { has } from '../../support/matching.ts'
 import { judge, type Judgement, template, type World } from '../pipeline/support.ts'
 

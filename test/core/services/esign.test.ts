@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { esign } from '../../../core/services/esign/index.ts'
+import { esign } from '../../../core/packages/services/esign/index.ts'
 import { has } from '../../support/matching.ts'
 import { judge, template, type World } from '../pipeline/support.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { file } from '../../../core/services/file/index.ts'
-import { cleanFilename } from '../../../core/services/filename.ts'
-import { formatOf } from '../../../core/services/index.ts'
+import { file } from '../../../core/packages/services/file/index.ts'
+import { cleanFilename } from '../../../core/packages/services/filename.ts'
+import { formatOf } from '../../../core/packages/services/lists.ts'
 import { has } from '../../support/matching.ts'
 import { judge, template, type World } from '../pipeline/support.ts'
 

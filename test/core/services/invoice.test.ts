@@ -4,9 +4,9 @@ import t, { type Test } from 'tap'
 import { invoiceOf, minorUnits } from '../../../core/host/manifest/invoice.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { formatMoney } from '../../../core/packages/documents/compile/format.ts'
-import { computeSums } from '../../../core/services/invoicing/computed-sums.ts'
-import { invoicing } from '../../../core/services/invoicing/index.ts'
-import { checkEInvoiceWords, checkInvoice } from '../../../core/services/invoicing/invoice.ts'
+import { computeSums } from '../../../core/packages/services/invoicing/computed-sums.ts'
+import { invoicing } from '../../../core/packages/services/invoicing/index.ts'
+import { checkEInvoiceWords, checkInvoice } from '../../../core/packages/services/invoicing/invoice.ts'
 import { has } from '../../support/matching.ts'
 
 type Options = { fields?: { dueDate?: string, sendByEmail?: boolean }, currency?: string }

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { services } from '../../../core/services/index.ts'
-import type { ServiceName } from '../../../core/services/names.ts'
+import { services } from '../../../core/packages/services/lists.ts'
+import type { ServiceName } from '../../../core/packages/services/names.ts'
 import { judge, template } from '../pipeline/support.ts'
 
 const invoice = { template, documentType: 'INVOICE' }

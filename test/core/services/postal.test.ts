@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkPages, postal } from '../../../core/services/postal/index.ts'
+import { checkPages, postal } from '../../../core/packages/services/postal/index.ts'
 import { has } from '../../support/matching.ts'
 import { judge, type Judgement, template, type World } from '../pipeline/support.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkMessage, sms } from '../../../core/services/sms/index.ts'
+import { checkMessage, sms } from '../../../core/packages/services/sms/index.ts'
 import { contains, has } from '../../support/matching.ts'
 import { judge, type Judgement, template, type World } from '../pipeline/support.ts'
 

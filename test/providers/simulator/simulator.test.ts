@@ -5,7 +5,7 @@ import { type CallContext, callDispatch, type Outcome } from '../../../core/host
 import { invoke } from '../../../core/host/call/invoke.ts'
 import { createHost } from '../../../core/host/host.ts'
 import { checkSettings } from '../../../core/host/settings/settings.ts'
-import type { InvoicingDispatch } from '../../../core/services/invoicing/index.ts'
+import type { InvoicingDispatch } from '../../../core/packages/services/invoicing/index.ts'
 import simulator from '../../../providers/simulator/index.ts'
 import { callContext, invoice, memoryLog, memoryState, nowhere } from '../../fixtures/providers/call.ts'
 import { has } from '../../support/matching.ts'

@@ -12,7 +12,7 @@ const guides = 'core/packages/features/documentation/guides'
 /** What is read, in the order of the menu. `below` begins the addresses; `at` is the whole one. An installation may lack some. */
 const shelves: readonly { section: string, files: string, below?: string, at?: string }[] = [
   { section: 'Begin', files: `${guides}/begin/*.md` },
-  { section: 'Services', files: 'core/services/*/README.md', below: 'services/' },
+  { section: 'Services', files: 'core/packages/services/*/README.md', below: 'services/' },
   { section: 'Guides', files: `${guides}/how/*.md` },
   { section: 'Guides', files: 'core/packages/client/README.md' },
   { section: 'Guides', files: 'core/packages/client/samples/README.md' },

@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
-import { invoicing, type InvoicingCapabilities, type InvoicingFields } from '../../../core/services/invoicing/index.ts'
-import type { CheckInput, Findings } from '../../../core/services/service.ts'
+import type { JsonObject, Problem } from '../../common/json.ts'
+import { invoicing, type InvoicingCapabilities, type InvoicingFields } from '../invoicing/index.ts'
+import type { CheckInput, Findings } from '../service.ts'
 
 type Asked = {
   fields?: Partial<InvoicingFields>

@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { Problem } from '../../../core/packages/common/json.ts'
-import { compile } from '../../../core/packages/common/schema.ts'
-import { type DocumentType, invoicing, InvoicingCapabilities } from '../../../core/services/invoicing/index.ts'
+import type { Problem } from '../../common/json.ts'
+import { compile } from '../../common/schema.ts'
+import { type DocumentType, invoicing, InvoicingCapabilities } from '../invoicing/index.ts'
 
 /** The problems of a document that a provider is to e-mail. */
 const mailed = (documentType: DocumentType, sendByEmail: InvoicingCapabilities['sendByEmail']): Problem[] =>

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { shareOfPage, signingOf } from '../../../core/services/esign/signing.ts'
+import { shareOfPage, signingOf } from '../esign/signing.ts'
 
 const signer = (firstName: string, order?: number) => ({
   firstName,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { measureText, transliterated } from '../../../core/services/sms/sms-text.ts'
-import { has } from '../../support/matching.ts'
+import { has } from '../../../../test/support/matching.ts'
+import { measureText, transliterated } from '../sms/sms-text.ts'
 
 const rows = [
   ['nothing is one message', '', 'GSM-7', 0, 1],
