@@ -58,8 +58,9 @@ export { Login, LoginResponse } from './contract/auth.ts'
 export { EndpointCallbackQuery, EndpointChanges, Endpoints, EndpointTest, EndpointView, NewEndpointBody, NewEndpointView, ResendBody,
   Resent, TestCallback, testType } from './contract/callback-endpoints.ts'
 export { BatchView } from './contract/batches.ts'
-export { BatchCallback, BudgetCallback, CallbackSecrets, CallbackView, CompanyCallback, EndpointCallback, endpointTypes, isBatchType,
-  DispatchCallback, NewCallbackSecret, callbackTypes, sinceOf, toldStatuses, type CallbackType } from './contract/callbacks.ts'
+export { ApprovalCallback, ApprovalFacts, approvalTypes, BatchCallback, BudgetCallback, CallbackSecrets, CallbackView, CompanyCallback,
+  EndpointCallback, endpointTypes, isBatchType, DispatchCallback, NewCallbackSecret, callbackTypes, sinceOf, toldStatuses,
+  type CallbackType } from './contract/callbacks.ts'
 export { ChoicesView } from './contract/choices.ts'
 export { Line, Uuid, oneLine, observe, onObservation, type Observations, errorMessageOf } from '@dispatch/common'
 export { AnyJsonObject, ProblemSchema, ProviderCode, Timestamp } from './contract/common.ts'
@@ -76,7 +77,8 @@ export { ChoiceBody, ConfigurationBody, SuggestionsBody, DispatchQuery, HoldQuer
   PlatformSearchQuery, ReleaseBody, ResolveBody, UuidPageQuery } from './contract/query.ts'
 export { ChainResponse, CheckView, ConfigurationView, SuggestionsView, CreditsView, DryRunView, DispatchRequestView, DispatchResponse,
   DispatchView, ErrorBody, EventView, FoundDispatchView, GuideView, HealthView, HoldView, MyConfig, Nothing, NewPublisher, ProcessView,
-  ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse, VendorCallView, page } from './contract/response.ts'
+  ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse, VendorCallView, WaitingView,
+  page } from './contract/response.ts'
 export { ListedProvider } from './contract/provider-list.ts'
 export { LogCountView, RequestQuery, RequestView, statusClasses } from './contract/requests.ts'
 export { ScheduleBody } from './contract/schedule.ts'
@@ -115,12 +117,15 @@ export { createKeySources } from './host/webhook/keys.ts'
 export { createVendorSigningKey as createVendorKey, signDelivery, type VendorSigningKey as VendorKey } from './host/webhook/sign.ts'
 export { verifiersOf } from './host/webhook/webhook.ts'
 export type { PipelineJobs, Outbox, PipelineDependencies } from './pipeline/dependencies.ts'
+export { recordedActor, type RecordedActor } from './accounts/recorded-actor.ts'
+export { listToldPeople, notifyUrlOf, type ToldPerson } from './store/tenants/people.ts'
+export type { ApprovalDesk, Asked, AskingRule, KeptBatch, KeptRequest } from './pipeline/approval-desk.ts'
 export type { FileShelf, UploadedFile } from './pipeline/file-shelf.ts'
 export { dispatchHolder } from './pipeline/dispatch-holder.ts'
 export { type Recipient, type RecipientBook, recipientsIn, suppressed } from './pipeline/recipients.ts'
 export type { DispatchCommand, ReceivedFile } from './pipeline/command.ts'
 export { SayingBody, SayingsView, SayingView } from './contract/sayings.ts'
-export { createPipeline, type Pipeline } from './pipeline/pipeline.ts'
+export { createPipeline, type Pipeline, type Review } from './pipeline/pipeline.ts'
 export type { StoredTemplate, Templates } from './pipeline/templates.ts'
 export { openOutcomeSpool, type OutcomeSpool } from './pipeline/recover/outcome-spool.ts'
 export { responseOf, type Addresses, type DispatchAnswer } from './pipeline/respond/respond.ts'

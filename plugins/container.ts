@@ -136,6 +136,7 @@ export async function createApp (
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
     put('recipients', features.flatMap(({ recipients }) => recipients?.() ?? []))
+    put('approvalDesks', features.flatMap(({ approvals }) => approvals?.() ?? []))
     put('shelves', features.flatMap(({ shelf }) => shelf?.() ?? []))
     put('holders', features.flatMap(({ holds }) => holds?.() ?? []))
     const sandbox = createLazySandbox({

@@ -18,11 +18,16 @@ export const batchTypes = ['batch.progress', 'batch.finished', 'batch.cancelled'
 export const endpointTypes = ['company.endpoint_failing', 'company.endpoint_disabled'] as const
 export type EndpointType = typeof endpointTypes[number]
 
+/** The callbacks of an approval: that somebody is asked for it, and what has become of it. */
+export const approvalTypes = ['approval.requested', 'approval.approved', 'approval.refused', 'approval.withdrawn',
+  'approval.expired'] as const
+
 /**
  * The types of callbacks: the final status of a dispatch, a delivery status of a step, the end of an e-mail whose remaining recipients were
  * retried, the failure of a deferred step, how far a batch is, and messages about the company itself.
  */
 export type CallbackType =
+  | typeof approvalTypes[number]
   | typeof batchTypes[number]
   | 'company.budget_reached'
   | EndpointType
@@ -42,6 +47,7 @@ export const callbackTypes = [
   ...recipientsServices.flatMap((service) => sendStatuses.map((status) => `${service}.${status}`)),
   'deferred.failed',
   ...batchTypes,
+  ...approvalTypes,
   'company.credits_low',
   'company.budget_reached',
   ...endpointTypes
@@ -73,7 +79,7 @@ const told = {
 
 /** The body of a callback about a dispatch. */
 export const DispatchCallback = Type.Object({
-  type: Type.Enum(callbackTypes.filter((type) => !isCompanyType(type) && !isBatchType(type))),
+  type: Type.Enum(callbackTypes.filter((type) => !isCompanyType(type) && !isBatchType(type) && !isApprovalType(type))),
   ...told,
   data: DispatchView
 }, { title: 'DispatchCallback', description: 'The dispatch at the time of the event.' })
@@ -122,6 +128,40 @@ export const EndpointCallback = Type.Object({
 
 /** The body of a callback about a batch. */
 export const BatchCallback = Type.Object({ type: Type.Enum(batchTypes), ...told, data: BatchView }, { title: 'BatchCallback' })
+
+/** An approval as a callback tells of it: without what would be sent. */
+export const ApprovalFacts = Type.Object({
+  id: Uuid,
+  status: Type.Enum(['waiting', 'sending', 'approved', 'refused', 'withdrawn', 'expired'], {
+    description: 'sending: it is approved, and about to be sent. withdrawn: by whoever asked. expired: nobody has decided in time.'
+  }),
+  service: Type.String({ description: 'The services, as in the path of a dispatch.', examples: ['invoicing/email'] }),
+  rules: Type.Array(Type.String(), { description: 'The rules of the company that want it.', examples: [['Invoices above 10,000']] }),
+  userId: Type.Integer({ description: 'Who asked.' }),
+  decidedBy: Type.Union([Type.Integer(), Type.Null()], { description: 'Who approved or refused it.' }),
+  reason: Type.Union([Type.String(), Type.Null()], { description: 'Why it was refused, or what was said of the approval.' }),
+  recipient: Type.Optional(Type.String()),
+  amount: Type.Optional(Type.Number({ description: 'The largest amount in its documents.' })),
+  currency: Type.Optional(Type.String()),
+  credits: Type.Integer({ minimum: 0, description: 'What it costs, at the prices of when it was asked for.' }),
+  rows: Type.Optional(Type.Integer({ description: 'The rows of the batch.' })),
+  batchId: Type.Union([Uuid, Type.Null()]),
+  dispatchId: Type.Union([Uuid, Type.Null()], { description: 'The dispatch that has come of it.' }),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+  decidedAt: Type.Union([Timestamp, Type.Null()]),
+  link: Type.Union([Type.String({ format: 'uri' }), Type.Null()], {
+    description: 'The page of the console where it is decided about; null where the service has no console.'
+  })
+}, { title: 'ApprovalSummary' })
+export type ApprovalFacts = Static<typeof ApprovalFacts>
+
+/** The body of a callback about an approval. */
+export const ApprovalCallback = Type.Object({ type: Type.Enum(approvalTypes), ...told, data: ApprovalFacts }, { title: 'ApprovalCallback' })
+
+function isApprovalType (type: CallbackType): type is typeof approvalTypes[number] {
+  return approvalTypes.some((one) => one === type)
+}
 
 /** Whether a callback is about a batch. */
 export function isBatchType (type: CallbackType): type is typeof batchTypes[number] {

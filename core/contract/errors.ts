@@ -30,6 +30,13 @@ export const errorTable = {
     before: 'insufficient_credits'
   },
   forbidden: { status: 403, when: 'A bad login, a disabled user, or a permission that the user does not have.' },
+  approval_required: {
+    status: 403,
+    when: 'A rule of the company wants somebody else to approve it, and it cannot wait for that: a retry with other data, a file that is ' +
+      'uploaded. Nothing was sent. Before 1.1.0 it is a `forbidden`.',
+    since: '1.1.0',
+    before: 'forbidden'
+  },
   https_required: { status: 403, when: 'The request came over plain HTTP, which is not served.' },
   template_not_found: { status: 404, when: 'The template does not exist, or belongs to another company.' },
   not_found: { status: 404, when: 'The resource does not exist, or belongs to another company.' },

@@ -130,6 +130,31 @@ export const QueuedResponse = Type.Object({
 }, { title: 'QueuedDispatch' })
 export type QueuedResponse = Static<typeof QueuedResponse>
 
+/** The answer to a dispatch that somebody else has to approve. Nothing was sent or charged. */
+export const WaitingView = Type.Object({
+  success: Type.Literal(true),
+  status: Type.Literal('approval_required'),
+  approvalId: Uuid,
+  rules: Type.Array(Type.String(), { description: 'The rules of the company that want it.', examples: [['Invoices above 10,000']] }),
+  statusUrl: Type.String({ format: 'uri', description: 'GET tells what was decided, and the dispatch that has come of it.' }),
+  expiresAt: Timestamp,
+  metadata: Metadata
+}, {
+  title: 'ApprovalRequired',
+  description: 'Somebody else of the company has to approve it first: nothing was sent. The same idempotency key answers the same until ' +
+    'then, and the dispatch afterwards.',
+  examples: [{
+    success: true,
+    status: 'approval_required',
+    approvalId: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90',
+    rules: ['Invoices above 10,000'],
+    statusUrl: 'https://dispatch.example.com/api/v1/approvals/01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90',
+    expiresAt: '2026-12-04T08:00:00.000Z',
+    metadata: { orderId: 'A-1001' }
+  }]
+})
+export type WaitingView = Static<typeof WaitingView>
+
 /** The answer to a validation. Nothing was contacted, kept or charged. */
 export const ValidationResponse = Type.Object({
   success: Type.Literal(true),
@@ -137,6 +162,9 @@ export const ValidationResponse = Type.Object({
   warnings: Type.Array(ProblemSchema),
   recipient: Type.Optional(Type.String({ description: 'As the dispatch would show it; since version 1.1.0.' })),
   sendAt: SendAt,
+  approval: Type.Optional(Type.Object({
+    rules: Type.Array(Type.String(), { examples: [['Invoices above 10,000']] })
+  }, { description: 'Somebody else has to approve the dispatch, by these rules of the company; since version 1.1.0.' })),
   plan: Type.Array(Type.Object({
     service: Type.String(),
     providerName: Type.Optional(ProviderCode),

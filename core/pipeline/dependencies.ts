@@ -15,6 +15,7 @@ import type { Configurations } from '../store/configuration/configurations.ts'
 import type { PreparedJobs } from '../store/db/jobs.ts'
 import type { DispatchRef, StepRef } from '../store/dispatch/runs.ts'
 import type { SayingLook } from '../store/vendor/sayings.ts'
+import type { ApprovalDesk } from './approval-desk.ts'
 import type { FileShelf } from './file-shelf.ts'
 import type { RecipientBook } from './recipients.ts'
 import type { OutcomeSpool } from './recover/outcome-spool.ts'
@@ -69,6 +70,8 @@ export type PipelineDependencies = {
   recipients: readonly RecipientBook[]
   /** Who receives e-invoices, as directories know it. */
   directories: Pick<Directories, 'isUnknown'>
+  /** What companies want two people for. */
+  approvals: readonly ApprovalDesk[]
   /** The files that companies have uploaded for their dispatches. */
   shelves: readonly FileShelf[]
   accounts: Accounts

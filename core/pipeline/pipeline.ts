@@ -5,13 +5,15 @@ import { sampleLink } from '../access/document-links.ts'
 import { requireSender } from '../access/permissions.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
 import { DispatchError, presentable, refusal } from '../contract/errors.ts'
-import type { DryRunView, ValidationResponse } from '../contract/response.ts'
+import type { DryRunView, ValidationResponse, WaitingView } from '../contract/response.ts'
 import { isSince, usualVersion } from '../contract/versions.ts'
+import type { ServicePath } from '../requests/chains.ts'
 import { dueMoment } from '../requests/due.ts'
-import type { DispatchRequest } from '../requests/request.ts'
 import { type DispatchRecord, findDispatch, findIdempotencyKey } from '../store/dispatch/dispatch-views.ts'
 import { IdempotencyKeyTaken, type NewDispatch } from '../store/dispatch/dispatches.ts'
 import { requireBudget } from '../store/tenants/budgets.ts'
+import type { Asked, AskingRule, KeptBatch } from './approval-desk.ts'
+import { approvalRequired, isBatchApproved, requireApproved, requireSeen, rulesForPlan, seenIn } from './approvals.ts'
 import type { DispatchCommand } from './command.ts'
 import type { PipelineDependencies } from './dependencies.ts'
 import { keepFiles } from './enclosures.ts'
@@ -26,6 +28,11 @@ import { createRunner, type Runner } from './run/runner.ts'
 
 /** The answer to a command. `replayed`: an earlier request with the same idempotency key made the dispatch. */
 export type DispatchReply = { result: RunResult, replayed: boolean }
+/** The same of a request that waits until somebody else has approved it. */
+export type WaitingReply = { waiting: WaitingView, replayed: boolean }
+
+/** What a dispatch would do now. `seen` stands for all of it. */
+export type Review = ValidationResponse & { seen: string }
 
 export type Pipeline =
   & DispatchActions
@@ -33,12 +40,22 @@ export type Pipeline =
   & {
     /** Runs all checks of a dispatch. Nothing is recorded or sent. */
     validate: (command: DispatchCommand) => Promise<ValidationResponse>
+    /** The same for whoever decides about it. */
+    review: (command: DispatchCommand) => Promise<Review>
     /** Tells what the first step of a dispatch would send. Nothing is recorded or sent. */
     dryRun: (command: DispatchCommand) => Promise<DryRunView>
     /**
-     * Checks, records, renders, calls the provider and settles. Throws a DispatchError for whatever keeps a dispatch from being recorded.
+     * Checks, records, renders, calls the provider and settles. Throws a DispatchError for whatever keeps a dispatch from being recorded:
+     * `approval_required` where somebody else has to approve it.
      */
     dispatch: (command: DispatchCommand) => Promise<DispatchReply>
+    /** The same, but what somebody else has to approve waits for that. */
+    request: (command: DispatchCommand) => Promise<DispatchReply | WaitingReply>
+    /**
+     * Asks for an approval of a batch, where a rule wants one for so many rows, or `needed` says that one of them does. Answers whether it
+     * waits then.
+     */
+    askForBatch: (batch: AskedBatch & { needed: boolean }) => Promise<boolean>
     explain: Explain
   }
 
@@ -64,16 +81,25 @@ export function createPipeline (
   const runner = createRunner(dependencies, { limit: synchronousLimit })
   return {
     ...createDispatchActions(dependencies, { resume: runner.resume, link }),
-    validate: (command) => validate(dependencies, planner, command),
+    validate: async (command) => (await validate(dependencies, planner, command)).answer,
+    review: (command) => review(dependencies, planner, command),
     dryRun: (command) => dryRunOf(dependencies, planner, command),
-    dispatch: (command) => dispatch({ dependencies, planner, runner }, command),
+    async dispatch (command) {
+      const reply = await dispatch({ dependencies, planner, runner }, command, refuseToWait)
+      if ('waiting' in reply) throw approvalRequired([], 'it waits for that')
+      return reply
+    },
+    request: (command) => dispatch({ dependencies, planner, runner }, command, waitFor),
+    askForBatch: (batch) => askForBatch(dependencies, batch),
     explain: createExplanation(dependencies, { link, offered: options.offered, problemsOf }),
     beginQueued: runner.beginQueued,
     drain: runner.drain
   }
 }
 
-async function validate (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<ValidationResponse> {
+type Validated = { answer: ValidationResponse, plan: DispatchPlan }
+
+async function validate (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<Validated> {
   const request = planner.read(command)
   const plan = await planInTime(planner.plan(command, request))
   const [rehearsal, unknown] = await Promise.all([
@@ -83,8 +109,23 @@ async function validate (dependencies: PipelineDependencies, planner: Planner, c
   const answer = validationOf(plan, rehearsal, command.version)
   refuseIfStrict(command, answer.warnings)
   await checkBudget(dependencies, command, plan)
-  // A directory may be behind: what it does not know blocks nothing.
-  return unknown.length === 0 ? answer : { ...answer, result: 'warning', warnings: [...answer.warnings, ...unknown] }
+  const asking = isSince('1.1.0', command.version ?? usualVersion) || command.approval !== undefined
+    ? await rulesForPlan(dependencies, command, plan)
+    : undefined
+  return {
+    answer: {
+      ...answer,
+      // A directory may be behind: what it does not know blocks nothing.
+      ...unknown.length > 0 && { result: 'warning', warnings: [...answer.warnings, ...unknown] },
+      ...asking !== undefined && { approval: { rules: asking.rules.map(({ name }) => name) } }
+    },
+    plan
+  }
+}
+
+async function review (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<Review> {
+  const { answer, plan } = await validate(dependencies, planner, command)
+  return { ...answer, seen: seenIn(command, plan) }
 }
 
 /** Budgets came with 1.1.0: before, a validation tells nothing of what a dispatch costs. */
@@ -107,11 +148,48 @@ export async function planInTime<Plan> (plan: Promise<Plan>, limit = validationL
     () => new DispatchError('timeout', `The validation took longer than ${limit / 1000} seconds: try again later.`))
 }
 
-async function dispatch (stages: Stages, command: DispatchCommand): Promise<DispatchReply> {
+/** What becomes of a request that somebody else has to approve. */
+type Waits = (
+  stages: Stages,
+  command: DispatchCommand,
+  found: { asked: Asked, rules: readonly AskingRule[], key?: GivenKey }
+) => Promise<WaitingView>
+
+const refuseToWait: Waits = (_stages, _command, { rules }) => {
+  throw approvalRequired(rules, 'ask for it by itself')
+}
+
+const waitFor: Waits = async ({ dependencies: { approvals } }, command, { asked, rules, key }) => {
+  const [desk] = approvals
+  if (desk === undefined || command.file !== undefined) throw approvalRequired(rules, 'a file that comes with its request cannot wait')
+  return desk.keep({ command, asked, rules, ...key !== undefined && { key } })
+}
+
+/** A batch as rules see it. */
+type AskedBatch = Omit<KeptBatch, 'services'> & { services: ServicePath }
+
+async function askForBatch ({ approvals }: PipelineDependencies, { needed, ...batch }: AskedBatch & { needed: boolean }): Promise<boolean> {
+  const [desk] = approvals
+  if (desk === undefined) return false
+  const { actor, services: path, rows, credits } = batch
+  // Of a batch of which a row needs it, all rules count that could be meant.
+  const rules = await desk.rulesFor({
+    actor,
+    services: path,
+    credits,
+    rows,
+    recipients: needed ? Number.POSITIVE_INFINITY : 1,
+    ...needed && { amount: 'unknown' as const }
+  })
+  if (rules.length > 0) await desk.keepBatch({ ...batch, rules })
+  return rules.length > 0
+}
+
+async function dispatch (stages: Stages, command: DispatchCommand, waits: Waits): Promise<DispatchReply | WaitingReply> {
   const progress = { recorded: false }
   try {
     requireSender(command.actor, command)
-    return await beginOrRepeat(stages, command, stages.planner.read(command), () => {
+    return await beginOrRepeat(stages, command, waits, () => {
       progress.recorded = true
     })
   } catch (error) {
@@ -127,23 +205,32 @@ async function dispatch (stages: Stages, command: DispatchCommand): Promise<Disp
 async function beginOrRepeat (
   stages: Stages,
   command: DispatchCommand,
-  request: DispatchRequest,
+  waits: Waits,
   begun: () => void
-): Promise<DispatchReply> {
-  const begin = async (keyed: { idempotency?: IdempotencyKey }): Promise<DispatchReply> => {
+): Promise<DispatchReply | WaitingReply> {
+  const request = stages.planner.read(command)
+  const begin = async (keyed: { idempotency?: GivenKey }): Promise<DispatchReply | WaitingReply> => {
     const plan = await stages.planner.plan(command, request)
     const found = await rehearse(stages.dependencies, plan, command, { extent: 'what is made later' })
     const warnings = presentable([...plan.warnings, ...found.warnings])
     refuseIfStrict(command, warnings)
-    const { dependencies: { shelves, now } } = stages
+    requireSeen(command, plan)
+    const { dependencies: { approvals: [desk], shelves, now } } = stages
+    const asking = await askingFor(stages.dependencies, command, plan)
+    const waitsUntil = asking === undefined ? undefined : desk?.waitsUntil()
     const sentAt = plan.schedule?.dueAt === undefined ? now() : dueMoment(plan.schedule.dueAt)
-    await keepFiles(shelves, command.actor.companyId, [...plan.steps, ...plan.deferred], sentAt)
+    const keptUntil = waitsUntil !== undefined && waitsUntil > sentAt ? waitsUntil : sentAt
+    await keepFiles(shelves, command.actor.companyId, [...plan.steps, ...plan.deferred], keptUntil)
+    if (asking !== undefined) {
+      const { idempotency: key } = keyed
+      return { waiting: await waits(stages, command, { ...asking, ...key !== undefined && { key } }), replayed: false }
+    }
     return { result: { ...await stages.runner.begin(command, plan, { begun, ...keyed }), warnings }, replayed: false }
   }
   const idempotency = idempotencyOf(command)
   if (idempotency === undefined) return begin({})
   try {
-    return await repeat(stages, command, idempotency) ?? await begin({ idempotency })
+    return await repeat(stages, command, idempotency) ?? await waitsAlready(stages, command, idempotency) ?? await begin({ idempotency })
   } catch (error) {
     // Another request with the same key was recorded after the key was looked up.
     const repeated = error instanceof IdempotencyKeyTaken ? await repeat(stages, command, idempotency) : undefined
@@ -171,17 +258,51 @@ function idempotencyOf ({ actor, idempotencyKey: key, services, sandbox, body, f
 /** `asWritten`: the fingerprint of releases that kept the order of the members. Their keys are repeated after an upgrade. */
 type GivenKey = IdempotencyKey & { readonly asWritten: () => string }
 
+/** The rules for which a request waits: none where it has its approval. */
+async function askingFor (
+  dependencies: PipelineDependencies,
+  command: DispatchCommand,
+  plan: DispatchPlan
+): ReturnType<typeof rulesForPlan> {
+  if (isApproved(command)) return undefined
+  const asking = await rulesForPlan(dependencies, command, plan)
+  return asking !== undefined && await isBatchApproved(dependencies, command, plan) ? undefined : asking
+}
+
+/** Whether it is what somebody has just approved. */
+function isApproved ({ approval }: DispatchCommand): boolean {
+  return approval !== undefined && 'approvalId' in approval
+}
+
+/** The answer to a repeated request that waits for its approval. */
+async function waitsAlready (
+  { dependencies: { approvals: [desk] } }: Stages,
+  command: DispatchCommand,
+  key: GivenKey
+): Promise<WaitingReply | undefined> {
+  const waiting = desk === undefined || isApproved(command) ? undefined : await desk.waitingUnder(command.actor.companyId, key)
+  return waiting && { waiting, replayed: true }
+}
+
 /** The answer to a repeated request; undefined when its key is new. A dispatch that was surely not sent goes on. */
 async function repeat (
-  { dependencies: { database }, runner }: Stages,
-  { actor, mode }: DispatchCommand,
+  { dependencies, runner }: Stages,
+  command: DispatchCommand,
   given: GivenKey
 ): Promise<DispatchReply | undefined> {
-  const { companyId } = actor
+  const { database } = dependencies
+  const { actor, actor: { companyId }, mode, approval } = command
   const bound = await findIdempotencyKey(database, companyId, given.key)
   if (bound === undefined) return undefined
   const record = await repeatedDispatch(database, companyId, given, bound)
-  const result = isResumable(record) ? await runner.resume(record, { actor, mode }) : resultOf(record)
+  const goesOn = isResumable(record)
+  if (goesOn && !isApproved(command)) {
+    await requireApproved(dependencies, record, {
+      actor,
+      ...approval !== undefined && 'batchId' in approval && { batchId: approval.batchId }
+    })
+  }
+  const result = goesOn ? await runner.resume(record, { actor, mode }) : resultOf(record)
   if (result === undefined) throw inProgress(bound.dispatchId)
   return { result, replayed: true }
 }

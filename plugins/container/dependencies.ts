@@ -1,5 +1,5 @@
 import type { OthersLately } from '@dispatch/common'
-import type { AccessEnd, Accounts, Addresses, ApiKeys, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
+import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
   CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
   Credentials, Database, Directories, DocumentLinks, DocumentSpool, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning,
   EventSpool, ExchangeLog, FetchJson, FileShelf, Freshness, Holder, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases,
@@ -111,6 +111,8 @@ export type AppDependencies = {
   outbox: Outbox
   /** What features know of those to whom companies send. */
   recipients: readonly RecipientBook[]
+  /** What companies want two people for, of the feature that brings it. */
+  approvalDesks: readonly ApprovalDesk[]
   /** The files that companies have uploaded, of the feature that brings them. */
   shelves: readonly FileShelf[]
   /** What the tables of features hold of persons. */

@@ -76,6 +76,7 @@ export const dispatches: Factories = {
     outbox: get('outbox'),
     recipients: get('recipients'),
     directories: get('directories'),
+    approvals: get('approvalDesks'),
     shelves: get('shelves'),
     now: get('now'),
     newId: get('newId')

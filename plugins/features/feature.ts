@@ -1,6 +1,6 @@
 import { lazy } from '@dispatch/common'
-import type { AccessEnd, Check, Database, FactorStore, FileShelf, Holder, Migrations, PasswordPolicy, RecipientBook,
-  Verification } from '@dispatch/core'
+import type { AccessEnd, ApprovalDesk, Check, Database, FactorStore, FileShelf, Holder, Migrations, PasswordPolicy,
+  RecipientBook, Verification } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
 import type { ConsoleParts, MenuEntry, PageParts, ProviderSection, Text } from '../console/session/visit.ts'
@@ -74,6 +74,8 @@ export type Definition<Needed extends Needs> = {
   passwordPolicy?: (given: Given<Needed>) => PasswordPolicy
   /** What it knows of those to whom companies send: it is asked before a dispatch is recorded and before each call. */
   recipients?: (given: Given<Needed>) => RecipientBook
+  /** What companies want two people for: one feature brings it. */
+  approvals?: (given: Given<Needed>) => ApprovalDesk
   /** The files that companies have uploaded for their dispatches: one feature brings them. */
   shelf?: (given: Given<Needed>) => FileShelf
   /** What its tables hold of persons to whom companies send, for who is erased or asks what is known of them. */
@@ -103,6 +105,7 @@ export type BoundFeature = Omit<Feature, 'bind' | 'verification'> & {
   session?: Routes
   passwordPolicy?: () => PasswordPolicy
   recipients?: () => RecipientBook
+  approvals?: () => ApprovalDesk
   shelf?: () => FileShelf
   holds?: () => readonly Holder[]
   prepare?: () => Promise<void>
@@ -125,6 +128,7 @@ export type Feature =
     | 'session'
     | 'passwordPolicy'
     | 'recipients'
+    | 'approvals'
     | 'shelf'
     | 'holds'
   >
@@ -155,8 +159,22 @@ export function consolePartsOf (features: readonly BoundFeature[]): ConsoleParts
 
 /** Defines a feature: `export default defineFeature({ name: 'notes', needs: service('database', 'now'), … })`. */
 export function defineFeature<const Needed extends Needs> (definition: Definition<Needed>): Feature {
-  const { provides, prepare, providers, routes, verification, work, drain, session, passwordPolicy, recipients, shelf, holds, ...rest } =
-    definition
+  const {
+    provides,
+    prepare,
+    providers,
+    routes,
+    verification,
+    work,
+    drain,
+    session,
+    passwordPolicy,
+    recipients,
+    approvals,
+    shelf,
+    holds,
+    ...rest
+  } = definition
   const provisions = provides?.(({ name }, create) => ({ name, create })) ?? []
   const facts = { ...rest, provided: provisions.map(({ name }) => name) }
   return {
@@ -175,6 +193,7 @@ export function defineFeature<const Needed extends Needs> (definition: Definitio
         ...session === undefined ? {} : { session: { plugin: session as Plugin<object>, options: given } },
         ...passwordPolicy === undefined ? {} : { passwordPolicy: lazy(() => passwordPolicy(given)) },
         ...recipients === undefined ? {} : { recipients: lazy(() => recipients(given)) },
+        ...approvals === undefined ? {} : { approvals: lazy(() => approvals(given)) },
         ...shelf === undefined ? {} : { shelf: lazy(() => shelf(given)) },
         ...holds === undefined ? {} : { holds: () => holds(given) },
         ...drain === undefined ? {} : { drain: () => drain(given) }

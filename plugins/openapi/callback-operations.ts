@@ -1,6 +1,6 @@
-import { BatchCallback, BudgetCallback, type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf, deliveryServices,
-  deliveryStatusesOf, DispatchCallback, EndpointCallback, endpointTypes, isBatchType, isSince, sinceOf, TestCallback, testType,
-  toldStatuses, type Version } from '@dispatch/core'
+import { ApprovalCallback, approvalTypes, BatchCallback, BudgetCallback, type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf,
+  deliveryServices, deliveryStatusesOf, DispatchCallback, EndpointCallback, endpointTypes, isBatchType, isSince, sinceOf, TestCallback,
+  testType, toldStatuses, type Version } from '@dispatch/core'
 import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
 import { withExamples } from './examples.ts'
 
@@ -22,9 +22,11 @@ export function callbackOperations (components: Components): Record<string, Open
   const ofDispatch = body('DispatchCallback', DispatchCallback)
   const ofCompany = body('CompanyCallback', CompanyCallback)
   const ofBatch = body('BatchCallback', BatchCallback)
+  const ofApproval = body('ApprovalCallback', ApprovalCallback)
   const ofBudget = body('BudgetCallback', BudgetCallback)
   const ofEndpoint = body('EndpointCallback', EndpointCallback)
   const own: Partial<Record<CallbackType, OpenApiObject>> = {
+    ...Object.fromEntries(approvalTypes.map((type) => [type, ofApproval])),
     'company.credits_low': ofCompany,
     'company.budget_reached': ofBudget,
     ...Object.fromEntries(endpointTypes.map((type) => [type, ofEndpoint]))
@@ -101,6 +103,11 @@ const summaries = {
   'batch.finished': 'All rows of a batch have ended.',
   'batch.cancelled': 'A batch was cancelled.',
   'batch.refused': 'A batch was refused: nothing of it is sent.',
+  'approval.requested': 'Somebody else has to approve a request before it is sent.',
+  'approval.approved': 'Somebody else has approved a request, and it was sent.',
+  'approval.refused': 'A request that had to be approved was refused: it is not sent.',
+  'approval.withdrawn': 'Whoever asked for an approval has taken the request back.',
+  'approval.expired': 'Nobody has decided about a request in time: it is not sent.',
   'company.budget_reached': 'Of a monthly budget of the company 80 or 100 % are used.',
   'company.endpoint_failing': 'An endpoint has failed for 2 days; after 5 it is disabled.',
   'company.endpoint_disabled': 'An endpoint has failed for 5 days and was disabled: what waited for it is stopped, and can be sent again.',

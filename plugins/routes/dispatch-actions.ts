@@ -1,7 +1,8 @@
-import { type Addresses, ChainResponse, type Database, DispatchResponse, DispatchView, type Pipeline, ResolveBody, responseOf, RetryBody,
-  SayingBody, SayingsView, SayingView, ScheduleBody, viewOf } from '@dispatch/core'
+import { type Addresses, ChainResponse, type Database, DispatchResponse, DispatchView, type Pipeline, QueuedResponse, ResolveBody,
+  responseOf, RetryBody, SayingBody, SayingsView, SayingView, ScheduleBody, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { callerOf, dispatchRouteOptions, ModeQuery } from './dispatch-route.ts'
 import { uuidIn } from './path-parameters.ts'
@@ -23,7 +24,8 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
       summary: 'Lets a dispatch go on at the step that failed, and does its deferred actions again that failed: what was done is not ' +
         'repeated, what was made is not made again.',
       body: RetryBody,
-      querystring: ModeQuery
+      querystring: ModeQuery,
+      response: { 200: Type.Union([DispatchResponse, ChainResponse, QueuedResponse]) }
     },
     [DispatchResponse, ChainResponse],
     ['not_found', 'conflict', 'document_expired', 'partially_dispatched']

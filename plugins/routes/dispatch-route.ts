@@ -1,5 +1,5 @@
 import { type Addresses, capital, type DispatchAnswer, type DispatchCommand, type ErrorWord, IdempotencyHeaders, type Mode, type Pipeline,
-  QueuedResponse, refusal, responseOf, type ServiceName, type StoredTemplate, ValidationResponse } from '@dispatch/core'
+  QueuedResponse, refusal, responseOf, type ServiceName, type StoredTemplate, ValidationResponse, WaitingView } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { compileValidator } from '../hooks/body-parsing.ts'
@@ -22,7 +22,8 @@ export const dispatchErrors = [
   'timeout',
   'recording_unknown',
   'outcome_unknown',
-  'document_damaged'
+  'document_damaged',
+  'approval_required'
 ] as const
 
 /**
@@ -86,7 +87,7 @@ export function dispatchRouteOptions (
       tags: ['Dispatch'],
       querystring: WayQuery,
       headers: IdempotencyHeaders,
-      response: { 200: Type.Union([...wholes, QueuedResponse]) },
+      response: { 200: Type.Union([...wholes, QueuedResponse]), 202: WaitingView },
       ...documentation
     }
   }
@@ -143,11 +144,15 @@ export async function answerDispatch (
   call: DispatchCommand,
   request: FastifyRequest,
   reply: FastifyReply
-): Promise<DispatchAnswer> {
-  const { result, replayed } = await pipeline.dispatch(call)
-  request.dispatchId = result.dispatchId
+): Promise<DispatchAnswer | WaitingView> {
+  const { replayed, ...answer } = await pipeline.request(call)
   if (replayed) reply.header('idempotency-replayed', 'true')
-  return responseOf(result, addresses)
+  if ('waiting' in answer) {
+    reply.code(202)
+    return answer.waiting
+  }
+  request.dispatchId = answer.result.dispatchId
+  return responseOf(answer.result, addresses)
 }
 
 /** X-Idempotency-Key, or Idempotency-Key; both must say the same. */

@@ -185,6 +185,20 @@ const frenchInvoice = {
   lines: [{ description: 'Tea', quantity: 2, unitPrice: '10.00', taxRate: 20 }]
 }
 
+/** A rule that asks for nothing but a batch, and a batch that waits for it. */
+const rule = (by: Login): Promise<Answer> =>
+  send('POST', '/api/v1/company/approval-rules', { body: { name: 'Lists', services: ['postal'], rowsAbove: 0 } }, by)
+const ruleId = async (by: Login): Promise<string> => (await rule(by)).body.id
+/** What the admin, or somebody else, has asked for. */
+async function waiting (by: Login): Promise<string> {
+  const { body: { id } } = await send('POST', '/api/v1/company/approval-rules', { body: { name: 'All', services: ['sms'] } }, admin)
+  const { body: { approvalId } } = await send('POST', '/api/sms', {
+    body: { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message: 'Hello' } }
+  }, by)
+  await send('DELETE', `/api/v1/company/approval-rules/${String(id)}`, {}, admin)
+  return approvalId
+}
+
 /** Every operation that changes something. */
 const changes: Record<string, Change> = {
   'POST /api/v1/dispatches/{id}/retry': {
@@ -273,6 +287,31 @@ const changes: Record<string, Change> = {
   'POST /api/v1/privacy/exports': {
     send: (by) => send('POST', '/api/v1/privacy/exports', { body: { reference: 'C-1042' } }, by),
     action: 'person.exported'
+  },
+  'POST /api/v1/company/approval-rules': { send: rule, action: 'approval_rule.added' },
+  'PUT /api/v1/company/approval-rules/{id}': {
+    send: async (by) => send('PUT', `/api/v1/company/approval-rules/${await ruleId(by)}`, { body: { name: 'None', rowsAbove: 999 } }, by),
+    action: 'approval_rule.changed'
+  },
+  'DELETE /api/v1/company/approval-rules/{id}': {
+    send: async (by) => send('DELETE', `/api/v1/company/approval-rules/${await ruleId(by)}`, {}, by),
+    action: 'approval_rule.removed'
+  },
+  'POST /api/v1/approvals/{id}/approve': {
+    async send (by) {
+      const path = `/api/v1/approvals/${await waiting(company.member)}`
+      const { body: { review: { seen } } } = await send('GET', path, {}, by)
+      return send('POST', `${path}/approve`, { body: { seen } }, by)
+    },
+    action: 'approval.approved'
+  },
+  'POST /api/v1/approvals/{id}/refuse': {
+    send: async (by) => send('POST', `/api/v1/approvals/${await waiting(company.member)}/refuse`, { body: { reason: 'No.' } }, by),
+    action: 'approval.refused'
+  },
+  'POST /api/v1/approvals/{id}/withdraw': {
+    send: async (by) => send('POST', `/api/v1/approvals/${await waiting(by)}/withdraw`, {}, by),
+    action: 'approval.withdrawn'
   },
   'POST /api/v1/budgets': { send: budget, action: 'budget.added' },
   'PUT /api/v1/budgets/{id}': {
@@ -689,7 +728,8 @@ const lastEntry = async (): Promise<string> =>
 const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked', 'callback-endpoint.tested', 'person.exported']
 /** What leaves no other row than its entry, because it takes one away. */
 const removing = ['single-sign-on.removed', 'link-mail.removed', 'invitation.withdrawn', 'asset.deleted', 'session.ended',
-  'adapter.removed', 'contact.removed', 'connection.removed', 'oauth-app.removed', 'suppression.removed', 'budget.removed']
+  'adapter.removed', 'contact.removed', 'connection.removed', 'oauth-app.removed', 'suppression.removed', 'budget.removed',
+  'approval_rule.removed']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {

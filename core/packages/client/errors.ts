@@ -71,6 +71,7 @@ export class AccessError extends DispatchError<
   | 'unauthorized'
   | 'fresh_proof_required'
   | 'forbidden'
+  | 'approval_required'
   | 'https_required'
   | 'authorization_pending'
   | 'slow_down'
@@ -148,6 +149,7 @@ const kinds = [
     unauthorized: 'not',
     fresh_proof_required: 'not',
     forbidden: 'not',
+    approval_required: 'not',
     https_required: 'not',
     authorization_pending: 'not',
     slow_down: 'not',

@@ -33,7 +33,7 @@ export { addressFormOf, postalCodeCountries } from './address-forms.ts'
 export { comparablePostalCode, examplePostalCode, readPostalCode } from './postal-code.ts'
 export { placeLine, type Place } from './place-line.ts'
 export { canonicalLanguage, lookupLanguage } from './language.ts'
-export { isUuid } from './uuid.ts'
+export { isUuid, uuidOf } from './uuid.ts'
 export { normalForm } from './normal-form.ts'
 export { shortened } from './shortened.ts'
 

@@ -84,6 +84,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   revocable?: true
   /** What the company may say of it later, where it may. */
   says?: Sayings<Fields>
+  /** Each of its documents is about money: one that does not say how much is as one above any amount. */
+  aboutMoney?: true
   /** What the dispatch can be found by later. */
   facts(fields: Fields, data: JsonObject): Facts
 }

@@ -90,12 +90,12 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
       return request
     },
 
-    async plan ({ actor, mode = 'synchronous', sandbox, version = usualVersion, batchId }, request) {
+    async plan ({ actor, mode = 'synchronous', sandbox, version = usualVersion, batchId, approval }, request) {
       const resolved = await resolveRequest({ ...catalogs, host: offeredTo(offered, actor.companyId), version }, actor, request,
         sandbox === undefined ? {} : { sandbox })
       const whole = await withEnclosed(dependencies, actor, await withOriginals(dependencies, actor, resolved))
       const { draft: read, templateFindings } = await templateChecks(whole)
-      const { schedule, problems } = timingOf(request.schedule, read.steps, now(), batchId !== undefined)
+      const { schedule, problems } = timingOf(request.schedule, read.steps, now(), batchId !== undefined || approval !== undefined)
       const mistimed = schedule?.dueAt === undefined
         ? problems
         : await findExpiring(dependencies, actor.companyId, [...read.steps, ...read.deferred], dueMoment(schedule.dueAt))

@@ -294,6 +294,8 @@ export const en = {
   cause_document_expired: 'Its document was deleted, so it cannot go on.',
   cause_document_damaged: 'Its stored document is damaged. Nothing of it was sent.',
   cause_template_not_found: 'Its template is not there any more.',
+  cause_approval_required: 'Somebody else has to approve it first. Nothing was sent.',
+  reviewApproval: 'Somebody else has to approve it before it is sent: {rules}.',
   cause_budget_exceeded: 'A monthly budget does not cover it. Nothing was sent.',
   cause_insufficient_credits: 'There were not enough credits.',
   cause_timeout: 'It took too long.',

@@ -297,6 +297,8 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   cause_document_expired: 'Son document a été supprimé : l’envoi ne peut pas continuer.',
   cause_document_damaged: 'Son document enregistré est endommagé. Rien n’en est parti.',
   cause_template_not_found: 'Son modèle n’existe plus.',
+  cause_approval_required: 'Une autre personne doit d’abord l’approuver. Rien n’a été envoyé.',
+  reviewApproval: 'Une autre personne doit l’approuver avant l’envoi : {rules}.',
   cause_budget_exceeded: 'Un budget mensuel ne le couvre pas. Rien n’a été envoyé.',
   cause_insufficient_credits: 'Il n’y avait pas assez de crédits.',
   cause_timeout: 'Cela a pris trop de temps.',

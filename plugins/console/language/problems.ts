@@ -131,6 +131,7 @@ export const french: Readonly<Record<string, string>> = {
   unauthorized: 'Vous n’êtes pas connecté.',
   fresh_proof_required: 'Il faut prouver de nouveau que c’est vous.',
   insufficient_credits: 'Il n’y a pas assez de crédits.',
+  approval_required: 'Une autre personne de l’entreprise doit d’abord l’approuver. Rien n’a été envoyé.',
   budget_exceeded: 'Un budget mensuel ne le couvre pas.',
   authorization_pending: 'Personne n’a encore autorisé cette connexion.',
   slow_down: 'L’appareil demande trop souvent.',

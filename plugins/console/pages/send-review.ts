@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { isList, isObject } from '../form/schema.ts'
-import { creditsOf, fieldWords, wordFor, type Words } from '../language/language.ts'
+import { creditsOf, fieldWords, fill, wordFor, type Words } from '../language/language.ts'
 import type { ValidationResponse } from '../session/api.ts'
 import { simulator } from '../session/services.ts'
-import { badge, facts, table } from './layout.ts'
+import { badge, facts, notice, table } from './layout.ts'
 import { nameOf } from './provider-names.ts'
 import type { Draft } from './send-draft.ts'
 import { beginningOf, followingOf } from './send-forms.ts'
@@ -56,7 +56,11 @@ export function isReal ({ plan }: Pick<ValidationResponse, 'plan'>): boolean {
 }
 
 /** What a dispatch will do: to whom, by which provider and why, for how much, in earnest or as a test; and what is still a sample. */
-export function review (words: Words, { plan, recipient }: Pick<ValidationResponse, 'plan' | 'recipient'>, draft: Draft): Html {
+export function review (
+  words: Words,
+  { plan, recipient, approval }: Pick<ValidationResponse, 'plan' | 'recipient' | 'approval'>,
+  draft: Draft
+): Html {
   const rows = plan.map(({ service, providerName, chosenBy, sandbox, credits }) =>
     html`<tr><th scope="row">${wordFor(words, 'service', service)}</th><td>${
       providerName === undefined ? words.noProvider : nameOf(draft.providers, providerName)
@@ -68,8 +72,8 @@ export function review (words: Words, { plan, recipient }: Pick<ValidationRespon
   )
   const head = [words.service, words.provider, words.price, words.earnest]
   return html`${recipient === undefined ? html`` : facts([[words.recipient, recipient]])}${table(words.reviewTitle, head, rows)}${
-    samplesSaid(words, untouchedIn(words, draft))
-  }`
+    approval === undefined ? html`` : notice('warn', html`<p>${fill(words.reviewApproval, { rules: approval.rules.join(', ') })}</p>`)
+  }${samplesSaid(words, untouchedIn(words, draft))}`
 }
 
 function samplesSaid (words: Words, all: readonly Untouched[]): Html {

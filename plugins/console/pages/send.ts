@@ -143,7 +143,10 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     if (untouched.length > 0) {
       return show(request, reply.code(422), draft, { ...onceOf(request), said: notice('bad', samplesRefused(visit.words, untouched)) })
     }
-    const sent = await visit.api.send<{ dispatchId: string }>('POST', addressOf(draft), requestOf(draft), once, { newest: true })
+    const sent = await visit.api.send<{ dispatchId: string, approvalId?: string }>('POST', addressOf(draft), requestOf(draft), once, {
+      newest: true
+    })
+    if (sent.ok && sent.body.approvalId !== undefined) return reply.redirect(`/console/approvals/${sent.body.approvalId}`, 303)
     const dispatchId = sent.ok ? sent.body.dispatchId : sent.error.dispatchId
     if (!sent.ok && sent.error.error === 'idempotency_key_reused' && dispatchId !== undefined) {
       return show(request, reply.code(sent.status), draft, { ...onceOf(request), said: wasSent(visit.words, dispatchId) })

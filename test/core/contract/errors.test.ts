@@ -13,7 +13,7 @@ await t.test('the words and statuses are those of the specification and the cont
     400: ['access_denied', 'authorization_pending', 'expired_token', 'slow_down', 'unsupported_version', 'validation_error'],
     401: ['fresh_proof_required', 'unauthorized'],
     402: ['budget_exceeded', 'insufficient_credits'],
-    403: ['forbidden', 'https_required'],
+    403: ['approval_required', 'forbidden', 'https_required'],
     404: ['not_found', 'template_not_found', 'unknown_chain', 'unknown_service'],
     409: ['conflict', 'consent_required', 'document_expired', 'idempotency_in_progress'],
     413: ['payload_too_large'],

@@ -15,6 +15,7 @@ export type Made = {
   templateIds: readonly number[]
   contactId: string
   endpointIds: readonly string[]
+  approvalIds: readonly string[]
   proposalIds: readonly string[]
   /** The name of a picture. */
   asset: string
@@ -45,6 +46,9 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/*': () => admin('/nothing'),
   '/assets': () => admin('/assets'),
   '/assets/:name': ({ asset }) => own(`/assets/${asset}`),
+  '/approvals': () => admin('/approvals', '/approvals?all=true'),
+  '/approvals/:id': ({ approvalIds }) => own(...approvalIds.map((id) => `/approvals/${id}`)),
+  '/approvals/rules': () => admin('/approvals/rules'),
   '/audit': () => admin('/audit', '/audit?action=nothing'),
   '/batches': () => admin('/batches'),
   '/batches/:id': ({ batchId }) => own(`/batches/${batchId}`),
@@ -134,6 +138,7 @@ const noPages: Readonly<Record<string, string>> = {
   '/dispatches/:id/documents/:document': 'a document',
   '/dispatches/:id/messages/:step': 'a mail in a sandbox',
   '/dispatches/changes': 'a stream of events',
+  '/approvals/:id/document': 'a document',
   '/proposals/:id/document': 'a document',
   '/suppressions/suppressions.csv': 'a file',
   '/templates/:id/preview': 'a document',

@@ -38,6 +38,7 @@ export async function furnished (
     dispatchIds: [] as string[],
     templateIds: [] as number[],
     endpointIds: [] as string[],
+    approvalIds: [] as string[],
     proposalIds: [] as string[],
     contactId: '',
     eInvoiceDraftId: ''
@@ -119,6 +120,10 @@ export async function furnished (
       request: { sms: { phoneNumber: '+33612345678', message: text } },
       reason: text
     })).id)
+    const rule = await write('rule', text, 'POST', '/api/v1/company/approval-rules', { name: text, services: ['sms'] })
+    const sms = { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message: text } }
+    note(made.approvalIds, (await write('approval', text, 'POST', '/api/sms', sms)).approvalId)
+    if (rule.id !== undefined) await send('DELETE', `/api/v1/company/approval-rules/${String(rule.id)}`, {}, admin)
     await write('key', text, 'POST', '/api/v1/keys', { name: text, mode: 'live' })
     await write('user', text, 'POST', '/api/v1/users', { email: text, password: 'a good password', role: 'member', services: [] })
     await write('invitation', text, 'POST', '/api/v1/company/invitations', { email: text, role: 'member', services: [] })

@@ -13,13 +13,12 @@ const deciding = { person: true } as const
 /** Assistants: tools for them (Model Context Protocol), and proposals, which people send or decline. */
 export default defineFeature({
   name: 'assistants',
-  needs: { ...service('config', 'database', 'log', 'newId', 'now', 'pipeline', 'templates'), documentation, proposals },
+  needs: { ...service('config', 'database', 'log', 'newId', 'now', 'pipeline'), documentation, proposals },
   provides: (provide) => [
-    provide(proposals, ({ config: { publicUrl, showsConsole }, database, newId, now, pipeline, templates }) =>
+    provide(proposals, ({ config: { publicUrl, showsConsole }, database, newId, now, pipeline }) =>
       createProposals({
         database,
         pipeline,
-        templates,
         now,
         newId,
         pages: showsConsole ? `${publicUrl}/console/proposals` : undefined

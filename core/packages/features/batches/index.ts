@@ -21,7 +21,8 @@ export default defineFeature({
   tables: { batches: 'company', batch_rows: 'company' },
   migrations: {
     'batches/001-batches': () => import('./migrations/001-batches.ts'),
-    'batches/002-held': () => import('./migrations/002-held.ts')
+    'batches/002-held': () => import('./migrations/002-held.ts'),
+    'batches/003-approval': () => import('./migrations/003-approval.ts')
   },
   holds: ({ database }) => [rowsHolder(database), batchesHolder(database)],
   routes: batchesRoutes,

@@ -182,6 +182,8 @@ export const invoicing: ProvidedService<
 
   example: {},
 
+  aboutMoney: true,
+
   facts ({ documentType }, data) {
     return { documentType, ...textAt(data, '/number', 'documentNumber'), ...textAt(data, '/customer/name', 'recipient') }
   }

@@ -1,6 +1,5 @@
-import { isRecord } from '@dispatch/common'
-import { type Asked, badge, type Confirmation, facts, fill, type Html, html, modeOf, notice, page, pathIn, pretty, previewFrame,
-  sendNoPreview, sendPreview, sentences, table, time, visitWith, withWords, wordFor } from '@dispatch/plugins/console'
+import { type Asked, type Confirmation, facts, fill, type Html, html, modeOf, notice, page, pathIn, planned, pretty, previewFrame,
+  sendNoPreview, sendPreview, sentences, table, templateIn, time, visitWith, withWords, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import type { ProposalReview, ProposalSummary } from '../contract/proposals.ts'
 import { words as en } from '../words.en.ts'
@@ -73,12 +72,6 @@ async function refusal (request: Asked): Promise<Confirmation> {
   }
 }
 
-/** The template of a request, with its data. */
-function templateIn ({ template }: ProposalReview['request']): { id: number, data: object } | undefined {
-  if (!isRecord(template) || typeof template['id'] !== 'number') return undefined
-  return { id: template['id'], data: isRecord(template['data']) ? template['data'] : {} }
-}
-
 function row (words: Words, { id, service, createdAt, reason = '', status }: ProposalSummary): Html {
   return html`<tr><th scope="row"><a href="/console/proposals/${id}">${service}</a></th><td>${time(createdAt)}</td><td>${reason}</td><td>${
     words[`proposal_${status}`]
@@ -110,17 +103,10 @@ function view (visit: Visit, proposal: ProposalReview, refused: Html = html``): 
   return page(visit, { title: fill(words.proposalOf, { at: createdAt.slice(0, 10) }), section: 'proposals', main })
 }
 
-function decision (words: Words, id: string, { plan, recipient, warnings, seen }: NonNullable<ProposalReview['review']>): Html {
-  const rows = plan.map(({ service, providerName, sandbox, credits }) =>
-    html`<tr><th scope="row">${wordFor(words, 'service', service)}</th><td>${providerName ?? words.noProvider}</td><td>${
-      String(credits)
-    }</td><td>${badge(words, 'earnest', sandbox === true ? 'test' : 'real')}</td></tr>\n`
-  )
-  return html`<section aria-labelledby="plan"><h2 id="plan">${words.proposalPlan}</h2>${facts([[words.recipient, recipient]])}${
-    table(words.proposalPlan, [words.service, words.provider, words.price, words.earnest], rows)
-  }${
-    warnings.length === 0 ? html`` : notice('warn', html`<ul>${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul>`)
-  }<div class="actions"><form method="post" action="/console/proposals/${id}/send"><input type="hidden" name="seen" value="${seen}">
+function decision (words: Words, id: string, review: NonNullable<ProposalReview['review']>): Html {
+  return html`<section aria-labelledby="plan"><h2 id="plan">${words.proposalPlan}</h2>${
+    planned(words, words.proposalPlan, review)
+  }<div class="actions"><form method="post" action="/console/proposals/${id}/send"><input type="hidden" name="seen" value="${review.seen}">
 <button>${words.proposalSend}</button></form>
 <form method="post" action="/console/proposals/${id}/decline"><button class="second">${words.proposalDecline}</button></form></div></section>`
 }

@@ -1,8 +1,7 @@
-import { canonicalJson, isRecord, type JsonObject } from '@dispatch/common'
+import type { JsonObject } from '@dispatch/common'
 import { type Actor, type AuditAuthor, chainFault, type Database, DispatchError, latestVersion, type Log, type Pipeline, runEvery,
-  serviceNames, type ServicePath, type Templates } from '@dispatch/core'
+  serviceNames, type ServicePath } from '@dispatch/core'
 import { token } from '@dispatch/plugins/feature'
-import { hash } from 'node:crypto'
 import type { NewProposalBody, ProposalReview, ProposalSummary, ProposalView } from '../contract/proposals.ts'
 import { addProposal, type Circle, decide, listProposals, mostOpen, type ProposalRow, readProposal, removeOldProposals,
   type SummaryRow } from '../store/proposals.ts'
@@ -38,15 +37,14 @@ const [lasts, kept] = [7 * day, 30 * day]
 
 export type ProposalNeeds = {
   database: Database
-  pipeline: Pick<Pipeline, 'validate' | 'dispatch'>
-  templates: Pick<Templates, 'find'>
+  pipeline: Pick<Pipeline, 'validate' | 'review' | 'request'>
   now: () => Date
   newId: () => string
   /** Where the pages of proposals are; undefined where there is no console. */
   pages: string | undefined
 }
 
-export function createProposals ({ database, pipeline, templates, now, newId, pages }: ProposalNeeds): Proposals {
+export function createProposals ({ database, pipeline, now, newId, pages }: ProposalNeeds): Proposals {
   const commandOf = ({ actor, requestId }: Asker, service: string, request: JsonObject) => ({
     actor,
     requestId,
@@ -62,12 +60,7 @@ export function createProposals ({ database, pipeline, templates, now, newId, pa
   }
 
   async function reviewOf (asker: Asker, { service, request }: Pick<ProposalRow, 'service' | 'request'>) {
-    const { plan, recipient, warnings } = await pipeline.validate(commandOf(asker, service, request))
-    const versions = await Promise.all(templatesIn(request).map(async (named) => {
-      const { id, version } = await templates.find(asker.actor.companyId, named)
-      return [id, version]
-    }))
-    const seen = hash('sha256', canonicalJson({ service, request, plan, recipient: recipient ?? '', versions }), 'base64url')
+    const { plan, recipient, warnings, seen } = await pipeline.review(commandOf(asker, service, request))
     return { plan, ...recipient === undefined ? {} : { recipient }, warnings, seen }
   }
 
@@ -128,17 +121,18 @@ export function createProposals ({ database, pipeline, templates, now, newId, pa
       const row = await find(actor, id)
       if (row.decision === 'sent') return viewOf(row)
       requireOpen(row)
-      if ((await reviewOf(decider, row)).seen !== seen) {
-        throw new DispatchError('conflict',
-          'Another dispatch would come of the proposal now than was shown, because a template, a provider or a price has changed: ' +
-            'look again.')
-      }
       // The key makes one dispatch of it, whoever confirms at the same time, and whatever ends this process meanwhile.
-      const { result: { dispatchId } } = await pipeline.dispatch({
+      const sent = await pipeline.request({
         ...commandOf(decider, row.service, row.request),
         mode: 'asynchronous',
-        idempotencyKey: `proposal ${id}`
+        idempotencyKey: `proposal ${id}`,
+        seen
       })
+      if ('waiting' in sent) {
+        throw new DispatchError('conflict',
+          `It waits until somebody else has approved it (${sent.waiting.approvalId}), and is sent then: nothing more is to do here.`)
+      }
+      const { result: { dispatchId } } = sent
       await decide(database, { companyId: actor.companyId, id }, { decision: 'sent', by: actor.userId, dispatchId }, { author, at: now() })
       return viewOf(await find(actor, id))
     },
@@ -177,15 +171,4 @@ function pathOf (service: string): ServicePath {
   const fault = rest.length === 0 ? undefined : chainFault(whole)
   if (fault !== undefined) throw new DispatchError('not_found', fault)
   return whole
-}
-
-/** The templates that a request names, each where a service has its own. */
-function templatesIn (request: JsonObject): ({ id: number } | { name: string })[] {
-  return [request, ...Object.values(request)].filter((part) => isRecord(part)).flatMap((part) => {
-    const { template, templateName }: Readonly<Record<string, unknown>> = part
-    return [
-      ...isRecord(template) && typeof template['id'] === 'number' ? [{ id: template['id'] }] : [],
-      ...typeof templateName === 'string' ? [{ name: templateName }] : []
-    ]
-  })
 }

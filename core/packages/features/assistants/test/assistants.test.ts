@@ -213,7 +213,6 @@ await t.test('a proposal expires after a week; of a user 100 wait at most; old o
   const own = createProposals({
     database: app.get('database'),
     pipeline: app.get('pipeline'),
-    templates: app.get('templates'),
     now: () => new Date(clock.time),
     newId: app.get('newId'),
     pages: undefined

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Accounts, type Actor, type CallbackType, type Database, DispatchError, isKeyValid, type Log, type Outbox, type Pipeline,
-  type PipelineJobs, runEvery } from '@dispatch/core'
+import { type Accounts, type Actor, type CallbackType, type Database, DispatchError, type Log, type Outbox, type Pipeline, type PipelineJobs,
+  recordedActor, runEvery } from '@dispatch/core'
 import pLimit from 'p-limit'
 import { forgetBatches, letGo } from '../store/batches.ts'
 import { advanceBatch, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, listNotBegun, listUnderWay, nextRows, type Progress,
@@ -18,7 +18,7 @@ type Needs = {
   log: Log
   newId: () => string
   outbox: Outbox
-  pipeline: Pick<Pipeline, 'validate' | 'dispatch' | 'retry' | 'cancel'>
+  pipeline: Pick<Pipeline, 'validate' | 'dispatch' | 'retry' | 'cancel' | 'askForBatch'>
 }
 
 /** Seconds for which a process has a batch to itself. */
@@ -72,28 +72,11 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
   /** Who has sent the batch, with what they may still do. Undefined where they may not send any more: then it has paused. */
   async function senderOf (batch: BatchRow): Promise<Actor | undefined> {
     const { company_id: companyId, user_id: userId, impersonator_id: impersonatorId, key, permitted } = batch
-    const account = await accounts.byId(userId)
-    const impersonator = impersonatorId === null ? undefined : await accounts.byId(impersonatorId)
-    const gone = account === undefined || account.disabled || (impersonatorId !== null && (impersonator?.disabled ?? true)) ||
-      (key !== null && !await isKeyValid(database, companyId, key.id))
-    if (gone) {
+    const actor = await recordedActor({ accounts, database }, { companyId, userId, impersonatorId, key, permitted })
+    if (actor === undefined) {
       await pause(batch, 'forbidden', 'The user or the API key that has sent the batch may not send any more: enable them, and resume it.')
-      return undefined
     }
-    const { email, role, services } = account
-    return {
-      userId,
-      companyId,
-      email,
-      role,
-      services: permitted.includes('*')
-        ? services
-        : services.includes('*')
-        ? permitted
-        : permitted.filter((name) => services.includes(name)),
-      ...impersonatorId === null ? {} : { impersonatorId },
-      ...key === null ? {} : { key: key as Required<Actor>['key'] }
-    }
+    return actor
   }
 
   function commandOf (batch: BatchRow, actor: Actor, { body }: Work) {
@@ -105,7 +88,8 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
       mode: 'asynchronous' as const,
       ...batch.sandbox ? { sandbox: true as const } : {},
       ...batch.strict ? { strict: true as const } : {},
-      version: batch.api_version
+      version: batch.api_version,
+      approval: { batchId: batch.batch_id, rows: batch.total, credits: Number(batch.credits) }
     }
   }
 
@@ -126,22 +110,26 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     const actor = await senderOf(batch)
     if (actor === undefined) return 'done'
     const rows = await nextRows(database, ref(batch), 'unchecked', checkedTogether)
-    if (rows.length === 0) return conclude(batch)
+    if (rows.length === 0) return conclude(batch, actor)
+    const asking = new Set<number>()
     const changes = await each(rows, async (row) => {
       try {
-        const { plan } = await pipeline.validate(commandOf(batch, actor, row))
+        const { plan, approval } = await pipeline.validate(commandOf(batch, actor, row))
+        if (approval !== undefined) asking.add(row.number)
         const credits = plan.reduce((sum, step) => sum + (step.on === undefined ? step.credits : 0), 0)
         return { number: row.number, from: 'unchecked', to: 'waiting', credits: batch.test ? 0 : credits }
       } catch (error) {
         return failedRow(batch, row, error, 'unchecked')
       }
     })
+    // Before its rows count as checked, so that a process that ends here forgets nothing.
+    if (asking.size > 0 && !batch.needs_approval) await advance(batch, { from: ['checking'], needsApproval: true })
     await changeRows(database, ref(batch), changes)
     return changes.some(({ to }) => to === 'unchecked') ? 'held' : 'done'
   }
 
   /** All rows were checked: whether they are sent. */
-  async function conclude (batch: BatchRow): Promise<Turn> {
+  async function conclude (batch: BatchRow, actor: Actor): Promise<Turn> {
     const { total, refused, waiting, mode } = batch
     const refuse = (word: string, message: string): Promise<unknown> =>
       advance(batch, { from: ['checking'], status: 'refused', problem: problem(word, message), checked: true, ended: true },
@@ -152,8 +140,18 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
       await refuse('validation_failed', `${refused} of ${total} rows have faults, and nothing is sent: the results tell which.`)
     } else if (credits > 0 && credits > free) {
       await refuse('insufficient_credits', `The batch costs ${credits} credits; ${free} are free.`)
+    } else if (await waits(batch, actor, batch.needs_approval)) {
+      await advance(batch, { from: ['checking'], status: 'paused', problem: toApprove, checked: true })
     } else await advance(batch, { from: ['checking'], status: batch.held ? 'paused' : 'queued', checked: true })
     return 'done'
+  }
+
+  const toApprove = problem('approval_required', 'Somebody else has to approve it: it goes on when they do.')
+
+  /** Whether somebody else is asked to approve it. */
+  async function waits (batch: BatchRow, actor: Actor, needed: boolean): Promise<boolean> {
+    const { batch_id: batchId, services, total: rows, credits, request_id: requestId, test } = batch
+    return !test && await pipeline.askForBatch({ actor, batchId, services, rows, credits: Number(credits), requestId, needed })
   }
 
   const keyOf = (batch: BatchRow, { number, row_id: id }: Work): string => id ?? `batch ${batch.batch_id}/${number}`
@@ -171,7 +169,8 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
         return { ...handed, dispatchId: result.dispatchId }
       }
       // Where another run has it, or nothing of it has failed any more, its own end counts.
-      await pipeline.retry({ actor, author: authorOf(batch), dispatchId: row.dispatch_id, mode: 'asynchronous' }).catch(
+      const { batch_id: batchId } = batch
+      await pipeline.retry({ actor, author: authorOf(batch), dispatchId: row.dispatch_id, mode: 'asynchronous', batchId }).catch(
         (error: unknown) => {
           if (wordOf(error) !== 'conflict') throw error
         }
@@ -182,6 +181,10 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
       const word = wordOf(error)
       if (word === 'insufficient_credits' || word === 'budget_exceeded') {
         await pause(batch, word, error instanceof Error ? error.message : '')
+        return { number, from: 'handing', to: 'waiting' }
+      }
+      if (word === 'approval_required' && await waits(batch, actor, true)) {
+        await advance(batch, { from: ['queued', 'running'], status: 'paused', problem: toApprove })
         return { number, from: 'handing', to: 'waiting' }
       }
       const change = failedRow(batch, row, error, 'handing')

@@ -217,6 +217,7 @@ export type Progress = {
   status?: BatchRow['status']
   problem?: string
   checked?: true
+  needsApproval?: true
   ended?: true
   closed?: true
   told?: number
@@ -226,7 +227,7 @@ export type Progress = {
 export async function advanceBatch (
   database: Database,
   { companyId, batchId }: BatchRef,
-  { from, status, problem, checked, ended, closed, told }: Progress,
+  { from, status, problem, checked, needsApproval, ended, closed, told }: Progress,
   tell: (queries: Awaited<ReturnType<typeof asOwner>>, batch: BatchRow) => Promise<void>
 ): Promise<BatchRow | undefined> {
   return database.company(companyId, async (queries) => {
@@ -234,6 +235,7 @@ export async function advanceBatch (
       ...status === undefined ? {} : { status },
       ...problem === undefined ? {} : { problem },
       ...checked === undefined ? {} : { checked_at: database.now },
+      ...needsApproval === undefined ? {} : { needs_approval: true },
       ...ended === undefined ? {} : { ended_at: database.now },
       ...closed === undefined ? {} : { is_open: false },
       ...told === undefined ? {} : { told }

@@ -25,6 +25,7 @@ type Tables = {
     sandbox: boolean
     strict: boolean
     held: Generated<boolean>
+    needs_approval: Generated<boolean>
     api_version: Version
     request_id: string
     callback_url: string | null

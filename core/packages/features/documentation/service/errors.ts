@@ -27,6 +27,8 @@ const advice: Readonly<Record<ErrorWord, readonly [sent: Sent, todo: string]>> =
   budget_exceeded: ['nothing',
     'Wait for the next month (UTC), or ask an admin of the company for a higher budget: `GET /api/v1/budgets` has it.'],
   forbidden: ['nothing', 'The message says what is missing: a scope of the key, a service, a role, a permitted address.'],
+  approval_required: ['nothing',
+    'Send it as a request of its own: it answers 202 and waits until somebody else of the company has approved it.'],
   https_required: ['nothing', 'Send the request to the `https://` address. What went over plain HTTP was not secret: make a new key.'],
   template_not_found: ['nothing', 'Look at `GET /api/v1/templates`: ids of templates differ between companies and installations.'],
   not_found: ['nothing',

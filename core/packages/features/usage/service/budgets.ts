@@ -1,10 +1,10 @@
+import { uuidOf } from '@dispatch/common'
 import { type Actor, addBudget, asOwner, type AuditAuthor, type Budget, changeBudget, type Database, DispatchError, type LinkMail,
-  listBudgets, listBudgetsToMail, listCompaniesToTell, type Log, noteAudit, noteMailed, noteTold, notifyUrlOf, type Outbox, refusal,
-  removeBudget, runEvery } from '@dispatch/core'
+  listBudgets, listBudgetsToMail, listCompaniesToTell, listToldPeople, type Log, noteAudit, noteMailed, noteTold, notifyUrlOf, type Outbox,
+  refusal, removeBudget, runEvery } from '@dispatch/core'
 import { token } from '@dispatch/plugins/feature'
-import { hash } from 'node:crypto'
 import { type BudgetBody, type BudgetChanges, type BudgetView, mostBudgets } from '../contract/budgets.ts'
-import { isKnown, listAdmins } from '../store/people.ts'
+import { isKnown } from '../store/people.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
 
@@ -49,13 +49,13 @@ export function createBudgets ({ database, linkMail, outbox, log, publicUrl, new
   async function mail (companyId: number): Promise<void> {
     const due = await listBudgetsToMail(database, companyId)
     const failures: unknown[] = []
-    const admins = due.length > 0 && await linkMail.offered() ? await listAdmins(database, companyId) : []
+    const admins = due.length > 0 && await linkMail.offered() ? await listToldPeople(database, companyId, 'admins') : []
     for (const { userId, email: to, language } of admins) {
       const words = language === 'fr' ? fr : en
       for (const { budgetId, month, percent, unit, amount, used, hard, scope } of due) {
         const facts = { percent, used, amount, unit: words[`budgetUnit_${unit}`], month, whose: words[`budgetScope_${scope}`] }
         const text = [words.budgetMail, ...hard && percent === 100 ? [words.budgetMailStop] : []].map((sentence) => fill(sentence, facts))
-        const dispatchId = idOf([companyId, budgetId, month, percent, amount, userId])
+        const dispatchId = uuidOf([companyId, budgetId, month, percent, amount, userId])
         const subject = fill(words.budgetMailSubject, facts)
         const url = `${publicUrl}/console/usage/budgets`
         await linkMail.message({ dispatchId, to, companyId, subject, text, url }).catch((error: unknown) => {
@@ -157,13 +157,6 @@ const viewOf = ({ budgetId: id, scope, subject, unit, amount, hard: hardStop, us
   hardStop,
   used
 })
-
-/** The same UUID for the same facts (RFC 9562, 5.8). */
-function idOf (facts: readonly (string | number)[]): string {
-  const digits = hash('sha256', JSON.stringify(facts)).slice(0, 32)
-  const [a, b, c, d, e] = [digits.slice(0, 8), digits.slice(8, 12), digits.slice(13, 16), digits.slice(17, 20), digits.slice(20, 32)]
-  return `${a}-${b}-8${c}-8${d}-${e}`
-}
 
 function fill (sentence: string, facts: Readonly<Record<string, string | number>>): string {
   return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(facts[name] ?? ''))

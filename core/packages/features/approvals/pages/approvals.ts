@@ -1,0 +1,168 @@
+import { ApiRefused, type Asked, type Confirmation, errorOf, facts, fill, type Html, html, notice, numberOf, page, planned, pretty,
+  previewFrame, said, sendNoPreview, sendPreview, sentences, table, templateIn, textField, time, type Typed, withQuery, wordFor,
+  wrongOf } from '@dispatch/plugins/console'
+import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
+import type { ApprovalFacts, ApprovalView } from '../contract/approvals.ts'
+import { type Visit, visitOf, type Words } from './words.ts'
+
+const at = '/console/approvals'
+type Named = { Params: { id: string } }
+type Sent = Named & { Body: URLSearchParams }
+
+const pathOf = ({ params: { id } }: Pick<FastifyRequest<Named>, 'params'>): string => `/api/v1/approvals/${encodeURIComponent(id)}`
+const read = (request: FastifyRequest<Named>): Promise<ApprovalView> => visitOf(request).api.read<ApprovalView>(pathOf(request))
+
+/** What waits until somebody else has approved it: the document, the recipient, the price, and two buttons. */
+export const approvalPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: { all?: string } }>('/approvals', async (request, reply) => {
+    const visit = visitOf(request)
+    const { words, api, actor } = visit
+    const all = request.query.all === 'true'
+    const { data } = await api.read<{ data: ApprovalFacts[] }>(withQuery('/api/v1/approvals', { status: all ? undefined : 'waiting' }))
+    const list = data.length === 0
+      ? html`<p>${words.approvalsNone}</p>`
+      : table(words.approvals, [words.approvalWhat, words.approvalTo, words.approvalAmount, words.approvalAt, words.status],
+        data.map((one) => row(words, one)))
+    const main = html`<section aria-label="${words.approvals}"><p>${words.approvalsIntro}</p>
+<p><a href="${all ? at : `${at}?all=true`}">${all ? words.approvalsWaiting : words.approvalsAll}</a>${
+      actor.role === 'admin' ? html` · <a href="${at}/rules">${words.approvalRules}</a>` : html``
+    }</p>${list}</section>`
+    return reply.page(page(visit, { title: words.approvals, section: 'approvals', main }))
+  })
+
+  app.get<Named>('/approvals/:id', async (request, reply) => reply.page(view(visitOf(request), await read(request)), 'framing'))
+
+  app.get<Named>('/approvals/:id/document', async (request, reply) => {
+    const { request: asked } = await read(request)
+    const template = templateIn(asked ?? {})
+    const made = await visitOf(request).api.file(`/api/v1/templates/${String(template?.id ?? 0)}/preview`, { data: template?.data ?? {} })
+    return made.ok ? sendPreview(reply, made.body) : sendNoPreview(reply, made.status, [made.error.message])
+  })
+
+  app.post<Sent>('/approvals/:id/approve', { config: { confirms: 'form' } }, async (request, reply) => {
+    const visit = visitOf(request)
+    const { body } = request
+    const [seen, reason] = [body.get('seen') ?? '', (body.get('reason') ?? '').trim()]
+    const sent = await visit.api.send<ApprovalView>('POST', `${pathOf(request)}/approve`, {
+      ...seen !== '' && { seen },
+      ...reason !== '' && { reason }
+    })
+    if (!sent.ok) {
+      const refused = notice('bad', sentences(visit.words, errorOf(sent)))
+      return reply.code(sent.status).page(view(visit, await read(request), { refused }), 'framing')
+    }
+    const { dispatchId, batchId } = sent.body
+    if (dispatchId !== null) return reply.redirect(`/console/dispatches/${dispatchId}`, 303)
+    return reply.redirect(batchId === null ? at : `/console/batches/${batchId}`, 303)
+  })
+
+  app.post<Sent>('/approvals/:id/refuse', { config: { confirms: 'form' } }, async (request, reply) => {
+    const visit = visitOf(request)
+    const { body } = request
+    const sent = await visit.api.send('POST', `${pathOf(request)}/refuse`, { reason: (body.get('reason') ?? '').trim() })
+    if (sent.ok) return reply.redirect(`${at}/${encodeURIComponent(request.params.id)}`, 303)
+    const typed = { body, error: errorOf(sent) }
+    return reply.code(sent.status).page(view(visit, await read(request), { typed }), 'framing')
+  })
+
+  app.post<Named>('/approvals/:id/withdraw', { config: { confirms: withdrawal } }, async (request, reply) => {
+    const sent = await visitOf(request).api.send('POST', `${pathOf(request)}/withdraw`)
+    if (!sent.ok) throw new ApiRefused(sent)
+    return reply.redirect(`${at}/${encodeURIComponent(request.params.id)}`, 303)
+  })
+  done()
+}
+
+/** Asks before something is taken back. */
+async function withdrawal (request: Asked): Promise<Confirmation> {
+  const { words } = visitOf(request)
+  const { service, recipient } = await read(request)
+  return {
+    title: `${words.approvalWithdraw}${words.colon}${servicesOf(words, service)}`,
+    says: [words.approvalWithdrawIntro],
+    touches: [[words.recipient, recipient]],
+    button: words.approvalWithdraw,
+    back: `${at}/${encodeURIComponent(request.params.id)}`
+  }
+}
+
+const servicesOf = (words: Words, service: string): string => service.split('/').map((name) => wordFor(words, 'service', name)).join(' → ')
+
+function amountOf (words: Words, { amount, currency = '', rows }: ApprovalFacts): string {
+  if (rows !== undefined) return fill(words.approvalRows, { rows: numberOf(words, rows) })
+  return amount === undefined ? '' : `${numberOf(words, amount)} ${currency}`.trim()
+}
+
+function row (words: Words, approval: ApprovalFacts): Html {
+  const { id, service, recipient = '', createdAt, status } = approval
+  return html`<tr><th scope="row"><a href="${at}/${id}">${servicesOf(words, service)}</a></th><td>${recipient}</td><td>${
+    amountOf(words, approval)
+  }</td><td>${time(createdAt)}</td><td>${words[`approval_${status}`]}</td></tr>\n`
+}
+
+function view (visit: Visit, approval: ApprovalView, { refused = html``, typed }: { refused?: Html, typed?: Typed } = {}): Html {
+  const { words, actor } = visit
+  const { id, service, rules, status, userId, decidedBy, reason, recipient, credits, batchId, dispatchId } = approval
+  const { createdAt, expiresAt, decidedAt, request, review, problem } = approval
+  const frame = request === null || templateIn(request) === undefined
+    ? html``
+    : html`<section aria-labelledby="document"><h2 id="document">${words.approvalDocument}</h2>${
+      previewFrame(words, { name: service, source: `${at}/${id}/document` })
+    }</section>`
+  const own = status === 'waiting' && userId === actor.userId
+  const main = html`${refused}<section aria-label="${words.approvals}">${
+    facts([
+      [words.status, words[`approval_${status}`]],
+      [words.approvalRulesWanting, rules.join(', ')],
+      [words.approvalWhat, servicesOf(words, service)],
+      [words.recipient, recipient],
+      [words.approvalAmount, amountOf(words, approval)],
+      [words.price, numberOf(words, credits)],
+      [words.approvalBy, String(userId)],
+      [words.approvalAt, time(createdAt)],
+      [words.approvalUntil, status === 'waiting' ? time(expiresAt) : undefined],
+      [words.approvalDecidedBy, decidedBy === null ? undefined : String(decidedBy)],
+      [words.approvalDecidedAt, decidedAt === null ? undefined : time(decidedAt)],
+      [words.approvalReason, reason ?? undefined],
+      [words.approvalBatch, batchId === null ? undefined : html`<a href="/console/batches/${batchId}">${batchId}</a>`],
+      [words.approvalDispatch, dispatchId === null ? undefined : html`<a href="/console/dispatches/${dispatchId}">${dispatchId}</a>`]
+    ])
+  }${own ? html`<p>${words.approvalOwn}</p>${withdrawForm(words, id)}` : html``}</section>${
+    problem === undefined ? html`` : notice('warn', html`<p>${problem}</p>`)
+  }${
+    review === null
+      ? html``
+      : html`<section aria-labelledby="plan"><h2 id="plan">${words.approvalPlan}</h2>${
+        planned(words, words.approvalPlan, review)
+      }</section>`
+  }${frame}${
+    request === null
+      ? html``
+      : html`<section aria-labelledby="request"><h2 id="request">${words.approvalRequest}</h2><pre tabindex="0">${
+        pretty(request)
+      }</pre></section>`
+  }${approval.mayDecide ? decision(words, approval, typed) : html``}`
+  return page(visit, { title: fill(words.approvalOf, { at: createdAt.slice(0, 10) }), section: 'approvals', main })
+}
+
+function withdrawForm (words: Words, id: string): Html {
+  return html`<form method="post" action="${at}/${id}/withdraw"><button class="second">${words.approvalWithdraw}</button></form>`
+}
+
+/** Both ways to decide. What cannot be sent now can be refused alone. */
+function decision (words: Words, { id, review, batchId }: ApprovalView, typed: Typed | undefined): Html {
+  const approve = review === null && batchId === null
+    ? html``
+    : html`<form method="post" action="${at}/${id}/approve"><input type="hidden" name="seen" value="${
+      review?.seen ?? ''
+    }"><p>${words.approvalApproveIntro}</p><div class="actions"><button>${words.approvalApprove}</button></div></form>`
+  return html`<section aria-labelledby="decision"><h2 id="decision">${words.approvalDecision}</h2>${approve}
+${said(words, typed, 'reason')}<form method="post" action="${at}/${id}/refuse" novalidate>${
+    textField({
+      name: 'reason',
+      label: words.approvalRefuseWhy,
+      value: typed?.body.get('reason') ?? '',
+      wrong: wrongOf(words, typed, '/reason')
+    })
+  }<div class="actions"><button class="second">${words.approvalRefuse}</button></div></form></section>`
+}

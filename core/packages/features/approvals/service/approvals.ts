@@ -1,0 +1,277 @@
+import { type Accounts, type Actor, asOwner, type AuditAuthor, type CallbackType, type CompanyQueries, type Database, DispatchError,
+  noteAudit, notifyUrlOf, type Outbox, type Pipeline, recordedActor } from '@dispatch/core'
+import { token } from '@dispatch/plugins/feature'
+import type { Batches } from '../../batches/service/batches.ts'
+import type { ApprovalFacts, ApprovalView } from '../contract/approvals.ts'
+import { type ApprovalRef, type Circle, listApprovals, listExpired, moveApproval, readApproval, removeOld,
+  takeStuck } from '../store/approvals.ts'
+import type { ApprovalRow } from '../store/tables.ts'
+
+/** Who decides, and what the audit log notes of them. */
+export type Decider = { actor: Actor, author: AuditAuthor }
+
+/** What waits until somebody else has approved it, and what was decided. */
+export type Approvals = {
+  /** The newest 100: for admins those of the company, for others their own and those that they may decide about. */
+  list: (actor: Actor, only?: 'waiting') => Promise<ApprovalFacts[]>
+  /** Throws `not_found`. */
+  read: (actor: Actor, id: string) => Promise<ApprovalView>
+  /**
+   * Sends it, once, as whoever has asked. Throws `conflict` where it does not wait, or where another dispatch would come of it than was
+   * `seen`, `forbidden` for somebody who may not decide, and what a dispatch would be refused with.
+   */
+  approve: (decider: Decider, id: string, decision: { seen?: string, reason?: string }) => Promise<ApprovalView>
+  /** Throws `conflict` where it does not wait, and `forbidden`. It is never sent. */
+  refuse: (decider: Decider, id: string, reason: string) => Promise<ApprovalView>
+  /** Takes back what the user has asked for. Throws `conflict` where it does not wait. */
+  withdraw: (decider: Decider, id: string) => Promise<ApprovalView>
+  /** Sends what a process that has ended was about to send, ends what waits for too long, and removes what is old. */
+  sweep: () => Promise<void>
+}
+
+export const approvals = token<Approvals>('approvals')
+
+/** Milliseconds for which what was decided is kept. */
+const kept = 90 * 86_400_000
+
+/** The errors of a dispatch after which it may be recorded: the approval is not taken back. */
+const unclear: ReadonlySet<string> = new Set(['recording_unknown', 'timeout', 'internal_error', 'service_unavailable',
+  'idempotency_in_progress'])
+
+type Needs = {
+  accounts: Accounts
+  database: Database
+  pipeline: Pick<Pipeline, 'review' | 'dispatch'>
+  batches: Pick<Batches, 'resume'>
+  outbox: Pick<Outbox, 'tell'>
+  now: () => Date
+  /** Where the pages are; undefined where there is no console. */
+  pages: string | undefined
+}
+
+export function createApprovals ({ accounts, database, pipeline, batches, outbox, now, pages }: Needs): Approvals {
+  const refOf = ({ company_id: companyId, approval_id: approvalId }: ApprovalRow): ApprovalRef => ({ companyId, approvalId })
+
+  async function find (actor: Actor, id: string): Promise<ApprovalRow> {
+    const row = await readApproval(database, circleOf(actor), id)
+    if (row === undefined) throw new DispatchError('not_found', `There is no approval "${id}".`)
+    return row
+  }
+
+  /** Who has asked, as of now. Throws `conflict` where they may send no more. */
+  async function askerOf (row: ApprovalRow): Promise<Actor> {
+    const actor = await recordedActor({ accounts, database }, row.asker)
+    if (actor === undefined) throw new DispatchError('conflict', 'Whoever asked for it may not send any more, nor may their API key.')
+    return actor
+  }
+
+  const keyOf = (row: ApprovalRow): string => row.idempotency_key ?? `approval ${row.approval_id}`
+
+  /** The request as it was asked for. Its time may have passed while it waited: then it is sent as soon as it may be. */
+  const commandOf = (row: ApprovalRow, actor: Actor) => ({
+    ...row.command,
+    actor,
+    services: row.services,
+    body: row.request,
+    approval: { approvalId: row.approval_id }
+  })
+
+  const isOpen = (row: ApprovalRow): boolean => row.status === 'waiting' && row.expires_at > now()
+
+  function requireOpen (row: ApprovalRow): void {
+    if (!isOpen(row)) {
+      throw new DispatchError('conflict', `It is ${statusOf(row, now())}: nothing can be decided about it any more.`)
+    }
+  }
+
+  async function viewFor (actor: Actor, row: ApprovalRow): Promise<ApprovalView> {
+    const view = { ...factsOf(row, { now: now(), pages }), mayDecide: isOpen(row) && mayDecide(actor, row), request: row.request }
+    if (!isOpen(row) || row.batch_id !== null) return { ...view, review: null }
+    try {
+      const { plan, recipient, warnings, seen } = await pipeline.review(commandOf(row, await askerOf(row)))
+      return { ...view, review: { plan, ...recipient !== undefined && { recipient }, warnings, seen } }
+    } catch (error) {
+      if (!(error instanceof DispatchError)) throw error
+      return { ...view, review: null, problem: error.message }
+    }
+  }
+
+  /** Tells the company by callbacks, and the audit log, in the transaction of the decision. */
+  function noted (
+    type: Extract<CallbackType, `approval.${string}`>,
+    author: AuditAuthor | null
+  ): (queries: CompanyQueries, row: ApprovalRow) => Promise<void> {
+    return async (queries, row) => {
+      const { company_id: companyId, approval_id: id, user_id: askedBy, decided_by: decidedBy, dispatch_id: dispatchId, reason } = row
+      const owner = await asOwner(queries)
+      await noteAudit(owner, {
+        companyId,
+        author,
+        at: now(),
+        action: type,
+        object: { kind: 'approval', id },
+        facts: {
+          askedBy,
+          ...decidedBy !== null && { decidedBy },
+          ...dispatchId !== null && { dispatchId },
+          ...row.batch_id !== null && { batchId: row.batch_id },
+          ...reason !== null && { reason }
+        }
+      })
+      const url = await notifyUrlOf(owner, companyId)
+      await outbox.tell(owner, companyId, { type, data: factsOf(row, { now: now(), pages }), ...url === null ? {} : { url } })
+    }
+  }
+
+  /** Sends what was approved. Where it is refused for sure, it waits again, and whoever decides reads why. */
+  async function sendApproved (row: ApprovalRow): Promise<void> {
+    const { author, seen } = row
+    if (author === null) throw new Error(`Nobody has approved ${row.approval_id}.`)
+    try {
+      if (row.batch_id !== null) await resumed(row, author)
+      const sent = row.batch_id === null ? { dispatchId: await dispatched(row, seen) } : {}
+      await moveApproval(database, refOf(row), { from: 'sending', to: 'approved', at: now(), ...sent }, noted('approval.approved', author))
+    } catch (error) {
+      if (error instanceof DispatchError && !unclear.has(error.word)) {
+        await moveApproval(database, refOf(row), { from: 'sending', to: 'waiting', at: now() })
+      }
+      throw error
+    }
+  }
+
+  async function dispatched (row: ApprovalRow, seen: string | null): Promise<string> {
+    // The key makes one dispatch of it, whoever approves at the same time, and whatever ends this process meanwhile.
+    const { result: { dispatchId } } = await pipeline.dispatch({
+      ...commandOf(row, await askerOf(row)),
+      mode: 'asynchronous',
+      idempotencyKey: keyOf(row),
+      ...seen !== null && { seen }
+    })
+    return dispatchId
+  }
+
+  async function resumed ({ company_id: companyId, batch_id: batchId, asker }: ApprovalRow, author: AuditAuthor): Promise<void> {
+    const actor: Actor = { companyId, userId: asker.userId, email: '', role: 'admin', services: ['*'] }
+    await batches.resume({ actor, author, batchId: batchId ?? '' }).catch((error: unknown) => {
+      // It goes on already, or was cancelled meanwhile.
+      if (!(error instanceof DispatchError && error.word === 'conflict')) throw error
+    })
+  }
+
+  return {
+    list: async (actor, only) =>
+      (await listApprovals(database, circleOf(actor), only, now())).map((row) => factsOf(row, { now: now(), pages })),
+
+    read: async (actor, id) => viewFor(actor, await find(actor, id)),
+
+    async approve ({ actor, author }, id, { seen, reason }) {
+      const row = await find(actor, id)
+      requireDecider(actor, row)
+      if (row.status === 'approved' && row.decided_by === actor.userId) return viewFor(actor, row)
+      requireOpen(row)
+      if (row.batch_id === null && seen === undefined) {
+        throw new DispatchError('validation_error', 'What was seen of it belongs into the body: GET tells it.', {
+          details: [{ path: '/seen', code: 'required', message: 'It is required for what is no batch.' }]
+        })
+      }
+      const taken = await moveApproval(database, refOf(row), {
+        from: 'waiting',
+        to: 'sending',
+        by: { userId: actor.userId, author, reason, seen },
+        at: now(),
+        open: true
+      })
+      if (taken === undefined) throw new DispatchError('conflict', 'Somebody else has just decided about it: look again.')
+      await sendApproved(taken)
+      return viewFor(actor, await find(actor, id))
+    },
+
+    async refuse ({ actor, author }, id, reason) {
+      const row = await find(actor, id)
+      requireDecider(actor, row)
+      requireOpen(row)
+      const refused = await moveApproval(database, refOf(row), {
+        from: 'waiting',
+        to: 'refused',
+        by: { userId: actor.userId, author, reason },
+        at: now(),
+        open: true
+      }, noted('approval.refused', author))
+      if (refused === undefined) throw new DispatchError('conflict', 'Somebody else has just decided about it: look again.')
+      return viewFor(actor, refused)
+    },
+
+    async withdraw ({ actor, author }, id) {
+      const row = await find(actor, id)
+      if (row.user_id !== actor.userId) {
+        throw new DispatchError('forbidden', 'Only whoever asked for it takes it back: an approver refuses it.')
+      }
+      requireOpen(row)
+      const taken = await moveApproval(database, refOf(row), { from: 'waiting', to: 'withdrawn', at: now(), open: true },
+        noted('approval.withdrawn', author))
+      if (taken === undefined) throw new DispatchError('conflict', 'Somebody has just decided about it: look again.')
+      return viewFor(actor, taken)
+    },
+
+    async sweep () {
+      const failures: unknown[] = []
+      const also = (error: unknown): void => {
+        failures.push(error)
+      }
+      for (const row of await takeStuck(database)) {
+        await sendApproved(row).catch((error: unknown) => {
+          if (!(error instanceof DispatchError)) also(error)
+        })
+      }
+      for (const ref of await listExpired(database, now())) {
+        await moveApproval(database, ref, { from: 'waiting', to: 'expired', at: now() }, noted('approval.expired', null)).catch(also)
+      }
+      await removeOld(database, new Date(now().getTime() - kept))
+      if (failures.length > 0) throw failures[0]
+    }
+  }
+}
+
+/** Admins see what waits in the company, others their own and what they may decide about; a key what its user has asked for. */
+function circleOf ({ companyId, userId, role, key }: Actor): Circle {
+  if (key !== undefined) return { companyId, userId }
+  return role === 'member' ? { companyId, userId, decides: true } : { companyId }
+}
+
+/**
+ * Whether somebody may decide: each of the rules names them, or, where it names nobody, they are an admin. They sit at their own session,
+ * and have not asked for it, not even under another identity.
+ */
+export function mayDecide ({ userId, role, key, impersonatorId }: Actor, { asker, rules }: Pick<ApprovalRow, 'asker' | 'rules'>): boolean {
+  if (key !== undefined || impersonatorId !== undefined || userId === asker.userId || userId === asker.impersonatorId) return false
+  return rules.every(({ approvers }) => approvers.length === 0 ? role === 'admin' : approvers.includes(userId))
+}
+
+function requireDecider (actor: Actor, row: ApprovalRow): void {
+  if (!mayDecide(actor, row)) {
+    throw new DispatchError('forbidden', 'This needs somebody else than who asked for it: a person, as themselves, whom the rules name.')
+  }
+}
+
+function statusOf ({ status, expires_at: expiresAt }: ApprovalRow, now: Date): ApprovalFacts['status'] {
+  return status === 'waiting' && expiresAt <= now ? 'expired' : status
+}
+
+export function factsOf (row: ApprovalRow, { now, pages }: { now: Date, pages: string | undefined }): ApprovalFacts {
+  return {
+    id: row.approval_id,
+    status: statusOf(row, now),
+    service: row.services.join('/'),
+    rules: row.rules.map(({ name }) => name),
+    userId: row.user_id,
+    decidedBy: row.decided_by,
+    reason: row.reason,
+    ...row.facts,
+    batchId: row.batch_id,
+    dispatchId: row.dispatch_id,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+    decidedAt: row.decided_at?.toISOString() ?? null,
+    link: pages === undefined ? null : `${pages}/${row.approval_id}`
+  }
+}

@@ -1,0 +1,169 @@
+import { type Actor, type ApprovalDesk, type Asked, type AuditAuthor, type Database, DispatchError, type Freshness, noteAudit,
+  type RecordedActor, type WaitingView } from '@dispatch/core'
+import { token } from '@dispatch/plugins/feature'
+import { mostWaiting } from '../contract/approvals.ts'
+import { addApproval, findByKey, wasApproved } from '../store/approvals.ts'
+import { createPolicies, type Rule } from '../store/rules.ts'
+import type { ApprovalRow, StoredFacts, StoredRule } from '../store/tables.ts'
+
+export const approvalDesk = token<ApprovalDesk>('approvalDesk')
+
+/** Milliseconds until what nobody has decided about expires. */
+export const lasts = 7 * 86_400_000
+
+type Needs = {
+  database: Database
+  freshness: Freshness
+  publicUrl: string
+  newId: () => string
+  now: () => Date
+}
+
+/** What the way of a request asks about approvals. */
+export function createApprovalDesk ({ database, freshness, publicUrl, newId, now }: Needs): ApprovalDesk {
+  const policies = createPolicies(database, freshness)
+
+  const waitingOf = (row: ApprovalRow, metadata: WaitingView['metadata']): WaitingView => ({
+    success: true,
+    status: 'approval_required',
+    approvalId: row.approval_id,
+    rules: row.rules.map(({ name }) => name),
+    statusUrl: `${publicUrl}/api/v1/approvals/${row.approval_id}`,
+    expiresAt: row.expires_at.toISOString(),
+    metadata
+  })
+
+  const metadataOf = (body: unknown): WaitingView['metadata'] => (body as { metadata?: WaitingView['metadata'] } | null)?.metadata ?? {}
+
+  /** Of several rules, each has its approvers. */
+  async function storedRules (companyId: number, ids: readonly { id: string }[]): Promise<StoredRule[]> {
+    const { rules } = await policies.of(companyId)
+    return rules.filter(({ id }) => ids.some((one) => one.id === id))
+      .map(({ id, name, approvers = [] }) => ({ id, name, approvers }))
+  }
+
+  async function add (
+    asked: { actor: Actor, requestId: string, rules: readonly { id: string }[] },
+    more: Pick<Parameters<typeof addApproval>[1], 'services' | 'command' | 'facts'> & Partial<Parameters<typeof addApproval>[1]>
+  ): Promise<ApprovalRow> {
+    const { actor, requestId } = asked
+    const { companyId } = actor
+    const [approvalId, at, rules] = [newId(), now(), await storedRules(companyId, asked.rules)]
+    // A rule that is gone in this moment has asked for it all the same: then the admins decide.
+    const kept = rules.length > 0 ? rules : asked.rules.map(({ id }) => ({ id, name: '', approvers: [] }))
+    const row = await addApproval(database, {
+      ...more,
+      approvalId,
+      asker: recordOf(actor),
+      rules: kept,
+      at,
+      expiresAt: new Date(at.getTime() + lasts)
+    }, (queries) =>
+      noteAudit(queries, {
+        companyId,
+        author: authorOf(actor, requestId),
+        at,
+        action: 'approval.requested',
+        object: { kind: 'approval', id: approvalId },
+        facts: { rules: kept.map(({ name }) => name) }
+      }))
+    if (row !== undefined) return row
+    throw new DispatchError('rate_limited',
+      `${mostWaiting} requests of the company wait for an approval: somebody decides about them first.`, {
+      retryAfter: 60
+    })
+  }
+
+  return {
+    async rulesFor (asked) {
+      if (asked.rows !== undefined) await freshness.check()
+      const { rules } = await policies.of(asked.actor.companyId)
+      return rules.filter((rule) => asksFor(rule, asked)).map(({ id, name }) => ({ id, name }))
+    },
+
+    async waitingUnder (companyId, { key, fingerprint }) {
+      if (!(await policies.of(companyId)).hasKeys) return undefined
+      const row = await findByKey(database, companyId, key)
+      if (row === undefined) return undefined
+      if (row.fingerprint !== fingerprint) {
+        throw new DispatchError('idempotency_key_reused',
+          'This idempotency key was used with another request: take a new key for a new request.')
+      }
+      if (row.status !== 'waiting' && row.status !== 'sending' || row.status === 'waiting' && row.expires_at <= now()) {
+        const status = row.status === 'waiting' ? 'expired' : row.status
+        throw new DispatchError('approval_required',
+          `The approval of this request is ${status}: with a new idempotency key it is asked for again.`)
+      }
+      return waitingOf(row, metadataOf(row.request))
+    },
+
+    async keep ({ command, asked, rules, key }) {
+      const { actor, services, body, requestId, version, strict, sandbox } = command
+      const row = await add({ actor, requestId, rules }, {
+        services,
+        request: body,
+        command: { requestId, ...version && { version }, ...strict && { strict }, ...sandbox && { sandbox } },
+        facts: factsOf(asked),
+        ...key !== undefined && { key: { key: key.key, fingerprint: key.fingerprint } }
+      })
+      if (key !== undefined && row.fingerprint !== key.fingerprint) {
+        throw new DispatchError('idempotency_key_reused',
+          'This idempotency key was used with another request: take a new key for a new request.')
+      }
+      return waitingOf(row, metadataOf(body))
+    },
+
+    async keepBatch ({ actor, batchId, services, rows, credits, requestId, rules }) {
+      await add({ actor, requestId, rules }, { batchId, services, command: { requestId }, facts: { rows, credits } })
+    },
+
+    isApproved: (companyId, of) => wasApproved(database, companyId, of),
+
+    waitsUntil: () => new Date(now().getTime() + lasts)
+  }
+}
+
+/** Whether a rule wants somebody else to approve it. */
+function asksFor ({ services, exempt = [], ...rule }: Rule, { actor, ...asked }: Asked): boolean {
+  if (services !== undefined && !services.some((name) => asked.services.includes(name))) return false
+  const isThemselves = actor.key === undefined && actor.impersonatorId === undefined
+  if (isThemselves && exempt.includes(actor.userId)) return false
+  const { amountAbove, currency, creditsAbove, recipientsAbove, rowsAbove } = rule
+  const conditions = [
+    amountAbove !== undefined && isAbove(asked.amount, amountAbove, currency),
+    creditsAbove !== undefined && asked.credits > creditsAbove,
+    recipientsAbove !== undefined && asked.recipients > recipientsAbove,
+    rowsAbove !== undefined && (asked.rows ?? 0) > rowsAbove
+  ]
+  return [amountAbove, creditsAbove, recipientsAbove, rowsAbove].every((one) => one === undefined) || conditions.includes(true)
+}
+
+function isAbove (amount: Asked['amount'], limit: number, currency: string | undefined): boolean {
+  if (amount === undefined) return false
+  return amount === 'unknown' || amount.value > limit || (currency !== undefined && amount.currency !== currency)
+}
+
+function factsOf ({ recipient, amount, credits }: Asked): StoredFacts {
+  const { value, currency } = amount === undefined || amount === 'unknown' ? {} : amount
+  return {
+    credits,
+    ...recipient !== undefined && { recipient },
+    ...value !== undefined && { amount: value },
+    ...currency !== undefined && { currency }
+  }
+}
+
+function recordOf ({ companyId, userId, impersonatorId, key, services }: Actor): RecordedActor {
+  return { companyId, userId, impersonatorId: impersonatorId ?? null, key: key ?? null, permitted: services }
+}
+
+function authorOf ({ companyId, userId, impersonatorId, key }: Actor, requestId: string): AuditAuthor {
+  return {
+    companyId,
+    userId,
+    requestId,
+    address: '',
+    ...impersonatorId !== undefined && { impersonatorId },
+    ...key !== undefined && { keyId: key.id }
+  }
+}

@@ -1,0 +1,84 @@
+import { uuidOf } from '@dispatch/common'
+import { type Database, DispatchError, type LinkMail, listToldPeople, type Log, notifyUrlOf, type Outbox, runEvery } from '@dispatch/core'
+import { listUntold, noteMailed, noteTold } from '../store/approvals.ts'
+import type { ApprovalRow } from '../store/tables.ts'
+import { words as en } from '../words.en.ts'
+import { words as fr } from '../words.fr.ts'
+import { type Approvals, factsOf } from './approvals.ts'
+
+/** Milliseconds between two looks for what is to be told, sent, or has expired. */
+const every = 5_000
+
+type Needs = {
+  approvals: Pick<Approvals, 'sweep'>
+  database: Database
+  linkMail: Pick<LinkMail, 'offered' | 'message'>
+  outbox: Pick<Outbox, 'tell'>
+  log: Log
+  publicUrl: string
+  pages: string | undefined
+  now: () => Date
+}
+
+/** Tells whoever may approve that something waits: by callbacks, and by a mail to each of them. */
+export function createTelling ({ database, linkMail, outbox, log, publicUrl, pages, now }: Needs): () => Promise<void> {
+  async function tell (row: ApprovalRow): Promise<void> {
+    await noteTold(database, { companyId: row.company_id, approvalId: row.approval_id }, async (queries, told) => {
+      const url = await notifyUrlOf(queries, told.company_id)
+      await outbox.tell(queries, told.company_id, {
+        type: 'approval.requested',
+        data: factsOf(told, { now: now(), pages }),
+        ...url === null ? {} : { url }
+      })
+    })
+  }
+
+  /** The same mail is sent once, however often it is tried. */
+  async function mail (row: ApprovalRow): Promise<void> {
+    const { company_id: companyId, approval_id: approvalId, status, rules, asker } = row
+    const named = rules.flatMap(({ approvers }) => approvers)
+    const people = status === 'waiting' && await linkMail.offered()
+      ? await listToldPeople(database, companyId, named.length === 0 ? 'admins' : named)
+      : []
+    const names = rules.map(({ name }) => name).join(', ')
+    for (const { userId, email: to, language } of people.filter((one) => one.userId !== asker.userId)) {
+      const words = language === 'fr' ? fr : en
+      await linkMail.message({
+        dispatchId: uuidOf(['approval', approvalId, userId]),
+        to,
+        companyId,
+        subject: words.approvalMailSubject,
+        text: [words.approvalMail.replace('{rules}', names)],
+        url: `${pages ?? `${publicUrl}/api/v1/approvals`}/${approvalId}`
+      }).catch((error: unknown) => {
+        // An address that is refused is refused the next time too.
+        if (!(error instanceof DispatchError && error.word === 'validation_failed')) throw error
+        log.warn({ err: error, companyId }, 'somebody cannot be told of an approval by mail')
+      })
+    }
+    await noteMailed(database, { companyId, approvalId })
+  }
+
+  return async () => {
+    for (const [way, column] of [[tell, 'told_at'], [mail, 'mailed_at']] as const) {
+      for (const row of await listUntold(database, column)) {
+        // What fails is tried again at the next look, and keeps nobody else from being told.
+        await way(row).catch((err: unknown) => {
+          log.warn({ err, companyId: row.company_id }, 'a company was not told of an approval in one way: it is tried again')
+        })
+      }
+    }
+  }
+}
+
+/** Tells, sends what was left, and ends what has expired, every 5 seconds. */
+export function workOnApprovals (needs: Needs): AsyncDisposable {
+  const tell = createTelling(needs)
+  const working = runEvery(every, async () => {
+    await tell()
+    await needs.approvals.sweep()
+  }, (err) => {
+    needs.log.warn({ err }, 'what waits for an approval was not looked at')
+  })
+  return { [Symbol.asyncDispose]: working.close }
+}

@@ -1,0 +1,243 @@
+import { type AuditAuthor, type CompanyQueries, type Database, type OwnerQueries, type RecordedActor } from '@dispatch/core'
+import { type RawBuilder, sql } from 'kysely'
+import { mostWaiting } from '../contract/approvals.ts'
+import { type ApprovalRow, type StoredCommand, type StoredFacts, type StoredRule, type Tables, tablesOf } from './tables.ts'
+
+/** What is shown of a list. */
+const mostListed = 100
+
+/** Seconds after which another process goes on with what one has begun to send. */
+const sendingLasts = 30
+
+/** An approval by its company. */
+export type ApprovalRef = { companyId: number, approvalId: string }
+
+export type NewApproval = {
+  approvalId: string
+  asker: RecordedActor
+  batchId?: string
+  services: readonly string[]
+  command: StoredCommand
+  request?: unknown
+  key?: { key: string, fingerprint: string }
+  facts: StoredFacts
+  rules: readonly StoredRule[]
+  at: Date
+  expiresAt: Date
+}
+
+/**
+ * Keeps what waits. Where its key or its batch waits already, that answers; undefined where as many of the company wait as may. `also`: in
+ * the same transaction, where it is new.
+ */
+export async function addApproval (
+  database: Database,
+  { approvalId, asker, batchId, services, command, request, key, facts, rules, at, expiresAt }: NewApproval,
+  also: (queries: CompanyQueries) => Promise<void>
+): Promise<ApprovalRow | undefined> {
+  const { companyId } = asker
+  return database.company(companyId, async (queries) => {
+    const tables = tablesOf(queries)
+    await sql`select pg_advisory_xact_lock(hashtextextended('approvals', ${companyId}))`.execute(queries)
+    const known = batchId !== undefined || key !== undefined
+      ? await tables.selectFrom('approvals').selectAll().where('company_id', '=', companyId)
+        .where((where) =>
+          batchId === undefined
+            ? where('idempotency_key', '=', key?.key ?? '')
+            : where.and([where('batch_id', '=', batchId), where('status', 'in', ['waiting', 'sending'])])
+        ).executeTakeFirst()
+      : undefined
+    if (known !== undefined) return known
+    const { count } = await tables.selectFrom('approvals').select(({ fn }) => fn.countAll<string>().as('count'))
+      .where('company_id', '=', companyId).where('status', '=', 'waiting').executeTakeFirstOrThrow()
+    if (Number(count) >= mostWaiting) return undefined
+    const row = await tables.insertInto('approvals').values({
+      approval_id: approvalId,
+      company_id: companyId,
+      user_id: asker.userId,
+      batch_id: batchId ?? null,
+      asker: JSON.stringify(asker),
+      services: [...services],
+      command: JSON.stringify(command),
+      request: request === undefined ? null : JSON.stringify(request),
+      idempotency_key: key?.key ?? null,
+      fingerprint: key?.fingerprint ?? null,
+      facts: JSON.stringify(facts),
+      rules: JSON.stringify(rules),
+      status: 'waiting',
+      worked_at: at,
+      created_at: at,
+      expires_at: expiresAt
+    }).returningAll().executeTakeFirstOrThrow()
+    await also(queries)
+    return row
+  })
+}
+
+/** Whose approvals somebody sees: all of the company, those of a user, or those too that the user may decide about. */
+export type Circle = { companyId: number, userId?: number, decides?: true }
+
+const within = ({ companyId, userId, decides }: Circle): RawBuilder<boolean> =>
+  userId === undefined
+    ? sql<boolean>`company_id = ${companyId}`
+    : sql<boolean>`company_id = ${companyId} and (user_id = ${userId}${
+      decides === undefined ? sql`` : sql` or exists (select from jsonb_array_elements(rules) as rule
+        where rule->'approvers' @> to_jsonb(${userId}::integer))`
+    })`
+
+/** The newest first. */
+export async function listApprovals (database: Database, circle: Circle, only?: 'waiting', now?: Date): Promise<ApprovalRow[]> {
+  return database.reading(circle.companyId, (queries) =>
+    tablesOf(queries).selectFrom('approvals').selectAll().where(within(circle))
+      .$if(only !== undefined, (query) => query.where('status', '=', 'waiting').where('expires_at', '>', now ?? new Date(0)))
+      .orderBy('created_at', 'desc').orderBy('approval_id').limit(mostListed).execute())
+}
+
+export async function readApproval (database: Database, circle: Circle, approvalId: string): Promise<ApprovalRow | undefined> {
+  return database.company(circle.companyId,
+    (queries) =>
+      tablesOf(queries).selectFrom('approvals').selectAll().where(within(circle)).where('approval_id', '=', approvalId).executeTakeFirst())
+}
+
+/** What was asked for with an idempotency key. */
+export async function findByKey (database: Database, companyId: number, key: string): Promise<ApprovalRow | undefined> {
+  return database.company(companyId,
+    (queries) =>
+      tablesOf(queries).selectFrom('approvals').selectAll().where('company_id', '=', companyId).where('idempotency_key', '=', key)
+        .executeTakeFirst())
+}
+
+/** Whether a dispatch or a batch was approved: the batch after a time. */
+export async function wasApproved (
+  database: Database,
+  companyId: number,
+  of: { batchId: string, since?: Date } | { dispatchId: string }
+): Promise<boolean> {
+  return database.company(companyId, async (queries) => {
+    const found = await tablesOf(queries).selectFrom('approvals').select('approval_id').where('company_id', '=', companyId)
+      .$call((query) =>
+        'dispatchId' in of
+          ? query.where('dispatch_id', '=', of.dispatchId)
+          : query.where('batch_id', '=', of.batchId).where('decided_at', '>=', of.since ?? new Date(0))
+      )
+      .where('status', 'in', ['sending', 'approved']).limit(1).executeTakeFirst()
+    return found !== undefined
+  })
+}
+
+/** How a status is changed: from which ones, by whom. `open`: only what has not expired. */
+type Move = {
+  from: ApprovalRow['status']
+  to: ApprovalRow['status']
+  by?: { userId: number, author: AuditAuthor, reason?: string | undefined, seen?: string | undefined }
+  dispatchId?: string
+  at: Date
+  open?: true
+}
+
+/** Changes the status. Undefined where it is not in the one before; `also`: in the same transaction. */
+export async function moveApproval (
+  database: Database,
+  { companyId, approvalId }: ApprovalRef,
+  { from, to, by, dispatchId, at, open }: Move,
+  also: (queries: CompanyQueries, row: ApprovalRow) => Promise<void> = () => Promise.resolve()
+): Promise<ApprovalRow | undefined> {
+  return database.company(companyId, async (queries) => {
+    const row = await tablesOf(queries).updateTable('approvals').set({
+      status: to,
+      worked_at: database.now,
+      ...to === 'waiting' ? { decided_by: null, author: null, seen: null, reason: null, decided_at: null } : {},
+      ...by === undefined ? {} : {
+        decided_by: by.userId,
+        author: JSON.stringify(by.author),
+        reason: by.reason ?? null,
+        seen: by.seen ?? null,
+        decided_at: at
+      },
+      ...to === 'withdrawn' || to === 'expired' ? { decided_at: at } : {},
+      ...dispatchId === undefined ? {} : { dispatch_id: dispatchId }
+    }).where('company_id', '=', companyId).where('approval_id', '=', approvalId).where('status', '=', from)
+      .$if(open !== undefined, (query) => query.where('expires_at', '>', at)).returningAll().executeTakeFirst()
+    if (row !== undefined) await also(queries, row)
+    return row
+  })
+}
+
+/** Takes what a process that has ended has left half sent; each is taken by one process. */
+export async function takeStuck ({ owner, now }: Database): Promise<ApprovalRow[]> {
+  const { rows } = await sql<ApprovalRow>`update approvals set worked_at = ${now} where (company_id, approval_id) in (
+      select company_id, approval_id from approvals
+      where status = 'sending' and worked_at < ${now} - make_interval(secs => ${sendingLasts}) order by worked_at limit 20
+      for update skip locked
+    ) returning *`.execute(owner)
+  return rows
+}
+
+/** What has waited too long. */
+export async function listExpired ({ owner }: Database, at: Date): Promise<ApprovalRef[]> {
+  return owner.$extendTables<Tables>().selectFrom('approvals').select(['company_id as companyId', 'approval_id as approvalId'])
+    .where('status', '=', 'waiting').where('expires_at', '<=', at).orderBy('worked_at').limit(100).execute()
+}
+
+/** What nobody was told of: by a callback, or by mail. */
+export async function listUntold ({ owner }: Database, way: 'told_at' | 'mailed_at'): Promise<ApprovalRow[]> {
+  return owner.$extendTables<Tables>().selectFrom('approvals').selectAll().where(way, 'is', null)
+    .orderBy('created_at').limit(100).execute()
+}
+
+/** Notes that people were mailed. */
+export async function noteMailed ({ owner, now }: Database, { companyId, approvalId }: ApprovalRef): Promise<void> {
+  await owner.$extendTables<Tables>().updateTable('approvals').set({ mailed_at: now }).where('company_id', '=', companyId)
+    .where('approval_id', '=', approvalId).execute()
+}
+
+/** Notes that a callback tells of it; `tell` adds that in the same transaction: of several processes, one does. */
+export async function noteTold (
+  { owner, now }: Database,
+  { companyId, approvalId }: ApprovalRef,
+  tell: (queries: OwnerQueries, row: ApprovalRow) => Promise<void>
+): Promise<void> {
+  await owner.transaction().execute(async (queries) => {
+    const row = await queries.$extendTables<Tables>().updateTable('approvals').set({ told_at: now }).where('company_id', '=', companyId)
+      .where('approval_id', '=', approvalId).where('told_at', 'is', null).returningAll().executeTakeFirst()
+    if (row !== undefined) await tell(queries, row)
+  })
+}
+
+/** Removes what was decided or has expired before a time, in all companies. */
+export async function removeOld ({ owner }: Database, before: Date): Promise<void> {
+  await owner.$extendTables<Tables>().deleteFrom('approvals').where('created_at', '<', before)
+    .where('status', 'not in', ['waiting', 'sending']).execute()
+}
+
+/** Rows of a company, for the tests of the walls between companies. */
+export async function fillApprovals (queries: Database['owner'], companyId: number): Promise<void> {
+  const { user_id: userId } = await queries.selectFrom('users').select('user_id').where('company_id', '=', companyId)
+    .executeTakeFirstOrThrow()
+  const at = new Date()
+  const tables = queries.$extendTables<Tables>()
+  await tables.insertInto('approval_rules').values({
+    rule_id: crypto.randomUUID(),
+    company_id: companyId,
+    rule: '{"name":"All","rowsAbove":1000000}',
+    created_at: at
+  })
+    .execute()
+  await tables.insertInto('approvals').values({
+    approval_id: crypto.randomUUID(),
+    company_id: companyId,
+    user_id: userId,
+    asker: JSON.stringify({ companyId, userId, impersonatorId: null, key: null, permitted: ['*'] }),
+    services: [],
+    command: '{"requestId":"x"}',
+    request: '{}',
+    facts: '{"credits":0}',
+    rules: '[]',
+    status: 'refused',
+    told_at: at,
+    mailed_at: at,
+    worked_at: at,
+    created_at: at,
+    expires_at: at
+  }).execute()
+}

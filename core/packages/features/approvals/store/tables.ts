@@ -1,0 +1,49 @@
+import type { JsonObject } from '@dispatch/common'
+import type { ApprovalFacts, AuditAuthor, CompanyQueries, RecordedActor, ServicePath, Version } from '@dispatch/core'
+import type { ColumnType, Selectable } from 'kysely'
+import type { RuleBody } from '../contract/rules.ts'
+
+/** How a request was asked for. */
+export type StoredCommand = { requestId: string, version?: Version, strict?: true, sandbox?: true, sendAt?: string }
+
+/** A rule as it was when it asked. No approvers: the admins. */
+export type StoredRule = { id: string, name: string, approvers: readonly number[] }
+
+/** What the rules have seen of it. */
+export type StoredFacts = Pick<ApprovalFacts, 'recipient' | 'amount' | 'currency' | 'credits' | 'rows'>
+
+type Json<T> = ColumnType<T, string, string>
+
+export type Tables = {
+  approval_rules: { rule_id: string, company_id: number, rule: Json<RuleBody>, created_at: Date }
+  approvals: {
+    approval_id: string
+    company_id: number
+    user_id: number
+    batch_id: string | null
+    asker: Json<RecordedActor>
+    services: ColumnType<ServicePath, string[], never>
+    command: Json<StoredCommand>
+    request: ColumnType<JsonObject | null, string | null, never>
+    idempotency_key: string | null
+    fingerprint: string | null
+    facts: Json<StoredFacts>
+    rules: Json<StoredRule[]>
+    status: ApprovalFacts['status']
+    decided_by: number | null
+    author: ColumnType<AuditAuthor | null, string | null | undefined, string | null>
+    seen: string | null
+    reason: string | null
+    dispatch_id: string | null
+    told_at: Date | null
+    mailed_at: Date | null
+    worked_at: Date
+    created_at: Date
+    expires_at: Date
+    decided_at: Date | null
+  }
+}
+
+export type ApprovalRow = Selectable<Tables['approvals']>
+
+export const tablesOf = (queries: CompanyQueries) => queries.$extendTables<Tables>()

@@ -1,0 +1,383 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { createVendor, vendorNetwork } from '../../../../../core/packages/conformance/vendor/vendor.ts'
+import { until } from '../../../../../test/core/work/support.ts'
+import { has, matches, type Pattern } from '../../../../../test/support/matching.ts'
+import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
+import { type Answer, invoiceRequest, type Login, operator, startService } from '../../../../../test/support/service.ts'
+import { mostWaiting } from '../contract/approvals.ts'
+import { mostRules } from '../contract/rules.ts'
+import { createApprovals } from '../service/approvals.ts'
+
+const receiver = await createVendor()
+const service = await startService(t, { replacements: { network: vendorNetwork(receiver), renderer: quickRenderer } })
+t.teardown(receiver.close)
+const { send, app } = service
+const rulesPath = '/api/v1/company/approval-rules'
+
+/** A company with rules, and what two of its people do. */
+async function approving (name: string, ...rules: object[]) {
+  const company = await service.company(name)
+  const { admin, member, companyId } = company
+  await send('POST', `/api/v1/companies/${companyId}/credits`, { body: { amount: 100, reason: 'Test' } }, operator)
+  for (const rule of rules) has(t, await send('POST', rulesPath, { body: rule }, admin), { status: 201 })
+  const keyOf = async (scopes: string[], login: Login, mode = 'live'): Promise<string> =>
+    (await send('POST', '/api/v1/keys', { body: { name: 'Program', mode, scopes } }, login)).body.key as string
+  const as = (bearer: string, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+    send(method, path, { headers: { authorization: `Bearer ${bearer}`, ...headers }, ...body === undefined ? {} : { body } }, null)
+  /** Everything that was sent in earnest. */
+  const sent = async (): Promise<string[]> =>
+    (await send('GET', '/api/v1/dispatches?limit=100&test=false', {}, admin)).body.data
+      .map(({ dispatchId }: { dispatchId: string }) => dispatchId)
+  const read = async (id: string, login: Login = admin): Promise<Answer> => send('GET', `/api/v1/approvals/${id}`, {}, login)
+  const approve = async (id: string, login: Login = admin): Promise<Answer> => {
+    const { body } = await read(id, login)
+    return send('POST', `/api/v1/approvals/${id}/approve`, { body: body.review === null ? {} : { seen: body.review.seen } }, login)
+  }
+  return { ...company, admin, member, companyId, keyOf, as, sent, read, approve }
+}
+
+const everything = { name: 'Everything' }
+const text = (message = 'Hello'): object => ({ providerName: 'simulator', sms: { phoneNumber: '+33612345678', message } })
+
+await t.test('what needs it waits; somebody else sees and approves it, and it is sent once, as its asker', async (t) => {
+  const { admin, member, sent, read, approve } = await approving('waiting', {
+    name: 'Invoices above 1,000',
+    services: ['invoicing'],
+    amountAbove: 1_000
+  })
+  const small = invoiceRequest({
+    lines: [{ description: 'x', quantity: 1, unitPrice: 10, total: 10 }],
+    subtotal: 10,
+    taxAmount: 2,
+    total: 12
+  }, { providerName: 'simulator' })
+  has(t, await send('POST', '/api/invoicing', { body: small }, member), { status: 200, body: { success: true } })
+  const [before, body] = [await sent(), invoiceRequest({}, { providerName: 'simulator', metadata: { order: '7' } })]
+  const headers = { 'x-idempotency-key': 'big-1', 'x-api-version': '1.1.0' }
+  has(t, await send('POST', '/api/invoicing/validate', { body, headers }, member), {
+    status: 200,
+    body: { approval: { rules: ['Invoices above 1,000'] } }
+  })
+  const asked = await send('POST', '/api/invoicing', { body, headers }, member)
+  has(t, asked, { status: 202, body: { success: true, status: 'approval_required', metadata: { order: '7' } } })
+  const { approvalId } = asked.body
+  const again = await send('POST', '/api/invoicing', { body, headers }, member)
+  has(t, again, { status: 202, body: { approvalId } })
+  t.equal(again.headers.get('idempotency-replayed'), 'true')
+  has(t, await send('POST', '/api/invoicing', { body: small, headers }, member), { status: 422, body: { error: 'idempotency_key_reused' } })
+  t.same(await sent(), before, 'nothing has left')
+
+  has(t, await approve(approvalId, member), { status: 403 })
+  const seen = await read(approvalId)
+  has(t, seen, {
+    body: {
+      status: 'waiting',
+      mayDecide: true,
+      amount: 1080,
+      currency: 'EUR',
+      recipient: 'Ada Lovelace',
+      request: body as Pattern,
+      review: { plan: [{ service: 'invoicing', providerName: 'simulator', credits: 1 }] }
+    }
+  })
+  has(t, await send('POST', `/api/v1/approvals/${approvalId}/approve`, { body: { seen: 'else' } }, admin), { status: 409 })
+  has(t, await send('POST', `/api/v1/approvals/${approvalId}/approve`, { body: {} }, admin), { status: 400 })
+  t.same(await sent(), before)
+  // Two who press at once, and one who presses again.
+  const both = await Promise.all([approve(approvalId), approve(approvalId), approve(approvalId)])
+  t.ok(both.some(({ status }) => status === 200))
+  has(t, await approve(approvalId), { status: 200, body: { status: 'approved' } })
+  const { body: done } = await read(approvalId)
+  const after = await sent()
+  t.same(after.filter((id) => !before.includes(id)), [done.dispatchId])
+  const { body: dispatch } = await send('GET', `/api/v1/dispatches/${String(done.dispatchId)}`, {}, admin)
+  t.equal(dispatch.userId, done.userId)
+  has(t, await send('POST', '/api/invoicing', { body, headers }, member), { status: 200, body: { dispatchId: done.dispatchId } })
+  has(t, (await send('GET', '/api/v1/audit?action=approval.approved', {}, admin)).body, {
+    data: [{ author: { userId: done.decidedBy }, facts: { askedBy: done.userId, decidedBy: done.decidedBy, dispatchId: done.dispatchId } }]
+  })
+})
+
+await t.test('what is refused, taken back or too old is never sent', async (t) => {
+  const { admin, member, sent, read, approve } = await approving('refusing', everything)
+  const ask = async (key?: string): Promise<string> =>
+    (await send('POST', '/api/sms', { body: text(), ...key !== undefined && { headers: { 'x-idempotency-key': key } } }, member)).body
+      .approvalId as string
+  const [refused, taken, old] = [await ask('r'), await ask('w'), await ask('o')]
+  has(t, await send('POST', `/api/v1/approvals/${refused}/refuse`, { body: { reason: 'No.' } }, member), { status: 403 })
+  has(t, await send('POST', `/api/v1/approvals/${refused}/refuse`, { body: { reason: 'No.' } }, admin), {
+    status: 200,
+    body: { status: 'refused', reason: 'No.' }
+  })
+  has(t, await send('POST', `/api/v1/approvals/${taken}/withdraw`, {}, admin), { status: 403 })
+  has(t, await send('POST', `/api/v1/approvals/${taken}/withdraw`, {}, member), { status: 200, body: { status: 'withdrawn' } })
+  const late = createApprovals({
+    accounts: app.get('accounts'),
+    database: app.get('database'),
+    pipeline: app.get('pipeline'),
+    batches: { resume: () => Promise.resolve(undefined) },
+    outbox: app.get('outbox'),
+    now: () => new Date(Date.now() + 8 * 86_400_000),
+    pages: undefined
+  })
+  await late.sweep()
+  has(t, (await read(old)).body, { status: 'expired', review: null, mayDecide: false })
+  for (const id of [refused, taken, old]) has(t, await approve(id), { status: 409 })
+  for (const key of ['r', 'w', 'o']) {
+    const headers = { 'x-idempotency-key': key, 'x-api-version': '1.1.0' }
+    has(t, await send('POST', '/api/sms', { body: text(), headers }, member), { status: 403, body: { error: 'approval_required' } })
+  }
+  t.same(await sent(), [])
+  has(t, (await send('GET', '/api/v1/audit?action=approval.expired', {}, admin)).body, { data: [{ object: { id: old } }] })
+})
+
+await t.test('the template, provider and price are looked at again; whoever asked must still be allowed to', async (t) => {
+  const { admin, member, sent, read, approve, companyId } = await approving('checking', everything)
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
+  const { body: { review } } = await read(approvalId)
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {}, sandbox: true } }, admin)
+  has(t, await send('POST', `/api/v1/approvals/${String(approvalId)}/approve`, { body: { seen: review.seen } }, admin), {
+    status: 409,
+    body: { message: /has changed: look again/ }
+  })
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {}, sandbox: false } }, admin)
+  const { body: { data: users } } = await send('GET', '/api/v1/users', {}, admin)
+  const { id } = users.find(({ email }: Login) => email === member.email)
+  await send('PUT', `/api/v1/users/${String(id)}`, { body: { disabled: true } }, admin)
+  has(t, (await read(approvalId)).body, { review: null, problem: /may not send any more/ })
+  has(t, await send('POST', `/api/v1/approvals/${String(approvalId)}/approve`, { body: { seen: review.seen } }, admin), { status: 409 })
+  t.same(await sent(), [])
+  await send('PUT', `/api/v1/users/${String(id)}`, { body: { disabled: false } }, admin)
+  has(t, await approve(approvalId), { status: 200 })
+  t.equal((await sent()).length, 1)
+  t.ok(companyId > 0)
+})
+
+await t.test('nobody approves their own: not under another identity, not by a key', async (t) => {
+  const { admin, member, sent, keyOf, as } = await approving('own', everything)
+  const { body: { approvalId: own } } = await send('POST', '/api/sms', { body: text() }, admin)
+  const { body: { review: { seen } } } = await send('GET', `/api/v1/approvals/${String(own)}`, {}, admin)
+  const path = `/api/v1/approvals/${String(own)}/approve`
+  has(t, await send('POST', path, { body: { seen } }, admin), { status: 403 })
+  const key = await keyOf(['send', 'read_all'], admin)
+  has(t, await as(key, 'POST', path, { seen }), { status: 403 })
+  // As the member, whom a rule names, the admin still sits there.
+  const { body: { data: users } } = await send('GET', '/api/v1/users', {}, admin)
+  const { id: memberId } = users.find(({ email }: Login) => email === member.email)
+  await send('POST', rulesPath, { body: { name: 'By the member', approvers: [memberId] } }, admin)
+  const { body: { data: { token } } } = await send('POST', '/auth/impersonate', { body: { userId: memberId } }, admin)
+  has(t, await as(token, 'POST', path, { seen }), { status: 404 })
+  const { body: { data: [, first] } } = await send('GET', rulesPath, {}, admin)
+  t.ok(first)
+  const { body: asked } = await as(token, 'POST', '/api/sms', text('acting'))
+  for (const who of [admin, member]) {
+    const found = await send('GET', `/api/v1/approvals/${String(asked.approvalId)}`, {}, who)
+    has(t, found, { body: { mayDecide: false } })
+  }
+  t.same(await sent(), [])
+})
+
+await t.test('a batch waits as a whole, and goes on once it is approved', async (t) => {
+  const { admin, member, sent, approve } = await approving('batching', { name: 'Lists', rowsAbove: 2 })
+  const take = (rows: number): Promise<Answer> =>
+    send('POST', '/api/v1/batches?service=sms', {
+      body: Buffer.from(Array.from({ length: rows }, (_, index) => `${JSON.stringify(text(String(index)))}\n`).join('')),
+      headers: { 'content-type': 'application/x-ndjson' }
+    }, member)
+  const reaches = async (id: string, status: string): Promise<any> => {
+    let batch: any
+    await until(`the batch is ${status}`,
+      async () => (batch = (await send('GET', `/api/v1/batches/${id}`, {}, member)).body).status === status)
+    return batch
+  }
+  await reaches((await take(2)).body.batchId, 'finished')
+  const [{ body: { batchId } }, before] = [await take(3), await sent()]
+  has(t, await reaches(batchId, 'paused'), { problem: { error: 'approval_required' } })
+  const { body: { data: [waiting] } } = await send('GET', '/api/v1/approvals?status=waiting', {}, admin)
+  has(t, waiting, { batchId, rows: 3, rules: ['Lists'] })
+  // Whoever lets it go on without an approval sends nothing.
+  await send('POST', `/api/v1/batches/${String(batchId)}/resume`, {}, member)
+  await reaches(batchId, 'paused')
+  t.same(await sent(), before)
+  has(t, await approve(waiting.id), { status: 200, body: { status: 'approved' } })
+  has(t, await reaches(batchId, 'finished'), { counts: { succeeded: 3 } })
+  t.equal((await sent()).length, before.length + 3)
+})
+
+await t.test('a retry with other data, and one of what nobody has approved, sends nothing', async (t) => {
+  const { admin, member, sent } = await approving('retrying')
+  const failed = { providerName: 'simulator', sms: { phoneNumber: '+15005550001', message: 'x' } }
+  const { body: { dispatchId } } = await send('POST', '/api/sms', { body: failed }, member)
+  await send('POST', rulesPath, { body: everything }, admin)
+  const path = `/api/v1/dispatches/${String(dispatchId)}/retry`
+  for (const body of [{}, { sms: { phoneNumber: '+33612345678', message: 'y' } }]) {
+    has(t, await send('POST', path, { body, headers: { 'x-api-version': '1.1.0' } }, member), {
+      status: 403,
+      body: { error: 'approval_required' }
+    })
+  }
+  t.same(await sent(), [dispatchId])
+  has(t, (await send('GET', `/api/v1/dispatches/${String(dispatchId)}`, {}, admin)).body, { status: 'failed' })
+})
+
+/** The ways on which something could leave without an approval, each by whoever may take it. */
+type Way = (given: Awaited<ReturnType<typeof approving>>, keys: { sender: string, assistant: string }) => Promise<Answer>
+
+const ways: Readonly<Record<string, Way>> = {
+  person: ({ member }) => send('POST', '/api/sms', { body: text() }, member),
+  admin: ({ admin }) => send('POST', '/api/sms', { body: text() }, admin),
+  queued: ({ member }) => send('POST', '/api/sms?async=true', { body: text() }, member),
+  'old version': ({ member }) => send('POST', '/api/sms', { body: text(), headers: { 'x-api-version': '1.0.0' } }, member),
+  'api key': ({ as }, { sender }) => as(sender, 'POST', '/api/sms', text()),
+  keyed: ({ as }, { sender }) => as(sender, 'POST', '/api/sms', text(), { 'x-idempotency-key': randomUUID() }),
+  chain: ({ member }) =>
+    send('POST', '/api/invoicing/sms', {
+      body: invoiceRequest({}, {
+        providerName: 'simulator',
+        sms: { phoneNumber: '+33612345678', message: 'Hello', providerName: 'simulator' }
+      })
+    }, member),
+  scheduled: ({ member }) =>
+    send('POST', '/api/sms', {
+      body: { ...text(), sendAt: new Date(Date.now() + 3_600_000).toISOString() },
+      headers: { 'x-api-version': '1.1.0' }
+    }, member),
+  upload: ({ member }) => {
+    const form = '--e\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: text/plain\r\n\r\nhello\r\n' +
+      '--e\r\nContent-Disposition: form-data; name="providerName"\r\n\r\nsimulator\r\n--e--\r\n'
+    return send('POST', '/api/upload', { body: Buffer.from(form), headers: { 'content-type': 'multipart/form-data; boundary=e' } }, member)
+  },
+  assistant: ({ as }, { sender }) =>
+    as(sender, 'POST', '/mcp', {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'send', arguments: { service: 'sms', request: text(), idempotencyKey: randomUUID() } }
+    }, { accept: 'application/json, text/event-stream' }),
+  async proposal ({ as, member }, { assistant }) {
+    const { body: { id } } = await as(assistant, 'POST', '/api/v1/proposals', { service: 'sms', request: text() })
+    const { body: { review } } = await send('GET', `/api/v1/proposals/${String(id)}`, {}, member)
+    return send('POST', `/api/v1/proposals/${String(id)}/send`, { body: { seen: review.seen } }, member)
+  },
+  batch: ({ as }, { sender }) =>
+    as(sender, 'POST', '/api/v1/batches?service=sms', Buffer.from(`${JSON.stringify(text())}\n`), {
+      'content-type': 'application/x-ndjson'
+    })
+}
+
+await t.test('by no way, in no order, anything leaves without an approval', async (t: Test) => {
+  const company = await approving('hostile', everything)
+  const keys = {
+    sender: await company.keyOf(['send', 'read_all'], company.member),
+    assistant: await company.keyOf(['propose'], company.member)
+  }
+  await fc.assert(fc.asyncProperty(fc.array(fc.constantFrom(...Object.keys(ways)), { minLength: 1, maxLength: 3 }), async (order) => {
+    const answers = await Promise.all(order.flatMap((name) => ways[name]?.(company, keys) ?? []))
+    for (const [index, answer] of answers.entries()) {
+      t.ok([200, 202, 403, 409].includes(answer.status), `${String(order[index])}: ${JSON.stringify(answer.body)}`)
+    }
+    t.same(await company.sent(), [], order.join(', '))
+  }), { numRuns: 4 })
+  for (const [name, way] of Object.entries(ways)) {
+    const { status, body } = await way(company, keys)
+    t.ok([200, 202, 403, 409].includes(status), `${name}: ${JSON.stringify(body)}`)
+  }
+  await until('all batches wait',
+    async () =>
+      (await send('GET', '/api/v1/batches?limit=100', {}, company.admin)).body.data.every(({ status }: { status: string }) =>
+        status === 'paused'
+      ))
+  t.same(await company.sent(), [])
+  // Tests, and what is sent to nobody, do not wait.
+  const test = await company.keyOf(['send', 'read_all'], company.member, 'test')
+  has(t, await company.as(test, 'POST', '/api/sms', text()), { status: 200 })
+})
+
+await t.test('an exempt user sends alone, but not with a key; rules are those of their company', async (t) => {
+  const company = await approving('exempting')
+  const { admin, member, keyOf, as } = company
+  const { body: { data: users } } = await send('GET', '/api/v1/users', {}, admin)
+  const { id } = users.find(({ email }: Login) => email === member.email)
+  const { body: rule } = await send('POST', rulesPath, { body: { ...everything, exempt: [id] } }, admin)
+  has(t, await send('POST', '/api/sms', { body: text() }, member), { status: 200 })
+  has(t, await as(await keyOf(['send'], member), 'POST', '/api/sms', text()), { status: 202 })
+  has(t, await send('POST', rulesPath, { body: { ...everything, approvers: [1] } }, admin), {
+    status: 422,
+    body: { details: [{ path: '/approvers/0', code: 'unknown_user' }] }
+  })
+  has(t, await send('PUT', `${rulesPath}/${String(rule.id)}`, { body: { name: 'Letters', services: ['postal'] } }, admin), {
+    body: { name: 'Letters', services: ['postal'] }
+  })
+  has(t, await as(await keyOf(['send'], member), 'POST', '/api/sms', text()), { status: 200 })
+  has(t, await send('DELETE', `${rulesPath}/${String(rule.id)}`, {}, admin), { status: 204 })
+  matches(t, (await send('GET', rulesPath, {}, admin)).body, { data: [], nextCursor: null })
+})
+
+await t.test('approvers are told by callback and by mail', async (t) => {
+  const { admin, member, companyId } = await approving('telling', everything)
+  receiver.on('POST /approvals', { status: 200 })
+  const told = (): any[] => receiver.requests.filter(({ host }) => host === 'approver.acme.test').map(({ json }) => json)
+  const keeper = await service.company('mailing')
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['@acme.test'] } } }, keeper.admin)
+  const mailer = { providerName: 'simulator', from: 'hello@acme.test' }
+  has(t, await send('PUT', '/api/v1/link-mail', { body: mailer }, keeper.operator), { status: 200 })
+  await send('POST', '/api/v1/company/callback-endpoints', { body: { url: 'https://approver.acme.test/approvals', name: 'All' } }, admin)
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
+  await until('the callback comes',
+    () => Promise.resolve(told().some(({ type, data }) => type === 'approval.requested' && data.id === approvalId)))
+  const query = `metadata[mail]=message&metadata[company]=${String(companyId)}`
+  await until('a mail goes to the admin',
+    async () => (await send('GET', `/api/v1/dispatches?limit=100&${query}`, {}, keeper.operator)).body.data.length === 1)
+})
+
+await t.test('no more wait than may, and there are no more rules', async (t) => {
+  const { admin, member, companyId } = await approving('crowded', everything)
+  await send('POST', '/api/sms', { body: text() }, member)
+  const { owner } = app.get('database')
+  await sql`insert into approvals (approval_id, company_id, user_id, asker, services, command, request, facts, rules, status, told_at, mailed_at,
+      worked_at, created_at, expires_at)
+    select gen_random_uuid(), company_id, user_id, asker, services, command, request, facts, rules, status, now(), now(), worked_at, created_at,
+      expires_at from approvals, generate_series(2, ${mostWaiting}) where company_id = ${companyId}`.execute(owner)
+  has(t, await send('POST', '/api/sms', { body: text() }, member), { status: 429, body: { error: 'rate_limited' } })
+  for (let more = 1; more < mostRules; more++) {
+    has(t, await send('POST', rulesPath, { body: { name: String(more), rowsAbove: 9 } }, admin), { status: 201 })
+  }
+  has(t, await send('POST', rulesPath, { body: everything }, admin), { status: 409 })
+})
+
+await t.test('a process that ends while it sends what was approved leaves it to another, which sends it once', async (t) => {
+  const { member, sent, read, admin } = await approving('ending', everything)
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
+  const dying = createApprovals({
+    accounts: app.get('accounts'),
+    database: app.get('database'),
+    // The process ends once the dispatch is recorded, and before anybody knows.
+    pipeline: {
+      review: app.get('pipeline').review,
+      async dispatch (command) {
+        await app.get('pipeline').dispatch(command)
+        throw new Error('killed')
+      }
+    },
+    batches: { resume: () => Promise.resolve(undefined) },
+    outbox: app.get('outbox'),
+    now: app.get('now'),
+    pages: undefined
+  })
+  const { email, password } = admin
+  const basic = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
+  const actor = await app.get('authentication').authenticate(basic, '127.0.0.1')
+  const author = { userId: actor.userId, companyId: actor.companyId, address: '', requestId: 'r' }
+  const { body: { review: { seen } } } = await read(approvalId)
+  await t.rejects(dying.approve({ actor, author }, approvalId, { seen }), /killed/)
+  has(t, (await read(approvalId)).body, { status: 'sending', dispatchId: null })
+  await sql`update approvals set worked_at = now() - interval '1 minute' where approval_id = ${approvalId}`.execute(
+    app.get('database').owner
+  )
+  await until('another process has it', async () => (await read(approvalId)).body.status === 'approved')
+  const { body: { dispatchId } } = await read(approvalId)
+  t.same(await sent(), [dispatchId])
+})

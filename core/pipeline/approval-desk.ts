@@ -1,0 +1,56 @@
+import type { Actor } from '../access/account.ts'
+import type { WaitingView } from '../contract/response.ts'
+import type { ServiceName } from '../services/names.ts'
+import type { DispatchCommand } from './command.ts'
+
+/** What the rules of a company look at. `amount`: the largest in its documents; `unknown`: a document about money does not say how much. */
+export type Asked = {
+  actor: Actor
+  services: readonly ServiceName[]
+  credits: number
+  recipients: number
+  amount?: { value: number, currency?: string } | 'unknown'
+  recipient?: string
+  /** The rows of the batch that it belongs to; then the credits are those of the batch. */
+  rows?: number
+}
+
+/** A rule by which somebody else has to approve. */
+export type AskingRule = { id: string, name: string }
+
+/** A request that waits for its approval. `key`: its idempotency key, with a hash of what that is bound to. */
+export type KeptRequest = {
+  command: DispatchCommand
+  asked: Asked
+  rules: readonly AskingRule[]
+  key?: { key: string, fingerprint: string }
+}
+
+/** A batch whose rows wait for an approval. */
+export type KeptBatch = {
+  actor: Actor
+  batchId: string
+  services: readonly ServiceName[]
+  rows: number
+  credits: number
+  requestId: string
+}
+
+/** What a company wants two people for. A feature brings it. */
+export type ApprovalDesk = {
+  /** The rules by which somebody else has to approve; none where it may be sent at once. */
+  rulesFor: (asked: Asked) => Promise<readonly AskingRule[]>
+  /**
+   * What waits under an idempotency key. Throws `approval_required` where it was refused, and `idempotency_key_reused` for another
+   * request.
+   */
+  waitingUnder: (companyId: number, key: { key: string, fingerprint: string }) => Promise<WaitingView | undefined>
+  /** Keeps a request until somebody decides. Throws `rate_limited` where too many of the company wait. */
+  keep: (kept: KeptRequest) => Promise<WaitingView>
+  /** The same for a batch; nothing where it waits already. */
+  keepBatch: (kept: KeptBatch & { rules: readonly AskingRule[] }) => Promise<void>
+  /** Whether somebody has approved it: a batch after `since`, the last change of what its rows are made of. */
+  isApproved: (companyId: number, of: { batchId: string, since?: Date } | { dispatchId: string }) => Promise<boolean>
+  /** Until when what is kept now waits at most. */
+  waitsUntil: () => Date
+}

@@ -1,0 +1,154 @@
+import { canonicalJson, type Decimal, decimalOf, type Json, type JsonObject, Money } from '@dispatch/common'
+import { hash } from 'node:crypto'
+import type { Actor } from '../access/account.ts'
+import { DispatchError } from '../contract/errors.ts'
+import { services } from '../services/index.ts'
+import type { ServiceName } from '../services/names.ts'
+import type { DispatchRecord } from '../store/dispatch/dispatch-views.ts'
+import type { Replacement } from '../store/dispatch/runs.ts'
+import type { ApprovalDesk, Asked, AskingRule } from './approval-desk.ts'
+import type { DispatchCommand } from './command.ts'
+import type { PipelineDependencies } from './dependencies.ts'
+import type { DispatchPlan } from './plan/plan.ts'
+import { recordedData } from './plan/recorded-template.ts'
+
+/** A step as the rules see it. */
+type AskedStep = { service: ServiceName, fields: JsonObject, data: JsonObject | undefined, price: number, hasProvider: boolean }
+
+/** The rules that want an approval for a plan: none for a test, for what leaves nothing, and for what the service itself sends. */
+export async function rulesForPlan (
+  { approvals }: Pick<PipelineDependencies, 'approvals'>,
+  command: DispatchCommand,
+  plan: DispatchPlan
+): Promise<{ asked: Asked, rules: readonly AskingRule[] } | undefined> {
+  if (approvals.length === 0 || plan.test || command.dispatchId !== undefined) return undefined
+  const steps = [...plan.steps, ...plan.deferred].map(({ service, fields, template, price, by }) => ({
+    service,
+    fields,
+    data: template?.data,
+    price,
+    hasProvider: by !== undefined
+  }))
+  const { approval } = command
+  const { facts: { recipient } } = plan
+  return await rulesOf(approvals, {
+    actor: command.actor,
+    ...approval !== undefined && 'batchId' in approval && { rows: approval.rows, credits: approval.credits },
+    ...recipient !== undefined && { recipient }
+  }, steps)
+}
+
+async function rulesOf (
+  desks: readonly ApprovalDesk[],
+  { credits: together = 0, ...about }: Pick<Asked, 'actor' | 'rows' | 'recipient'> & { credits?: number },
+  steps: readonly AskedStep[]
+): Promise<{ asked: Asked, rules: readonly AskingRule[] } | undefined> {
+  const sending = steps.filter(({ hasProvider }) => hasProvider)
+  if (sending.length === 0) return undefined
+  const amount = amountIn(steps)
+  const asked: Asked = {
+    ...about,
+    services: [...new Set(sending.map(({ service }) => service))],
+    credits: Math.max(together, sending.reduce((sum, { price }) => sum + price, 0)),
+    recipients: Math.max(1, ...sending.map(({ service, fields }) => services[service].recipients?.in(fields).length ?? 1)),
+    ...amount !== undefined && { amount }
+  }
+  const rules = (await Promise.all(desks.map((desk) => desk.rulesFor(asked)))).flat()
+  return rules.length === 0 ? undefined : { asked, rules }
+}
+
+/** The largest amount in the documents of a request. */
+function amountIn (steps: readonly AskedStep[]): Asked['amount'] {
+  const found = steps.flatMap(({ service, data = {} }): Required<Asked>['amount'][] => {
+    const stated = statedIn(data)
+    if (stated.length > 0) {
+      const { currency } = data
+      return [{ value: Money.max(...stated).toNumber(), ...typeof currency === 'string' && { currency } }]
+    }
+    return services[service].aboutMoney === true ? ['unknown'] : []
+  })
+  return found.includes('unknown') ? 'unknown' : found.filter((one) => one !== 'unknown').toSorted((a, b) => b.value - a.value)[0]
+}
+
+/** The total that data state, and those that follow from its parts: a document says what it costs in all of them. */
+function statedIn (data: JsonObject): Decimal[] {
+  const { total, subtotal, taxAmount, lines } = data
+  const ofLines = Array.isArray(lines)
+    ? lines.flatMap((line: Json) => decimalOf((line as { total?: unknown } | null)?.total)?.abs() ?? [])
+    : []
+  return [
+    decimalOf(total),
+    decimalOf(subtotal)?.plus(decimalOf(taxAmount) ?? 0),
+    ofLines.length === 0 ? undefined : Money.sum(...ofLines)
+  ].flatMap((one) => one?.abs() ?? [])
+}
+
+/**
+ * What would come of a request, as a hash: of the request itself, its templates, its providers and its prices. Who decides about it repeats
+ * what they have seen. Of a list of providers it is all of them, since the first is drawn.
+ */
+export function seenIn ({ services: path, body }: DispatchCommand, { steps, deferred, facts: { recipient = '' } }: DispatchPlan): string {
+  const parts = [...steps, ...deferred].map(({ service, by, price, template, deferredOn = '' }) => ({
+    service,
+    providers: (by?.list ?? (by === undefined ? [] : [by])).map(({ code }) => code).toSorted(),
+    sandbox: by?.sandbox ?? false,
+    price,
+    template: template === undefined ? [] : [template.template.id, template.template.version],
+    deferredOn
+  }))
+  return hash('sha256', canonicalJson({ path, body, recipient, parts }), 'base64url')
+}
+
+/** Throws `conflict` where another dispatch would come of a request than its sender has seen. */
+export function requireSeen (command: DispatchCommand, plan: DispatchPlan): void {
+  if (command.seen === undefined || command.seen === seenIn(command, plan)) return
+  throw new DispatchError('conflict',
+    'Another dispatch would come of it now than was shown, because a template, a provider or a price has changed: look again.')
+}
+
+/** Whether somebody has approved the batch of a row since what the row is made of has changed last. */
+export async function isBatchApproved (
+  { approvals }: Pick<PipelineDependencies, 'approvals'>,
+  { actor: { companyId }, approval }: DispatchCommand,
+  { steps, deferred }: DispatchPlan
+): Promise<boolean> {
+  if (approval === undefined || !('batchId' in approval)) return false
+  const changes = [...steps, ...deferred].flatMap(({ template }) => template?.template.updatedAt ?? [])
+  const [last] = changes.toSorted((one, other) => other.getTime() - one.getTime())
+  const since = last === undefined ? {} : { since: last }
+  return (await Promise.all(approvals.map((desk) => desk.isApproved(companyId, { batchId: approval.batchId, ...since })))).includes(true)
+}
+
+/** Who lets a recorded dispatch go on. `batchId`: for the batch that it belongs to. */
+type GoingOn = { actor: Actor, batchId?: string | undefined, replacement?: Replacement | undefined }
+
+/**
+ * Throws `approval_required` where a recorded dispatch needs an approval that it has not. With other fields it is another one than was
+ * approved.
+ */
+export async function requireApproved (
+  { approvals }: Pick<PipelineDependencies, 'approvals'>,
+  record: DispatchRecord,
+  { actor, batchId, replacement }: GoingOn
+): Promise<void> {
+  if (approvals.length === 0 || record.test) return
+  const { company_id: companyId, dispatch_id: dispatchId, recipient } = record
+  const found = await rulesOf(approvals, { actor, ...recipient !== null && { recipient } }, record.steps.map((step) => ({
+    service: step.service as ServiceName,
+    fields: step.step_id === replacement?.stepId ? replacement.fields : step.fields,
+    data: recordedData(record, step) ?? undefined,
+    price: step.price,
+    hasProvider: step.provider_code !== null
+  })))
+  if (found === undefined) return
+  const of = [{ dispatchId }, ...batchId === undefined ? [] : [{ batchId }]]
+  const had = await Promise.all(approvals.flatMap((desk) => of.map((one) => desk.isApproved(companyId, one))))
+  if (replacement === undefined && had.includes(true)) return
+  throw approvalRequired(found.rules, replacement === undefined ? 'send it anew' : 'with other data it is another dispatch: send it anew')
+}
+
+/** The refusal of what somebody else has to approve, where it cannot wait for that. */
+export function approvalRequired (rules: readonly AskingRule[], instead: string): DispatchError {
+  const names = rules.map(({ name }) => `"${name}"`).join(', ')
+  return new DispatchError('approval_required', `Somebody else has to approve this (${names}), and nothing was sent: ${instead}.`)
+}

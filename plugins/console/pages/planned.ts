@@ -1,0 +1,27 @@
+import { isRecord, type JsonObject } from '@dispatch/common'
+import { type Html, html } from '../../html.ts'
+import { wordFor, type Words } from '../language/language.ts'
+import type { ValidationResponse } from '../session/api.ts'
+import { badge, facts, notice, table } from './layout.ts'
+
+/** What a request would do: who gets it, who does each step, what it costs, and what the service remarks. */
+export function planned (
+  words: Words,
+  caption: string,
+  { plan, recipient, warnings }: Pick<ValidationResponse, 'plan' | 'warnings' | 'recipient'>
+): Html {
+  const rows = plan.map(({ service, providerName, sandbox, credits }) =>
+    html`<tr><th scope="row">${wordFor(words, 'service', service)}</th><td>${providerName ?? words.noProvider}</td><td>${
+      String(credits)
+    }</td><td>${badge(words, 'earnest', sandbox === true ? 'test' : 'real')}</td></tr>\n`
+  )
+  return html`${facts([[words.recipient, recipient]])}${table(caption, [words.service, words.provider, words.price, words.earnest], rows)}${
+    warnings.length === 0 ? html`` : notice('warn', html`<ul>${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul>`)
+  }`
+}
+
+/** The template of a request, with its data; undefined where it names none. */
+export function templateIn ({ template }: JsonObject): { id: number, data: object } | undefined {
+  if (!isRecord(template) || typeof template['id'] !== 'number') return undefined
+  return { id: template['id'], data: isRecord(template['data']) ? template['data'] : {} }
+}
