@@ -118,7 +118,7 @@ export { createVendorSigningKey as createVendorKey, signDelivery, type VendorSig
 export { verifiersOf } from './host/webhook/webhook.ts'
 export type { PipelineJobs, Outbox, PipelineDependencies } from './pipeline/dependencies.ts'
 export { recordedActor, type RecordedActor } from './accounts/recorded-actor.ts'
-export { listToldPeople, notifyUrlOf, type ToldPerson } from './store/tenants/people.ts'
+export { listToldPeople, type ToldPerson } from './store/tenants/people.ts'
 export type { ApprovalDesk, Asked, AskingRule, KeptBatch, KeptRequest } from './pipeline/approval-desk.ts'
 export type { FileShelf, UploadedFile } from './pipeline/file-shelf.ts'
 export { dispatchHolder } from './pipeline/dispatch-holder.ts'

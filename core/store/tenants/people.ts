@@ -1,4 +1,4 @@
-import { asOwner, type CompanyQueries, type Database } from '@dispatch/database'
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 
 /** Who is told of what concerns a company. */
@@ -12,11 +12,4 @@ export async function listToldPeople (database: Database, companyId: number, who
       where company_id = ${companyId} and ${wanted} and disabled_at is null order by user_id limit 50`.execute(queries)
     return rows
   })
-}
-
-/** Where a company has its warnings sent, null for nowhere. */
-export async function notifyUrlOf (queries: CompanyQueries, companyId: number): Promise<string | null> {
-  const { rows: [company] } = await sql<{ url: string | null }>`select notify_url as url from companies
-    where company_id = ${companyId}`.execute(await asOwner(queries))
-  return company?.url ?? null
 }
