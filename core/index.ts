@@ -60,7 +60,7 @@ export { EndpointCallbackQuery, EndpointChanges, Endpoints, EndpointTest, Endpoi
 export { BatchView } from './contract/batches.ts'
 export { ApprovalCallback, ApprovalFacts, approvalTypes, BatchCallback, BudgetCallback, CallbackSecrets, CallbackView, CompanyCallback,
   EndpointCallback, endpointTypes, isBatchType, DispatchCallback, NewCallbackSecret, callbackTypes, sinceOf, toldStatuses,
-  type CallbackType } from './contract/callbacks.ts'
+  type CallbackType, type ToldApproval } from './contract/callbacks.ts'
 export { ChoicesView } from './contract/choices.ts'
 export { Line, Uuid, oneLine, observe, onObservation, type Observations, errorMessageOf } from '@dispatch/common'
 export { AnyJsonObject, ProblemSchema, ProviderCode, Timestamp } from './contract/common.ts'

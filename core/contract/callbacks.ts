@@ -129,11 +129,12 @@ export const EndpointCallback = Type.Object({
 /** The body of a callback about a batch. */
 export const BatchCallback = Type.Object({ type: Type.Enum(batchTypes), ...told, data: BatchView }, { title: 'BatchCallback' })
 
-/** An approval as a callback tells of it: without what would be sent. */
+/** What waits for an approval, without the request itself. */
 export const ApprovalFacts = Type.Object({
   id: Uuid,
   status: Type.Enum(['waiting', 'sending', 'approved', 'refused', 'withdrawn', 'expired'], {
-    description: 'sending: it is approved, and about to be sent. withdrawn: by whoever asked. expired: nobody has decided in time.'
+    description:
+      'sending: it is approved, and about to be sent. withdrawn: by whoever asked, or because a person in it was erased. expired: nobody has decided in time.'
   }),
   service: Type.String({ description: 'The services, as in the path of a dispatch.', examples: ['invoicing/email'] }),
   rules: Type.Array(Type.String(), { description: 'The rules of the company that want it.', examples: [['Invoices above 10,000']] }),
@@ -156,8 +157,12 @@ export const ApprovalFacts = Type.Object({
 }, { title: 'ApprovalSummary' })
 export type ApprovalFacts = Static<typeof ApprovalFacts>
 
+/** An approval as a callback tells of it: it names no person, so that nobody has to be erased from callbacks. */
+export const ToldApproval = Type.Omit(ApprovalFacts, ['recipient', 'reason'], { title: 'ToldApproval' })
+export type ToldApproval = Static<typeof ToldApproval>
+
 /** The body of a callback about an approval. */
-export const ApprovalCallback = Type.Object({ type: Type.Enum(approvalTypes), ...told, data: ApprovalFacts }, { title: 'ApprovalCallback' })
+export const ApprovalCallback = Type.Object({ type: Type.Enum(approvalTypes), ...told, data: ToldApproval }, { title: 'ApprovalCallback' })
 
 function isApprovalType (type: CallbackType): type is typeof approvalTypes[number] {
   return approvalTypes.some((one) => one === type)

@@ -1,6 +1,6 @@
 import { lazy } from '@dispatch/common'
-import type { AccessEnd, ApprovalDesk, Check, Database, FactorStore, FileShelf, Holder, Migrations, PasswordPolicy,
-  RecipientBook, Verification } from '@dispatch/core'
+import type { AccessEnd, ApprovalDesk, Check, Database, FactorStore, FileShelf, Holder, Migrations, PasswordPolicy, RecipientBook,
+  Verification } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
 import type { ConsoleParts, MenuEntry, PageParts, ProviderSection, Text } from '../console/session/visit.ts'

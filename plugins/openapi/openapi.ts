@@ -125,6 +125,7 @@ const tags = {
   Batches: 'Many dispatches in one file.',
   Drafts: 'Requests that are not finished.',
   Assistants: 'What assistants propose, and people send.',
+  Approvals: 'What somebody else has to approve before it is sent.',
   Contacts: 'To whom documents go, and who a company is on them.',
   Suppressions: 'To whom nothing is sent.',
   Privacy: 'What is held about persons: erased for good, or handed over.',

@@ -7,6 +7,7 @@ import { approvalDesk, createApprovalDesk } from './service/desk.ts'
 import { approvalRules, createApprovalRules } from './service/rules.ts'
 import { workOnApprovals } from './service/tell.ts'
 import { fillApprovals } from './store/approvals.ts'
+import { approvalsHolder } from './store/holder.ts'
 import { words as en } from './words.en.ts'
 import { words as fr } from './words.fr.ts'
 
@@ -38,6 +39,7 @@ export default defineFeature({
   tables: { approval_rules: 'company', approvals: 'company' },
   migrations: { 'approvals/001-approvals': () => import('./migrations/001-approvals.ts') },
   approvals: (given) => given.approvalDesk,
+  holds: ({ approvals: held, database }) => [approvalsHolder(database, held.end)],
   routes,
   before: 'listDispatches',
   permissions: {

@@ -47,6 +47,7 @@ export const words = {
   privacyKind_batches: 'batches',
   privacyKind_drafts: 'drafts',
   privacyKind_proposals: 'proposals',
+  privacyKind_approvals: 'approvals',
   privacyKind_contacts: 'contacts',
   privacyKind_suppressions: 'suppressions',
   privacyKind_vendorEvents: 'events of vendors',

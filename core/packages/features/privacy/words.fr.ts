@@ -51,6 +51,7 @@ export const words: Record<keyof typeof en, string> = {
   privacyKind_batches: 'lots',
   privacyKind_drafts: 'brouillons',
   privacyKind_proposals: 'propositions',
+  privacyKind_approvals: 'approbations',
   privacyKind_contacts: 'fiches de contacts',
   privacyKind_suppressions: 'suppressions d’envoi',
   privacyKind_vendorEvents: 'événements des fournisseurs',

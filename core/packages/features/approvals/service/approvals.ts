@@ -1,5 +1,5 @@
 import { type Accounts, type Actor, asOwner, type AuditAuthor, type CallbackType, type CompanyQueries, type Database, DispatchError,
-  noteAudit, notifyUrlOf, type Outbox, type Pipeline, recordedActor } from '@dispatch/core'
+  noteAudit, notifyUrlOf, type Outbox, type Pipeline, recordedActor, type ToldApproval } from '@dispatch/core'
 import { token } from '@dispatch/plugins/feature'
 import type { Batches } from '../../batches/service/batches.ts'
 import type { ApprovalFacts, ApprovalView } from '../contract/approvals.ts'
@@ -25,6 +25,8 @@ export type Approvals = {
   refuse: (decider: Decider, id: string, reason: string) => Promise<ApprovalView>
   /** Takes back what the user has asked for. Throws `conflict` where it does not wait. */
   withdraw: (decider: Decider, id: string) => Promise<ApprovalView>
+  /** Ends what waits and names a person who is erased: nobody decides about it any more. */
+  end: (ref: ApprovalRef, author: AuditAuthor) => Promise<void>
   /** Sends what a process that has ended was about to send, ends what waits for too long, and removes what is old. */
   sweep: () => Promise<void>
 }
@@ -119,7 +121,7 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
         }
       })
       const url = await notifyUrlOf(owner, companyId)
-      await outbox.tell(owner, companyId, { type, data: factsOf(row, { now: now(), pages }), ...url === null ? {} : { url } })
+      await outbox.tell(owner, companyId, { type, data: toldOf(row, { now: now(), pages }), ...url === null ? {} : { url } })
     }
   }
 
@@ -213,6 +215,10 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
       return viewFor(actor, taken)
     },
 
+    async end (ref, author) {
+      await moveApproval(database, ref, { from: 'waiting', to: 'withdrawn', at: now() }, noted('approval.withdrawn', author))
+    },
+
     async sweep () {
       const failures: unknown[] = []
       const also = (error: unknown): void => {
@@ -274,4 +280,10 @@ export function factsOf (row: ApprovalRow, { now, pages }: { now: Date, pages: s
     decidedAt: row.decided_at?.toISOString() ?? null,
     link: pages === undefined ? null : `${pages}/${row.approval_id}`
   }
+}
+
+/** The same for a callback. */
+export function toldOf (row: ApprovalRow, where: Parameters<typeof factsOf>[1]): ToldApproval {
+  const { recipient: _recipient, reason: _reason, ...told } = factsOf(row, where)
+  return told
 }

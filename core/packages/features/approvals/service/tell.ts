@@ -4,7 +4,7 @@ import { listUntold, noteMailed, noteTold } from '../store/approvals.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
-import { type Approvals, factsOf } from './approvals.ts'
+import { type Approvals, toldOf } from './approvals.ts'
 
 /** Milliseconds between two looks for what is to be told, sent, or has expired. */
 const every = 5_000
@@ -27,7 +27,7 @@ export function createTelling ({ database, linkMail, outbox, log, publicUrl, pag
       const url = await notifyUrlOf(queries, told.company_id)
       await outbox.tell(queries, told.company_id, {
         type: 'approval.requested',
-        data: factsOf(told, { now: now(), pages }),
+        data: toldOf(told, { now: now(), pages }),
         ...url === null ? {} : { url }
       })
     })

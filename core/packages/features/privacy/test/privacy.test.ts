@@ -158,6 +158,11 @@ async function hold (): Promise<{ mailed: string, waiting: string, invoice: stri
   await sql`insert into proposals (proposal_id, company_id, user_id, service, request, created_at, expires_at)
     select ${randomUUIDv7()}, ${companyId}, min(user_id), 'email', ${JSON.stringify({ email: { to: ada.address } })}, now(), now()
     from users where company_id = ${companyId}`.execute(owner)
+  const rules = '/api/v1/company/approval-rules'
+  const rule = await made(send('POST', rules, { body: { name: 'All', services: ['sms'] } }, admin))
+  const asked = { providerName: 'simulator', sms: { phoneNumber: ada.number, message: 'Wait' } }
+  await made(send('POST', '/api/sms', { body: asked, headers: { ...late, 'x-idempotency-key': `asked for ${ada.address}` } }, member))
+  await made(send('DELETE', `${rules}/${rule.body.id}`, {}, admin))
   await sql`insert into exchange_log (entry_id, company_id, dispatch_id, service, provider, outcome, exchanges)
     values (${randomUUIDv7()}, ${companyId}, ${mailed.body.dispatchId}, 'email', 'mailer', 'accepted',
       ${JSON.stringify([{ body: ada.address }])})`.execute(owner)
@@ -180,7 +185,7 @@ await t.test('what is held about a person is handed over, of the person alone, a
   const lines = String(body).trim().split('\n').map((line) => JSON.parse(line))
   const { kind, counts } = lines.at(-1)
   t.equal(kind, 'end')
-  has(t, counts, { dispatches: 4, contacts: 1, drafts: 1, proposals: 1, files: 1, suppressions: 1, vendorEvents: 1 })
+  has(t, counts, { dispatches: 4, contacts: 1, drafts: 1, proposals: 1, approvals: 1, files: 1, suppressions: 1, vendorEvents: 1 })
   t.ok(lines.find(({ id }) => id === held.invoice)?.data.documents.length > 0, 'with its documents')
   lacks(t, String(body), bob.dispatchId)
   lacks(t, String(body), mada.dispatchId, 'an address within a longer one is somebody else’s')
@@ -203,8 +208,8 @@ await t.test('counting changes nothing; what is counted is begun by whoever has 
 
 await t.test('nothing is left of who is erased, in no table and no file: what runs ends first, what waits is not sent', async (t) => {
   // Each of these holds something before; a table that is not here cannot prove anything.
-  const places = ['a file', 'audit', 'batch_rows', 'contacts', 'dispatches', 'drafts', 'endpoint_callbacks', 'events', 'exchange_log',
-    'feed_events', 'idempotency_keys', 'inbound', 'proposals', 'provider_state', 'steps', 'suppressions']
+  const places = ['a file', 'approvals', 'audit', 'batch_rows', 'contacts', 'dispatches', 'drafts', 'endpoint_callbacks', 'events',
+    'exchange_log', 'feed_events', 'idempotency_keys', 'inbound', 'proposals', 'provider_state', 'steps', 'suppressions']
   t.strictSame(await found(), places)
   answered = Promise.withResolvers<undefined>()
   const before = sent.length
@@ -231,6 +236,7 @@ await t.test('nothing is left of who is erased, in no table and no file: what ru
       contacts: 1,
       drafts: 1,
       proposals: 1,
+      approvals: 1,
       files: 1,
       suppressions: 1,
       vendorEvents: 1,
@@ -244,6 +250,7 @@ await t.test('nothing is left of who is erased, in no table and no file: what ru
   t.ok(told.length === 2 && told.every(({ length }) => length > 0), 'vendors’ events of others stay')
   const { rows: files } = await sql`select from files where file_id = ${damaged} and removed_at is null`.execute(owner)
   t.equal(files.length, 1, 'a file that cannot be read is nobody’s')
+  has(t, (await send('GET', '/api/v1/approvals', {}, admin)).body, { data: [{ status: 'withdrawn', credits: 1 }] })
   has(t, await dispatchOf(held.waiting), { status: 'cancelled' })
   for (const one of [held.mailed, held.invoice, dispatchId]) {
     has(t, await dispatchOf(one), {
