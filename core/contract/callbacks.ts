@@ -133,8 +133,8 @@ export const BatchCallback = Type.Object({ type: Type.Enum(batchTypes), ...told,
 export const ApprovalFacts = Type.Object({
   id: Uuid,
   status: Type.Enum(['waiting', 'sending', 'approved', 'refused', 'withdrawn', 'expired'], {
-    description:
-      'sending: it is approved, and about to be sent. withdrawn: by whoever asked, or because a person in it was erased. expired: nobody has decided in time.'
+    description: 'sending: it is approved, and about to be sent. withdrawn: by whoever asked, or because a person in it was erased. ' +
+      'expired: nobody has decided in time.'
   }),
   service: Type.String({ description: 'The services, as in the path of a dispatch.', examples: ['invoicing/email'] }),
   rules: Type.Array(Type.String(), { description: 'The rules of the company that want it.', examples: [['Invoices above 10,000']] }),

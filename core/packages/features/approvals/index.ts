@@ -39,7 +39,7 @@ export default defineFeature({
   tables: { approval_rules: 'company', approvals: 'company' },
   migrations: { 'approvals/001-approvals': () => import('./migrations/001-approvals.ts') },
   approvals: (given) => given.approvalDesk,
-  holds: ({ approvals: held, database }) => [approvalsHolder(database, held.end)],
+  holds: (given) => [approvalsHolder(given.database, (ref, author) => given.approvals.end(ref, author))],
   routes,
   before: 'listDispatches',
   permissions: {

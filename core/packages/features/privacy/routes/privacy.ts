@@ -24,9 +24,8 @@ export const privacyRoutes: FastifyPluginCallbackTypebox<{ erasures: Erasures }>
       summary: 'Erases all that the company holds about a person, for good.',
       description:
         'What there is when it is asked for: documents, data, texts, recipients, timelines, exchanges with vendors, bodies of callbacks, ' +
-        'rows of batches, drafts, proposals, approvals, contacts, uploaded files. ' +
-        'A dispatch to the person that waits is cancelled; one that runs ' +
-        'ends first. Credits, the ledger and counts stay; a suppression stays as a hash. It cannot be taken back.',
+        'rows of batches, drafts, proposals, approvals, contacts, uploaded files. A dispatch to the person that waits is cancelled; one ' +
+        'that runs ends first. Credits, the ledger and counts stay; a suppression stays as a hash. It cannot be taken back.',
       body: ErasureBody,
       response: { 202: ErasureView }
     }
