@@ -140,7 +140,7 @@ export const WaitingView = Type.Object({
   expiresAt: Timestamp,
   metadata: Metadata
 }, {
-  title: 'ApprovalRequired',
+  title: 'WaitsForApproval',
   description: 'Somebody else of the company has to approve it first: nothing was sent. The same idempotency key answers the same until ' +
     'then, and the dispatch afterwards.',
   examples: [{
