@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Accounts, type Actor, type CallbackType, type Database, DispatchError, type Log, type Outbox, type Pipeline, type PipelineJobs,
-  recordedActor, runEvery } from '@dispatch/core'
+import { type Accounts, type Actor, type CallbackType, type Database, DispatchError, type Log, type Outbox, type Pipeline,
+  type PipelineJobs, recordedActor, runEvery } from '@dispatch/core'
 import pLimit from 'p-limit'
 import { forgetBatches, letGo } from '../store/batches.ts'
 import { advanceBatch, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, listNotBegun, listUnderWay, nextRows, type Progress,

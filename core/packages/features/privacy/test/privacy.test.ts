@@ -144,6 +144,11 @@ async function hold (): Promise<{ mailed: string, waiting: string, invoice: stri
   }, admin))
   damaged = fileId
   await sql`update files set sha256 = ${'0'.repeat(64)} where file_id = ${fileId}`.execute(owner)
+  const rules = '/api/v1/company/approval-rules'
+  const rule = await made(send('POST', rules, { body: { name: 'All', services: ['sms'] } }, admin))
+  const asked = { providerName: 'simulator', sms: { phoneNumber: ada.number, message: 'Wait' } }
+  await made(send('POST', '/api/sms', { body: asked, headers: { ...late, 'x-idempotency-key': `asked for ${ada.address}` } }, member))
+  await made(send('DELETE', `${rules}/${rule.body.id}`, {}, admin))
   const suppression = { channel: 'sms', address: ada.number, note: `Asked for by ${ada.address}` }
   const { body: first } = await send('POST', '/api/v1/suppressions', { body: suppression }, admin)
   await send('DELETE', `/api/v1/suppressions/${first.id}?why=${encodeURIComponent(`told by ${ada.address}`)}`, {}, admin)
@@ -158,11 +163,6 @@ async function hold (): Promise<{ mailed: string, waiting: string, invoice: stri
   await sql`insert into proposals (proposal_id, company_id, user_id, service, request, created_at, expires_at)
     select ${randomUUIDv7()}, ${companyId}, min(user_id), 'email', ${JSON.stringify({ email: { to: ada.address } })}, now(), now()
     from users where company_id = ${companyId}`.execute(owner)
-  const rules = '/api/v1/company/approval-rules'
-  const rule = await made(send('POST', rules, { body: { name: 'All', services: ['sms'] } }, admin))
-  const asked = { providerName: 'simulator', sms: { phoneNumber: ada.number, message: 'Wait' } }
-  await made(send('POST', '/api/sms', { body: asked, headers: { ...late, 'x-idempotency-key': `asked for ${ada.address}` } }, member))
-  await made(send('DELETE', `${rules}/${rule.body.id}`, {}, admin))
   await sql`insert into exchange_log (entry_id, company_id, dispatch_id, service, provider, outcome, exchanges)
     values (${randomUUIDv7()}, ${companyId}, ${mailed.body.dispatchId}, 'email', 'mailer', 'accepted',
       ${JSON.stringify([{ body: ada.address }])})`.execute(owner)
