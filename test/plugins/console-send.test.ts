@@ -306,6 +306,17 @@ await t.test('a draft and a proposal are at home in one console: the other leads
   }
   t.equal((await review()).status, 'open')
   matches(t, pathOf(await post(`/proposals/${String(id)}/send`, { seen }, theirs)), /^\/dispatches\/[\w-]{36}$/)
+  // What somebody else has to approve is real, too.
+  const rules = '/api/v1/company/approval-rules'
+  const { body: rule } = await send('POST', rules, { body: { name: 'Everything' } }, admin)
+  const fields = { ...formIn((await follow('/send?template=1', theirs)).body), 'data.number': 'F-ASKED' }
+  const asked = pathOf(await post('/send/dispatch', { ...fields, provider: 'simulator' }, theirs))
+  matches(t, asked, /^\/approvals\/[\w-]{36}$/)
+  for (const path of ['/approvals', '/approvals/rules', asked]) t.equal(pathOf(await open(`/test${path}`, theirs)), path)
+  for (const action of ['approve', 'refuse', 'withdraw']) t.equal(pathOf(await post(`/test${asked}/${action}`, {}, theirs)), asked)
+  t.equal(pathOf(await post(`/test/approvals/rules/${String(rule.id)}/remove`, {}, theirs)), '/approvals/rules')
+  has(t, await send('GET', `/api/v1${asked}`, {}, admin), { body: { status: 'waiting' } })
+  await send('DELETE', `${rules}/${String(rule.id)}`, {}, admin)
 })
 
 await t.test('a dispatch that the vendor refuses leads to its page; one in the test environment is a test', async (t) => {

@@ -107,7 +107,7 @@ export const routes: FastifyPluginCallbackTypebox<{ approvals: Approvals, approv
     schema: {
       operationId: 'changeApprovalRule',
       tags,
-      summary: 'Replaces a rule. What waits by it goes on waiting for those whom it named then.',
+      summary: 'Replaces a rule. What waits by it goes on waiting, for those whom it names now.',
       body: RuleBody,
       response: { 200: RuleView }
     }
@@ -123,7 +123,7 @@ export const routes: FastifyPluginCallbackTypebox<{ approvals: Approvals, approv
     schema: {
       operationId: 'removeApprovalRule',
       tags,
-      summary: 'Removes a rule. What waits by it goes on waiting.',
+      summary: 'Removes a rule. What waits by it goes on waiting, for those whom it named.',
       response: { 204: Nothing }
     }
   }, async (request, reply) => {

@@ -5,6 +5,7 @@ import type { Batches } from '../../batches/service/batches.ts'
 import type { ApprovalFacts, ApprovalView } from '../contract/approvals.ts'
 import { type ApprovalRef, type Circle, listApprovals, listExpired, moveApproval, readApproval, removeOld,
   takeStuck } from '../store/approvals.ts'
+import { rulesNow } from '../store/rules.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 
 /** Who decides, and what the audit log notes of them. */
@@ -54,10 +55,11 @@ type Needs = {
 export function createApprovals ({ accounts, database, pipeline, batches, outbox, now, pages }: Needs): Approvals {
   const refOf = ({ company_id: companyId, approval_id: approvalId }: ApprovalRow): ApprovalRef => ({ companyId, approvalId })
 
+  /** With whom the rules name now: an approver who has left is replaced, and one whom a rule names no more decides no more. */
   async function find (actor: Actor, id: string): Promise<ApprovalRow> {
     const row = await readApproval(database, circleOf(actor), id)
     if (row === undefined) throw new DispatchError('not_found', `There is no approval "${id}".`)
-    return row
+    return { ...row, rules: await rulesNow(database, row) }
   }
 
   /** Who has asked, as of now. Throws `conflict` where they may send no more. */

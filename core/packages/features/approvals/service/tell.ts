@@ -1,6 +1,7 @@
 import { uuidOf } from '@dispatch/common'
 import { type Database, DispatchError, type LinkMail, listToldPeople, type Log, notifyUrlOf, type Outbox, runEvery } from '@dispatch/core'
 import { listUntold, noteMailed, noteTold } from '../store/approvals.ts'
+import { rulesNow } from '../store/rules.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
@@ -35,7 +36,8 @@ export function createTelling ({ database, linkMail, outbox, log, publicUrl, pag
 
   /** The same mail is sent once, however often it is tried. */
   async function mail (row: ApprovalRow): Promise<void> {
-    const { company_id: companyId, approval_id: approvalId, status, rules, asker } = row
+    const { company_id: companyId, approval_id: approvalId, status, asker } = row
+    const rules = await rulesNow(database, row)
     const named = rules.flatMap(({ approvers }) => approvers)
     const people = status === 'waiting' && await linkMail.offered()
       ? await listToldPeople(database, companyId, named.length === 0 ? 'admins' : named)

@@ -81,8 +81,9 @@ const within = ({ companyId, userId, decides }: Circle): RawBuilder<boolean> =>
   userId === undefined
     ? sql<boolean>`company_id = ${companyId}`
     : sql<boolean>`company_id = ${companyId} and (user_id = ${userId}${
-      decides === undefined ? sql`` : sql` or exists (select from jsonb_array_elements(rules) as rule
-        where rule->'approvers' @> to_jsonb(${userId}::integer))`
+      decides === undefined ? sql`` : sql` or exists (select from jsonb_array_elements(rules) as asked
+        left join approval_rules as present on present.company_id = ${companyId} and present.rule_id = (asked->>'id')::uuid
+        where case when present.rule_id is null then asked else present.rule end->'approvers' @> to_jsonb(${userId}::integer))`
     })`
 
 /** The newest first. */

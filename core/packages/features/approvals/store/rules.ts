@@ -1,7 +1,7 @@
 import { type CompanyQueries, createFreshCache, type Database, type Freshness } from '@dispatch/core'
 import { sql } from 'kysely'
 import { mostRules, type RuleBody } from '../contract/rules.ts'
-import { tablesOf } from './tables.ts'
+import { type ApprovalRow, type StoredRule, tablesOf } from './tables.ts'
 
 /** A rule of a company. */
 export type Rule = RuleBody & { id: string, createdAt: Date }
@@ -32,6 +32,13 @@ async function rulesIn (queries: CompanyQueries, companyId: number): Promise<Rul
   return rows.map(({ rule_id: id, rule, created_at: createdAt }) => ({ ...rule, id, createdAt }))
 }
 
+/** The rules by which something waits, each with whom it names now; one that is gone names whom it named when it asked. */
+export async function rulesNow (database: Database, { company_id: companyId, rules }: ApprovalRow): Promise<StoredRule[]> {
+  const found = await database.company(companyId, (queries) => rulesIn(queries, companyId))
+  const approvers = new Map(found.map((rule) => [rule.id, rule.approvers ?? []]))
+  return rules.map((rule) => ({ ...rule, approvers: approvers.get(rule.id) ?? rule.approvers }))
+}
+
 /** Adds a rule. Answers false where the company has as many as it may; two at once take turns. */
 export async function addRule (
   queries: CompanyQueries,
@@ -49,7 +56,7 @@ export async function addRule (
   return true
 }
 
-/** Replaces what a rule says. Answers false where there is no such rule. */
+/** Replaces what a rule says, and has those mailed whom it names now for what waits by it. Answers false where there is no such rule. */
 export async function changeRule (
   queries: CompanyQueries,
   companyId: number,
@@ -57,6 +64,8 @@ export async function changeRule (
 ): Promise<boolean> {
   const { numUpdatedRows } = await tablesOf(queries).updateTable('approval_rules').set({ rule: JSON.stringify(rule) })
     .where('company_id', '=', companyId).where('rule_id', '=', id).executeTakeFirstOrThrow()
+  await sql`update approvals set mailed_at = null
+    where company_id = ${companyId} and status = 'waiting' and rules @> ${JSON.stringify([{ id }])}::jsonb`.execute(queries)
   return numUpdatedRows > 0n
 }
 

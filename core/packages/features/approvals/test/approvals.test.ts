@@ -39,6 +39,9 @@ async function approving (name: string, ...rules: object[]) {
   return { ...company, admin, member, companyId, keyOf, as, sent, read, approve }
 }
 
+const idOf = async ({ email: username, password }: Login): Promise<number> =>
+  (await send('POST', '/auth', { body: { username, password } }, null)).body.data.userId as number
+
 const everything = { name: 'Everything' }
 const text = (message = 'Hello'): object => ({ providerName: 'simulator', sms: { phoneNumber: '+33612345678', message } })
 
@@ -317,7 +320,7 @@ await t.test('an exempt user sends alone, but not with a key; rules are those of
 })
 
 await t.test('approvers are told by callback and by mail', async (t) => {
-  const { admin, member, companyId } = await approving('telling', everything)
+  const { admin, member, operator: operatorOfIt, companyId } = await approving('telling', everything)
   receiver.on('POST /approvals', { status: 200 })
   const told = (): any[] => receiver.requests.filter(({ host }) => host === 'approver.acme.test').map(({ json }) => json)
   const keeper = await service.company('mailing')
@@ -331,6 +334,31 @@ await t.test('approvers are told by callback and by mail', async (t) => {
   const query = `metadata[mail]=message&metadata[company]=${String(companyId)}`
   await until('a mail goes to the admin',
     async () => (await send('GET', `/api/v1/dispatches?limit=100&${query}`, {}, keeper.operator)).body.data.length === 1)
+  // Whom the rule names later is mailed then, and nobody twice.
+  const { body: { data: [rule] } } = await send('GET', rulesPath, {}, admin)
+  const approvers = [await idOf(admin), await idOf(operatorOfIt)]
+  await send('PUT', `${rulesPath}/${String(rule.id)}`, { body: { ...everything, approvers } }, admin)
+  await until('a mail goes to whom it names now',
+    async () => (await send('GET', `/api/v1/dispatches?limit=100&${query}`, {}, keeper.operator)).body.data.length === 2)
+})
+
+await t.test('a rule that changes counts for what waits by it: an approver is replaced, and decides no more', async (t) => {
+  const { admin, member, operator: second, sent, read, approve } = await approving('leaving')
+  const rule = async (approver: Login): Promise<object> => ({ ...everything, approvers: [await idOf(approver)] })
+  const { body: { id } } = await send('POST', rulesPath, { body: await rule(member) }, admin)
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, admin)
+  has(t, (await send('GET', '/api/v1/approvals', {}, member)).body, { data: [{ id: approvalId }] })
+  has(t, (await read(approvalId, second)).body, { mayDecide: false })
+  await send('PUT', `${rulesPath}/${String(id)}`, { body: await rule(second) }, admin)
+  has(t, (await send('GET', '/api/v1/approvals', {}, member)).body, { data: [] })
+  has(t, await send('POST', `/api/v1/approvals/${String(approvalId)}/approve`, { body: { seen: 'x' } }, member), { status: 404 })
+  has(t, (await read(approvalId, second)).body, { mayDecide: true })
+  // Of a rule that is gone, those decide whom it named when it asked.
+  await send('DELETE', `${rulesPath}/${String(id)}`, {}, admin)
+  has(t, await approve(approvalId, second), { status: 403 })
+  t.same(await sent(), [])
+  has(t, await approve(approvalId, member), { status: 200, body: { status: 'approved' } })
+  t.equal((await sent()).length, 1)
 })
 
 await t.test('no more wait than may, and there are no more rules', async (t) => {
