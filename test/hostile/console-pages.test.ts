@@ -175,6 +175,7 @@ await t.test('no form does what cannot be taken back, before its reader was aske
     ['keys', 'drafts', 'company/invitations'].map(async (list) => (await send('GET', `/api/v1/${list}`, {}, company.admin)).body.data[0].id)
   )
   const ids = {
+    '/approvals': made.approvalIds[0] ?? '',
     '/dispatches': made.dispatchIds[0] ?? '',
     '/batches': made.batchId,
     '/companies': String(made.companyId),
@@ -221,6 +222,7 @@ await t.test('no form does what cannot be taken back, before its reader was aske
     forms.filter(({ config }) => config.confirms === way).map(({ url }) => url.slice('/console'.length))
   t.same(ways('undone').toSorted(), [
     // The answer has a form that adds it again.
+    '/approvals/rules/:id/remove',
     '/contacts/:id/delete',
     // It only counts.
     '/privacy',
@@ -231,6 +233,9 @@ await t.test('no form does what cannot be taken back, before its reader was aske
     '/usage/budgets/:id/remove'
   ])
   t.same(ways('form').toSorted(), [
+    // The page shows all that would be sent, and asks for a decision.
+    '/approvals/:id/approve',
+    '/approvals/:id/refuse',
     // They ask what was found out, and why.
     '/dispatches/:id/resolve',
     '/operation/holds/:id/resolve',
@@ -251,6 +256,7 @@ await t.test('no form does what cannot be taken back, before its reader was aske
 await t.test('what the API cannot take back is decided', async (t) => {
   const operations = (await routesOf(app)).filter(({ method, config }) => method !== 'DELETE' && isIrreversible(method, config))
   t.same(operations.map(({ operation }) => operation).toSorted(), [
+    'approve',
     'beginErasure',
     'cancelBatch',
     'cancelDispatch',
@@ -258,6 +264,7 @@ await t.test('what the API cannot take back is decided', async (t) => {
     'createErasure',
     'creditCompany',
     'declineProposal',
+    'refuseApproval',
     'removeMyPasskey',
     'removeMySecondFactor',
     'renewMyRecoveryCodes',
@@ -266,6 +273,7 @@ await t.test('what the API cannot take back is decided', async (t) => {
     'resolveHold',
     'rotateCallbackEndpointSecret',
     'sayInvoiceStatus',
-    'unlinkMySingleSignOn'
+    'unlinkMySingleSignOn',
+    'withdrawApproval'
   ])
 })

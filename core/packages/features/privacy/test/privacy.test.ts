@@ -250,7 +250,7 @@ await t.test('nothing is left of who is erased, in no table and no file: what ru
   t.ok(told.length === 2 && told.every(({ length }) => length > 0), 'vendors’ events of others stay')
   const { rows: files } = await sql`select from files where file_id = ${damaged} and removed_at is null`.execute(owner)
   t.equal(files.length, 1, 'a file that cannot be read is nobody’s')
-  has(t, (await send('GET', '/api/v1/approvals', {}, admin)).body, { data: [{ status: 'withdrawn', credits: 1 }] })
+  has(t, (await send('GET', '/api/v1/approvals', {}, admin)).body, { data: [{ status: 'withdrawn', service: 'sms' }] })
   has(t, await dispatchOf(held.waiting), { status: 'cancelled' })
   for (const one of [held.mailed, held.invoice, dispatchId]) {
     has(t, await dispatchOf(one), {
