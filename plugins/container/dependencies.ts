@@ -1,6 +1,6 @@
 import type { OthersLately } from '@dispatch/common'
-import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
-  CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
+import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authentication, Breakers, BruteForceGuard, CallbackEndpoints,
+  Callbacks, CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
   Credentials, Database, Directories, DocumentLinks, DocumentSpool, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning,
   EventSpool, ExchangeLog, FetchJson, FileShelf, Freshness, Holder, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases,
   LeaseTimes, LinkMail, Log, MailedSecrets, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, PasswordPolicy, Pipeline,
