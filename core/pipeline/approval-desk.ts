@@ -1,6 +1,6 @@
+import type { ServiceName } from '@dispatch/services'
 import type { Actor } from '../access/account.ts'
 import type { WaitingView } from '../contract/response.ts'
-import type { ServiceName } from '../services/names.ts'
 import type { DispatchCommand } from './command.ts'
 
 /** What the rules of a company look at. `amount`: the largest in its documents; `unknown`: a document about money does not say how much. */
