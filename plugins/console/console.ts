@@ -17,7 +17,9 @@ import { developersPages } from './pages/developers.ts'
 import { dispatchDocumentPages } from './pages/dispatch-document.ts'
 import { dispatchMessagePages } from './pages/dispatch-message.ts'
 import { dispatchPages } from './pages/dispatch.ts'
+import { dispatchesChosenPages } from './pages/dispatches-chosen.ts'
 import { dispatchesRetryPages } from './pages/dispatches-retry.ts'
+import { columnsPages } from './pages/dispatches-table.ts'
 import { dispatchesPage } from './pages/dispatches.ts'
 import { endpointPages } from './pages/endpoint.ts'
 import { endpointsPages } from './pages/endpoints.ts'
@@ -113,6 +115,8 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(creditsPage)
   await app.register(dispatchesPage)
   await app.register(dispatchesRetryPages)
+  await app.register(dispatchesChosenPages)
+  await app.register(columnsPages)
   await app.register(dispatchPages)
   await app.register(followPages)
   await app.register(dispatchDocumentPages)

@@ -203,7 +203,8 @@ await t.test('no form does what cannot be taken back, before its reader was aske
   const unasked: string[] = []
   for (const { url } of asking) {
     const path = pathOfForm(url, ids)
-    const { status, body } = await post(path, { amount: '5', disabled: 'true', version: 'x' }, readerOf(path))
+    const sent = { amount: '5', disabled: 'true', version: 'x', 'dispatch-0': `${ids['/dispatches']} ` }
+    const { status, body } = await post(path, sent, readerOf(path))
     if (String(body).includes('name=":confirmed" value="true"')) t.equal(status, 200, path)
     else unasked.push(url)
   }

@@ -61,7 +61,7 @@ await t.test('pages name services, documents and providers, and tell what has ha
   contains(t, page, new RegExp(`<span>${en.event_planned}</span> <span class="quiet">Price: \\d+ credits?</span>`))
   const french = (await open(at, cookie, { 'accept-language': 'fr' })).body
   contains(t, french, '<span class="quiet">Facturation · Fournisseur\u00a0: Simulator · Version\u00a0: ')
-  contains(t, (await open('/dispatches', cookie)).body, '<td><span title="simulator">Simulator</span></td>')
+  contains(t, (await open('/dispatches', cookie)).body, '<td class="beside-phone"><span title="simulator">Simulator</span></td>')
 })
 
 await t.test('a failed dispatch says why in words for people, and leads to the one thing that helps', async (t) => {
@@ -494,6 +494,68 @@ await t.test('all that failed of a filter is shown first, then retried; a form t
   contains(t, again.body, en.retryAllChanged)
   t.same(await Promise.all([...failed, apart].map(retriesOf)), [1, 1, 0])
   contains(t, (await open('/dispatches/retry?invoiceNumber=none', cookie)).body, en.retryAllNone)
+})
+
+await t.test('what is chosen in the list is exported, retried or cancelled, once its reader means it', async (t) => {
+  const mine = await service.company('choosing', { credits: 100 })
+  const asMine = await signIn(mine.admin)
+  const sendOne = async (number: string, more: object, query = ''): Promise<string> =>
+    (await send('POST', `/api/invoicing${query}`, { body: invoiceRequest({ number, ...more }) }, mine.admin)).body.dispatchId
+  const done = await sendOne('C-1', {})
+  const { body: { dispatchId: failed } } = await send('POST', '/api/invoicing', {
+    body: invoiceRequest({ number: 'C-2' }, { invoicing: { reference: 'reject' } })
+  }, mine.admin)
+  const page = (await open('/dispatches', asMine)).body as string
+  const boxes = [...page.matchAll(/<input type="checkbox" form="chosen" name="(dispatch-[^"]+)" value="([^"]+)" aria-label="([^"]+)"/g)]
+    .map(([, name = '', value = '', label]): [string, string, string?] => [name, value, label])
+  t.same(boxes.map(([name]) => name), [`dispatch-${String(failed)}`, `dispatch-${done}`])
+  contains(t, boxes[1]?.[2], 'C-1')
+  const chosen = boxes.map(([name, value]): [string, string] => [name, value])
+  const list: [string, string] = ['list', '?status=failed']
+
+  const file = await post('/dispatches/chosen.csv', [list, ...chosen.slice(0, 1)], asMine)
+  t.same([file.status, file.headers.get('content-disposition')], [200, 'attachment; filename="dispatches.csv"'])
+  t.same(file.body.split('\r\n').map((line: string) => line.split(',')[0]), ['"dispatchId"', `"${String(failed)}"`, ''])
+  for (const path of ['chosen.csv', 'chosen/retry', 'chosen/cancel']) {
+    const none = await post(`/dispatches/${path}`, [list], asMine)
+    t.equal(none.status, 422)
+    contains(t, none.body, en.chosenNone)
+    contains(t, none.body, '<a href="/console/dispatches?status=failed">')
+    lacks(t, (await post(`/dispatches/${path}`, chosen, theirs)).body, 'C-1', 'of nobody else')
+  }
+  const question = await post('/dispatches/chosen/retry', chosen, asMine)
+  for (const part of ['name=":confirmed"', 'C-1', 'C-2', `<dt>${en.dispatches}</dt><dd>2</dd>`]) contains(t, question.body, part)
+  const retried = await confirm('/dispatches/chosen/retry', chosen, asMine)
+  contains(t, retried.body, en.retryAllDone.replace('{n}', '1'))
+  contains(t, retried.body, en.retryOnlyFailed, 'what has succeeded is left alone')
+  await until('it has failed again',
+    async () => (await send('GET', `/api/v1/dispatches/${String(failed)}`, {}, mine.admin)).body.status === 'failed')
+  contains(t, (await confirm('/dispatches/chosen/retry', chosen.slice(0, 1), asMine)).body, en.retryAllChanged, 'a form is good once')
+  const refused = await confirm('/dispatches/chosen/cancel', chosen.slice(1), asMine)
+  contains(t, refused.body, en.chosenNotCancelled)
+  const { body: { dispatchId: later } } = await send('POST', '/api/invoicing?async=true', {
+    body: invoiceRequest({ number: 'C-3' }, { sendAt: new Date(Date.now() + 86_400_000).toISOString() }),
+    headers: { 'x-api-version': '1.1.0' }
+  }, mine.admin)
+  const cancelled = await confirm('/dispatches/chosen/cancel', [[`dispatch-${String(later)}`, `${String(later)} `]], asMine)
+  contains(t, cancelled.body, en.chosenCancelled.replace('{n}', '1'))
+  t.equal((await send('GET', `/api/v1/dispatches/${String(later)}`, {}, mine.admin)).body.status, 'cancelled')
+})
+
+await t.test('the list has the columns that its reader has chosen, and a phone the first of them', async (t) => {
+  const titlesOf = (body: string): string[] => [...body.matchAll(/<th scope="col"[^>]*>([^<]+)/g)].map(([, title = '']) => title)
+  const before = (await open('/dispatches', cookie)).body as string
+  t.same(titlesOf(before), [en.dispatch, en.status, en.recipient, en.number, en.provider, en.created])
+  contains(t, before, `<th scope="col" class="beside-phone">${en.provider}`)
+  const kept = await post('/dispatches/columns', [['list', '?status=failed&nonsense=1'], ['column', 'price'], ['column', 'id'], ['column',
+    'nonsense']], cookie)
+  t.same([kept.status, kept.headers.get('location')], [303, '/console/dispatches?status=failed'])
+  const [chosen = ''] = kept.headers.get('set-cookie')?.split(';', 1) ?? []
+  t.equal(chosen, '__Host-console-columns=price.id')
+  const after = (await open('/dispatches', `${cookie}; ${chosen}`)).body as string
+  t.same(titlesOf(after), [en.dispatch, en.price, en.dispatchId])
+  contains(t, after, '<input type="checkbox" id="f-column-6" name="column" value="price" checked>')
+  t.same(titlesOf((await open('/dispatches', `${cookie}; __Host-console-columns=<b>`)).body), titlesOf(before), 'nonsense chooses nothing')
 })
 
 await t.test('the page of a dispatch says who sent it and whether it was a test; a run of one event is a line that unfolds', async (t) => {

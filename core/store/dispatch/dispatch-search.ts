@@ -68,9 +68,10 @@ export async function searchDispatches (
   if (!partial) return await found([...named, ofRecipient])
   const exact = await found(named)
   if (exact.length > 0) return exact
-  const few = await withPart(queries, search, { ...page, limit: fewWithPart })
-  const rows = await found([ofRecipient, isAmong(few)])
-  if (rows.length === page.limit || few.length < fewWithPart) return rows
+  const most = 2 * page.limit
+  const first = await withPart(queries, search, { ...page, limit: most })
+  const rows = await found([ofRecipient, isAmong(first)])
+  if (rows.length === page.limit || first.length < most) return rows
   return await found([ofRecipient, isAmong(await withPart(queries, search, { ...page, limit: mostWithPart }))])
 }
 
@@ -112,8 +113,8 @@ function newestOfAll (pages: readonly Ids[], { limit }: DispatchPage): Ids {
 
 const isAmong = (ids: readonly string[]): Condition => sql`dispatches.dispatch_id = any (${ids}::uuid[])`
 
-/** Of a part that many numbers or recipients have, so many are read first, and so many where other filters leave too few of them. */
-const [fewWithPart, mostWithPart] = [200, 2_000]
+/** Of a part that many numbers or recipients have, so many are looked at where other filters leave too few of the first. */
+const mostWithPart = 2_000
 
 /** The newest dispatches with a text in their number or recipient; none where the database has no index for that. */
 async function withPart (queries: CompanyQueries, part: string, { after, limit }: DispatchPage): Promise<string[]> {

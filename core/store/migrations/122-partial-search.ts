@@ -24,7 +24,7 @@ create function dispatches_with (part text, before uuid, most integer) returns u
   set search_path = public, pg_temp set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
 declare
   own constant integer := nullif(current_setting('app.company', true), '')::integer;
-  walked constant integer := 5000;
+  walked constant integer := greatest(2000, 10 * most);
   pattern constant text := '%' || regexp_replace(folded(left(part, 200)), '([\\\\%_])', '\\\\\\1', 'g') || '%';
   met uuid[];
 begin

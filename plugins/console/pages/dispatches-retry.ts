@@ -3,17 +3,17 @@ import { type Html, html } from '../../html.ts'
 import { fill } from '../language/language.ts'
 import { type DispatchView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
+import { changed, mostChosen as most, type Outcome, outcomePage } from './dispatches-chosen.ts'
 import { apiFilterOf, type Filter, filterOf, missingIn } from './dispatches-filter.ts'
-import { dispatchTable, incomplete } from './dispatches.ts'
-import { notice, page, sentences, table } from './layout.ts'
+import { chosenOf, dispatchTable } from './dispatches-table.ts'
+import { incomplete } from './dispatches.ts'
+import { page } from './layout.ts'
 import { readProviders } from './provider-names.ts'
 
 type List = { data: DispatchView[], nextCursor: string | null }
-/** `said`: why it was not retried; undefined: it was. */
-type Outcome = { id: string, said: Html | undefined }
 
-/** How many are retried at once, and how many the API lists at once. */
-const [most, listed] = [200, 100]
+/** How many the API lists at once. */
+const listed = 100
 
 /** Retries all failed dispatches of a filter, after a page that shows them. */
 export const dispatchesRetryPages: FastifyPluginCallback = (app, _options, done) => {
@@ -27,26 +27,10 @@ export const dispatchesRetryPages: FastifyPluginCallback = (app, _options, done)
   app.post<{ Body: URLSearchParams }>('/dispatches/retry', async (request, reply) => {
     const visit = visitOf(request)
     const outcomes: Outcome[] = []
-    for (const chosen of request.body.getAll('dispatch').slice(0, most)) outcomes.push(await retried(visit, chosen))
-    return reply.page(result(visit, outcomes))
+    for (const chosen of request.body.getAll('dispatch').slice(0, most)) outcomes.push(await changed(visit, chosen, 'retry'))
+    return reply.page(outcomePage(visit, 'retry', outcomes, '/console/dispatches'))
   })
   done()
-}
-
-/** What a form says of a dispatch: its id, and when it failed. */
-function chosenOf ({ dispatchId, finishedAt }: DispatchView): string {
-  return `${dispatchId} ${finishedAt ?? ''}`
-}
-
-/** Retries a dispatch as it was shown: one that a form was sent for before has failed again since, or has not failed. */
-async function retried ({ api, words }: Visit, chosen: string): Promise<Outcome> {
-  const [id = ''] = chosen.split(' ')
-  const path = `/api/v1/dispatches/${encodeURIComponent(id)}`
-  const now = await api.send<DispatchView>('GET', path)
-  if (!now.ok) return { id, said: sentences(words, now.error) }
-  if (now.body.status !== 'failed' || chosenOf(now.body) !== chosen) return { id, said: html`${words.retryAllChanged}` }
-  const answer = await api.send('POST', `${path}/retry?async=true`, {}, undefined, { newest: true })
-  return { id, said: answer.ok ? undefined : sentences(words, answer.error) }
 }
 
 async function preview (visit: Visit, filter: Filter): Promise<Html> {
@@ -67,20 +51,4 @@ async function preview (visit: Visit, filter: Filter): Promise<Html> {
 <div class="actions"><button>${words.retryAll}</button><a href="${back}">${words.cancelBack}</a></div></form></section>
 <section aria-label="${words.dispatches}">${dispatchTable(words, found, providers)}</section>`
   return page(visit, { title: words.retryAll, section: 'dispatches', main })
-}
-
-function result (visit: Visit, outcomes: readonly Outcome[]): Html {
-  const { words } = visit
-  const refused = outcomes.filter(({ said }) => said !== undefined)
-  const rows = refused.map(({ id, said = html`` }) =>
-    html`<tr><th scope="row"><a href="/console/dispatches/${encodeURIComponent(id)}"><code>${id}</code></a></th><td>${said}</td></tr>\n`
-  )
-  const main = html`${notice('good', html`<p>${fill(words.retryAllDone, { n: outcomes.length - refused.length })}</p>`)}${
-    rows.length === 0
-      ? html``
-      : html`<section aria-labelledby="refused"><h2 id="refused">${words.retryAllRefused}</h2>${
-        table(words.retryAllRefused, [words.dispatchId, words.reason], rows)
-      }</section>`
-  }<p><a href="/console/dispatches">${words.retryAllBack}</a></p>`
-  return page({ ...visit, path: '/console/dispatches' }, { title: words.retryAll, section: 'dispatches', main })
 }

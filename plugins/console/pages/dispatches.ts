@@ -1,34 +1,19 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import type { Query } from '../form/filter.ts'
-import { fill, serviceNames, type Words } from '../language/language.ts'
+import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type DispatchView, type ProviderView, withQuery } from '../session/api.ts'
 import { pathIn } from '../session/mode.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
+import { chosenButtons, chosenForm } from './dispatches-chosen.ts'
 import { apiFilterOf, type Filter, filterForm, filterOf, isFiltered, missingIn, readChoices, viewLinks } from './dispatches-filter.ts'
-import { type Columns, mostRows, sendCsv } from './export.ts'
+import { columnsForm, columnsOf, dispatchTable } from './dispatches-table.ts'
+import { dispatchColumns, mostRows, sendCsv } from './export.ts'
 import { following } from './follow.ts'
-import { badge, notice, page, sentences, table, time } from './layout.ts'
-import { nameOf, providerTitle } from './provider-names.ts'
+import { notice, page, sentences } from './layout.ts'
+import { nameOf } from './provider-names.ts'
 
 type List = { data: DispatchView[], nextCursor: string | null }
-
-const columns: Columns<DispatchView> = {
-  dispatchId: ({ dispatchId }) => dispatchId,
-  services: ({ services }) => services.join(' '),
-  status: ({ status }) => status,
-  test: ({ test }) => test === true ? 'true' : '',
-  recipient: ({ recipient }) => recipient,
-  documentType: ({ documentType }) => documentType,
-  documentNumber: ({ documentNumber }) => documentNumber,
-  createdAt: ({ createdAt }) => createdAt,
-  finishedAt: ({ finishedAt }) => finishedAt,
-  creditsCharged: ({ creditsCharged }) => creditsCharged,
-  providers: ({ steps }) => steps.flatMap(({ providerName }) => providerName ?? []).join(' '),
-  error: ({ steps }) => steps.find(({ error }) => error !== undefined)?.error?.message,
-  requestId: ({ requestId }) => requestId,
-  metadata: ({ metadata }) => JSON.stringify(metadata)
-}
 
 /** The dispatches of the company, filtered, a page at a time; a search that finds one dispatch leads there. */
 export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
@@ -46,7 +31,9 @@ export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
     const [answer, choices] = await Promise.all([api.send<List>('GET', path, undefined, undefined, { newest: true }), readChoices(visit)])
     const only = answer.ok ? soleOf(filter, answer.body) : undefined
     if (only !== undefined) return reply.redirect(`/console/dispatches/${only.dispatchId}`, 303)
-    const found = answer.ok ? list(visit, answer.body, filter, choices.providers) : notice('bad', sentences(words, answer.error))
+    const found = answer.ok
+      ? list(visit, answer.body, { filter, providers: choices.providers, columns: columnsOf(request) })
+      : notice('bad', sentences(words, answer.error))
     const main = html`${releasedSaid(words, request.query['released'])}${viewLinks(words, filter)}
 <section aria-label="${words.filter}">${filterForm(visit, filter, choices)}</section>
 ${
@@ -65,7 +52,7 @@ ${
       name: 'dispatches',
       path: '/api/v1/dispatches',
       filter: apiFilterOf(visit, filter),
-      columns
+      columns: dispatchColumns
     })
   })
 
@@ -100,7 +87,9 @@ function releasedSaid (words: Words, released: unknown): Html {
   return count === undefined ? html`` : notice('good', html`<p>${fill(words.releaseDoneHere, { n: count })}</p>`)
 }
 
-function list (visit: Visit, { data, nextCursor }: List, filter: Filter, providers: readonly ProviderView[]): Html {
+type Shown = { filter: Filter, providers: readonly ProviderView[], columns: ReturnType<typeof columnsOf> }
+
+function list (visit: Visit, { data, nextCursor }: List, { filter, providers, columns }: Shown): Html {
   const { words } = visit
   if (data.length === 0) {
     return isFiltered(filter)
@@ -110,7 +99,9 @@ function list (visit: Visit, { data, nextCursor }: List, filter: Filter, provide
   const next = nextCursor === null
     ? html``
     : html`<hr><p><a href="${withQuery('/console/dispatches', { ...filter, cursor: nextCursor })}" rel="next">${words.older}</a></p>`
-  return html`${dispatchTable(words, data, providers)}${next}${whole(visit, filter, providers)}`
+  return html`${columnsForm(words, columns, filter)}${dispatchTable(words, data, providers, { columns, chosenBy: chosenForm })}${
+    chosenButtons(words, filter)
+  }${next}${whole(visit, filter, providers)}`
 }
 
 /** What can be done with all dispatches of a filter. */
@@ -135,23 +126,4 @@ function releaseForm (words: Words, filter: Filter, providers: readonly Provider
   }<div class="actions"><button class="second">${
     filter.providerName === '' ? words.releaseAny : fill(words.releaseCompany, { provider: nameOf(providers, filter.providerName) })
   }</button></div></form>`
-}
-
-export function dispatchTable (words: Words, dispatches: readonly DispatchView[], providers: readonly ProviderView[]): Html {
-  const head = [words.dispatch, words.status, words.recipient, words.number, words.provider, words.created]
-  return table(words.dispatches, head, dispatches.map((dispatch) => row(words, dispatch, providers)))
-}
-
-function row (
-  words: Words,
-  { dispatchId, services: path, status, test, steps, recipient = '', documentNumber = '', createdAt }: DispatchView,
-  providers: readonly ProviderView[]
-): Html {
-  return html`<tr><th scope="row"><a href="/console/dispatches/${dispatchId}">${serviceNames(words, path, ' + ')}</a>${
-    test === true ? html` <span class="badge">${words.testData}</span>` : html``
-  }</th><td>${badge(words, 'status', status)}</td><td>${recipient}</td><td class="count">${documentNumber}</td><td>${
-    [...new Set(steps.flatMap(({ providerName }) => providerName ?? []))].map((code, index) =>
-      html`${index === 0 ? '' : ', '}${providerTitle(providers, code)}`
-    )
-  }</td><td>${time(createdAt)}</td></tr>\n`
 }

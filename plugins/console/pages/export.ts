@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { Readable } from 'node:stream'
 import { fill } from '../language/language.ts'
-import { withQuery } from '../session/api.ts'
+import { type DispatchView, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 
 type Page<Item> = { data: Item[], nextCursor: string | null }
@@ -9,6 +9,24 @@ type Cell = string | number | null | undefined
 
 /** What stands in each column, which is called as the API calls it. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => Cell>>
+
+/** A file of dispatches. */
+export const dispatchColumns: Columns<DispatchView> = {
+  dispatchId: ({ dispatchId }) => dispatchId,
+  services: ({ services }) => services.join(' '),
+  status: ({ status }) => status,
+  test: ({ test }) => test === true ? 'true' : '',
+  recipient: ({ recipient }) => recipient,
+  documentType: ({ documentType }) => documentType,
+  documentNumber: ({ documentNumber }) => documentNumber,
+  createdAt: ({ createdAt }) => createdAt,
+  finishedAt: ({ finishedAt }) => finishedAt,
+  creditsCharged: ({ creditsCharged }) => creditsCharged,
+  providers: ({ steps }) => steps.flatMap(({ providerName }) => providerName ?? []).join(' '),
+  error: ({ steps }) => steps.find(({ error }) => error !== undefined)?.error?.message,
+  requestId: ({ requestId }) => requestId,
+  metadata: ({ metadata }) => JSON.stringify(metadata)
+}
 
 type Export<Item> = {
   /** Of the file, without its extension. */
@@ -34,14 +52,28 @@ export async function sendCsv<Item> (visit: Visit, reply: FastifyReply, { name, 
       newest: true
     })
   const first = await read('')
+  return asFile(reply, name).send(Readable.from(linesOf(visit, columns, first, read)))
+}
+
+/** Answers with a few rows as CSV. */
+export function sendRows<Item> (reply: FastifyReply, name: string, columns: Columns<Item>, items: readonly Item[]): FastifyReply {
+  return asFile(reply, name).send(`${head(columns)}${items.map((item) => row(columns, item)).join('')}`)
+}
+
+function asFile (reply: FastifyReply, name: string): FastifyReply {
   return reply.headers({
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': `attachment; filename="${name}.csv"`,
     'content-security-policy': 'default-src \'none\'; sandbox',
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store'
-  }).send(Readable.from(linesOf(visit, columns, first, read)))
+  })
 }
+
+/** Spreadsheets take a file for UTF-8 by its byte order mark. */
+const head = (columns: Columns<never>): string => `\uFEFF${line(Object.keys(columns))}`
+
+const row = <Item>(columns: Columns<Item>, item: Item): string => line(Object.values(columns).map((cell) => cell(item)))
 
 async function* linesOf<Item> (
   { words }: Visit,
@@ -49,13 +81,12 @@ async function* linesOf<Item> (
   first: Page<Item>,
   read: (cursor: string) => Promise<Page<Item>>
 ): AsyncGenerator<string> {
-  // Spreadsheets take a file for UTF-8 by its byte order mark.
-  yield `\uFEFF${line(Object.keys(columns))}`
+  yield head(columns)
   let [page, rows] = [first, 0]
   for (;;) {
     const items = page.data.slice(0, mostRows - rows)
     rows += items.length
-    yield items.map((item) => line(Object.values(columns).map((cell) => cell(item)))).join('')
+    yield items.map((item) => row(columns, item)).join('')
     const hasMore = page.nextCursor !== null || items.length < page.data.length
     if (!hasMore) return
     if (rows >= mostRows) {

@@ -145,12 +145,20 @@ export function badge (words: Words, kind: Parameters<typeof wordFor>[1], status
 }
 
 /** A table that scrolls by itself where the screen is narrow. */
-export function table (label: string, head: readonly (string | Html)[], rows: readonly Html[]): Html {
+export function table (label: string, head: readonly (string | Html | Title)[], rows: readonly Html[]): Html {
   return html`<div class="scroll" role="group" aria-label="${label}" tabindex="0"><table>
-<thead><tr>${head.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
+<thead><tr>${head.map(titleCell)}</tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>`
+}
+
+/** The title of a column. `isBeside`: a phone does not show it. */
+type Title = { title: string, isBeside: boolean }
+
+function titleCell (title: string | Html | Title): Html {
+  const { title: text, isBeside = false } = typeof title === 'object' && 'title' in title ? title : { title }
+  return html`<th scope="col"${isBeside ? html` class="beside-phone"` : none}>${text}</th>`
 }
 
 /** A text that is to be pasted elsewhere, with a button that copies it. `what` it is, where a page has several. */

@@ -9,14 +9,22 @@ const names = {
   waiting: '__Host-console-sign-in',
   signOn: '__Host-console-sign-on',
   challenge: '__Host-console-passkey',
-  language: '__Host-console-language'
+  language: '__Host-console-language',
+  columns: '__Host-console-columns'
 } as const
 type Name = keyof typeof names
 
 const attributes = 'Path=/; Secure; HttpOnly'
 
 /** A provider of single sign-on sends the browser back from another site. */
-const sites = { session: 'Strict', waiting: 'Strict', challenge: 'Strict', signOn: 'Lax', language: 'Strict' } as const satisfies Record<
+const sites = {
+  session: 'Strict',
+  waiting: 'Strict',
+  challenge: 'Strict',
+  signOn: 'Lax',
+  language: 'Strict',
+  columns: 'Strict'
+} as const satisfies Record<
   Name,
   string
 >

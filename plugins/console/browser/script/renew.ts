@@ -41,9 +41,9 @@ export function sameChild (at: ChildNode | null, child: ChildNode): ChildNode | 
   return found
 }
 
-/** The name of a part of the page: its own, or that of the first field in it. Frames have names of their own. */
+/** The name of a part of the page: its own, or that of the first field in it. Frames have names of their own. A table is its rows'. */
 export function nameOf (node: ChildNode): string | null {
-  if (!(node instanceof Element)) return null
+  if (!(node instanceof Element) || node.matches('.scroll, table, tbody')) return null
   const named = '[name]:not(iframe)'
   const field = node.matches(named) ? node : node.querySelector(named)
   return node.getAttribute('aria-labelledby') ?? node.getAttribute('data-page') ?? field?.getAttribute('name') ?? null
