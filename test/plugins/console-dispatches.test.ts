@@ -507,7 +507,7 @@ await t.test('what is chosen in the list is exported, retried or cancelled, once
   }, mine.admin)
   const page = (await open('/dispatches', asMine)).body as string
   const boxes = [...page.matchAll(/<input type="checkbox" form="chosen" name="(dispatch-[^"]+)" value="([^"]+)" aria-label="([^"]+)"/g)]
-    .map(([, name = '', value = '', label]): [string, string, string?] => [name, value, label])
+    .map(([, name = '', value = '', label = '']) => [name, value, label] as const)
   t.same(boxes.map(([name]) => name), [`dispatch-${String(failed)}`, `dispatch-${done}`])
   contains(t, boxes[1]?.[2], 'C-1')
   const chosen = boxes.map(([name, value]): [string, string] => [name, value])
