@@ -2,7 +2,7 @@ import { at, boundedValidator, compile, isRecord, type Json, type JsonObject, la
   withoutNulls } from '@dispatch/common'
 import { givenDocument, type ServiceName, serviceNames, services, takesDocument } from '@dispatch/services'
 import { isDeepStrictEqual } from 'node:util'
-import { type TSchema, Type } from 'typebox'
+import { type TObject, type TSchema, Type } from 'typebox'
 import { refusal } from '../contract/errors.ts'
 import { type AskedSchedule, scheduleFields } from '../contract/schedule.ts'
 import { isSince, latestVersion, type Version } from '../contract/versions.ts'
@@ -58,6 +58,7 @@ export function createRequestReader (path: readonly ServiceName[], version: Vers
   const check: Validator<unknown> = boundedValidator(compile(schema))
   const placesIn = createStepLocator(path, version)
   const placed = createMisplacedFieldHint(path, schema)
+  const dated = createLaterFieldHint(path, version)
   return (written, found = []) => {
     const given = withoutUnsetFields(written)
     const fit = check(given)
@@ -68,7 +69,7 @@ export function createRequestReader (path: readonly ServiceName[], version: Vers
     const faults = new Map(all.map((place) => [place, fieldFaults(place, stated.get(place), subjectLeft(place, version))]))
     const problems = [
       ...found,
-      ...(fit.ok ? [] : fit.problems.map(placed)),
+      ...(fit.ok ? [] : fit.problems.map(placed).map(dated)),
       ...all.flatMap((place) => [...faults.get(place)?.problems ?? [], ...templateProblems(place)])
     ]
     if (problems.length > 0) throw refusal('validation_error', problems)
@@ -85,6 +86,23 @@ export function createRequestReader (path: readonly ServiceName[], version: Vers
       ...scheduleIn(body as AskedSchedule),
       steps: steps.map(step),
       deferred: deferred.map((place) => ({ ...step(place), deferredOn: place.inside['on'] as string }))
+    }
+  }
+}
+
+/** Says of an unknown field that a later version of the API has it. */
+function createLaterFieldHint (path: readonly ServiceName[], version: Version): (problem: Problem) => Problem {
+  if (version === latestVersion) return (problem) => problem
+  const later = requestSchema(path)
+  return (problem) => {
+    const tokens = problem.path.split('/').slice(1)
+    const found = tokens.reduce<TSchema | undefined>((schema, token) => (schema as Partial<TObject> | undefined)?.properties?.[token],
+      later)
+    return problem.code !== 'unknown_field' || found === undefined ? problem : {
+      ...problem,
+      message: `Unknown field "${
+        tokens.at(-1) ?? ''
+      }" in version ${version}: with the header "X-API-Version: ${latestVersion}" it is there.`
     }
   }
 }

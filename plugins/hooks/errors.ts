@@ -39,6 +39,12 @@ export const errorsPlugin = plugin<{ errorPages: string | undefined }>((app, { e
     return send(known, request, reply)
   })
   app.setNotFoundHandler((request, reply) => send(routeNotFound(request), request, reply))
+  // The router takes what follows the last slash for an id, though nothing follows it.
+  app.addHook('preValidation', (request, _reply, next) => {
+    const { url = '' } = request.routeOptions
+    if (/:\w+$/.test(url) && /\/(\?|$)/.test(request.url)) next(routeNotFound(request))
+    else next()
+  })
   done()
 }, { name: 'errors', fastify: '5.x' })
 

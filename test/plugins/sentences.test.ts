@@ -1,5 +1,5 @@
 import t from 'tap'
-import { contains } from '../support/matching.ts'
+import { contains, has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, operator, startService } from '../support/service.ts'
 import { letter } from './support/templates.ts'
@@ -193,4 +193,20 @@ await t.test('a capital in the query, and a slash at the end of a path, are told
     t.equal(answer.status, 404)
     contains(t, answer.body.message, `There is no POST ${path}: paths end without a slash, as ${path.slice(0, -1)}.`)
   }
+  for (const path of ['/api/v1/templates/', '/api/v1/dispatches/?limit=1', '/api/v1/keys/']) {
+    const answer = await service.send(path.includes('keys') ? 'DELETE' : 'GET', path)
+    has(t, answer, { status: 404, body: { error: 'not_found', message: / paths end without a slash, as \/api\/v1\/\w+\.$/ } }, path)
+  }
+})
+
+await t.test('a field that only a later version has is told with that version', async (t) => {
+  const body = { ...invoiceRequest(), sendAt: '2099-01-01T10:00:00Z', senddAt: 1 }
+  const { status, body: { details } } = await service.send('POST', '/api/invoicing', { body })
+  t.equal(status, 400)
+  t.same(details.map(({ path, code, message }: Record<string, string>) => `${path} ${code}: ${message}`).sort(), [
+    '/sendAt unknown_field: Unknown field "sendAt" in version 1.0.1: with the header "X-API-Version: 1.1.0" it is there.',
+    '/senddAt unknown_field: Unknown field "senddAt".'
+  ])
+  const latest = await service.send('POST', '/api/invoicing/validate', { body, headers: { 'x-api-version': '1.1.0' } })
+  t.equal(latest.body.details[0].message, 'Unknown field "senddAt" (did you mean "sendAt"?).')
 })
