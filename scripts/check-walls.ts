@@ -80,7 +80,7 @@ const homes: Record<string, RegExp> = {
   // Numbers are read once: everything else gets them from @dispatch/common.
   'decimal.js': /^core\/packages\/common\/money\.ts$/,
   pdfkit: /^core\/packages\/documents\/render\/pdf\.ts$/,
-  '@cantoo/pdf-lib': /^core\/packages\/documents\/render\/address-page\.ts$/,
+  '@cantoo/pdf-lib': /^core\/packages\/documents\/render\/(address-page|join-pdfs|open-pdf)\.ts$/,
   piscina: /^core\/packages\/documents\//,
   kysely: /^core\/(store|packages\/(database|features\/.+\/(store|migrations)))\//,
   pg: /^core\/(store|packages\/(database|embedded-postgres))\//,

@@ -1,7 +1,10 @@
 import type { DocumentHandle, JsonObject, Problem } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
-import type { StoredFile } from '@dispatch/files'
-import { type DocumentSource, type Enclosed, type Enclosure, placeOf, type ServiceName, services } from '@dispatch/services'
+import type { TemplateWorkers } from '@dispatch/documents'
+import type { FileStore, StoredFile } from '@dispatch/files'
+import { type DocumentSource, type Enclosed, type Enclosure, furtherDocuments, givenDocument, largestJoined, placeOf, type ServiceName,
+  services } from '@dispatch/services'
+import { buffer } from 'node:stream/consumers'
 import type { Actor } from '../access/account.ts'
 import { isUnbounded, maySee, sightOf } from '../access/permissions.ts'
 import { refusal } from '../contract/errors.ts'
@@ -11,6 +14,9 @@ import type { ResolvedRequest, ResolvedStep } from './plan/resolve.ts'
 import { documentHandleOf, storedDocument, storedFile } from './run/stored-document.ts'
 
 type Sources = { database: Database, shelves: readonly FileShelf[] }
+
+/** By what PDFs are read. */
+type Readers = Sources & { files: Pick<FileStore, 'stream'>, templateWorkers: Pick<TemplateWorkers, 'pages'> }
 
 /** A step as its fields name documents. `at`: where a field of it stands in the request. */
 type Naming = { service: ServiceName, fields: JsonObject, at?: (field: string) => string }
@@ -77,13 +83,41 @@ function missing ({ fileId }: DocumentSource, place: string): Problem {
     }
 }
 
-/** The steps of a request with the documents that their fields name. Throws `validation_failed` with those that are not there. */
-export async function withEnclosed (sources: Sources, actor: Actor, draft: ResolvedRequest): Promise<ResolvedRequest> {
+/**
+ * The steps of a request with the documents that their fields name, and what stands in PDFs that somebody has to print, sign or join.
+ * Throws `validation_failed` with those that are not there.
+ */
+export async function withEnclosed (sources: Readers, actor: Actor, draft: ResolvedRequest): Promise<ResolvedRequest> {
   const all = [...draft.steps, ...draft.deferred]
   if (all.every((step) => enclosuresOf(step).length === 0)) return draft
+  const needed = all.some(({ service }) => takesPages(service))
   const fill = (steps: readonly ResolvedStep[]): Promise<ResolvedStep[]> =>
-    Promise.all(steps.map(async (step) => ({ ...step, enclosed: await findEnclosed(sources, actor.companyId, step, actor) })))
+    Promise.all(steps.map(async (step) => {
+      const enclosed = await findEnclosed(sources, actor.companyId, step, actor)
+      return { ...step, enclosed: needed ? await withPages(sources, actor.companyId, enclosed) : enclosed }
+    }))
   return { ...draft, steps: await fill(draft.steps), deferred: await fill(draft.deferred) }
+}
+
+/** Whether a service needs the pages of the document that it sends. */
+export function takesPages (service: ServiceName): boolean {
+  const { content, chain } = services[service]
+  return content === 'document' && chain.consumes === 'document'
+}
+
+/** Documents with what stands in those that are sent as they are. What is no PDF, or too large, is not read. */
+export async function withPages (
+  { files, templateWorkers, ...sources }: Readers,
+  companyId: number,
+  enclosed: readonly Enclosed[]
+): Promise<Enclosed[]> {
+  return Promise.all(enclosed.map(async (one) => {
+    const { field, document: { id, contentType, size, sha256 } } = one
+    if ((field !== givenDocument && field !== furtherDocuments) || contentType !== 'application/pdf' || size > largestJoined) return one
+    const stored = await findStored(sources, companyId, id)
+    if (stored === undefined) return one
+    return { ...one, pdf: await templateWorkers.pages(companyId, sha256, async () => buffer(await files.stream(stored))) }
+  }))
 }
 
 /**

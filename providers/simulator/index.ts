@@ -23,15 +23,17 @@ export default defineProvider({
       documentTypes: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'],
       sendByEmail: true,
       requires: ['/number'],
+      attachments: {},
       statuses: paying,
       status,
       poll: asked,
       say: ({ id, code, message }, call) =>
         send({ service: 'invoicing', id, code, message }, undefined, call, () => ({ status: 'received' })),
       dispatch (request, call) {
-        const { invoicing, data, document, metadata } = request
+        const { invoicing, data, document, metadata, attachments = [] } = request
+        const beside = attachments.length === 0 ? {} : { attachments: [...attachments] }
         const word = magicWord(invoicing.reference, at(data, '/customer/email'), at(data, '/customer/name'))
-        return send({ service: 'invoicing', invoicing, data, document, metadata }, word, call,
+        return send({ service: 'invoicing', invoicing, data, document, metadata, ...beside }, word, call,
           async (id) => invoiceAnswer(request, id, await claimNumber(request, call), call))
       }
     },

@@ -12,6 +12,7 @@ export type { TemplateFolder } from './source/folder.ts'
 export { compileTemplate, type CompiledTemplate } from './compile/compile.ts'
 export type { EnvelopeWindow } from './model/document.ts'
 export type { AddressPage } from './render/address-page.ts'
+export type { PdfPage, PdfReading } from './render/join-pdfs.ts'
 export type { RenderJob, Rendered } from './render/job.ts'
 export { standalone, type HtmlMessage } from './render/html.ts'
 

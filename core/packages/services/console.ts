@@ -50,3 +50,7 @@ export const texts: FormField = { type: 'array', items: text }
 /** Of several lines. */
 export const longText: FormField = { ...text, maxLength: 100_000 }
 export const like = (...examples: string[]): FormField => ({ ...text, examples })
+/** Documents that are there already, line by line: files that were uploaded, or documents of other dispatches. */
+export function documentLines (more: Readonly<Record<string, FormField>> = {}): FormField {
+  return { type: 'array', 'x-rows': true, items: { type: 'object', properties: { fileId: text, documentId: text, ...more } } }
+}

@@ -2,8 +2,13 @@ import type { DocumentHandle, JsonObject } from '@dispatch/common'
 
 /** The content of a service, by its kind: rendered from a template, or given in the request. */
 export type Content = {
-  /** A file, how many pages it has where that is known, and where it is to be signed. */
-  document: { document: DocumentHandle, pages?: number, signatures: readonly SignaturePlace[] }
+  /** A file, how many pages it has where that is known, where it is to be signed, and what goes beside it. */
+  document: {
+    document: DocumentHandle
+    pages?: number
+    signatures: readonly SignaturePlace[]
+    attachments?: readonly DocumentHandle[]
+  }
   /** The body of an e-mail, unless the request brings its own, with the pictures that it shows; and what is attached to it. */
   message: { html?: string, text?: string, inline?: readonly InlinePicture[], attachments: readonly DocumentHandle[] }
   /** A plain text, unless the request brings its own. */

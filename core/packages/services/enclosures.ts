@@ -1,4 +1,5 @@
 import { type DocumentHandle, Line, pointer, type Problem, Uuid } from '@dispatch/common'
+import type { PdfPage, PdfReading } from '@dispatch/documents'
 import { type Static, type TProperties, Type } from 'typebox'
 import { checkMost } from './limits.ts'
 
@@ -47,11 +48,63 @@ export const givenDocument = 'document'
 /** Fields beside which the request may give the document. */
 export type WithGivenDocument = { document?: DocumentSource }
 
+/** The field for those that follow it, or follow the one that is made. */
+export const furtherDocuments = 'documents'
+
+/** The most documents that follow one. */
+const mostFurther = 20
+
+/** Documents that are put after the first one. `what`: what they become a part of. */
+export const FurtherDocuments = (what: string) =>
+  Type.Optional(
+    Type.Array(
+      Type.Unsafe<DocumentSource>({
+        ...Type.Union([...eitherOf({})]),
+        title: 'FurtherDocument',
+        description: 'a PDF that is there already'
+      }),
+      {
+        'x-since': '1.1.0',
+        minItems: 1,
+        maxItems: mostFurther,
+        description: `PDFs whose pages follow those of the document, in this order: ${what}. Since version 1.1.0.`
+      }
+    )
+  )
+
+/** Files beside an invoice. */
+export const BesideInvoice = Type.Optional(
+  Type.Array(
+    Type.Unsafe<DocumentSource & { filename?: string }>({
+      ...Type.Union([
+        ...eitherOf({ filename: Type.Optional(Line(150, { description: 'The name that it has there.', examples: ['timesheet.pdf'] })) })
+      ]),
+      title: 'InvoiceAttachment',
+      examples: [{ fileId: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90' }]
+    }),
+    {
+      'x-since': '1.1.0',
+      minItems: 1,
+      maxItems: mostFurther,
+      description: 'Files that the vendor keeps with the invoice, where it takes some. Since version 1.1.0.'
+    }
+  )
+)
+
+/** Fields that name documents to be put after the first one. */
+export type WithFurtherDocuments = { documents?: readonly DocumentSource[] }
+
+/** What a provider says of the one PDF that it takes. Whatever follows its first document is a part of it. */
+export const pdfLimits = {
+  maxPages: Type.Optional(Type.Integer({ minimum: 1, description: 'The most pages of the PDF.' })),
+  maxSize: Type.Optional(Type.Integer({ minimum: 1, description: 'The largest PDF in bytes.' }))
+}
+
 /** A document that the fields of a service name, and where: a field, or a place in the list that it is. */
 export type Enclosure = DocumentSource & { field: string, index?: number, filename?: string, inline?: string }
 
-/** An enclosure with the document that was found for it. */
-export type Enclosed = Enclosure & { document: DocumentHandle }
+/** An enclosure with the document that was found for it. `pdf`: what stands in it, where somebody has to print, sign or join it. */
+export type Enclosed = Enclosure & { document: DocumentHandle, pdf?: PdfReading }
 
 /** What a provider says of the files that it takes beside the document. */
 export const EnclosureLimits = Type.Object({
@@ -103,13 +156,59 @@ export function givenIn ({ document }: WithGivenDocument): Enclosure[] {
   return document === undefined ? [] : [{ field: givenDocument, ...document }]
 }
 
-/** Checks the document that a request gives: nothing is made of it, so it must be what is sent. */
-export function checkGiven (enclosed: readonly Enclosed[], at: (field: string) => string): Problem[] {
-  return enclosed.filter(({ field, document }) => field === givenDocument && document.contentType !== 'application/pdf').map((one) => ({
-    path: placeOf(one, at),
-    code: 'no_pdf',
-    message: `A document that is sent as it is must be a PDF, and this is ${one.document.contentType}.`
-  }))
+/** The document that a request gives, and those that follow it. */
+export function givenAndFurtherIn ({ documents = [], ...fields }: WithGivenDocument & WithFurtherDocuments): Enclosure[] {
+  return [...givenIn(fields), ...documents.map((document, index) => ({ field: furtherDocuments, index, ...document }))]
+}
+
+/** In bytes. PDFs are joined, and a page is put before one, in memory: several times their size. */
+export const largestJoined = 20 * 1024 * 1024
+
+/**
+ * Checks the document that a request gives, and those that follow it: nothing is made of them, so they must be what is sent. `signing`: it
+ * is to be signed.
+ */
+export function checkGiven (enclosed: readonly Enclosed[], at: (field: string) => string, signing = false): Problem[] {
+  const pdfs = enclosed.filter(({ field }) => field === givenDocument || field === furtherDocuments)
+  const joined = pdfs.some(({ field }) => field === furtherDocuments)
+  const size = pdfs.reduce((sum, { document }) => sum + document.size, 0)
+  return [
+    ...pdfs.flatMap((one) => {
+      const found = faultOf(one, joined || signing)
+      return found === undefined ? [] : [{ path: placeOf(one, at), ...found }]
+    }),
+    ...joined && size > largestJoined
+      ? [{
+        path: at(furtherDocuments),
+        code: 'too_large',
+        message: `PDFs that are joined may have ${largestJoined} bytes together, and these have ${size}.`
+      }]
+      : []
+  ]
+}
+
+function faultOf ({ document: { contentType }, pdf }: Enclosed, changed: boolean): Omit<Problem, 'path'> | undefined {
+  if (contentType !== 'application/pdf') {
+    return { code: 'no_pdf', message: `A document that is sent as it is must be a PDF, and this is ${contentType}.` }
+  }
+  if (pdf === undefined) return undefined
+  if (!pdf.ok) return pdf.problem
+  return changed && pdf.signed
+    ? { code: 'signed_pdf', message: 'The PDF is signed already: what is added to it breaks that signature.' }
+    : undefined
+}
+
+/** The pages of documents together; undefined where not all of them are known. */
+export function pagesIn (enclosed: readonly Enclosed[]): PdfPage[] | undefined {
+  const all = enclosed.map(({ pdf }) => pdf?.ok === true ? pdf.pages : undefined)
+  return all.every((pages) => pages !== undefined) ? all.flat() : undefined
+}
+
+/** Where too large a document comes from: what follows it, or itself. */
+export function placeOfPages (fields: WithGivenDocument & WithFurtherDocuments, service: string): string {
+  return fields.documents !== undefined
+    ? pointer(`/${service}`, furtherDocuments)
+    : `/${fields.document === undefined ? 'template' : givenDocument}`
 }
 
 /** A found document as a provider gets it: under the name that the client wants. */

@@ -2,7 +2,7 @@ import type { Json, JsonObject, Problem } from '@dispatch/common'
 import type { EnvelopeWindow, FileFormat, PageSetup, PaperSize } from '@dispatch/documents'
 import type { TObject } from 'typebox'
 import type { ConsolePart } from './console.ts'
-import type { Content, ContentKind, StepContent } from './content.ts'
+import type { Content, ContentKind, SignaturePlace, StepContent } from './content.ts'
 import type { DeliveryRules } from './delivery.ts'
 import type { Enclosed, Enclosure } from './enclosures.ts'
 import type { ServiceHours } from './hours.ts'
@@ -55,6 +55,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   checkDocument?(fields: Fields, data: JsonObject): Problem[]
   /** The documents beside its own that the fields name, which others have made or uploaded. */
   encloses?(fields: Fields): Enclosure[]
+  /** Where signers sign a document that no template made. */
+  places?(fields: Fields): readonly SignaturePlace[]
   /** Who signs the document, by name and in their order. */
   signers?(fields: Fields): readonly string[]
   /** Who gets it, where it goes to addresses by which a recipient can be known again. */
@@ -257,6 +259,8 @@ export type CheckInput<Fields, Capabilities> = {
   provider: ProviderFacts<Capabilities> & { settings?: JsonObject } | undefined
   /** What its fields enclose. */
   enclosed?: readonly Enclosed[]
+  /** The document that the request gives, at the beginning of its path. */
+  given?: Enclosed
   today: string
   /** The other services in the path. */
   otherServices: readonly string[]

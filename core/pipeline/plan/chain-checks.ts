@@ -1,4 +1,4 @@
-import { type Findings, formatOf, givenDocument, services, takesDocument } from '@dispatch/services'
+import { type Findings, formatOf, services, takesDocument } from '@dispatch/services'
 import { addressProblems, type Guard } from '@dispatch/vendor-io'
 import { eventBeforeDocument, hasOwnDocument, isDeferringService, isDeliveryService, parseDeliveryEvent } from '../../contract/delivery.ts'
 import type { Mode } from '../../contract/states.ts'
@@ -31,15 +31,6 @@ export function checkCallbackAddress ({ callbackUrl }: DispatchRequest, guard: P
 /** Refuses to sign a document that a provider makes: nobody knows where in it the signers sign. */
 export function checkSignaturePlaces ([first, ...later]: readonly ResolvedStep[]): Findings {
   const provider = first?.choice?.provider
-  if (first?.enclosed?.some(({ field }) => field === givenDocument) === true) {
-    return {
-      problems: later.filter(({ service }) => services[service].signers !== undefined).map(({ service }) => ({
-        path: `/${service}`,
-        code: 'no_places_to_sign',
-        message: `Nobody knows where in a document that is given the signers sign: make it of a template, or leave "${service}" out.`
-      }))
-    }
-  }
   if (first === undefined || provider === undefined || !makesDocument(provider.manifest.services[first.service])) return {}
   return {
     problems: later.filter(({ service }) => services[service].signers !== undefined).map(({ service }) => ({

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, placesAt, pointer, type Problem, withoutMembers } from '@dispatch/common'
 import { type DataFindings, eInvoiceFileFormats, isKnownField, needsSigners, tooFewSigners } from '@dispatch/documents'
-import { checkChannel, checkEInvoiceWords, type CheckInput, checkInvoice, contradictions, type Findings, formatOf, isServiceName,
-  services } from '@dispatch/services'
+import { checkChannel, checkEInvoiceWords, type CheckInput, checkInvoice, contradictions, type Findings, formatOf, givenDocument,
+  isServiceName, services } from '@dispatch/services'
 import type { Guard } from '@dispatch/vendor-io'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
 import type { RedactorFor } from '../../configuration/vault.ts'
@@ -86,6 +86,7 @@ function findingsOf (
   const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
   const signing = signingOf(steps)
+  const given = steps[0]?.enclosed?.find(({ field }) => field === givenDocument)
   const isChain = (step: ResolvedStep): boolean => steps.length > 1 || !steps.includes(step)
   return [
     checkChoices(all),
@@ -110,6 +111,7 @@ function findingsOf (
         own(checkStep(step, templateFindings, {
           today,
           otherServices: request.services.filter((name) => name !== step.service),
+          ...given === undefined ? {} : { given },
           ...(isChain(step) ? { link } : {})
         }))
       ]
@@ -153,7 +155,7 @@ function checkIgnored ({ service, fields, settings, choice, template, at }: Reso
   }
 }
 
-type Surroundings = Pick<CheckInput<never, never>, 'today' | 'otherServices' | 'link'>
+type Surroundings = Pick<CheckInput<never, never>, 'today' | 'otherServices' | 'link' | 'given'>
 
 /** Checks fields that replace those of a recorded step. `data`: of its template, which may be gone. Throws as {@link checkRequest} does. */
 export async function checkAgain (

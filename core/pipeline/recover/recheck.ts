@@ -1,15 +1,16 @@
 import type { JsonObject } from '@dispatch/common'
-import type { ServiceName } from '@dispatch/services'
+import { type Enclosed, givenDocument, type ServiceName } from '@dispatch/services'
 import type { Actor } from '../../access/account.ts'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { servingIn } from '../../configuration/serving.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { findEnclosed } from '../enclosures.ts'
+import { findEnclosed, withPages } from '../enclosures.ts'
 import { checkAgain } from '../plan/check.ts'
 import { recordedData, recordedTemplate } from '../plan/recorded-template.ts'
 import { screenAll } from '../recipients.ts'
+import { documentHandleOf, storedDocument } from '../run/stored-document.ts'
 
 /**
  * Checks fields of a recorded step by the rules of its service and of its provider, as they are now. `actor`: who gives other ones, and may
@@ -39,11 +40,14 @@ export async function recheck (
   const data = recordedData(record, step) ?? {}
   const template = await recordedTemplate(dependencies, record, step)
   const content = template === undefined ? {} : { template: { template, data, path: '/template/data' } }
+  const enclosed = await withPages(dependencies, record.company_id,
+    await findEnclosed(dependencies, record.company_id, { service, fields }, actor))
+  const given = await givenTo(dependencies, record, enclosed)
   await checkAgain({
     service,
     fields,
     settings: step.request_settings,
-    enclosed: await findEnclosed(dependencies, record.company_id, { service, fields }, actor),
+    enclosed,
     at: (field) => `/${service}/${field}`,
     ...content,
     ...choice,
@@ -55,6 +59,21 @@ export async function recheck (
     now,
     redactorFor: redactorsOf(keyring, record.company_id),
     otherServices: record.services.filter((name) => name !== service),
+    ...(given === undefined ? {} : { given }),
     ...(link === undefined ? {} : { link })
   })
+}
+
+/** The document that the request gave, of a path that begins with one. */
+async function givenTo (
+  dependencies: PipelineDependencies,
+  { company_id: companyId, steps: [first] }: DispatchRecord,
+  enclosed: readonly Enclosed[]
+): Promise<Enclosed | undefined> {
+  const own = enclosed.find(({ field }) => field === givenDocument)
+  if (own !== undefined || first?.fields[givenDocument] === undefined || first.document === undefined) return own
+  const { document_id: documentId } = first.document
+  const document = documentHandleOf(storedDocument(first.document))
+  const [given] = await withPages(dependencies, companyId, [{ field: givenDocument, documentId, document }])
+  return given
 }

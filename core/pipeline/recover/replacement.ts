@@ -1,5 +1,5 @@
 import { boundedValidator, compile, isRecord, type JsonObject } from '@dispatch/common'
-import { formatOf, givenDocument, type ServiceName, serviceNames, services } from '@dispatch/services'
+import { formatOf, furtherDocuments, givenDocument, type ServiceName, serviceNames, services } from '@dispatch/services'
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import type { Actor } from '../../access/account.ts'
@@ -46,8 +46,12 @@ export async function replacementOf (
   const made = await subjectKept(dependencies, record, step, body)
   const fit = readers.get(version)?.get(service)?.(made === undefined ? body : withKept(body, step, made))
   if (fit?.ok !== true) throw refusal('validation_error', fit?.problems ?? [])
-  const { [givenDocument]: given } = step.fields
-  const fields = { ...fit.value[service], ...(given === undefined ? {} : { [givenDocument]: given }) }
+  const { [givenDocument]: given, [furtherDocuments]: further } = step.fields
+  const fields = {
+    ...(further === undefined ? {} : { [furtherDocuments]: further }),
+    ...fit.value[service],
+    ...(given === undefined ? {} : { [givenDocument]: given })
+  }
   refuseContent(service, fields, (step.position === 0 ? record.template_id : step.template_id) !== null)
   refuseChanges(record, step, fields)
   await recheck(dependencies, record, { step, fields, actor, made, ...(step.position > 0 ? { link } : {}) })
@@ -141,6 +145,13 @@ function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonOb
         path: `/${service.name}/${service.format?.field ?? ''}`,
         code: 'document_made',
         message: 'A retry sends the document that was made before: give the same format.'
+      }]),
+    ...(step.document === undefined || isDeepStrictEqual(step.fields[furtherDocuments], fields[furtherDocuments])
+      ? []
+      : [{
+        path: `/${service.name}/${furtherDocuments}`,
+        code: 'document_made',
+        message: 'A retry sends the document that was made before: leave out what follows it, or give the same.'
       }]),
     ...(had === has || !record.steps.some(({ document }) => document !== undefined)
       ? []

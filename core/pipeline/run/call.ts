@@ -219,7 +219,7 @@ export async function checkDocuments (
 ): Promise<void> {
   const handles = [
     ...'document' in made ? [made.document] : [],
-    ...'attachments' in made ? made.attachments : [],
+    ...'attachments' in made ? made.attachments ?? [] : [],
     ...('inline' in made ? made.inline ?? [] : [])
   ]
   for (const { id } of handles.filter((document) => !fresh.has(document.id))) {

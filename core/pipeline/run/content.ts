@@ -1,14 +1,16 @@
 import { type DocumentHandle, type JsonObject, normalForm, type Observations, observe, secondsSince } from '@dispatch/common'
 import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered } from '@dispatch/documents'
-import { attaches, cleanFilename, type Content, type ContentKind, type EmailFields, formatOf, givenDocument, handleOf, type InlinePicture,
-  isLinked, recipientsOf, services, type StepContent } from '@dispatch/services'
+import type { StoredFile } from '@dispatch/files'
+import { attaches, cleanFilename, type Content, type ContentKind, type EmailFields, type Enclosed, formatOf, furtherDocuments,
+  givenDocument, handleOf, type InlinePicture, isLinked, placeOf, recipientsOf, services, type StepContent } from '@dispatch/services'
 import { hash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
 import { secretMark } from '../../access/mailed-secrets.ts'
-import { refusal } from '../../contract/errors.ts'
+import { DispatchError, refusal } from '../../contract/errors.ts'
 import { capabilitiesOf } from '../../host/load/capabilities.ts'
 import type { NewDocument } from '../../store/calls/document-row.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { findEnclosed, findStored } from '../enclosures.ts'
+import { findEnclosed, findStored, takesPages, withPages } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
 import type { Step } from '../step.ts'
 import { checkPaged, pagesBefore } from './page-before.ts'
@@ -22,15 +24,24 @@ export type PreparedContent = {
   fresh: { document?: NewDocument, pictures?: readonly NewDocument[], made?: JsonObject }
 }
 
-/** The document that a chain hands on, and where it is to be signed. */
-export type ChainDocument = { document: StoredDocument, signatures: Content['document']['signatures'] }
+/** The document that a chain hands on, and where it is to be signed. `stored`: of one that is not recorded. */
+export type ChainDocument = { document: StoredDocument, signatures: Content['document']['signatures'], stored?: StoredFile }
 
 /** Gets the document that a step takes over, when it is needed. */
 export type HandOn = () => Promise<ChainDocument | undefined>
 
 type ContentDependencies = Pick<
   PipelineDependencies,
-  'database' | 'renderer' | 'files' | 'documentUrl' | 'mailedSecrets' | 'newId' | 'now' | 'recipients' | 'shelves'
+  | 'database'
+  | 'renderer'
+  | 'templateWorkers'
+  | 'files'
+  | 'documentUrl'
+  | 'mailedSecrets'
+  | 'newId'
+  | 'now'
+  | 'recipients'
+  | 'shelves'
 >
 
 /**
@@ -100,18 +111,22 @@ const makers: {
 } = {
   async document (dependencies, run, step, hand) {
     const { document, made } = step.content
-    if (document !== undefined) {
-      return { content: { document: documentHandleOf(document), ...pagesOf(document), signatures: placesIn(made) }, document }
-    }
-    if (step.template === undefined) return await givenContent(dependencies, run, step) ?? { content: chainContent(run, await hand()) }
-    const file: MadeFile = await render(dependencies, run, step, formatOf(step.service, step.fields))
-    const fresh = await storeDocument(dependencies, run, step, file)
-    const handle = storedDocumentOfNew(fresh)
-    const { signatures = [] } = file
+    const enclosed = await findEnclosed(dependencies, run.companyId, step)
+    const further = enclosed.filter(({ field }) => field === furtherDocuments)
+    const beside = enclosed.filter(({ field }) => field !== furtherDocuments && field !== givenDocument).map(handleOf)
+    const whole = document !== undefined && (further.length === 0 || made?.['joined'] === true)
+      ? { content: { document: documentHandleOf(document), ...pagesOf(document), signatures: placesIn(made) }, document }
+      : further.length === 0
+      ? await alone(dependencies, run, step, { enclosed, hand })
+      : await joined(dependencies, run, step, { enclosed, further, hand })
+    const places = services[step.service].places?.(step.fields) ?? []
     return {
-      content: { document: documentHandleOf(handle), ...pagesOf(file), signatures },
-      document: handle,
-      fresh: { document: fresh, ...(signatures.length === 0 ? {} : { made: { signatures } }) }
+      ...whole,
+      content: {
+        ...whole.content,
+        ...(places.length === 0 ? {} : { signatures: places }),
+        ...(beside.length === 0 ? {} : { attachments: beside })
+      }
     }
   },
 
@@ -144,29 +159,129 @@ const makers: {
   }
 }
 
+/** The document of a step that nothing follows: rendered, given, or handed on. */
+async function alone (
+  dependencies: ContentDependencies,
+  run: Run,
+  step: Step,
+  { enclosed, hand }: { enclosed: readonly Enclosed[], hand: HandOn }
+): Promise<Contents<'document'>> {
+  if (step.template === undefined) {
+    return await givenContent(dependencies, run, step, enclosed) ?? { content: chainContent(run, await hand()) }
+  }
+  const file: MadeFile = await render(dependencies, run, step, formatOf(step.service, step.fields))
+  return freshContent(await storeDocument(dependencies, run, step, file), file)
+}
+
+/** A document that has just been stored, with what is kept of how it was made. */
+function freshContent (
+  fresh: NewDocument,
+  { signatures = [], joined = false }: { signatures?: Content['document']['signatures'], joined?: boolean } = {}
+): Contents<'document'> {
+  const document = storedDocumentOfNew(fresh)
+  const made = {
+    ...(signatures.length === 0 ? {} : { signatures: signatures.map((place) => ({ ...place })) }),
+    ...(joined ? { joined } : {})
+  }
+  return {
+    content: { document: documentHandleOf(document), ...pagesOf(document), signatures },
+    document,
+    fresh: { document: fresh, ...(Object.keys(made).length === 0 ? {} : { made }) }
+  }
+}
+
 /** The document that the request gives, as one of this dispatch: it stays whatever becomes of where it was taken from. */
-async function givenContent (dependencies: ContentDependencies, run: Run, step: Step): Promise<Contents<'document'> | undefined> {
-  const { database, files, shelves, newId, now } = dependencies
-  const given = (await findEnclosed(dependencies, run.companyId, step)).find(({ field }) => field === givenDocument)
-  const stored = given && await findStored({ database, shelves }, run.companyId, given.document.id)
+async function givenContent (
+  dependencies: ContentDependencies,
+  run: Run,
+  step: Step,
+  enclosed: readonly Enclosed[]
+): Promise<Contents<'document'> | undefined> {
+  const { files, newId, now } = dependencies
+  const { companyId } = run
+  const [given] = enclosed.filter(({ field }) => field === givenDocument)
+  const stored = given && await findStored(dependencies, companyId, given.document.id)
   if (given === undefined || stored === undefined) return undefined
+  const [read] = run.steps.some(({ service }) => takesPages(service)) ? await withPages(dependencies, companyId, [given]) : []
   const time = now()
   const documentId = newId()
-  const storageKey = storageKeyOf(run.companyId, time, documentId)
+  const storageKey = storageKeyOf(companyId, time, documentId)
   const { size, sha256 } = await files.receive(storageKey, await files.stream(stored))
-  const { filename, contentType } = given.document
-  const asked = services[step.service].filename?.(step.fields)
-  const fresh: NewDocument = {
+  return freshContent({
     documentId,
-    filename: (asked === undefined ? undefined : cleanFilename(asked, fileFormats.pdf.extension)) ?? filename,
-    contentType,
+    filename: askedName(step) ?? given.document.filename,
+    contentType: given.document.contentType,
     size,
     sha256,
+    ...(read?.pdf?.ok === true ? { pages: read.pdf.pages.length } : {}),
     storageKey,
     expiresAt: expiryOf(time)
+  })
+}
+
+/** The name that the client wants a PDF to have. */
+function askedName ({ service, fields }: Step): string | undefined {
+  const asked = services[service].filename?.(fields)
+  return asked === undefined ? undefined : cleanFilename(asked, fileFormats.pdf.extension)
+}
+
+/** A document before those that follow it: its bytes, its name, and where it is signed. */
+type FirstDocument = { read: () => Promise<Uint8Array>, filename: string, signatures: Content['document']['signatures'] }
+
+/** The document of a step and those that follow it, as one. Throws `validation_failed` where they cannot be joined. */
+async function joined (
+  dependencies: ContentDependencies,
+  run: Run,
+  step: Step,
+  { enclosed, further, hand }: { enclosed: readonly Enclosed[], further: readonly Enclosed[], hand: HandOn }
+): Promise<Contents<'document'>> {
+  const { companyId } = run
+  const [given] = enclosed.filter(({ field }) => field === givenDocument)
+  const first = await firstDocument(dependencies, run, step, { given, hand })
+  const readAll = async (): Promise<Uint8Array[]> => [
+    await first.read(),
+    ...await Promise.all(further.map(({ document: { id } }) => readStored(dependencies, companyId, id)))
+  ]
+  const whole = await dependencies.templateWorkers.join(companyId, readAll)
+  if (whole.ok) {
+    const file = { bytes: whole.bytes, contentType: 'application/pdf' }
+    const stored = await storeFile(dependencies, run, first.filename, file)
+    return freshContent({ ...stored, pages: whole.pages }, { signatures: first.signatures, joined: true })
   }
-  const document = storedDocumentOfNew(fresh)
-  return { content: { document: documentHandleOf(document), signatures: [] }, document, fresh: { document: fresh } }
+  const fault = whole.index === 0 ? given : further[whole.index - 1]
+  const places = (field: string): string => run.steps[0] === step && field === givenDocument ? `/${field}` : `/${step.service}/${field}`
+  throw refusal('validation_failed', [{ path: fault === undefined ? '/template' : placeOf(fault, places), ...whole.problem }])
+}
+
+async function firstDocument (
+  dependencies: ContentDependencies,
+  run: Run,
+  step: Step,
+  { given, hand }: { given: Enclosed | undefined, hand: HandOn }
+): Promise<FirstDocument> {
+  const { companyId, dispatchId } = run
+  if (step.template !== undefined) {
+    const { bytes, signatures = [] }: MadeFile = await render(dependencies, run, step, formatOf(step.service, step.fields))
+    return { read: () => Promise.resolve(bytes), filename: filenameOf(run, step), signatures }
+  }
+  if (given !== undefined) {
+    const { id, filename } = given.document
+    return { read: () => readStored(dependencies, companyId, id), filename: askedName(step) ?? filename, signatures: [] }
+  }
+  const chain = await hand()
+  if (chain === undefined) throw new Error(`The dispatch ${dispatchId} has no document for its step.`)
+  const { document: { id, filename }, signatures, stored } = chain
+  const read = stored === undefined
+    ? () => readStored(dependencies, companyId, id)
+    : async () => buffer(await dependencies.files.stream(stored))
+  return { read, filename, signatures }
+}
+
+/** The bytes of a document that a request names. Throws `document_expired` where it has just gone. */
+async function readStored (dependencies: ContentDependencies, companyId: number, id: string): Promise<Uint8Array> {
+  const stored = await findStored(dependencies, companyId, id)
+  if (stored === undefined) throw new DispatchError('document_expired', `The document ${id} is no longer kept.`)
+  return buffer(await dependencies.files.stream(stored))
 }
 
 /** The files that a mail carries besides: those beside its text, and the pictures that it shows. */

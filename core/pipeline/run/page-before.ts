@@ -1,6 +1,6 @@
 import type { DocumentHandle, Problem } from '@dispatch/common'
 import type { AddressPage, EnvelopeWindow } from '@dispatch/documents'
-import { givenDocument, type PageBefore, services, type StepContent } from '@dispatch/services'
+import { givenDocument, largestJoined, type PageBefore, services, type StepContent } from '@dispatch/services'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { configurationUsed } from '../../configuration/sandbox.ts'
@@ -29,15 +29,12 @@ export function pagesBefore (step: Step): number {
   return page === undefined ? 0 : page.blankBack ? 2 : 1
 }
 
-/** In bytes. A page is put before a document in memory, several times its size. */
-const largestPaged = 20 * 1024 * 1024
-
 /** Why a document of so many bytes takes no page, where its step needs one. */
 export function checkPaged (step: Step, { size }: Pick<DocumentHandle, 'size'>): Problem[] {
-  return size <= largestPaged || pageBefore(step) === undefined ? [] : [{
+  return size <= largestJoined || pageBefore(step) === undefined ? [] : [{
     path: `/${givenDocument in step.fields ? givenDocument : 'template'}`,
     code: 'too_large',
-    message: `A page with the address can be put before a PDF of at most ${largestPaged} bytes, and this one has ${size}.`
+    message: `A page with the address can be put before a PDF of at most ${largestJoined} bytes, and this one has ${size}.`
   }]
 }
 

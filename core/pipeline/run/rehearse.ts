@@ -1,10 +1,14 @@
 import { type Problem, withTimeLimit } from '@dispatch/common'
 import { areShort, areSimple, RenderError, simplePages, simpleSize } from '@dispatch/documents'
-import { madeAs, services, takesDocument } from '@dispatch/services'
+import { furtherDocuments, givenDocument, madeAs, services, takesDocument } from '@dispatch/services'
+import { hash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { refusal } from '../../contract/errors.ts'
 import { capabilitiesOf } from '../../host/load/capabilities.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { enclosuresOf } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
 import type { DispatchPlan, Rehearsal } from '../plan/plan.ts'
 import type { Step } from '../step.ts'
@@ -45,6 +49,7 @@ function isUncertain (step: Step, path: readonly Step[], extent: Extent): boolea
   const [first] = path
   const limits = limitsOf(step)
   const taken = first !== undefined && first !== step && takesDocument(service, fields) ? [first] : []
+  if (enclosuresOf(step).some(({ field }) => field === furtherDocuments || (field === givenDocument && pagesBefore(step) > 0))) return true
   // How long a text becomes is known only when it is made, which takes no longer than to find out whether it has to be.
   return (template !== undefined && services[service].content === 'text') ||
     [step, ...taken].some((source) => hasHardContent(source, path, limits, extent))
@@ -123,12 +128,28 @@ function notChecked ({ service, template }: Step, place: string): Problem {
   }
 }
 
-/** What content is made with so that nothing remains: files go nowhere, and links open nothing. */
+/** What content is made with so that nothing remains: files stay in memory for as long as that takes, and links open nothing. */
 function stageOf (dependencies: PipelineDependencies): PipelineDependencies {
   const { files, templateWorkers } = dependencies
+  const kept = new Map<string, Uint8Array>()
   return {
     ...dependencies,
-    files: { ...files, put: () => Promise.resolve() },
+    files: {
+      ...files,
+      put (key, bytes) {
+        kept.set(key, bytes)
+        return Promise.resolve()
+      },
+      async receive (key, stream) {
+        const bytes = await buffer(stream)
+        kept.set(key, bytes)
+        return { size: bytes.length, sha256: hash('sha256', bytes), head: bytes }
+      },
+      async stream (file) {
+        const bytes = kept.get(file.key)
+        return bytes === undefined ? files.stream(file) : Readable.from([bytes])
+      }
+    },
     renderer: { render: (job, { companyId }) => templateWorkers.render(companyId, job), close: () => Promise.resolve() }
   }
 }
@@ -149,9 +170,12 @@ function makingOf (stage: PipelineDependencies, run: Run, [first]: readonly Step
     return making
   }
   const hand: HandOn = async () => {
-    if (first === undefined || services[first.service].content !== 'document' || first.template === undefined) return undefined
-    const { made: content, document } = await make(first)
-    return document === undefined || !('signatures' in content) ? undefined : { document, signatures: content.signatures }
+    const isMade = first !== undefined && (first.template !== undefined || enclosuresOf(first).some(({ field }) => field === givenDocument))
+    if (!isMade || services[first.service].content !== 'document') return undefined
+    const { made: content, document, fresh } = await make(first)
+    if (document === undefined || !('signatures' in content)) return undefined
+    const stored = fresh.document && { key: fresh.document.storageKey, size: fresh.document.size, sha256: fresh.document.sha256 }
+    return { document, signatures: content.signatures, ...(stored === undefined ? {} : { stored }) }
   }
   return { make, sourceOf: (error) => sources.get(error) }
 }

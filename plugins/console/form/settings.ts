@@ -87,8 +87,8 @@ function helpOf (words: Words, schema: FieldSchema): string | undefined {
 
 /** What a choice is called, where the schema says it. */
 function titleOf (words: Words, { anyOf = [], 'x-words': name }: FieldSchema, choice: Json): string | undefined {
-  if (name !== undefined) return fieldWords(words, `${name}_${plain(choice)}`).title
-  return textsOf(words, anyOf.find(({ const: literal }) => literal === choice) ?? {}).title
+  const own = name === undefined ? undefined : fieldWords(words, `${name}_${plain(choice)}`).title
+  return own ?? textsOf(words, anyOf.find(({ const: literal }) => literal === choice) ?? {}).title
 }
 
 /** The first example of a value that is typed; of a list, its lines. */

@@ -507,6 +507,7 @@ export const en = {
   profilesShow: 'Show the profiles of e-invoices',
   sendBack: 'To the form',
   sendPreview: 'Show the document',
+  sendUpload: 'Upload a file',
   sendPreviewIntro: '“Show the document” makes it here. Nothing is sent before “Send now”.',
   sendDo: 'Send now',
   sendValid: 'The service would accept this.',
@@ -913,6 +914,11 @@ export const en = {
 
   field_documentType: 'Type of document',
   field_phoneNumber: 'Phone number',
+  field_attachments: 'Attachments',
+  field_documents: 'Further documents',
+  help_documents: 'PDFs whose pages follow those of the document, in this order.',
+  field_fileId: 'File',
+  field_documentId: 'Or document (id)',
   help_phoneNumber: 'With + and the code of the country.',
 
   data_accountHolder: 'Account holder',

@@ -509,6 +509,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   profilesShow: 'Afficher les profils de factures électroniques',
   sendBack: 'Vers le formulaire',
   sendPreview: 'Afficher le document',
+  sendUpload: 'Charger un fichier',
   sendPreviewIntro: '« Afficher le document » le fait apparaître ici. Rien n’est envoyé avant « Envoyer maintenant ».',
   sendDo: 'Envoyer maintenant',
   sendValid: 'Le service l’accepterait.',
@@ -923,6 +924,11 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
 
   field_documentType: 'Type de document',
   field_phoneNumber: 'Numéro de téléphone',
+  field_attachments: 'Pièces jointes',
+  field_documents: 'Autres documents',
+  help_documents: 'Des PDF dont les pages suivent celles du document, dans cet ordre.',
+  field_fileId: 'Fichier',
+  field_documentId: 'Ou document (identifiant)',
   help_phoneNumber: 'Avec + et l’indicatif du pays.',
 
   data_accountHolder: 'Titulaire du compte',

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { type FieldSchema, isObject, type SettingsForm } from '../form/schema.ts'
+import { type FieldSchema, isList, isObject, type SettingsForm } from '../form/schema.ts'
 import { consoleParts, nextIn } from '../session/services.ts'
 import { sampleOf } from './samples.ts'
 
@@ -48,4 +48,32 @@ export function beginningOf (service: string, documentType: string | undefined):
   const { body: _body, message: _message, ...fields } = isObject(own) ? own : lifted
   const isTyped = Object.hasOwn(serviceForms[service]?.properties ?? {}, 'documentType')
   return { ...fields, ...isTyped && documentType !== undefined ? { documentType } : {} }
+}
+
+/** A file as the API lists it. */
+export type ListedFile = { id: string, filename: string }
+
+/** Whether lines of the form name files. */
+export function namesFiles ({ properties = {} }: SettingsForm): boolean {
+  return Object.values(properties).some(({ items }) => fileField in (items?.properties ?? {}))
+}
+
+const fileField = 'fileId'
+
+/** A form whose lines choose among files. What a line names already is one of them. */
+export function withFiles (form: SettingsForm, files: readonly ListedFile[], values: JsonObject): SettingsForm {
+  const properties = Object.entries(form.properties ?? {}).map(([name, field]): [string, FieldSchema] => {
+    const { [fileField]: file, ...others } = field.items?.properties ?? {}
+    if (file === undefined) return [name, field]
+    const lines = values[name]
+    const named = (isList(lines) ? lines : []).flatMap((line) =>
+      isObject(line) && typeof line[fileField] === 'string' ? [line[fileField]] : []
+    )
+    const unlisted = [...new Set(named)].filter((id) => !files.some((one) => one.id === id)).map((id) => ({ id, filename: id }))
+    const anyOf = [...files, ...unlisted].map(({ id, filename }) => ({ const: id, title: filename }))
+    return anyOf.length === 0
+      ? [name, field]
+      : [name, { ...field, items: { ...field.items, properties: { [fileField]: { anyOf, 'x-words': fileField }, ...others } } }]
+  })
+  return { ...form, properties: Object.fromEntries(properties) }
 }

@@ -17,12 +17,12 @@ import type { Visit } from '../session/visit.ts'
 import { copyable, notice, page } from './layout.ts'
 import { type ApiRequest, curlOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
 import { addressOf, choosable, type Draft, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
-import { followersOf, followingForms, serviceForms } from './send-forms.ts'
+import { followersOf, followingForms, type ListedFile, namesFiles, serviceForms, withFiles } from './send-forms.ts'
 
 /**
  * What a page says of a form besides what stands in it. `told` stands beside the buttons, and is read out when it changes. `accepted`:
- * `problems` are remarks only. `filling`: where a saved recipient is chosen. `once`: the number of the request, where a repeat
- * must stay the same.
+ * `problems` are remarks only. `filling`: where a saved recipient is chosen. `files`: those that lines can name. `once`: the number of the
+ * request, where a repeat must stay the same.
  */
 export type Shown = {
   said?: Html
@@ -32,6 +32,7 @@ export type Shown = {
   filling?: Html
   once?: string | undefined
   origin?: string
+  files?: readonly ListedFile[]
 }
 
 /** Templates to choose from. `q`: words of their names that were searched for. */
@@ -88,7 +89,7 @@ function searchForm (words: Words, q: string): Html {
 /** The form of a request. */
 export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   const { words } = visit
-  const { said = html``, told = html``, filling = html``, problems = [], once, origin = '' } = shown
+  const { said = html``, told = html``, filling = html``, problems = [], once, origin = '', files = [] } = shown
   const { template: { id, name }, service } = draft
   const other = visit.mode === 'test' ? 'live' : 'test'
   const path = withQuery('/console/send', { template: String(id), service, draft: once })
@@ -108,9 +109,9 @@ export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   }"><input type="hidden" name="of" value="${service}"><input type="hidden" name=":back" value="${path}">${onceField(once)}${
     draft.following.map((next) => html`<input type="hidden" name="then" value="${next.service}">`)
   }
-${filling}${aboutSection(words, draft, problems)}${followingSections(words, draft, problems)}${nextSection(visit, draft)}${
-    dataSection(words, draft, problems)
-  }</div>
+${filling}${aboutSection(words, draft, { problems, files })}${followingSections(words, draft, { problems, files })}${
+    nextSection(visit, draft)
+  }${dataSection(words, draft, problems)}</div>
 <section aria-labelledby="preview"><h2 id="preview">${words.preview}</h2><div class="actions">
 <button class="second" formaction="/console/send/validate">${words.validate}</button>
 <button class="second" formaction="/console/send/preview" formtarget="document">${words.sendPreview}</button>${
@@ -169,12 +170,17 @@ function codeSection (words: Words, request: ApiRequest): Html {
   }</section>`
 }
 
-function aboutSection (words: Words, draft: Draft, problems: Filled['problems']): Html {
+type Filling = { problems: Filled['problems'], files: readonly ListedFile[] }
+
+function aboutSection (words: Words, draft: Draft, { problems, files }: Filling): Html {
   const { service, fields, provider } = draft
   const providers = choosable(words, draft)
   return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}${words.colon}${wordFor(words, 'service', service)}</h2>${
-    fieldsOf(words, serviceForms[service] ?? {}, { values: fields, problems }, { name: 'request.', path: `/${service}` })
-  }${
+    fieldsOf(words, withFiles(serviceForms[service] ?? {}, files, fields), { values: fields, problems }, {
+      name: 'request.',
+      path: `/${service}`
+    })
+  }${uploadButton(words, draft)}${
     providers.length === 0 ? html`` : html`${
       choiceField({
         name: 'provider',
@@ -186,6 +192,14 @@ function aboutSection (words: Words, draft: Draft, problems: Filled['problems'])
       })
     }`
   }${moreFields(words, draft, problems)}</section>`
+}
+
+/** The way to the page on which files are uploaded, and back. */
+function uploadButton (words: Words, { service, following }: Draft): Html {
+  const forms = [serviceForms[service], ...following.map((next) => followingForms[next.service])]
+  return forms.some((form) => form !== undefined && namesFiles(form))
+    ? html`<div class="actions"><button class="second" formaction="/console/send/files">${words.sendUpload}</button></div>`
+    : html``
 }
 
 function moreFields (words: Words, draft: Draft, problems: Filled['problems']): Html {
@@ -247,12 +261,15 @@ export function timeFields (
 }
 
 /** The services that follow in a chain, each with its fields. */
-function followingSections (words: Words, { following }: Draft, problems: Filled['problems']): Html[] {
+function followingSections (words: Words, { following }: Draft, { problems, files }: Filling): Html[] {
   return following.map(({ service, fields }) =>
     html`<section aria-labelledby="then-${service}"><h2 id="then-${service}">${words.sendThen}${words.colon}${
       wordFor(words, 'service', service)
     }</h2>${
-      fieldsOf(words, followingForms[service] ?? {}, { values: fields, problems }, { name: `then.${service}.`, path: `/${service}` })
+      fieldsOf(words, withFiles(followingForms[service] ?? {}, files, fields), { values: fields, problems }, {
+        name: `then.${service}.`,
+        path: `/${service}`
+      })
     }<div class="actions"><button class="second" name=":without" value="${service}">${
       fill(words.sendWithout, { service: wordFor(words, 'service', service) })
     }</button></div></section>`

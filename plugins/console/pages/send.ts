@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../../html.ts'
 import { onceIn } from '../form/fields.ts'
 import { pretty } from '../form/json.ts'
+import { isList, isObject } from '../form/schema.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, type Words } from '../language/language.ts'
 import { textOfSaid } from '../language/problems.ts'
@@ -16,6 +17,7 @@ import { requestFile } from './send-code.ts'
 import { addressOf, beginDraft, type Draft, keepDraft, readDraft, requestOf, resumeDraft, type SentTemplate,
   type StoredDraft } from './send-draft.ts'
 import { fillSection, withRecipient } from './send-fill.ts'
+import type { ListedFile } from './send-forms.ts'
 import { isReal, review, samplesRefused, type Untouched, untouchedIn } from './send-review.ts'
 import { choicePage, draftPage, type Shown } from './send-view.ts'
 
@@ -98,6 +100,12 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store'
     }).send(pretty(requestOf(draft)))
+  })
+
+  // The form waits as a draft until its reader comes back with a file.
+  app.post<Posted>('/send/files', { bodyLimit }, async (request, reply) => {
+    await readKept(request)
+    return reply.redirect(withQuery('/console/files', { draft: onceIn(request.body) }), 303)
   })
 
   app.post<Posted>('/send/preview', { bodyLimit }, async (request, reply) => {
@@ -217,7 +225,16 @@ function wasSent (words: Words, dispatchId: string): Html {
 async function show (request: FastifyRequest, reply: FastifyReply, draft: Draft, shown: Shown = {}): Promise<FastifyReply> {
   const visit = visitOf(request)
   const origin = `${request.protocol}://${request.host}`
-  return reply.page(draftPage(visit, draft, { ...shown, filling: await fillSection(visit), origin }), 'framing')
+  const [filling, files] = await Promise.all([fillSection(visit), filesFor(visit, draft)])
+  return reply.page(draftPage(visit, draft, { ...shown, filling, files, origin }), 'framing')
+}
+
+/** The newest files, where a line of the form may name one. */
+async function filesFor ({ api }: Visit, { fields, following }: Draft): Promise<readonly ListedFile[]> {
+  const lines = [fields, ...following.map((next) => next.fields)].flatMap((all) => Object.values(all)).filter(isList).flat()
+  if (!lines.some(isObject)) return []
+  const found = await api.send<{ data: ListedFile[] }>('GET', '/api/v1/files?limit=100')
+  return found.ok ? found.body.data : []
 }
 
 /** The form again, with everything in it. A repeat stays the same request. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkPages, postal } from '../../../core/packages/services/postal/index.ts'
+import { postal } from '../../../core/packages/services/postal/index.ts'
 import { has } from '../../support/matching.ts'
 import { judge, type Judgement, template, type World } from '../pipeline/support.ts'
 
@@ -161,14 +161,18 @@ await t.test('the country is one that the provider delivers to', (t) => {
 
 await t.test('a letter has no more pages than the provider takes, known once it is made', (t) => {
   const acme = { code: 'acme', capabilities: { mailTypes: ['SIMPLE' as const], maxPages: 3 } }
-  t.same(checkPages(3, acme), [])
-  t.same(checkPages(4, acme), [{
+  const check = (pages: number, by: Parameters<NonNullable<typeof postal.checkContent>>[2], fields = {}, size = 1) =>
+    postal.checkContent?.({ recipient, ...fields }, { document: { ...document, size }, pages, signatures: [], data: {}, metadata: {} }, by)
+  t.same(check(3, acme), [])
+  t.same(check(4, acme), [{
     path: '/template',
     code: 'not_supported_by_provider',
     message: 'The provider "acme" takes at most 3 pages, and this has 4.'
   }])
-  t.same(checkPages(4, { code: 'acme', capabilities: { mailTypes: ['SIMPLE'] } }), [])
-  t.equal(postal.checkContent?.({ recipient }, { document, pages: 4, signatures: [], data: {}, metadata: {} }, acme).length, 1)
+  t.same(check(4, { code: 'acme', capabilities: { mailTypes: ['SIMPLE'] } }), [])
+  has(t, check(4, acme, { document: {} }), [{ path: '/document' }])
+  has(t, check(4, acme, { documents: [{}] }), [{ path: '/postal/documents' }])
+  has(t, check(4, { code: 'acme', capabilities: { mailTypes: ['SIMPLE'], maxSize: 10 } }, {}, 11), [{ message: /at most 10 bytes/ }])
   t.end()
 })
 

@@ -158,7 +158,8 @@ export function severalIn (base: Base): Several[] {
   const { service, asked } = base
   const own: JsonObject = isRecord(asked[service]) ? asked[service] : {}
   if (services[service].content === 'message') return [...recipientLists(own, service), ...fileLists(base)]
-  return signerLists(own, service)
+  const { attachments } = (base.installed.manifest.services[service]?.capabilities ?? {}) as JsonObject
+  return [...signerLists(own, service), ...attachments === undefined ? [] : fileLists(base).filter(({ at }) => at === '/attachments')]
 }
 
 function recipientLists (own: JsonObject, service: string): Several[] {

@@ -1,9 +1,10 @@
-import { EncryptedPDFError, PDFDocument } from '@cantoo/pdf-lib'
+import { PDFDocument } from '@cantoo/pdf-lib'
 import type { Problem } from '@dispatch/common'
 import type { EnvelopeWindow, ResolvedDocument } from '../model/document.ts'
 import { RenderError } from '../model/errors.ts'
 import { type PaperSize, sheets } from '../model/paper.ts'
 import { styleOf } from '../model/style.ts'
+import { openPdf } from './open-pdf.ts'
 import { showablePdf } from './showable-pdf.ts'
 
 /** A page with an address, line by line. `blankBack`: its back stays empty where a letter is printed on both sides. */
@@ -14,7 +15,9 @@ export type Addressed = { ok: true, bytes: Uint8Array<ArrayBuffer> } | { ok: fal
 
 /** Puts a page with an address before a PDF; without one, before nothing. The same PDF and address give the same bytes. */
 export async function addressPdf (pdf: Uint8Array | undefined, page: AddressPage): Promise<Addressed> {
-  const letter = pdf === undefined ? await PDFDocument.create({ updateMetadata: false }) : await opened(pdf)
+  const letter = pdf === undefined
+    ? await PDFDocument.create({ updateMetadata: false })
+    : await openPdf(pdf, 'no page with the address can be put before it')
   if (!(letter instanceof PDFDocument)) return { ok: false, of: 'pdf', problem: letter }
   try {
     const { bytes } = await showablePdf(pageOf(page), { data: () => ({ lines: page.lines }), now: new Date() }, undefined)
@@ -28,18 +31,6 @@ export async function addressPdf (pdf: Uint8Array | undefined, page: AddressPage
     const [problem] = error instanceof RenderError ? error.problems : []
     if (problem === undefined) throw error
     return { ok: false, of: 'address', problem: { code: problem.code, message: problem.message } }
-  }
-}
-
-async function opened (pdf: Uint8Array): Promise<PDFDocument | Omit<Problem, 'path'>> {
-  try {
-    const letter = await PDFDocument.load(pdf, { updateMetadata: false })
-    letter.getPageCount()
-    return letter
-  } catch (error) {
-    return error instanceof EncryptedPDFError
-      ? { code: 'encrypted_pdf', message: 'The PDF is encrypted: no page with the address can be put before it.' }
-      : { code: 'unreadable_pdf', message: 'The PDF cannot be read: no page with the address can be put before it.' }
   }
 }
 

@@ -36,7 +36,7 @@ void t.test('the digest names the picture, and not its name', async (t) => {
 
 void t.test('a job beyond its time ends in a problem, and the next one is done', async (t) => {
   const workers = start(t, {
-    timeLimits: { inspect: 2, check: 2, subject: 2, refuse: 2, render: 2, profiles: 2, read: 2, address: 2, flatten: 2 }
+    timeLimits: { inspect: 2, check: 2, subject: 2, refuse: 2, render: 2, profiles: 2, read: 2, address: 2, pages: 2, join: 2, flatten: 2 }
   })
   const evil = {
     ...draft,

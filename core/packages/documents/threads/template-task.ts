@@ -5,6 +5,7 @@ import type { Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
 import type { Addressed, AddressPage } from '../render/address-page.ts'
 import type { RenderJob, RenderResult } from '../render/job.ts'
+import type { JoinedPdf, PdfReading } from '../render/join-pdfs.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
 
 /**
@@ -38,6 +39,8 @@ export type TemplateTasks = {
   profiles: { job: { source: Pick<TemplateSource, 'currency'>, data: JsonObject, at: string } & ProfileChoice, answer: ProfilesReport }
   read: { job: Uint8Array, answer: InvoiceReading }
   address: { job: { pdf?: Uint8Array, page: AddressPage }, answer: Addressed }
+  pages: { job: Uint8Array, answer: PdfReading }
+  join: { job: readonly Uint8Array[], answer: JoinedPdf }
   flatten: { job: string, answer: Picture | { fault: string } }
 }
 export type TemplateTaskKind = keyof TemplateTasks

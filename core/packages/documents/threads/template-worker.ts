@@ -5,7 +5,6 @@ import { examineTemplate } from '../compile/compile.ts'
 import { type DataCheck, dataCheck, type DataFindings } from '../data/data-check.ts'
 import { dataUriOf, readImage } from '../image/read.ts'
 import { readDataSchema } from '../model/data-schema.ts'
-import type { Addressed } from '../render/address-page.ts'
 import { inspectDraft } from '../source/inspect.ts'
 import type { CheckedTemplate, InvoiceReading, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
 import { inThread } from './thread-job.ts'
@@ -33,6 +32,8 @@ const doers: { [K in TemplateTaskKind]: (job: TemplateTasks[K]['job']) => Templa
   },
   read: async (bytes) => invoiceIn(await import('@dispatch/einvoice'), bytes),
   address: async ({ pdf, page }) => transferred(await (await import('../render/address-page.ts')).addressPdf(pdf, page)),
+  pages: async (bytes) => (await import('../render/join-pdfs.ts')).readPdf(bytes),
+  join: async (pdfs) => transferred(await (await import('../render/join-pdfs.ts')).joinPdfs(pdfs)),
   flatten (uri) {
     const image = readImage(uri)
     if (typeof image === 'string') return { fault: image }
@@ -42,7 +43,7 @@ const doers: { [K in TemplateTaskKind]: (job: TemplateTasks[K]['job']) => Templa
 }
 
 /** The bytes of a file are transferred, not copied. */
-function transferred (answer: Addressed): unknown {
+function transferred (answer: { ok: true, bytes: Uint8Array<ArrayBuffer> } | { ok: false }): unknown {
   return answer.ok ? move({ [transferableSymbol]: [answer.bytes.buffer], [valueSymbol]: answer }) : answer
 }
 

@@ -1,9 +1,11 @@
 import { type Problem, SemaphoreFull } from '@dispatch/common'
+import { LRUCache } from 'lru-cache'
 import type { DataFindings, SubjectFindings } from '../data/data-check.ts'
 import { RenderError } from '../model/errors.ts'
 import type { Format } from '../model/file-formats.ts'
 import type { Addressed, AddressPage } from '../render/address-page.ts'
 import type { Rendered, RenderJob, RenderResult } from '../render/job.ts'
+import type { JoinedPdf, PdfReading } from '../render/join-pdfs.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
 import type { InvoiceReading, Picture, ProfilesReport, Refusals, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
 import { createThreads, ThreadStopped } from './threads.ts'
@@ -31,6 +33,10 @@ export type TemplateWorkers = {
   read: (companyId: number, bytes: Uint8Array) => Promise<InvoiceReading>
   /** Puts a page with an address before a PDF, or tells why it cannot. `read`: called once a thread is free; without it, the page alone. */
   address: (companyId: number, page: AddressPage, read?: () => Promise<Uint8Array>) => Promise<Addressed>
+  /** The pages of a PDF, or why it cannot be read. `sha256`: of what `read` gives, which is called once a thread is free, or not at all. */
+  pages: (companyId: number, sha256: string, read: () => Promise<Uint8Array>) => Promise<PdfReading>
+  /** Joins PDFs in their order, or tells which of them cannot be joined. `read`: called once a thread is free. */
+  join: (companyId: number, read: () => Promise<readonly Uint8Array[]>) => Promise<JoinedPdf>
   /** Turns a picture (data URI) into its stored form, or returns what is wrong with it. */
   flatten: (companyId: number, uri: string) => Promise<Picture | { fault: string }>
   /** Finishes the started jobs and ends the threads. */
@@ -63,6 +69,8 @@ const seconds: Readonly<Record<TemplateTaskKind, number>> = {
   profiles: 10,
   read: 10,
   address: 10,
+  pages: 10,
+  join: 10,
   flatten: 10
 }
 
@@ -78,6 +86,9 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
     waiting,
     memoryLimit
   })
+
+  /** By the hash of the PDF: the rows of a batch give the same one. */
+  const readings = new LRUCache<string, PdfReading>({ max: 100 })
 
   /** `refuse` makes the answer for a job that was stopped. */
   function run<K extends TemplateTaskKind> (
@@ -139,6 +150,25 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
           code,
           message: 'To put a page before this PDF takes more processor time or memory than a letter does.'
         }
+      }))
+    },
+    async pages (companyId, sha256, read) {
+      const known = readings.get(sha256)
+      if (known !== undefined) return known
+      const load = async (): Promise<TemplateTask<'pages'>> => ({ kind: 'pages', job: await read() })
+      const reading = await runLoaded(companyId, { kind: 'pages', load }, ({ code }) => ({
+        ok: false,
+        problem: { code, message: 'Reading this PDF takes more processor time or memory than a document does.' }
+      }))
+      if (reading.ok) readings.set(sha256, reading)
+      return reading
+    },
+    async join (companyId, read) {
+      const load = async (): Promise<TemplateTask<'join'>> => ({ kind: 'join', job: await read() })
+      return runLoaded(companyId, { kind: 'join', load }, ({ code }) => ({
+        ok: false,
+        index: 0,
+        problem: { code, message: 'To join these PDFs takes more processor time or memory than a document does.' }
       }))
     },
     flatten: (companyId, job) => run(companyId, { kind: 'flatten', job }, ({ message }) => ({ fault: message })),

@@ -1,7 +1,9 @@
 export const words = {
   files: 'Files',
-  filesIntro: 'Files that go with what you send, such as terms beside an invoice: a mail names them by their id. A file is kept for 24 ' +
+  filesIntro:
+    'Files that go with what you send, such as terms beside an invoice: the form of what you send offers them. A file is kept for 24 ' +
     'hours, and for 30 days once it was sent.',
+  filesBack: 'Back to what you are sending: choose the file there.',
   filesNone: 'There is no file.',
   fileChosen: 'File',
   fileHelp: '50 MiB at most.',

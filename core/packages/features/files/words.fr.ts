@@ -2,8 +2,9 @@ import type { words as en } from './words.en.ts'
 
 export const words: Readonly<Record<keyof typeof en, string>> = {
   files: 'Fichiers',
-  filesIntro: 'Les fichiers qui accompagnent vos envois, comme des conditions avec une facture : un message les désigne par leur ' +
-    'identifiant. Un fichier est gardé 24 heures, et 30 jours une fois envoyé.',
+  filesIntro: 'Les fichiers qui accompagnent vos envois, comme des conditions avec une facture : le formulaire d’envoi ' +
+    'les propose. Un fichier est gardé 24 heures, et 30 jours une fois envoyé.',
+  filesBack: 'Revenir à l’envoi, et y choisir le fichier.',
   filesNone: 'Il n’y a aucun fichier.',
   fileChosen: 'Fichier',
   fileHelp: '50 Mio au plus.',

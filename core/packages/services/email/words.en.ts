@@ -7,10 +7,6 @@ export const en = {
   field_replyTo: 'Reply to',
   field_subject: 'Subject',
   field_attachGenerated: 'Attach the document',
-  field_attachments: 'Attachments',
-  field_fileId: 'File (id)',
-  field_documentId: 'Or document (id)',
-  field_filename: 'Name in the mail',
   field_body: 'Text',
   delivery_bounced: 'bounced'
 }

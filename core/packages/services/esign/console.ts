@@ -1,4 +1,4 @@
-import { type ConsolePart, type FormField, like, text } from '../console.ts'
+import { type ConsolePart, documentLines, type FormField, like, text } from '../console.ts'
 import { en } from './words.en.ts'
 import { fr } from './words.fr.ts'
 
@@ -15,7 +15,8 @@ export const console: ConsolePart = {
       signers: { type: 'array', items: signer, 'x-rows': true },
       signatureType: { enum: ['SIMPLE', 'ADVANCED', 'QUALIFIED'] },
       expiresInDays: { type: 'integer', examples: [30] },
-      locale: like('fr')
+      locale: like('fr'),
+      documents: documentLines()
     }
   },
   sample: {

@@ -3,6 +3,8 @@ import { asciiDomain, at, canonicalLanguage, comparable, type DocumentHandle, is
 import { signedFormats } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import type { SignaturePlace } from '../content.ts'
+import { checkGiven, FurtherDocuments, givenAndFurtherIn, pdfLimits, placeOfPages, type WithFurtherDocuments,
+  type WithGivenDocument } from '../enclosures.ts'
 import { checkMost, checkSupported } from '../limits.ts'
 import { areOneNumber, checkPhoneNumber, dialled, PhoneNumber } from '../phone.ts'
 import { areNamed } from '../same-name.ts'
@@ -10,6 +12,7 @@ import type { CheckInput, Findings, ProvidedService, SharedFact } from '../servi
 import { console } from './console.ts'
 import { delivery } from './delivery.ts'
 import { outline } from './outline.ts'
+import { checkPlaces, placesToSign, PlaceToSign } from './places.ts'
 
 const signatureTypes = ['SIMPLE', 'ADVANCED', 'QUALIFIED'] as const
 export type SignatureType = typeof signatureTypes[number]
@@ -35,9 +38,19 @@ export const EsignFields = Type.Object({
   signers: Type.Array(Signer, { title: 'Signers', minItems: 1, maxItems: 50 }),
   signatureType: Type.Optional(Type.Enum(signatureTypes, { default: defaults.signatureType })),
   expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 365, default: defaults.expiresInDays })),
-  locale: Type.Optional(LanguageTag)
+  locale: Type.Optional(LanguageTag),
+  places: Type.Optional(
+    Type.Array(PlaceToSign, {
+      'x-since': '1.1.0',
+      minItems: 1,
+      maxItems: 200,
+      description:
+        'Where signers sign a document that is given: each at one place at least. A template says it itself. Since version 1.1.0.'
+    })
+  ),
+  documents: FurtherDocuments('one document, which is signed as a whole')
 }, { title: 'EsignFields', additionalProperties: false })
-export type EsignFields = Static<typeof EsignFields>
+export type EsignFields = Omit<Static<typeof EsignFields>, 'documents'> & WithGivenDocument & WithFurtherDocuments
 
 /** What an esign provider declares. */
 export const EsignCapabilities = Type.Object({
@@ -50,6 +63,7 @@ export const EsignCapabilities = Type.Object({
     })
   ),
   maxSigners: Type.Optional(Type.Integer({ minimum: 1 })),
+  ...pdfLimits,
   sameAddress: Type.Optional(
     Type.Literal(true, { description: 'Several signers may have one e-mail address; if left out, it tells signers apart by theirs.' })
   ),
@@ -113,8 +127,10 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   fields: EsignFields,
   topLevelFields: ['signers'],
   required: ['signers'],
-  template: { channel: 'pages' },
+  template: { channel: 'pages', orGiven: true },
   content: 'document',
+  encloses: givenAndFurtherIn,
+  places: placesToSign,
   shared: [signersFact],
   stated: { signers: { place: '/signers', read: listedSigners } },
   chain: { produces: 'document', consumes: 'document', formats: signedFormats },
@@ -127,7 +143,7 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   outline,
 
   check (subject) {
-    const { fields: { signers }, at } = subject
+    const { fields: { signers }, at, enclosed = [] } = subject
     const phones = checkPhones(signers, at('signers'))
     const unused = unusedPhones(subject)
     return {
@@ -135,6 +151,8 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
         ...checkOrder(signers, at('signers')),
         ...checkDuplicates(subject),
         ...phones.problems,
+        ...checkGiven(enclosed, at, true),
+        ...checkPlaces(subject),
         ...checkProvider(subject)
       ],
       warnings: [...phones.warnings, ...unused]
@@ -144,7 +162,21 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   signers: ({ signers }) => signers.map(nameOf),
   mails: ({ signers }) => signers.map(({ email }, index) => ({ address: email, field: 'signers', index })),
 
-  request: ({ signers, locale, ...fields }, { document, signatures, data, metadata }, capabilities) => ({
+  checkContent (fields, { pages, document: { size } }, provider) {
+    if (provider === undefined) return []
+    const { capabilities: { maxPages, maxSize } } = provider
+    const place = placeOfPages(fields, 'esign')
+    return [
+      ...pages === undefined ? [] : checkMost(provider, place, pages, maxPages, 'pages'),
+      ...checkMost(provider, place, size, maxSize, 'bytes')
+    ]
+  },
+
+  request: (
+    { signers, locale, document: _, documents: _further, places: _places, ...fields },
+    { document, signatures, data, metadata },
+    capabilities
+  ) => ({
     esign: { ...defaults, ...fields, ...languageFor(locale, capabilities?.locales), signers: signers.map(contactable) },
     document,
     signatures,

@@ -1,5 +1,5 @@
 import { eInvoiceFormats, eInvoiceProfiles } from '@dispatch/einvoice'
-import { type ConsolePart, flag, like, text } from '../console.ts'
+import { type ConsolePart, documentLines, flag, like, text } from '../console.ts'
 import { computedSums, computeSums } from './computed-sums.ts'
 import { creditNoteOf } from './credit-note.ts'
 import { en } from './words.en.ts'
@@ -17,6 +17,7 @@ export const console: ConsolePart = {
       paymentTerms: text,
       customerId: text,
       reference: text,
+      attachments: documentLines({ filename: text }),
       from: { type: 'object', properties: { dispatchId: text } }
     }
   },

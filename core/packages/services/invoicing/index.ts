@@ -2,6 +2,7 @@ import { at, dayOf, DocumentHandle, type JsonObject, type Problem, spaced, textA
 import { eInvoiceFileFormats, type FileFormat, usualFormats } from '@dispatch/documents'
 import { checkEInvoice, currencyOf, type EInvoiceFormat, eInvoiceFormats, eInvoiceProfiles, profileOf } from '@dispatch/einvoice'
 import { type Static, Type } from 'typebox'
+import { BesideInvoice, checkEnclosed, EnclosureLimits } from '../enclosures.ts'
 import { checkOffered, checkSupported } from '../limits.ts'
 import type { CheckInput, Findings, ProvidedService, SharedFact } from '../service.ts'
 import { console } from './console.ts'
@@ -50,7 +51,8 @@ export const InvoicingFields = Type.Object({
         'the data, and its references are repeated, where the data leave them out and the template has a place for them.',
       examples: [{ dispatchId: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90' }]
     })
-  )
+  ),
+  attachments: BesideInvoice
 }, { title: 'InvoicingFields', additionalProperties: false })
 export type InvoicingFields = Static<typeof InvoicingFields>
 
@@ -75,6 +77,9 @@ export const InvoicingCapabilities = Type.Object({
       description: 'It refuses e-invoices between French parties that break the rules of French platforms (BR-FR-*): validation does too.'
     })
   ),
+  attachments: Type.Optional(
+    Type.Unsafe<EnclosureLimits>({ ...EnclosureLimits, description: 'Which files it takes beside the invoice; none unless given.' })
+  ),
   document: Type.Optional(
     Type.Literal('theirs', { description: 'The provider makes the document itself. That one is attached and archived, not one of ours.' })
   )
@@ -83,9 +88,11 @@ export type InvoicingCapabilities = Static<typeof InvoicingCapabilities>
 
 /** What an invoicing provider is asked to dispatch. */
 export type InvoicingDispatch = {
-  invoicing: InvoicingFields
+  invoicing: Omit<InvoicingFields, 'attachments'>
   data: JsonObject
   document: DocumentHandle
+  /** Files beside the invoice, which only those get who declare it. */
+  attachments?: readonly DocumentHandle[]
   metadata: Readonly<Record<string, string>>
 }
 
@@ -121,6 +128,7 @@ export const invoicing: ProvidedService<
   required: ['documentType'],
   template: { channel: 'pages' },
   content: 'document',
+  encloses: ({ attachments = [] }) => attachments.map((attachment, index) => ({ field: 'attachments', index, ...attachment })),
   mails: ({ sendByEmail }, data) => {
     const address = sendByEmail === true ? textOf(data, '/customer/email') : undefined
     return address === undefined ? [] : [{ address, field: 'sendByEmail' }]
@@ -164,7 +172,7 @@ export const invoicing: ProvidedService<
   follows: { field: 'from', told: repeatedOf },
   says: sayingsOf(formatOf, termsTold),
 
-  request (invoicing, { data, document, metadata }) {
+  request ({ attachments: _, ...invoicing }, { data, document, metadata, attachments = [] }) {
     const [eInvoiceFormat, dueDate] = [formatOf(invoicing), dayOf(invoicing.dueDate)]
     return {
       invoicing: {
@@ -176,6 +184,7 @@ export const invoicing: ProvidedService<
       },
       data,
       document,
+      ...(attachments.length === 0 ? {} : { attachments }),
       metadata
     }
   },
@@ -276,15 +285,17 @@ function checkTemplateType ({ fields, template, at }: InvoicingSubject): Problem
   }]
 }
 
-function checkProvider ({ fields, data, provider, at: where }: InvoicingSubject): Problem[] {
+function checkProvider ({ fields, data, provider, at: where, enclosed = [] }: InvoicingSubject): Problem[] {
   if (provider === undefined) return []
   const { code, capabilities } = provider
+  const { attachments = { most: 0 } } = capabilities
   const missing = (capabilities.requires ?? []).filter((required) => at(data, required) === undefined)
   return [
     ...checkSupported(provider, where('documentType'), fields.documentType, capabilities.documentTypes),
     ...checkSupported(provider, where('eInvoiceFormat'), formatOf(fields), capabilities.eInvoiceFormats),
     ...checkOffered(provider, where('sendByEmail'), fields.sendByEmail, mails(capabilities, fields.documentType),
       `send ${fields.documentType} documents by e-mail`),
+    ...checkEnclosed(enclosed, where, provider, attachments),
     ...missing.map((required) => ({
       path: `/template/data${required}`,
       code: 'required_by_provider',

@@ -1,4 +1,4 @@
-import { type ConsolePart, flag, type FormField, like, longText, text } from '../console.ts'
+import { type ConsolePart, documentLines, flag, type FormField, like, longText, text } from '../console.ts'
 import { en } from './words.en.ts'
 import { fr } from './words.fr.ts'
 
@@ -11,7 +11,7 @@ const address: FormField = {
 export const console: ConsolePart = {
   form: {
     required: ['recipient'],
-    properties: { recipient: address, mailType: { enum: ['SIMPLE', 'REGISTERED'] }, color: flag, duplex: flag }
+    properties: { recipient: address, mailType: { enum: ['SIMPLE', 'REGISTERED'] }, color: flag, duplex: flag, documents: documentLines() }
   },
   sample: {
     postal: { recipient: { name: 'Ada Lovelace', address: '1 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' } }

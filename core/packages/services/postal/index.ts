@@ -2,7 +2,8 @@ import { CountryCode, type DocumentHandle, Line, Lines, postalCodeCountries, typ
 import { type PageSetup, paperSizeOf, paperSizes, printedFormats, usualPaper } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import { checkPlace, checkState } from '../address.ts'
-import { checkGiven, givenIn, type WithGivenDocument } from '../enclosures.ts'
+import { checkGiven, FurtherDocuments, givenAndFurtherIn, pagesIn, pdfLimits, placeOfPages, type WithFurtherDocuments,
+  type WithGivenDocument } from '../enclosures.ts'
 import { checkMost, checkOffered, checkSupported } from '../limits.ts'
 import type { CheckInput, ProvidedService } from '../service.ts'
 import { addressLines, AddressPage } from './address-page.ts'
@@ -48,9 +49,10 @@ export const PostalFields = Type.Object({
   recipient: Recipient,
   mailType: Type.Optional(Type.Enum(mailTypes, { default: defaults.mailType })),
   color: Type.Optional(Type.Boolean({ default: defaults.color })),
-  duplex: Type.Optional(Type.Boolean({ default: defaults.duplex }))
+  duplex: Type.Optional(Type.Boolean({ default: defaults.duplex })),
+  documents: FurtherDocuments('one letter in one envelope')
 }, { title: 'PostalFields', additionalProperties: false })
-export type PostalFields = Static<typeof PostalFields> & WithGivenDocument
+export type PostalFields = Omit<Static<typeof PostalFields>, 'documents'> & WithGivenDocument & WithFurtherDocuments
 
 /** What a postal provider declares. */
 export const PostalCapabilities = Type.Object({
@@ -65,7 +67,7 @@ export const PostalCapabilities = Type.Object({
       description: 'The paper sizes that it prints on, in portrait format; if left out, any.'
     })
   ),
-  maxPages: Type.Optional(Type.Integer({ minimum: 1 })),
+  ...pdfLimits,
   color: Type.Optional(Type.Boolean()),
   duplex: Type.Optional(Type.Boolean()),
   addressPage: Type.Optional(AddressPage)
@@ -90,7 +92,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   shared: recipientFacts,
   tells: recipientData,
   stated: { recipient: { place: '/recipient', read: printedRecipient } },
-  encloses: givenIn,
+  encloses: givenAndFurtherIn,
   checkDocument: ({ recipient }, data) => checkNamed(data, recipient),
   // A letter that is there by 14:00 on a working day is printed and posted that day by most vendors.
   hours: { country: ({ recipient }) => recipient.country, usual: () => ({ notAfter: '14:00', days: [1, 2, 3, 4, 5] }) },
@@ -104,11 +106,15 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   outline,
 
   check (subject) {
-    const { fields: { recipient: { country, state, postalCode } }, at, enclosed = [] } = subject
+    const { fields, provider, at, enclosed = [], given } = subject
+    const { recipient: { country, state, postalCode } } = fields
+    const pages = given === undefined ? undefined : pagesIn([given, ...enclosed.filter((one) => one !== given)])?.length
     const place = checkPlace({ country, postalCode }, at('recipient'))
     return {
       problems: [...checkGiven(enclosed, at), ...place.problems ?? [], ...checkState({ country, state }, at('recipient')),
-        ...checkProvider(subject)],
+        ...checkProvider(subject), ...provider === undefined || pages === undefined
+        ? []
+        : checkPages(pages, provider, placeOfPages({ document: {}, ...fields }, 'postal'))],
       warnings: place.warnings ?? []
     }
   },
@@ -125,9 +131,16 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   before: ({ recipient, duplex = false }, { addressPage }) =>
     addressPage && { ...addressPage, lines: addressLines(recipient), blankBack: duplex },
 
-  checkContent: (_fields, { pages }, provider) => provider === undefined || pages === undefined ? [] : checkPages(pages, provider),
+  checkContent (fields, { pages, document: { size } }, provider) {
+    if (provider === undefined) return []
+    const place = placeOfPages(fields, 'postal')
+    return [
+      ...pages === undefined ? [] : checkPages(pages, provider, place),
+      ...checkMost(provider, place, size, provider.capabilities.maxSize, 'bytes')
+    ]
+  },
 
-  request: ({ recipient, document: _, ...fields }, { document, metadata }) => ({
+  request: ({ recipient, document: _, documents: _further, ...fields }, { document, metadata }) => ({
     postal: { ...defaults, ...fields, recipient: deliverable(recipient) },
     document,
     metadata
@@ -149,9 +162,9 @@ function deliverable (recipient: Static<typeof Recipient>): Static<typeof Recipi
   return read === undefined ? recipient : { ...recipient, postalCode: read.code }
 }
 
-/** Whether the provider takes a letter of so many pages. */
-export function checkPages (pages: number, provider: { code: string, capabilities: PostalCapabilities }): Problem[] {
-  return checkMost(provider, '/template', pages, provider.capabilities.maxPages, 'pages')
+/** Whether the provider takes a letter of so many pages. `place`: where they come from. */
+function checkPages (pages: number, provider: { code: string, capabilities: PostalCapabilities }, place: string): Problem[] {
+  return checkMost(provider, place, pages, provider.capabilities.maxPages, 'pages')
 }
 
 /** Why the provider cannot print a page, where it cannot. */

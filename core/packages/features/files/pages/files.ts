@@ -1,3 +1,4 @@
+import { isUuid } from '@dispatch/common'
 import { ApiRefused, type Asked, type Confirmation, copied, fill, type Html, html, notice, page, sentences, table, time, visitWith,
   withQuery, withWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
@@ -23,21 +24,26 @@ export const filesPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/files', async (request, reply) => {
     const visit = visitOf(request)
     const { cursor, added } = request.query
-    const told = typeof added === 'string' ? notice('good', html`<p>${fill(visit.words.fileUploaded, { id: added })}</p>`) : html``
-    return reply.page(await listView(visit, { cursor: typeof cursor === 'string' ? cursor : '', told }))
+    const draft = draftIn(request.query)
+    const told = typeof added === 'string'
+      ? notice('good', html`<p>${fill(visit.words.fileUploaded, { id: added })}</p>${wayBack(visit, draft)}`)
+      : wayBack(visit, draft)
+    return reply.page(await listView(visit, { cursor: typeof cursor === 'string' ? cursor : '', draft, told }))
   })
 
-  app.post('/files', { bodyLimit: largestFile + 1024 * 1024 }, async (request, reply) => {
-    const visit = visitOf(request)
-    // The form is the one that the API takes: it goes through bit by bit, whatever its size. One without a file has been read already.
-    const bytes = request.raw.readableEnded ? Readable.from([]) : request.raw
-    const form = { bytes, type: request.headers['content-type'] ?? '' }
-    const taken = await visit.api.upload<FileView>(apiPath, form, randomUUID())
-    if (taken.ok) return reply.redirect(withQuery(at, { added: taken.body.id }), 303)
-    if (taken.status === 401 || taken.status === 403) throw new ApiRefused(taken)
-    const told = notice('bad', html`<p>${visit.words.fileRefused}</p>${sentences(visit.words, taken.error)}`)
-    return reply.code(taken.status).page(await listView(visit, { cursor: '', told }))
-  })
+  app.post<{ Querystring: Readonly<Record<string, unknown>> }>('/files', { bodyLimit: largestFile + 1024 * 1024 },
+    async (request, reply) => {
+      const visit = visitOf(request)
+      const draft = draftIn(request.query)
+      // The form is the one that the API takes: it goes through bit by bit, whatever its size. One without a file has been read already.
+      const bytes = request.raw.readableEnded ? Readable.from([]) : request.raw
+      const form = { bytes, type: request.headers['content-type'] ?? '' }
+      const taken = await visit.api.upload<FileView>(apiPath, form, randomUUID())
+      if (taken.ok) return reply.redirect(withQuery(at, { added: taken.body.id, draft }), 303)
+      if (taken.status === 401 || taken.status === 403) throw new ApiRefused(taken)
+      const told = notice('bad', html`<p>${visit.words.fileRefused}</p>${sentences(visit.words, taken.error)}`)
+      return reply.code(taken.status).page(await listView(visit, { cursor: '', draft, told }))
+    })
 
   app.post<{ Params: { id: string } }>('/files/:id/remove', { config: { confirms: removal } }, async (request, reply) => {
     const removed = await visitOf(request).api.send('DELETE', pathOf(request.params.id))
@@ -45,6 +51,16 @@ export const filesPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.redirect(at, 303)
   })
   done()
+}
+
+/** The draft of a form whose reader has come for a file. */
+function draftIn ({ draft }: Readonly<Record<string, unknown>>): string {
+  return typeof draft === 'string' && isUuid(draft) ? draft : ''
+}
+
+/** Back to the form, in which the file can be chosen. */
+function wayBack ({ words }: Visit, draft: string): Html {
+  return draft === '' ? html`` : html`<p><a href="${withQuery('/console/send', { draft })}">${words.filesBack}</a></p>`
 }
 
 function pathOf (id: string): string {
@@ -58,7 +74,10 @@ async function removal (request: Asked): Promise<Confirmation> {
   return { title: fill(words.fileRemoveOf, { name: filename }), says: [words.fileRemoveIntro], button: words.fileRemove, back: at }
 }
 
-async function listView (visit: Visit, { cursor, told }: { cursor: string, told: Html }): Promise<Html> {
+async function listView (
+  visit: Visit,
+  { cursor, draft, told }: { cursor: string, draft: string, told: Html }
+): Promise<Html> {
   const { words, api } = visit
   const { data, nextCursor } = await api.read<{ data: FileView[], nextCursor: string | null }>(
     withQuery(apiPath, { limit: '50', ...cursor !== '' && { cursor } })
@@ -69,9 +88,9 @@ async function listView (visit: Visit, { cursor, told }: { cursor: string, told:
     : table(words.files, [words.fileName, words.fileId, words.fileType, words.fileSize, words.fileExpires, words.fileRemove], rows)
   const older = nextCursor === null
     ? html``
-    : html`<p><a href="${withQuery(at, { cursor: nextCursor })}" rel="next">${words.older}</a></p>`
+    : html`<p><a href="${withQuery(at, { cursor: nextCursor, draft })}" rel="next">${words.older}</a></p>`
   const main = html`${told}<section aria-label="${words.fileUpload}"><p>${words.filesIntro}</p>
-<form method="post" action="${at}" enctype="multipart/form-data">
+<form method="post" action="${withQuery(at, { draft })}" enctype="multipart/form-data">
 <div class="field"><label for="f-file">${words.fileChosen}</label><p class="help" id="f-file-help">${words.fileHelp}</p>
 <input id="f-file" name="file" type="file" required aria-describedby="f-file-help"></div>
 <button>${words.fileUpload}</button></form></section>

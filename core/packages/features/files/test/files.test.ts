@@ -1,3 +1,4 @@
+import { PDFDocument } from '@cantoo/pdf-lib'
 import { sql } from 'kysely'
 import { once } from 'node:events'
 import { readdir, writeFile } from 'node:fs/promises'
@@ -8,11 +9,11 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { openConsole } from '../../../../../test/plugins/support/console.ts'
+import { formIn, openConsole } from '../../../../../test/plugins/support/console.ts'
 import { testProviders } from '../../../../../test/plugins/support/providers.ts'
 import { clockAt } from '../../../../../test/support/clock.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
-import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
+import { readingOf } from '../../../../../test/support/reading.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
 import { mailServer } from '../../../../../test/support/smtp.ts'
 import { createNetwork } from '../../../vendor-io/network.ts'
@@ -26,6 +27,17 @@ const picture = Buffer.from(
   'base64'
 )
 const pdf = Buffer.from('%PDF-1.7\n%Terms of Acme Tea\n%%EOF\n')
+/** A PDF with so many pages of A4; `turned` by so many degrees. */
+async function pages (count: number, turned = 0): Promise<Buffer> {
+  const made = await PDFDocument.create()
+  for (let page = 0; page < count; page++) made.addPage([595, 842]).setRotation({ type: 'degrees', angle: turned } as never)
+  return Buffer.from(await made.save())
+}
+async function locked (): Promise<Buffer> {
+  const made = await PDFDocument.load(await pages(1))
+  made.encrypt({ ownerPassword: 'owner', userPassword: '' })
+  return Buffer.from(await made.save())
+}
 
 /** A scanner that refuses what has the word "virus" in it, and is away while `away`. */
 let away = false
@@ -47,12 +59,14 @@ const narrow =
   'idempotency: { kind: \'none\' }, maxSize: 400, inlinePictures: false, attachments: { most: 1, types: [\'application/pdf\'] }'
 await providers.add('narrow', { of: 'email', settings: '{ allowedSenders: AllowedSenders() }', service: narrow },
   () => Promise.resolve({ id: '1', status: 'sent' }))
+const taken = () => Promise.resolve({ id: '1', status: 'sent' })
+await providers.add('short', { of: 'postal', service: 'idempotency: { kind: \'none\' }, mailTypes: [\'SIMPLE\'], maxPages: 3' }, taken)
+await providers.add('plain', {}, taken)
 const clock = clockAt('2026-03-14T09:30:00Z')
 const mails = await mailServer(t)
 const service = await startService(t, {
   config: { providerDirectories: providers.directories, scan: { url: `http://127.0.0.1:${portOf(scanner)}/scan` }, filesQuota: 300_000 },
   replacements: {
-    renderer: quickRenderer,
     now: clock.now,
     network: createNetwork({ loopback: 'allowed', ca: [mails.ca], route: mails.route })
   }
@@ -64,6 +78,7 @@ const send: typeof service.send = (method, path, { headers = {}, ...sending } = 
 const smtp = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
 await send('PUT', '/api/v1/company/providers/smtp', { body: { settings: smtp } })
 await send('PUT', '/api/v1/company/providers/narrow', { body: { settings: { allowedSenders: ['@acme.test'] } } })
+for (const code of ['short', 'plain']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 
 const path = '/api/v1/files'
 const upload = (bytes: Buffer | string, name: string, type = 'application/octet-stream', login?: Login): Promise<Answer> =>
@@ -91,6 +106,8 @@ const sendMail = (attachments: object[], more: object = {}, login?: Login): Prom
   send('POST', '/api/email', { body: mail(attachments, more) }, login)
 const validate = (attachments: object[], more: object = {}): Promise<Answer> =>
   send('POST', '/api/email/validate', { body: mail(attachments, more) })
+/** What the simulator has got that has a field. */
+const atSimulator = async (field: string): Promise<object> => (await readingOf(service).outbox()).find((one) => field in one)
 /** The files on the disk. */
 const stored = async (): Promise<string[]> => {
   const all = await readdir(join(app.get('config').dataDirectory, 'files', 'files'), { recursive: true }).catch(() => [])
@@ -222,7 +239,8 @@ await t.test('a company has so many files at most', async (t) => {
 })
 
 await t.test('a path begins with a document that is there already: it is sent as it is, and stays when its file goes', async (t) => {
-  const [terms, logo] = [await upload(pdf, 'Terms.pdf'), await upload(picture, 'logo.png')]
+  const whole = await pages(2)
+  const [terms, logo] = [await upload(whole, 'Terms.pdf'), await upload(picture, 'logo.png')]
   const document = { fileId: terms.body.id }
   const chain = {
     providerName: 'smtp',
@@ -235,7 +253,7 @@ await t.test('a path begins with a document that is there already: it is sent as
     status: 200,
     body: { generatedDocument: { filename: 'Terms.pdf', sha256: terms.body.sha256, contentType: 'application/pdf' } }
   })
-  contains(t, (mails.mails.at(-1)?.source ?? '').replaceAll('\r\n', ''), pdf.toString('base64'))
+  contains(t, (mails.mails.at(-1)?.source ?? '').replaceAll('\r\n', ''), whole.toString('base64'))
   await remove(terms.body.id)
   const { id } = sent.body.generatedDocument
   t.equal((await send('GET', `/api/v1/documents/${id}`)).status, 200)
@@ -252,7 +270,8 @@ await t.test('a path begins with a document that is there already: it is sent as
     ['postal', { ...letter, template: { id: 1, data: {} } }, 400, '/document', 'contradiction'],
     ['postal', { ...letter, document: {} }, 400, '/document', 'type'],
     ['file', { document: { documentId: id }, file: { outputFormat: 'DOCX' } }, 422, '/file/outputFormat', 'contradiction'],
-    ['file/esign', { providerName: 'simulator', document: { documentId: id }, esign: { signers } }, 422, '/esign', 'no_places_to_sign']
+    ['file/esign', { providerName: 'simulator', document: { documentId: id }, esign: { signers } }, 422, '/esign/places',
+      'no_places_to_sign']
   ]
   for (const [path, body, status, place, code] of refused) {
     const answers = [await send('POST', `/api/${path}/validate`, { body }), await send('POST', `/api/${path}`, { body })]
@@ -261,6 +280,107 @@ await t.test('a path begins with a document that is there already: it is sent as
     }
   }
   await remove(logo.body.id)
+})
+
+await t.test('a letter has further documents: one PDF in their order, whose pages are known before it is sent', async (t) => {
+  const [one, two, secret] = await Promise.all([upload(await pages(1), 'one.pdf'), upload(await pages(2), 'two.pdf'),
+    upload(await locked(), 'secret.pdf')])
+  const [broken, logo] = [await upload(pdf, 'broken.pdf'), await upload(picture, 'logo.png')]
+  const recipient = { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
+  const letter = (documents: object[], more: object = { document: { fileId: one.body.id } }) => ({
+    providerName: 'short',
+    ...more,
+    postal: { recipient, documents }
+  })
+  const both = letter([{ fileId: two.body.id }])
+  has(t, await send('POST', '/api/postal/validate', { body: both }), { status: 200, body: { result: 'success' } })
+  const sent = await send('POST', '/api/postal', { body: both })
+  has(t, sent, { status: 200, body: { generatedDocument: { filename: 'one.pdf', pages: 3 } } })
+  const whole = await fetch(sent.body.generatedDocument.url.replace('https://dispatch.example.com', url))
+  t.equal((await PDFDocument.load(await whole.arrayBuffer())).getPageCount(), 3)
+
+  const data = { number: 'G-1', date: '2026-03-14', subject: 'Hello', sender: recipient, recipient, paragraphs: ['Dear Ada'] }
+  const ofTemplate = letter([{ fileId: two.body.id }], { template: { id: 30, data } })
+  has(t, await send('POST', '/api/postal', { body: ofTemplate }), { status: 200, body: { generatedDocument: { pages: 3 } } })
+  const after = { ...invoiceRequest(), postal: { providerName: 'short', recipient, documents: [{ fileId: two.body.id }] } }
+  has(t, await send('POST', '/api/invoicing/postal/validate', { body: after }), { status: 200 })
+  has(t, await send('POST', '/api/invoicing/postal', { body: after }), {
+    status: 200,
+    body: { generatedDocument: { pages: 1 }, steps: [{ generatedDocument: { pages: 1 } }, { generatedDocument: { pages: 3 } }] }
+  })
+
+  const refused: [body: object, place: string, code: string][] = [
+    [letter([{ fileId: two.body.id }, { fileId: one.body.id }]), '/postal/documents', 'not_supported_by_provider'],
+    [letter([{ fileId: two.body.id }, { fileId: one.body.id }], { template: { id: 30, data } }), '/postal/documents',
+      'not_supported_by_provider'],
+    [letter([{ fileId: secret.body.id }]), '/postal/documents/0', 'encrypted_pdf'],
+    [letter([{ fileId: one.body.id }, { fileId: broken.body.id }]), '/postal/documents/1', 'unreadable_pdf'],
+    [letter([{ fileId: logo.body.id }]), '/postal/documents/0', 'no_pdf'],
+    [letter([{ fileId: one.body.id }], { document: { fileId: broken.body.id } }), '/document', 'unreadable_pdf'],
+    [letter([{ documentId: one.body.id }]), '/postal/documents/0/documentId', 'not_found']
+  ]
+  for (const [body, place, code] of refused) {
+    const { status, body: { details } } = await send('POST', '/api/postal/validate', { body })
+    t.equal(status, 422, code)
+    has(t, details, [{ path: place, code }], `${place} ${code}`)
+    has(t, await send('POST', '/api/postal', { body }), { status: 422, body: { details: [{ path: place, code }] } })
+  }
+  for (const { body: { id } } of [one, two, secret, broken, logo]) await remove(id)
+})
+
+await t.test('an envelope has a document that is given, with places for its signers', async (t) => {
+  const [contract, terms, turned] = await Promise.all([upload(await pages(2), 'contract.pdf'), upload(await pages(1), 'terms.pdf'),
+    upload(await pages(1, 90), 'turned.pdf')])
+  const signers = ['Ada', 'Grace'].map((firstName) => ({ email: `${firstName.toLowerCase()}@example.com`, firstName, lastName: 'L' }))
+  const places = [{ signer: 1, page: 2, x: 72, y: 600 }, { signer: 2, page: 3, x: 72, y: 700, width: 150, height: 40 }]
+  const documents = [{ fileId: terms.body.id }]
+  const envelope = (esign: object, more: object = {}) => ({
+    providerName: 'simulator',
+    document: { fileId: contract.body.id },
+    signers,
+    esign,
+    ...more
+  })
+  const { places: _, ...none } = { places, documents }
+  const whole = envelope({ places, documents })
+  has(t, await send('POST', '/api/esign/validate', { body: whole }), { status: 200, body: { result: 'success' } })
+  const sent = await send('POST', '/api/esign', { body: whole })
+  has(t, sent, { status: 200, body: { generatedDocument: { filename: 'contract.pdf', pages: 3 } } })
+  has(t, await atSimulator('signatures'), {
+    signatures: [{ signer: 1, page: 2, x: 72, y: 600, width: 200, height: 60 }, { signer: 2, page: 3, width: 150, height: 40 }]
+  })
+  const { signers: _signers, ...rest } = envelope({})
+  const chain = { ...rest, esign: { signers, places: places.map((place) => ({ ...place, page: 1 })) } }
+  has(t, await send('POST', '/api/file/esign', { body: chain }), { status: 200 })
+  const refused: [body: object, place: string, code: string][] = [
+    [envelope(none), '/esign/places', 'no_places_to_sign'],
+    [envelope({ places: places.slice(0, 1), documents }), '/esign/places', 'no_places_to_sign'],
+    [envelope({ places }), '/esign/places/1/page', 'unknown_page'],
+    [envelope({ places: [...places, { signer: 3, page: 1, x: 0, y: 0 }], documents }), '/esign/places/2/signer', 'unknown_signer'],
+    [envelope({ places: [...places, { signer: 1, page: 1, x: 500, y: 0 }], documents }), '/esign/places/2', 'outside_page'],
+    [envelope({ places: [...places, { signer: 1, page: 2, x: 100, y: 620 }], documents }), '/esign/places/2', 'overlapping'],
+    [envelope({ places, documents: [{ fileId: turned.body.id }] }), '/esign/places/1/page', 'turned_page']
+  ]
+  for (const [body, place, code] of refused) {
+    has(t, await send('POST', '/api/esign/validate', { body }), { status: 422, body: { details: [{ path: place, code }] } }, code)
+  }
+  for (const { body: { id } } of [contract, terms, turned]) await remove(id)
+})
+
+await t.test('an invoice has files beside it, where its vendor takes some', async (t) => {
+  const sheet = await upload(picture, 'sheet.png')
+  const invoice = {
+    ...invoiceRequest(),
+    providerName: 'simulator',
+    invoicing: { attachments: [{ fileId: sheet.body.id, filename: 'hours.png' }] }
+  }
+  has(t, await send('POST', '/api/invoicing', { body: invoice }), { status: 200 })
+  has(t, await atSimulator('attachments'), { attachments: [{ filename: 'hours.png', sha256: sheet.body.sha256 }] })
+  has(t, await send('POST', '/api/invoicing/validate', { body: { ...invoice, providerName: 'plain' } }), {
+    status: 422,
+    body: { details: [{ path: '/invoicing/attachments', code: 'not_supported_by_provider' }] }
+  })
+  await remove(sheet.body.id)
 })
 
 await t.test('version 1.0.1 knows no attachments, and no document in place of a template', async (t) => {
@@ -345,6 +465,26 @@ await t.test('a file that no dispatch uses goes after 24 hours, one that is used
   clock.advance(29 * day)
   await sweep()
   t.strictSame(await stored(), [])
+})
+
+await t.test('who fills in a form uploads a file on the way, comes back to it, and chooses the file there', async (t) => {
+  const { open, follow, post, signIn } = openConsole(service)
+  const cookie = await signIn()
+  const page = (await follow('/send?template=30&service=postal', cookie)).body
+  contains(t, page, 'formaction="/console/send/files"')
+  const fields: Record<string, string> = { ...formIn(page), ':add': 'request.documents' }
+  const { ':once': draft = '' } = fields
+  const way = (await post('/send/files', fields, cookie)).headers.get('location')
+  t.equal(way, `/console/files?draft=${draft}`)
+  const body = new FormData()
+  body.append('file', new Blob([pdf], { type: 'application/pdf' }), 'Beside.pdf')
+  const headers = { cookie, 'sec-fetch-site': 'same-origin' }
+  const taken = await fetch(`${url}${way ?? ''}`, { method: 'POST', redirect: 'manual', body, headers })
+  const there = taken.headers.get('location') ?? ''
+  const [, id = ''] = /added=([0-9a-f-]+)/.exec(there) ?? []
+  contains(t, (await open(there.slice('/console'.length), cookie)).body, `href="/console/send?draft=${draft}"`)
+  contains(t, (await post('/send', fields, cookie)).body, `<option value="${id}">Beside.pdf</option>`)
+  await remove(id)
 })
 
 await t.test('the console takes a file, tells its id, and removes it', async (t) => {

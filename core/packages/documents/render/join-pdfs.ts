@@ -1,0 +1,63 @@
+import { PDFDocument } from '@cantoo/pdf-lib'
+import type { Problem } from '@dispatch/common'
+import { isSigned, openPdf } from './open-pdf.ts'
+
+/** A page as it is shown, in points. `plain`: it is neither turned nor cropped, so that every program measures it alike. */
+export type PdfPage = { width: number, height: number, plain: boolean }
+
+/** The pages of a PDF, and whether somebody has signed it; or why it cannot be read. */
+export type PdfReading = { ok: true, pages: PdfPage[], signed: boolean } | { ok: false, problem: Omit<Problem, 'path'> }
+
+/** PDFs as one, in memory of its own; or why there is none, and which of them is at fault. */
+export type JoinedPdf = { ok: true, bytes: Uint8Array<ArrayBuffer>, pages: number } | {
+  ok: false
+  index: number
+  problem: Omit<Problem, 'path'>
+}
+
+/** The most pages that a PDF may have. */
+const mostPages = 2000
+
+/** Reads the pages of a PDF. */
+export async function readPdf (bytes: Uint8Array): Promise<PdfReading> {
+  const pdf = await openPdf(bytes, 'it can be neither printed nor signed')
+  if (!(pdf instanceof PDFDocument)) return { ok: false, problem: pdf }
+  const count = pdf.getPageCount()
+  return count > mostPages
+    ? { ok: false, problem: { code: 'too_large', message: `The PDF has ${count} pages, of ${mostPages} at most.` } }
+    : { ok: true, pages: pdf.getPages().map(shownPage), signed: isSigned(pdf) }
+}
+
+function shownPage (page: ReturnType<PDFDocument['getPage']>): PdfPage {
+  const [media, crop, turned] = [page.getMediaBox(), page.getCropBox(), page.getRotation().angle % 360 !== 0]
+  const isWhole = crop.x === media.x && crop.y === media.y && crop.width === media.width && crop.height === media.height
+  const isAcross = page.getRotation().angle % 180 !== 0
+  return {
+    width: isAcross ? crop.height : crop.width,
+    height: isAcross ? crop.width : crop.height,
+    plain: isWhole && !turned && media.x === 0 && media.y === 0
+  }
+}
+
+/** Joins PDFs in their order. The first stays what it is, and the pages of the others follow. The same PDFs give the same bytes. */
+export async function joinPdfs (pdfs: readonly Uint8Array[]): Promise<JoinedPdf> {
+  let whole: PDFDocument | undefined
+  for (const [index, bytes] of pdfs.entries()) {
+    const pdf = await openPdf(bytes, 'it cannot be joined with others')
+    if (!(pdf instanceof PDFDocument)) return { ok: false, index, problem: pdf }
+    if (isSigned(pdf)) {
+      return {
+        ok: false,
+        index,
+        problem: { code: 'signed_pdf', message: 'The PDF is signed: joined with others, it would not be any more.' }
+      }
+    }
+    if (whole === undefined) {
+      whole = pdf
+      continue
+    }
+    for (const page of await whole.copyPages(pdf, pdf.getPageIndices())) whole.addPage(page)
+  }
+  if (whole === undefined) throw new Error('There are no PDFs to join.')
+  return { ok: true, bytes: Uint8Array.from(await whole.save({ updateFieldAppearances: false })), pages: whole.getPageCount() }
+}
