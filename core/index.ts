@@ -100,8 +100,8 @@ export type { State } from './host/manifest/context.ts'
 export type { Log } from '@dispatch/common'
 export { RequestFailure } from '@dispatch/vendor-io/outcome'
 export { containStrayErrors } from './host/contain/stray-errors.ts'
-export { createDocumentSpool, type DocumentSpool, createFetchJson, isNetwork, addressProblems, createNetwork, type Network, createOpenId,
-  type OpenId, type Facts, type FetchJson } from '@dispatch/vendor-io'
+export { createDocumentSpool, type DocumentSpool, createFetchJson, isNetwork, addressProblems, createNetwork, type Network, createPeppol,
+  type Peppol, createOpenId, type OpenId, type Facts, type FetchJson } from '@dispatch/vendor-io'
 export { createHost, offeredTo, withoutProvider, type Host } from './host/host.ts'
 export type { ProviderEntry } from './host/load/discover.ts'
 export { readGuide } from './host/load/guide.ts'

@@ -92,6 +92,7 @@ const homes: Record<string, RegExp> = {
   nodemailer: /^core\/packages\/vendor-io\/smtp\/mailer\.ts$/,
   jose: /^core\/(access|host|packages\/(marketplace|vendor-io))\//,
   'openid-client': /^core\/packages\/vendor-io\/http\/openid\.ts$/,
+  'xml-crypto': /^core\/packages\/vendor-io\/peppol\/signature\.ts$/,
   saxes: /^core\/packages\/(vendor-io\/http|einvoice\/parse)\/xml\.ts$/,
   tar: /^core\/packages\/marketplace\//,
   '@aws-sdk': /^core\/packages\/files\/s3\.ts$/,

@@ -1,5 +1,6 @@
 import { withTimeLimit } from '@dispatch/common'
 import { type ServiceName, serviceNames } from '@dispatch/services'
+import type { Peppol, Published } from '@dispatch/vendor-io'
 import { LRUCache } from 'lru-cache'
 import type { Keyring } from '../access/keyring.ts'
 import type { ConfiguredBy } from '../contract/states.ts'
@@ -13,7 +14,7 @@ import { configurationUsed, reachesSandbox } from './sandbox.ts'
 import { type Serving, servingIn } from './serving.ts'
 import { createConfigurationCheck, openConfiguration } from './vault.ts'
 
-/** What one directory says of an address: the code of its provider, and when it said so. */
+/** What one directory says of an address: the code of its provider or `peppol`, and when it said so. */
 export type DirectoryAnswer = { directory: string, at: Date, said: Directed }
 
 /** Who asks. A test asks test environments alone. */
@@ -23,17 +24,28 @@ export type Asking = { companyId: number, userId: number, test: boolean }
 type ServedBy = { code: string, configuredBy: ConfiguredBy, sandbox: boolean }
 
 /**
- * The directories of those who receive e-invoices, which the providers of a company have. What one said is kept for ten minutes; one that
+ * The directories of those who receive e-invoices: those of a company's providers, and that of Peppol. What one said is kept for ten minutes; one that
  * did not answer is left alone for 30 seconds.
  */
 export type Directories = {
   /** Asks each directory that the company or the user has. */
   ask: (asking: Asking, address: ElectronicAddress) => Promise<DirectoryAnswer[]>
-  /** Whether the directory of a step's provider, asked for two seconds at most, knows nobody by an address. */
-  isUnknown: (asking: Asking, service: ServiceName, by: ServedBy, address: ElectronicAddress) => Promise<boolean>
+  /**
+   * The name of the directory that knows nobody by an address: that of a step's provider, or else of the network that the invoice is for. It
+   * is asked for two seconds at most.
+   */
+  unknownIn: (asking: Asking, service: ServiceName, by: ServedBy, address: ElectronicAddress & { network?: 'peppol' }) => Promise<
+    string | undefined
+  >
 }
 
-type Options = OwnCalls & { configurations: Pick<Configurations, 'latest'>, host: Host, keyring: Keyring }
+/** `peppol`: undefined where the operator has not set it up. */
+type Options = OwnCalls & {
+  configurations: Pick<Configurations, 'latest'>
+  host: Host
+  keyring: Keyring
+  peppol: Peppol | undefined
+}
 
 /** Milliseconds. */
 const [keptFor, restFor, limit, patience] = [10 * 60_000, 30_000, 10_000, 2_000]
@@ -48,7 +60,7 @@ type Told = {
 }
 
 export function createDirectories (options: Options): Directories {
-  const { configurations, host, keyring, log, now } = options
+  const { configurations, host, keyring, peppol, log, now } = options
   const companies = new LRUCache<number, Told>({ max: kept.companies })
   const problemsOf = createConfigurationCheck(keyring, log)
 
@@ -59,40 +71,57 @@ export function createDirectories (options: Options): Directories {
     return told
   }
 
-  async function askOne (companyId: number, service: ServiceName, serving: Serving, address: ElectronicAddress): Promise<DirectoryAnswer> {
-    const { provider, configuration } = serving
-    const settings = openConfiguration(keyring, companyId, configuration)
+  /** What was said before, or what `ask` finds out now. `away`: what is left alone once it has not answered. */
+  async function remembered (companyId: number, { directory, question, away, ask }: Question): Promise<DirectoryAnswer> {
     const told = toldTo(companyId)
-    const directory = keyOf(configuration, provider, configuration, settings)
-    const question = JSON.stringify([directory, service, address.scheme, address.id])
     const time = now().getTime()
     const before = told.answers.get(question)
     if (before !== undefined && time < before.until) return before.answer
-    const none = (message: string): DirectoryAnswer => ({
-      directory: provider.code,
-      at: now(),
-      said: { result: 'cannot_be_asked', message, away: true }
-    })
-    if (time < (told.away.get(directory) ?? 0)) {
-      return none(`The directory of "${provider.code}" did not answer a moment ago: ask again later.`)
-    }
+    const none = (message: string): DirectoryAnswer => ({ directory, at: now(), said: { result: 'cannot_be_asked', message, away: true } })
+    if (time < (told.away.get(away) ?? 0)) return none(`The directory of "${directory}" did not answer a moment ago: ask again later.`)
     if (told.underWay >= kept.underWay) return none('Other questions of the company are under way: ask again in a few seconds.')
     told.underWay += 1
-    const context = ownCallContext(options, { companyId, provider, configuration, settings })
-    const answer = callRecipients(provider, service, address, context, { limit })
-      .then((said) => ({ directory: provider.code, at: now(), said }))
-      .finally(() => {
-        told.underWay -= 1
-      })
+    const answer = ask().then((said) => ({ directory, at: now(), said })).finally(() => {
+      told.underWay -= 1
+    })
     told.answers.set(question, { until: time + keptFor, answer })
     const forget = (): void => {
       if (told.answers.peek(question)?.answer === answer) told.answers.delete(question)
     }
     answer.then(({ said }) => {
       if (said.result === 'cannot_be_asked') forget()
-      if (said.result === 'cannot_be_asked' && said.away) told.away.set(directory, now().getTime() + restFor)
+      if (said.result === 'cannot_be_asked' && said.away) told.away.set(away, now().getTime() + restFor)
     }, forget)
     return answer
+  }
+
+  async function askProvider (
+    companyId: number,
+    service: ServiceName,
+    serving: Serving,
+    address: ElectronicAddress
+  ): Promise<DirectoryAnswer> {
+    const { provider, configuration } = serving
+    const settings = openConfiguration(keyring, companyId, configuration)
+    const away = keyOf(configuration, provider, configuration, settings)
+    const context = ownCallContext(options, { companyId, provider, configuration, settings })
+    return await remembered(companyId, {
+      directory: provider.code,
+      question: JSON.stringify([away, service, address.scheme, address.id]),
+      away,
+      ask: () => callRecipients(provider, service, address, context, { limit })
+    })
+  }
+
+  function askPeppol (companyId: number, asked: Peppol, { scheme, id }: ElectronicAddress): Promise<DirectoryAnswer> {
+    const question = JSON.stringify([peppolName, scheme, id.toLowerCase()])
+    // Each participant publishes elsewhere: one place that is away says nothing of others.
+    return remembered(companyId, {
+      directory: peppolName,
+      question,
+      away: question,
+      ask: async () => saidBy(await asked.ask({ scheme, id }))
+    })
   }
 
   return {
@@ -107,21 +136,45 @@ export function createDirectories (options: Options): Directories {
       const asked = having.flatMap(({ entry, service }) => {
         const choice = chooseProvider(chooser, asking, service, entry.code)
         if (!choice.chosen || (test && !reachesSandbox(choice.provider, choice.configuration))) return []
-        return [askOne(companyId, service, inTest(choice, test), address)]
+        return [askProvider(companyId, service, inTest(choice, test), address)]
       })
-      return Promise.all(asked)
+      return Promise.all(peppol === undefined || test ? asked : [...asked, askPeppol(companyId, peppol, address)])
     },
 
-    async isUnknown ({ companyId, userId }, service, { code, configuredBy, sandbox }, address) {
-      const provider = host.find(code)
-      const stored = configurationUsed(await configurations.latest(companyId), { providerCode: code, configuredBy, userId })
-      if (provider === undefined || stored === undefined || configuredBy === 'nobody') return false
-      const serving = servingIn(keyring, companyId, provider, stored)
-      if (serving.provider.verbs[service]?.recipients === undefined) return false
-      const asked = askOne(companyId, service, inTest(serving, sandbox), address)
-      return await withTimeLimit(patience, asked.then(({ said }) => said.result === 'unknown'), () => new NotInTime()).catch(() => false)
+    async unknownIn (asking, service, by, { network, ...address }) {
+      const asked = await directoryOf(asking, service, by, address) ??
+        (network === 'peppol' && peppol !== undefined && !asking.test ? () => askPeppol(asking.companyId, peppol, address) : undefined)
+      if (asked === undefined) return undefined
+      const answer = asked().then(({ directory, said }) => said.result === 'unknown' ? directory : undefined)
+      return await withTimeLimit(patience, answer, () => new NotInTime()).catch(() => undefined)
     }
   }
+
+  /** The question to the directory of a step's provider, where it has one. */
+  async function directoryOf (
+    { companyId, userId }: Asking,
+    service: ServiceName,
+    { code, configuredBy, sandbox }: ServedBy,
+    address: ElectronicAddress
+  ): Promise<(() => Promise<DirectoryAnswer>) | undefined> {
+    const provider = host.find(code)
+    const stored = configurationUsed(await configurations.latest(companyId), { providerCode: code, configuredBy, userId })
+    if (provider === undefined || stored === undefined || configuredBy === 'nobody') return undefined
+    const serving = servingIn(keyring, companyId, provider, stored)
+    return serving.provider.verbs[service]?.recipients === undefined
+      ? undefined
+      : () => askProvider(companyId, service, inTest(serving, sandbox), address)
+  }
+}
+
+/** The name of Peppol's directory, which no provider has. */
+const peppolName = 'peppol'
+
+type Question = { directory: string, question: string, away: string, ask: () => Promise<Directed> }
+
+function saidBy (published: Published): Directed {
+  if ('away' in published) return { result: 'cannot_be_asked', message: published.away, away: true }
+  return published.known === undefined ? { result: 'unknown' } : { result: 'found', recipients: [published.known] }
 }
 
 class NotInTime extends Error {}

@@ -69,7 +69,7 @@ export type PipelineDependencies = {
   /** What is known of those to whom companies send. */
   recipients: readonly RecipientBook[]
   /** Who receives e-invoices, as directories know it. */
-  directories: Pick<Directories, 'isUnknown'>
+  directories: Pick<Directories, 'unknownIn'>
   /** What companies want two people for. */
   approvals: readonly ApprovalDesk[]
   /** The files that companies have uploaded for their dispatches. */

@@ -5,6 +5,7 @@ import { type CatalogConfig, catalogsOf } from './catalogs.ts'
 import { ConfigError } from './config-error.ts'
 import { parseNetworks, type TransportConfig, transportOf } from './config-transport.ts'
 import { dataDirectoryOf, root } from './paths.mjs'
+import { type PeppolConfig, peppolOf } from './peppol.ts'
 import { type ScanConfig, scanOf } from './scan.ts'
 import { storageOf } from './storage.ts'
 import { type TracesConfig, tracesOf } from './traces.ts'
@@ -33,6 +34,8 @@ export type Config = TransportConfig & {
   storage?: Bucket
   /** Who is asked whether an uploaded file does harm; nobody unless given. */
   scan?: ScanConfig
+  /** Where participants of Peppol are looked up; nowhere unless given. */
+  peppol?: PeppolConfig
   /** How many bytes of uploaded files a company may have. */
   filesQuota: number
   /** Which providers run in processes of their own. */
@@ -115,6 +118,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     drainDelay: drainDelayOf(env['DISPATCH_DRAIN_DELAY'] ?? '0'),
     ...metricsOf(env['DISPATCH_METRICS_PORT'], env['DISPATCH_METRICS_HOST'] ?? '127.0.0.1'),
     ...tracesOf(env),
+    ...peppolOf(env),
     runsWorker: oneOf(env, 'DISPATCH_WORKER', ['on', 'off'], 'on') === 'on',
     concurrency: concurrencyOf(env['DISPATCH_CONCURRENCY'] ?? '16'),
     logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')

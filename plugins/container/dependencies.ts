@@ -3,10 +3,10 @@ import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authenticat
   Callbacks, CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
   Credentials, Database, Directories, DocumentLinks, DocumentSpool, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning,
   EventSpool, ExchangeLog, FetchJson, FileShelf, Freshness, Holder, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases,
-  LeaseTimes, LinkMail, Log, MailedSecrets, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, PasswordPolicy, Pipeline,
-  PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, RecipientBook, ReleaseQueue, RequestLog,
-  SecondFactors, Sessions, SigningKeys, State, Suggestions, Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver,
-  WebhookVerifier } from '@dispatch/core'
+  LeaseTimes, LinkMail, Log, MailedSecrets, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, PasswordPolicy, Peppol,
+  Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, RecipientBook, ReleaseQueue,
+  RequestLog, SecondFactors, Sessions, SigningKeys, State, Suggestions, Templates, Tokens, UnknownSecrets, Users, Verification,
+  WebhookReceiver, WebhookVerifier } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { FileStore } from '@dispatch/files'
@@ -71,6 +71,8 @@ export type AppDependencies = {
   credentialCheck: CredentialCheck
   suggestions: Suggestions
   directories: Directories
+  /** Undefined where the operator has not set it up. */
+  peppol: Peppol | undefined
   connections: Connections
   templates: Templates
   files: FileStore

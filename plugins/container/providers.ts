@@ -1,6 +1,6 @@
 import { createBreakers, createConfigurations, createConfigurationService, createCredentialCheck, createDirectories, createFetchJson,
-  createInbox, createKeySources, createNetwork, createProviderAdministration, createProviderState, createSubscribing, createSuggestions,
-  createWebhookReceiver, createWebhookVerifier, demo, withoutProvider } from '@dispatch/core'
+  createInbox, createKeySources, createNetwork, createPeppol, createProviderAdministration, createProviderState, createSubscribing,
+  createSuggestions, createWebhookReceiver, createWebhookVerifier, demo, withoutProvider } from '@dispatch/core'
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { createSimulatedVendor } from '../routes/simulated-vendor.ts'
@@ -33,7 +33,11 @@ export const providers: Factories = {
     }),
   credentialCheck: (get) => createCredentialCheck({ ...ownCalls(get), configurations: get('configurations') }),
   suggestions: (get) => createSuggestions({ ...ownCalls(get), configurations: get('configurations') }),
-  directories: (get) => createDirectories({ ...ownCalls(get), configurations: get('configurations') }),
+  directories: (get) => createDirectories({ ...ownCalls(get), configurations: get('configurations'), peppol: get('peppol') }),
+  peppol: (get) => {
+    const { peppol } = get('config')
+    return peppol && createPeppol({ ...peppol, transport: get('network').transport, now: get('now') })
+  },
   selectableProviders: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   network: (get) =>
     createNetwork({

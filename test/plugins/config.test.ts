@@ -2,7 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { ConfigError, readConfig } from '../../plugins/config/config.ts'
+import { createAuthority } from '../../core/packages/conformance/vendor/certificates.ts'
+import { type Config, ConfigError, readConfig } from '../../plugins/config/config.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -343,4 +344,22 @@ void t.test('a scanner of files is at an address, a port or a socket; a quota is
   }
   for (const wrong of ['0', '-1', '1.5', '1 MiB']) t.throws(() => readConfig({ DISPATCH_FILES_QUOTA: wrong }), ConfigError, wrong)
   t.end()
+})
+
+void t.test('Peppol is looked up where the operator has the certificates of its authorities', async (t) => {
+  const [authority, other] = [await createAuthority(), await createAuthority()]
+  const files = t.testdir({
+    'authorities.pem': `Peppol\n${authority.ca}\n${other.ca}`,
+    'server.pem': (await authority.issue('smp.example')).cert,
+    'empty.pem': ''
+  })
+  const peppolOf = (file: string, zone?: string): Config['peppol'] =>
+    readConfig({ DISPATCH_PEPPOL_AUTHORITIES: join(files, file), ...(zone !== undefined && { DISPATCH_PEPPOL_ZONE: zone }) }).peppol
+  t.equal(peppolOf('authorities.pem')?.zone, 'participant.sml.prod.tech.peppol.org')
+  t.equal(peppolOf('authorities.pem')?.authorities.length, 2)
+  t.equal(peppolOf('authorities.pem', 'participant.sml.test.tech.peppol.org')?.zone, 'participant.sml.test.tech.peppol.org')
+  for (const file of ['server.pem', 'empty.pem', 'absent.pem']) {
+    t.throws(() => peppolOf(file), { name: 'ConfigError', message: /DISPATCH_PEPPOL_AUTHORITIES/ }, file)
+  }
+  t.throws(() => peppolOf('authorities.pem', 'no zone'), { message: /DISPATCH_PEPPOL_ZONE is "no zone"/ })
 })

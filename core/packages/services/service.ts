@@ -63,8 +63,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   recipients?: Addressees<Fields>
   /** To whom its vendor sends mails by itself, each where the fields name them or ask for it. `data`: of its document. */
   mails?(fields: Fields, data: JsonObject): Addressee[]
-  /** The electronic address that it goes to, where directories may know it, and its place in the data. */
-  electronicAddress?(fields: Fields, data: JsonObject): { scheme: string, id: string, place: string } | undefined
+  /** The electronic address that it goes to, where directories may know it, its place in the data, and the network that it is made for. */
+  electronicAddress?(fields: Fields, data: JsonObject): { scheme: string, id: string, place: string, network?: 'peppol' } | undefined
   /** The hours in which a company usually sends something by it; without them, at any time. */
   hours?: ServiceHours<Fields>
   /** The paper that its document is printed on, and why the provider cannot print a page, where it cannot. */

@@ -30,6 +30,10 @@ export { postToTenant, receiverLimit, type ReceiverAnswer } from './http/callbac
 export { createFetchJson, type FetchJson } from './http/fetch-json.ts'
 export { createOpenId, OpenIdFailure, type OpenId, type OpenIdClient, type OpenIdPerson } from './http/openid.ts'
 
+// Who receives in Peppol. The libraries for signed XML are loaded with the first question.
+export type { Participant, Peppol, PeppolOptions, Published } from './peppol/directory.ts'
+export { createPeppol } from './peppol/peppol.ts'
+
 // SMTP.
 export type { Smtp, SmtpMessage, SmtpReceipt, SmtpTransport } from './smtp/message.ts'
 export { createSmtp } from './smtp/smtp.ts'

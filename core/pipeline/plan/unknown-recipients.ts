@@ -5,7 +5,7 @@ import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from './plan.ts'
 
-/** Warns of each recipient whom the directory of the step's provider does not know. One that does not answer says nothing. */
+/** Warns of each recipient whom the directory of the step's provider, or that of Peppol, does not know. One that does not answer says nothing. */
 export async function unknownRecipients (
   { directories }: Pick<PipelineDependencies, 'directories'>,
   { steps, test }: DispatchPlan,
@@ -15,13 +15,14 @@ export async function unknownRecipients (
   const found = await Promise.all(steps.map(async ({ service, fields, template, by }): Promise<Problem[]> => {
     const address = template && services[service].electronicAddress?.(fields, template.data)
     if (template === undefined || address === undefined || by === undefined) return []
-    const { scheme, id, place } = address
-    if (!await directories.isUnknown({ companyId, userId, test }, service, by, { scheme, id })) return []
+    const { place, ...asked } = address
+    const directory = await directories.unknownIn({ companyId, userId, test }, service, by, asked)
+    if (directory === undefined) return []
     return [{
       path: `${template.path}${place}`,
       code: 'unknown_recipient',
-      message:
-        `The directory of "${by.code}" knows nobody at ${scheme}:${id}: GET /api/v1/e-invoices/recipients tells where somebody receives.`
+      message: `The directory of "${directory}" knows nobody at ${asked.scheme}:${asked.id}: ` +
+        'GET /api/v1/e-invoices/recipients tells where somebody receives.'
     }]
   }))
   return found.flat()

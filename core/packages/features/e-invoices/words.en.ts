@@ -29,9 +29,10 @@ export const words = {
   eInvoiceData: 'Data',
   eInvoiceText: 'Text',
   recipientsTitle: 'Who receives e-invoices',
-  recipientsIntro: 'Asks the directories of your providers whether a customer receives e-invoices, and at which addresses.',
+  recipientsIntro: 'Asks the directories of your providers, and Peppol, whether a customer receives e-invoices, and at which addresses.',
   recipientsScheme: 'Scheme',
-  recipientsSchemeHelp: '0225: an address of the French directory, 0002: a SIREN, 0009: a SIRET.',
+  recipientsSchemeHelp:
+    '0225: an address of the French directory, 0002: a SIREN, 0009: a SIRET; in Peppol any of its schemes, such as 0208 or 0192.',
   recipientsId: 'Id',
   recipientsAsk: 'Ask',
   recipientsFound: 'What the directories say',
@@ -40,7 +41,7 @@ export const words = {
   recipientsStatus: 'State',
   recipients_active: 'receives',
   recipients_upcoming: 'will receive',
-  recipients_inactive: 'receives no longer',
+  recipients_inactive: 'does not receive',
   recipientsUnknown: 'The directory knows nobody there.',
   recipientsCannotBeAsked: 'The directory has no answer.',
   recipientsNoDirectory: 'No provider of your company has a directory.'

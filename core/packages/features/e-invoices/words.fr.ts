@@ -31,9 +31,11 @@ export const words: Readonly<Record<keyof typeof en, string>> = {
   eInvoiceData: 'Données',
   eInvoiceText: 'Texte',
   recipientsTitle: 'Qui reçoit des factures électroniques',
-  recipientsIntro: 'Demande aux annuaires de vos fournisseurs si un client reçoit des factures électroniques, et à quelles adresses.',
+  recipientsIntro:
+    'Demande aux annuaires de vos fournisseurs, et à Peppol, si un client reçoit des factures électroniques, et à quelles adresses.',
   recipientsScheme: 'Schéma',
-  recipientsSchemeHelp: '0225 : une adresse de l’annuaire français, 0002 : un SIREN, 0009 : un SIRET.',
+  recipientsSchemeHelp:
+    '0225 : une adresse de l’annuaire français, 0002 : un SIREN, 0009 : un SIRET ; dans Peppol, tout schéma comme 0208 ou 0192.',
   recipientsId: 'Identifiant',
   recipientsAsk: 'Demander',
   recipientsFound: 'Ce que disent les annuaires',
@@ -42,7 +44,7 @@ export const words: Readonly<Record<keyof typeof en, string>> = {
   recipientsStatus: 'État',
   recipients_active: 'reçoit',
   recipients_upcoming: 'recevra',
-  recipients_inactive: 'ne reçoit plus',
+  recipients_inactive: 'ne reçoit pas',
   recipientsUnknown: 'L’annuaire n’y connaît personne.',
   recipientsCannotBeAsked: 'L’annuaire n’a pas de réponse.',
   recipientsNoDirectory: 'Aucun fournisseur de votre entreprise n’a d’annuaire.'

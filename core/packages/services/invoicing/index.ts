@@ -136,8 +136,10 @@ export const invoicing: ProvidedService<
 
   electronicAddress (fields, data) {
     const place = '/customer/electronicAddress'
-    const [scheme, id] = [textOf(data, `${place}/scheme`), textOf(data, `${place}/id`)]
-    return formatOf(fields) === undefined || scheme === undefined || id === undefined ? undefined : { scheme, id, place }
+    const [scheme, id, format] = [textOf(data, `${place}/scheme`), textOf(data, `${place}/id`), formatOf(fields)]
+    if (format === undefined || scheme === undefined || id === undefined) return undefined
+    const isForPeppol = profileOf({ ...termsTold(fields), ...data }, format) === 'PEPPOL'
+    return { scheme, id, place, ...(isForPeppol && { network: 'peppol' }) }
   },
 
   chain: { produces: 'document' },

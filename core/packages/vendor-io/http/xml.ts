@@ -1,5 +1,5 @@
 import type { Json, NoDocument } from '@dispatch/common'
-import { SaxesParser } from 'saxes'
+import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { RequestFailure } from '../outcome/request-outcome.ts'
 
 /**
@@ -21,36 +21,69 @@ const mostElements = 200_000
  * five of XML), and for too much.
  */
 export function parseXml (text: string): Json {
-  const parser = new SaxesParser({ xmlns: true })
   const root: Element = { children: new Map(), text: '' }
   const open: Element[] = [root]
-  let elements = 0
   const write = (words: string): void => {
     const element = open.at(-1)
     if (element !== undefined) element.text += words
   }
-  parser.on('doctype', () => {
-    throw new Error('a document type is not read')
-  })
-  parser.on('opentag', ({ attributes }) => {
-    if (++elements > mostElements || open.length > deepest) {
-      throw new Error(`more than ${mostElements} elements or ${deepest} levels are not read`)
+  const parser = boundedParser({
+    opened ({ attributes }) {
+      const own = Object.values(attributes).filter(({ prefix, name }) => prefix !== 'xmlns' && name !== 'xmlns')
+      open.push({ children: new Map(own.map(({ local, value }): [string, Json[]] => [`@${local}`, [value]])), text: '' })
+    },
+    closed ({ local }) {
+      const element = open.pop()
+      const siblings = open.at(-1)?.children
+      if (element === undefined || siblings === undefined) return
+      const alike = siblings.get(local)
+      if (alike === undefined) siblings.set(local, [valueOf(element)])
+      else alike.push(valueOf(element))
     }
-    const own = Object.values(attributes).filter(({ prefix, name }) => prefix !== 'xmlns' && name !== 'xmlns')
-    open.push({ children: new Map(own.map(({ local, value }): [string, Json[]] => [`@${local}`, [value]])), text: '' })
   })
   parser.on('text', write)
   parser.on('cdata', write)
-  parser.on('closetag', ({ local }) => {
-    const element = open.pop()
-    const siblings = open.at(-1)?.children
-    if (element === undefined || siblings === undefined) return
-    const alike = siblings.get(local)
-    if (alike === undefined) siblings.set(local, [valueOf(element)])
-    else alike.push(valueOf(element))
-  })
   parser.write(text).close()
   return valueOf(root)
+}
+
+/** The children of the root with this name, as they are written. Throws for what {@link parseXml} throws for. */
+export function childrenAsWritten (text: string, { name, namespace }: { name: string, namespace: string }): string[] {
+  const found: string[] = []
+  let begin: number | undefined
+  const parser = boundedParser({
+    opened ({ local, uri }, level) {
+      // No value of an attribute has a "<".
+      if (level === 2) begin = local === name && uri === namespace ? text.lastIndexOf('<', parser.position - 1) : undefined
+    },
+    closed (_tag, level) {
+      if (level === 2 && begin !== undefined) found.push(text.slice(begin, parser.position))
+    }
+  })
+  parser.write(text).close()
+  return found
+}
+
+/** Told of each element with its level; the root is 1. */
+type Visitor = { opened: (tag: SaxesTagNS, level: number) => void, closed: (tag: SaxesTagNS, level: number) => void }
+
+/** A parser that refuses document types, and what is too deep or too much. */
+function boundedParser ({ opened, closed }: Visitor): SaxesParser<{ xmlns: true }> {
+  const parser = new SaxesParser({ xmlns: true })
+  let [elements, level] = [0, 0]
+  parser.on('doctype', () => {
+    throw new Error('a document type is not read')
+  })
+  parser.on('opentag', (tag) => {
+    if (++elements > mostElements || ++level > deepest) {
+      throw new Error(`more than ${mostElements} elements or ${deepest} levels are not read`)
+    }
+    opened(tag, level)
+  })
+  parser.on('closetag', (tag) => {
+    closed(tag, level--)
+  })
+  return parser
 }
 
 type Element = { children: Map<string, Json[]>, text: string }

@@ -93,7 +93,7 @@ const ElectronicAddress = {
 /** Where somebody receives e-invoices, as the directories of a company's providers have it. */
 export const RecipientsView = Type.Object({
   data: Type.Array(Type.Object({
-    directory: Type.String({ description: 'The code of the provider whose directory it is.', examples: ['flow'] }),
+    directory: Type.String({ description: 'The code of the provider whose directory it is, or `peppol`.', examples: ['flow'] }),
     result: Type.Enum(['found', 'unknown', 'cannot_be_asked'], {
       description:
         '`unknown`: the directory was asked, and knows nobody there. `cannot_be_asked`: it did not answer, or is not about such ids.'
@@ -103,12 +103,12 @@ export const RecipientsView = Type.Object({
       name: Type.Optional(Type.String({ description: 'Whose address it is.' })),
       status: Type.Optional(
         Type.Enum(['active', 'upcoming', 'inactive'], {
-          description: 'Whether a platform receives there now, later, or no longer; absent where the directory does not say.'
+          description: 'Whether a platform receives there now, later, or not (any longer); absent where the directory does not say.'
         })
       )
     }), { description: 'At most 100.' }),
     message: Type.Optional(Type.String({ description: 'Why it cannot be asked.' })),
     at: Timestamp
-  }), { description: 'One for each directory; none where no provider of the company has one.' })
+  }), { description: 'One for each directory; none where there is none.' })
 }, { title: 'EInvoiceRecipients' })
 export type RecipientsView = Static<typeof RecipientsView>

@@ -5,6 +5,9 @@ import { accepts, testProviders, type Verb } from '../../../../../test/plugins/s
 import { contains, has } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { admin as us, type Answer, type Login, startService } from '../../../../../test/support/service.ts'
+import { createDirectories } from '../../../../configuration/directories.ts'
+import { unknownRecipients } from '../../../../pipeline/plan/unknown-recipients.ts'
+import type { StepProvider } from '../../../../pipeline/step.ts'
 
 const newest = { 'x-api-version': '1.1.0' }
 /** What the directory has been asked, in order, and what it says. */
@@ -170,6 +173,59 @@ await t.test('a directory that keeps silent delays a validation by two seconds a
   t.strictSame(await validated(admin, { id }), [], 'it has not answered yet')
   gate.resolve(undefined)
   t.strictSame(await validated(admin, { id }), ['unknown_recipient'], 'what it answers later is kept')
+})
+
+await t.test('Peppol is asked beside the directories of providers, and a validation of an invoice for it warns', async (t) => {
+  const { admin, companyId } = await service.company('peppol')
+  await configure(admin)
+  const { app } = service
+  const participants: string[] = []
+  const peppol = {
+    ask: ({ scheme, id }: { scheme: string, id: string }) => {
+      participants.push(`${scheme}:${id}`)
+      if (id === '3') return Promise.resolve({ away: 'The name servers of Peppol did not answer (ESERVFAIL).' })
+      return Promise.resolve({ known: id === '1' ? { scheme, id, status: 'active' as const } : undefined })
+    }
+  }
+  const directories = createDirectories({
+    configurations: app.get('configurations'),
+    connections: app.get('connections'),
+    database: app.get('database'),
+    host: app.get('selectableProviders'),
+    keyring: app.get('keyring'),
+    log: app.get('log'),
+    network: app.get('network'),
+    newId: app.get('newId'),
+    now: app.get('now'),
+    peppol
+  })
+  const asking = { companyId, userId: 0, test: false }
+  says = known
+  const results = async (id: string): Promise<string[]> =>
+    (await directories.ask(asking, { scheme: '0192', id })).map(({ directory, said }) => `${directory} ${said.result}`)
+  t.strictSame(await results('1'), ['platform found', 'peppol found'])
+  t.strictSame(await results('2'), ['platform found', 'peppol unknown'])
+  t.strictSame(await results('3'), ['platform found', 'peppol cannot_be_asked'])
+  t.strictSame(
+    await directories.ask({ ...asking, test: true }, { scheme: '0192', id: '9' }).then((told) => told.map(({ directory }) => directory)),
+    ['platform'],
+    'a test asks nobody real'
+  )
+  const by = (code: string): StepProvider => ({ code, version: '1.0.0', chosenBy: 'request', configuredBy: 'company', sandbox: false })
+  const unknown = async (id: string, eInvoiceFormat: 'UBL' | 'CII', code = 'mute'): Promise<(string | undefined)[]> => {
+    const data = { customer: { electronicAddress: { scheme: '0192', id } } }
+    const step = { service: 'invoicing', fields: { documentType: 'E_INVOICE', eInvoiceFormat }, by: by(code), template: { path: '', data } }
+    const plan = { steps: [step], test: false } as unknown as Parameters<typeof unknownRecipients>[1]
+    const command = { actor: { companyId, userId: 0 }, version: '1.1.0' } as unknown as Parameters<typeof unknownRecipients>[2]
+    return (await unknownRecipients({ directories }, plan, command)).map(({ code, path }) => `${path} ${code}`)
+  }
+  await send('PUT', '/api/v1/company/providers/mute', { body: { settings: {} } }, admin)
+  t.strictSame(await unknown('2', 'UBL'), ['/customer/electronicAddress unknown_recipient'])
+  t.strictSame(await unknown('2', 'CII'), [], 'CII is not for Peppol')
+  t.strictSame(await unknown('1', 'UBL'), [])
+  t.strictSame(await unknown('3', 'UBL'), [], 'no answer says nothing')
+  t.strictSame(await unknown('2', 'UBL', 'platform'), [], 'the directory of the provider goes first, and knows them')
+  t.strictSame(participants, ['0192:1', '0192:2', '0192:3'], 'each was asked once, and who was away is left alone')
 })
 
 await t.test('the console asks, and shows what each directory says', async (t) => {
