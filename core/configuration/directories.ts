@@ -24,15 +24,15 @@ export type Asking = { companyId: number, userId: number, test: boolean }
 type ServedBy = { code: string, configuredBy: ConfiguredBy, sandbox: boolean }
 
 /**
- * The directories of those who receive e-invoices: those of a company's providers, and that of Peppol. What one said is kept for ten minutes; one that
- * did not answer is left alone for 30 seconds.
+ * The directories of those who receive e-invoices: those of a company's providers, and that of Peppol. What one said is kept for ten
+ * minutes; one that did not answer is left alone for 30 seconds.
  */
 export type Directories = {
   /** Asks each directory that the company or the user has. */
   ask: (asking: Asking, address: ElectronicAddress) => Promise<DirectoryAnswer[]>
   /**
-   * The name of the directory that knows nobody by an address: that of a step's provider, or else of the network that the invoice is for. It
-   * is asked for two seconds at most.
+   * The name of the directory that knows nobody by an address: that of a step's provider, or else of the network that the invoice is for.
+   * It is asked for two seconds at most.
    */
   unknownIn: (asking: Asking, service: ServiceName, by: ServedBy, address: ElectronicAddress & { network?: 'peppol' }) => Promise<
     string | undefined

@@ -129,7 +129,7 @@ await t.test('the README names every service, and the providers that do it', asy
 })
 
 await t.test('the operators\' page names every variable that the service reads', (t) => {
-  const read = ['config.ts', 'config-transport.ts', 'paths.mjs', 'storage.ts', 'traces.ts'].map((file) =>
+  const read = ['config.ts', 'config-transport.ts', 'paths.mjs', 'peppol.ts', 'storage.ts', 'traces.ts'].map((file) =>
     readFileSync(join(root, `plugins/config/${file}`), 'utf8')
   ).join('')
   const variables = new Set([...read.matchAll(/env(?:\[|, )'([A-Z_]+)'/g)].map(([, name]) => name).sort())

@@ -5,7 +5,7 @@ import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from './plan.ts'
 
-/** Warns of each recipient whom the directory of the step's provider, or that of Peppol, does not know. One that does not answer says nothing. */
+/** Warns of each recipient whom the directory of the step's provider, or that of Peppol, does not know. No answer says nothing. */
 export async function unknownRecipients (
   { directories }: Pick<PipelineDependencies, 'directories'>,
   { steps, test }: DispatchPlan,

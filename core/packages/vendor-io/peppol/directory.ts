@@ -3,7 +3,7 @@ import type { X509Certificate } from 'node:crypto'
 import type { NaptrRecord } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import type { HttpTransport } from '../http/transport.ts'
-import { RequestFailure } from '../outcome/request-outcome.ts'
+import { codeOf, RequestFailure } from '../outcome/request-outcome.ts'
 import { invoicesIn, NotReadable, statusIn } from './metadata.ts'
 import { participantOf, participantScheme, zoneName } from './name.ts'
 import { NotSigned, signedText } from './signature.ts'
@@ -94,9 +94,10 @@ export function openPeppol ({ transport, zone, authorities, nameServers, now }: 
 
 /** Where a participant publishes; undefined where the zone does not have it. */
 async function publisherOf (resolver: Pick<Resolver, 'resolveNaptr'>, name: string): Promise<string | undefined> {
-  const records = await resolver.resolveNaptr(name).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOTFOUND' || error.code === 'ENODATA') return []
-    throw new Away(`The name servers of Peppol did not answer (${error.code ?? 'unknown'}).`)
+  const records = await resolver.resolveNaptr(name).catch((error: unknown) => {
+    const code = codeOf(error)
+    if (code === 'ENOTFOUND' || code === 'ENODATA') return []
+    throw new Away(`The name servers of Peppol did not answer (${code}).`)
   })
   const [record] = records.filter(({ flags, service }) => flags.toUpperCase() === 'U' && service.toLowerCase() === 'meta:smp')
     .toSorted((one, other) => one.order - other.order || one.preference - other.preference)

@@ -1,4 +1,4 @@
-import { isRecord, type Json, listOf } from '@dispatch/common'
+import { isRecord, type Json, type JsonObject, listOf } from '@dispatch/common'
 import { parseXml } from '../http/xml.ts'
 import { participantScheme } from './name.ts'
 
@@ -70,7 +70,7 @@ function childOf (value: Json, name: string): Json {
 }
 
 function fieldOf (value: Json | undefined, name: string): Json | undefined {
-  return isRecord(value) ? (value as { [name: string]: Json })[name] : undefined
+  return isRecord(value) ? (value as JsonObject)[name] : undefined
 }
 
 function childrenOf (value: Json | undefined, name: string): Json[] {

@@ -24,8 +24,8 @@ const namespace = 'http://www.w3.org/2000/09/xmldsig#'
 const most = 8
 
 /**
- * The whole of a document as it was signed by a certificate of one of the authorities that is valid at a time, without the signature. Throws
- * {@link NotSigned}.
+ * The whole of a document, without its signature, as it was signed by a certificate of one of the authorities that is valid at a time.
+ * Throws {@link NotSigned}.
  */
 export function signedText (xml: string, { authorities, at }: { authorities: readonly X509Certificate[], at: Date }): string {
   const [signature, ...others] = signaturesIn(xml)

@@ -67,7 +67,7 @@ function signed (
 ): string {
   const signer = new SignedXml({
     privateKey: by.private,
-    signatureAlgorithm: method as never,
+    signatureAlgorithm: method,
     canonicalizationAlgorithm: 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315',
     getKeyInfoContent: () =>
       `<X509Data>${

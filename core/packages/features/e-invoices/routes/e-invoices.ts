@@ -128,9 +128,10 @@ export const eInvoiceRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { invoi
       tags: ['Documents'],
       summary: 'Who receives e-invoices, and at which addresses, as the directories of the company\'s providers have it.',
       description:
-        'Asks the directory of each configured provider that has one, and Peppol where the operator has set that up, for 10 seconds at most. An answer is kept for ten minutes, and a ' +
-        'directory that did not answer is left alone for 30 seconds. A validation asks the one of its provider, and warns of a customer ' +
-        'whom it does not know (`unknown_recipient`). A test key asks test environments alone.',
+        'Asks the directory of each configured provider that has one, and Peppol where the operator has set that up, for 10 seconds at ' +
+        'most. An answer is kept for ten minutes, and a directory that did not answer is left alone for 30 seconds. A validation asks ' +
+        'that of its provider, and warns of a customer whom it does not know (`unknown_recipient`). A test key asks test environments ' +
+        'alone.',
       querystring: RecipientQuery,
       response: { 200: { ...RecipientsView, examples: [recipientsExample] } }
     }
