@@ -9,12 +9,18 @@ export type Permits = (problem: Problem, data: JsonObject) => boolean
 /** The registers that the extension of XRechnung has beside those of ISO 6523. */
 const ownRegister = /^XR0[1-9]$/
 
-/** The extension of XRechnung 3: its own registers, XML as a supporting document, and payments to third parties, which are due too. */
+/** What the rules of other profiles say of lines below lines, where these have them. */
+const ofSubLines = /^\/lines\/\d+\/(parentLine|lineType)$/
+
+/**
+ * The extension of XRechnung 3: its own registers, XML as a supporting document, lines in lines, and payments to third parties, which are
+ * due too.
+ */
 const extended = (root: XmlNode): Permits => {
   const third = nodesAt(root, 'cac:PrepaidPayment/cbc:PaidAmount').reduce((sum, { text }) => sum.add(decimalOf(text.trim()) ?? 0), zero)
   return ({ code, path }, data) => {
     if (['BR-CL-10', 'BR-CL-11', 'BR-CL-21', 'BR-CL-26'].includes(code)) return ownRegister.test(schemeAt(data, path))
-    return code === 'BR-CL-24' || code === 'BR-CO-16' && numberIn(data, 'amountDue').eq(
+    return ofSubLines.test(path) || code === 'BR-CL-24' || code === 'BR-CO-16' && numberIn(data, 'amountDue').eq(
           numberIn(data, 'total').sub(numberIn(data, 'prepaidAmount')).add(numberIn(data, 'roundingAmount')).add(third)
         )
   }

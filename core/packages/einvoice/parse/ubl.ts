@@ -181,8 +181,33 @@ const line = (isCreditNote: boolean): Fields => {
 const tables = [false, true].map((isCreditNote) => ({
   head: head(isCreditNote),
   references: references(isCreditNote),
-  lines: list(isCreditNote ? 'cac:CreditNoteLine' : 'cac:InvoiceLine', line(isCreditNote))
+  lines: linesOf(isCreditNote ? 'CreditNoteLine' : 'InvoiceLine', line(isCreditNote))
 }))
+
+/**
+ * The lines, each followed by those that stand in it (extension of XRechnung). Its own total counts, whatever they say: they are there for
+ * information.
+ */
+function linesOf (name: string, fields: Fields): Field {
+  const [top, below] = [list(`cac:${name}`, fields), `cac:Sub${name}`]
+  return (root, at, file) => {
+    const nodes = nodesAt(root, `cac:${name}`)
+    if (nodes.every((node) => nodesAt(node, below).length === 0)) return top(root, at, file)
+    const found: JsonObject[] = []
+    const add = (node: XmlNode, parent?: Json): void => {
+      const place = `${at}/${found.length}`
+      const own = read(node, place, fields, file)
+      if (Object.keys(own).length === 0) return
+      file.places.set(place, node)
+      found.push(parent === undefined ? own : { ...own, parentLine: parent, lineType: 'INFORMATION' })
+      const id = own['id']
+      // What stands in a line without an id has nowhere to stand in the data.
+      if (id !== undefined) { for (const inner of nodesAt(node, below)) add(inner, id) }
+    }
+    for (const node of nodes) add(node)
+    return found.length === 0 ? undefined : found
+  }
+}
 
 /** Reads an invoice or a credit note in UBL 2.1. */
 export function parseUbl (root: XmlNode): Parsed {

@@ -318,6 +318,27 @@ void t.test('what a specification beyond XRechnung permits, its files may say; a
   }
   t.ok(of(extension, ['>24.00</cbc:PayableAmount>', '>29.00</cbc:PayableAmount>']).includes('BR-CO-16 /amountDue'), 'nobody else pays')
   t.ok(of(extension, [/(<cac:PartyIdentification><cbc:ID )schemeID="0088"/, '$1schemeID="XX01"']).includes('BR-CL-10 /seller/id/scheme'))
+  const inner = (id: string, more = ''): string =>
+    `<cac:SubInvoiceLine><cbc:ID>${id}</cbc:ID><cbc:InvoicedQuantity unitCode="C62">1</cbc:InvoicedQuantity>` +
+    '<cbc:LineExtensionAmount currencyID="EUR">10</cbc:LineExtensionAmount><cac:Item><cbc:Name>Leaves</cbc:Name>' +
+    '<cac:ClassifiedTaxCategory><cbc:ID>S</cbc:ID><cbc:Percent>20</cbc:Percent><cac:TaxScheme><cbc:ID>VAT</cbc:ID></cac:TaxScheme>' +
+    '</cac:ClassifiedTaxCategory></cac:Item>' +
+    `<cac:Price><cbc:PriceAmount currencyID="EUR">10</cbc:PriceAmount></cac:Price>${more}</cac:SubInvoiceLine>`
+  const nested = xml.replace('kosit:xrechnung_3.0', `kosit:xrechnung_3.0${extension}`)
+    .replace('</cac:InvoiceLine>', `${inner('1 1', inner('1 1 1'))}${inner('1 2')}</cac:InvoiceLine>`)
+  const { data: { lines }, problems, lost, totals } = reading(nested)
+  t.strictSame((lines as JsonObject[]).map(({ id, parentLine, lineType }) => [id, parentLine, lineType]), [
+    ['1', undefined, undefined],
+    ['1 1', '1', 'INFORMATION'],
+    ['1 1 1', '1 1', 'INFORMATION'],
+    ['1 2', '1', 'INFORMATION']
+  ])
+  t.strictSame([lost.map(({ element }) => element), totals.subtotal], [['/Invoice/cbc:CustomizationID'], '20.00'],
+    'nothing of them is lost, and the line that they stand in counts')
+  t.strictSame(problems.map(({ code, path }) => `${code} ${path}`), of(extension), 'lines in lines break no rule')
+  t.strictSame(reading(nested.replace('<cbc:ID>1 2</cbc:ID>', '<cbc:ID>1</cbc:ID>')).problems, problems,
+    'nor do ids that are not theirs alone')
+  t.ok(reading(nested.replace(extension, '')).problems.some(({ code, path }) => `${code} ${path}` === 'not_in_profile /lines/1/parentLine'))
   const process = reading(xml.replace(/(<cbc:ProfileID>)[^<]*/, '$1S1'))
   t.notOk(process.problems.some(({ path }) => path === '/businessProcess'))
   t.ok(process.warnings.some(({ path }) => path === '/businessProcess'), 'what we would write otherwise is a warning')
