@@ -56,7 +56,7 @@ function unlike (root: XmlNode): StructureProblem[] {
     const unit = base?.attributes.get('unitCode')
     if (base === undefined || unit === undefined || quantity === undefined || quantity.attributes.get('unitCode') === unit) continue
     problems.push({
-      path: `/lines/${index}/priceQuantity`,
+      path: `/lines/${placeOf(line, index)}/priceQuantity`,
       code: 'PEPPOL-EN16931-R130',
       message: 'A price is for a quantity in the unit of its line.',
       node: base
@@ -79,7 +79,7 @@ function brokenIn (root: XmlNode, { id, within, at, what, least = 0, most = Infi
       : most === 0
       ? `${what} has no place here.`
       : `${what} stands ${most === 1 ? 'once' : `${most} times`} at most: the file has ${found.length}.`
-    return [{ path: at.replace('*', String(index)), code: id, message, node: found[most] ?? node }]
+    return [{ path: at.replace('*', String(placeOf(node, index))), code: id, message, node: found[most] ?? node }]
   })
 }
 
@@ -87,9 +87,25 @@ function brokenIn (root: XmlNode, { id, within, at, what, least = 0, most = Infi
 function unfitIn (root: XmlNode, rules: readonly ContentRule[]): StructureProblem[] {
   return rules.flatMap(({ id, within, at, message, holds }) =>
     nodesAtAny(root, within).flatMap((node, index) =>
-      holds(node, root) ? [] : [{ path: at.replace('*', String(index)), code: id, message, node }]
+      holds(node, root) ? [] : [{ path: at.replace('*', String(placeOf(node, index))), code: id, message, node }]
     )
   )
+}
+
+/** The place of an element in its list of the data, where lines that stand in a line come between that and the next one. */
+function placeOf (node: XmlNode, index: number): number {
+  if (!/^cac:(Invoice|CreditNote)Line$/.test(node.name)) return index
+  const siblings = node.parent?.children ?? []
+  return siblings.slice(0, siblings.indexOf(node)).reduce(
+    (place, { name, children }) => name === node.name ? place + linesIn(children) : place,
+    index
+  )
+}
+
+/** The lines among some elements, and those that stand in them. */
+function linesIn (nodes: readonly XmlNode[]): number {
+  return nodes.reduce((count, { name, children }) => /^cac:Sub(Invoice|CreditNote)Line$/.test(name) ? count + 1 + linesIn(children) : count,
+    0)
 }
 
 /** What a rule counts: elements, those that have an attribute, or different values. */

@@ -338,6 +338,10 @@ void t.test('what a specification beyond XRechnung permits, its files may say; a
   t.strictSame(problems.map(({ code, path }) => `${code} ${path}`), of(extension), 'lines in lines break no rule')
   t.strictSame(reading(nested.replace('<cbc:ID>1 2</cbc:ID>', '<cbc:ID>1</cbc:ID>')).problems, problems,
     'nor do ids that are not theirs alone')
+  const second = nested.replace('</cac:InvoiceLine>',
+    '$&<cac:InvoiceLine><cbc:ID>2</cbc:ID><cbc:Note>a</cbc:Note><cbc:Note>b</cbc:Note></cac:InvoiceLine>')
+  t.ok(reading(second).problems.some(({ code, path }) => `${code} ${path}` === 'UBL-SR-34 /lines/4/note'),
+    'the next line stands behind them')
   t.ok(reading(nested.replace(extension, '')).problems.some(({ code, path }) => `${code} ${path}` === 'not_in_profile /lines/1/parentLine'))
   const process = reading(xml.replace(/(<cbc:ProfileID>)[^<]*/, '$1S1'))
   t.notOk(process.problems.some(({ path }) => path === '/businessProcess'))
