@@ -72,5 +72,5 @@ export function menuOf (visit: Visit, now: string | undefined): Html {
   )
   return html`<nav aria-label="${words.menu}">${
     shown.map(({ title, entries }) => html`<div>${title === undefined ? html`` : html`<p>${words[title]}</p>`}${entries.map(link)}</div>\n`)
-  }<div>${last(visit).map(link)}<a href="/docs">${words.documentation}</a></div></nav>`
+  }<div>${last(visit).map(link)}<a href="/docs${words.code === 'fr' ? '/fr' : ''}">${words.documentation}</a></div></nav>`
 }

@@ -1,20 +1,54 @@
 import { type Html, html } from '@dispatch/plugins/routes'
-import type { Page } from '../service/library.ts'
+import type { Language, Page } from '../service/library.ts'
 
 /** Sections with many short pages: they are folded unless one of theirs is open. */
 const folded: readonly string[] = ['Providers', 'Templates']
 
-/** What every page is: the menu, the search, and its part. `address`: below `/docs`, undefined where the page is in no menu. */
-export function layoutOf ({ title, address, main, pages, query = '', style }: {
+/** What is around a page, in its language. */
+const words = {
+  en: {
+    skip: 'Skip to the text',
+    all: 'All pages',
+    reference: 'API reference',
+    providers: 'Providers',
+    label: 'Search the documentation',
+    search: 'Search',
+    toOther: 'Cette page en français'
+  },
+  fr: {
+    skip: 'Aller au texte',
+    all: 'Toutes les pages',
+    reference: 'Référence de l’API',
+    providers: 'Fournisseurs',
+    label: 'Chercher dans la documentation',
+    search: 'Chercher',
+    toOther: 'This page in English'
+  }
+} as const satisfies Readonly<Record<Language, object>>
+
+/**
+ * What every page is: the menu, the search, and its part. `address`: below `/docs`, undefined where the page is in no menu. `other`: that
+ * of the page in the other language.
+ */
+export function layoutOf ({ title, address, main, pages, query = '', style, language = 'en', other }: {
   title: string
   address?: string
   main: Html
   pages: readonly Page[]
   query?: string
   style: string
+  language?: Language
+  other?: string | undefined
 }): Html {
+  const { skip, all, reference, providers, label, search, toOther } = words[language]
+  const otherLanguage = language === 'en' ? 'fr' : 'en'
+  const way = other === undefined
+    ? html``
+    : html`<p class="other"><a href="/docs${
+      other === '' ? '' : `/${other}`
+    }" lang="${otherLanguage}" hreflang="${otherLanguage}">${toOther}</a></p>\n`
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -23,14 +57,14 @@ export function layoutOf ({ title, address, main, pages, query = '', style }: {
 <link rel="icon" href="data:,">
 </head>
 <body>
-<a class="skip" href="#main">Skip to the text</a>
+<a class="skip" href="#main">${skip}</a>
 <header><div class="bar"><a class="brand" href="/docs">Document Dispatch</a>
-<span class="ways"><a class="down" href="#pages">All pages</a><a href="/docs/reference">API reference</a><a href="/docs/providers">Providers</a></span>
-<form role="search" action="/docs/search"><label for="q">Search the documentation</label>
-<input type="search" id="q" name="q" value="${query}" maxlength="200" placeholder="Search"><button>Search</button></form></div></header>
+<span class="ways"><a class="down" href="#pages">${all}</a><a href="/docs/reference">${reference}</a><a href="/docs/providers">${providers}</a></span>
+<form role="search" action="/docs/search"><label for="q">${label}</label>
+<input type="search" id="q" name="q" value="${query}" maxlength="200" placeholder="${search}"><button>${search}</button></form></div></header>
 <div class="docs">
 <main id="main" tabindex="-1"><article>
-${main}</article></main>
+${way}${main}</article></main>
 ${menuOf(pages, address)}
 </div>
 </body>
@@ -40,7 +74,7 @@ ${menuOf(pages, address)}
 
 function menuOf (pages: readonly Page[], address: string | undefined): Html {
   const sections = Object.entries(Object.groupBy(pages.filter(({ listed }) => listed), ({ section }) => section))
-  return html`<nav id="pages" aria-label="Documentation">
+  return html`<nav id="pages" aria-label="Documentation" lang="en">
 ${
     sections.map(([name, list = []]) => {
       const links = html`<ul>${

@@ -46,9 +46,20 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     return known
   }
 
-  app.get('/docs', { schema },
-    async (_request, reply) =>
-      reply.headers(pageHeaders).send(keep('', () => page({ title: 'Documentation', address: '', main: startOf(documentation) }))))
+  app.get('/docs', { schema }, async (_request, reply) =>
+    reply.headers(pageHeaders).send(
+      keep('', () => page({ title: 'Documentation', address: '', main: startOf(documentation), other: 'fr' }))
+    ))
+  app.get('/docs/fr', { schema }, async (_request, reply) => {
+    const given = {
+      title: 'Documentation en français',
+      address: 'fr',
+      main: frenchStartOf(documentation),
+      language: 'fr',
+      other: ''
+    } as const
+    return reply.headers(pageHeaders).send(keep('fr', () => page(given)))
+  })
   app.get('/docs/', { schema }, async (_request, reply) => reply.redirect('/docs', 301))
   for (const path of moved) {
     app.get<At>(`/docs/${path}`, { schema }, async ({ url }, reply) => reply.redirect(url.replace('/docs/', '/docs/reference/'), 301))
@@ -74,8 +85,9 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     if (path.endsWith('.md')) {
       return reply.type('text/markdown; charset=utf-8').header('cache-control', 'no-cache').send(documentation.markdown(found))
     }
-    const { address, title } = found
-    return reply.headers(pageHeaders).send(keep(address, () => page({ title, address, main: documentation.markup(found) })))
+    const { address, title, language, other } = found
+    const make = (): string => page({ title, address, main: documentation.markup(found), language, other })
+    return reply.headers(pageHeaders).send(keep(address, make))
   })
 
   app.get('/llms.txt', { schema },
@@ -111,6 +123,17 @@ ${links('Services')}<h2>Guides</h2>
 ${links('Guides')}`
 }
 
+/** The first page for French readers: what there is in their language. */
+function frenchStartOf (documentation: Documentation): Html {
+  const cards = documentation.pages().filter(({ language }) => language === 'fr').map(({ address, title, markdown }) =>
+    html`<li><h2><a href="/docs/${address}">${title}</a></h2><p>${firstSentence(markdown)}</p></li>`
+  )
+  return html`<h1>Documentation en français</h1>
+<p>Pour les personnes qui travaillent dans la console. Les pages pour les programmes sont en <a href="/docs" hreflang="en">anglais</a>.</p>
+<ul class="cards">${cards}</ul>
+`
+}
+
 /** The first sentence below the title. */
 function firstSentence (markdown: string): string {
   const text = plainOf(markdown.replace(/^# .+\n+/, '').split('\n\n')[0] ?? '')
@@ -122,7 +145,8 @@ function foundOf (query: string, documentation: Documentation): Html {
   const list = found.map(({ title, address, text }) => {
     const plain = plainOf(text)
     const excerpt = plain === '' ? [] : html`<p>${plain.slice(0, shown)}${plain.length > shown ? '…' : ''}</p>`
-    return html`<li><a href="${address}">${title}</a>${excerpt}</li>`
+    const language = address.startsWith('/docs/fr/') ? html` lang="fr"` : []
+    return html`<li${language}><a href="${address}">${title}</a>${excerpt}</li>`
   })
   return html`<h1>Search</h1>
 ${

@@ -3,8 +3,23 @@ import { basename, dirname, join } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 import { errorPages } from './errors.ts'
 
-/** `address`: below `/docs`. `file`: from the root of the project; a page that is made has none. `listed`: it stands in the menu. */
-export type Page = { address: string, section: string, title: string, markdown: string, file?: string, listed: boolean }
+/**
+ * `address`: below `/docs`. `file`: from the root of the project; a page that is made has none. `listed`: it stands in the menu, which is
+ * English. `other`: the address of the same page in the other language.
+ */
+export type Page = {
+  address: string
+  section: string
+  title: string
+  markdown: string
+  file?: string
+  listed: boolean
+  language: Language
+  other?: string
+}
+
+/** The guides of people who use the console are there in French, too. */
+export type Language = 'en' | 'fr'
 
 const root = fileURLToPath(new URL('../../../../..', import.meta.url))
 const guides = 'core/packages/features/documentation/guides'
@@ -39,16 +54,23 @@ export function readPages (): Page[] {
   const found: Page[] = shelves.flatMap(({ section, files, below = '', at }) =>
     globSync(files, { cwd: root }).sort().map((file) => {
       const markdown = readFileSync(join(root, file), 'utf8')
-      return { address: at ?? `${below}${nameOf(file)}`, section, title: titleOf(markdown), markdown, file, listed: true }
+      const language = file.endsWith('.fr.md') ? 'fr' : 'en'
+      const address = at ?? `${language === 'fr' ? 'fr/' : ''}${below}${nameOf(file)}`
+      return { address, section, title: titleOf(markdown), markdown, file, language, listed: language === 'en' }
     })
   )
   const after = found.findLastIndex(({ section }) => section === 'Guides') + 1
-  return found.toSpliced(after, 0, ...errorPages().map((page) => ({ ...page, section: 'Guides' })))
+  const pages = found.toSpliced(after, 0, ...errorPages().map((page) => ({ ...page, section: 'Guides', language: 'en' as const })))
+  const addresses = new Set(pages.map(({ address }) => address))
+  return pages.map((page) => {
+    const other = page.language === 'fr' ? page.address.replace(/^fr\//, '') : `fr/${page.address}`
+    return addresses.has(other) ? { ...page, other } : page
+  })
 }
 
-/** A page is called after its file; `README.md` after its folder. A number before the name is its place. */
+/** A page is called after its file, in French as in English; `README.md` after its folder. A number before the name is its place. */
 function nameOf (file: string): string {
-  const name = basename(file, '.md').toLowerCase()
+  const name = basename(file, '.md').replace(/\.fr$/, '').toLowerCase()
   return name === 'readme' ? basename(dirname(file)) : name.replace(/^\d+-/, '')
 }
 

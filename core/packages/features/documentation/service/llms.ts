@@ -2,7 +2,7 @@ import type { Page } from './library.ts'
 
 /** What a program is told of the documentation, as llmstxt.org proposes: each page with its address as Markdown. */
 export function llmsText (pages: readonly Page[], publicUrl: string): string {
-  const sections = Object.entries(Object.groupBy(pages, ({ section }) => section))
+  const sections = Object.entries(Object.groupBy(pages.filter(({ language }) => language === 'en'), ({ section }) => section))
   const listed = sections.map(([name, list = []]) =>
     `## ${name}\n\n${list.map(({ title, address }) => `- [${title}](${publicUrl}/docs/${address}.md)`).join('\n')}\n`
   )

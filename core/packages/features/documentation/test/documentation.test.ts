@@ -15,7 +15,7 @@ await t.test('each page is served, with everything that it links to', async (t) 
   const addresses = new Set(documentation.pages().map(({ address }) => `/docs/${address}`))
   t.equal(addresses.size, documentation.pages().length, 'each has an address of its own')
   t.same(documentation.pages().filter(({ title }) => title === ''), [], 'and a title')
-  const own = ['/docs', '/docs/reference', '/docs/providers', '/console']
+  const own = ['/docs', '/docs/fr', '/docs/reference', '/docs/providers', '/console']
   const anchors = new Map(documentation.pages().map((page) => [
     `/docs/${page.address}`,
     new Set([...documentation.markup(page).markup.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id))
@@ -37,6 +37,28 @@ await t.test('each page is served, with everything that it links to', async (t) 
     contains(t, headers.get('content-security-policy'), /^default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'/)
     lacks(t, String(body), /<script|style=/, path)
   }
+})
+
+await t.test('the guides of who uses the console are there in French, page by page', async (t) => {
+  const french = documentation.pages().filter(({ language }) => language === 'fr')
+  t.same(french.map(({ address }) => address), ['fr/send-from-the-console', 'fr/run-a-company'])
+  const shapeOf = (markdown: string) =>
+    (markdown.match(/^(#+ |```.*|\|)/gm) ?? []).join('\n') + (markdown.match(/https?:\/\/[^ ']+/g) ?? []).join('\n')
+  for (const page of french) {
+    const english = documentation.page(page.other!)!
+    t.equal(english.other, page.address)
+    t.equal(shapeOf(page.markdown), shapeOf(english.markdown), `${page.address} has all that the English page has`)
+    const { body, status } = await get(`/docs/${page.address}`)
+    t.equal(status, 200)
+    contains(t, body, '<html lang="fr">')
+    contains(t, body, `<a href="/docs/${english.address}" lang="en" hreflang="en">This page in English</a>`)
+    contains(t, (await get(`/docs/${english.address}`)).body,
+      `<a href="/docs/${page.address}" lang="fr" hreflang="fr">Cette page en français</a>`)
+    contains(t, (await get('/docs/fr')).body, `<a href="/docs/${page.address}">${page.title}</a>`)
+    contains(t, (await get(`/docs/${page.address}.md`)).body, `# ${page.title}`)
+  }
+  contains(t, (await get('/docs/search?q=approuvé+règle')).body, /<li lang="fr"><a href="\/docs\/fr\/run-a-company#/)
+  lacks(t, (await get('/llms.txt')).body, '/docs/fr/')
 })
 
 await t.test('a guide links to nothing that is not served', (t) => {
@@ -99,8 +121,8 @@ await t.test('axe finds nothing on the pages', { skip: browser === undefined && 
   const context = await browser!.newContext()
   const faults = watchFaults(context, url)
   const page = await context.newPage()
-  for (const path of ['/docs', '/docs/nothing-twice', '/docs/services/invoicing', '/docs/errors', '/docs/running',
-    '/docs/search?q=callback', '/docs/no'])
+  for (const path of ['/docs', '/docs/fr', '/docs/fr/run-a-company', '/docs/nothing-twice', '/docs/services/invoicing', '/docs/errors',
+    '/docs/running', '/docs/search?q=callback', '/docs/no'])
   {
     await page.goto(url + path)
     await isRight(t, page, path)
