@@ -445,6 +445,11 @@ const matrix: Record<string, Row> = {
   'DELETE /api/v1/oauth-apps/:code': { roles: ['operator'], request: at('/api/v1/oauth-apps/nobody'), ok: [404] },
   'GET /api/v1/marketplace': { roles: ['operator', 'admin'], request: at('/api/v1/marketplace') },
   'GET /api/v1/marketplace/:code': { roles: ['operator', 'admin'], request: at('/api/v1/marketplace/nobody'), ok: [404] },
+  'GET /api/v1/marketplace-comparison': {
+    roles: ['operator', 'admin'],
+    request: at('/api/v1/marketplace-comparison?codes=nobody,none'),
+    ok: [404]
+  },
   'GET /api/v1/marketplace/:code/effects': {
     roles: ['operator'],
     request: at('/api/v1/marketplace/nobody/effects?change=disable'),

@@ -23,6 +23,7 @@ const options = {
   'document-type': { type: 'string' },
   country: { type: 'string' },
   feature: { type: 'string' },
+  language: { type: 'string' },
   state: { type: 'string' },
   cursor: { type: 'string' },
   force: { type: 'boolean', default: false },
@@ -133,7 +134,7 @@ export const command: FeatureCommand = {
 
 const usage = `It is one of:
   npm run marketplace -- list [words]                        adapters that are here or in a catalog
-      [--service <s>] [--document-type <t>] [--country <CC>] [--feature <f>] [--state <state>] [--cursor <code>]
+      [--service <s>] [--document-type <t>] [--country <CC>] [--feature <f>] [--language <l>] [--state <state>] [--cursor <code>]
   npm run marketplace -- refresh                             reads the catalogs again
   npm run marketplace -- show <code>                         its versions, manifest and form
   npm run marketplace -- add <file>|npm:<name>@<version>     takes in a package
@@ -182,7 +183,7 @@ async function tellForced (marketplace: Marketplace, code: string, asked: AskedC
 
 async function shown (marketplace: Marketplace, code: string): Promise<Shown> {
   const known = await marketplace.find(code)
-  return detailOf(known, reader, await marketplace.lookAround(known)) ?? []
+  return detailOf(known, reader, await marketplace.lookAround(known, new Date())) ?? []
 }
 
 const checkQuery = compile(MarketplaceQuery)
@@ -190,9 +191,9 @@ const checkQuery = compile(MarketplaceQuery)
 /** What a list is asked for, by the rules of the API. */
 function queryOf (
   words: readonly string[],
-  { service, country, feature, state, cursor, 'document-type': documentType }: Values
+  { service, country, feature, language, state, cursor, 'document-type': documentType }: Values
 ): MarketplaceQuery {
-  const given = Object.entries({ q: words.join(' '), service, documentType, country, feature, state, cursor })
+  const given = Object.entries({ q: words.join(' '), service, documentType, country, feature, language, state, cursor })
   const fit = checkQuery({ ...Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== '')), limit: mostListed })
   if (fit.ok) return fit.value
   throw new Error(fit.problems.map(({ path, message }) => `${path.slice(1)}: ${message}`).join('\n'))

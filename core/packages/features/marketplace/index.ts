@@ -53,6 +53,7 @@ export default defineFeature({
   permissions: {
     listAdapters: ofReaders,
     readAdapter: ofReaders,
+    compareAdapters: ofReaders,
     readAdapterEffects: ofOperators,
     addAdapterPackage: ofOperators,
     refreshCatalogs: ofOperators,

@@ -72,9 +72,13 @@ export async function takePackage (
   const { place, released, signature, attested, ...listing } = version
   const found = inspectPackage(bytes, { ...inspection, integrity: version.integrity })
   const told = { code: adapter.code, publisher: adapter.publisher, ...listing }
-  const { offer: { features, ...offer }, ...rest } = listingOf(found)
-  // Older catalogs do not tell the features.
-  const offered = version.offer.features === undefined ? offer : { ...offer, features }
+  const { offer: { features, languages, ...offer }, ...rest } = listingOf(found)
+  // Older catalogs do not tell them.
+  const offered = {
+    ...offer,
+    ...(version.offer.features !== undefined && { features }),
+    ...(version.offer.languages !== undefined && { languages })
+  }
   const fact = { code: found.manifest.provider.code, publisher: found.manifest.publisher, ...rest, offer: offered }
   const different = Object.keys(fact).find((field) => !isDeepStrictEqual(Reflect.get(fact, field), Reflect.get(told, field)))
   if (different !== undefined) {

@@ -1,4 +1,4 @@
-import { compile, ownField } from '@dispatch/common'
+import { compile, isRecord, ownField } from '@dispatch/common'
 import semver from 'semver'
 import { type Static, Type } from 'typebox'
 import { readJson } from '../json.ts'
@@ -65,7 +65,10 @@ export type PackageManifest = Static<typeof PackageManifest>
 export const adapterFeatures = ['webhooks', 'lookup', 'status', 'cancel', 'document', 'check', 'sandbox', 'idempotency'] as const
 export type AdapterFeature = typeof adapterFeatures[number]
 
-/** What people search an adapter by. A service without `countries` is for all of them. Older catalogs do not tell the features. */
+/**
+ * What people search an adapter by. A service without `countries` is for all of them. `languages`: those in which its form can be read.
+ * Older catalogs tell neither them nor the features.
+ */
 export const Offer = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 80 }),
   services: Type.Record(
@@ -74,7 +77,8 @@ export const Offer = Type.Object({
   ),
   hosts: Type.Array(Type.String()),
   licence: Licence,
-  features: Type.Optional(Type.Array(Type.Enum([...adapterFeatures])))
+  features: Type.Optional(Type.Array(Type.Enum([...adapterFeatures]))),
+  languages: Type.Optional(Type.Array(Type.String()))
 }, closed)
 export type Offer = Static<typeof Offer>
 
@@ -99,7 +103,25 @@ export function offerOf ({ licence, provider }: PackageManifest): Offer {
     const [documentTypes, countries] = ['documentTypes', 'countries'].map((field) => textsIn(ownField(capabilities, field)))
     return [service, { ...(documentTypes !== undefined && { documentTypes }), ...(countries !== undefined && { countries }) }] as const
   })
-  return { name, services: Object.fromEntries(offered), hosts: [...hosts], licence, features: featuresOf(provider) }
+  return {
+    name,
+    services: Object.fromEntries(offered),
+    hosts: [...hosts],
+    licence,
+    features: featuresOf(provider),
+    languages: languagesOf(provider.settings)
+  }
+}
+
+/** English, and those in which the fields of the settings have texts. */
+function languagesOf (settings: object): string[] {
+  const fields = Object.values(recordIn(settings, 'properties')).filter(isRecord)
+  return [...new Set(['en', ...fields.flatMap((field) => Object.keys(recordIn(field, 'x-texts')))])]
+}
+
+function recordIn (value: object, name: string): Readonly<Record<string, unknown>> {
+  const found = ownField(value, name)
+  return isRecord(found) ? found : {}
 }
 
 function featuresOf ({ services, webhooks = {}, sandbox }: PackageManifest['provider']): AdapterFeature[] {

@@ -42,6 +42,7 @@ void t.test('a catalog says what its packages say, and what the reader trusts fr
     name: 'Acme',
     services: { postal: { countries: ['FR', 'BE'] } },
     features: ['cancel', 'idempotency'],
+    languages: ['en'],
     hosts: ['api.acme.example'],
     licence: 'MIT'
   })
@@ -185,10 +186,12 @@ void t.test('a package that is not the listed one is refused', async (t) => {
   await refuses(t, 'integrity_mismatch', () => takePackage(listed, placed('1.0.1').bytes))
   await refuses(t, 'integrity_mismatch', () => takePackage(listed, tarballOf(soundEntries())), 'the same files, packed by another program')
   const { version } = listed
-  const { features: _, ...older } = version.offer
+  const { features: _, languages: _languages, ...older } = version.offer
   t.same((await takePackage({ ...listed, version: { ...version, offer: older } }, bytes)).manifest, manifestOf(), 'an older catalog')
   const changes = [{ version: '2.0.0' }, { sdk: '*' }, { offer: { ...version.offer, hosts: [] } }, {
     offer: { ...version.offer, features: [] }
+  }, {
+    offer: { ...version.offer, languages: ['en', 'fr'] }
   }, { size: 1 }, {
     manifest: version.integrity
   }, { conformance: { status: 'not_run' as const } }]

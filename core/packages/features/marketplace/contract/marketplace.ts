@@ -108,6 +108,7 @@ export const MarketplaceQuery = Type.Object({
   documentType: Type.Optional(Type.String({ maxLength: 50 })),
   country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$' })),
   feature: Type.Optional(Type.Enum([...adapterFeatures], { description: 'What it must have.' })),
+  language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$', description: 'In which its form can be read.', examples: ['fr'] })),
   state: Type.Optional(Type.Enum([...adapterStates])),
   limit: PageLimit,
   cursor: Type.Optional(Type.String({ maxLength: 50, description: 'the nextCursor of the page before' }))
@@ -134,6 +135,9 @@ const adapter = {
     description:
       'What it can beside dispatching: webhooks of its vendor, its verbs, a test environment (sandbox), keys by which nothing is ' +
       'sent twice (idempotency). Empty where an older catalog does not tell.'
+  }),
+  languages: Type.Array(Type.String(), {
+    description: 'Those in which the form of its settings can be read (ISO 639-1). Empty where an older catalog does not tell.'
   }),
   hosts: Type.Array(Type.String()),
   reason: Type.Optional(Type.String({ description: 'Why the version was withdrawn.' })),
@@ -204,6 +208,24 @@ const AdapterHealth = Type.Object({
   risk: Type.Optional(
     Type.String({ description: 'What it could do to this service: walls are missing here, and DISPATCH_SANDBOX_REQUIRED is off.' })
   ),
+  lastDay: Type.Array(
+    Type.Object({
+      version: Type.String(),
+      calls: Type.Integer({ minimum: 1, description: 'How often a dispatch was given to it; each try counts.' }),
+      accepted: Type.Integer({ minimum: 0 }),
+      failures: Type.Record(Type.String(), Type.Integer({ minimum: 1 }), {
+        description: 'How often a call ended otherwise, by the word of its error.'
+      }),
+      latency: Type.Optional(
+        Type.Object({ p50: Type.Integer(), p95: Type.Integer() }, {
+          description: 'Milliseconds within which half of the calls have ended, and 95 in 100.'
+        })
+      )
+    }),
+    {
+      description: 'What became of the dispatches of the last 24 hours, by version: those of the last 100,000 calls of the service at most.'
+    }
+  ),
   crashes: Type.Integer({ minimum: 0, description: 'Ends of its processes that nobody asked for, since the version was taken in.' }),
   lastCrash: Type.Optional(Type.Object({ at: Type.String(), reason: Type.String() }))
 })
@@ -223,12 +245,32 @@ export const AdapterDetail = Type.Object({
     })
   ),
   health: Type.Optional(AdapterHealth),
+  users: Type.Optional(
+    Type.Array(Type.Object({ companyId: Type.Integer(), company: Type.String() }), {
+      maxItems: 100,
+      description: 'Companies with a configuration of it, for operators; a hundred at most.'
+    })
+  ),
   problem: Type.Optional(
     Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why the package of a catalog could not be looked into.' })
   ),
   versions: Type.Array(AdapterVersion)
 }, { title: 'AdapterDetail' })
 export type AdapterDetail = Static<typeof AdapterDetail>
+
+/** Which adapters are compared. */
+export const ComparisonQuery = Type.Object({
+  codes: Type.String({
+    maxLength: 130,
+    pattern: '^[a-z][a-z0-9-]{1,40}(,[a-z][a-z0-9-]{1,40}){1,2}$',
+    description: 'Two or three codes with commas.',
+    examples: ['resend,brevo']
+  })
+}, closed)
+
+/** Adapters side by side. */
+export const AdapterComparison = Type.Object({ data: Type.Array(AdapterDetail, { maxItems: 3 }) }, { title: 'AdapterComparison' })
+export type AdapterComparison = Static<typeof AdapterComparison>
 
 /** What came of reading a catalog again. */
 export const CatalogView = Type.Object({

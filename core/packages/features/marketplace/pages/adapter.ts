@@ -2,8 +2,9 @@ import { ApiRefused, type Asked, badge, documentTypeName, fill, type Html, html,
   table, time, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { AdapterDetail } from '../contract/marketplace.ts'
-import { actionSections, type Companies, hostLine } from './adapter-actions.ts'
+import { actionSections, type Companies } from './adapter-actions.ts'
 import { ending, isEnding, offeredTo } from './ending.ts'
+import { conformanceOf, rowsOf } from './rows.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 type Named = { Params: { code: string } }
@@ -84,41 +85,16 @@ async function view (visit: Visit, code: string, { said, version, after = '' }: 
 }
 
 function about (words: Words, adapter: AdapterDetail, role: Visit['actor']['role']): Html {
-  const { code, state, version, latest, publisher, tier, services, features, hosts, licence, reason, enabled, usedBy, health, problem } =
-    adapter
-  const rows: [string, string | Html][] = [
-    [words.publisher, html`${publisher ?? words.unnamedPublisher} · ${wordFor(words, 'tier', tier)}`],
-    [words.version, html`${version}${latest === version ? html`` : html` (${fill(words.latestIs, { version: latest })})`}`],
-    [words.services, html`${Object.entries(services).map(([name, service]) => serviceLine(words, name, service))}`],
-    [words.features, features.length === 0 ? words.none : features.map((feature) => wordFor(words, 'feature', feature)).join(' · ')],
-    [words.hosts, html`${hosts.map((host) => html`<div>${hostLine(words, host)}</div>`)}`],
-    [words.licence, licence],
-    ...usedBy === undefined ? [] : [[words.use, fill(words.usedBy, { n: usedBy })] as [string, string]],
-    ...health === undefined ? [] : [[words.health, healthOf(words, health)] as [string, Html]]
-  ]
+  const { code, state, reason, enabled, problem } = adapter
   return html`<section aria-labelledby="about"><h2 id="about">${code} ${badge(words, 'state', state)}${
     enabled === false ? html` <span class="badge warn">${words.disabled}</span>` : html``
   }</h2>
 ${reason === undefined ? html`` : notice('bad', html`<p>${words.withdrawnFor}</p><p lang="en">${reason}</p>`)}${
     problem === undefined ? html`` : notice('warn', sentences(words, problem))
   }
-<dl>${rows.map(([title, value]) => html`<dt>${title}</dt><dd>${value}</dd>\n`)}</dl>${
+<dl>${rowsOf(words, adapter).map(([title, value]) => html`<dt>${title}</dt><dd>${value}</dd>\n`)}</dl>${
     role === 'admin' ? html`<hr><p><a href="/console/providers/${code}">${words.toSettings}</a></p>` : html``
   }</section>`
-}
-
-function serviceLine (words: Words, name: string, { documentTypes = [], countries }: AdapterDetail['services'][string]): Html {
-  const limits = [documentTypes.map((type) => documentTypeName(words, type)).join(', '),
-    countries === undefined ? words.allCountries : countries.join(', ')]
-  return html`<div>${wordFor(words, 'service', name)} <span class="quiet">${limits.filter((text) => text !== '').join(' · ')}</span></div>`
-}
-
-function healthOf (words: Words, { state, reason, risk, crashes, lastCrash }: NonNullable<AdapterDetail['health']>): Html {
-  return html`${badge(words, 'health', state)} ${fill(words.crashes, { n: crashes })}${
-    reason === undefined ? html`` : html`<div lang="en">${reason}</div>`
-  }${risk === undefined ? html`` : html`<div lang="en">${risk}</div>`}${
-    lastCrash === undefined ? html`` : html`<div class="quiet">${time(lastCrash.at)} <span lang="en">${lastCrash.reason}</span></div>`
-  }`
 }
 
 function versions (words: Words, { code, version: now, versions: all, enabled }: AdapterDetail, isOperator: boolean): Html {
@@ -126,12 +102,9 @@ function versions (words: Words, { code, version: now, versions: all, enabled }:
     html`<tr><th scope="row">${version}${
       version === now && enabled !== undefined ? html` <span class="badge good">${words.runs}</span>` : html``
     }
-</th><td>${time(at)}</td><td>${
-      fill(wordFor(words, 'conformance', conformance.status), {
-        n: conformance.passed ?? 0,
-        by: conformance.by ?? ''
-      })
-    }${registry === undefined ? html`` : html`<div class="quiet">${registryLine(words, registry)}</div>`}${
+</th><td>${time(at)}</td><td>${conformanceOf(words, conformance)}${
+      registry === undefined ? html`` : html`<div class="quiet">${registryLine(words, registry)}</div>`
+    }${
       replayed === undefined
         ? html``
         : html`<div class="quiet">${replayed === 0 ? words.replayedNone : fill(words.replayed, { n: replayed })}</div>`

@@ -1,23 +1,34 @@
 import { type Api, type ApiAnswer, ApiRefused, badge, choiceField, fill, folded, type Html, html, isFiltered, type MyConfig, notice,
   optionsFor, page, sentences, serviceNames, textField, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
-import { adapterFeatures, type AdapterView, type CatalogView } from '../contract/marketplace.ts'
+import { type AdapterComparison, adapterFeatures, type AdapterView, type CatalogView } from '../contract/marketplace.ts'
+import { comparison } from './comparison.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 type Query = Readonly<Record<string, unknown>>
 type Page = { data: AdapterView[], nextCursor: string | null }
-type Filter = Readonly<Record<'q' | 'service' | 'country' | 'feature' | 'state', string>>
+type Filter = Readonly<Record<'q' | 'service' | 'documentType' | 'country' | 'feature' | 'language' | 'state', string>>
 
 const states = ['installed', 'updatable', 'available', 'incompatible', 'revoked']
 
 /** The most cards of a page: more is for the search. */
 const mostCards = 100
 
+/** Adapters that are compared at most. */
+const mostCompared = 3
+
 /** The adapters that can be installed: operators see all, admins those that are offered to their company. */
 export const listPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/marketplace', async (request, reply) => {
-    const said = request.query['removed'] === undefined ? undefined : notice('good', html`<p>${visitOf(request).words.adapterRemoved}</p>`)
-    const { status, main } = await list(visitOf(request), filterOf(request.query), said)
+    const visit = visitOf(request)
+    const codes = [request.query['compare'] ?? []].flat().filter((code) => typeof code === 'string')
+    if (new Set(codes).size > 1 && codes.length <= mostCompared) return reply.page(await compared(visit, codes))
+    const said = request.query['removed'] !== undefined
+      ? notice('good', html`<p>${visit.words.adapterRemoved}</p>`)
+      : codes.length > 0
+      ? notice('warn', html`<p>${visit.words.compareHow}</p>`)
+      : undefined
+    const { status, main } = await list(visit, filterOf(request.query), said)
     return reply.code(status).page(main)
   })
 
@@ -36,8 +47,10 @@ function filterOf (query: Query): Filter {
   return {
     q: textOf('q'),
     service: textOf('service'),
+    documentType: textOf('documentType'),
     country: textOf('country').toUpperCase(),
     feature: textOf('feature'),
+    language: textOf('language').toLowerCase(),
     state: textOf('state')
   }
 }
@@ -45,6 +58,14 @@ function filterOf (query: Query): Filter {
 /** Two letters, or none. */
 function isCountry (country: string): boolean {
   return /^([A-Z]{2})?$/.test(country)
+}
+
+/** The page that has adapters side by side. */
+async function compared (visit: Visit, codes: readonly string[]): Promise<Html> {
+  const path = withQuery('/api/v1/marketplace-comparison', { codes: codes.join(',') })
+  const { data } = await visit.api.read<AdapterComparison>(path)
+  const main = comparison(visit.words, data)
+  return page({ ...visit, path: '/console/marketplace' }, { title: visit.words.comparison, section: 'marketplace', main })
 }
 
 async function list (visit: Visit, filter: Filter, said: Html = html``): Promise<{ status: number, main: Html }> {
@@ -59,6 +80,7 @@ async function list (visit: Visit, filter: Filter, said: Html = html``): Promise
     : found.body.length === 0
     ? html`<section><p>${filtered ? words.adaptersNoneFiltered : isOperator ? words.adaptersNone : words.adaptersNoneOffered}</p></section>`
     : html`<ul class="cards">${found.body.slice(0, mostCards).map((adapter) => card(words, adapter))}</ul>
+${found.body.length > 1 ? compareForm(words) : html``}
 ${found.body.length > mostCards ? html`<p class="quiet">${fill(words.adaptersMore, { n: found.body.length - mostCards })}</p>` : html``}`
   const main = html`<p>${isOperator ? words.marketplaceIntro : words.marketplaceIntroAdmin}</p>${said}
 <section aria-label="${words.filter}">${folded(words, filtered, form(words, filter, Object.keys(services)))}</section>
@@ -96,6 +118,7 @@ function form (words: Words, filter: Filter, services: readonly string[]): Html 
   return html`<form action="/console/marketplace" class="filters">
 ${textField({ name: 'q', label: words.search, value: filter.q, type: 'search' })}
 ${choiceField({ name: 'service', label: words.service, value: filter.service, options: serviceOptions, none: words.any })}
+${textField({ name: 'documentType', label: words.documentType, value: filter.documentType, placeholder: 'INVOICE' })}
 ${
     textField({
       name: 'country',
@@ -106,6 +129,7 @@ ${
     })
   }
 ${choiceField({ name: 'feature', label: words.features, value: filter.feature, options: featureOptions, none: words.any })}
+${textField({ name: 'language', label: words.languages, value: filter.language, placeholder: 'fr' })}
 ${choiceField({ name: 'state', label: words.status, value: filter.state, options: stateOptions, none: words.any })}
 <div class="actions"><button>${words.show}</button><a href="/console/marketplace">${words.showAll}</a></div>
 </form>`
@@ -119,9 +143,17 @@ function card (
     enabled === false ? html` <span class="badge warn">${words.disabled}</span>` : html``
   }
 <p class="quiet">${publisher} · ${wordFor(words, 'tier', tier)} · ${version}${state === 'updatable' ? html` → ${latest}` : html``}</p>
-<p>${serviceNames(words, Object.keys(services))}</p>${
-    usedBy === undefined ? html`` : html`<p class="quiet">${fill(words.usedBy, { n: usedBy })}</p>`
-  }${reason === undefined ? html`` : html`<p class="wrong" lang="en">${reason}</p>`}</li>\n`
+<p>${serviceNames(words, Object.keys(services))}</p>
+<div class="choice"><input type="checkbox" id="compare-${code}" name="compare" value="${code}" form="compare"><label for="compare-${code}">${
+    fill(words.compareOne, { name })
+  }</label></div>${usedBy === undefined ? html`` : html`<p class="quiet">${fill(words.usedBy, { n: usedBy })}</p>`}${
+    reason === undefined ? html`` : html`<p class="wrong" lang="en">${reason}</p>`
+  }</li>\n`
+}
+
+function compareForm (words: Words): Html {
+  return html`<form id="compare" action="/console/marketplace"><p class="quiet">${words.compareHow}</p>
+<div class="actions"><button class="second">${words.compare}</button></div></form>`
 }
 
 function refreshForm (words: Words): Html {

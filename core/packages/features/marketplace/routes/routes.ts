@@ -3,8 +3,8 @@ import { auditAuthorOf, codeIn, pageOf, resourceNotFound } from '@dispatch/plugi
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import { AdapterDetail, AdapterEffects, AdapterView, type AskedChange, CatalogView, EffectsQuery, ForceQuery, InstallBody, MarketplaceQuery,
-  OfferBody, PackageBody, RollbackQuery, UpgradeBody } from '../contract/marketplace.ts'
+import { AdapterComparison, AdapterDetail, AdapterEffects, AdapterView, type AskedChange, CatalogView, ComparisonQuery, EffectsQuery,
+  ForceQuery, InstallBody, MarketplaceQuery, OfferBody, PackageBody, RollbackQuery, UpgradeBody } from '../contract/marketplace.ts'
 import type { Marketplace } from '../service/marketplace.ts'
 import { detailOf, effectsView, viewsOf } from '../service/views.ts'
 
@@ -26,7 +26,7 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
 
   async function detail (code: string, actor: Actor): Promise<AdapterDetail> {
     const [known, reader] = [await marketplace.find(code), readerOf(actor)]
-    const found = detailOf(known, reader, reader.isOperator ? await marketplace.lookAround(known) : undefined)
+    const found = detailOf(known, reader, reader.isOperator ? await marketplace.lookAround(known, now()) : undefined)
     if (found === undefined) throw resourceNotFound('adapter', code)
     return found
   }
@@ -56,6 +56,19 @@ export const routes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace
     config: { errors: ['not_found'] },
     schema: { operationId: 'readAdapter', tags, summary: 'Reads an adapter: its versions, manifest, form and health.', response: one }
   }, ({ actor, params }) => detail(codeIn(params.code), actor))
+
+  app.get('/api/v1/marketplace-comparison', {
+    config: { errors: ['validation_error', 'not_found'] },
+    schema: {
+      operationId: 'compareAdapters',
+      tags,
+      summary: 'Reads two or three adapters side by side, each with all that its own page tells of it.',
+      querystring: ComparisonQuery,
+      response: { 200: AdapterComparison }
+    }
+  }, async ({ actor, query: { codes } }) => ({
+    data: await Promise.all([...new Set(codes.split(','))].map((code) => detail(code, actor)))
+  }))
 
   app.get<Named & { Querystring: Static<typeof EffectsQuery> }>('/api/v1/marketplace/:code/effects', {
     config: installs,

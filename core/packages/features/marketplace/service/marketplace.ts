@@ -5,8 +5,9 @@ import type { Reach, Sandbox } from '@dispatch/sandbox'
 import semver from 'semver'
 import type { AdapterEffect, AskedChange, CatalogView } from '../contract/marketplace.ts'
 import { addPackage, type Belongings, editAdapter, readBefore } from '../store/adapter-changes.ts'
-import { type AdapterState, type Consent, listAdapters, type NewPackage, type PackageSummary, readTakenPackage,
-  type TakenPackage } from '../store/adapters.ts'
+import { type AdapterState, type Consent, listAdapters, type NewPackage, type PackageSummary, readTakenPackage, type TakenPackage,
+  usersOf } from '../store/adapters.ts'
+import { callsOfLastDay } from '../store/last-day.ts'
 import type { NamedCompany } from '../store/named-company.ts'
 import { type Roles, rolesIn } from '../store/roles.ts'
 import type { AdapterFiles } from './adapter-files.ts'
@@ -31,7 +32,7 @@ export type Marketplace = {
   list: () => Promise<KnownAdapter[]>
   find: (code: string) => Promise<KnownAdapter>
   /** What an operator is told of it besides: who runs it, and what stands in a package that is only in a catalog. */
-  lookAround: (known: KnownAdapter) => Promise<Surroundings>
+  lookAround: (known: KnownAdapter, at: Date) => Promise<Surroundings>
   /** Reads the catalogs again; what they have revoked runs no more. */
   refresh: (stamp: AuditStamp) => Promise<CatalogView[]>
   /**
@@ -200,7 +201,9 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
       return found
     },
 
-    lookAround: async (known) => ({
+    lookAround: async (known, at) => ({
+      users: known.adapter === undefined ? [] : await usersOf(database, known.code),
+      lastDay: known.adapter === undefined ? [] : await callsOfLastDay(database, known.code, at),
       processes: await listProcesses(database),
       gaps: await gapsAround(known),
       unserved: await unservedBy(known),

@@ -4,6 +4,7 @@ import { gapsInWords, type Reach } from '@dispatch/sandbox'
 import semver from 'semver'
 import type { AdapterDetail, AdapterEffect, AdapterEffects, AdapterView, AskedChange, MarketplaceQuery } from '../contract/marketplace.ts'
 import type { PackageSummary } from '../store/adapters.ts'
+import type { VersionCalls } from '../store/last-day.ts'
 import { companiesInWords, type NamedCompany } from '../store/named-company.ts'
 import { rolesIn } from '../store/roles.ts'
 import { stoppedBy } from './effects.ts'
@@ -21,10 +22,12 @@ export function viewsOf (records: readonly KnownAdapter[], reader: Reader, query
 }
 
 /**
- * What is known of an adapter beside the database and the catalogs: who runs it, what its processes could reach, the companies that have
- * settings which it does not accept, and the package of its latest version.
+ * What is known of an adapter beside the database and the catalogs: who uses it, what became of its calls, who runs it, what its processes
+ * could reach, the companies that have settings which it does not accept, and the package of its latest version.
  */
 export type Surroundings = {
+  users: readonly NamedCompany[]
+  lastDay: readonly VersionCalls[]
   processes: readonly ProviderProcess[]
   gaps: readonly Reach[]
   unserved: readonly NamedCompany[]
@@ -43,6 +46,9 @@ export function detailOf (known: KnownAdapter, reader: Reader, around?: Surround
     licence: shown.offer.licence,
     ...(manifest !== undefined && { settings: manifest.provider.settings, manifest }),
     ...(health !== undefined && { health }),
+    ...(around !== undefined && known.adapter !== undefined && {
+      users: around.users.map(({ id: companyId, name: company }) => ({ companyId, company }))
+    }),
     ...(around?.looked !== undefined && 'problem' in around.looked && { problem: around.looked.problem }),
     versions: (reader.isOperator ? versionsOf(known) : [shown]).map((version) => versionView(version, manifestOf(version)))
   }
@@ -96,13 +102,14 @@ function versionView (
 }
 
 /** How an adapter that is installed does. */
-function healthOf (known: KnownAdapter, { processes, gaps, unserved }: Surroundings): AdapterDetail['health'] {
+function healthOf (known: KnownAdapter, { processes, gaps, unserved, lastDay }: Surroundings): AdapterDetail['health'] {
   const { taken } = shownOf(known)
   if (known.adapter === undefined || taken === undefined) return undefined
   const { count, last } = taken.crashes
   return {
     ...servingOf(runningOf(known, taken, processes), unserved),
     ...(gaps.length > 0 && { risk: gapsInWords(gaps) }),
+    lastDay: lastDay.map(({ failures, ...calls }) => ({ ...calls, failures: { ...failures } })),
     crashes: count,
     ...(last !== undefined && { lastCrash: { at: last.at.toISOString(), reason: last.why } })
   }
@@ -143,13 +150,14 @@ function runningOf (
   return { state: idle === processes.length ? 'stopped' : 'degraded', reason }
 }
 
-function isWanted ({ code, name, publisher = '', state, services, features }: AdapterView, query: MarketplaceQuery): boolean {
+function isWanted ({ code, name, publisher = '', state, services, features, languages }: AdapterView, query: MarketplaceQuery): boolean {
   const words = query.q?.toLowerCase().split(/\s+/) ?? []
   const offered = query.service === undefined ? Object.values(services) : [services[query.service]].filter((one) => one !== undefined)
   const has = (field: 'documentTypes' | 'countries', wanted: string | undefined): boolean =>
     wanted === undefined || offered.some((service) => service[field]?.includes(wanted) ?? field === 'countries')
   return offered.length > 0 && has('documentTypes', query.documentType) && has('countries', query.country) &&
     (query.state === undefined || query.state === state) && (query.feature === undefined || features.includes(query.feature)) &&
+    (query.language === undefined || languages.includes(query.language)) &&
     words.every((word) => [code, name, publisher, ...Object.keys(services)].some((text) => text.toLowerCase().includes(word)))
 }
 
@@ -160,7 +168,7 @@ function isSeen ({ adapter }: KnownAdapter, { companyId, isOperator }: Reader): 
 function viewOf (known: KnownAdapter, { isOperator }: Reader): AdapterView {
   const { code, adapter, packages, users, tier } = known
   const { version, publisher, withdrawn, vouched, ...shown } = shownOf(known)
-  const { name, hosts, services, features = [] } = shown.offer
+  const { name, hosts, services, features = [], languages = [] } = shown.offer
   const previous = packages.find(({ integrity }) => integrity === adapter?.previous)?.version
   const latest = latestOf(known).version
   return {
@@ -174,13 +182,14 @@ function viewOf (known: KnownAdapter, { isOperator }: Reader): AdapterView {
     tier: vouched ? tier : 'private',
     services,
     features: [...features],
+    languages: [...languages],
     hosts,
     ...(withdrawn !== undefined && { reason: withdrawn.reason }),
     ...(adapter !== undefined && { enabled: adapter.enabled }),
+    ...(adapter !== undefined && { usedBy: users }),
     ...(adapter !== undefined && isOperator && {
       ...(previous !== undefined && { previous }),
-      offer: adapter.companies === null ? 'all' as const : [...adapter.companies],
-      usedBy: users
+      offer: adapter.companies === null ? 'all' as const : [...adapter.companies]
     })
   }
 }

@@ -2,6 +2,7 @@ import type { Database, OwnerQueries } from '@dispatch/core'
 import type { Publisher } from '@dispatch/core/source'
 import type { Attestation, PackageManifest, RegistryFacts } from '@dispatch/marketplace'
 import { type Selectable, sql } from 'kysely'
+import type { NamedCompany } from './named-company.ts'
 import { type AdapterTables, type FileDigests, tablesIn } from './tables.ts'
 
 /** Inside of a transaction, or outside of any. */
@@ -97,6 +98,16 @@ export async function listAdapters ({ owner }: Database, code?: string): Promise
     const row = rows.find((one) => one.code === own)
     return { code: own, adapter: row && stateOf(row), packages: of, users: row?.users ?? 0 }
   })
+}
+
+/** Companies that are named at most. */
+const mostNamed = 100
+
+/** The companies that have a configuration of an adapter, by id. */
+export async function usersOf ({ owner }: Database, code: string): Promise<NamedCompany[]> {
+  const { rows } = await sql<NamedCompany>`select distinct company_id as id, companies.name from configurations
+    join companies using (company_id) where provider_code = ${code} order by id limit ${mostNamed}`.execute(owner)
+  return rows
 }
 
 /** Those of these codes that are installed. */

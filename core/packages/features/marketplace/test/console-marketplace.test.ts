@@ -123,8 +123,29 @@ await t.test('only operators change the marketplace, members do not see it, and 
   t.equal((await read()).state, 'available', 'nothing was installed')
 })
 
+await t.test('two adapters that are ticked stand side by side', async (t) => {
+  await add({
+    code: 'beta',
+    version: '1.0.0',
+    hosts: ['api.beta.test'],
+    settings: { type: 'object', properties: { key: { type: 'string', title: 'Key', 'x-secret': true } } }
+  })
+  contains(t, (await open('/marketplace', asOperator)).body,
+    '<input type="checkbox" id="compare-beta" name="compare" value="beta" form="compare">')
+  const { body } = await open('/marketplace?compare=acme&compare=beta', asOperator)
+  const cells = [...body.matchAll(/<tr><th scope="row">([^<]*)<\/th><td>([^]*?)<\/td><td>([^]*?)<\/td><\/tr>/g)].map(([, ...cell]) => cell)
+  const row = (title: string): string => cells.find(([found]) => found === title)?.slice(1).join(' | ') ?? ''
+  contains(t, row('Hosts'), /api\.acme\.test.*\|.*api\.beta\.test/)
+  contains(t, row(en.secretsNeeded), /^.*\| .*<span lang="en">Key<\/span>/)
+  contains(t, row(en.languages), 'en | en')
+  lacks(t, body, /<img|<script>alert/)
+  contains(t, (await open('/marketplace?compare=acme', asOperator)).body, en.compareHow)
+})
+
 await t.test('the list is searched, and a filter that the API does not understand is said in place', async (t) => {
-  contains(t, (await open('/marketplace?q=acme&service=invoicing&country=fr&state=available', asOperator)).body, 'Sample acme')
+  contains(t,
+    (await open('/marketplace?q=acme&service=invoicing&documentType=INVOICE&language=en&country=fr&state=available', asOperator)).body,
+    'Sample acme')
   contains(t, (await open('/marketplace?q=nothing', asOperator)).body, en.adaptersNoneFiltered)
   const refused = await open('/marketplace?country=France', asOperator)
   t.equal(refused.status, 400)

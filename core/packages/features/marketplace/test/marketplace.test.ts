@@ -8,7 +8,7 @@ import t from 'tap'
 import { packed, type Packing } from '../../../../../test/support/adapters.ts'
 import { contains, has, matches } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
-import { type Answer, invoiceRequest, operator, seededDatabase, startService,
+import { admin, type Answer, invoiceRequest, operator, seededDatabase, startService,
   type TestService } from '../../../../../test/support/service.ts'
 
 const databaseUrl = await seededDatabase(t)
@@ -105,6 +105,43 @@ await t.test('a version is switched without a failed request, and back', async (
   t.same([...new Set(statuses.slice(-20))], ['1.1.0'], 'after the answer nothing begins on the version before')
   has(t, await market('POST', '/acme/rollback'), { status: 200, body: { version: '1.0.0', previous: '1.1.0', state: 'updatable' } })
   t.equal(statusOf(await dispatch(service)), '1.0.0')
+})
+
+await t.test('what became of the dispatches of the last day is told by version, and to operators who uses it', async (t) => {
+  const { body: { data: [step] } } = await service.send('GET', '/api/v1/dispatches?limit=1')
+  // A call that failed, one of yesterday, and one of a provider that was left for this one.
+  await service.app.get('database').owner.transaction().execute(async (queries) => {
+    const { step_id: id, company_id: company } = await queries.selectFrom('steps').select(['step_id', 'company_id'])
+      .where('dispatch_id', '=', step.dispatchId).executeTakeFirstOrThrow()
+    const error = JSON.stringify({ word: 'provider_unavailable', message: 'It is down.' })
+    const row = { step_id: id, company_id: company, provider_version: '0.9.0', outcome: 'unavailable', error }
+    const now = service.app.get('now')().getTime()
+    const at = (hours: number) => ({ started_at: new Date(now - hours * 3_600_000), answered_at: new Date(now - hours * 3_600_000 + 400) })
+    await queries.insertInto('attempts').values([{ ...row, ...at(1), number: 98 }, { ...row, ...at(25), number: 99 }]).execute()
+  })
+  const { body: { health: { lastDay }, users } } = await market('GET', '/acme')
+  t.same(lastDay.map(({ version }: { version: string }) => version), ['1.1.0', '1.0.0', '0.9.0'])
+  has(t, lastDay[2], { calls: 1, accepted: 0, failures: { provider_unavailable: 1 }, latency: { p50: 400, p95: 400 } })
+  t.ok(lastDay[0].calls >= 40 && lastDay[0].accepted === lastDay[0].calls, 'all were accepted')
+  has(t, users, [{ company: 'Demo' }])
+
+  const { body: forAdmin } = await service.send('GET', '/api/v1/marketplace/acme')
+  t.same([forAdmin.usedBy, forAdmin.users, forAdmin.health], [1, undefined, undefined], 'admins learn how many they are')
+})
+
+await t.test('two or three adapters are read side by side, by whoever sees each of them', async (t) => {
+  const texts = { fr: { title: 'Clé' } }
+  await add({ code: 'french', version: '1.0.0', settings: { type: 'object', properties: { key: { type: 'string', 'x-texts': texts } } } })
+  has(t, await market('GET', '?language=fr'), { body: { data: [{ code: 'french', languages: ['en', 'fr'] }] } })
+  const compare = (codes: string, by = operator): Promise<Answer> =>
+    service.send('GET', `/api/v1/marketplace-comparison?codes=${codes}`, {}, by)
+  const { body: { data } } = await compare('acme,french')
+  has(t, data, [{ code: 'acme', health: { state: 'ok' } }, { code: 'french', state: 'available' }])
+  t.same(data[1], (await market('GET', '/french')).body, 'as each is read by itself')
+  for (const codes of ['acme', 'acme,b,c,d', 'acme,', 'Acme,french']) has(t, await compare(codes), { status: 400 })
+  has(t, await compare('acme,nobody'), { status: 404, body: { error: 'not_found' } })
+  has(t, await compare('acme,french', admin), { status: 404, body: { error: 'not_found' } })
+  t.equal((await market('DELETE', '/french')).status, 204)
 })
 
 await t.test('files that were changed on the disk are not run: they are extracted again', async (t) => {
