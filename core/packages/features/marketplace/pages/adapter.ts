@@ -1,5 +1,5 @@
-import { ApiRefused, type Asked, badge, documentTypeName, fill, type Html, html, notice, page, type Refusal, sentences, settingsFields,
-  table, time, withQuery, wordFor } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, badge, fill, type Html, html, notice, page, type Refusal, sentences, settingsFields, table, time,
+  withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { AdapterDetail } from '../contract/marketplace.ts'
 import { actionSections, type Companies } from './adapter-actions.ts'

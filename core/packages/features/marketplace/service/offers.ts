@@ -18,29 +18,41 @@ export type KnownAdapter = AdapterRecord & Offered
 
 /** What is here together with what the catalogs offer, by code. Of several catalogs with a code, the first one counts. */
 export function withOffers (records: readonly AdapterRecord[], catalogs: readonly KnownCatalog[]): KnownAdapter[] {
-  const here = new Map(records.map((record) => [record.code, record]))
-  const offered = new Map(catalogs.toReversed().flatMap((known) => offersOf(known)))
-  return [...new Set([...here.keys(), ...offered.keys()])].sort().map((code) => ({
-    ...here.get(code) ?? { code, adapter: undefined, packages: [], users: 0 },
-    ...offered.get(code) ?? { catalog: undefined, offers: [], tier: 'private' }
-  }))
+  const known = new Map(catalogs.toReversed().flatMap(({ address, catalog }) => offersIn(catalog)(address)))
+  for (const record of records) known.set(record.code, { ...known.get(record.code) ?? nowhere, ...record })
+  return [...known.keys()].sort().flatMap((code) => known.get(code) ?? [])
 }
 
-function offersOf ({ address, catalog }: KnownCatalog): [string, Offered][] {
-  return offersIn(catalog).map(([code, offered]) => [code, { ...offered, catalog: address }])
-}
+const nowhere: Offered = { catalog: undefined, offers: [], tier: 'private' }
 
-/** A catalog does not change, and a list of all adapters is asked for often. */
-const offersIn = memoizeByIdentity((catalog: Catalog): readonly (readonly [string, Omit<Offered, 'catalog'>])[] => {
+/**
+ * The adapters of a catalog as they are known where nothing of them is here, by its address. A catalog does not change, and a list of all
+ * adapters is asked for often.
+ */
+const offersIn = memoizeByIdentity((catalog: Catalog) => {
+  const byAddress = new Map<string, readonly [string, KnownAdapter][]>()
+  return (address: string): readonly [string, KnownAdapter][] => {
+    const found = byAddress.get(address) ?? offersOf(catalog, address)
+    byAddress.set(address, found)
+    return found
+  }
+})
+
+function offersOf (catalog: Catalog, address: string): [string, KnownAdapter][] {
   const tiers = new Map(catalog.publishers.map(({ id, tier }) => [id, tier]))
   return catalog.adapters.map(({ code, publisher, versions }) => [code, {
+    code,
+    adapter: undefined,
+    packages: [],
+    users: 0,
+    catalog: address,
     tier: tiers.get(publisher) ?? 'private',
     offers: versions.map((version) => {
       const found = withdrawalOf(catalog, code, version.version)
       return { ...version, publisher, ...(found !== undefined && { withdrawn: { state: found.state, reason: found.reason } }) }
     })
   }])
-})
+}
 
 /**
  * A version of an adapter, here (`taken`) or in a catalog. `at`: when it was taken in, or released. `vouched`: a catalog lists these bytes,
@@ -72,12 +84,12 @@ export function shownOf (known: KnownAdapter): KnownVersion {
 }
 
 /** The newest version that can be installed, else the newest of all. */
-export function latestOf (known: KnownAdapter): KnownVersion {
+export const latestOf = memoizeByIdentity((known: KnownAdapter): KnownVersion => {
   const versions = versionsOf(known)
   const latest = versions.find(({ withdrawn, sdk }) => withdrawn === undefined && isForSdk(sdk, sdkVersion)) ?? versions[0]
   if (latest === undefined) throw new TypeError('An adapter has a version.')
   return latest
-}
+})
 
 /** A package that came from a catalog was listed by it then, and was compared with what it says. */
 function isVouched ({ integrity, source }: PackageSummary, { offers, catalog }: Pick<Offered, 'offers' | 'catalog'>): boolean {

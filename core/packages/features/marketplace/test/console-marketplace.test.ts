@@ -135,7 +135,7 @@ await t.test('two adapters that are ticked stand side by side', async (t) => {
   const { body } = await open('/marketplace?compare=acme&compare=beta', asOperator)
   const cells = [...body.matchAll(/<tr><th scope="row">([^<]*)<\/th><td>([^]*?)<\/td><td>([^]*?)<\/td><\/tr>/g)].map(([, ...cell]) => cell)
   const row = (title: string): string => cells.find(([found]) => found === title)?.slice(1).join(' | ') ?? ''
-  contains(t, row('Hosts'), /api\.acme\.test.*\|.*api\.beta\.test/)
+  contains(t, row('Reaches'), /api\.acme\.test.*\|.*api\.beta\.test/)
   contains(t, row(en.secretsNeeded), /^.*\| .*<span lang="en">Key<\/span>/)
   contains(t, row(en.languages), 'en | en')
   lacks(t, body, /<img|<script>alert/)
