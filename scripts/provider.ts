@@ -21,7 +21,7 @@ import type { NewProvider } from './provider/scaffold.ts'
 const usage = `npm run provider -- new <code> --service <service> [--in <directory> | --dir <folder>] [--js]
     [--from <openapi.yaml> [--operation <name>]]
 npm run provider -- test <folder> [<rule> …] [--json]
-npm run provider -- record <folder> <verb> <name> --call <file> [--settings <file>] [--document <file>] [--force]
+npm run provider -- record <folder> <verb> <name> --call <file> [--settings <file>] [--document <file>] [--port <port>] [--force]
 npm run provider -- pack <folder> [--out <directory>] [--unchecked] [--key <private key>] [--json]
 npm run provider -- tools [--out <directory>]`
 
@@ -81,6 +81,7 @@ try {
       call: { type: 'string' },
       settings: { type: 'string' },
       document: { type: 'string' },
+      port: { type: 'string' },
       force: { type: 'boolean' },
       out: { type: 'string' },
       unchecked: { type: 'boolean' },
@@ -98,10 +99,11 @@ try {
     await test(resolve(here, name), rest, values.json === true ? (report) => JSON.stringify(report, null, 2) : formatReport)
   } else if (command === 'record' && name !== undefined && rest.length === 2 && values.call !== undefined) {
     const [verb = '', fixture = ''] = rest
-    const { settings: from, document, force } = values
+    const { settings: from, document, port, force } = values
     const call = resolve(here, values.call)
     const { record } = await import('./provider/record.ts')
-    const path = await record({ folder: resolve(here, name), verb, name: fixture, call, settings: at(from), document: at(document), force })
+    const asked = { folder: resolve(here, name), verb, name: fixture, call, settings: at(from), document: at(document), port, force }
+    const path = await record(asked)
     console.log(`${path} is written. Read it before you share it: names and numbers of the account are as they were.`)
   } else if (command === 'pack' && name !== undefined) {
     const { out = rest[0] ?? '', unchecked, key } = values

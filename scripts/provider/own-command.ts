@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util'
 const usage = `dispatch-provider test [<rule> …]
 dispatch-provider types
 dispatch-provider kit [<rule> …]
-dispatch-provider record <verb> <name> --call <file> [--settings <file>] [--document <file>] [--force]
+dispatch-provider record <verb> <name> --call <file> [--settings <file>] [--document <file>] [--port <port>] [--force]
 dispatch-provider pack [--out <directory>] [--key <private key>]
 dispatch-provider publish [--registry <url>] [--tag <tag>] [--access <access>] [--provenance]`
 
@@ -88,6 +88,7 @@ async function run (): Promise<boolean> {
       call: { type: 'string' },
       settings: { type: 'string' },
       document: { type: 'string' },
+      port: { type: 'string' },
       force: { type: 'boolean' },
       out: { type: 'string' },
       key: { type: 'string' },
@@ -98,7 +99,7 @@ async function run (): Promise<boolean> {
     }
   })
   const at = (path: string | undefined): string | undefined => path === undefined ? undefined : resolve(folder, path)
-  const { call, settings, document, force, out = '.', key } = values
+  const { call, settings, document, port, force, out = '.', key } = values
   if (command === 'test') return await types() && await kit(rest)
   if (command === 'types') return await types()
   if (command === 'kit') return await kit(rest)
@@ -111,7 +112,8 @@ async function run (): Promise<boolean> {
   if (command === 'record' && rest.length === 2 && call !== undefined) {
     const [verb = '', name = ''] = rest
     const { record } = await import('./record.ts')
-    const path = await record({ folder, verb, name, call: resolve(folder, call), settings: at(settings), document: at(document), force })
+    const asked = { folder, verb, name, call: resolve(folder, call), settings: at(settings), document: at(document), port, force }
+    const path = await record(asked)
     console.log(`${path} is written. Read it before you share it: names and numbers of the account are as they were.`)
     return true
   }

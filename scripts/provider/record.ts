@@ -7,7 +7,7 @@ import { Type } from 'typebox'
 /**
  * What is recorded, and where it stands. `call`: a file with the client's side of a fixture (`service`, `request` or `query`, …).
  * `settings`: a file; without it, the JSON in the environment variable DISPATCH_PROVIDER_SETTINGS. `document`: a file in place of the
- * documents. `force`: replaces a fixture that is there.
+ * documents. `port`: of the address on this machine to which a vendor sends the browser back. `force`: replaces a fixture that is there.
  */
 export type Recording = {
   folder: string
@@ -16,11 +16,15 @@ export type Recording = {
   call: string
   settings?: string | undefined
   document?: string | undefined
+  port?: string | undefined
   force?: boolean | undefined
 }
 
 const fitVerb = compile(Type.Enum([...verbNames]))
 const fitSettings = compile(AnyJsonObject)
+const fitClient = compile(
+  Type.Object({ clientId: Type.String(), clientSecret: Type.Optional(Type.String()) }, { additionalProperties: false })
+)
 const fitCall = compile(Type.Object({
   service: Type.Enum([...providedNames]),
   request: Type.Optional(AnyJsonObject),
@@ -31,7 +35,9 @@ const fitCall = compile(Type.Object({
 }, { additionalProperties: false }))
 
 /** Records a fixture from the vendor itself and resolves to its path. Throws an Error that says why there is none. */
-export async function record ({ folder, verb, name, call, settings, document, force = false }: Recording): Promise<string> {
+export async function record ({ folder, verb, name, call, settings, document, port = usualPort, force = false }: Recording): Promise<
+  string
+> {
   const asked = {
     ...fitting('The call', fitCall(parsed(call, await readFile(call, 'utf8')))),
     folder,
@@ -42,10 +48,35 @@ export async function record ({ folder, verb, name, call, settings, document, fo
   // A substitute for the vendor may run on the developer's machine.
   const network = createNetwork({ loopback: 'allowed' })
   try {
-    return await recordFixture(asked, { name, existing: force ? 'replace' : 'refuse', network })
+    return await recordFixture(asked, {
+      name,
+      existing: force ? 'replace' : 'refuse',
+      network,
+      connecting: { port: portIn(port), tell, ...readClient() }
+    })
   } finally {
     await network.close()
   }
+}
+
+const usualPort = '8976'
+
+function portIn (text: string): number {
+  const port = Number(text)
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new Error(`"${text}" is no port.`)
+  return port
+}
+
+/** Beside what is asked for. */
+function tell (url: string, redirectUri: string): void {
+  console.error(`Permit it at the vendor, whose client must have the address ${redirectUri} for the way back:\n${url}`)
+}
+
+/** The client of an operator at the vendor. */
+function readClient () {
+  const variable = 'DISPATCH_PROVIDER_CLIENT'
+  const text = process.env[variable]
+  return text === undefined ? {} : { client: fitting(variable, fitClient(parsed(variable, text))) }
 }
 
 async function readSettings (path: string | undefined): Promise<JsonObject> {

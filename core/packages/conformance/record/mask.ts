@@ -1,8 +1,10 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { checkSettings, type Credential, mapTexts, secretNames, type SettingsSchema } from '@dispatch/core/host'
+import { checkSettings, type Credential, type InstalledProvider, mapTexts, secretNames, type SettingsSchema } from '@dispatch/core/host'
 import { randomInt } from 'node:crypto'
 import { reveals, shifted, shortestCanary } from '../run/canary.ts'
+import { connectionToken } from '../run/connection.ts'
 import { otherKey } from '../run/other-settings.ts'
+import type { Connected } from './connect.ts'
 import type { RecordedExchange } from './recorder.ts'
 
 /** Secrets, each with the invented text that a fixture has in its place. */
@@ -14,6 +16,39 @@ export function settingMasks (form: SettingsSchema, settings: JsonObject): Masks
     const was = settings[field]
     return typeof was === 'string' ? [{ was, is: maskFor(form, settings, field, was) }] : []
   })
+}
+
+/** Characters. A shorter text stands in too many others. */
+const shortestPrivate = 6
+
+/**
+ * Masks for what belongs to a connected account: its tokens, the client at the vendor, and what the vendor says of it. The access token
+ * becomes the one of every fixture. Throws an Error where no mask fits.
+ */
+export function connectionMasks (
+  manifest: InstalledProvider['manifest'],
+  settings: JsonObject,
+  { token, secrets, facts }: Connected
+): Masks {
+  const clients = [manifest.connect ?? []].flat().flatMap(({ clientId }) => clientId ?? []).flatMap((field) => {
+    const was = settings[field]
+    return typeof was === 'string' && was.length >= shortestPrivate ? [{ was, is: maskFor(manifest.settings, settings, field, was) }] : []
+  })
+  return [
+    { was: token, is: connectionToken },
+    ...secrets.map((was) => ({ was, is: maskOf(was) })),
+    ...clients,
+    ...Object.values(facts).filter((was) => was.length >= shortestPrivate).map(factMask)
+  ]
+}
+
+/** Of the same form, so that it still fits its pattern. */
+function factMask (was: string): Masks[number] {
+  for (let tried = 0; tried < tries; tried++) {
+    const is = shifted(was, randomInt(2 ** 32), 0)
+    if (!remains(is, was)) return { was, is }
+  }
+  throw new Error('No mask fits what the vendor says of the account: write the fixture by hand.')
 }
 
 const tries = 20

@@ -11,8 +11,9 @@ import { compareRun } from '../rules/replay.ts'
 import { type CallRun, type FixtureCall, run, traceOf } from '../run/run.ts'
 import { createVendorDouble } from '../run/vendor-double.ts'
 import { materialOf } from '../vendor/request.ts'
+import { connectAccount, type Connected, type Connecting } from './connect.ts'
 import { exchangeOf } from './expected.ts'
-import { masked, type Masks, remains, settingMasks, tokenMasks } from './mask.ts'
+import { connectionMasks, masked, type Masks, remains, settingMasks, tokenMasks } from './mask.ts'
 import { createRecorder, type RecordedExchange } from './recorder.ts'
 
 /** What a fixture has before it is recorded: the client's side. `content` are the bytes of its documents for the vendor. */
@@ -29,14 +30,17 @@ export type RecordedCall = {
   content?: Buffer
 }
 
-/** `name`: the fixture is `fixtures/send.<name>.json`, or begins with its verb. `existing`: what is done when that file exists. */
-export type RecordOptions = { name: string, existing: 'refuse' | 'replace', network: Network }
+/**
+ * `name`: the fixture is `fixtures/send.<name>.json`, or begins with its verb. `existing`: what is done when that file exists.
+ * `connecting`: how an account is connected, where the provider asks for that.
+ */
+export type RecordOptions = { name: string, existing: 'refuse' | 'replace', network: Network, connecting: Omit<Connecting, 'network'> }
 
 /**
  * Calls a verb of a provider with the real vendor, and writes what was said as a fixture, with its secrets masked. Nothing is written when
  * the vendor could not be reached, when a secret would remain, or when the fixture would not run as it was recorded. Resolves to the path.
  */
-export async function recordFixture (asked: RecordedCall, { name, existing, network }: RecordOptions): Promise<string> {
+export async function recordFixture (asked: RecordedCall, { name, existing, network, connecting }: RecordOptions): Promise<string> {
   const folder = await realpath(asked.folder)
   const file = join(folder, 'fixtures', `${asked.verb === 'dispatch' ? 'send' : asked.verb}.${name}.json`)
   if (!/^[\w-]+$/.test(name)) throw new Error(`"${name}" is no name of a fixture: letters, digits and dashes.`)
@@ -45,8 +49,15 @@ export async function recordFixture (asked: RecordedCall, { name, existing, netw
   }
   const installed = await loadProvider(folder, await folderDigest(folder), loadLimit)
   checkCall(installed, asked)
-  const { call, made, recorded } = await playReal(installed, asked, network)
-  const masks = [...settingMasks(installed.manifest.settings, asked.settings), ...tokenMasks(recorded, made.seen.credentials)]
+  const { manifest } = installed
+  const account = { settings: asked.settings, sandbox: asked.sandbox ?? false }
+  const connected = await connectAccount(installed, account, { ...connecting, network })
+  const { call, made, recorded } = await playReal(installed, asked, network, connected)
+  const masks = [
+    ...connected === undefined ? [] : connectionMasks(manifest, asked.settings, connected),
+    ...settingMasks(manifest.settings, asked.settings),
+    ...tokenMasks(recorded, made.seen.credentials)
+  ]
   const fixture = await withResult(installed, asked, fixtureOf(asked, { call, recorded, masks }), made)
   const text = `${JSON.stringify(fixture, null, 2)}\n`
   const left = masks.filter(({ was }) => remains(text, was))
@@ -72,7 +83,12 @@ function checkCall ({ manifest, verbs }: InstalledProvider, { service, verb, set
 
 type Live = { call: FixtureCall, made: CallRun, recorded: readonly RecordedExchange[] }
 
-async function playReal (installed: InstalledProvider, asked: RecordedCall, network: Network): Promise<Live> {
+async function playReal (
+  installed: InstalledProvider,
+  asked: RecordedCall,
+  network: Network,
+  connected: Connected | undefined
+): Promise<Live> {
   const { service, settings, requestSettings = {}, sandbox = false, checkpointed, query = {}, verb } = asked
   const [reference, idempotencyKey] = [randomUUID(), randomUUID()]
   const { request, documents } = verb === 'dispatch'
@@ -83,6 +99,7 @@ async function playReal (installed: InstalledProvider, asked: RecordedCall, netw
     settings,
     requestSettings,
     sandbox,
+    ...(connected !== undefined && { facts: connected.facts, token: connected.token }),
     reference,
     idempotencyKey,
     documents,
@@ -124,6 +141,7 @@ function fixtureOf (
   return masked({
     service,
     settings,
+    ...(call.facts !== undefined && Object.keys(call.facts).length > 0 && { facts: call.facts }),
     ...(requestSettings !== undefined && { requestSettings }),
     ...(sandbox !== undefined && { sandbox }),
     ...(checkpointed !== undefined && { checkpointed }),

@@ -140,7 +140,7 @@ async function run (
     account: 'the company',
     documents: { read: none, keep: none },
     checkpoint: { save: none },
-    ...connectionOf(installed, facts)
+    ...connectionOf(installed, { ...(facts !== undefined && { facts }) })
   }
   const { reference, idempotencyKey } = filling
   const context = {

@@ -27,6 +27,8 @@ export type FixtureCall = ExchangeScript & {
   requestSettings: JsonObject
   /** What the vendor has said of the account that is connected. */
   facts?: Readonly<Record<string, string>>
+  /** The access token of that account, where it is a real one. */
+  token?: string
   sandbox: boolean
   repeated?: true
   checkpointed?: string
@@ -121,7 +123,7 @@ function contextOf (
     resources: {
       network,
       account: 'the company',
-      ...connectionOf(installed, call.facts),
+      ...connectionOf(installed, call),
       documents: documentsOf(call),
       checkpoint: { ...(call.checkpointed !== undefined && { id: call.checkpointed }), save },
       disk: {

@@ -1,16 +1,18 @@
 import { type RecordedCall, recordFixture, runConformance } from '@dispatch/conformance'
+import { hash } from 'node:crypto'
 import { cp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { directory, provide } from '../../../../test/fixtures/providers/folders.ts'
-import { contains } from '../../../../test/support/matching.ts'
+import { contains, has } from '../../../../test/support/matching.ts'
 import { vendorOf } from '../../../../test/support/vendor.ts'
 import { reveals } from '../run/canary.ts'
 
 const healthy = fileURLToPath(new URL('../../../../test/fixtures/zoo/healthy', import.meta.url))
 const settings = { apiKey: 'zoo_live_9f3b1c7d2e5a4086', webhookSecret: 'zoo_hook_c4n4ry7s1gn1ng' }
 const secrets = Object.values(settings)
+const nobody = { port: 0, tell: () => undefined }
 const sms = { verb: 'dispatch', service: 'sms', settings, request: { sms: { phoneNumber: '+33612345678', message: 'Hello' } } } as const
 
 /** The healthy provider without fixtures, and its vendor. */
@@ -20,7 +22,7 @@ async function begin (t: Test) {
   await cp(healthy, folder, { recursive: true })
   await rm(join(folder, 'fixtures'), { recursive: true })
   const record = (call: Omit<RecordedCall, 'folder'>, name: string, existing: 'refuse' | 'replace' = 'refuse') =>
-    recordFixture({ folder, ...call }, { name, existing, network })
+    recordFixture({ folder, ...call }, { name, existing, network, connecting: nobody })
   const failed = async () =>
     (await runConformance(folder, { only: ['replay', 'question'] })).cases.filter(({ status }) => status === 'failed').map(({ name }) =>
       name
@@ -110,7 +112,7 @@ export default defineProvider({
 })`
   })
   const given = { id: 'client-1', secret: 'c4n4ry/of+the=client' }
-  const file = await recordFixture({ folder, ...sms, settings: given }, { name: 'signed', existing: 'refuse', network })
+  const file = await recordFixture({ folder, ...sms, settings: given }, { name: 'signed', existing: 'refuse', network, connecting: nobody })
   const text = await readFile(file, 'utf8')
   for (const secret of [given.secret, 'ey-c4n4ry-of-the-vendor-1234', 'c4n4ry.of-a-session.of-the-vendor']) {
     t.notOk(reveals(text, secret), text)
@@ -138,7 +140,7 @@ export default defineProvider({ code: 'xml', name: 'XML', hosts: ['api.xml.test'
 } } })`
   })
   const upload = { folder, verb: 'dispatch', service: 'upload', settings: {}, content: Buffer.from('%PDF-1.7 of ours') } as const
-  const file = await recordFixture(upload, { name: 'file', existing: 'refuse', network })
+  const file = await recordFixture(upload, { name: 'file', existing: 'refuse', network, connecting: nobody })
   const { exchange: [{ expect, answer }], result } = JSON.parse(await readFile(file, 'utf8'))
   t.strictSame(expect.json, { file: '{{base64/document}}' })
   t.strictSame(answer, { headers: { 'content-type': 'application/xml' }, text: body.toString() })
@@ -175,7 +177,73 @@ export default defineProvider({ code: 'strays', name: 'Strays', hosts: ['api.str
   dispatch: (request, { http }) => http.post('https://elsewhere.test/', {}, Type.Object({ id: Type.String(), status: Type.String() }))
 } } })`
   })
-  await t.rejects(recordFixture({ folder, ...sms, settings: {} }, { name: 'bad', existing: 'refuse', network }),
+  await t.rejects(recordFixture({ folder, ...sms, settings: {} }, { name: 'bad', existing: 'refuse', network, connecting: nobody }),
     /may not call "elsewhere\.test"/)
   t.equal(vendor.requests.length, 0)
+})
+
+/** A provider whose accounts are connected, and an OAuth server that checks what it is asked for. */
+async function connectable (t: Test) {
+  const { vendor, network } = await vendorOf(t)
+  const folder = await provide(await directory(t), 'ledger', {
+    'index.js': `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
+export default defineProvider({
+  code: 'ledger', name: 'Ledger', hosts: ['ledger.example.com', 'login.ledger.example.com'],
+  settings: Type.Object({ clientId: Type.String({ title: 'Client' }), clientSecret: Secret({ title: 'Secret' }) }),
+  connect: {
+    authorizationUrl: 'https://login.ledger.example.com/authorize', tokenUrl: 'https://login.ledger.example.com/token',
+    clientId: 'clientId', clientSecret: 'clientSecret', facts: { realm: { redirect: 'realmId', pattern: '[0-9]{1,20}' } }
+  },
+  services: { sms: { idempotency: { kind: 'none' }, dispatch: ({ sms }, { http, facts }) =>
+    http.post('https://ledger.example.com/' + facts.realm + '/messages',
+      { oauth2: { grant: 'authorization_code' }, json: { to: sms.phoneNumber } }, Type.Object({ id: Type.String(), status: Type.String() })) } }
+})`
+  })
+  vendor.on('POST /token', ({ body }) => {
+    const asked = new URLSearchParams(body.toString())
+    const isOurs = asked.get('code') === 'code-1' && hash('sha256', asked.get('code_verifier') ?? '', 'base64url') === challenge
+    return isOurs
+      ? { json: { access_token: access, refresh_token: refresh, expires_in: 3_600 } }
+      : { status: 400, json: { error: 'invalid_grant' } }
+  })
+  vendor.on('POST /9130357766900001/messages', { json: { id: 'msg_1', status: 'queued', realm: '9130357766900001' } })
+  let challenge = ''
+  const connect = (back: Record<string, string>) => ({
+    port: 0,
+    tell (page: string) {
+      const { searchParams } = new URL(page)
+      challenge = searchParams.get('code_challenge') ?? ''
+      const callback = new URL(searchParams.get('redirect_uri') ?? '')
+      callback.search = String(new URLSearchParams({ state: searchParams.get('state') ?? '', ...back }))
+      void fetch(new URL('/callback?state=wrong&code=other', callback)).then(() => fetch(callback))
+    }
+  })
+  return {
+    vendor,
+    folder,
+    record: (back: Record<string, string>, name: string) =>
+      recordFixture({ ...sms, folder, settings: client }, { name, existing: 'refuse', network, connecting: connect(back) })
+  }
+}
+
+const [access, refresh] = ['at_9f3b1c7d2e5a4086c4n4ry', 'rt_5e55107d2e5a4086c4n4ry']
+const client = { clientId: 'ABcdef123456client', clientSecret: 'cs_9f3b1c7d2e5a4086s3cr3t' }
+
+await t.test('an account is connected for the call; of it, its tokens and its client nothing stands in the fixture', async (t) => {
+  const { vendor, folder, record } = await connectable(t)
+  const text = await readFile(await record({ code: 'code-1', realmId: '9130357766900001' }, 'real'), 'utf8')
+  for (const was of [access, refresh, '9130357766900001', ...Object.values(client)]) t.notOk(reveals(text, was), was)
+  const { facts, exchange, result } = JSON.parse(text)
+  contains(t, facts.realm, /^[0-9]{16}$/)
+  has(t, exchange, [{ expect: { url: `https://ledger.example.com/${facts.realm}/messages`, bearer: 'token-of-the-connection' } }])
+  t.equal(exchange.length, 1, 'the sign-in is the host\'s')
+  t.strictSame(result, { outcome: 'accepted', response: { id: 'msg_1', status: 'queued', realm: facts.realm } })
+  t.equal(vendor.requests.at(-1)?.headers['authorization'], `Bearer ${access}`)
+  const { cases } = await runConformance(folder, { only: ['replay'] })
+  t.strictSame(cases.filter(({ status }) => status === 'failed'), [])
+
+  await t.rejects(record({ error: 'access_denied', error_description: 'She said no' }, 'denied'), /did not permit it: She said no\./)
+  await t.rejects(record({ code: 'code-2', realmId: '9130357766900001' }, 'wrong'))
+  await t.rejects(record({ code: 'code-1', realmId: 'x' }, 'strange'), /has not said realm of the account/)
+  t.strictSame(await readdir(join(folder, 'fixtures')), ['send.real.json'])
 })
