@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '@dispatch/common'
+import { decimalOf, type Json, type JsonObject, Money } from '@dispatch/common'
 import { attributeAt, content, date, expected, type Field, type Fields, type File, group, identifiers, list, mark, measured, money, nodesAt,
-  number, read, schemed, text, textOf, unitOf } from './fields.ts'
+  number, numberOf, read, schemed, text, textOf, unitOf } from './fields.ts'
 import { notesOf } from './notes.ts'
 import { type Parsed, taxOf, withExemptions, withNames } from './parsed.ts'
 import { samePayment } from './payments.ts'
@@ -249,13 +249,18 @@ function below (path: string, known: Fields): Fields {
   }]))
 }
 
-/** The gross price is for as many as the net price. */
+/** The gross price is for as many as the net price, which is for one unless told. */
 function sameQuantity (line: XmlNode): void {
   const [one] = nodesAt(line, `${gross}/ram:BasisQuantity`)
   const [other] = nodesAt(line, `${net}/ram:BasisQuantity`)
-  if (one === undefined || one.text.trim() !== other?.text.trim()) return
+  const many = other === undefined ? new Money(1) : countIn(other)
+  if (one === undefined || many === undefined || countIn(one)?.eq(many) !== true) return
   mark(one)
-  expected(one, 'unitCode', other.attributes.get('unitCode'))
+  expected(one, 'unitCode', (other ?? nodesAt(line, quantity)[0])?.attributes.get('unitCode'))
+}
+
+function countIn ({ text }: XmlNode): Money | undefined {
+  return decimalOf(numberOf(text.trim()))
 }
 
 const breakdown: Fields = {

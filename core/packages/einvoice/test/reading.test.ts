@@ -275,6 +275,26 @@ void t.test('XML in other encodings reads as its text', (t) => {
   t.end()
 })
 
+void t.test('for how many a gross price is, is no news where the net price is for as many', (t) => {
+  const [line] = plain.lines
+  const quantity = (of: string, unit = 'C62'): string => `<ram:BasisQuantity unitCode="${unit}">${of}</ram:BasisQuantity>`
+  const lostOf = (inGross: string, inNet = '', priceQuantity = 1): string[] => {
+    const data = {
+      ...plain,
+      currency: 'EUR',
+      lines: [{ ...line, grossPrice: 12, priceDiscount: 2, unitPrice: 10, priceQuantity, total: undefined }]
+    }
+    const xml = writeInvoice(data, 'EN16931', 'CII').replace(/<ram:BasisQuantity.*?<\/ram:BasisQuantity>/gs, '')
+      .replace('</ram:GrossPriceProductTradePrice>', `${inGross}$&`).replace('</ram:NetPriceProductTradePrice>', `${inNet}$&`)
+    return reading(xml).lost.map(({ element, value }) => `${element.split('/').at(-2) ?? ''} ${value}`)
+  }
+  t.strictSame(lostOf(quantity('1.0000')), [])
+  t.strictSame(lostOf(quantity('100'), quantity('100.00')), [])
+  t.strictSame(lostOf(quantity('100')), ['ram:GrossPriceProductTradePrice 100', 'ram:BasisQuantity C62'])
+  t.strictSame(lostOf(quantity('1', 'KGM')).length, 1, 'another unit is news')
+  t.end()
+})
+
 void t.test('writeInvoice refuses what breaks a rule, with its ids and pointers', (t) => {
   const { number: _, ...nameless } = plain
   try {
