@@ -1,4 +1,4 @@
-import { decimalOf, type Json, type JsonObject, Money } from '@dispatch/common'
+import { type Decimal, decimalOf, type Json, type JsonObject, Money } from '@dispatch/common'
 import { attributeAt, content, date, expected, type Field, type Fields, type File, group, identifiers, list, mark, measured, money, nodesAt,
   number, numberOf, read, schemed, text, textOf, unitOf } from './fields.ts'
 import { notesOf } from './notes.ts'
@@ -259,7 +259,7 @@ function sameQuantity (line: XmlNode): void {
   expected(one, 'unitCode', (other ?? nodesAt(line, quantity)[0])?.attributes.get('unitCode'))
 }
 
-function countIn ({ text }: XmlNode): Money | undefined {
+function countIn ({ text }: XmlNode): Decimal | undefined {
   return decimalOf(numberOf(text.trim()))
 }
 
