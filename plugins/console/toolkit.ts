@@ -16,6 +16,7 @@ export { faultsOf, longTextField, type PlacedProblem, placeOf, problemsOf } from
 export { allowedServices, documentTypeName, fill, languageOf, numberOf, optionsFor, serviceNames, withWords, wordFor,
   type Words } from './language/language.ts'
 export { textOfSaid } from './language/problems.ts'
+export { type Bar, columns, lines } from './pages/bars.ts'
 export { beginCredit, type Credited } from './pages/dispatch-credit.ts'
 export { profilesSections, type ProfilesView } from './pages/e-invoices.ts'
 export { following } from './pages/follow.ts'

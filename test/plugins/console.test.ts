@@ -511,8 +511,13 @@ await t.test('the first page counts what the API counts', async (t) => {
   const { body: { data, from, to } } = await send('GET', '/api/v1/dispatches/statistics', {}, login)
   t.same(data, [{ service: 'invoicing', status: 'failed', count: 1 }, { service: 'invoicing', status: 'succeeded', count: 1 }])
   t.equal(Date.parse(to) - Date.parse(from), 86_400_000)
-  contains(t, (await open('', await signIn(login))).body,
+  const home = (await open('', await signIn(login))).body as string
+  contains(t, home.replaceAll(/<\/?a\b[^>]*>/g, ''),
     /<th scope="row">Invoicing<\/th>(<td class="count">[\d]<\/td>){4}<td class="count">2<\/td>/)
+  for (const status of ['failed', 'succeeded']) {
+    contains(t, home,
+      new RegExp(`<a href="/console/dispatches\\?service=invoicing&amp;from=[^"]*&amp;to=[^"]*&amp;status=${status}">1</a>`))
+  }
   t.equal((await send('GET', '/api/v1/dispatches/statistics?from=2020-01-01', {}, login)).status, 400)
   t.same((await send('GET', '/api/v1/dispatches/statistics?to=2026-03-01', {}, login)).body.data, [])
 })

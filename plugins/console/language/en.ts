@@ -56,7 +56,6 @@ export const en = {
   creditsNone: 'Dispatches that cost credits are refused until there are more.',
   lastDay: 'The last 24 hours',
   lastDayNone: 'Nothing was dispatched in the last 24 hours.',
-  chartLabel: 'Dispatches of the last 24 hours by service and outcome; the table has the same numbers.',
   service: 'Service',
   total: 'All',
   outcome_succeeded: 'succeeded',

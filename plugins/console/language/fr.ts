@@ -59,7 +59,6 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   creditsNone: 'Les envois payants sont refusés jusqu’au prochain ajout de crédits.',
   lastDay: 'Les dernières 24 heures',
   lastDayNone: 'Rien n’a été envoyé au cours des dernières 24 heures.',
-  chartLabel: 'Envois des dernières 24 heures par service et par résultat ; le tableau donne les mêmes nombres.',
   service: 'Service',
   total: 'Total',
   outcome_succeeded: 'réussis',

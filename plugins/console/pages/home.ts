@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { fill, serviceNames, type Words } from '../language/language.ts'
 import { type Api, type CallbackView, type CreditsView, type DispatchView, type EndpointView, type KeyView, type MyConfig, type QueueView,
   type StatisticsView, withQuery } from '../session/api.ts'
-import { type Visit, visitOf } from '../session/visit.ts'
+import { partsAt, type Visit, visitOf } from '../session/visit.ts'
 import { dispatchChart } from './chart.ts'
 import { badge, notice, page, time } from './layout.ts'
 import { nameOf, readProviders } from './provider-names.ts'
@@ -14,11 +14,16 @@ export const homePage: FastifyPluginCallback = (app, _options, done) => {
   app.get('/', async (request, reply) => {
     const visit = visitOf(request)
     const { words } = visit
-    const [facts, troubles] = await Promise.all([read(visit), readTroubles(visit)])
+    const [facts, troubles, ...sections] = await Promise.all([
+      read(visit),
+      readTroubles(visit),
+      ...partsAt(visit.parts, 'home').map((section) => section(visit))
+    ])
     const isIdlePlatform = visit.actor.role === 'operator' && facts.any.length === 0
     const main = html`${isIdlePlatform ? html`` : firstSteps(words, facts)}
 <section aria-labelledby="needs"><h2 id="needs">${words.needsPerson}</h2>${needs(words, facts, troubles)}</section>
 <section aria-labelledby="day"><h2 id="day">${words.lastDay}</h2>${dispatchChart(words, facts.statistics)}</section>
+${sections}
 ${
       isIdlePlatform
         ? html``

@@ -47,6 +47,8 @@ export type PageParts = {
   readonly finds?: (visit: Visit, q: string) => Promise<readonly Found[]>
   /** In the form of a request. */
   readonly fills?: Fills
+  /** On the first page, after the last day. */
+  readonly home?: (visit: Visit) => Promise<Html>
   /** On the account of the reader, after the password. */
   readonly account?: (visit: Visit) => Promise<Html>
   /** Below the API keys. */

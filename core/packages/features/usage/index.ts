@@ -1,4 +1,5 @@
 import { defineFeature, service } from '@dispatch/plugins/feature'
+import { lastWeek } from './pages/home.ts'
 import { pages } from './pages/pages.ts'
 import { routes } from './routes/routes.ts'
 import { budgets, createBudgets, workOnBudgets } from './service/budgets.ts'
@@ -33,6 +34,7 @@ export default defineFeature({
     removeBudget: changing
   },
   pages,
+  parts: { home: lastWeek },
   menu: [{ section: 'usage', path: '/console/usage', label: { en: en.usage, fr: fr.usage }, after: 'dispatches' }],
   audit: {
     'budget.added': { en: en.auditBudgetAdded, fr: fr.auditBudgetAdded },

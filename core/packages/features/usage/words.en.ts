@@ -18,6 +18,8 @@ export const words = {
   usageSuccessBar: '{name}: {part} succeeded',
   usageLatency: 'How fast providers answer',
   usageLatencyBar: '{name}: half within {p50}, 95 of 100 within {p95}',
+  usageMore: 'How fast providers answer, what arrives, and what it costs',
+  usageLatencyTime: 'How fast providers answered over time',
   usageHalf: 'Half within',
   usageMost: '95 % within',
   usageSeconds: '{n} s',

@@ -3,11 +3,11 @@ import { choiceField, fill, folded, type Html, html, isFiltered, optionsFor, pag
 import type { FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
 import type { Period, UsageRow, UsageView } from '../contract/usage.ts'
 import { budgetPages } from './budgets.ts'
-import { byProvider, byTime, deliveries, failures, type Filter, type Names } from './parts.ts'
+import { byProvider, byTime, deliveries, failures, type Filter, latencyByTime, type Names } from './parts.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 const at = '/console/usage'
-const apiPath = '/api/v1/usage'
+export const apiPath = '/api/v1/usage'
 const fields = ['period', 'service', 'provider'] as const
 
 /** In milliseconds. */
@@ -53,7 +53,7 @@ export const pages: FastifyPluginAsync = async (app) => {
 }
 
 /** What the API is asked for, from the start of a whole day or month on, and how long each bar lasts. */
-function asked ({ mode }: Pick<Visit, 'mode'>, { period, service, provider }: Filter) {
+export function asked ({ mode }: Pick<Visit, 'mode'>, { period, service, provider }: Filter) {
   const { days, per } = views[period] ?? { days: 30, per: 'day' as const }
   const begin = new Date(Date.now() - days * day).toISOString()
   const from = { hour: begin.slice(0, 13).concat(':00:00.000Z'), day: begin.slice(0, 10), month: `${begin.slice(0, 7)}-01` }[per]
@@ -64,9 +64,10 @@ async function view (visit: Visit, filter: Filter): Promise<Html> {
   const { words, api } = visit
   const { query, per } = asked(visit, filter)
   const read = (more: Record<string, string>) => api.read<UsageView>(withQuery(apiPath, { ...query, ...more }))
-  const [times, groups, { data: providers }] = await Promise.all([
+  const [times, groups, grouped, { data: providers }] = await Promise.all([
     read({ per }),
     read({ by: 'service,provider' }),
+    read({ by: 'service,provider', per }),
     api.read<{ data: { code?: string, name?: string | null }[] }>('/api/v1/providers?schemas=false')
   ])
   const names: Names = (code) => providers.find((one) => one.code === code)?.name ?? code
@@ -80,6 +81,7 @@ ${
       html`<section aria-label="${words.usage}"><p>${words.usageNone}</p></section>` :
       html`${byTime(scope, per, times.data)}
 ${byProvider(scope, rows)}
+${latencyByTime(scope, per, grouped.data)}
 ${deliveries(scope, rows)}
 ${failures(scope, rows)}`
   }

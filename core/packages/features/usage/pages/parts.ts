@@ -1,6 +1,5 @@
-import { fill, type Html, html, numberOf, table, withQuery, wordFor } from '@dispatch/plugins/console'
+import { type Bar, columns, fill, type Html, html, lines, numberOf, table, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { Period, UsageRow } from '../contract/usage.ts'
-import { type Bar, columns, lines } from './chart.ts'
 import type { Words } from './words.ts'
 
 /** What a provider is called, by its code. */
@@ -69,12 +68,14 @@ function whole ({ from, to }: Scope, per: Period, rows: readonly UsageRow[]): (U
 
 const shown = { hour: [11, 16], day: [5, 10], month: [0, 7] } as const
 
+const labelAt = (at: string, per: Period): string => at.slice(...shown[per])
+
 /** How much was sent as time went by, and what it has cost. */
 export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[]): Html {
   const { words } = scope
   const times = whole(scope, per, rows)
   const listAt = (at: string): string => listOf(scope, { from: at, to: after(at, per) })
-  const labelOf = (at: string): string => at.slice(...shown[per])
+  const labelOf = (at: string): string => labelAt(at, per)
   const most = (n: number): string => numberOf(words, n)
   const volume = columns(times.map((row) => ({
     label: labelOf(row.at),
@@ -101,13 +102,62 @@ export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[]): H
       )))
 }
 
+function nameIn ({ words, names }: Scope, { service = '', provider }: UsageRow): string {
+  return [wordFor(words, 'service', service), ...provider === null || provider === undefined ? [] : [names(provider)]].join(' · ')
+}
+
+/** The filter of the list of what a row counts. */
+const groupOf = ({ service = '', provider }: UsageRow) => ({ service, providerName: provider ?? '' })
+
+/** Of how many services and providers it is shown how fast they were as time went by: those with the most dispatches. */
+const mostTimed = 3
+
+/** How fast providers answered as time went by. `rows`: by time, service and provider. */
+export function latencyByTime (scope: Scope, per: Period, rows: readonly UsageRow[]): Html {
+  const { words } = scope
+  const timed = [...Map.groupBy(rows.filter(({ latency }) => latency !== null), (row) => nameIn(scope, row))]
+    .map(([name, of]) => ({ name, of, size: of.reduce((sum, { dispatches }) => sum + dispatches, 0) }))
+    .sort((a, b) => b.size - a.size).slice(0, mostTimed)
+  // One time alone is told by the chart of all.
+  if (new Set(timed.flatMap(({ of }) => of.map(({ at }) => at))).size < 2) return html``
+  const listAt = (row: UsageRow & { at: string }): string => listOf(scope, { ...groupOf(row), from: row.at, to: after(row.at, per) })
+  const charts = timed.map(({ name, of }) => {
+    const bars = whole(scope, per, of).map((row) => {
+      const { p50 = 0, p95 = 0 } = row.latency ?? {}
+      const label = labelAt(row.at, per)
+      return {
+        label,
+        title: fill(words.usageLatencyBar, { name: label, p50: seconds(words, p50), p95: seconds(words, p95) }),
+        href: listAt(row),
+        parts: [{ tone: 'succeeded' as const, size: p50 }, { tone: 'attention' as const, size: p95 - p50 }]
+      }
+    })
+    return html`<h3>${name}</h3>${columns(bars, (size) => seconds(words, size))}`
+  })
+  const times = [...new Set(timed.flatMap(({ of }) => of.flatMap(({ at = '' }) => at)))].sort().reverse()
+  const titles = [words.usageTime, ...timed.flatMap(({ name }) => [
+    head(words, 'succeeded', `${name}${words.colon}${words.usageHalf}`),
+    head(words, 'attention', words.usageMost)
+  ])]
+  return section('latency', words.usageLatencyTime, html`<div>${charts}</div>`,
+    table(words.usageLatencyTime, titles, times.map((at) =>
+      html`<tr><th scope="row">${labelAt(at, per)}</th>${
+        timed.map(({ of }) => {
+          const row = of.find((one) => one.at === at)
+          const half = seconds(words, row?.latency?.p50)
+          return html`<td class="count">${
+            row === undefined ? half : html`<a href="${listAt({ ...row, at })}">${half}</a>`
+          }</td><td class="count">${seconds(words, row?.latency?.p95)}</td>`
+        })
+      }</tr>\n`
+    )))
+}
+
 /** How many of each service and provider succeeded, and how fast providers answer. */
 export function byProvider (scope: Scope, rows: readonly UsageRow[]): Html {
-  const { words, names } = scope
-  const nameOf = ({ service = '', provider }: UsageRow): string =>
-    [wordFor(words, 'service', service), ...provider === null || provider === undefined ? [] : [names(provider)]].join(' · ')
-  const listed = ({ service = '', provider }: UsageRow, more = {}): string =>
-    listOf(scope, { service, providerName: provider ?? '', ...more })
+  const { words } = scope
+  const nameOf = (row: UsageRow): string => nameIn(scope, row)
+  const listed = (row: UsageRow, more = {}): string => listOf(scope, { ...groupOf(row), ...more })
   const outcome = lines(rows.map((row) => ({
     label: nameOf(row),
     title: fill(words.usageSuccessBar, { name: nameOf(row), part: success(words, row) }),
@@ -158,7 +208,7 @@ export function deliveries (scope: Scope, rows: readonly UsageRow[]): Html {
       const accepted = of.reduce((sum, row) => sum + row.accepted, 0)
       const stages = [
         { word: words.usageAccepted, n: accepted, href: listOf(scope, { service, stepStatus: 'accepted' }), tone: 'open' as const },
-        ...[...counts].sort(([, a], [, b]) => b - a).map(([status, n]) => ({
+        ...[...counts].sort(([one, a], [other, b]) => Number(lost.has(one)) - Number(lost.has(other)) || b - a).map(([status, n]) => ({
           word: wordFor(words, 'delivery', status),
           n,
           href: listOf(scope, { service, deliveryStatus: status }),

@@ -165,4 +165,25 @@ await t.test('the page shows charts with tables beside them, each bar leading to
   matches(t, body, /<th scope="row"><a href="\/console\/dispatches\?[^"]*service=sms[^"]*providerName=simulator/)
   lacks(t, (await console.open('/usage?service=esign&period=day', cookie)).body, '<svg class="chart"')
   matches(t, (await console.open('/usage/usage.csv?period=year', cookie)).body, /^service,provider,userId,dispatches/)
+  lacks(t, body, 'id="latency"', 'one day is told by the chart of all')
+  await sql`insert into usage_hours select company_id, hour - interval '1 day', service, provider, user_id, key, test, measure, name, count
+    from usage_hours on conflict do nothing`.execute(database.owner)
+  const [today, yesterday] = [0, 1].map((days) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10))
+  const [, section = ''] = /<section aria-labelledby="latency">(.*?)<\/section>/s.exec((await console.open('/usage', cookie)).body) ?? []
+  for (const day of [today, yesterday]) {
+    matches(t, section, new RegExp(`<td class="count"><a href="[^"]*from=${String(day)}[^"]*service=sms[^"]*providerName=simulator`))
+  }
+  t.equal([...section.matchAll(/<a href="[^"]*" tabindex="-1"><title>/g)].length, [...section.matchAll(/<td class="count"><a /g)].length,
+    'a bar for each time that has a number')
+})
+
+await t.test('the first page has the last day and the last week, and each number leads to its list', async (t) => {
+  const console = openConsole(service)
+  const { body } = await console.open('/', await console.signIn(admin))
+  matches(t, body, /<th scope="row"><a href="\/console\/dispatches\?service=sms&amp;from=[^"]*&amp;to=[^"]*">/)
+  matches(t, body, /<td class="count"><a href="\/console\/dispatches\?service=sms&amp;from=[^"]*&amp;status=succeeded">\d/)
+  t.equal([...body.matchAll(/<svg class="chart"[^>]* aria-hidden="true">/g)].length >= 2, true)
+  matches(t, body, /<h2 id="volume">.*<a href="\/console\/usage">/s)
+  const { admin: bounded } = await service.company('bounded at home', { services: ['sms'] })
+  lacks(t, (await console.open('/', await console.signIn(bounded))).body, 'id="volume"', 'for who may not see all of it')
 })

@@ -1,4 +1,4 @@
-import { type Html, html } from '@dispatch/plugins/console'
+import { type Html, html } from '../../html.ts'
 
 /** How a part of a bar is coloured. */
 type Tone = 'succeeded' | 'open' | 'attention' | 'failed'
@@ -22,6 +22,8 @@ export function columns (bars: readonly Bar[], most: (size: number) => string): 
   const highest = Math.max(1, ...bars.map(sizeOf))
   const [room, each] = [height - foot - 18, width / Math.max(1, bars.length)]
   const drawn = bars.map((bar, index) => {
+    // There is no list of nothing.
+    if (sizeOf(bar) === 0) return html``
     const left = (index * each).toFixed(1)
     let bottom = height - foot
     const parts = bar.parts.filter(({ size }) => size > 0).map(({ tone, size }) => {
