@@ -210,7 +210,7 @@ export const en = {
   exportCut: 'This file has the newest {most} rows only. Narrow the filter for the others.',
   columns: 'Columns',
   columnsShown: 'Columns of the list',
-  columnsHelp: 'This browser keeps them. A phone shows the first three.',
+  columnsHelp: 'This browser keeps them. A phone shows the first two.',
   chosen: 'Chosen',
   choose: 'Choose {name}',
   chosenDo: 'Those that are chosen:',

@@ -213,7 +213,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   exportCut: 'Ce fichier n’a que les {most} lignes les plus récentes. Restreignez le filtre pour les autres.',
   columns: 'Colonnes',
   columnsShown: 'Colonnes de la liste',
-  columnsHelp: 'Ce navigateur les garde. Un téléphone montre les trois premières.',
+  columnsHelp: 'Ce navigateur les garde. Un téléphone montre les deux premières.',
   chosen: 'Choisi',
   choose: 'Choisir {name}',
   chosenDo: 'Les envois choisis :',

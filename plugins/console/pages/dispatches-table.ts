@@ -34,7 +34,7 @@ const names = Object.keys(columns) as readonly Name[]
 const usual: readonly Name[] = ['status', 'recipient', 'number', 'provider', 'created']
 
 /** How many of the columns a phone shows: the first ones. */
-const onPhone = 3
+const onPhone = 2
 
 /** In seconds. A browser keeps its own choice, as it keeps its language: a phone has room for other columns than a desk. */
 const year = 31_536_000

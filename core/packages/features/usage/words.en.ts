@@ -18,6 +18,7 @@ export const words = {
   usageSuccessBar: '{name}: {part} succeeded',
   usageLatency: 'How fast providers answer',
   usageLatencyBar: '{name}: half within {p50}, 95 of 100 within {p95}',
+  usageLastWeek: 'The last 7 days',
   usageMore: 'How fast providers answer, what arrives, and what it costs',
   usageLatencyTime: 'How fast providers answered over time',
   usageHalf: 'Half within',

@@ -20,6 +20,7 @@ export const words: Record<keyof typeof en, string> = {
   usageSuccessBar: '{name} : {part} réussis',
   usageLatency: 'Rapidité de réponse des fournisseurs',
   usageLatencyBar: '{name} : la moitié en {p50}, 95 sur 100 en {p95}',
+  usageLastWeek: 'Les 7 derniers jours',
   usageMore: 'Rapidité des fournisseurs, remise et coûts',
   usageLatencyTime: 'Rapidité des fournisseurs au fil du temps',
   usageHalf: 'La moitié en',

@@ -71,7 +71,7 @@ const shown = { hour: [11, 16], day: [5, 10], month: [0, 7] } as const
 const labelAt = (at: string, per: Period): string => at.slice(...shown[per])
 
 /** How much was sent as time went by, and what it has cost. */
-export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[]): Html {
+export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[], title = scope.words.usageVolume): Html {
   const { words } = scope
   const times = whole(scope, per, rows)
   const listAt = (at: string): string => listOf(scope, { from: at, to: after(at, per) })
@@ -93,8 +93,8 @@ export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[]): H
   })), most)
   const titles = [words.usageTime, words.usageDispatches, head(words, 'succeeded', words.outcome_succeeded),
     head(words, 'open', words.outcome_open), head(words, 'failed', words.outcome_failed), words.credits]
-  return section('volume', words.usageVolume, html`<div>${volume}${paid ? html`<h3>${words.credits}</h3>${costs}` : html``}</div>`,
-    table(words.usageVolume, titles,
+  return section('volume', title, html`<div>${volume}${paid ? html`<h3>${words.credits}</h3>${costs}` : html``}</div>`,
+    table(title, titles,
       sent.map((row) =>
         html`<tr><th scope="row"><a href="${listAt(row.at)}">${labelOf(row.at)}</a></th>${number(words, row.dispatches)}${
           number(words, row.accepted)
