@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { until } from '../core/work/support.ts'
@@ -78,3 +79,42 @@ for (const page of pages) {
     t.ok(page.includes('write-a-provider') || answer !== undefined, 'it has a sample')
   })
 }
+
+type Node = { name: string, type: string, parameters: any }
+type Workflow = { nodes: readonly Node[], connections: Readonly<Record<string, { main: [[{ node: string }]] }>> }
+
+await t.test('the workflow for n8n makes requests that end as its guide says, and sends once', async (t) => {
+  const guide = readFileSync(join(root, 'core/packages/features/documentation/guides/how/80-n8n.md'), 'utf8')
+  const block = (info: string): any => JSON.parse(new RegExp(`^\`\`\`json ${info}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(guide)?.[1] ?? '')
+  const { nodes, connections } = block('workflow') as Workflow
+  const { body: { key } } = await service.send('POST', '/api/v1/keys', {
+    body: { name: 'n8n', mode: 'test', scopes: ['send', 'read_own'] }
+  })
+  /** As n8n does: an expression sees what the node before has answered. */
+  const valueOf = (text: string, $json: unknown): string => {
+    const [, expression] = /^=\{\{([\s\S]*)\}\}$/.exec(text) ?? []
+    return expression === undefined ? text : String(runInNewContext(expression, { $json }))
+  }
+  const request = async ({ method, url, headerParameters, jsonBody }: any, item: unknown): Promise<unknown> => {
+    const headers = headerParameters.parameters.map(({ name, value }: { name: string, value: string }) => [name, valueOf(value, item)])
+    const answer = await fetch(valueOf(url, item).replace('https://dispatch.example.com', service.url), {
+      method,
+      headers: [...headers, ['authorization', `Bearer ${key}`], ['content-type', 'application/json']],
+      ...jsonBody === undefined ? {} : { body: valueOf(jsonBody, item) }
+    })
+    return answer.json()
+  }
+  const follow = async (name: string, item: unknown): Promise<unknown> => {
+    const { type, parameters } = nodes.find((node) => node.name === name)!
+    const made = type.endsWith('.set')
+      ? JSON.parse(parameters.jsonOutput)
+      : type.endsWith('.httpRequest')
+      ? await request(parameters, item)
+      : item
+    const next = connections[name]?.main[0][0].node
+    return next === undefined ? made : follow(next, made)
+  }
+  const first = await follow('Start', {}) as { dispatchId: string }
+  t.same(differences(block('outcome'), first), [])
+  t.equal((await follow('Start', {}) as { dispatchId: string }).dispatchId, first.dispatchId, 'a second run sends nothing')
+})
