@@ -1,7 +1,7 @@
 import { type JsonObject, pointer, type Problem } from '@dispatch/common'
 import { type ServiceName, serviceNames, services } from '@dispatch/services'
 import { refusal } from '../contract/errors.ts'
-import type { OnStatusChange } from '../store/vendor/deliveries.ts'
+import type { OnReply, OnStatusChange } from '../store/vendor/deliveries.ts'
 import type { Step } from './step.ts'
 
 /** Who gets something of a dispatch. `address`: in the one writing of its service; `path`: where the request names them. */
@@ -13,6 +13,8 @@ export type RecipientBook = {
   screen: (companyId: number, recipients: readonly Recipient[]) => Promise<Problem[]>
   /** In the transaction in which a vendor tells what has become of a step. */
   told: OnStatusChange
+  /** In the transaction in which the event is handled that has the answer of a recipient. */
+  answered: OnReply
   /** Where a recipient asks for no more. The same one gets the same address again. */
   unsubscribeUrl: (companyId: number, recipient: Pick<Recipient, 'service' | 'address'>) => string
 }

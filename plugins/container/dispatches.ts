@@ -1,6 +1,6 @@
 import { createCallbackEndpoints, createCallbacks, createCallbackSigning, createEndpointCallbacks, createEndpointSigning, createJobs,
-  createLeases, createOutbox, createPipeline, createReleaseQueue, createStatusChangeHandler, createStatusQuery, demo, leaseTimes,
-  startWorker, type Worker } from '@dispatch/core'
+  createLeases, createOutbox, createPipeline, createReleaseQueue, createReplyHandler, createStatusChangeHandler, createStatusQuery, demo,
+  leaseTimes, startWorker, type Worker } from '@dispatch/core'
 import type { Config } from '../config/config.ts'
 import type { Factories, Get } from './dependencies.ts'
 
@@ -114,7 +114,8 @@ export async function beginWork (get: Get): Promise<Worker> {
   })
   const following = {
     statusQuery,
-    onStatusChange: createStatusChangeHandler(get('pipelineDependencies'))
+    onStatusChange: createStatusChangeHandler(get('pipelineDependencies')),
+    onReply: createReplyHandler(get('pipelineDependencies'))
   }
   return startWorker({
     ...shared,

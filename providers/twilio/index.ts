@@ -1,5 +1,5 @@
 import { defineProvider, type HttpCall, refused, type Static, Type, unavailable } from '@dispatch/core/provider'
-import { Event, eventOf, statuses } from './events.ts'
+import { Event, eventOf, replies, statuses } from './events.ts'
 import { type Call, limits, messagingService, RequestSettings, Settings } from './settings.ts'
 
 const Message = Type.Object({
@@ -95,7 +95,8 @@ export default defineProvider({
       },
       body: Event,
       read: eventOf,
-      events: statuses
+      events: statuses,
+      replies
     }
   }
 })

@@ -1,4 +1,5 @@
 import { compileOutsideSchema, errorMessageOf, type Json, type JsonObject, type Problem } from '@dispatch/common'
+import { services } from '@dispatch/services'
 import { type Static, type TSchema, Type } from 'typebox'
 import { AnyJsonObject } from '../../contract/common.ts'
 import { type DeliveryMark, deliveryMarksOf, type DeliveryService, deliveryServices, type DeliveryStatus,
@@ -24,6 +25,10 @@ export type EventReading = JsonObject & {
   readonly reason?: string
 }
 
+/** What a recipient answers: no more, or again more. */
+export const replies = ['stop', 'start'] as const
+export type Reply = typeof replies[number]
+
 /** A vendor's events for one service. All fields are data except `read`, which gets a verified event that fits `body`. */
 export type Webhook<Service extends DeliveryService, Setting extends string, Body extends TSchema> = {
   /**
@@ -41,6 +46,11 @@ export type Webhook<Service extends DeliveryService, Setting extends string, Bod
   read: (event: Static<Body>) => EventReading | readonly EventReading[]
   /** The delivery status, or the mark of an e-mail, for each of the vendor's words. Any other word is stored as `unknown`. */
   events: Readonly<Record<string, DeliveryStatus<Service> | DeliveryMark<Service>>>
+  /**
+   * What recipients may answer, for each of the vendor's words: that they want no more, or again more. Such an event is about no dispatch:
+   * `recipient` says who. It counts for the company at whose own address (`?account=`) it comes.
+   */
+  replies?: Readonly<Record<string, Reply>>
   /** The body of the answer that the vendor expects: JSON or a text, by default `{}`. */
   acknowledge?: string | JsonObject
   /**
@@ -64,6 +74,7 @@ export type WebhookManifest = {
   json?: string[]
   body: JsonObject
   events: Record<string, DeliveryStatus | DeliveryMark>
+  replies?: Record<string, Reply>
   acknowledge?: string | JsonObject
   confirm?: true | readonly string[]
   handshakes?: readonly Handshake[]
@@ -77,6 +88,9 @@ export const WebhookManifests = Type.Unsafe<WebhookManifests>(byService(delivery
     json: Type.Optional(Type.Array(Pointer, { minItems: 1, maxItems: 10 })),
     body: AnyJsonObject,
     events: Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service), ...deliveryMarksOf(service)])),
+    ...services[service].recipients === undefined
+      ? {}
+      : { replies: Type.Optional(Type.Record(Type.String(), Type.Enum([...replies]))) },
     acknowledge: Type.Optional(Type.Unsafe<Json>({ type: ['string', 'object'] })),
     confirm: Type.Optional(Type.Union([Type.Literal(true), Type.Array(Type.String(), { minItems: 1, uniqueItems: true })])),
     read: Type.Optional(Type.Never({ description: 'a function that reads an event' }))
@@ -125,6 +139,11 @@ export function webhookProblems (webhook: WebhookManifest, settings: SettingsSch
         message: 'The claims of a token are the event: each verifier is of the kind "token" then.'
       }]
       : [],
+    ...Object.keys(webhook.replies ?? {}).filter((word) => Object.hasOwn(webhook.events, word)).map((word) => ({
+      path: `${path}/replies`,
+      code: 'ambiguous_word',
+      message: `"${word}" is a word of "events" too: an event is about a dispatch, or an answer of a recipient.`
+    })),
     ...strayWords(webhook).map((word) => ({
       path: `${path}/confirm`,
       code: 'unknown_word',

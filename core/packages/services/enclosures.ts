@@ -38,7 +38,7 @@ export type DocumentSource = { fileId?: string, documentId?: string }
 export const GivenDocument = Type.Unsafe<DocumentSource>({
   ...Type.Union([...eitherOf({})]),
   title: 'GivenDocument',
-  description: 'a PDF that is there already, instead of a template; since version 1.1.0',
+  description: 'a PDF that is there already; since version 1.1.0',
   examples: [{ fileId: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90' }]
 })
 
@@ -58,11 +58,7 @@ const mostFurther = 20
 export const FurtherDocuments = (what: string) =>
   Type.Optional(
     Type.Array(
-      Type.Unsafe<DocumentSource>({
-        ...Type.Union([...eitherOf({})]),
-        title: 'FurtherDocument',
-        description: 'a PDF that is there already'
-      }),
+      GivenDocument,
       {
         'x-since': '1.1.0',
         minItems: 1,

@@ -2,7 +2,7 @@ import { callbackTypes } from '../../contract/callbacks.ts'
 import { isDeliveryMark, unexpectedAfter } from '../../contract/delivery.ts'
 import { addJobs } from '../../store/db/jobs.ts'
 import { skipUnexpected, wakeDeferred } from '../../store/dispatch/deferred.ts'
-import type { OnStatusChange } from '../../store/vendor/deliveries.ts'
+import type { OnReply, OnStatusChange } from '../../store/vendor/deliveries.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 
 /**
@@ -26,5 +26,12 @@ export function createStatusChangeHandler ({ database, jobs, outbox, recipients 
       await skipUnexpected(queries, { companyId, dispatchId }, { events: unexpected, why }, database.now)
     }
     if (type !== undefined) await outbox.enqueue(queries, { companyId, dispatchId }, type)
+  }
+}
+
+/** Tells those who know recipients that one wants no more, or again more. */
+export function createReplyHandler ({ recipients }: Pick<PipelineDependencies, 'recipients'>): OnReply {
+  return async (queries, reply) => {
+    for (const book of recipients) await book.answered(queries, reply)
   }
 }

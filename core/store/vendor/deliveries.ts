@@ -32,6 +32,12 @@ export type OnStatusChange = (
   facts: JsonObject
 ) => Promise<void>
 
+/** A recipient of a company who wants no more by a service, or again more. `address`: in the one writing of the service. */
+export type Reply = { companyId: number, service: DeliveryService, address: string, wants: 'no more' | 'more' }
+
+/** Runs in the transaction in which an event is handled that has the answer of a recipient. */
+export type OnReply = (queries: OwnerQueries, reply: Reply) => Promise<void>
+
 /** What the vendor reported about a step: a status, a mark, or (null) a word that the provider does not know. */
 export type DeliveryUpdate = {
   kind: Extract<EventKind, 'webhook' | 'polled' | 'said'>
@@ -112,7 +118,29 @@ export async function applyInbound (
   }
 ): Promise<boolean> {
   return owner.transaction().execute(async (queries) => {
-    const { rows: [event] } = await sql<{ state: InboundState }>`
+    const isNew = await takeEvent(queries, { inboundId, eventId, now })
+    const note = delivery.mark === undefined ? moveStep : markStep
+    if (isNew) { for (const step of steps) await note(queries, step, delivery, moved, now) }
+    return isNew
+  })
+}
+
+/** Does what follows from the answer of a recipient, unless the event was handled before. */
+export async function applyReply (
+  { owner, now }: Database,
+  { inboundId, eventId, reply, answered }: { inboundId: string, eventId?: string, reply: Reply, answered: OnReply }
+): Promise<void> {
+  await owner.transaction().execute(async (queries) => {
+    if (await takeEvent(queries, { inboundId, eventId, now })) await answered(queries, reply)
+  })
+}
+
+/** Marks an event as applied, or as the repeat of another one. Answers whether it is new. */
+async function takeEvent (
+  queries: OwnerQueries,
+  { inboundId, eventId, now }: { inboundId: string, eventId: string | undefined, now: Database['now'] }
+): Promise<boolean> {
+  const { rows: [event] } = await sql<{ state: InboundState }>`
       update inbound set (state, event_id) = (select case when taken then 'duplicate' else 'applied' end, case when taken then null
         else ${eventId ?? null}::text end
         from (select exists (select from inbound as other where other.service = inbound.service
@@ -120,11 +148,7 @@ export async function applyInbound (
           and other.account is not distinct from inbound.account
             and other.event_id = ${eventId ?? null}::text) as taken) as others), note = null, handled_at = ${now}
       where inbound_id = ${inboundId} and state in ('waiting', 'held') returning state`.execute(queries)
-    const isNew = event?.state === 'applied'
-    const note = delivery.mark === undefined ? moveStep : markStep
-    if (isNew) { for (const step of steps) await note(queries, step, delivery, moved, now) }
-    return isNew
-  })
+  return event?.state === 'applied'
 }
 
 /** What a vendor answered about a step, and the delivery status that its word means. */

@@ -1,5 +1,6 @@
 import { errorMessageOf, type JsonObject, type Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
+import { services } from '@dispatch/services'
 import { type FetchJson, nothingToHide, type Redactor } from '@dispatch/vendor-io'
 import type { Keyring } from '../../access/keyring.ts'
 import { servingIn } from '../../configuration/serving.ts'
@@ -11,9 +12,9 @@ import type { InstalledProvider } from '../../host/load/load.ts'
 import { declaredUrl } from '../../host/webhook/declared-url.ts'
 import { readRequest } from '../../host/webhook/event-request.ts'
 import { type Handshake, handshakeIn } from '../../host/webhook/handshake.ts'
-import { type EventReading, isConfirmed, isHinted, type WebhookManifest } from '../../host/webhook/webhook.ts'
+import { type EventReading, isConfirmed, isHinted, type Reply, type WebhookManifest } from '../../host/webhook/webhook.ts'
 import type { Configurations, Owner } from '../../store/configuration/configurations.ts'
-import { applyInbound, applyPoll, matchSteps, type OnStatusChange, type TrackedStep,
+import { applyInbound, applyPoll, applyReply, matchSteps, type OnReply, type OnStatusChange, type TrackedStep,
   wasPolledSince } from '../../store/vendor/deliveries.ts'
 import { admitParked, closeInbound, findOpenInbound, findWebhookAccount, forgetParked, holdInbound, type InboundRow,
   splitInbound } from '../../store/vendor/inbound.ts'
@@ -35,6 +36,7 @@ type Options = {
   keyring: Keyring
   statusQuery: StatusQuery
   onStatusChange: OnStatusChange
+  onReply: OnReply
   /** Fetches what a vendor asks to be fetched. */
   fetchJson: FetchJson
   newId: () => string
@@ -142,6 +144,8 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
   }
   if (read.others !== undefined) return split(options, event, [read.reading, ...read.others])
   const { remoteId } = read.reading
+  const reply = replyOf(webhook, read.reading)
+  if (reply !== undefined) return answer(options, event, read.reading, reply)
   const steps = await matchSteps(database, { service, providerCode, remoteId, scope, sandbox: event.sandbox })
   const [first] = steps
   if (first === undefined) return { done: false, why: 'No dispatch has the vendor\'s id yet.' }
@@ -172,6 +176,39 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
     actor: { kind: 'provider' as const, code: providerCode }
   }
   await applyInbound(database, { inboundId, steps, delivery, moved: options.onStatusChange, ...(eventId === undefined ? {} : { eventId }) })
+  return done
+}
+
+/** What a recipient answers by an event; undefined for an event about a dispatch. */
+function replyOf ({ replies = {}, ...webhook }: WebhookManifest, { type }: EventReading): Reply | undefined {
+  return Object.hasOwn(replies, type) && !isHinted(webhook) ? replies[type] : undefined
+}
+
+/** A recipient has answered: at the address of a configuration it is known whose recipient that is. A test changes nothing. */
+async function answer (
+  { database, onReply, log }: Options,
+  { inbound_id: inboundId, service, provider_code: provider, company_id: companyId, sandbox }: InboundRow,
+  { eventId, recipient = '' }: EventReading,
+  reply: Reply
+): Promise<Progress> {
+  const address = services[service].recipients?.known(recipient)
+  if (companyId === null || address === undefined || sandbox === true) {
+    const note = companyId === null
+      ? 'The answer of a recipient is taken at the address of a configuration (?account=) only.'
+      : sandbox === true
+      ? 'It is the answer to a test.'
+      : 'The event does not say whose answer it is.'
+    log.warn({ inboundId, service, provider }, note)
+    await closeInbound(database, inboundId, { state: 'kept', note })
+    return done
+  }
+  const wants = reply === 'stop' ? 'no more' as const : 'more' as const
+  await applyReply(database, {
+    inboundId,
+    reply: { companyId, service, address, wants },
+    answered: onReply,
+    ...eventId !== undefined && { eventId }
+  })
   return done
 }
 

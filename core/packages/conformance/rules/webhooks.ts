@@ -1,7 +1,7 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import { contentIn, contentOf, createKeySources, createVendorSigningKey, type DeliveryService, deliveryServices, isConfigured, ownKeyOf,
-  parseBody, proves, type ReadEvent, readEvent, readFailed, signDelivery, type SignWith, statusOf, unsigned, verifiersOf, verifyWebhook,
-  type WebhookManifest, type WebhookRequest, withKeysOf } from '@dispatch/core/host'
+  parseBody, proves, type ReadEvent, readEvent, readFailed, services, signDelivery, type SignWith, statusOf, unsigned, verifiersOf,
+  verifyWebhook, type WebhookManifest, type WebhookRequest, withKeysOf } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { EventFixture } from '../fixtures/fixture.ts'
 import { prepareSettings } from '../fixtures/prepare.ts'
@@ -105,7 +105,7 @@ function readingFaults (hook: Hook, read: ReadEvent, { others: more = [], ...fir
 
 type Reading = Extract<ReadEvent, { ok: true }>['reading']
 
-function faultsOf ({ webhook }: Hook, reading: Reading | undefined, expect: Omit<EventFixture['expect'], 'others'>): string[] {
+function faultsOf ({ webhook, service }: Hook, reading: Reading | undefined, expect: Omit<EventFixture['expect'], 'others'>): string[] {
   const { remoteId, type, eventId, status, reason } = expect
   if (reading === undefined) return []
   return [
@@ -113,6 +113,9 @@ function faultsOf ({ webhook }: Hook, reading: Reading | undefined, expect: Omit
     ...type === undefined ? [] : differs('vendor\'s word ("type")', type, reading.type),
     ...eventId === undefined ? [] : differs('id of the event ("eventId")', eventId, reading.eventId),
     ...reason === undefined ? [] : differs('reason', reason, reading.reason),
+    ...Object.hasOwn(webhook.replies ?? {}, reading.type) && services[service].recipients?.known(reading.recipient ?? '') === undefined
+      ? [`The answer of a recipient does not say whose it is: "recipient" is ${reading.recipient ?? 'not there'}.`]
+      : [],
     ...differs('status', status, statusOf(webhook.events, reading.type) ?? 'unknown')
   ]
 }

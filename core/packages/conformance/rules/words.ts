@@ -11,9 +11,10 @@ import type { ProviderUnderTest } from './subject.ts'
 const unknownWord = 'kit.a-word-that-nobody-knows'
 
 /** Every word of a webhook must stand in an event of a fixture. An unknown one is tried in the place where a fixture has its word. */
-export async function eventWordCases ({ subject: { installed }, webhook, service, events }: Hook): Promise<Case[]> {
-  const { events: words } = webhook
-  const readings = await inTurn(events, async ({ name, body }) => {
+export async function eventWordCases ({ subject: { installed }, webhook, service, events: own }: Hook): Promise<Case[]> {
+  const { events, replies = {} } = webhook
+  const words = { ...events, ...replies }
+  const readings = await inTurn(own, async ({ name, body }) => {
     const read = await readEvent(installed, service, body)
     return { name, read, other: read.ok ? await changed(webhook, body, read.reading.type, unknownWord) : undefined }
   })
@@ -24,7 +25,7 @@ export async function eventWordCases ({ subject: { installed }, webhook, service
   )
   const [base] = readings.flatMap(({ name, other }) => other === undefined ? [] : [{ name, other }])
   if (base === undefined) {
-    const bySelf = events.some(({ fixture }) => fixture.expect.status === 'unknown')
+    const bySelf = own.some(({ fixture }) => fixture.expect.status === 'unknown')
     return [
       ...declared,
       judged('unknown', 'an unknown word',
@@ -32,7 +33,7 @@ export async function eventWordCases ({ subject: { installed }, webhook, service
     ]
   }
   const read = await readEvent(installed, service, base.other)
-  return [...declared, judged('unknown', `${base.name} with an unknown word`, unknownFaults(read, words))]
+  return [...declared, judged('unknown', `${base.name} with an unknown word`, unknownFaults(read, events))]
 }
 
 function unknownFaults (read: ReadEvent, words: Hook['webhook']['events']): string[] {

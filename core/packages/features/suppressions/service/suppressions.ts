@@ -3,8 +3,9 @@ import { type AuditAuthor, type Database, isServiceName, noteAudit, type Recipie
   suppressed, type SuppressionReason, type Templates, type UserRef } from '@dispatch/core'
 import { token } from '@dispatch/plugins/feature'
 import type { ImportView, SuppressionBody, SuppressionFilter, SuppressionView, TransactionalView } from '../contract/suppressions.ts'
-import { addSuppressions, companyName, fieldsOf, findSuppressed, findSuppression, listSuppressions, listTransactional, type NewSuppression,
-  readSuppressed, removeSuppression, setTransactional, type SuppressionRow } from '../store/suppressions.ts'
+import { addSuppressions, companyName, fieldsOf, findSuppressed, findSuppression, isSuppressed, listSuppressions, listTransactional,
+  type NewSuppression, readSuppressed, removeStopped, removeSuppression, setTransactional,
+  type SuppressionRow } from '../store/suppressions.ts'
 import { createAddressHashes } from './address-hashes.ts'
 import { createUnsubscribeLinks, type Subscription } from './unsubscribe-links.ts'
 
@@ -95,6 +96,17 @@ export function createSuppressions ({ database, templates, linkKey, publicUrl, n
       if (address === undefined) return
       await addSuppressions(queries, companyId, [{ ...rowOf({ channel: service, address, reason }, null), dispatch_id: dispatchId }],
         database.now)
+    },
+
+    async answered (queries, { companyId, service: channel, address, wants }) {
+      const hashed = hashOf({ companyId, channel, address })
+      if (wants === 'more') {
+        await removeStopped(queries, companyId, channel, [address, hashed])
+        return
+      }
+      // Who was erased, and is suppressed already, is not written down again.
+      if (await isSuppressed(queries, companyId, { channel, address: hashed })) return
+      await addSuppressions(queries, companyId, [rowOf({ channel, address, reason: 'stopped' }, null)], database.now)
     },
 
     unsubscribeUrl: (companyId, { service: channel, address }) =>

@@ -92,6 +92,24 @@ export async function removeSuppression (queries: Database['owner'], companyId: 
     .returning(columns).executeTakeFirst()
 }
 
+/** Whether nothing is sent to an address. */
+export async function isSuppressed (queries: OwnerQueries, companyId: number, { channel, address }: Key): Promise<boolean> {
+  const row = await tablesIn(queries).selectFrom('suppressions').select('channel').where('company_id', '=', companyId)
+    .where('channel', '=', channel).where('address', '=', address).executeTakeFirst()
+  return row !== undefined
+}
+
+/** Removes what answers have made of an address; what people have written down stays. */
+export async function removeStopped (
+  queries: OwnerQueries,
+  companyId: number,
+  channel: ServiceName,
+  addresses: readonly string[]
+): Promise<void> {
+  await tablesIn(queries).deleteFrom('suppressions').where('company_id', '=', companyId).where('channel', '=', channel)
+    .where('address', 'in', addresses).where('reason', '=', 'stopped').where('user_id', 'is', null).execute()
+}
+
 /** The reasons for which templates are sent all the same, by the ids of the templates: of some of them, or of all. */
 export async function listTransactional (
   database: Database,

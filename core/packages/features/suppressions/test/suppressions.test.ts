@@ -1,4 +1,6 @@
 import { refused } from '@dispatch/core/provider'
+import { sql } from 'kysely'
+import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { until } from '../../../../../test/core/work/support.ts'
 import { testProviders } from '../../../../../test/plugins/support/providers.ts'
@@ -251,6 +253,53 @@ await t.test('mail that came back and a complaint fill the list, for the recipie
   })
   await simulate('tried@example.com', 'bounced')
   t.same(await list('search=tried@'), [])
+})
+
+await t.test('who answers STOP gets no text message any more, START lifts that alone, and nobody else may say so', async (t) => {
+  const [token, number, other] = ['0123456789abcdef0123456789abcdef', '+33612345678', '+33687654321']
+  const { admin } = await service.company('texts')
+  const settings = { accountSid: `AC${token}`, authToken: token, from: '+15005550100' }
+  const configured = await send('PUT', '/api/v1/company/providers/twilio', { body: { settings } }, admin)
+  t.equal(configured.status, 200)
+  const { body: { webhookUrls: { sms: address } } } = configured
+  const handled = async (): Promise<number> => {
+    const { rows } = await sql<
+      { rows: number }
+    >`select count(*)::integer as rows from inbound where state in ('applied', 'kept', 'duplicate')`
+      .execute(service.app.get('database').owner)
+    return rows[0]?.rows ?? 0
+  }
+  let texts = 0
+  /** What somebody writes to the number of the company, as Twilio tells it. */
+  async function writes (from: string, text: string, to: string = address, key = token): Promise<void> {
+    const before = await handled()
+    const fields = { AccountSid: settings.accountSid, Body: text, From: from, MessageSid: `SM${texts++}`, SmsStatus: 'received' }
+    const signed = Object.entries(fields).flat().join('')
+    const answer = await fetch(to.replace('https://dispatch.example.com', url), {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers: { 'x-twilio-signature': createHmac('sha1', key).update(to + signed).digest('base64') }
+    })
+    t.equal(answer.status, 200)
+    if (key === token) await until('the answer is handled', async () => await handled() > before)
+  }
+  const reasons = async (): Promise<string[]> =>
+    (await list('channel=sms', admin)).map((one) => `${String(one.address)} ${String(one.reason)}`)
+  await writes(other, 'STOP', address, 'another-key')
+  await writes(number, 'Stop ')
+  await writes(number, 'STOP')
+  t.same(await reasons(), [`${number} stopped`])
+  t.same(await list('channel=sms'), [], 'it is of the company at whose address it came')
+  has(t, await send('POST', '/api/sms/validate', { body: { sms: { phoneNumber: number, message: 'Hello' } }, headers: late }, admin), {
+    status: 422,
+    body: { details: [{ code: 'suppressed', message: /\(stopped\): it answered STOP/ }] }
+  })
+  await writes(number, 'start')
+  t.same(await reasons(), [])
+  await add({ channel: 'sms', address: other, reason: 'manual' }, admin)
+  await writes(other, 'STOP')
+  await writes(other, 'START')
+  t.same(await reasons(), [`${other} manual`], 'what the company has written down stays')
 })
 
 await t.test('a mail unsubscribes its one recipient by a click (RFC 8058): opening the address changes nothing', async (t) => {
