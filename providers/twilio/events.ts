@@ -43,5 +43,5 @@ export function eventOf ({ MessageSid: remoteId, MessageStatus: status, ErrorCod
   }
   const written = Body.trim().toUpperCase()
   const type = OptOutType ?? Object.keys(keywords).find((word) => keywords[word]?.includes(written)) ?? 'received'
-  return { remoteId, type, eventId: remoteId, ...(recipient !== undefined && { recipient }) }
+  return { remoteId, type, eventId: `${remoteId} ${type}`, ...(recipient !== undefined && { recipient }) }
 }
