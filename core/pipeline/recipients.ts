@@ -1,7 +1,8 @@
 import { type JsonObject, pointer, type Problem } from '@dispatch/common'
+import type { OwnerQueries } from '@dispatch/database'
 import { type ServiceName, serviceNames, services } from '@dispatch/services'
 import { refusal } from '../contract/errors.ts'
-import type { OnReply, OnStatusChange } from '../store/vendor/deliveries.ts'
+import type { OnStatusChange, Reply } from '../store/vendor/deliveries.ts'
 import type { Step } from './step.ts'
 
 /** Who gets something of a dispatch. `address`: in the one writing of its service; `path`: where the request names them. */
@@ -14,7 +15,12 @@ export type RecipientBook = {
   /** In the transaction in which a vendor tells what has become of a step. */
   told: OnStatusChange
   /** In the transaction in which the event is handled that has the answer of a recipient. */
-  answered: OnReply
+  answered: (
+    queries: OwnerQueries,
+    companyId: number,
+    recipient: Pick<Recipient, 'service' | 'address'>,
+    wants: Reply['wants']
+  ) => Promise<void>
   /** Where a recipient asks for no more. The same one gets the same address again. */
   unsubscribeUrl: (companyId: number, recipient: Pick<Recipient, 'service' | 'address'>) => string
 }

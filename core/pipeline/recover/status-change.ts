@@ -1,3 +1,4 @@
+import { services } from '@dispatch/services'
 import { callbackTypes } from '../../contract/callbacks.ts'
 import { isDeliveryMark, unexpectedAfter } from '../../contract/delivery.ts'
 import { addJobs } from '../../store/db/jobs.ts'
@@ -29,9 +30,11 @@ export function createStatusChangeHandler ({ database, jobs, outbox, recipients 
   }
 }
 
-/** Tells those who know recipients that one wants no more, or again more. */
+/** Tells those who know recipients that one wants no more, or again more. What names nobody changes nothing. */
 export function createReplyHandler ({ recipients }: Pick<PipelineDependencies, 'recipients'>): OnReply {
-  return async (queries, reply) => {
-    for (const book of recipients) await book.answered(queries, reply)
+  return async (queries, { companyId, service, recipient, wants }) => {
+    const address = services[service].recipients?.known(recipient)
+    if (address === undefined) return
+    for (const book of recipients) await book.answered(queries, companyId, { service, address }, wants)
   }
 }

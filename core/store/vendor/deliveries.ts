@@ -32,8 +32,8 @@ export type OnStatusChange = (
   facts: JsonObject
 ) => Promise<void>
 
-/** A recipient of a company who wants no more by a service, or again more. `address`: in the one writing of the service. */
-export type Reply = { companyId: number, service: DeliveryService, address: string, wants: 'no more' | 'more' }
+/** A recipient of a company who wants no more by a service, or again more. `recipient`: as the vendor names them. */
+export type Reply = { companyId: number, service: DeliveryService, recipient: string, wants: 'no more' | 'more' }
 
 /** Runs in the transaction in which an event is handled that has the answer of a recipient. */
 export type OnReply = (queries: OwnerQueries, reply: Reply) => Promise<void>

@@ -1,6 +1,5 @@
 import { errorMessageOf, type JsonObject, type Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
-import { services } from '@dispatch/services'
 import { type FetchJson, nothingToHide, type Redactor } from '@dispatch/vendor-io'
 import type { Keyring } from '../../access/keyring.ts'
 import { servingIn } from '../../configuration/serving.ts'
@@ -191,13 +190,10 @@ async function answer (
   { eventId, recipient = '' }: EventReading,
   reply: Reply
 ): Promise<Progress> {
-  const address = services[service].recipients?.known(recipient)
-  if (companyId === null || address === undefined || sandbox === true) {
+  if (companyId === null || sandbox === true) {
     const note = companyId === null
       ? 'The answer of a recipient is taken at the address of a configuration (?account=) only.'
-      : sandbox === true
-      ? 'It is the answer to a test.'
-      : 'The event does not say whose answer it is.'
+      : 'It is the answer to a test.'
     log.warn({ inboundId, service, provider }, note)
     await closeInbound(database, inboundId, { state: 'kept', note })
     return done
@@ -205,7 +201,7 @@ async function answer (
   const wants = reply === 'stop' ? 'no more' as const : 'more' as const
   await applyReply(database, {
     inboundId,
-    reply: { companyId, service, address, wants },
+    reply: { companyId, service, recipient, wants },
     answered: onReply,
     ...eventId !== undefined && { eventId }
   })

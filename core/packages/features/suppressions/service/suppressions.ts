@@ -98,7 +98,7 @@ export function createSuppressions ({ database, templates, linkKey, publicUrl, n
         database.now)
     },
 
-    async answered (queries, { companyId, service: channel, address, wants }) {
+    async answered (queries, companyId, { service: channel, address }, wants) {
       const hashed = hashOf({ companyId, channel, address })
       if (wants === 'more') {
         await removeStopped(queries, companyId, channel, [address, hashed])
