@@ -11,7 +11,7 @@ export const words = {
   approvalAmount: 'Amount',
   approvalRows: '{rows} rows',
   approvalAt: 'Asked for',
-  approvalBy: 'Asked for by user',
+  approvalBy: 'Asked for by',
   approvalUntil: 'Waits until',
   approvalRulesWanting: 'Wanted by the rules',
   approvalDecidedBy: 'Decided by user',

@@ -11,7 +11,7 @@ export const words = {
   approvalAmount: 'Montant',
   approvalRows: '{rows} lignes',
   approvalAt: 'Demandé',
-  approvalBy: 'Demandé par l’utilisateur',
+  approvalBy: 'Demandé par',
   approvalUntil: 'Attend jusqu’au',
   approvalRulesWanting: 'Voulu par les règles',
   approvalDecidedBy: 'Décidé par l’utilisateur',

@@ -14,6 +14,7 @@ const { plan, recipient, warnings } = ValidationResponse.properties
 /** An approval with what would be sent, and what would come of it now. */
 export const ApprovalView = Type.Object({
   ...ApprovalFacts.properties,
+  askedBy: Type.String({ description: 'The e-mail address of who asked.', examples: ['ada@example.com'] }),
   mayDecide: Type.Boolean({
     description: 'Whether whoever asks may approve or refuse it: a person whom each of the rules names, but not ' +
       'who asked for it.'

@@ -102,7 +102,7 @@ function row (words: Words, approval: ApprovalFacts): Html {
 
 function view (visit: Visit, approval: ApprovalView, { refused = html``, typed }: { refused?: Html, typed?: Typed } = {}): Html {
   const { words, actor } = visit
-  const { id, service, rules, status, userId, decidedBy, reason, recipient, credits, batchId, dispatchId } = approval
+  const { id, service, rules, status, userId, askedBy, decidedBy, reason, recipient, credits, batchId, dispatchId } = approval
   const { createdAt, expiresAt, decidedAt, request, review, problem } = approval
   const frame = request === null || templateIn(request) === undefined
     ? html``
@@ -118,7 +118,7 @@ function view (visit: Visit, approval: ApprovalView, { refused = html``, typed }
       [words.recipient, recipient],
       [words.approvalAmount, amountOf(words, approval)],
       [words.price, numberOf(words, credits)],
-      [words.approvalBy, String(userId)],
+      [words.approvalBy, askedBy],
       [words.approvalAt, time(createdAt)],
       [words.approvalUntil, status === 'waiting' ? time(expiresAt) : undefined],
       [words.approvalDecidedBy, decidedBy === null ? undefined : String(decidedBy)],

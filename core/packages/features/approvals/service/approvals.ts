@@ -89,7 +89,13 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
   }
 
   async function viewFor (actor: Actor, row: ApprovalRow): Promise<ApprovalView> {
-    const view = { ...factsOf(row, { now: now(), pages }), mayDecide: isOpen(row) && mayDecide(actor, row), request: row.request }
+    const asker = await accounts.byId(row.user_id)
+    const view = {
+      ...factsOf(row, { now: now(), pages }),
+      askedBy: asker?.email ?? '',
+      mayDecide: isOpen(row) && mayDecide(actor, row),
+      request: row.request
+    }
     if (!isOpen(row) || row.batch_id !== null) return { ...view, review: null }
     try {
       const { plan, recipient, warnings, seen } = await pipeline.review(commandOf(row, await askerOf(row)))
@@ -134,10 +140,13 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     try {
       if (row.batch_id !== null) await resumed(row, author)
       const sent = row.batch_id === null ? { dispatchId: await dispatched(row, seen) } : {}
-      await moveApproval(database, refOf(row), { from: 'sending', to: 'approved', at: now(), ...sent }, noted('approval.approved', author))
+      // Where another process was refused meanwhile, it waits again: what was sent counts.
+      const by = { userId: row.decided_by ?? author.userId, author, reason: row.reason ?? undefined, seen: seen ?? undefined }
+      await moveApproval(database, refOf(row), { from: ['sending', 'waiting'], to: 'approved', by, at: row.decided_at ?? now(), ...sent },
+        noted('approval.approved', author))
     } catch (error) {
       if (error instanceof DispatchError && !unclear.has(error.word)) {
-        await moveApproval(database, refOf(row), { from: 'sending', to: 'waiting', at: now() })
+        await moveApproval(database, refOf(row), { from: 'sending', to: 'waiting', at: now(), since: row.worked_at })
       }
       throw error
     }

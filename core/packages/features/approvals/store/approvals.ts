@@ -128,19 +128,21 @@ export async function wasApproved (
 
 /** How a status is changed: from which ones, by whom. `open`: only what has not expired. */
 type Move = {
-  from: ApprovalRow['status']
+  from: ApprovalRow['status'] | readonly ApprovalRow['status'][]
   to: ApprovalRow['status']
   by?: { userId: number, author: AuditAuthor, reason?: string | undefined, seen?: string | undefined }
   dispatchId?: string
   at: Date
   open?: true
+  /** Only where no other process has taken it over since. */
+  since?: Date
 }
 
 /** Changes the status. Undefined where it is not in the one before; `also`: in the same transaction. */
 export async function moveApproval (
   database: Database,
   { companyId, approvalId }: ApprovalRef,
-  { from, to, by, dispatchId, at, open }: Move,
+  { from, to, by, dispatchId, at, open, since }: Move,
   also: (queries: CompanyQueries, row: ApprovalRow) => Promise<void> = () => Promise.resolve()
 ): Promise<ApprovalRow | undefined> {
   return database.company(companyId, async (queries) => {
@@ -157,7 +159,8 @@ export async function moveApproval (
       },
       ...to === 'withdrawn' || to === 'expired' ? { decided_at: at } : {},
       ...dispatchId === undefined ? {} : { dispatch_id: dispatchId }
-    }).where('company_id', '=', companyId).where('approval_id', '=', approvalId).where('status', '=', from)
+    }).where('company_id', '=', companyId).where('approval_id', '=', approvalId).where('status', 'in', [from].flat())
+      .$if(since !== undefined, (query) => query.where(sql`date_trunc('milliseconds', worked_at)`, '=', since ?? at))
       .$if(open !== undefined, (query) => query.where('expires_at', '>', at)).returningAll().executeTakeFirst()
     if (row !== undefined) await also(queries, row)
     return row

@@ -1,3 +1,4 @@
+import { DispatchError, type Pipeline } from '@dispatch/core'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
@@ -79,6 +80,7 @@ await t.test('what needs it waits; somebody else sees and approves it, and it is
     body: {
       status: 'waiting',
       mayDecide: true,
+      askedBy: member.email,
       amount: 1080,
       currency: 'EUR',
       recipient: 'Ada Lovelace',
@@ -185,8 +187,8 @@ await t.test('nobody approves their own: not under another identity, not by a ke
 
 await t.test('a batch waits as a whole, and goes on once it is approved', async (t) => {
   const { admin, member, sent, approve } = await approving('batching', { name: 'Lists', rowsAbove: 2 })
-  const take = (rows: number): Promise<Answer> =>
-    send('POST', '/api/v1/batches?service=sms', {
+  const take = (rows: number, more = ''): Promise<Answer> =>
+    send('POST', `/api/v1/batches?service=sms${more}`, {
       body: Buffer.from(Array.from({ length: rows }, (_, index) => `${JSON.stringify(text(String(index)))}\n`).join('')),
       headers: { 'content-type': 'application/x-ndjson' }
     }, member)
@@ -208,6 +210,17 @@ await t.test('a batch waits as a whole, and goes on once it is approved', async 
   has(t, await approve(waiting.id), { status: 200, body: { status: 'approved' } })
   has(t, await reaches(batchId, 'finished'), { counts: { succeeded: 3 } })
   t.equal((await sent()).length, before.length + 3)
+  // What was to be held asks nobody before it is let go.
+  const { body: { batchId: held } } = await take(3, '&hold=true')
+  t.equal((await reaches(held, 'paused')).problem, undefined)
+  matches(t, (await send('GET', '/api/v1/approvals?status=waiting', {}, admin)).body, { data: [], nextCursor: null })
+  await send('POST', `/api/v1/batches/${String(held)}/resume`, {}, member)
+  await until('somebody is asked', async () => (await send('GET', '/api/v1/approvals?status=waiting', {}, admin)).body.data.length === 1)
+  has(t, await reaches(held, 'paused'), { problem: { error: 'approval_required' } })
+  const { body: { data: [asked] } } = await send('GET', '/api/v1/approvals?status=waiting', {}, admin)
+  has(t, asked, { batchId: held, rules: ['Lists'] })
+  has(t, await approve(asked.id), { status: 200 })
+  has(t, await reaches(held, 'finished'), { counts: { succeeded: 3 } })
 })
 
 await t.test('a retry with other data, and one of what nobody has approved, sends nothing', async (t) => {
@@ -376,36 +389,62 @@ await t.test('no more wait than may, and there are no more rules', async (t) => 
   has(t, await send('POST', rulesPath, { body: everything }, admin), { status: 409 })
 })
 
+/** An admin at a process of their own, which dispatches in a way of its own. */
+async function processOf ({ email, password }: Login, dispatch: Pipeline['dispatch']) {
+  const basic = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
+  const actor = await app.get('authentication').authenticate(basic, '127.0.0.1')
+  return {
+    ...createApprovals({
+      accounts: app.get('accounts'),
+      database: app.get('database'),
+      pipeline: { review: app.get('pipeline').review, dispatch },
+      batches: { resume: () => Promise.resolve(undefined) },
+      outbox: app.get('outbox'),
+      now: app.get('now'),
+      pages: undefined
+    }),
+    by: { actor, author: { userId: actor.userId, companyId: actor.companyId, address: '', requestId: 'r' } }
+  }
+}
+
+const { owner } = app.get('database')
+
 await t.test('a process that ends while it sends what was approved leaves it to another, which sends it once', async (t) => {
   const { member, sent, read, admin } = await approving('ending', everything)
   const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
-  const dying = createApprovals({
-    accounts: app.get('accounts'),
-    database: app.get('database'),
-    // The process ends once the dispatch is recorded, and before anybody knows.
-    pipeline: {
-      review: app.get('pipeline').review,
-      async dispatch (command) {
-        await app.get('pipeline').dispatch(command)
-        throw new Error('killed')
-      }
-    },
-    batches: { resume: () => Promise.resolve(undefined) },
-    outbox: app.get('outbox'),
-    now: app.get('now'),
-    pages: undefined
+  // The process ends once the dispatch is recorded, and before anybody knows.
+  const dying = await processOf(admin, async (command) => {
+    await app.get('pipeline').dispatch(command)
+    throw new Error('killed')
   })
-  const { email, password } = admin
-  const basic = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
-  const actor = await app.get('authentication').authenticate(basic, '127.0.0.1')
-  const author = { userId: actor.userId, companyId: actor.companyId, address: '', requestId: 'r' }
   const { body: { review: { seen } } } = await read(approvalId)
-  await t.rejects(dying.approve({ actor, author }, approvalId, { seen }), /killed/)
+  await t.rejects(dying.approve(dying.by, approvalId, { seen }), /killed/)
   has(t, (await read(approvalId)).body, { status: 'sending', dispatchId: null })
-  await sql`update approvals set worked_at = now() - interval '1 minute' where approval_id = ${approvalId}`.execute(
-    app.get('database').owner
-  )
+  await sql`update approvals set worked_at = now() - interval '1 minute' where approval_id = ${approvalId}`.execute(owner)
   await until('another process has it', async () => (await read(approvalId)).body.status === 'approved')
   const { body: { dispatchId } } = await read(approvalId)
   t.same(await sent(), [dispatchId])
+})
+
+await t.test('of two processes that send what was approved, what one has sent counts, not what the other was refused', async (t) => {
+  const { member, sent, read, admin } = await approving('overtaken', everything)
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
+  const { body: { review: { seen } } } = await read(approvalId)
+  // Another one has taken it over meanwhile: this one does not let it wait again.
+  const refused = await processOf(admin, async () => {
+    await sql`update approvals set worked_at = now() + interval '1 second' where approval_id = ${approvalId}`.execute(owner)
+    throw new DispatchError('insufficient_credits', 'None is left.')
+  })
+  await t.rejects(refused.approve(refused.by, approvalId, { seen }), /None is left/)
+  has(t, (await read(approvalId)).body, { status: 'sending' })
+  await sql`update approvals set status = 'waiting' where approval_id = ${approvalId}`.execute(owner)
+  // The other one was refused, and has let it wait again: what this one has sent is approved.
+  const overtaken = await processOf(admin, async (command) => {
+    const reply = await app.get('pipeline').dispatch(command)
+    await sql`update approvals set status = 'waiting', decided_by = null where approval_id = ${approvalId}`.execute(owner)
+    return reply
+  })
+  const done = await overtaken.approve(overtaken.by, approvalId, { seen })
+  has(t, done, { status: 'approved', decidedBy: overtaken.by.actor.userId })
+  t.same(await sent(), [done.dispatchId])
 })

@@ -140,7 +140,7 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
       await refuse('validation_failed', `${refused} of ${total} rows have faults, and nothing is sent: the results tell which.`)
     } else if (credits > 0 && credits > free) {
       await refuse('insufficient_credits', `The batch costs ${credits} credits; ${free} are free.`)
-    } else if (await waits(batch, actor, batch.needs_approval)) {
+    } else if (!batch.held && await waits(batch, actor, batch.needs_approval)) {
       await advance(batch, { from: ['checking'], status: 'paused', problem: toApprove, checked: true })
     } else await advance(batch, { from: ['checking'], status: batch.held ? 'paused' : 'queued', checked: true })
     return 'done'
@@ -183,7 +183,7 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
         await pause(batch, word, error instanceof Error ? error.message : '')
         return { number, from: 'handing', to: 'waiting' }
       }
-      if (word === 'approval_required' && await waits(batch, actor, true)) {
+      if (word === 'approval_required' && (await waits(batch, actor, batch.needs_approval) || await waits(batch, actor, true))) {
         await advance(batch, { from: ['queued', 'running'], status: 'paused', problem: toApprove })
         return { number, from: 'handing', to: 'waiting' }
       }
