@@ -156,7 +156,8 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
 
   const keyOf = (batch: BatchRow, { number, row_id: id }: Work): string => id ?? `batch ${batch.batch_id}/${number}`
 
-  async function hand (batch: BatchRow, actor: Actor, row: Work): Promise<RowChange> {
+  /** `unapproved`: takes the row where somebody else has to approve it. */
+  async function hand (batch: BatchRow, actor: Actor, row: Work, unapproved: Set<number>): Promise<RowChange> {
     const { number } = row
     const handed = { number, from: 'handing' as const, to: 'running' as const, forget: true as const }
     try {
@@ -183,12 +184,10 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
         await pause(batch, word, error instanceof Error ? error.message : '')
         return { number, from: 'handing', to: 'waiting' }
       }
-      if (word === 'approval_required' && (await waits(batch, actor, batch.needs_approval) || await waits(batch, actor, true))) {
-        await advance(batch, { from: ['queued', 'running'], status: 'paused', problem: toApprove })
-        return { number, from: 'handing', to: 'waiting' }
-      }
       const change = failedRow(batch, row, error, 'handing')
-      return change.to === 'refused' && row.dispatch_id !== null ? { ...change, to: 'failed' } : change
+      const failed = change.to === 'refused' && row.dispatch_id !== null ? { ...change, to: 'failed' as const } : change
+      if (word === 'approval_required') unapproved.add(number)
+      return failed
     }
   }
 
@@ -208,7 +207,14 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
       await changeRows(database, ref(batch), waiting.map(({ number }) => ({ number, from: 'waiting', to: 'handing' })))
     }
     if (batch.status === 'queued' && await advance(batch, { from: ['queued'], status: 'running' }) === undefined) return 'done'
-    const changes = await each(waiting, (row) => hand(batch, actor, row))
+    const unapproved = new Set<number>()
+    const handed = await each(waiting, (row) => hand(batch, actor, row, unapproved))
+    // Asked once all of them are back: whoever approves at once lets all of them go on.
+    const asks = unapproved.size > 0 && (await waits(batch, actor, batch.needs_approval) || await waits(batch, actor, true))
+    const changes = handed.map((change): RowChange =>
+      asks && unapproved.has(change.number) ? { number: change.number, from: 'handing', to: 'waiting' } : change
+    )
+    if (asks) await advance(batch, { from: ['queued', 'running'], status: 'paused', problem: toApprove })
     await changeRows(database, ref(batch), changes)
     return changes.some(({ to }) => to === 'waiting') ? 'held' : 'done'
   }
