@@ -1,6 +1,6 @@
 /**
- * What 200 installed adapters cost a start of the service, how long an installation of 1 MB takes, whether a switch of the version fails a
- * request at 50 dispatches a second, and how long a list with a search over 1,000 adapters takes.
+ * What 200 installed adapters cost a start of the service, how long an installation of 1 MB takes, whether an upgrade, a rollback or a
+ * revocation fails a request at 50 dispatches a second, and how long a list with a search over 1,000 adapters takes.
  */
 import { buildCatalog, catalogFile, makeKeys, signCatalog } from '@dispatch/marketplace'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -18,10 +18,10 @@ import type { RunningService } from './support/service.ts'
 import { printTable } from './support/table.ts'
 
 const { adapters, starts, installs, listed, lists, seconds } = effort(
-  { adapters: 200, starts: 5, installs: 5, listed: 1_000, lists: 50, seconds: 8 },
+  { adapters: 200, starts: 5, installs: 5, listed: 1_000, lists: 50, seconds: 20 },
   { adapters: 3, starts: 1, installs: 1, listed: 10, lists: 2, seconds: 3 }
 )
-/** Dispatches in a second while the version is switched. */
+/** Dispatches in a second while versions are switched. */
 const rate = 50
 
 type Place = { databaseUrl: string, folder: string }
@@ -65,11 +65,19 @@ async function measureInstalls (place: Place): Promise<number> {
   return median(found)
 }
 
-/** Dispatches through an adapter, in the middle of which its version is switched: what failed, and who answered. */
-async function measureSwitch (place: Place): Promise<{ failed: number, answered: Record<string, number> }> {
-  await using open = await openMarketplace(place)
+/**
+ * Dispatches through an adapter that is meanwhile upgraded, rolled back, upgraded again, and revoked by its catalog: what failed, and who
+ * answered.
+ */
+async function measureSwitches (place: Place): Promise<{ sent: number, failed: number, answered: Record<string, number> }> {
+  const { privateKey, publicKey } = await makeKeys()
+  const address = join(place.folder, 'revoking')
+  mkdirSync(address)
+  await using open = await openMarketplace({ ...place, places: [{ address, keys: [publicKey] }] })
+  const { marketplace } = open
+  const newer = packageOf('switched', '1.1.0')
   await open.install(packageOf('switched', '1.0.0'))
-  await open.marketplace.add(packageOf('switched', '1.1.0'), {}, stamp())
+  await marketplace.add(newer, {}, stamp())
   const { ready: { url, bearer: authorization }, stop } = await serviceOf(place)
   const headers = { authorization, 'content-type': 'application/json' }
   await fetch(`${url}/api/v1/my/providers/switched`, { method: 'PUT', headers, body: JSON.stringify({ settings: {} }) })
@@ -80,18 +88,33 @@ async function measureSwitch (place: Place): Promise<{ failed: number, answered:
     return answer.ok && providerResponse !== undefined ? providerResponse.status : `failed ${answer.status}`
   }
   await dispatch()
+  const upgrade = (): Promise<void> => marketplace.upgrade('switched', { version: '1.1.0', consent: { hosts: [], services: [] } }, stamp())
+  const revoke = async (): Promise<void> => {
+    const revoked = [{ code: 'switched', versions: '1.1.0', reason: 'It is measured.', at: new Date().toISOString() }]
+    const payload = await buildCatalog([{ place: 'switched.tgz', bytes: newer }], { now: new Date(), days: 90, revoked })
+    writeFileSync(join(address, catalogFile), await signCatalog(payload, privateKey))
+    await marketplace.refresh(stamp())
+  }
+  const changes = [upgrade, () => marketplace.rollBack('switched', {}, stamp()), upgrade, revoke]
   const answers: Promise<string>[] = []
-  for (let nth = 0; nth < seconds * rate; nth++) {
+  let [changed, left] = [Promise.resolve(), changes.length]
+  const part = Math.floor(seconds * rate / (changes.length + 1))
+  // A busy machine switches late: the dispatches go on for as long as that takes.
+  for (let nth = 0; nth < seconds * rate || left > 0; nth++) {
     answers.push(dispatch())
-    if (nth === Math.floor(seconds * rate / 3)) {
-      void open.marketplace.upgrade('switched', { version: '1.1.0', consent: { hosts: [], services: [] } }, stamp())
+    const change = nth % part === 0 ? changes[nth / part - 1] : undefined
+    if (change !== undefined) {
+      changed = changed.then(change).finally(() => {
+        left--
+      })
     }
     await pause(1000 / rate)
   }
+  await changed
   const all = await Promise.all(answers)
   await stop()
   const answered = Object.fromEntries([...Map.groupBy(all, (one) => one)].map(([status, of]) => [status, of.length]))
-  return { failed: all.filter((one) => one.startsWith('failed')).length, answered }
+  return { sent: all.length, failed: all.filter((one) => one.startsWith('failed')).length, answered }
 }
 
 /** Milliseconds of a list with a search, over what is installed and the adapters of a catalog. */
@@ -124,14 +147,15 @@ await withBenchDatabase(async ({ url: databaseUrl }, folder) => {
     for (let nth = 0; nth < adapters; nth++) await open.install(packageOf(`bench-${nth}`, '1.0.0'))
   }
   const after = await measureStarts(place)
-  const [install, list, { failed, answered }] = [await measureInstalls(place), await measureLists(place), await measureSwitch(place)]
+  const [install, list, { sent, failed, answered }] = [await measureInstalls(place), await measureLists(place),
+    await measureSwitches(place)]
   const more = (from: number, to: number, digits: number): string => `${from.toFixed(digits)} → ${to.toFixed(digits)}`
   printTable({
     [`start with ${adapters} adapters, s`]: { measured: more(before.seconds, after.seconds, 2), wanted: '≤ 1 more' },
     [`resident with ${adapters} adapters, MB`]: { measured: more(before.megabytes, after.megabytes, 0), wanted: '≤ 20 more' },
     'install of 1 MB, ms': { measured: Math.round(install), wanted: '≤ 2000' },
     [`list with a search over ${listed + adapters} adapters, ms`]: { measured: list.toFixed(1), wanted: '≤ 20' },
-    [`failed of ${seconds * rate} dispatches at ${rate} a second`]: { measured: failed, wanted: 0 },
+    [`failed of ${sent} at ${rate} a second: upgrades, rollback, revocation`]: { measured: failed, wanted: 0 },
     'answered by each version': { measured: JSON.stringify(answered) }
   })
 })
