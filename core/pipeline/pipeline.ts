@@ -130,7 +130,7 @@ async function review (dependencies: PipelineDependencies, planner: Planner, com
 
 /** Budgets came with 1.1.0: before, a validation tells nothing of what a dispatch costs. */
 async function checkBudget (
-  { database }: PipelineDependencies,
+  { database }: Pick<PipelineDependencies, 'database'>,
   { actor: { companyId, userId, key }, version = usualVersion }: DispatchCommand,
   { test, steps, schedule }: DispatchPlan
 ): Promise<void> {
@@ -168,7 +168,10 @@ const waitFor: Waits = async ({ dependencies: { approvals } }, command, { asked,
 /** A batch as rules see it. */
 type AskedBatch = Omit<KeptBatch, 'services'> & { services: ServicePath }
 
-async function askForBatch ({ approvals }: PipelineDependencies, { needed, ...batch }: AskedBatch & { needed: boolean }): Promise<boolean> {
+async function askForBatch (
+  { approvals }: Pick<PipelineDependencies, 'approvals'>,
+  { needed, ...batch }: AskedBatch & { needed: boolean }
+): Promise<boolean> {
   const [desk] = approvals
   if (desk === undefined) return false
   const { actor, services: path, rows, credits } = batch
@@ -260,7 +263,7 @@ type GivenKey = IdempotencyKey & { readonly asWritten: () => string }
 
 /** The rules for which a request waits: none where it has its approval. */
 async function askingFor (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'approvals'>,
   command: DispatchCommand,
   plan: DispatchPlan
 ): ReturnType<typeof rulesForPlan> {

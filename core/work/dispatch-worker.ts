@@ -1,6 +1,6 @@
 import type { PipelineDependencies } from '../pipeline/dependencies.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
-import { recordSpooledOutcomes } from '../pipeline/recover/late-outcomes.ts'
+import { type OutcomeDependencies, recordSpooledOutcomes } from '../pipeline/recover/late-outcomes.ts'
 import { reconcile, uncertainError } from '../pipeline/recover/reconcile.ts'
 import { followSaying } from '../pipeline/recover/sayings.ts'
 import { runDeferredAction } from '../pipeline/run/deferred.ts'
@@ -65,14 +65,14 @@ async function beginQueued (
 const recordedEvery = 1_000
 
 /** Records the outcomes on the disk, of whichever process, as soon as the database takes them. */
-export function startOutcomeDrain (dependencies: PipelineDependencies): RepeatingTask {
+export function startOutcomeDrain (dependencies: OutcomeDependencies): RepeatingTask {
   return runEvery(recordedEvery, () => recordSpooledOutcomes(dependencies), (error) => {
     dependencies.log.debug({ err: error }, 'outcomes stay on the disk')
   })
 }
 
 /** Finds dispatches of lost processes, uncertain and deferred steps that are due, dispatches without a job, and low credits. */
-export async function sweepDispatches (dependencies: PipelineDependencies, queue: Queue): Promise<void> {
+export async function sweepDispatches (dependencies: OutcomeDependencies, queue: Queue): Promise<void> {
   const { database, log, leases } = dependencies
   // First: a step whose outcome is on the disk is not uncertain.
   await recordSpooledOutcomes(dependencies).catch((error: unknown) => log.warn({ err: error }, 'outcomes stay on the disk'))
@@ -92,7 +92,10 @@ export async function sweepDispatches (dependencies: PipelineDependencies, queue
   await sendCreditWarnings({ ...dependencies, queue })
 }
 
-async function recover ({ database, jobs, outbox, log }: PipelineDependencies, lost: DispatchRef): Promise<void> {
+async function recover (
+  { database, jobs, outbox, log }: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'log'>,
+  lost: DispatchRef
+): Promise<void> {
   const tell: TransactionHook = (queries) => outbox.enqueue(queries, lost, 'dispatch.uncertain')
   const recovered = await recoverDispatch(database, {
     ...lost,

@@ -21,7 +21,7 @@ export type Alternatives = {
 export type AlternativeOptions = { link: string, choose: (step: StepRecord) => Choice | undefined }
 
 export async function findAlternatives (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'templates' | 'network' | 'keyring' | 'log' | 'now'>,
   record: DispatchRecord,
   { link, choose }: AlternativeOptions
 ): Promise<Alternatives> {
@@ -60,7 +60,7 @@ function withChoice (draft: ResolvedRequest, step: ResolvedStep, choice: Choice)
 }
 
 async function plannedStep (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'templates' | 'log'>,
   record: DispatchRecord,
   step: StepRecord,
   choice: Choice | undefined
@@ -89,7 +89,7 @@ function draftOf ({ metadata, test }: DispatchRecord, planned: readonly Resolved
 
 /** What the rules find; undefined where what is stored does not fit them. */
 function faultsIn (
-  { now, network: { guard }, log }: PipelineDependencies,
+  { now, network: { guard }, log }: Pick<PipelineDependencies, 'network' | 'log' | 'now'>,
   { company_id: companyId, dispatch_id: dispatchId }: DispatchRecord,
   draft: ResolvedRequest,
   link: string

@@ -50,7 +50,7 @@ export function createExplanation (dependencies: PipelineDependencies, options: 
 
 /** Chooses by the settings of now. */
 async function chooserOf (
-  { host, configurations, diskRoot }: PipelineDependencies,
+  { host, configurations, diskRoot }: Pick<PipelineDependencies, 'configurations' | 'host' | 'diskRoot'>,
   { company_id: companyId }: DispatchRecord,
   { offered = host, problemsOf }: ExplanationOptions
 ): Promise<ChoiceContext> {

@@ -15,7 +15,7 @@ export type ReconciledOutcome = { settlement: Settlement, again?: boolean }
  * dispatch. No client waits for the answer any more.
  */
 export function reconciliationFollowUpOf (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'newId'>,
   run: Run,
   step: Step,
   { settlement, again = false, doubted, from }: ReconciledOutcome & { doubted: number, from: DispatchStatus }

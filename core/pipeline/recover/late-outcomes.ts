@@ -6,11 +6,15 @@ import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
 import { lastAttempt, noteLateAnswer, type Settlement, settleStep, whetherRecorded } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
+import type { RehydrateDependencies } from '../run/run.ts'
 import { rehydrateWhatIsKept, type Run } from '../run/run.ts'
-import { observeOutcome, settlementOfFailure } from '../run/settle.ts'
+import { observeOutcome, type SettleDependencies, settlementOfFailure } from '../run/settle.ts'
 import { isOffPath, type Step } from '../step.ts'
 import { reconciliationFollowUpOf } from './after-reconciliation.ts'
 import type { LateOutcome, RecordedLate } from './outcome-spool.ts'
+
+/** What recording an outcome takes that its run could not record. */
+export type OutcomeDependencies = RehydrateDependencies & SettleDependencies & Pick<PipelineDependencies, 'leases' | 'outcomes' | 'now'>
 
 /** The statuses of a step that a late answer may still change. An acceptance is a fact: it changes every status but `accepted`. */
 const corrected: Record<Settlement['outcome'], readonly StepStatus[]> = {
@@ -24,7 +28,7 @@ const corrected: Record<Settlement['outcome'], readonly StepStatus[]> = {
  * Records the outcome of a call that its run could not record: the run had lost the dispatch (`conflict`), or the database was away for too
  * long. What cannot be recorded now is kept on the disk.
  */
-export async function recordLateOutcome (dependencies: PipelineDependencies, late: LateOutcome, why: unknown): Promise<void> {
+export async function recordLateOutcome (dependencies: OutcomeDependencies, late: LateOutcome, why: unknown): Promise<void> {
   // The recovery of the dispatch makes the step uncertain without this.
   if (late.settlement.outcome === 'uncertain') return
   const isLost = why instanceof DispatchError && why.word === 'conflict'
@@ -32,7 +36,7 @@ export async function recordLateOutcome (dependencies: PipelineDependencies, lat
   await keep(dependencies, late)
 }
 
-async function keep (dependencies: PipelineDependencies, late: LateOutcome): Promise<void> {
+async function keep (dependencies: Pick<PipelineDependencies, 'outcomes' | 'log'>, late: LateOutcome): Promise<void> {
   const { companyId, dispatchId, stepId, settlement: { outcome } } = late
   try {
     await dependencies.outcomes.keep(late)
@@ -48,7 +52,7 @@ async function keep (dependencies: PipelineDependencies, late: LateOutcome): Pro
  * is, the dispatch goes on from there instead of being in doubt.
  */
 export async function keepUnsent (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'outcomes' | 'log' | 'now'>,
   { companyId, dispatchId }: Pick<LateOutcome, 'companyId' | 'dispatchId'>,
   stepId: string,
   runId: string
@@ -59,7 +63,7 @@ export async function keepUnsent (
 }
 
 /** Records the outcomes on the disk whose dispatches have no other run now. Rejects while the database is away. */
-export async function recordSpooledOutcomes (dependencies: PipelineDependencies): Promise<void> {
+export async function recordSpooledOutcomes (dependencies: OutcomeDependencies): Promise<void> {
   await dependencies.outcomes.drain((late) =>
     record(dependencies, late).catch((error: unknown) => {
       if (error instanceof DatabaseUnavailable) throw error
@@ -69,7 +73,7 @@ export async function recordSpooledOutcomes (dependencies: PipelineDependencies)
   )
 }
 
-function notRecorded ({ log }: PipelineDependencies, { companyId, dispatchId }: LateOutcome, error: unknown): 'later' {
+function notRecorded ({ log }: Pick<PipelineDependencies, 'log'>, { companyId, dispatchId }: LateOutcome, error: unknown): 'later' {
   log.error({ err: error, companyId, dispatchId }, 'an outcome could not be recorded; it is kept')
   return 'later'
 }
@@ -78,7 +82,7 @@ function notRecorded ({ log }: PipelineDependencies, { companyId, dispatchId }: 
  * Records an outcome once, under a lease of its own. If nothing newer is known of the step, it gets this outcome and its dispatch goes on
  * from there. Otherwise only the timeline gets an entry.
  */
-async function record (dependencies: PipelineDependencies, late: LateOutcome): Promise<RecordedLate> {
+async function record (dependencies: OutcomeDependencies, late: LateOutcome): Promise<RecordedLate> {
   const { database, leases } = dependencies
   return leases.withLease(async (lease) => {
     const known = await whetherRecorded(database, late)
@@ -102,13 +106,13 @@ async function record (dependencies: PipelineDependencies, late: LateOutcome): P
 const commitLimit = 60_000
 
 /** An attempt that the database has not. One that may never have been recorded needs no outcome. */
-function whetherLost ({ now }: PipelineDependencies, { unsureSince }: LateOutcome): RecordedLate {
+function whetherLost ({ now }: Pick<PipelineDependencies, 'now'>, { unsureSince }: LateOutcome): RecordedLate {
   if (unsureSince === undefined) return 'unknown'
   return now().getTime() - unsureSince > commitLimit ? 'done' : 'later'
 }
 
 async function conclude (
-  dependencies: PipelineDependencies,
+  dependencies: SettleDependencies,
   late: LateOutcome,
   run: Run,
   from: (typeof dispatchStatuses)[number]
@@ -137,7 +141,11 @@ async function conclude (
 }
 
 /** Whether the answer still counts: after a later attempt only an acceptance does. */
-async function isOpen ({ database }: PipelineDependencies, late: LateOutcome, { state: { status } }: Step): Promise<boolean> {
+async function isOpen (
+  { database }: Pick<PipelineDependencies, 'database'>,
+  late: LateOutcome,
+  { state: { status } }: Step
+): Promise<boolean> {
   const { outcome } = late.settlement
   return corrected[outcome].includes(status) && (outcome === 'accepted' || await lastAttempt(database, late) === late.attempt)
 }

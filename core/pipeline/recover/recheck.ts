@@ -11,13 +11,19 @@ import { checkAgain } from '../plan/check.ts'
 import { recordedData, recordedTemplate } from '../plan/recorded-template.ts'
 import { screenAll } from '../recipients.ts'
 import { documentHandleOf, storedDocument } from '../run/stored-document.ts'
+import type { RehydrateDependencies } from '../run/run.ts'
+
+/** What checking a recorded dispatch again takes. */
+export type RecheckDependencies =
+  & RehydrateDependencies
+  & Pick<PipelineDependencies, 'database' | 'recipients' | 'shelves' | 'log' | 'now'>
 
 /**
  * Checks fields of a recorded step by the rules of its service and of its provider, as they are now. `actor`: who gives other ones, and may
  * name only documents that they may see. `made`: the field that its template made, or may have made.
  */
 export async function recheck (
-  dependencies: PipelineDependencies,
+  dependencies: RecheckDependencies,
   record: DispatchRecord,
   { step, fields, actor, link, made }: { step: StepRecord, fields: JsonObject, actor?: Actor, link?: string, made?: string | undefined }
 ): Promise<void> {

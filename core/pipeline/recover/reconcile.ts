@@ -14,11 +14,11 @@ import { recipientFacts } from '../respond/merged-response.ts'
 import { contextOf } from '../run/call.ts'
 import { reconcileScheduleOf } from '../run/retry-policy.ts'
 import { rehydrateRecord, type Run } from '../run/run.ts'
-import { observeOutcome } from '../run/settle.ts'
+import { observeOutcome, type SettleDependencies } from '../run/settle.ts'
 import { repeatCall } from '../run/steps.ts'
 import { type CallableStep, isCallable, isOffPath, type Step } from '../step.ts'
 import { type ReconciledOutcome, reconciliationFollowUpOf } from './after-reconciliation.ts'
-import { recordLateOutcome } from './late-outcomes.ts'
+import { type OutcomeDependencies, recordLateOutcome } from './late-outcomes.ts'
 
 /**
  * What was learnt about an uncertain step. `attempt`: the number of the repeated call, where one told it. `later`: nothing was learnt, and
@@ -65,7 +65,7 @@ async function reconcileStep (dependencies: PipelineDependencies, run: Run, step
 const settledStates: readonly DispatchStatus[] = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled']
 
 async function conclude (
-  dependencies: PipelineDependencies,
+  dependencies: OutcomeDependencies,
   run: Run,
   step: Step,
   { learnt, ...circumstances }: { learnt: Learnt, doubted: number, from: DispatchStatus }
@@ -197,7 +197,7 @@ export type ManualResolution = {
 
 /** Sets the outcome of the uncertain step; the dispatch goes on as after a reconciliation. Throws `conflict` when no step is uncertain. */
 export async function resolveStep (
-  dependencies: PipelineDependencies,
+  dependencies: SettleDependencies,
   run: Run,
   { stepId, outcome, reason, from, actor, noted }: ManualResolution
 ): Promise<void> {

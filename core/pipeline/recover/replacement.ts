@@ -12,7 +12,7 @@ import type { Replacement } from '../../store/dispatch/runs.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { keepFiles } from '../enclosures.ts'
 import { recordedTemplate } from '../plan/recorded-template.ts'
-import { recheck } from './recheck.ts'
+import { recheck, type RecheckDependencies } from './recheck.ts'
 
 const readerOf = (service: ServiceName, version: Version) =>
   boundedValidator(compile(Type.Unsafe<Readonly<Record<string, JsonObject>>>(retrySchema(service, version))))
@@ -26,7 +26,7 @@ const readers = new Map(
  * longer kept, and the error of a request of this version with these fields.
  */
 export async function replacementOf (
-  dependencies: PipelineDependencies,
+  dependencies: RecheckDependencies,
   record: DispatchRecord,
   { body, link, actor, version }: { body: unknown, link: string, actor: Actor, version: Version }
 ): Promise<Replacement | undefined> {
@@ -62,7 +62,7 @@ export async function replacementOf (
 
 /** The field that a body leaves to a template with a subject: a retry sends what was made, so that it stays as it is. */
 async function subjectKept (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'templates' | 'log'>,
   record: DispatchRecord,
   step: StepRecord,
   body: unknown

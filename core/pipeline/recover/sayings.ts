@@ -1,7 +1,6 @@
 import { canonicalJson } from '@dispatch/common'
 import { services } from '@dispatch/services'
 import { hash } from 'node:crypto'
-import { configurationUsed } from '../../configuration/sandbox.ts'
 import { providerOfStep } from '../../configuration/serving.ts'
 import { type DeliveryService, type DeliveryStatus, isDeliveryService } from '../../contract/delivery.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
@@ -19,19 +18,21 @@ import type { EventActor } from '../../store/db/schema.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
-import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
 import type { TrackedStep } from '../../store/vendor/deliveries.ts'
 import { beginSaying, endSaying, listSayings, type SayingEnd, type SayingLook, type SayingRecord } from '../../store/vendor/sayings.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recordedData } from '../plan/recorded-template.ts'
-import { callContextOf } from '../run/call.ts'
+import { type AfterwardsDependencies, busyError, contextAfterwards, whileHeld } from './afterwards.ts'
 import { createStatusChangeHandler } from './status-change.ts'
 
 /** A step whose vendor can be told something of it, and the codes of what may be said now. */
 type SayableStep = { row: StepRecord, step: TrackedStep, provider: InstalledProvider, codes: readonly string[] }
 
 /** What was said of a dispatch, and what may be said of it now. */
-export async function sayingsOf (dependencies: PipelineDependencies, record: DispatchRecord): Promise<SayingsView> {
+export async function sayingsOf (
+  dependencies: Pick<PipelineDependencies, 'database' | 'configurations' | 'host' | 'keyring'>,
+  record: DispatchRecord
+): Promise<SayingsView> {
   const found = await sayableStep(dependencies, record)
   const said = await listSayings(dependencies.database, refOf(record))
   return { data: said.map(viewOf), sayable: [...found?.codes ?? []] }
@@ -42,7 +43,7 @@ export async function sayingsOf (dependencies: PipelineDependencies, record: Dis
  * not got it. Throws `conflict` where it cannot be said, `validation_failed` where it breaks a rule, and the failure of the vendor.
  */
 export async function sayOf (
-  dependencies: PipelineDependencies,
+  dependencies: AfterwardsDependencies,
   record: DispatchRecord,
   { body, actor, audited }: { body: SayingBody, actor: EventActor, audited: TransactionHook }
 ): Promise<SayingView> {
@@ -52,24 +53,16 @@ export async function sayOf (
     throw new DispatchError('conflict', 'Of this dispatch nothing can be said: no platform of e-invoices has accepted it.', ref)
   }
   const statusId = messageId(found.step.stepId, body)
-  await dependencies.leases.withLease(async (lease) => {
-    const taken = await acquireLease(dependencies.database, ref, { lease, from: [record.status] })
-    if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being worked on: try again in a moment.', ref)
-    try {
-      const before = (await listSayings(dependencies.database, ref)).find((one) => one.statusId === statusId)
-      if (before?.kind === 'said') return
-      if (!found.codes.includes(body.code)) {
-        const message = `The status ${body.code} cannot be said now: ${found.codes.length === 0 ? 'nothing' : found.codes.join(', ')} can.`
-        throw new DispatchError('conflict', message, ref)
-      }
-      await say(dependencies, { record, found, statusId, before, body }, { runId: lease.runId, actor, audited })
-    } finally {
-      // What the client is told of the vendor counts more: a lease that is not given back runs out.
-      await releaseLease(dependencies.database, ref, lease.runId).catch((error: unknown) => {
-        dependencies.log.warn({ err: error, ...ref }, 'the lease of a status could not be given back')
-      })
+  const ended = await whileHeld(dependencies, record, async (runId) => {
+    const before = (await listSayings(dependencies.database, ref)).find((one) => one.statusId === statusId)
+    if (before?.kind === 'said') return
+    if (!found.codes.includes(body.code)) {
+      const message = `The status ${body.code} cannot be said now: ${found.codes.length === 0 ? 'nothing' : found.codes.join(', ')} can.`
+      throw new DispatchError('conflict', message, ref)
     }
+    await say(dependencies, { record, found, statusId, before, body }, { runId, actor, audited })
   })
+  if (ended === 'busy') throw busyError(ref.dispatchId)
   const said = (await listSayings(dependencies.database, ref)).find((one) => one.statusId === statusId)
   if (said === undefined) throw new Error(`The status ${statusId} of a dispatch is gone.`)
   return viewOf(said)
@@ -78,13 +71,13 @@ export async function sayOf (
 type Asked = { record: DispatchRecord, found: SayableStep, statusId: string, before: SayingRecord | undefined, body: SayingBody }
 
 async function say (
-  dependencies: PipelineDependencies,
+  dependencies: AfterwardsDependencies,
   { record, found, statusId, before, body }: Asked,
   { runId, actor, audited }: { runId: string, actor: EventActor, audited: TransactionHook }
 ): Promise<void> {
   const { step, provider } = found
   const { dispatchId } = step
-  const context = await contextOf(dependencies, found, { runId, statusId })
+  const context = await contextAfterwards(dependencies, found, { runId, reference: statusId, idempotencyKey: statusId })
   const end = (how: SayingEnd, more: How = {}): Promise<void> => endOf(dependencies, { record, found, statusId }, how, more)
   if (before?.kind === 'saying' || before?.kind === 'say_unknown') {
     const known = await lookUp(provider, step.service, before, context)
@@ -133,30 +126,24 @@ const askAgain = 'Saying the same once more finds out what became of it, and say
  * what they have taken. What has certainly not been taken may be said again.
  */
 export async function followSaying (
-  dependencies: PipelineDependencies,
+  dependencies: AfterwardsDependencies,
   { companyId, dispatchId, statusId, look }: SayingLook
 ): Promise<void> {
   const ref = { companyId, dispatchId }
   const record = await findDispatch(dependencies.database, companyId, dispatchId)
   const found = record && await sayableStep(dependencies, record)
   if (record === undefined || found === undefined) return
-  const isOver = await dependencies.leases.withLease(async (lease) => {
-    const taken = await acquireLease(dependencies.database, ref, { lease, from: [record.status] })
-    if (taken === undefined) return false
-    try {
-      const before = (await listSayings(dependencies.database, ref)).find((one) => one.statusId === statusId)
-      if (before === undefined || before.kind === 'not_said') return true
-      const context = await contextOf(dependencies, found, { runId: lease.runId, statusId })
-      const known = await lookUp(found.provider, found.step.service, before, context)
-      if (known.is === 'unknown' || (before.kind === 'said' && known.is !== 'refused')) return false
-      const { is, ...how } = known
-      await endOf(dependencies, { record, found, statusId }, is === 'there' ? 'said' : 'not_said', how)
-      return is !== 'there'
-    } finally {
-      await releaseLease(dependencies.database, ref, lease.runId)
-    }
+  const end = await whileHeld(dependencies, record, async (runId) => {
+    const before = (await listSayings(dependencies.database, ref)).find((one) => one.statusId === statusId)
+    if (before === undefined || before.kind === 'not_said') return 'over'
+    const context = await contextAfterwards(dependencies, found, { runId, reference: statusId, idempotencyKey: statusId })
+    const known = await lookUp(found.provider, found.step.service, before, context)
+    if (known.is === 'unknown' || (before.kind === 'said' && known.is !== 'refused')) return 'open'
+    const { is, ...how } = known
+    await endOf(dependencies, { record, found, statusId }, is === 'there' ? 'said' : 'not_said', how)
+    return is === 'there' ? 'open' : 'over'
   })
-  if (isOver || look + 1 >= looks.length) return
+  if (end === 'over' || look + 1 >= looks.length) return
   await dependencies.database.company(companyId, (queries) => addJobs(queries, lookLater(dependencies, found.step, statusId, look + 1)))
 }
 
@@ -179,7 +166,7 @@ type How = { message?: string, remoteId?: string }
  * takes back it is what it was before.
  */
 async function endOf (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'database' | 'jobs' | 'recipients' | 'outbox'>,
   { record, found: { row, step }, statusId }: Pick<Asked, 'record' | 'found' | 'statusId'>,
   end: SayingEnd,
   how: How
@@ -223,7 +210,7 @@ async function lookUp (
 
 /** What is said, and as the provider is handed it. */
 function wordsOf (
-  { now }: PipelineDependencies,
+  { now }: Pick<PipelineDependencies, 'now'>,
   { record, found: { row, step }, statusId, before, body }: Asked
 ): { saying: SaidLater, said: Said } {
   const data = recordedData(record, row)
@@ -260,7 +247,10 @@ function messageId (stepId: string, body: SayingBody): string {
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-')
 }
 
-async function sayableStep (dependencies: PipelineDependencies, record: DispatchRecord): Promise<SayableStep | undefined> {
+async function sayableStep (
+  dependencies: Pick<PipelineDependencies, 'configurations' | 'host' | 'keyring'>,
+  record: DispatchRecord
+): Promise<SayableStep | undefined> {
   for (const row of record.steps) {
     const { service, remote_id: remoteId, provider_code: providerCode, configured_by: configuredBy } = row
     if (row.status !== 'accepted' || !isDeliveryService(service)) continue
@@ -280,30 +270,6 @@ async function sayableStep (dependencies: PipelineDependencies, record: Dispatch
     if (provider !== undefined && canSay(provider, service)) return { row, step, provider, codes }
   }
   return undefined
-}
-
-async function contextOf (
-  dependencies: PipelineDependencies,
-  { step, provider }: SayableStep,
-  { runId, statusId }: { runId: string, statusId: string }
-): Promise<CallContext> {
-  const { companyId, userId, dispatchId, service, configuredBy, sandbox } = step
-  const configuration = configurationUsed(await dependencies.configurations.latest(companyId), {
-    providerCode: provider.code,
-    configuredBy,
-    userId
-  })
-  if (configuration === undefined) {
-    throw new DispatchError('configuration_missing',
-      `The configuration of the provider "${provider.code}" has been removed: nobody can be told.`, { dispatchId })
-  }
-  const of = { companyId, dispatchId, provider, service, sandbox }
-  const subject = { ...of, requestSettings: {}, reference: statusId, idempotencyKey: statusId }
-  return callContextOf(dependencies, subject, configuration, {
-    holds: () => dependencies.leases.isHeld(runId),
-    documents: { read: () => Promise.reject(new TypeError('A status has no document.')), keep: dependencies.spool.keep },
-    checkpoint: { save: () => Promise.reject(new TypeError('A status has no checkpoint.')) }
-  })
 }
 
 function refOf ({ company_id: companyId, dispatch_id: dispatchId }: DispatchRecord): { companyId: number, dispatchId: string } {

@@ -1,4 +1,3 @@
-import { configurationUsed } from '../../configuration/sandbox.ts'
 import { providerOfStep } from '../../configuration/serving.ts'
 import { canTransition, type DeliveryService, type DeliveryStatus } from '../../contract/delivery.ts'
 import { DispatchError } from '../../contract/errors.ts'
@@ -11,11 +10,10 @@ import type { InstalledProvider } from '../../host/load/load.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import type { DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
-import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
 import { beginCancellation, type CancellationEnd, endCancellation } from '../../store/vendor/cancellations.ts'
 import { type DeliveryReport, listUnsettledSteps, type TrackedStep } from '../../store/vendor/deliveries.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { callContextOf } from '../run/call.ts'
+import { type AfterwardsDependencies, busyError, contextAfterwards, whileHeld } from './afterwards.ts'
 import { createStatusChangeHandler } from './status-change.ts'
 
 /** A step that its vendor can be asked to take back. */
@@ -30,38 +28,30 @@ const statusLimit = 15_000
  * taken back, a vendor refuses, or another run has the dispatch; and what the failure of a vendor is otherwise.
  */
 export async function cancelAtVendors (
-  dependencies: PipelineDependencies,
+  dependencies: AfterwardsDependencies,
   record: DispatchRecord,
   { actor, audited }: { actor: EventActor, audited: TransactionHook }
 ): Promise<void> {
   const ref = { companyId: record.company_id, dispatchId: record.dispatch_id }
-  await dependencies.leases.withLease(async (lease) => {
-    const taken = await acquireLease(dependencies.database, ref, { lease, from: [record.status] })
-    if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being worked on: try again in a moment.', ref)
-    try {
-      const steps = await cancellableSteps(dependencies, ref)
-      if (steps.length === 0) {
-        const message = 'There is nothing to take back: what was accepted is settled, or its provider cannot cancel it.'
-        throw new DispatchError('conflict', message, ref)
-      }
-      await dependencies.database.company(ref.companyId, async (queries) => audited(queries))
-      const failures: DispatchError[] = []
-      for (const one of steps) failures.push(...await takeBack(dependencies, one, { runId: lease.runId, actor }).then(() => [], failureOf))
-      // What nobody knows is more important than what has not changed.
-      const worst = failures.find(({ word }) => word === 'outcome_unknown') ?? failures[0]
-      if (worst !== undefined) throw worst
-    } finally {
-      // What the client is told of the vendor counts more: a lease that is not given back runs out.
-      await releaseLease(dependencies.database, ref, lease.runId).catch((error: unknown) => {
-        dependencies.log.warn({ err: error, ...ref }, 'the lease of a cancellation could not be given back')
-      })
+  const ended = await whileHeld(dependencies, record, async (runId) => {
+    const steps = await cancellableSteps(dependencies, ref)
+    if (steps.length === 0) {
+      const message = 'There is nothing to take back: what was accepted is settled, or its provider cannot cancel it.'
+      throw new DispatchError('conflict', message, ref)
     }
+    await dependencies.database.company(ref.companyId, async (queries) => audited(queries))
+    const failures: DispatchError[] = []
+    for (const one of steps) failures.push(...await takeBack(dependencies, one, { runId, actor }).then(() => [], failureOf))
+    // What nobody knows is more important than what has not changed.
+    const worst = failures.find(({ word }) => word === 'outcome_unknown') ?? failures[0]
+    if (worst !== undefined) throw worst
   })
+  if (ended === 'busy') throw busyError(ref.dispatchId)
 }
 
 /** The steps that are accepted, not settled in delivery, and of a provider with the verb `cancel`. */
 async function cancellableSteps (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'database' | 'configurations' | 'host' | 'keyring'>,
   ref: { companyId: number, dispatchId: string }
 ): Promise<CancellableStep[]> {
   const found: CancellableStep[] = []
@@ -83,12 +73,12 @@ function failureOf (error: unknown): DispatchError[] {
  * that the end is not known.
  */
 async function takeBack (
-  dependencies: PipelineDependencies,
+  dependencies: AfterwardsDependencies,
   one: CancellableStep,
   { runId, actor }: { runId: string, actor: EventActor }
 ): Promise<void> {
   const { step } = one
-  const context = await contextOf(dependencies, one, runId)
+  const context = await contextAfterwards(dependencies, one, { runId, reference: step.stepId, idempotencyKey: `cancel:${step.stepId}` })
   const begun = await beginCancellation(dependencies.database, step, { runId, actor })
   if (begun === undefined) {
     throw new DispatchError('conflict', 'The dispatch was lost to another process: try again in a moment.', { dispatchId: step.dispatchId })
@@ -110,26 +100,6 @@ async function takeBack (
       throw new DispatchError('outcome_unknown', message, { dispatchId: step.dispatchId, cause })
     })
   if (error !== undefined) throw error
-}
-
-async function contextOf (dependencies: PipelineDependencies, { step, provider }: CancellableStep, runId: string): Promise<CallContext> {
-  const { companyId, userId, dispatchId, stepId, service, configuredBy, sandbox } = step
-  const configuration = configurationUsed(await dependencies.configurations.latest(companyId), {
-    providerCode: provider.code,
-    configuredBy,
-    userId
-  })
-  if (configuration === undefined) {
-    const message = `The configuration of the provider "${provider.code}" has been removed: nobody can be asked.`
-    throw new DispatchError('configuration_missing', message, { dispatchId })
-  }
-  const of = { companyId, dispatchId, provider, service, sandbox }
-  const subject = { ...of, requestSettings: {}, reference: stepId, idempotencyKey: `cancel:${stepId}` }
-  return callContextOf(dependencies, subject, configuration, {
-    holds: () => dependencies.leases.isHeld(runId),
-    documents: { read: () => Promise.reject(new TypeError('A cancellation has no document.')), keep: dependencies.spool.keep },
-    checkpoint: { save: () => Promise.reject(new TypeError('A cancellation has no checkpoint.')) }
-  })
 }
 
 /** What the vendor says of the step now: it refuses what is cancelled already, and its answer may be lost. */

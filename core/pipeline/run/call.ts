@@ -32,7 +32,7 @@ const slowAfter = 100
  * prepared call never throws: its failures are outcomes.
  */
 export async function prepareCall (
-  dependencies: PipelineDependencies,
+  dependencies: CallDependencies & Pick<PipelineDependencies, 'breakers' | 'exchanges'>,
   run: Run,
   step: CallableStep,
   made: StepContent
@@ -89,7 +89,7 @@ function configuredOf ({ companyId, actor }: Run, { by: { provider, configuredBy
 
 /** Keeps what was asked of the vendor for whoever looks into the dispatch. A call that sent nothing has nothing to show. */
 function note (
-  { exchanges: log, now }: PipelineDependencies,
+  { exchanges: log, now }: Pick<PipelineDependencies, 'exchanges' | 'now'>,
   { companyId, dispatchId }: Run,
   call: Pick<EndedCall, 'service' | 'provider' | 'outcome' | 'exchanges'>
 ): void {
@@ -98,7 +98,7 @@ function note (
 
 /** Logs one line without the vendor's message, which may name a recipient. */
 function logRefusal (
-  { log }: PipelineDependencies,
+  { log }: Pick<PipelineDependencies, 'log'>,
   { companyId, dispatchId }: Run,
   provider: string,
   { outcome, error: { word, code } }: FailedCall
@@ -108,7 +108,7 @@ function logRefusal (
 }
 
 /** The context of every call about a step. Throws `provider_unavailable` when the configuration has been removed. */
-export async function contextOf (dependencies: PipelineDependencies, run: Run, step: CallableStep): Promise<CallContext> {
+export async function contextOf (dependencies: CallDependencies, run: Run, step: CallableStep): Promise<CallContext> {
   const { companyId, dispatchId } = run
   const { stepId, requestSettings, rest, by: { provider, sandbox }, state: { status, generation } } = step
   return callContextOf(dependencies, {
@@ -126,7 +126,7 @@ export async function contextOf (dependencies: PipelineDependencies, run: Run, s
 }
 
 async function configurationOf (
-  { configurations }: PipelineDependencies,
+  { configurations }: Pick<PipelineDependencies, 'configurations'>,
   { companyId, actor }: Run,
   { by: { code, configuredBy } }: CallableStep
 ): Promise<StoredConfiguration> {
@@ -142,16 +142,22 @@ async function configurationOf (
 }
 
 /** The step of a dispatch that a call is about. */
+/** What the context of any call takes. */
+type ContextDependencies = Pick<PipelineDependencies, 'connections' | 'keyring' | 'database' | 'network' | 'publicUrl' | 'log' | 'now'>
+
+/** What a call takes that has no document. */
+export type BareCallDependencies = ContextDependencies & Pick<PipelineDependencies, 'configurations' | 'spool' | 'leases'>
+
+/** What the call of a step takes. */
+export type CallDependencies = BareCallDependencies & Pick<PipelineDependencies, 'files' | 'diskRoot' | 'shelves'>
+
 type CallSubject =
   & { companyId: number, dispatchId: string, provider: InstalledProvider, service: ServiceName }
   & Pick<CallContext, 'sandbox' | 'reference' | 'idempotencyKey' | 'repeated' | 'requestSettings' | 'rest'>
 
 /** The context of a call: the provider's settings as they are now, and the resources that it may use. */
 export function callContextOf (
-  { connections, keyring, database, network, publicUrl, log, now }: Pick<
-    PipelineDependencies,
-    'connections' | 'keyring' | 'database' | 'network' | 'publicUrl' | 'log' | 'now'
-  >,
+  { connections, keyring, database, network, publicUrl, log, now }: ContextDependencies,
   { companyId, dispatchId, provider, service, ...subject }: CallSubject,
   configuration: StoredConfiguration,
   resources: Omit<CallResources, 'network' | 'account' | 'connection'>
@@ -184,7 +190,7 @@ function webhookUrlOf (publicUrl: string, { code, webhooks }: Manifest, service:
 
 /** The resources beside the network that the provider of a step may use. */
 async function callResourcesOf (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'database' | 'files' | 'spool' | 'diskRoot' | 'leases' | 'shelves'>,
   { companyId, dispatchId, runId }: Run,
   { by: { provider }, service, stepId, state: { generation } }: CallableStep
 ): Promise<Omit<CallResources, 'network' | 'account' | 'connection'>> {
@@ -230,7 +236,7 @@ export async function checkDocuments (
 
 /** The bytes of a stored document, or of one that a provider has just handed out. */
 export async function readDocument (
-  { spool, files, database, shelves }: PipelineDependencies,
+  { spool, files, database, shelves }: Pick<PipelineDependencies, 'database' | 'files' | 'spool' | 'shelves'>,
   companyId: number,
   document: DocumentHandle
 ): Promise<Readable> {

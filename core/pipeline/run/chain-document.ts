@@ -8,10 +8,13 @@ import { findDocument } from '../../store/dispatch/dispatch-views.ts'
 import { replaceDocument } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { type CallableStep, isCallable, type Step } from '../step.ts'
-import { contextOf } from './call.ts'
+import { type CallDependencies, contextOf } from './call.ts'
 import { type ChainDocument, expiryOf, placesIn, storageKeyOf } from './content.ts'
 import { advance, type Run } from './run.ts'
 import { type StoredDocument, storedDocument, storedDocumentOfNew } from './stored-document.ts'
+
+/** What handing on the document of a chain takes. */
+type HandOnDependencies = CallDependencies & Pick<PipelineDependencies, 'newId'>
 
 /** Marks a document that the provider made, in what is stored of the step. */
 const vendorDocumentMark = { theirs: true }
@@ -20,7 +23,7 @@ const vendorDocumentMark = { theirs: true }
  * The document of the first step, which the later ones take over: ours, or the provider's own, which is fetched once. Throws
  * `provider_unavailable` when it cannot be fetched.
  */
-export async function handOn (dependencies: PipelineDependencies, run: Run): Promise<ChainDocument | undefined> {
+export async function handOn (dependencies: HandOnDependencies, run: Run): Promise<ChainDocument | undefined> {
   const [source] = run.steps
   const { document, made } = source?.content ?? {}
   if (source === undefined || document === undefined) return undefined
@@ -32,7 +35,7 @@ export async function handOn (dependencies: PipelineDependencies, run: Run): Pro
 }
 
 /** The document that a step was called with before, for a repeated call. */
-export async function handOnAgain (dependencies: PipelineDependencies, run: Run, step: Step): Promise<ChainDocument | undefined> {
+export async function handOnAgain (dependencies: HandOnDependencies, run: Run, step: Step): Promise<ChainDocument | undefined> {
   if (step.deferredOn === undefined) return handOn(dependencies, run)
   const given = givenDocument(step)
   if (given !== undefined || !hasOwnDocument(step.deferredOn)) return given ?? ownDocument(dependencies, run)
@@ -40,7 +43,7 @@ export async function handOnAgain (dependencies: PipelineDependencies, run: Run,
 }
 
 /** The document that a deferred step takes over: on `esign.completed` the signed one, fetched once; else that of the dispatch. */
-export async function handOnAfterEvent (dependencies: PipelineDependencies, run: Run, step: Step): Promise<ChainDocument> {
+export async function handOnAfterEvent (dependencies: HandOnDependencies, run: Run, step: Step): Promise<ChainDocument> {
   const given = givenDocument(step)
   if (given !== undefined) return given
   if (step.deferredOn === undefined || !hasOwnDocument(step.deferredOn)) return ownDocument(dependencies, run)
@@ -59,7 +62,7 @@ function givenDocument ({ content: { document } }: Step): ChainDocument | undefi
 }
 
 /** The document of a dispatch whose path has ended. Throws `document_expired` when it is no longer kept. */
-export async function ownDocument (dependencies: PipelineDependencies, run: Run): Promise<ChainDocument> {
+export async function ownDocument (dependencies: HandOnDependencies, run: Run): Promise<ChainDocument> {
   const own = await handOn(dependencies, run)
   if (own === undefined || own.document.expiresAt <= await dependencies.database.time()) {
     throw new DispatchError('document_expired', 'The document of the dispatch is no longer kept.', { dispatchId: run.dispatchId })
@@ -77,7 +80,7 @@ function hasVendorDocument (step: Step): step is CallableStep {
  * when it cannot be fetched now.
  */
 async function storeVendorDocument (
-  dependencies: PipelineDependencies,
+  dependencies: HandOnDependencies,
   run: Run,
   { of, for: stepId, remoteId }: { of: CallableStep, for: string, remoteId: string }
 ): Promise<StoredDocument> {
@@ -100,7 +103,7 @@ async function storeVendorDocument (
 }
 
 async function store (
-  { spool, files, newId, now }: PipelineDependencies,
+  { spool, files, newId, now }: Pick<PipelineDependencies, 'files' | 'spool' | 'now' | 'newId'>,
   { companyId }: Run,
   handle: DocumentHandle
 ): Promise<{ document: StoredDocument, fresh: NewDocument }> {

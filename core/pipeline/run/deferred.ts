@@ -49,7 +49,7 @@ async function sendToRemaining (dependencies: PipelineDependencies, run: Run, st
 
 /** Why the step may not be run now: permission and credits are checked again. The configuration is checked by the call. */
 async function refusalOf (
-  { accounts, database }: PipelineDependencies,
+  { accounts, database }: Pick<PipelineDependencies, 'database' | 'accounts'>,
   { companyId, dispatchId, actor }: Run,
   { service, stepId, price }: Step
 ): Promise<Settlement | undefined> {

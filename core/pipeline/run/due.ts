@@ -9,13 +9,17 @@ import { holdStep, keyOfRequest } from '../../store/dispatch/runs.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 import { isKeyValid } from '../../store/tenants/api-keys.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import type { RecheckDependencies } from '../recover/recheck.ts'
 import { recheck } from '../recover/recheck.ts'
 import type { RunResult } from '../respond/result.ts'
 import type { Step } from '../step.ts'
 import { waitForHours } from './hours.ts'
 import type { Run } from './run.ts'
-import { settle, type Settled, settlementOfFailure } from './settle.ts'
+import { settle, type Settled, type SettleDependencies, settlementOfFailure } from './settle.ts'
 import { runSteps } from './steps.ts'
+
+/** What asking takes whether a dispatch that was scheduled may still be sent. */
+type DueDependencies = RecheckDependencies & Pick<PipelineDependencies, 'accounts' | 'publicUrl'>
 
 /** Whether a dispatch has waited for its time, and nothing of it was sent: it may have been tried. */
 export function isScheduled ({ schedule, steps }: DispatchRecord): boolean {
@@ -36,12 +40,17 @@ export async function runDue (dependencies: PipelineDependencies, record: Dispat
   return { dispatchId, test, metadata, createdAt, steps, ...end }
 }
 
-async function refuse (dependencies: PipelineDependencies, record: DispatchRecord, run: Run, first: Step): Promise<Settled | undefined> {
+async function refuse (
+  dependencies: DueDependencies & SettleDependencies,
+  record: DispatchRecord,
+  run: Run,
+  first: Step
+): Promise<Settled | undefined> {
   const refused = await refusalOf(dependencies, record, run)
   return refused && settle(dependencies, run, first, { settlement: refused, actor: { kind: 'system' } })
 }
 
-async function refusalOf (dependencies: PipelineDependencies, record: DispatchRecord, run: Run): Promise<Settlement | undefined> {
+async function refusalOf (dependencies: DueDependencies, record: DispatchRecord, run: Run): Promise<Settlement | undefined> {
   try {
     await requireStill(dependencies, record, run)
     return undefined
@@ -59,7 +68,7 @@ const endsIt: ReadonlySet<ErrorWord> = new Set(['forbidden', 'template_not_found
 
 /** Throws what a request would be refused with that asked for the same now. */
 async function requireStill (
-  dependencies: PipelineDependencies,
+  dependencies: DueDependencies,
   record: DispatchRecord,
   { companyId, dispatchId, actor: { userId }, steps }: Run
 ): Promise<void> {
@@ -90,7 +99,7 @@ async function requireStill (
 
 /** Throws where the API key does not let in any more with which it was asked for, or the person who impersonated the user. */
 async function requireAsker (
-  { accounts, database }: PipelineDependencies,
+  { accounts, database }: Pick<PipelineDependencies, 'database' | 'accounts'>,
   { company_id: companyId, dispatch_id: dispatchId, impersonator_id: impersonatorId }: DispatchRecord
 ): Promise<void> {
   const keyId = await keyOfRequest(database, { companyId, dispatchId })
@@ -106,7 +115,7 @@ function unlessUnasked (error: unknown): void {
 
 /** Throws where the configuration is gone with which a step was planned. No other one takes its place. */
 async function requireConfiguration (
-  { configurations }: PipelineDependencies,
+  { configurations }: Pick<PipelineDependencies, 'configurations'>,
   { company_id: companyId, user_id: userId }: DispatchRecord,
   { provider_code: providerCode, configured_by: configuredBy }: StepRecord
 ): Promise<void> {

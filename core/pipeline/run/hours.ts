@@ -3,14 +3,14 @@ import type { PipelineDependencies } from '../dependencies.ts'
 import { opensAt } from '../plan/schedule.ts'
 import type { Step } from '../step.ts'
 import type { Run } from './run.ts'
-import { settle, type Settled } from './settle.ts'
+import { settle, type Settled, type SettleDependencies } from './settle.ts'
 
 /**
  * Lets a dispatch wait where a step would now be sent outside the hours that its request gives: the queue may have come late to it, or this
  * is a retry. Answers undefined where the step can go on.
  */
 export async function waitForHours (
-  dependencies: PipelineDependencies,
+  dependencies: SettleDependencies & Pick<PipelineDependencies, 'now'>,
   run: Run,
   step: Step
 ): Promise<Settled & { sendAt?: string } | undefined> {

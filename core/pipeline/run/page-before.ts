@@ -49,7 +49,7 @@ type Read = (document: DocumentHandle) => Promise<Readable>
  * and its links open it. A repeated call gets the same bytes. Throws `validation_failed` where the document takes no page.
  */
 export async function withPageBefore (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'configurations' | 'spool' | 'templateWorkers' | 'keyring' | 'log'>,
   run: Run,
   step: Step,
   { made, read }: { made: StepContent, read: Read }
@@ -72,7 +72,12 @@ export async function withPageBefore (
 }
 
 /** Tries the page of a step, and keeps nothing of it. `whole`: before the document that the request gives. Throws `validation_failed`. */
-export async function tryPageBefore (dependencies: PipelineDependencies, run: Run, step: Step, whole: boolean): Promise<void> {
+export async function tryPageBefore (
+  dependencies: Pick<PipelineDependencies, 'database' | 'configurations' | 'files' | 'templateWorkers' | 'shelves' | 'keyring'>,
+  run: Run,
+  step: Step,
+  whole: boolean
+): Promise<void> {
   const page = isCallable(step) ? await addressPage(dependencies, run, step) : undefined
   if (page === undefined) return
   const given = (await findEnclosed(dependencies, run.companyId, step)).find(({ field }) => field === givenDocument)?.document
@@ -98,7 +103,11 @@ async function addressed (
   }])
 }
 
-async function addressPage (dependencies: PipelineDependencies, run: Run, step: CallableStep): Promise<AddressPage | undefined> {
+async function addressPage (
+  dependencies: Pick<PipelineDependencies, 'configurations' | 'keyring'>,
+  run: Run,
+  step: CallableStep
+): Promise<AddressPage | undefined> {
   const page = pageBefore(step)
   if (page === undefined) return undefined
   const { service, fields, by: { provider } } = step
@@ -109,7 +118,7 @@ async function addressPage (dependencies: PipelineDependencies, run: Run, step: 
 
 /** The window of a step's envelope. Where the configuration has gone, the call that follows is refused for it. */
 async function windowOf (
-  { configurations, keyring }: PipelineDependencies,
+  { configurations, keyring }: Pick<PipelineDependencies, 'configurations' | 'keyring'>,
   { companyId, actor }: Run,
   { by: { code, provider, configuredBy } }: CallableStep,
   { window, windows }: PageBefore

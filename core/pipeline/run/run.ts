@@ -10,6 +10,9 @@ import { isOffPath, stateOf, type Step, stepOf } from '../step.ts'
 import { installedFor } from './installed.ts'
 import { storedDocumentOfNew } from './stored-document.ts'
 
+/** What reading the steps of a recorded dispatch takes. */
+export type RehydrateDependencies = Pick<PipelineDependencies, 'configurations' | 'templates' | 'host' | 'keyring'>
+
 /** A recorded dispatch under way: a new one, or one that goes on. Every stage after the plan works on it. */
 export type Run = {
   /** Of the lease under which it runs. */
@@ -112,7 +115,7 @@ export function takeAttempted (run: Run, stepId: string): boolean {
 
 /** The run of a recorded dispatch under a lease that was taken. Undefined when its data are no longer kept. */
 export async function rehydrateRun (
-  dependencies: PipelineDependencies,
+  dependencies: RehydrateDependencies & Pick<PipelineDependencies, 'database'>,
   companyId: number,
   dispatchId: string,
   runId: string
@@ -123,7 +126,7 @@ export async function rehydrateRun (
 
 /** The run of a record, as {@link rehydrateRun}. */
 export async function rehydrateRecord (
-  dependencies: PipelineDependencies,
+  dependencies: RehydrateDependencies,
   record: DispatchRecord,
   runId: string
 ): Promise<Run | undefined> {
@@ -131,7 +134,7 @@ export async function rehydrateRecord (
 }
 
 /** The run, even when its data are no longer kept: enough to record the outcome of a step. */
-export async function rehydrateWhatIsKept (dependencies: PipelineDependencies, record: DispatchRecord, runId: string): Promise<Run> {
+export async function rehydrateWhatIsKept (dependencies: RehydrateDependencies, record: DispatchRecord, runId: string): Promise<Run> {
   const all: Step[] = []
   for (const row of record.steps) all.push(await rehydrateStep(dependencies, record, row))
   return {
@@ -158,7 +161,7 @@ function traceOf ({ steps: [first] }: DispatchRecord): Pick<Run, 'traceparent'> 
 }
 
 /** A recorded step with its provider as it is installed now, and its template. The first step's template stands in the dispatch's row. */
-async function rehydrateStep (dependencies: PipelineDependencies, record: DispatchRecord, row: StepRecord): Promise<Step> {
+async function rehydrateStep (dependencies: RehydrateDependencies, record: DispatchRecord, row: StepRecord): Promise<Step> {
   const step = stepOf(row)
   const { template_id: id, template_version: version, data } = row.position === 0 ? record : row
   const template = id === null || version === null ? undefined : await dependencies.templates.findVersion(record.company_id, id, version)

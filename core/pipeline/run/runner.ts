@@ -14,7 +14,7 @@ import { resultOf, type RunResult } from '../respond/result.ts'
 import { isScheduled, runDue } from './due.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
 import type { KeepLease } from './leases.ts'
-import { beginRun, plannedDispatch, rehydrateRecord, rehydrateRun, type Run, userActorOf } from './run.ts'
+import { beginRun, plannedDispatch, type RehydrateDependencies, rehydrateRecord, rehydrateRun, type Run, userActorOf } from './run.ts'
 import { enqueueEndCallback } from './settle.ts'
 import { immediateAttempt, runSteps } from './steps.ts'
 
@@ -75,7 +75,7 @@ async function finishRun (dependencies: PipelineDependencies, inFlight: InFlight
 }
 
 async function beginQueued (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'database' | 'jobs' | 'newId'>,
   command: DispatchCommand,
   plan: DispatchPlan,
   { begun, ...idempotency }: Opening
@@ -94,7 +94,7 @@ async function beginQueued (
 }
 
 async function beginNow (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'database' | 'leases' | 'outcomes' | 'log' | 'now' | 'newId'>,
   finish: Finish,
   command: DispatchCommand,
   plan: DispatchPlan,
@@ -114,7 +114,7 @@ async function beginNow (
 
 /** Begins a recorded dispatch again. Answers false when another run has just taken it. */
 async function reopen (
-  { database }: PipelineDependencies,
+  { database }: Pick<PipelineDependencies, 'database'>,
   { company_id: companyId, dispatch_id: dispatchId }: DispatchRecord,
   { actor, replacement, also }: ResumeOptions,
   beginning: DispatchStart
@@ -131,7 +131,7 @@ async function reopen (
 }
 
 async function resumeQueued (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'database' | 'jobs'>,
   record: DispatchRecord,
   how: ResumeOptions
 ): Promise<RunResult | undefined> {
@@ -142,7 +142,7 @@ async function resumeQueued (
 }
 
 async function resumeNow (
-  dependencies: PipelineDependencies,
+  dependencies: RehydrateDependencies & Pick<PipelineDependencies, 'database' | 'leases'>,
   finish: Finish,
   record: DispatchRecord,
   how: ResumeOptions

@@ -19,6 +19,9 @@ import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
 import { reconcileScheduleOf, retryDelayOf } from './retry-policy.ts'
 import type { Run } from './run.ts'
 
+/** What recording the end of a step takes. */
+export type SettleDependencies = Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'log' | 'newId'>
+
 /** Milliseconds before each try to record an outcome: it must survive a restart of the database. */
 export const settleRetryDelays = [0, 50, 250, 1000, 2000, 4000, 8000]
 
@@ -33,7 +36,7 @@ export type Settled = { status: DispatchStatus, finishedAt: Date | null }
  * database does not answer. Throws `outcome_unknown` where it is gone for too long, and `conflict` when another run has the dispatch.
  */
 export async function settle (
-  dependencies: PipelineDependencies,
+  dependencies: SettleDependencies,
   run: Run,
   step: Step,
   { settlement, actor, next }: { settlement: Settlement, actor: EventActor, next?: StepCandidate | undefined }
@@ -109,7 +112,7 @@ function goesOn (status: DispatchStatus): boolean {
 
 /** The record of the dispatch if the step has become in it what is expected, whoever recorded it. */
 async function findRecorded (
-  { database, log }: PipelineDependencies,
+  { database, log }: Pick<PipelineDependencies, 'database' | 'log'>,
   { companyId, dispatchId }: Run,
   { stepId }: Step,
   expected: StepStatus
@@ -124,7 +127,7 @@ async function findRecorded (
 
 /** What follows the outcome of a step: the next step, the end of the dispatch, a retry, or a reconciliation. */
 function followingOf (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'newId'>,
   run: Run,
   step: Step,
   settlement: Settlement

@@ -9,7 +9,7 @@ import { beginAttempt, type Settlement } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { enclosuresOf } from '../enclosures.ts'
 import { requireWelcome } from '../recipients.ts'
-import { recordLateOutcome } from '../recover/late-outcomes.ts'
+import { type OutcomeDependencies, recordLateOutcome } from '../recover/late-outcomes.ts'
 import type { RunResult } from '../respond/result.ts'
 import { isCallable, isOffPath, settled, type Step } from '../step.ts'
 import { checkDocuments, prepareCall, readDocument } from './call.ts'
@@ -19,7 +19,7 @@ import { fromFirst, isFollowing, leftOut, nextCandidate, withCandidate } from '.
 import { waitForHours } from './hours.ts'
 import { withPageBefore } from './page-before.ts'
 import { advance, type PlannedDispatch, type Run, takeAttempted } from './run.ts'
-import { settle, type Settled, settlementOf, settlementOfFailure } from './settle.ts'
+import { settle, type Settled, type SettleDependencies, settlementOf, settlementOfFailure } from './settle.ts'
 
 /** Runs the remaining steps of a recorded dispatch in their order, up to the first that is not accepted. */
 export function runSteps (dependencies: PipelineDependencies, run: Run): Promise<RunResult> {
@@ -75,7 +75,7 @@ async function runWithOne (dependencies: PipelineDependencies, run: Run, planned
 }
 
 /** Of a step that may have been done by a database that is lost nothing is sent: what became of it is found out first. */
-async function doubt (dependencies: PipelineDependencies, run: Run, step: Step): Promise<Settled> {
+async function doubt (dependencies: SettleDependencies, run: Run, step: Step): Promise<Settled> {
   const end = await settle(dependencies, run, step, { settlement: lostWithDatabase, actor: { kind: 'system' } })
   advance(run, settled(step, lostWithDatabase))
   return end
@@ -92,7 +92,7 @@ const lostWithDatabase: Settlement = {
 
 /** Records the outcome of a step. One that cannot be recorded is kept. */
 async function settleReady (
-  dependencies: PipelineDependencies,
+  dependencies: OutcomeDependencies,
   run: Run,
   ready: Ready,
   settlement: Settlement,
@@ -216,7 +216,7 @@ async function makeReady (dependencies: PipelineDependencies, run: Run, step: St
 
 /** Reads the documents of a step. One that has just been made is not recorded yet. */
 function readerOf (
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'database' | 'files' | 'spool' | 'shelves'>,
   { companyId }: Run,
   { document: fresh }: PreparedContent['fresh']
 ): (document: DocumentHandle) => Promise<Readable> {
