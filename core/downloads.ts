@@ -5,7 +5,7 @@ import type { Actor } from './access/account.ts'
 import type { DocumentLinks } from './access/document-links.ts'
 import { isUnbounded, maySee, sightOf } from './access/permissions.ts'
 import { DispatchError } from './contract/errors.ts'
-import { storedFile } from './pipeline/run/stored-document.ts'
+import { storedFile } from './pipeline/stored-document.ts'
 import { type DocumentRow, findDispatch, findDocument, findLinkedDocument } from './store/dispatch/dispatch-views.ts'
 import { noteDamage } from './store/dispatch/documents.ts'
 

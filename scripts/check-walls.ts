@@ -80,7 +80,7 @@ const homes: Record<string, RegExp> = {
   // Numbers are read once: everything else gets them from @dispatch/common.
   'decimal.js': /^core\/packages\/common\/money\.ts$/,
   pdfkit: /^core\/packages\/documents\/render\/pdf\.ts$/,
-  '@cantoo/pdf-lib': /^core\/packages\/documents\/render\/(address-page|join-pdfs|open-pdf)\.ts$/,
+  '@cantoo/pdf-lib': /^core\/packages\/documents\/given\/(address-page|join-pdfs|open-pdf)\.ts$/,
   piscina: /^core\/packages\/documents\//,
   kysely: /^core\/(store|packages\/(database|features\/.+\/(store|migrations)))\//,
   pg: /^core\/(store|packages\/(database|embedded-postgres))\//,
@@ -333,7 +333,7 @@ function foldersRound (pages: Page[]): string[] {
 }
 
 /** Parts whose own folders still know each other in circles. None is added. */
-const tangled = /^(core\/packages\/(conformance|documents|einvoice)|core\/pipeline|plugins\/console)\//
+const tangled = /^(core\/packages\/conformance|plugins\/console)\//
 
 /** A folder inside of a part of the tree; undefined for the files above such folders, which put them together. */
 function subfolderOf (path: string): string | undefined {

@@ -18,9 +18,9 @@ import type { SayingLook } from '../store/vendor/sayings.ts'
 import type { ApprovalDesk } from './approval-desk.ts'
 import type { FileShelf } from './file-shelf.ts'
 import type { RecipientBook } from './recipients.ts'
-import type { OutcomeSpool } from './recover/outcome-spool.ts'
 import type { DocumentUrl } from './respond/result.ts'
 import type { Leases } from './run/leases.ts'
+import type { OutcomeSpool } from './run/outcome-spool.ts'
 import type { Templates } from './templates.ts'
 
 /** The jobs of what goes on later: at once, not before so many seconds have passed, or at a time. */

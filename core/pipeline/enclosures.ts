@@ -11,7 +11,7 @@ import { refusal } from '../contract/errors.ts'
 import { findDispatch, findDocument } from '../store/dispatch/dispatch-views.ts'
 import type { FileShelf, UploadedFile } from './file-shelf.ts'
 import type { ResolvedRequest, ResolvedStep } from './plan/resolve.ts'
-import { documentHandleOf, storedDocument, storedFile } from './run/stored-document.ts'
+import { documentHandleOf, storedDocument, storedFile } from './stored-document.ts'
 
 type Sources = { database: Database, shelves: readonly FileShelf[] }
 

@@ -8,7 +8,7 @@ import type { StepCandidate, StepError } from '../store/db/schema.ts'
 import type { StepRecord } from '../store/dispatch/dispatch-views.ts'
 import type { Settlement } from '../store/dispatch/steps.ts'
 import { mergedResponse } from './respond/merged-response.ts'
-import { type StoredDocument, storedDocument } from './run/stored-document.ts'
+import { type StoredDocument, storedDocument } from './stored-document.ts'
 import type { StoredTemplate } from './templates.ts'
 
 /** A step of a dispatch, from its plan to its end: what is done, by whom, what was made for it and how far it has come. */

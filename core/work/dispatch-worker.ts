@@ -1,9 +1,9 @@
 import type { PipelineDependencies } from '../pipeline/dependencies.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
-import { type OutcomeDependencies, recordSpooledOutcomes } from '../pipeline/recover/late-outcomes.ts'
 import { reconcile, uncertainError } from '../pipeline/recover/reconcile.ts'
 import { followSaying } from '../pipeline/recover/sayings.ts'
 import { runDeferredAction } from '../pipeline/run/deferred.ts'
+import { type OutcomeDependencies, recordSpooledOutcomes } from '../pipeline/run/late-outcomes.ts'
 import { firstReconcileDelay } from '../pipeline/run/retry-policy.ts'
 import type { TransactionHook } from '../store/dispatch/lease.ts'
 import { type DispatchRef, listDueDeferred, listDueReconciliations, listExpiredLeases, listOverdueDispatches,

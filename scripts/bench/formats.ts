@@ -1,7 +1,7 @@
 import { templateServices } from '@dispatch/core'
 import { fileURLToPath } from 'node:url'
 import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
-import { render } from '../../core/packages/documents/render/render.ts'
+import { render } from '../../core/packages/documents/render.ts'
 import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'
 import { effort } from './support/effort.ts'
 import { type Make, peers } from './support/formats-peers.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fileFormats } from '../../core/packages/documents/model/file-formats.ts'
+import { fileFormats } from '../../core/packages/documents/formats/file-formats.ts'
 import { partsOf } from '../../core/packages/documents/test/office-support.ts'
 import { contains, has } from '../support/matching.ts'
 import { invoiceRequest, startService } from '../support/service.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { compileJsonSchema } from '../../core/packages/common/schema.ts'
-import { unreadFields } from '../../core/packages/documents/source/field-usage.ts'
+import { unreadFields } from '../../core/packages/documents/compile/field-usage.ts'
 import { elementsOf } from '../../core/packages/documents/test/html-support.ts'
 import { made, pagesOf, type Text } from '../../core/packages/documents/test/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'

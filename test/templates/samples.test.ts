@@ -1,5 +1,5 @@
 import t from 'tap'
-import { unreadFields } from '../../core/packages/documents/source/field-usage.ts'
+import { unreadFields } from '../../core/packages/documents/compile/field-usage.ts'
 import { elementsOf } from '../../core/packages/documents/test/html-support.ts'
 import { made, pagesOf, type Text, wordsOf } from '../../core/packages/documents/test/support.ts'
 import { lacks } from '../support/matching.ts'

@@ -1,7 +1,7 @@
 /** `@dispatch/documents`: makes a PDF, a DOCX, an XLSX, HTML for e-mail, or plain text from a template and its data. */
 
 // One document in this process.
-export { render, renderDocx, renderHtml, type RenderOptions, renderPdf, renderText, renderXlsx } from './render/one.ts'
+export { render, renderDocx, renderHtml, type RenderOptions, renderPdf, renderText, renderXlsx } from './one.ts'
 export { RenderError, TemplateError } from './model/errors.ts'
 
 // Templates: the model, a folder with a template, a template compiled for many documents.
@@ -11,9 +11,9 @@ export { readTemplateFolder } from './source/read-folder.ts'
 export type { TemplateFolder } from './source/folder.ts'
 export { compileTemplate, type CompiledTemplate } from './compile/compile.ts'
 export type { EnvelopeWindow } from './model/document.ts'
-export type { AddressPage } from './render/address-page.ts'
-export type { PdfPage, PdfReading } from './render/join-pdfs.ts'
-export type { RenderJob, Rendered } from './render/job.ts'
+export type { AddressPage } from './given/address-page.ts'
+export type { PdfPage, PdfReading } from './given/join-pdfs.ts'
+export type { RenderJob, Rendered } from './job.ts'
 export { standalone, type HtmlMessage } from './render/html.ts'
 
 // Documents in threads with limits of time and memory.
@@ -26,16 +26,16 @@ export { longestSubject } from './model/limits.ts'
 export { dataCheck, type DataCheck, type DataFindings, type SubjectFindings } from './data/data-check.ts'
 export { areShort, areSimple, simplePages, simpleSize } from './data/simple-data.ts'
 export { needsSigners, tooFewSigners } from './data/signers.ts'
-export { isKnownField, requiredFields } from './model/schema-paths.ts'
-export { unreadFields } from './source/field-usage.ts'
+export { isKnownField, requiredFields } from './source/schema-paths.ts'
+export { unreadFields } from './compile/field-usage.ts'
 
 // Facts about templates: formats, paper, languages, pictures.
 export type { FormatFacts } from './formats/format.ts'
 export { apiFileFormats, apiFormats, apiNameOf, eInvoiceFileFormats, fileFormats, formatFacts, isFileFormat, printedFormats, signedFormats,
   templateFormats, usualApiFormat, usualFormats, type ApiFileFormat, type ApiFormat, type FileFormat,
-  type Format } from './model/file-formats.ts'
+  type Format } from './formats/file-formats.ts'
 export { paperSizeOf, paperSizes, usualPaper, type PageSetup, type PaperSize } from './model/paper.ts'
-export { languagesOf } from './model/language.ts'
+export { languagesOf } from './compile/language.ts'
 export { assetName } from './source/asset-name.ts'
 export { withPlaceholderImages } from './data/placeholder-image.ts'
 

@@ -13,8 +13,8 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { knownRules, type Severity } from './known-rules.ts'
 import type { EInvoiceProfile } from './model/profiles.ts'
-import { knownRules, type Severity } from './rules/known.ts'
 
 /**
  * An artefact; one without a file has no schematron that is open to all. `folder`: where it is, unless its source is named so. `absent`:

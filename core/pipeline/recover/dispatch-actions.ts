@@ -21,6 +21,7 @@ import { findExpiring, keepFiles } from '../enclosures.ts'
 import { timingOf } from '../plan/schedule.ts'
 import { resultOf, type RunResult } from '../respond/result.ts'
 import { rehydrateWhatIsKept, userActorOf } from '../run/run.ts'
+import type { Resume } from '../run/runner.ts'
 import { stepOf } from '../step.ts'
 import { type ManualResolution, resolveStep } from './reconcile.ts'
 import { isUnfinished, replacementOf } from './replacement.ts'
@@ -60,12 +61,6 @@ export type DispatchActions = {
 
 /** What a person has found out about a step in doubt. */
 type Found = Pick<ManualResolution, 'outcome' | 'reason'>
-
-/** Lets a dispatch go on. Answers undefined when another run has just taken it. */
-export type Resume = (
-  record: DispatchRecord,
-  how: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement, also?: TransactionHook }
-) => Promise<RunResult | undefined>
 
 /** `link`: a sample, as long as every document link. */
 export function createDispatchActions (

@@ -11,14 +11,14 @@ import { acquireLease, postponeReconciliation, releaseLease } from '../../store/
 import { type Settlement, settleStep } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
+import { type ReconciledOutcome, reconciliationFollowUpOf } from '../run/after-reconciliation.ts'
 import { contextOf } from '../run/call.ts'
+import { type OutcomeDependencies, recordLateOutcome } from '../run/late-outcomes.ts'
 import { reconcileScheduleOf } from '../run/retry-policy.ts'
 import { rehydrateRecord, type Run } from '../run/run.ts'
 import { observeOutcome, type SettleDependencies } from '../run/settle.ts'
 import { repeatCall } from '../run/steps.ts'
 import { type CallableStep, isCallable, isOffPath, type Step } from '../step.ts'
-import { type ReconciledOutcome, reconciliationFollowUpOf } from './after-reconciliation.ts'
-import { type OutcomeDependencies, recordLateOutcome } from './late-outcomes.ts'
 
 /**
  * What was learnt about an uncertain step. `attempt`: the number of the repeated call, where one told it. `later`: nothing was learnt, and

@@ -12,7 +12,7 @@ import type { Replacement } from '../../store/dispatch/runs.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { keepFiles } from '../enclosures.ts'
 import { recordedTemplate } from '../plan/recorded-template.ts'
-import { recheck, type RecheckDependencies } from './recheck.ts'
+import { recheck, type RecheckDependencies } from '../run/recheck.ts'
 
 const readerOf = (service: ServiceName, version: Version) =>
   boundedValidator(compile(Type.Unsafe<Readonly<Record<string, JsonObject>>>(retrySchema(service, version))))

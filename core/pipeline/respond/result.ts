@@ -11,8 +11,8 @@ import type { StepError } from '../../store/db/schema.ts'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { ExchangeRow } from '../../store/dispatch/exchanges.ts'
-import { type StoredDocument, storedDocument } from '../run/stored-document.ts'
 import { listedIn, type Step, stepOf } from '../step.ts'
+import { type StoredDocument, storedDocument } from '../stored-document.ts'
 import { mergedResponse } from './merged-response.ts'
 
 /** Makes the link by which a document can be downloaded without credentials. */

@@ -8,10 +8,10 @@ import { findDocument } from '../../store/dispatch/dispatch-views.ts'
 import { replaceDocument } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { type CallableStep, isCallable, type Step } from '../step.ts'
+import { type StoredDocument, storedDocument, storedDocumentOfNew } from '../stored-document.ts'
 import { type CallDependencies, contextOf } from './call.ts'
 import { type ChainDocument, expiryOf, placesIn, storageKeyOf } from './content.ts'
 import { advance, type Run } from './run.ts'
-import { type StoredDocument, storedDocument, storedDocumentOfNew } from './stored-document.ts'
 
 /** What handing on the document of a chain takes. */
 type HandOnDependencies = CallDependencies & Pick<PipelineDependencies, 'newId'>

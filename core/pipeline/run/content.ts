@@ -13,9 +13,9 @@ import type { PipelineDependencies } from '../dependencies.ts'
 import { findEnclosed, findStored, takesPages, withPages } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
 import type { Step } from '../step.ts'
+import { documentHandleOf, type StoredDocument, storedDocumentOfNew } from '../stored-document.ts'
 import { checkPaged, pagesBefore } from './page-before.ts'
 import type { Run } from './run.ts'
-import { documentHandleOf, type StoredDocument, storedDocumentOfNew } from './stored-document.ts'
 
 /** What a step needs before its provider is called. `fresh`: the part that has just been made and is not recorded yet. */
 export type PreparedContent = {

@@ -7,8 +7,8 @@ import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from '../plan/plan.ts'
 import { mergedResponse, waitingIn } from '../respond/merged-response.ts'
 import { isOffPath, stateOf, type Step, stepOf } from '../step.ts'
+import { storedDocumentOfNew } from '../stored-document.ts'
 import { installedFor } from './installed.ts'
-import { storedDocumentOfNew } from './stored-document.ts'
 
 /** What reading the steps of a recorded dispatch takes. */
 export type RehydrateDependencies = Pick<PipelineDependencies, 'configurations' | 'templates' | 'host' | 'keyring'>

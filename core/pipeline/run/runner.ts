@@ -1,22 +1,29 @@
 import { withTimeLimit } from '@dispatch/common'
 import { DatabaseUnavailable } from '@dispatch/database'
+import type { Actor } from '../../access/account.ts'
 import { DispatchError } from '../../contract/errors.ts'
+import type { Mode } from '../../contract/states.ts'
 import type { DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import { type NewDispatch, openDispatch } from '../../store/dispatch/dispatches.ts'
-import type { DispatchStart } from '../../store/dispatch/lease.ts'
-import { detachDispatch, type DispatchRef, resumeDispatch, takeQueued } from '../../store/dispatch/runs.ts'
+import type { DispatchStart, TransactionHook } from '../../store/dispatch/lease.ts'
+import { detachDispatch, type DispatchRef, type Replacement, resumeDispatch, takeQueued } from '../../store/dispatch/runs.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from '../plan/plan.ts'
-import type { Resume } from '../recover/dispatch-actions.ts'
-import { keepUnsent } from '../recover/late-outcomes.ts'
 import { resultOf, type RunResult } from '../respond/result.ts'
 import { isScheduled, runDue } from './due.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
+import { keepUnsent } from './late-outcomes.ts'
 import type { KeepLease } from './leases.ts'
 import { beginRun, plannedDispatch, type RehydrateDependencies, rehydrateRecord, rehydrateRun, type Run, userActorOf } from './run.ts'
 import { enqueueEndCallback } from './settle.ts'
 import { immediateAttempt, runSteps } from './steps.ts'
+
+/** Lets a dispatch go on. Answers undefined when another run has just taken it. */
+export type Resume = (
+  record: DispatchRecord,
+  how: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement, also?: TransactionHook }
+) => Promise<RunResult | undefined>
 
 /** `begun` is called once the dispatch is recorded, or once nobody can tell whether it is. */
 type Opening = Pick<NewDispatch, 'idempotency'> & { begun: () => void }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { DispatchStatus } from '../../../core/contract/states.ts'
 import type { PipelineDependencies } from '../../../core/pipeline/dependencies.ts'
-import { reconciliationFollowUpOf } from '../../../core/pipeline/recover/after-reconciliation.ts'
+import { reconciliationFollowUpOf } from '../../../core/pipeline/run/after-reconciliation.ts'
 import type { Run } from '../../../core/pipeline/run/run.ts'
 import type { SettlementFollowUp } from '../../../core/store/dispatch/steps.ts'
 import { judgeChain, template } from './support.ts'

@@ -3,9 +3,9 @@ import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import type { Database } from '../../../core/packages/database/database.ts'
 import type { PipelineDependencies } from '../../../core/pipeline/dependencies.ts'
-import { recordLateOutcome } from '../../../core/pipeline/recover/late-outcomes.ts'
-import type { LateOutcome } from '../../../core/pipeline/recover/outcome-spool.ts'
+import { recordLateOutcome } from '../../../core/pipeline/run/late-outcomes.ts'
 import { createLeases } from '../../../core/pipeline/run/leases.ts'
+import type { LateOutcome } from '../../../core/pipeline/run/outcome-spool.ts'
 
 const log = {
   debug: () => undefined,

@@ -1,4 +1,4 @@
-import type { CompileContext } from '../source/compile-context.ts'
+import type { CompileContext } from './compile-context.ts'
 import { compileExpression } from './expression.ts'
 import type { Scope } from './scope.ts'
 

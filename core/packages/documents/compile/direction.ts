@@ -1,5 +1,5 @@
 import type { Align } from '../model/blocks.ts'
-import { memoizeLru } from './memoize.ts'
+import { memoizeLru } from '../model/memoize.ts'
 
 export type Direction = 'ltr' | 'rtl'
 

@@ -1,6 +1,6 @@
 import { midnightOf, minorDigits } from '@dispatch/common'
 import type { Cell, Decimal, TextRun } from '../model/document.ts'
-import { memoizeLru } from './memoize.ts'
+import { memoizeLru } from '../model/memoize.ts'
 
 const dateStyles = ['short', 'medium', 'long', 'full'] as const
 export type DateStyle = typeof dateStyles[number]

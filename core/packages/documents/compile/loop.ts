@@ -1,6 +1,6 @@
 import { pointer } from '@dispatch/common'
 import { renderError } from '../model/errors.ts'
-import { type CompileContext, contextBelow, hasTexts, reportFault } from '../source/compile-context.ts'
+import { type CompileContext, contextBelow, hasTexts, reportFault } from './compile-context.ts'
 import { compileExpression } from './expression.ts'
 import { type Scope, spend, withVariable } from './scope.ts'
 

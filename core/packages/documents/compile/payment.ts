@@ -1,7 +1,7 @@
 import { isDecimal } from '@dispatch/common'
 import { isPayable, type Transfer, transferText } from '../code/epc.ts'
-import { type CompileContext, recordRead } from '../source/compile-context.ts'
-import { markUsed, type Path } from '../source/field-usage.ts'
+import { type CompileContext, recordRead } from './compile-context.ts'
+import { markUsed, type Path } from './field-usage.ts'
 import { liquidText } from './liquid.ts'
 import { lookUp, pointerOf, type Scope } from './scope.ts'
 

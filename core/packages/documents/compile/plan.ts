@@ -1,5 +1,5 @@
 import { type Context, type Filter, IfTag, Output, type Template, type Token, toValueSync, TypeGuards, type Value } from 'liquidjs'
-import type { Path } from '../source/field-usage.ts'
+import type { Path } from './field-usage.ts'
 import { engine, escapeOutput } from './liquid.ts'
 import { fieldOf, readPath, type Scope, spend } from './scope.ts'
 import { countExpression } from './work.ts'

@@ -1,11 +1,11 @@
 import type { Template } from 'liquidjs'
 import type { TextRun } from '../model/document.ts'
 import { renderLimits } from '../model/limits.ts'
-import { type CompileContext, recordRead, reportFault } from '../source/compile-context.ts'
-import { markUsed } from '../source/field-usage.ts'
+import { type CompileContext, recordRead, reportFault } from './compile-context.ts'
 import { type CompiledExpression, compileExpression, fieldPathOf, liquidContext, parseMessage, readingOf, type VariablePath,
   variablePathsOf, withRenderErrors } from './expression.ts'
 import { withFallbacksInside } from './fallback.ts'
+import { markUsed } from './field-usage.ts'
 import { engine, liquidText } from './liquid.ts'
 import { escapeMarkup, hasMarkup, pageMark, parseMarkup } from './markup.ts'
 import { planTemplates } from './plan.ts'

@@ -2,7 +2,7 @@ import { ownField, pointer } from '@dispatch/common'
 import type { ImageData } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
 import { renderLimits } from '../model/limits.ts'
-import type { Path } from '../source/field-usage.ts'
+import type { Path } from './field-usage.ts'
 
 /** The values that expressions can read while one document is made. */
 export type Scope = {

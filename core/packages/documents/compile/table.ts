@@ -1,7 +1,7 @@
 import type { Align, Column, Table, Total } from '../model/blocks.ts'
 import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock, TableSection, TextRun } from '../model/document.ts'
-import { type CompileContext, contextBelow, reportFault } from '../source/compile-context.ts'
 import { compileCell } from './cell.ts'
+import { type CompileContext, contextBelow, reportFault } from './compile-context.ts'
 import { compileCondition } from './condition.ts'
 import { compileLoop } from './loop.ts'
 import { compileProse } from './prose.ts'

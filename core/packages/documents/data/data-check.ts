@@ -1,10 +1,10 @@
 import { nullMembers, type Problem, type Validator, withoutMembers } from '@dispatch/common'
 import type { CompiledTemplate } from '../compile/compile.ts'
+import { unreadFields } from '../compile/field-usage.ts'
 import { opening } from '../compile/flow.ts'
+import { type Format, showsPage } from '../formats/file-formats.ts'
 import type { ResolvedBlock } from '../model/document.ts'
 import { RenderError } from '../model/errors.ts'
-import { type Format, showsPage } from '../model/file-formats.ts'
-import { unreadFields } from '../source/field-usage.ts'
 import { insideOf, lastSigner } from './signers.ts'
 import { plainDataOf, templateDataOf } from './template-data.ts'
 

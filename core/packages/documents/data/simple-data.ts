@@ -1,4 +1,4 @@
-import { type Format, formatFacts } from '../model/file-formats.ts'
+import { type Format, formatFacts } from '../formats/file-formats.ts'
 
 /** What not every font family may have: anything but letters of Europe, of Hebrew, Arabic, Thai and Devanagari, and usual signs. */
 const unusual =

@@ -1,6 +1,5 @@
 import { currencyOf, pageDataOf, plainPageDataOf, type Reading } from '@dispatch/einvoice'
-import { eInvoiceFileFormats } from '../model/file-formats.ts'
-import type { Format } from '../model/file-formats.ts'
+import { eInvoiceFileFormats, type Format } from '../formats/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
 
 /** How the data of an e-invoice are read for this format; undefined for any other document. */

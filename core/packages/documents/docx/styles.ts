@@ -1,5 +1,5 @@
-import { memoizeLru } from '../compile/memoize.ts'
 import type { FontFamily, ResolvedDocument, ResolvedStyle } from '../model/document.ts'
+import { memoizeLru } from '../model/memoize.ts'
 import { headingSize } from '../model/style.ts'
 import { all, element, none, type Xml, xmlPart } from '../office/xml.ts'
 import { border, hairline } from './border.ts'

@@ -1,6 +1,6 @@
 import type { ResolvedDocument } from '../model/document.ts'
+import { readable } from '../model/output.ts'
 import { element, type Xml } from '../office/xml.ts'
-import { readable } from '../render/output.ts'
 import type { DocxContext } from './context.ts'
 import { paragraph } from './paragraph.ts'
 import { fontName } from './styles.ts'

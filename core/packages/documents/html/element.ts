@@ -1,4 +1,4 @@
-import { readable } from '../render/output.ts'
+import { readable } from '../model/output.ts'
 
 /** HTML as a tree. Text is unescaped until {@link serialize} writes it. */
 export type Node = string | Element

@@ -1,5 +1,5 @@
 import { memoizeByIdentity, normalForm } from '@dispatch/common'
-import { memoizeLru } from '../compile/memoize.ts'
+import { memoizeLru } from '../model/memoize.ts'
 import { charactersOf } from './breaks.ts'
 import type { Face, Faces } from './fonts.ts'
 import { normalizeText } from './normalize-text.ts'

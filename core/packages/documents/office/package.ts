@@ -1,5 +1,5 @@
-import { memoizeLru } from '../compile/memoize.ts'
 import type { ResolvedDocument } from '../model/document.ts'
+import { memoizeLru } from '../model/memoize.ts'
 import { element, type Xml, xmlPart, xmlText } from './xml.ts'
 import type { ZipEntries } from './zip.ts'
 

@@ -1,4 +1,4 @@
-import { readable } from '../render/output.ts'
+import { readable } from '../model/output.ts'
 
 declare const isXml: unique symbol
 

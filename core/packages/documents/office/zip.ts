@@ -1,5 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib'
-import { memoizeLru } from '../compile/memoize.ts'
+import { memoizeLru } from '../model/memoize.ts'
+import type { Utf8 } from '../model/output.ts'
 
 /**
  * The content of an archive by path. Text is compressed, and bytes (of pictures) are not. Text that is given as a string may come again in
@@ -7,8 +8,6 @@ import { memoizeLru } from '../compile/memoize.ts'
  */
 export type ZipEntries = Readonly<Record<string, ZipContent>>
 export type ZipContent = string | Utf8 | Uint8Array
-/** A text in UTF-8. `isVaried`: it repeats so little that its size is nearly the same at any level. */
-export type Utf8 = { readonly utf8: Uint8Array, readonly isVaried?: true }
 
 /** A text with fewer bytes than this is not worth compressing, and one with more characters is not remembered. */
 const [short, common] = [1_000, 10_000]

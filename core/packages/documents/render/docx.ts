@@ -7,10 +7,10 @@ import { sectionOf } from '../docx/section.ts'
 import { settings, styles } from '../docx/styles.ts'
 import type { ResolvedDocument } from '../model/document.ts'
 import { renderLimits } from '../model/limits.ts'
+import { encodeBounded } from '../model/output.ts'
 import { packageParts, relationships, relationType } from '../office/package.ts'
 import { around, partPieces, type Xml } from '../office/xml.ts'
 import { zip } from '../office/zip.ts'
-import { encodeBounded } from './output.ts'
 
 /**
  * Makes a Word document with the features that a person would use: styles, headings, tables with a repeated header, fields for page

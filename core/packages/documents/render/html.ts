@@ -6,7 +6,7 @@ import { canvas, darkStyles, paper } from '../html/dark.ts'
 import { type Element, htmlElement, type Node, serialize } from '../html/element.ts'
 import { createPictures, type InlinePart } from '../html/pictures.ts'
 import type { ResolvedBlock, ResolvedDocument } from '../model/document.ts'
-import { boundedText } from './output.ts'
+import { boundedText } from '../model/output.ts'
 import { renderAlternative } from './text.ts'
 
 export type { InlinePart } from '../html/pictures.ts'

@@ -1,9 +1,9 @@
 import { opening } from '../compile/flow.ts'
 import type { ResolvedDocument } from '../model/document.ts'
+import { joinBounded } from '../model/output.ts'
 import { withPlainSpaces } from '../text/inline.ts'
 import { mailLines } from '../text/mail.ts'
 import { messageLines } from '../text/message.ts'
-import { joinBounded } from './output.ts'
 
 /** The most characters in a line of mail: a reply quotes it and still stays below 78 (RFC 5322, 2.1.1). */
 const lineWidth = 74

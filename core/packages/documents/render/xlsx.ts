@@ -2,6 +2,7 @@ import { directionOf } from '../compile/direction.ts'
 import { opening } from '../compile/flow.ts'
 import type { ResolvedBlock, ResolvedDocument, TextRun } from '../model/document.ts'
 import { renderLimits } from '../model/limits.ts'
+import { encodeBounded } from '../model/output.ts'
 import { packageParts, relationships, relationType } from '../office/package.ts'
 import { element, none, partPieces, xmlPart, xmlText } from '../office/xml.ts'
 import { zip, type ZipEntries } from '../office/zip.ts'
@@ -13,7 +14,6 @@ import { createSheet, type Sheet } from '../xlsx/sheet.ts'
 import { type SheetSection, split } from '../xlsx/split.ts'
 import { createStyles } from '../xlsx/styles.ts'
 import { widthsOf } from '../xlsx/widths.ts'
-import { encodeBounded } from './output.ts'
 
 /**
  * Makes an Excel workbook: one sheet for each table, with the text around it. Numbers, dates and amounts are typed values, and totals are

@@ -2,8 +2,8 @@ import { Check } from 'typebox/value'
 import { compileTemplate } from '../compile/compile.ts'
 import { type Fault, TemplateError } from '../model/errors.ts'
 import { templateModel, type TemplateSource } from '../model/model.ts'
-import { unknownPathFaults } from '../model/schema-paths.ts'
 import { explain } from './explain.ts'
+import { unknownPathFaults } from './schema-paths.ts'
 import { type LocateFault, readYaml } from './yaml.ts'
 
 /** Reads the text of a template.yaml and checks it against the model for these services. The TemplateError names the `file`. */

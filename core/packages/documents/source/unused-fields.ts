@@ -1,6 +1,6 @@
 import { isRecord, pointer } from '@dispatch/common'
+import type { FieldUsage } from '../compile/field-usage.ts'
 import { referent, type Schema, type SchemaPlace } from '../model/subschemas.ts'
-import type { FieldUsage } from './field-usage.ts'
 
 /**
  * JSON pointers of the fields of a schema that the template never shows; only the outermost of each. The many unused fields of a vocabulary

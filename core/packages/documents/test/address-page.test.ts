@@ -1,7 +1,7 @@
 import { PDFDocument } from '@cantoo/pdf-lib'
 import t from 'tap'
 import { has } from '../../../../test/support/matching.ts'
-import { type AddressPage, addressPdf } from '../render/address-page.ts'
+import { type AddressPage, addressPdf } from '../given/address-page.ts'
 import { pagesOf, pdfOf } from './support.ts'
 
 const millimetre = 72 / 25.4

@@ -2,7 +2,7 @@ import t from 'tap'
 import { has, matches } from '../../../../test/support/matching.ts'
 import { compileTemplate } from '../compile/compile.ts'
 import { readDataSchema } from '../model/data-schema.ts'
-import { unknownPathFaults } from '../model/schema-paths.ts'
+import { unknownPathFaults } from '../source/schema-paths.ts'
 import { unusedFields } from '../source/unused-fields.ts'
 import { compiled, templateOf } from './support.ts'
 

@@ -1,7 +1,7 @@
 import { PDFDocument, PDFName, PDFNumber } from '@cantoo/pdf-lib'
 import t from 'tap'
 import { has } from '../../../../test/support/matching.ts'
-import { joinPdfs, readPdf } from '../render/join-pdfs.ts'
+import { joinPdfs, readPdf } from '../given/join-pdfs.ts'
 import { pagesOf, pdfOf } from './support.ts'
 
 const saying = async (text: string): Promise<Uint8Array> => (await pdfOf([{ paragraph: text }])).bytes

@@ -2,7 +2,7 @@ import t from 'tap'
 import { contains, has } from '../../../../test/support/matching.ts'
 import { compileTemplate } from '../compile/compile.ts'
 import type { TemplateSource } from '../model/model.ts'
-import { unknownPathFaults } from '../model/schema-paths.ts'
+import { unknownPathFaults } from '../source/schema-paths.ts'
 import { compiled, faultsOf, made, problemsOf, templateOf } from './support.ts'
 
 const texts = {

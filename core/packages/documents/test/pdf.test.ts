@@ -5,7 +5,7 @@ import { getDocumentProxy, getResolvedPDFJS } from 'unpdf'
 import { contains, has } from '../../../../test/support/matching.ts'
 import type { TemplateSource } from '../model/model.ts'
 import type { PaperSize } from '../model/paper.ts'
-import { render } from '../render/render.ts'
+import { render } from '../render.ts'
 import { compiled, now, pagesOf, pdfOf, wordsOf } from './support.ts'
 
 const lines = (count: number): object => ({

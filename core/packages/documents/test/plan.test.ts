@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
+import type { CompileContext } from '../compile/compile-context.ts'
 import { liquidContext, readingOf } from '../compile/expression.ts'
 import { withFallbacksInside } from '../compile/fallback.ts'
+import { emptyFieldUsage } from '../compile/field-usage.ts'
 import { engine } from '../compile/liquid.ts'
 import { planTemplates } from '../compile/plan.ts'
 import { newScope, withVariable } from '../compile/scope.ts'
-import type { CompileContext } from '../source/compile-context.ts'
-import { emptyFieldUsage } from '../source/field-usage.ts'
 
 const site: CompileContext = {
   at: '',

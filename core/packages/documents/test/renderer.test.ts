@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { has } from '../../../../test/support/matching.ts'
+import type { Format } from '../formats/file-formats.ts'
 import { RenderError } from '../model/errors.ts'
-import type { Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
 import { templatePoster, unpacked } from '../threads/posted-template.ts'
 import { createRenderer, type Customer, type Rendered, RendererBusy, type RendererOptions, type RenderJob } from '../threads/renderer.ts'

@@ -1,11 +1,11 @@
 import { getDocumentProxy } from 'unpdf'
 import type { Problem } from '../../common/json.ts'
 import { type CompiledTemplate, compileTemplate } from '../compile/compile.ts'
+import type { Format } from '../formats/file-formats.ts'
+import type { Rendered } from '../job.ts'
 import { type Fault, RenderError, TemplateError } from '../model/errors.ts'
-import type { Format } from '../model/file-formats.ts'
 import type { TemplateSource } from '../model/model.ts'
-import type { Rendered } from '../render/job.ts'
-import { render } from '../render/render.ts'
+import { render } from '../render.ts'
 
 /** The time of every document in the tests. */
 export const now = new Date('2026-03-14T09:30:00.000Z')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { compileTemplate } from '../compile/compile.ts'
+import { unreadFields } from '../compile/field-usage.ts'
 import type { TemplateSource } from '../model/model.ts'
-import { unreadFields } from '../source/field-usage.ts'
 import { templateOf } from './support.ts'
 
 function unused (body: TemplateSource['body'], data: unknown): string[] {

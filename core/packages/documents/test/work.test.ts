@@ -1,13 +1,13 @@
 import t from 'tap'
 import { growthOf, mostGrowth } from '../../../../test/support/growth.ts'
 import { has } from '../../../../test/support/matching.ts'
+import type { CompileContext } from '../compile/compile-context.ts'
+import { emptyFieldUsage } from '../compile/field-usage.ts'
 import { engine } from '../compile/liquid.ts'
 import { compileProse } from '../compile/prose.ts'
 import { newScope } from '../compile/scope.ts'
 import { RenderError } from '../model/errors.ts'
 import { renderLimits } from '../model/limits.ts'
-import type { CompileContext } from '../source/compile-context.ts'
-import { emptyFieldUsage } from '../source/field-usage.ts'
 import { problemsOf } from './support.ts'
 
 /** The steps that a text of a template takes with data, whether they are too many, or it fails. */

@@ -1,7 +1,7 @@
 import { formatCell } from '../compile/format.ts'
 import { safeLinkOf } from '../compile/links.ts'
 import type { ButtonBlock, Cell, CodeBlock, TextRun } from '../model/document.ts'
-import { readable } from '../render/output.ts'
+import { readable } from '../model/output.ts'
 
 /** Runs as plain text: a link as `text <url>`, bold and italic without marks. There are no pages, so page fields are 1. */
 export function plainRuns (runs: readonly TextRun[], locale: string): string {

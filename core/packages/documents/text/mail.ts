@@ -1,5 +1,5 @@
 import type { AddressBlock, ResolvedBlock, TextBlock } from '../model/document.ts'
-import { readable } from '../render/output.ts'
+import { readable } from '../model/output.ts'
 import { buttonRuns, codeWords, plainRuns } from './inline.ts'
 import { textKeyValues, textTable } from './table.ts'
 import { lengthOf, wrap } from './wrap.ts'

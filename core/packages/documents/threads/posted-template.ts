@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { deserialize, serialize } from 'node:v8'
+import type { RenderJob } from '../job.ts'
 import type { TemplateSource } from '../model/model.ts'
-import type { RenderJob } from '../render/job.ts'
 
 /**
  * A template on its way to a thread. The memory of its source is shared: posting it copies nothing, however many pictures it has, and only

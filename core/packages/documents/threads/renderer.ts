@@ -1,13 +1,13 @@
 import { SemaphoreFull } from '@dispatch/common'
 import { availableParallelism } from 'node:os'
+import type { Format } from '../formats/file-formats.ts'
+import type { Rendered, RenderJob, RenderResult } from '../job.ts'
 import { RenderError, renderError } from '../model/errors.ts'
-import type { Format } from '../model/file-formats.ts'
-import type { Rendered, RenderJob, RenderResult } from '../render/job.ts'
 import { templatePoster } from './posted-template.ts'
 import { createThreads, ThreadStopped } from './threads.ts'
 import type { PostedJob } from './worker.ts'
 
-export type { Rendered, RenderJob } from '../render/job.ts'
+export type { Rendered, RenderJob } from '../job.ts'
 
 export type RendererOptions = {
   /**

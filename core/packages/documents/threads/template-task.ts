@@ -1,11 +1,11 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import type { InvoiceFile, ProfileChoice, ProfileReport } from '@dispatch/einvoice'
 import type { DataFindings, SubjectFindings } from '../data/data-check.ts'
-import type { Format } from '../model/file-formats.ts'
+import type { Format } from '../formats/file-formats.ts'
+import type { Addressed, AddressPage } from '../given/address-page.ts'
+import type { JoinedPdf, PdfReading } from '../given/join-pdfs.ts'
+import type { RenderJob, RenderResult } from '../job.ts'
 import type { TemplateSource } from '../model/model.ts'
-import type { Addressed, AddressPage } from '../render/address-page.ts'
-import type { RenderJob, RenderResult } from '../render/job.ts'
-import type { JoinedPdf, PdfReading } from '../render/join-pdfs.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
 
 /**

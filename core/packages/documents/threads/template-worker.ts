@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { examineTemplate } from '../compile/compile.ts'
 import { type DataCheck, dataCheck, type DataFindings } from '../data/data-check.ts'
+import type { Addressed } from '../given/address-page.ts'
 import { dataUriOf, readImage } from '../image/read.ts'
 import { readDataSchema } from '../model/data-schema.ts'
 import { inspectDraft } from '../source/inspect.ts'
@@ -31,9 +32,9 @@ const doers: { [K in TemplateTaskKind]: (job: TemplateTasks[K]['job']) => Templa
     return { ok: true, reports: reportProfiles(data, currencyOf(currency), { profile, format }, at) }
   },
   read: async (bytes) => invoiceIn(await import('@dispatch/einvoice'), bytes),
-  address: async ({ pdf, page }) => transferred(await (await import('../render/address-page.ts')).addressPdf(pdf, page)),
-  pages: async (bytes) => (await import('../render/join-pdfs.ts')).readPdf(bytes),
-  join: async (pdfs) => transferred(await (await import('../render/join-pdfs.ts')).joinPdfs(pdfs)),
+  address: async ({ pdf, page }) => transferred(await (await import('../given/address-page.ts')).addressPdf(pdf, page)),
+  pages: async (bytes) => (await import('../given/join-pdfs.ts')).readPdf(bytes),
+  join: async (pdfs) => transferred(await (await import('../given/join-pdfs.ts')).joinPdfs(pdfs)),
   flatten (uri) {
     const image = readImage(uri)
     if (typeof image === 'string') return { fault: image }

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { type CompiledTemplate, compileTemplate } from '../compile/compile.ts'
+import type { RenderJob, RenderResult } from '../job.ts'
 import { facesFor } from '../layout/fonts.ts'
 import { RenderError } from '../model/errors.ts'
 import type { TemplateSource } from '../model/model.ts'
-import type { RenderJob, RenderResult } from '../render/job.ts'
-import { render } from '../render/render.ts'
+import { render } from '../render.ts'
 import { type PostedTemplate, unpacked } from './posted-template.ts'
 import { inThread } from './thread-job.ts'
 

@@ -1,4 +1,4 @@
-import { memoizeLru } from '../compile/memoize.ts'
+import { memoizeLru } from '../model/memoize.ts'
 import { quoted } from './number-format.ts'
 
 /** A day in spring whose year, month and day have different digits. */

@@ -1,4 +1,4 @@
-import { memoizeLru } from '../compile/memoize.ts'
+import { memoizeLru } from '../model/memoize.ts'
 
 /** The format of an amount with so many decimals. The currency sign has the position of the locale. */
 export function moneyFormat (locale: string, currency: string, decimals: number): string {

@@ -1,6 +1,6 @@
 import { type Direction, sideOf } from '../compile/direction.ts'
 import type { ResolvedBlock, TextRun } from '../model/document.ts'
-import { readable } from '../render/output.ts'
+import { readable } from '../model/output.ts'
 
 /** The most characters of a printed header or footer (ECMA-376-1, 18.3.1.39). */
 const longest = 255

@@ -1,6 +1,6 @@
 import { safeLinkOf } from '../compile/links.ts'
 import type { TextRun } from '../model/document.ts'
-import { readable } from '../render/output.ts'
+import { readable } from '../model/output.ts'
 
 /** Text of a cell: line ends are `\n`. A piece may have a safe link. */
 export type RichText = readonly RichTextRun[]

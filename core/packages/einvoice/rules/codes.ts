@@ -3,8 +3,8 @@ import { units } from '../model/codes-units.ts'
 import { addressSchemes, allowanceReasons, chargeReasons, documentTypes, eInvoiceCurrencies, exemptionCodes, itemLists, noteSubjects,
   paymentMeans, registers } from '../model/codes.ts'
 import { listField } from '../model/fields.ts'
+import { ublNotes } from '../model/ubl-texts.ts'
 import { exemptionOf } from '../read/read.ts'
-import { ublNotes } from '../write/ubl.ts'
 import { countriesIn, type EInvoiceRule, only, parties, rule, type RuleInput, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** Each code must be in its list (BR-CL-*). */

@@ -2,7 +2,7 @@ import { dayOf, isPlainAddress } from '@dispatch/common'
 import { isGreek, isIban, isNorwegian, luhn } from '../model/check-digits.ts'
 import { isGreekSeller, sellerCountry } from '../model/country.ts'
 import type { EInvoiceModel, PartyAddress, Text } from '../model/model.ts'
-import { ublTerms } from '../write/ubl-payment.ts'
+import { ublTerms } from '../model/ubl-texts.ts'
 import { type EInvoiceRule, inProfiles, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** Whether the addresses of seller and customer are in the country. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { differences, rulesIn } from '../compare.ts'
-import { knownRules } from '../rules/known.ts'
+import { knownRules } from '../known-rules.ts'
 
 void t.test('the rules of a schematron are found with their severities, and what differs from ours is told', (t) => {
   const theirs = rulesIn(`<pattern><rule context="/a"><assert id="BR-01" flag="fatal" test="a > b">A</assert>

@@ -1,6 +1,6 @@
 import type { EInvoiceModel, Payment } from '../model/model.ts'
+import { endedTerms } from '../model/payment-terms.ts'
 import { date } from './cii-parts.ts'
-import { endedTerms } from './payment-terms.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
 /** Each means of payment, once for each of its accounts. */

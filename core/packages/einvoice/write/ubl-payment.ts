@@ -1,5 +1,4 @@
 import type { EInvoiceModel, Payment, Text } from '../model/model.ts'
-import { endedTerms } from './payment-terms.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
 /** The means of payment, once for each account. */
@@ -32,9 +31,4 @@ function meansFor (account: Payment['account'], { means, text, reference, card, 
       group('cac:PayerFinancialAccount', [value('cbc:ID', mandate.account)])
     ])
   ])
-}
-
-/** The terms of payment. A credit note without any states its due date here. */
-export function ublTerms ({ paymentTerms, dueDate, isCreditNote }: EInvoiceModel): Text {
-  return endedTerms(paymentTerms ?? (isCreditNote ? dueDate : undefined))
 }

@@ -2,10 +2,11 @@ import type { Decimal } from '@dispatch/common'
 import type { AllowanceCharge, Attachment, EInvoiceModel, TaxGroup } from '../model/model.ts'
 import { profiles } from '../model/profiles.ts'
 import type { Totals } from '../model/totals.ts'
+import { ublNotes, ublTerms } from '../model/ubl-texts.ts'
 import { ublLine } from './ubl-line.ts'
 import { money, schemed, taxCategory, ublAllowanceCharge, ublPeriod, ublReference } from './ubl-parts.ts'
 import { ublDelivery, ublParty, ublPayee, ublRepresentative } from './ubl-party.ts'
-import { ublPayment, ublTerms } from './ubl-payment.ts'
+import { ublPayment } from './ubl-payment.ts'
 import { document, group, value, type XmlFragment } from './xml.ts'
 
 const oasis = 'urn:oasis:names:specification:ubl:schema:xsd'
@@ -67,17 +68,6 @@ function creditNoteHead (invoice: EInvoiceModel): XmlFragment[] {
     value('cbc:CreditNoteTypeCode', invoice.type),
     ...ublNotes(invoice).map((note) => value('cbc:Note', note))
   ]
-}
-
-/**
- * The notes. Their subject comes before the text, between number signs; notes with a subject come first. Peppol accepts one note, which
- * then holds all of them.
- */
-export function ublNotes ({ notes, profile }: EInvoiceModel): string[] {
-  const texts = [...notes.filter(({ code }) => code !== undefined), ...notes.filter(({ code }) => code === undefined)].map(
-    ({ code, text }) => code === undefined ? text : `#${code}#${text}`
-  )
-  return texts.length > 0 && profiles[profile].notes === 'one' ? [texts.join('\n')] : texts
 }
 
 function references ({

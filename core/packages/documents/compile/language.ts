@@ -1,10 +1,10 @@
 import { canonicalLanguage, didYouMean, lookupLanguage } from '@dispatch/common'
-import { memoizeLru } from '../compile/memoize.ts'
-import { compileProse, plainText } from '../compile/prose.ts'
-import { pointerOf, type Scope } from '../compile/scope.ts'
-import { type CompileContext, contextBelow, hasExpressions, reportFault, type Texts } from '../source/compile-context.ts'
-import { renderError } from './errors.ts'
-import type { TemplateSource } from './model.ts'
+import { renderError } from '../model/errors.ts'
+import { memoizeLru } from '../model/memoize.ts'
+import type { TemplateSource } from '../model/model.ts'
+import { type CompileContext, contextBelow, hasExpressions, reportFault, type Texts } from './compile-context.ts'
+import { compileProse, plainText } from './prose.ts'
+import { pointerOf, type Scope } from './scope.ts'
 
 /**
  * Compiles the locale of a template, which may be prose. It sets the scope's locale in canonical form, the language of the matching texts,

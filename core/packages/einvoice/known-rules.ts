@@ -1,8 +1,8 @@
-import { type EInvoiceProfile, profiles } from '../model/profiles.ts'
-import { peppolContent, ublContent } from '../parse/content.ts'
-import { bans, ciiStructure, germanStructure, peppolStructure, ublStructure, xrechnungStructure } from '../parse/structure-tables.ts'
-import { statedRules } from '../parse/sums.ts'
-import { baseAdvice, baseRules, ruleSets } from './check.ts'
+import { type EInvoiceProfile, profiles } from './model/profiles.ts'
+import { peppolContent, ublContent } from './parse/content.ts'
+import { bans, ciiStructure, germanStructure, peppolStructure, ublStructure, xrechnungStructure } from './parse/structure-tables.ts'
+import { baseAdvice, baseRules, ruleSets } from './rules/check.ts'
+import { statedRules } from './rules/stated-sums.ts'
 
 export type Severity = 'fatal' | 'warning'
 

@@ -1,11 +1,11 @@
 import { eInvoiceOf } from '@dispatch/einvoice'
-import type { CompiledTemplate } from '../compile/compile.ts'
-import { withSigners } from '../data/signers.ts'
-import { plainDataOf, readingOf } from '../data/template-data.ts'
-import type { Maker } from '../formats/format.ts'
-import type { ResolvedDocument } from '../model/document.ts'
-import { type Format, formatFacts } from '../model/file-formats.ts'
+import type { CompiledTemplate } from './compile/compile.ts'
+import { withSigners } from './data/signers.ts'
+import { plainDataOf, readingOf } from './data/template-data.ts'
+import { type Format, formatFacts } from './formats/file-formats.ts'
+import type { Maker } from './formats/format.ts'
 import type { Rendered, RenderJob } from './job.ts'
+import type { ResolvedDocument } from './model/document.ts'
 
 /** Makes the document of a template with data. All problems of the data are in one RenderError, with pointers into the data. */
 export async function render<F extends Format> (

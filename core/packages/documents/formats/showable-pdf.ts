@@ -1,11 +1,11 @@
 import { isRecord, pointer } from '@dispatch/common'
-import type { Making } from '../formats/format.ts'
 import { cjkLanguageOf, fontPackagesFor } from '../layout/fallback-fonts.ts'
 import { facesFor } from '../layout/fonts.ts'
 import { characterName, unshowable, UnshowableText } from '../layout/shape.ts'
 import type { ResolvedDocument } from '../model/document.ts'
 import { RenderError, renderError } from '../model/errors.ts'
-import { type Archive, type Pdf, renderPdf } from './pdf.ts'
+import { type Archive, type Pdf, renderPdf } from '../render/pdf.ts'
+import type { Making } from './format.ts'
 
 /** A PDF. What no font can show is a RenderError with the places in the data. */
 export async function showablePdf (

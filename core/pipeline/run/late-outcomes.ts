@@ -6,12 +6,11 @@ import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
 import { lastAttempt, noteLateAnswer, type Settlement, settleStep, whetherRecorded } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
-import type { RehydrateDependencies } from '../run/run.ts'
-import { rehydrateWhatIsKept, type Run } from '../run/run.ts'
-import { observeOutcome, type SettleDependencies, settlementOfFailure } from '../run/settle.ts'
 import { isOffPath, type Step } from '../step.ts'
 import { reconciliationFollowUpOf } from './after-reconciliation.ts'
 import type { LateOutcome, RecordedLate } from './outcome-spool.ts'
+import { type RehydrateDependencies, rehydrateWhatIsKept, type Run } from './run.ts'
+import { observeOutcome, type SettleDependencies, settlementOfFailure } from './settle.ts'
 
 /** What recording an outcome takes that its run could not record. */
 export type OutcomeDependencies = RehydrateDependencies & SettleDependencies & Pick<PipelineDependencies, 'leases' | 'outcomes' | 'now'>

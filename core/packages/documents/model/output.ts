@@ -1,6 +1,8 @@
-import { type RenderError, renderError } from '../model/errors.ts'
-import { renderLimits } from '../model/limits.ts'
-import type { Utf8 } from '../office/zip.ts'
+import { type RenderError, renderError } from './errors.ts'
+import { renderLimits } from './limits.ts'
+
+/** A text in UTF-8. `isVaried`: it repeats so little that its size is nearly the same at any level. */
+export type Utf8 = { readonly utf8: Uint8Array, readonly isVaried?: true }
 
 /** A text that grows by pieces. `add` throws a RenderError when it exceeds its limit of characters, before it fills the memory. */
 export type BoundedText = { add: (piece: string) => void, whole: () => string }

@@ -1,8 +1,8 @@
 import type { Problem } from '@dispatch/common'
-import type { formats } from '../formats/all.ts'
-import type { FileFormat, Format } from '../model/file-formats.ts'
-import type { TemplateSource } from '../model/model.ts'
-import type { PaperSize } from '../model/paper.ts'
+import type { formats } from './formats/all.ts'
+import type { FileFormat, Format } from './formats/file-formats.ts'
+import type { TemplateSource } from './model/model.ts'
+import type { PaperSize } from './model/paper.ts'
 
 type All = typeof formats
 type Made<F extends Format> = Awaited<ReturnType<Awaited<ReturnType<All[F]['make']>>['make']>>

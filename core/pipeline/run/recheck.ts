@@ -10,13 +10,13 @@ import { findEnclosed, withPages } from '../enclosures.ts'
 import { checkAgain } from '../plan/check.ts'
 import { recordedData, recordedTemplate } from '../plan/recorded-template.ts'
 import { screenAll } from '../recipients.ts'
-import { documentHandleOf, storedDocument } from '../run/stored-document.ts'
-import type { RehydrateDependencies } from '../run/run.ts'
+import { documentHandleOf, storedDocument } from '../stored-document.ts'
+import type { RehydrateDependencies } from './run.ts'
 
 /** What checking a recorded dispatch again takes. */
 export type RecheckDependencies =
   & RehydrateDependencies
-  & Pick<PipelineDependencies, 'database' | 'recipients' | 'shelves' | 'log' | 'now'>
+  & Pick<PipelineDependencies, 'database' | 'files' | 'recipients' | 'shelves' | 'templateWorkers' | 'log' | 'now'>
 
 /**
  * Checks fields of a recorded step by the rules of its service and of its provider, as they are now. `actor`: who gives other ones, and may
@@ -72,7 +72,7 @@ export async function recheck (
 
 /** The document that the request gave, of a path that begins with one. */
 async function givenTo (
-  dependencies: PipelineDependencies,
+  dependencies: RecheckDependencies,
   { company_id: companyId, steps: [first] }: DispatchRecord,
   enclosed: readonly Enclosed[]
 ): Promise<Enclosed | undefined> {

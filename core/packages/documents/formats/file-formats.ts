@@ -1,6 +1,6 @@
 import type { EInvoiceFormat } from '@dispatch/einvoice'
-import { formats } from '../formats/all.ts'
-import type { FormatFacts } from '../formats/format.ts'
+import { formats } from './all.ts'
+import type { FormatFacts } from './format.ts'
 
 type All = typeof formats
 /** The name of a format. */

@@ -1,7 +1,7 @@
 import type { DocumentHandle } from '@dispatch/common'
 import type { StoredFile } from '@dispatch/files'
-import type { NewDocument } from '../../store/calls/document-row.ts'
-import type { DocumentRow } from '../../store/dispatch/dispatch-views.ts'
+import type { NewDocument } from '../store/calls/document-row.ts'
+import type { DocumentRow } from '../store/dispatch/dispatch-views.ts'
 
 /** A stored document, and until when it is kept. */
 export type StoredDocument = DocumentHandle & { pages?: number, expiresAt: Date }

@@ -1,7 +1,7 @@
 import type { JsonObject, Problem } from '@dispatch/common'
-import { type EInvoiceFormat, type EInvoiceProfile, profiles } from '../model/profiles.ts'
-import { checkEInvoice } from '../rules/check.ts'
-import { eInvoiceOf } from './write.ts'
+import { type EInvoiceFormat, type EInvoiceProfile, profiles } from './model/profiles.ts'
+import { checkEInvoice } from './rules/check.ts'
+import { eInvoiceOf } from './write/write.ts'
 
 /** Data that cannot become an e-invoice of the profile, with every rule that they break. */
 export class BrokenInvoice extends Error {

@@ -1,9 +1,9 @@
-import { type CompiledTemplate, compileTemplate } from '../compile/compile.ts'
-import { formats } from '../formats/all.ts'
-import type { Format } from '../model/file-formats.ts'
-import type { TemplateSource } from '../model/model.ts'
-import type { PaperSize } from '../model/paper.ts'
+import { type CompiledTemplate, compileTemplate } from './compile/compile.ts'
+import { formats } from './formats/all.ts'
+import type { Format } from './formats/file-formats.ts'
 import type { Rendered, RenderJob } from './job.ts'
+import type { TemplateSource } from './model/model.ts'
+import type { PaperSize } from './model/paper.ts'
 
 /**
  * `now`: the date inside the document, by default the current time. `signers`: their names. `paper`: the paper for a page size of `auto`.

@@ -1,7 +1,7 @@
 import { didYouMean, isRecord } from '@dispatch/common'
-import type { Read } from '../source/field-usage.ts'
-import type { Fault } from './errors.ts'
-import { type Referent, referent, type Schema } from './subschemas.ts'
+import type { Read } from '../compile/field-usage.ts'
+import type { Fault } from '../model/errors.ts'
+import { type Referent, referent, type Schema } from '../model/subschemas.ts'
 
 /** The paths of a template that are not in the schema of its data, or that treat a single value as a list. */
 export function unknownPathFaults (schema: Schema, reads: readonly Read[]): Fault[] {

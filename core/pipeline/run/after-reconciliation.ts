@@ -1,11 +1,11 @@
 import type { DispatchStatus } from '../../contract/states.ts'
 import type { Settlement, SettlementFollowUp } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { followUpsOf, inOneTransaction } from '../run/remaining-recipients.ts'
-import { chainResumeWindow, retryDelayOf } from '../run/retry-policy.ts'
-import type { Run } from '../run/run.ts'
-import { endEffectsOf, statusAfter } from '../run/settle.ts'
 import { isOffPath, type Step } from '../step.ts'
+import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
+import { chainResumeWindow, retryDelayOf } from './retry-policy.ts'
+import type { Run } from './run.ts'
+import { endEffectsOf, statusAfter } from './settle.ts'
 
 /** What was found out about an uncertain step. `again`: it was surely not sent and may be sent again without a person. */
 export type ReconciledOutcome = { settlement: Settlement, again?: boolean }

@@ -1,7 +1,7 @@
 import type { JsonObject, Problem } from '@dispatch/common'
-import { type EInvoiceFormat, type EInvoiceProfile, eInvoiceProfiles, profiles } from '../model/profiles.ts'
-import { checkEInvoice, rulesFor } from '../rules/check.ts'
-import { eInvoiceOf } from './write.ts'
+import { type EInvoiceFormat, type EInvoiceProfile, eInvoiceProfiles, profiles } from './model/profiles.ts'
+import { checkEInvoice, rulesFor } from './rules/check.ts'
+import { eInvoiceOf } from './write/write.ts'
 
 /** How much a rule weighs: a broken one that is an error prevents the e-invoice. */
 export type RuleSeverity = 'error' | 'warning'

@@ -1,8 +1,8 @@
 import { type Decimal, decimalOf, isRecord, type JsonObject, Money, type Problem } from '@dispatch/common'
 import { isCountedIn } from '../model/sub-lines.ts'
 import { isOneGroup } from '../model/totals.ts'
-import { familyOf } from '../rules/vat.ts'
-import type { FoundTax, Parsed } from './parsed.ts'
+import type { FoundTax, Parsed } from '../parse/parsed.ts'
+import { familyOf } from './vat.ts'
 
 const zero = new Money(0)
 /** How far VAT and what it is taken of may be from the computed: validators accept any difference below 1. */

@@ -1,11 +1,11 @@
 import { PDFDocument } from '@cantoo/pdf-lib'
 import type { Problem } from '@dispatch/common'
+import { showablePdf } from '../formats/showable-pdf.ts'
 import type { EnvelopeWindow, ResolvedDocument } from '../model/document.ts'
 import { RenderError } from '../model/errors.ts'
 import { type PaperSize, sheets } from '../model/paper.ts'
 import { styleOf } from '../model/style.ts'
 import { openPdf } from './open-pdf.ts'
-import { showablePdf } from './showable-pdf.ts'
 
 /** A page with an address, line by line. `blankBack`: its back stays empty where a letter is printed on both sides. */
 export type AddressPage = { lines: readonly string[], window: EnvelopeWindow, paper: PaperSize, blankBack: boolean }
