@@ -336,17 +336,11 @@ function explained (word: string, message: string, { base, apiVersion, served }:
     return `${message} The key may have ended or been revoked: make another one at ${base}/console, or with POST /api/v1/keys.`
   }
   if (word === 'unsupported_version') {
-    const todo = isLater(served ?? '', apiVersion) ? 'update the package' : 'upgrade the service, or install an older client'
+    const isNewer = (served ?? '').localeCompare(apiVersion, 'en', { numeric: true }) > 0
+    const todo = isNewer ? 'update the package' : 'upgrade the service, or install an older client'
     return `${message} This version of @dispatch/client speaks ${apiVersion}: ${todo}.`
   }
   return message
-}
-
-/** Whether a version such as 1.10.0 comes after another one. */
-function isLater (version: string, other: string): boolean {
-  const [one, two] = [version, other].map((text) => text.split('.').map(Number)) as [number[], number[]]
-  const place = one.findIndex((part, index) => part !== two[index])
-  return place !== -1 && (one[place] ?? 0) > (two[place] ?? 0)
 }
 
 /** Seconds of Retry-After. A date is compared with that of the answer, because the clock of this machine may be wrong. */
