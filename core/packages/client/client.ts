@@ -277,12 +277,12 @@ function failure (cause: unknown, { url, facts, repeatable, late }: Way & { late
   }
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') {
     const message = `The certificate of ${origin} is ${code === 'CERT_HAS_EXPIRED' ? 'no longer' : 'not yet'} valid by the clock of this ` +
-      `machine, which says ${new Date().toISOString()}: set the clock, or tell who runs the service if it is right. Nothing was sent.`
+      `machine, which says ${new Date().toISOString()}: set it, or tell who runs the service. Nothing was sent.`
     return { error: errorOf('unreachable', message, told), again: false }
   }
   if (code !== undefined && /CERT|LEAF_SIGNATURE|HOSTNAME_MISMATCH/.test(code)) {
     const message = `The certificate of ${origin} is not trusted (${code}): check "baseUrl", and the authorities that ` +
-      'this machine trusts (NODE_EXTRA_CA_CERTS adds some). Nothing was sent.'
+      'are trusted (NODE_EXTRA_CA_CERTS adds some). Nothing was sent.'
     return { error: errorOf('unreachable', message, told), again: false }
   }
   const unsent = unsentCodes[code ?? '']

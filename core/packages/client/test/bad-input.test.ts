@@ -156,7 +156,7 @@ for (const [name, from, until, says] of [['behind', hour, 48 * hour, 'not yet'],
     const error = await errorOfCall(clientFor(url).things.send({}))
     has(t, error, { error: 'unreachable', surelyNotSent: true })
     const sentence = new RegExp(
-      `is ${says} valid by the clock of this machine, which says 20.*Z: set the clock, or tell who runs the service if it is right\\. ` +
+      `is ${says} valid by the clock of this machine, which says 20.*Z: set it, or tell who runs the service\\. ` +
         'Nothing was sent\\.'
     )
     contains(t, error.message, sentence)
