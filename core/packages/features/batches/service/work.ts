@@ -23,8 +23,10 @@ type Needs = {
 
 /** Seconds for which a process has a batch to itself. */
 const claimLasts = 15
-/** Rows that are checked in one turn, dispatches that are cancelled in one, and of any turn what is worked on at once. */
-const [checkedTogether, cancelledTogether, atOnce] = [32, 200, 4]
+/** The most rows that are checked in one turn, dispatches that are cancelled in one, and of any turn what is worked on at once. */
+const [checkedTogether, cancelledTogether, atOnce] = [256, 200, 4]
+/** Milliseconds in which a turn begins to check rows: short enough that its claim lasts, and that a cancellation is soon heeded. */
+const checkFor = 1_000
 /** Milliseconds between two looks for a batch where there is none, and for which one rests that waits for its dispatches. */
 const [idle, shortest, longest] = [1_000, 20, 500]
 /** Seconds for which a batch rests where something was not ready or nothing of it goes on, and how often a row is tried so. */
@@ -93,7 +95,7 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     }
   }
 
-  const each = (rows: readonly Work[], work: (row: Work) => Promise<RowChange>): Promise<RowChange[]> =>
+  const each = <Made>(rows: readonly Work[], work: (row: Work) => Promise<Made>): Promise<Made[]> =>
     Promise.all(rows.map((row) => limited(() => work(row))))
 
   /** What becomes of a row that failed: it is tried again where that passes. */
@@ -112,7 +114,9 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     const rows = await nextRows(database, ref(batch), 'unchecked', checkedTogether)
     if (rows.length === 0) return conclude(batch, actor)
     const asking = new Set<number>()
-    const changes = await each(rows, async (row) => {
+    const until = performance.now() + checkFor
+    const checked = await each(rows, async (row): Promise<RowChange | undefined> => {
+      if (performance.now() > until) return undefined
       try {
         const { plan, approval } = await pipeline.validate(commandOf(batch, actor, row))
         if (approval !== undefined) asking.add(row.number)
@@ -122,6 +126,8 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
         return failedRow(batch, row, error, 'unchecked')
       }
     })
+    // What was not begun is for the next turn.
+    const changes = checked.filter((change) => change !== undefined)
     // Before its rows count as checked, so that a process that ends here forgets nothing.
     if (asking.size > 0 && !batch.needs_approval) await advance(batch, { from: ['checking'], needsApproval: true })
     await changeRows(database, ref(batch), changes)
@@ -223,7 +229,7 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
   async function takeBack (batch: BatchRow): Promise<Turn> {
     const rows = await nextRows(database, ref(batch), 'handing', checkedTogether)
     if (rows.length === 0) return 'nothing'
-    const changes = await each(rows, async (row) => {
+    const changes = await each(rows, async (row): Promise<RowChange> => {
       const dispatchId = row.dispatch_id ?? await dispatchOf(database, batch.company_id, keyOf(batch, row))
       const sent = dispatchId === undefined ? { to: 'waiting' as const } : { to: 'running' as const, dispatchId, forget: true as const }
       return { number: row.number, from: 'handing', ...sent }

@@ -117,7 +117,8 @@ export async function changeRows (
 ): Promise<BatchRow | undefined> {
   return database.company(companyId, async (queries) => {
     const tables = tablesIn(queries)
-    // In this order everywhere: the batch, then its rows.
+    // In this order everywhere: the batch, then its rows. Bounded by their numbers, because all rows of the batch are read otherwise: the
+    // database knows nothing of a batch that has just come in.
     await tables.selectFrom('batches').select('batch_id').where('company_id', '=', companyId).where('batch_id', '=', batchId).forUpdate()
       .execute()
     const given = JSON.stringify(changes.map(({ from, to, dispatchId, forget, credits, ...change }) => ({
@@ -136,6 +137,7 @@ export async function changeRows (
           tries = tries + (next = was or (was = 'handing' and next = 'waiting'))::integer, body = case when forget then null else body end,
           fed_at = case when next = 'running' then ${database.now} else fed_at end
         from given where company_id = ${companyId} and batch_id = ${batchId} and batch_rows.number = given.number and state = was
+          and batch_rows.number between (select min(number) from given) and (select max(number) from given)
         returning was, next, credits
       ) select was, next, count(*)::integer as rows, sum(credits)::integer as credits from changed group by was, next`.execute(queries)
     const counts = new Map<RowState, number>()

@@ -11,6 +11,8 @@ import { readBacklog } from '../../../../store/db/backlog.ts'
 import { listOverdueDispatches } from '../../../../store/dispatch/runs.ts'
 import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
 import { createBatches, mostBytes, mostRows } from '../service/batches.ts'
+import { changeRows } from '../store/rows.ts'
+import { tablesIn } from '../store/tables.ts'
 
 const receiver = await createVendor()
 const service = await startService(t, { replacements: { network: vendorNetwork(receiver), renderer: quickRenderer } })
@@ -231,6 +233,30 @@ await t.test('a batch that is held waits until it is resumed, once it is checked
   has(t, await reaches(batchId, 'paused'), { counts: { waiting: 1, unchecked: 0 }, finishedAt: null })
   await act(batchId, 'resume')
   has(t, await reaches(batchId, 'finished'), { counts: { succeeded: 1 } })
+})
+
+await t.test('what has become of some rows is recorded without reading all others of a batch', async (t) => {
+  const { body: { batchId } } = await take(lines(...Array.from({ length: 400 }, () => text('held'))), 'service=sms&hold=true')
+  await reaches(batchId, 'paused')
+  const database = app.get('database')
+  let reads = 0
+  const counting: typeof database = {
+    ...database,
+    company: (companyId, work) =>
+      database.company(companyId, async (queries) => {
+        const made = await work(queries)
+        const { rows: [read] } = await sql<{ rows: number }>`select (seq_tup_read + idx_tup_fetch)::integer as rows
+          from pg_stat_xact_user_tables where relname = 'batch_rows'`.execute(queries)
+        reads = read?.rows ?? NaN
+        return made
+      })
+  }
+  const { company_id: companyId } = await tablesIn(owner).selectFrom('batches').select('company_id').where('batch_id', '=', batchId)
+    .executeTakeFirstOrThrow()
+  const changes = Array.from({ length: 10 }, (_, at) => ({ number: 301 + at, from: 'waiting' as const, to: 'cancelled' as const }))
+  has(t, await changeRows(counting, { companyId, batchId }, changes), { waiting: 390, cancelled: 10 })
+  t.ok(reads >= 10 && reads < 100, `${reads} rows were read for 10`)
+  await act(batchId, 'cancel')
 })
 
 await t.test('a batch is paused, goes on, and is cancelled; what failed is sent again', async (t) => {
