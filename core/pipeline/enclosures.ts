@@ -18,14 +18,23 @@ type Sources = { database: Database, shelves: readonly FileShelf[] }
 /** By what PDFs are read. */
 type Readers = Sources & { files: Pick<FileStore, 'stream'>, templateWorkers: Pick<TemplateWorkers, 'pages'> }
 
-/** A step as its fields name documents. `at`: where a field of it stands in the request. */
-type Naming = { service: ServiceName, fields: JsonObject, at?: (field: string) => string }
+/**
+ * A step as its fields name documents. `at`: where a field of it stands in the request. `whole`: its document is stored, so that those of
+ * which it was made are not needed any more.
+ */
+type Naming = { service: ServiceName, fields: JsonObject, at?: (field: string) => string, whole?: boolean }
 
 const placeIn = (service: ServiceName) => (field: string): string => `/${service}/${field}`
 
-/** The documents beside its own that the fields of a step name. */
-export function enclosuresOf ({ service, fields }: Naming): Enclosure[] {
-  return services[service].encloses?.(fields) ?? []
+/** The documents that the fields of a step name, and that it still needs. */
+export function enclosuresOf ({ service, fields, whole = false }: Naming): Enclosure[] {
+  const named = services[service].encloses?.(fields) ?? []
+  return whole ? named.filter(({ field }) => field !== givenDocument && field !== furtherDocuments) : named
+}
+
+/** Whether the document of a step is stored as it is sent: with whatever follows it. */
+export function isWhole (fields: JsonObject, document: unknown, made: JsonObject | null | undefined): boolean {
+  return document !== undefined && (fields[furtherDocuments] === undefined || made?.['joined'] === true)
 }
 
 /**

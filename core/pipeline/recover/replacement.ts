@@ -10,7 +10,7 @@ import { failedDeferred } from '../../store/dispatch/deferred.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { Replacement } from '../../store/dispatch/runs.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { keepFiles } from '../enclosures.ts'
+import { isWhole, keepFiles } from '../enclosures.ts'
 import { recordedTemplate } from '../plan/recorded-template.ts'
 import { recheck, type RecheckDependencies } from '../run/recheck.ts'
 
@@ -55,7 +55,8 @@ export async function replacementOf (
   refuseContent(service, fields, (step.position === 0 ? record.template_id : step.template_id) !== null)
   refuseChanges(record, step, fields)
   await recheck(dependencies, record, { step, fields, actor, made, ...(step.position > 0 ? { link } : {}) })
-  await keepFiles(dependencies.shelves, record.company_id, [{ service, fields }], dependencies.now())
+  const whole = isWhole(fields, step.document, step.made)
+  await keepFiles(dependencies.shelves, record.company_id, [{ service, fields, whole }], dependencies.now())
   const recipient = recipientOf(record, step, fields)
   return { stepId: step.step_id, fields, requestSettings: step.request_settings, ...(recipient === undefined ? {} : { recipient }) }
 }

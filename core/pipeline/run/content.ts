@@ -10,7 +10,7 @@ import { DispatchError, refusal } from '../../contract/errors.ts'
 import { capabilitiesOf } from '../../host/load/capabilities.ts'
 import type { NewDocument } from '../../store/calls/document-row.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { findEnclosed, findStored, takesPages, withPages } from '../enclosures.ts'
+import { findEnclosed, findStored, isWhole, takesPages, withPages } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
 import type { Step } from '../step.ts'
 import { documentHandleOf, type StoredDocument, storedDocumentOfNew } from '../stored-document.ts'
@@ -111,10 +111,11 @@ const makers: {
 } = {
   async document (dependencies, run, step, hand) {
     const { document, made } = step.content
-    const enclosed = await findEnclosed(dependencies, run.companyId, step)
+    const isMade = isWhole(step.fields, document, made)
+    const enclosed = await findEnclosed(dependencies, run.companyId, { service: step.service, fields: step.fields, whole: isMade })
     const further = enclosed.filter(({ field }) => field === furtherDocuments)
     const beside = enclosed.filter(({ field }) => field !== furtherDocuments && field !== givenDocument).map(handleOf)
-    const whole = document !== undefined && (further.length === 0 || made?.['joined'] === true)
+    const whole = document !== undefined && isMade
       ? { content: { document: documentHandleOf(document), ...pagesOf(document), signatures: placesIn(made) }, document }
       : further.length === 0
       ? await alone(dependencies, run, step, { enclosed, hand })

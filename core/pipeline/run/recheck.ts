@@ -6,7 +6,7 @@ import { servingIn } from '../../configuration/serving.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { findEnclosed, withPages } from '../enclosures.ts'
+import { findEnclosed, isWhole, withPages } from '../enclosures.ts'
 import { checkAgain } from '../plan/check.ts'
 import { recordedData, recordedTemplate } from '../plan/recorded-template.ts'
 import { screenAll } from '../recipients.ts'
@@ -46,9 +46,10 @@ export async function recheck (
   const data = recordedData(record, step) ?? {}
   const template = await recordedTemplate(dependencies, record, step)
   const content = template === undefined ? {} : { template: { template, data, path: '/template/data' } }
+  const whole = isWhole(fields, step.document, step.made)
   const enclosed = await withPages(dependencies, record.company_id,
-    await findEnclosed(dependencies, record.company_id, { service, fields }, actor))
-  const given = await givenTo(dependencies, record, enclosed)
+    await findEnclosed(dependencies, record.company_id, { service, fields, whole }, actor))
+  const given = await givenTo(dependencies, record, { document: whole ? step.document : undefined, enclosed })
   await checkAgain({
     service,
     fields,
@@ -70,16 +71,22 @@ export async function recheck (
   })
 }
 
-/** The document that the request gave, of a path that begins with one. */
+/**
+ * The document that the request gave, of a path that begins with one: as it is stored, or, before that, as the request names it.
+ * `document`: that of the step itself, where it is made as a whole.
+ */
 async function givenTo (
   dependencies: RecheckDependencies,
   { company_id: companyId, steps: [first] }: DispatchRecord,
-  enclosed: readonly Enclosed[]
+  { document, enclosed }: { document: StepRecord['document'], enclosed: readonly Enclosed[] }
 ): Promise<Enclosed | undefined> {
+  if (first?.fields[givenDocument] === undefined) return undefined
   const own = enclosed.find(({ field }) => field === givenDocument)
-  if (own !== undefined || first?.fields[givenDocument] === undefined || first.document === undefined) return own
-  const { document_id: documentId } = first.document
-  const document = documentHandleOf(storedDocument(first.document))
-  const [given] = await withPages(dependencies, companyId, [{ field: givenDocument, documentId, document }])
+  if (own !== undefined) return own
+  const stored = document ?? first.document
+  const found = stored === undefined
+    ? await findEnclosed(dependencies, companyId, { service: first.service as ServiceName, fields: first.fields })
+    : [{ field: givenDocument, documentId: stored.document_id, document: documentHandleOf(storedDocument(stored)) }]
+  const [given] = await withPages(dependencies, companyId, found.filter(({ field }) => field === givenDocument))
   return given
 }

@@ -1,12 +1,12 @@
-import { PDFDocument } from '@cantoo/pdf-lib'
+import type { PDFDocument } from '@cantoo/pdf-lib'
 import type { Problem } from '@dispatch/common'
-import { isSigned, openPdf } from './open-pdf.ts'
+import { isSigned, openPdf, type PdfFault, unusable } from './open-pdf.ts'
 
 /** A page as it is shown, in points. `plain`: it is neither turned nor cropped, so that every program measures it alike. */
 export type PdfPage = { width: number, height: number, plain: boolean }
 
 /** The pages of a PDF, and whether somebody has signed it; or why it cannot be read. */
-export type PdfReading = { ok: true, pages: PdfPage[], signed: boolean } | { ok: false, problem: Omit<Problem, 'path'> }
+export type PdfReading = { ok: true, pages: PdfPage[], signed: boolean } | PdfFault
 
 /** PDFs as one, in memory of its own; or why there is none, and which of them is at fault. */
 export type JoinedPdf = { ok: true, bytes: Uint8Array<ArrayBuffer>, pages: number } | {
@@ -15,17 +15,17 @@ export type JoinedPdf = { ok: true, bytes: Uint8Array<ArrayBuffer>, pages: numbe
   problem: Omit<Problem, 'path'>
 }
 
-/** The most pages that a PDF may have. */
+/** The most pages that a PDF may have, and PDFs that are joined. */
 const mostPages = 2000
 
 /** Reads the pages of a PDF. */
 export async function readPdf (bytes: Uint8Array): Promise<PdfReading> {
-  const pdf = await openPdf(bytes, 'it can be neither printed nor signed')
-  if (!(pdf instanceof PDFDocument)) return { ok: false, problem: pdf }
-  const count = pdf.getPageCount()
-  return count > mostPages
-    ? { ok: false, problem: { code: 'too_large', message: `The PDF has ${count} pages, of ${mostPages} at most.` } }
-    : { ok: true, pages: pdf.getPages().map(shownPage), signed: isSigned(pdf) }
+  return openPdf<PdfReading>(bytes, 'it can be neither printed nor signed', (pdf) => {
+    const count = pdf.getPageCount()
+    return count > mostPages
+      ? unusable('too_large', `The PDF has ${count} pages, of ${mostPages} at most.`)
+      : { ok: true, pages: pdf.getPages().map(shownPage), signed: isSigned(pdf) }
+  })
 }
 
 function shownPage (page: ReturnType<PDFDocument['getPage']>): PdfPage {
@@ -43,21 +43,21 @@ function shownPage (page: ReturnType<PDFDocument['getPage']>): PdfPage {
 export async function joinPdfs (pdfs: readonly Uint8Array[]): Promise<JoinedPdf> {
   let whole: PDFDocument | undefined
   for (const [index, bytes] of pdfs.entries()) {
-    const pdf = await openPdf(bytes, 'it cannot be joined with others')
-    if (!(pdf instanceof PDFDocument)) return { ok: false, index, problem: pdf }
-    if (isSigned(pdf)) {
-      return {
-        ok: false,
-        index,
-        problem: { code: 'signed_pdf', message: 'The PDF is signed: joined with others, it would not be any more.' }
-      }
-    }
-    if (whole === undefined) {
-      whole = pdf
-      continue
-    }
-    for (const page of await whole.copyPages(pdf, pdf.getPageIndices())) whole.addPage(page)
+    const before = whole
+    const longer = await openPdf(bytes, 'it cannot be joined with others', (pdf) => append(before, pdf))
+    if (!longer.ok) return { ...longer, index }
+    whole = longer.whole
   }
   if (whole === undefined) throw new Error('There are no PDFs to join.')
   return { ok: true, bytes: Uint8Array.from(await whole.save({ updateFieldAppearances: false })), pages: whole.getPageCount() }
+}
+
+/** A PDF with the pages of another one behind its own; without one, that other one itself. */
+async function append (whole: PDFDocument | undefined, pdf: PDFDocument): Promise<{ ok: true, whole: PDFDocument } | PdfFault> {
+  if (isSigned(pdf)) return unusable('signed_pdf', 'The PDF is signed: joined with others, it would not be any more.')
+  const count = (whole?.getPageCount() ?? 0) + pdf.getPageCount()
+  if (count > mostPages) return unusable('too_large', `With it there are ${count} pages, of ${mostPages} at most.`)
+  if (whole === undefined) return { ok: true, whole: pdf }
+  for (const page of await whole.copyPages(pdf, pdf.getPageIndices())) whole.addPage(page)
+  return { ok: true, whole }
 }

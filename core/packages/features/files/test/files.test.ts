@@ -16,6 +16,7 @@ import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { readingOf } from '../../../../../test/support/reading.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
 import { mailServer } from '../../../../../test/support/smtp.ts'
+import { sweepAndWork } from '../../../../../test/support/sweep.ts'
 import { createNetwork } from '../../../vendor-io/network.ts'
 import { mostFiles } from '../contract/files.ts'
 import { createUploadedFiles } from '../service/files.ts'
@@ -364,7 +365,19 @@ await t.test('an envelope has a document that is given, with places for its sign
   for (const [body, place, code] of refused) {
     has(t, await send('POST', '/api/esign/validate', { body }), { status: 422, body: { details: [{ path: place, code }] } }, code)
   }
+  const later = { ...chain, sendAt: new Date(clock.now().getTime() + 3_600_000).toISOString() }
+  const { body: { dispatchId } } = await send('POST', '/api/file/esign', { body: later })
+  const ill = signers.map((signer) => ({ ...signer, email: 'reject@example.com' }))
+  const failed = await send('POST', '/api/esign', { body: { ...whole, signers: ill } })
+  t.not(failed.status, 200)
+  clock.advance(3631)
+  await sweepAndWork(app.get('pipeline'), app.get('pipelineDependencies'))
+  has(t, await send('GET', `/api/v1/dispatches/${dispatchId}`), { body: { status: 'succeeded' } }, 'places in what is sent later')
+
   for (const { body: { id } } of [contract, terms, turned]) await remove(id)
+  const again = { body: { esign: { signers, places } } }
+  const retried = await send('POST', `/api/v1/dispatches/${failed.body.dispatchId}/retry`, again)
+  has(t, retried, { status: 200 }, 'its files are not needed any more')
 })
 
 await t.test('an invoice has files beside it, where its vendor takes some', async (t) => {
