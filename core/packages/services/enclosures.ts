@@ -161,26 +161,34 @@ export function givenAndFurtherIn ({ documents = [], ...fields }: WithGivenDocum
 export const largestJoined = 20 * 1024 * 1024
 
 /**
- * Checks the document that a request gives, and those that follow it: nothing is made of them, so they must be what is sent. `signing`: it
- * is to be signed.
+ * Checks the document that a request gives, and those that follow it: nothing is made of them, so they must be what is sent. `given`: what
+ * the step takes over at the beginning of its path. `signing`: it is to be signed.
  */
-export function checkGiven (enclosed: readonly Enclosed[], at: (field: string) => string, signing = false): Problem[] {
-  const pdfs = enclosed.filter(({ field }) => field === givenDocument || field === furtherDocuments)
+export function checkGiven (
+  enclosed: readonly Enclosed[],
+  at: (field: string) => string,
+  { given, signing = false }: { given?: Enclosed | undefined, signing?: boolean } = {}
+): Problem[] {
+  const own = enclosed.filter(({ field }) => field === givenDocument || field === furtherDocuments)
+  const pdfs = given === undefined || own.includes(given) ? own : [given, ...own]
   const joined = pdfs.some(({ field }) => field === furtherDocuments)
   const size = pdfs.reduce((sum, { document }) => sum + document.size, 0)
   return [
     ...pdfs.flatMap((one) => {
       const found = faultOf(one, joined || signing)
-      return found === undefined ? [] : [{ path: placeOf(one, at), ...found }]
+      return found === undefined ? [] : [{ path: own.includes(one) ? placeOf(one, at) : `/${givenDocument}`, ...found }]
     }),
-    ...joined && size > largestJoined
-      ? [{
-        path: at(furtherDocuments),
-        code: 'too_large',
-        message: `PDFs that are joined may have ${largestJoined} bytes together, and these have ${size}.`
-      }]
-      : []
+    ...joined ? checkJoined(size, at) : []
   ]
+}
+
+/** Checks how many bytes PDFs have together that are joined. */
+export function checkJoined (size: number, at: (field: string) => string): Problem[] {
+  return size <= largestJoined ? [] : [{
+    path: at(furtherDocuments),
+    code: 'too_large',
+    message: `PDFs that are joined may have ${largestJoined} bytes together, and these have ${size}.`
+  }]
 }
 
 function faultOf ({ document: { contentType }, pdf }: Enclosed, changed: boolean): Omit<Problem, 'path'> | undefined {

@@ -10,8 +10,8 @@ export { type DeliveryRules } from './delivery.ts'
 export { attaches, type EmailFields } from './email/index.ts'
 export { recipientsOf } from './email/recipients.ts'
 export { senderProblems } from './email/senders.ts'
-export { type DocumentSource, type Enclosed, type Enclosure, furtherDocuments, GivenDocument, givenDocument, handleOf, largestJoined,
-  placeOf } from './enclosures.ts'
+export { checkJoined, type DocumentSource, type Enclosed, type Enclosure, furtherDocuments, GivenDocument, givenDocument, handleOf,
+  largestJoined, placeOf } from './enclosures.ts'
 export { cleanFilename } from './filename.ts'
 export { type Hours } from './hours.ts'
 export { checkEInvoiceWords, checkInvoice } from './invoicing/invoice.ts'

@@ -1,4 +1,4 @@
-import { type Findings, formatOf, services, takesDocument } from '@dispatch/services'
+import { type Findings, formatOf, furtherDocuments, services, takesDocument } from '@dispatch/services'
 import { addressProblems, type Guard } from '@dispatch/vendor-io'
 import { eventBeforeDocument, hasOwnDocument, isDeferringService, isDeliveryService, parseDeliveryEvent } from '../../contract/delivery.ts'
 import type { Mode } from '../../contract/states.ts'
@@ -45,9 +45,16 @@ export function checkSignaturePlaces ([first, ...later]: readonly ResolvedStep[]
 /** Refuses a deferred step that needs the signed document when the provider of its signature does not hand it out. */
 export function checkSigned (steps: readonly ResolvedStep[], deferred: readonly ResolvedStep[]): Findings {
   return {
-    problems: deferred.flatMap(({ service, fields, deferredOn, at }) => {
+    problems: deferred.flatMap(({ service, fields, template, deferredOn, at }) => {
       if (deferredOn === undefined || !hasOwnDocument(deferredOn) || !takesDocument(service, fields)) return []
       const { service: signing } = parseDeliveryEvent(deferredOn)
+      if (template === undefined && fields[furtherDocuments] !== undefined) {
+        return [{
+          path: at(furtherDocuments),
+          code: 'signed_pdf',
+          message: `"${service}" takes over the signed document on ${deferredOn}: joined with others, it would not be signed any more.`
+        }]
+      }
       const provider = steps.find((step) => step.service === signing)?.choice?.provider
       if (provider?.manifest.services[signing]?.verbs.includes('document') !== false) return []
       return [{

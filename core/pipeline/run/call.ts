@@ -141,7 +141,6 @@ async function configurationOf (
   return configuration
 }
 
-/** The step of a dispatch that a call is about. */
 /** What the context of any call takes. */
 type ContextDependencies = Pick<PipelineDependencies, 'connections' | 'keyring' | 'database' | 'network' | 'publicUrl' | 'log' | 'now'>
 

@@ -1,7 +1,7 @@
 import { type DocumentHandle, type JsonObject, normalForm, type Observations, observe, secondsSince } from '@dispatch/common'
 import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered } from '@dispatch/documents'
 import type { StoredFile } from '@dispatch/files'
-import { attaches, cleanFilename, type Content, type ContentKind, type EmailFields, type Enclosed, formatOf, furtherDocuments,
+import { attaches, checkJoined, cleanFilename, type Content, type ContentKind, type EmailFields, type Enclosed, formatOf, furtherDocuments,
   givenDocument, handleOf, type InlinePicture, isLinked, placeOf, recipientsOf, services, type StepContent } from '@dispatch/services'
 import { hash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
@@ -226,8 +226,8 @@ function askedName ({ service, fields }: Step): string | undefined {
   return asked === undefined ? undefined : cleanFilename(asked, fileFormats.pdf.extension)
 }
 
-/** A document before those that follow it: its bytes, its name, and where it is signed. */
-type FirstDocument = { read: () => Promise<Uint8Array>, filename: string, signatures: Content['document']['signatures'] }
+/** A document before those that follow it: its bytes, their number, its name, and where it is signed. */
+type FirstDocument = { read: () => Promise<Uint8Array>, size: number, filename: string, signatures: Content['document']['signatures'] }
 
 /** The document of a step and those that follow it, as one. Throws `validation_failed` where they cannot be joined. */
 async function joined (
@@ -239,6 +239,9 @@ async function joined (
   const { companyId } = run
   const [given] = enclosed.filter(({ field }) => field === givenDocument)
   const first = await firstDocument(dependencies, run, step, { given, hand })
+  const size = further.reduce((sum, { document }) => sum + document.size, first.size)
+  const tooLarge = checkJoined(size, (field) => `/${step.service}/${field}`)
+  if (tooLarge.length > 0) throw refusal('validation_failed', tooLarge)
   const readAll = async (): Promise<Uint8Array[]> => [
     await first.read(),
     ...await Promise.all(further.map(({ document: { id } }) => readStored(dependencies, companyId, id)))
@@ -263,19 +266,19 @@ async function firstDocument (
   const { companyId, dispatchId } = run
   if (step.template !== undefined) {
     const { bytes, signatures = [] }: MadeFile = await render(dependencies, run, step, formatOf(step.service, step.fields))
-    return { read: () => Promise.resolve(bytes), filename: filenameOf(run, step), signatures }
+    return { read: () => Promise.resolve(bytes), size: bytes.byteLength, filename: filenameOf(run, step), signatures }
   }
   if (given !== undefined) {
-    const { id, filename } = given.document
-    return { read: () => readStored(dependencies, companyId, id), filename: askedName(step) ?? filename, signatures: [] }
+    const { id, size, filename } = given.document
+    return { read: () => readStored(dependencies, companyId, id), size, filename: askedName(step) ?? filename, signatures: [] }
   }
   const chain = await hand()
   if (chain === undefined) throw new Error(`The dispatch ${dispatchId} has no document for its step.`)
-  const { document: { id, filename }, signatures, stored } = chain
+  const { document: { id, size, filename }, signatures, stored } = chain
   const read = stored === undefined
     ? () => readStored(dependencies, companyId, id)
     : async () => buffer(await dependencies.files.stream(stored))
-  return { read, filename, signatures }
+  return { read, size, filename, signatures }
 }
 
 /** The bytes of a document that a request names. Throws `document_expired` where it has just gone. */

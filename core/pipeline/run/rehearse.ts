@@ -1,5 +1,6 @@
 import { type Problem, withTimeLimit } from '@dispatch/common'
 import { areShort, areSimple, RenderError, simplePages, simpleSize } from '@dispatch/documents'
+import type { StoredFile } from '@dispatch/files'
 import { furtherDocuments, givenDocument, madeAs, services, takesDocument } from '@dispatch/services'
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -132,6 +133,8 @@ function notChecked ({ service, template }: Step, place: string): Problem {
 function stageOf (dependencies: PipelineDependencies): PipelineDependencies {
   const { files, templateWorkers } = dependencies
   const kept = new Map<string, Uint8Array>()
+  // A copy of a stored file is that file: nothing of it is read until somebody needs it.
+  const [copies, sources] = [new Map<string, StoredFile>(), new WeakMap<object, StoredFile>()]
   return {
     ...dependencies,
     files: {
@@ -141,13 +144,23 @@ function stageOf (dependencies: PipelineDependencies): PipelineDependencies {
         return Promise.resolve()
       },
       async receive (key, stream) {
+        const source = sources.get(stream)
+        if (source !== undefined) {
+          stream.destroy()
+          copies.set(key, source)
+          return { size: source.size, sha256: source.sha256, head: Buffer.alloc(0) }
+        }
         const bytes = await buffer(stream)
         kept.set(key, bytes)
         return { size: bytes.length, sha256: hash('sha256', bytes), head: bytes }
       },
       async stream (file) {
         const bytes = kept.get(file.key)
-        return bytes === undefined ? files.stream(file) : Readable.from([bytes])
+        if (bytes !== undefined) return Readable.from([bytes])
+        const source = copies.get(file.key) ?? file
+        const stream = await files.stream(source)
+        sources.set(stream, source)
+        return stream
       }
     },
     renderer: { render: (job, { companyId }) => templateWorkers.render(companyId, job), close: () => Promise.resolve() }

@@ -211,6 +211,16 @@ await t.test('what takes over the signed document needs a provider that hands it
   t.end()
 })
 
+await t.test('nothing is joined with a signed document', (t) => {
+  const recipient = { name: 'Ada', address: '1 Road', city: 'Paris', postalCode: '75002', country: 'FR' }
+  const documents = [{ fileId: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90' }]
+  const judgeOn = (on: string): string[] =>
+    judge('esign', chainBody(['esign'], template, { deferred: [{ on, service: 'postal', recipient, documents }] })).problems
+  t.strictSame(judgeOn('esign.completed'), ['/deferred/0/documents signed_pdf'])
+  t.strictSame(judgeOn('esign.signed'), [])
+  t.end()
+})
+
 await t.test('what is wrong with a deferred step is told before anything is done', (t) => {
   const judgeDeferred = (entry: object, world?: World): Judgement =>
     judge('esign',

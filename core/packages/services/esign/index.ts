@@ -143,7 +143,7 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   outline,
 
   check (subject) {
-    const { fields: { signers }, at, enclosed = [] } = subject
+    const { fields: { signers }, at, enclosed = [], given } = subject
     const phones = checkPhones(signers, at('signers'))
     const unused = unusedPhones(subject)
     return {
@@ -151,7 +151,7 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
         ...checkOrder(signers, at('signers')),
         ...checkDuplicates(subject),
         ...phones.problems,
-        ...checkGiven(enclosed, at, true),
+        ...checkGiven(enclosed, at, { given, signing: true }),
         ...checkPlaces(subject),
         ...checkProvider(subject)
       ],

@@ -111,7 +111,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
     const pages = given === undefined ? undefined : pagesIn([given, ...enclosed.filter((one) => one !== given)])?.length
     const place = checkPlace({ country, postalCode }, at('recipient'))
     return {
-      problems: [...checkGiven(enclosed, at), ...place.problems ?? [], ...checkState({ country, state }, at('recipient')),
+      problems: [...checkGiven(enclosed, at, { given }), ...place.problems ?? [], ...checkState({ country, state }, at('recipient')),
         ...checkProvider(subject), ...provider === undefined || pages === undefined
         ? []
         : checkPages(pages, provider, placeOfPages({ document: {}, ...fields }, 'postal'))],
