@@ -1,25 +1,32 @@
 import type { X509Certificate } from 'node:crypto'
 
-/** Certificates between the one that has signed and an authority, at most. */
-const longest = 4
-
 /**
- * Whether a certificate is one of an authority's, by way of others that came with it, and all of them are valid at a time. Revocation lists
- * are not asked.
+ * Whether a certificate signs documents, is one of an authority's, by way of others that came with it, and all of them are valid at a time.
+ * Revocation lists are not asked.
  */
 export function isTrusted (
   leaf: X509Certificate,
   { among, authorities, at }: { among: readonly X509Certificate[], authorities: readonly X509Certificate[], at: Date }
 ): boolean {
-  let certificate = leaf
-  for (let length = 0; length <= longest; length++) {
-    if (!isValid(certificate, at)) return false
-    if (authorities.some((authority) => isValid(authority, at) && issued(authority, certificate))) return true
-    const next = among.find((one) => one.ca && issued(one, certificate))
-    if (next === undefined) return false
-    certificate = next
+  const tried = new Set<X509Certificate>()
+  return !leaf.ca && isForSignatures(leaf) && isOf(leaf)
+
+  // Several may have issued it: an authority that was renewed has two certificates of one name and key.
+  function isOf (certificate: X509Certificate): boolean {
+    if (tried.has(certificate) || !isValid(certificate, at)) return false
+    tried.add(certificate)
+    return authorities.some((authority) => isValid(authority, at) && issued(authority, certificate)) ||
+      among.some((one) => one.ca && issued(one, certificate) && isOf(one))
   }
-  return false
+}
+
+/** The extension keyUsage (RFC 5280, 4.2.1.3) up to its bits: its OID, `critical` or not, and the octets around a bit string. */
+const keyUsage = /\x06\x03\x55\x1d\x0f(?:\x01\x01.)?\x04.\x03.[\0-\x07](.)/s
+
+/** Whether the key may sign: keyUsage has digitalSignature, its first bit, or is not there. Node does not tell it. */
+function isForSignatures ({ raw }: X509Certificate): boolean {
+  const [, bits] = keyUsage.exec(raw.toString('latin1')) ?? []
+  return bits === undefined || (bits.charCodeAt(0) & 0x80) !== 0
 }
 
 function issued (authority: X509Certificate, certificate: X509Certificate): boolean {

@@ -1,6 +1,7 @@
+import { isRecord, type Json, listOf } from '@dispatch/common'
 import { X509Certificate } from 'node:crypto'
 import { SignedXml } from 'xml-crypto'
-import { childrenAsWritten } from '../http/xml.ts'
+import { childrenAsWritten, parseXml } from '../http/xml.ts'
 import { isTrusted } from './chain.ts'
 
 /** Why nothing of an XML document counts: a sentence. */
@@ -20,17 +21,25 @@ const permitted = {
 }
 
 const namespace = 'http://www.w3.org/2000/09/xmldsig#'
-/** Certificates that a signature may name. */
-const most = 8
+/**
+ * Characters and tags of a document, certificates that a signature may name, and transforms. Checking costs the square of the elements, as
+ * often as there are transforms, and nothing else runs meanwhile. Publishers write a tenth of that.
+ */
+const most = { characters: 64 * 1024, tags: 2_000, certificates: 8, transforms: 3 }
 
 /**
  * The whole of a document, without its signature, as it was signed by a certificate of one of the authorities that is valid at a time.
  * Throws {@link NotSigned}.
  */
 export function signedText (xml: string, { authorities, at }: { authorities: readonly X509Certificate[], at: Date }): string {
+  if (xml.length > most.characters || tagsIn(xml) > most.tags) throw new NotSigned('The document is longer than those that are signed.')
   const [signature, ...others] = signaturesIn(xml)
   if (signature === undefined || others.length > 0) throw new NotSigned('The document has not one signature.')
-  const [leaf, ...among] = certificatesOf(signature)
+  const within = ['*', 'Signature'].reduce(childrenOf, [parseXml(xml)])
+  if (['SignedInfo', 'Reference', 'Transforms', 'Transform'].reduce(childrenOf, within).length > most.transforms) {
+    throw new NotSigned('The signature has too many transforms.')
+  }
+  const [leaf, ...among] = certificatesOf(['KeyInfo', 'X509Data', 'X509Certificate'].reduce(childrenOf, within))
   if (leaf === undefined) throw new NotSigned('The signature names no certificate.')
   if (!isTrusted(leaf, { among, authorities, at })) {
     throw new NotSigned('The certificate of the signature is none of a trusted authority, or is not valid now.')
@@ -45,6 +54,11 @@ export function signedText (xml: string, { authorities, at }: { authorities: rea
     throw new NotSigned('The signature is not about the whole document.')
   }
   return whole
+}
+
+/** Each tag has one "<"; so has a comment. */
+function tagsIn (xml: string): number {
+  return xml.split('<', most.tags + 2).length - 1
 }
 
 function signaturesIn (xml: string): string[] {
@@ -68,12 +82,20 @@ function onlyThose<Algorithm> (algorithms: Record<string, Algorithm>, names: rea
   return Object.fromEntries(Object.entries(algorithms).filter(([name]) => names.includes(name)))
 }
 
+/** The children of elements with this name; `*`: with any. */
+function childrenOf (elements: readonly Json[], name: string): Json[] {
+  return elements.filter(isRecord).flatMap((element) =>
+    Object.entries(element).flatMap(([child, value]) => name === '*' || child === name ? listOf(value) as Json[] : [])
+  )
+}
+
 /** The certificates that a signature names: that of its key is the first one that has issued none of the others. */
-function certificatesOf (signature: string): X509Certificate[] {
-  const texts = [...signature.matchAll(/<(?:[\w.-]+:)?X509Certificate(?:\s[^>]*)?>([^<]*)</g)].map(([, text = '']) => text).slice(0, most)
-  const certificates = texts.map((text) => {
+function certificatesOf (elements: readonly Json[]): X509Certificate[] {
+  const certificates = elements.slice(0, most.certificates).map((element) => {
+    const text = isRecord(element) ? element['#text'] : element
     try {
-      return new X509Certificate(Buffer.from(text, 'base64'))
+      // Publishers break the lines of a certificate, and some of them indent it.
+      return new X509Certificate(Buffer.from(String(text).replaceAll(/\s/g, ''), 'base64'))
     } catch {
       throw new NotSigned('A certificate of the signature cannot be read.')
     }

@@ -12,7 +12,9 @@ const now = new Date('2026-11-28T12:00:00.000Z')
 const valid = { notBeforeDate: new Date('2026-01-01'), notAfterDate: new Date('2027-01-01') }
 const rsa = { keyType: 'rsa', keySize: 2048, algorithm: 'sha256', ...valid } as const
 
-type Made = { private: string, cert: string }
+type Made = { private: string, public: string, cert: string }
+
+const signing = [{ name: 'keyUsage', digitalSignature: true, critical: true }]
 
 async function certificate (name: string, by?: Made, more: object = {}, ca = false): Promise<Made> {
   return await generate([{ name: 'commonName', value: name }], {
@@ -20,7 +22,7 @@ async function certificate (name: string, by?: Made, more: object = {}, ca = fal
     ...(by !== undefined && { ca: { key: by.private, cert: by.cert } }),
     extensions: ca
       ? [{ name: 'basicConstraints', cA: true, critical: true }, { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true }]
-      : [{ name: 'keyUsage', digitalSignature: true, critical: true }],
+      : signing,
     ...more
   })
 }
@@ -29,6 +31,8 @@ const root = await certificate('Peppol Root', undefined, {}, true)
 const between = await certificate('Peppol SMP CA', root, {}, true)
 const publisher = await certificate('An SMP', between)
 const stranger = await certificate('A stranger')
+const agreeing = await certificate('An SMP whose key agrees', between, { extensions: [{ name: 'keyUsage', keyAgreement: true }] })
+const unlimited = await certificate('An SMP whose key does all', between, { extensions: [{ name: 'basicConstraints', cA: false }] })
 const late = await certificate('A late SMP', between, { notAfterDate: new Date('2026-06-01') })
 
 const zone = 'sml.example.org'
@@ -129,6 +133,32 @@ await t.test('a participant whose metadata are signed receives, later, or no lon
   t.equal(vendor.requests.at(-1)?.host, 'smp.example')
 })
 
+await t.test('the certificate of a publisher may come alone, in lines of Java, and without a purpose', async (t) => {
+  const alone = createPeppol({ ...options, authorities: [new X509Certificate(between.cert)], transport: network.transport })
+  const active = { known: { scheme: '0192', status: 'active' } }
+  const inLines = (xml: string): string =>
+    xml.replaceAll(/(?<=<(?:X509Certificate|SignatureValue)>)[^<]+/g, (text) => text.replaceAll(/.{76}/g, '$&&#13;\n'))
+  const signedBy = (of: (id: string) => string): { scheme: string, id: string } => participant({ group: group([bis]), metadata: of })
+  has(t, await alone.ask(signedBy((id) => signed(metadata(id), { chain: [publisher] }))), active, 'alone')
+  has(t, await alone.ask(signedBy((id) => inLines(signed(metadata(id))))), active, 'in lines')
+  has(t, await alone.ask(signedBy((id) => signed(metadata(id), { by: unlimited }))), active, 'no keyUsage')
+})
+
+await t.test('an authority that was renewed is found behind its certificate that is over', async (t) => {
+  const keyPair = { privateKey: between.private, publicKey: between.public }
+  const before = await certificate('Peppol SMP CA', root, { notAfterDate: new Date('2026-06-01'), keyPair }, true)
+  has(t, await publishing((id) => signed(metadata(id), { chain: [publisher, before, between] })), { known: { status: 'active' } })
+})
+
+await t.test('metadata that would take long to check are not checked', async (t) => {
+  const long = /longer than those that are signed/
+  const many = /too many transforms/
+  const filled = (id: string, filling: string): string => metadata(id).replace('</ServiceMetadata>', `${filling}</ServiceMetadata>`)
+  has(t, await publishing((id) => signed(filled(id, '<a/>'.repeat(2_000)))), { away: long }, 'elements')
+  has(t, await publishing((id) => signed(filled(id, `<a>${'x'.repeat(64 * 1024)}</a>`))), { away: long }, 'characters')
+  has(t, await publishing((id) => signed(metadata(id)).replace(/<Transform [^>]*>/, (one) => one.repeat(3))), { away: many }, 'transforms')
+})
+
 await t.test('whom the zone does not have, or whose publisher does not have them, is unknown', async (t) => {
   t.strictSame(await ask({ scheme: '0192', id: '999' }), { known: undefined })
   t.strictSame(await ask(participant({ records: [] })), { known: undefined })
@@ -149,6 +179,8 @@ await t.test('what is not signed by a publisher of Peppol does not count', async
     ['a stranger with the certificates of a publisher', (id) => signed(metadata(id), { by: stranger, chain: [publisher, between] }), unfit],
     ['a certificate that is over', (id) => signed(metadata(id), { by: late }), untrusted],
     ['a chain with a gap', (id) => signed(metadata(id), { chain: [publisher] }), untrusted],
+    ['an authority', (id) => signed(metadata(id), { by: between, chain: [between] }), untrusted],
+    ['a certificate for something else', (id) => signed(metadata(id), { by: agreeing }), untrusted],
     ['no certificate', (id) => signed(metadata(id), { chain: [] }), /names no certificate/],
     ['SHA-1', (id) => signed(metadata(id), { method: 'http://www.w3.org/2000/09/xmldsig#rsa-sha1' }), unfit],
     ['a changed text', (id) => signed(metadata(id)).replace('2020-01-01', '2019-01-01'), unfit],
