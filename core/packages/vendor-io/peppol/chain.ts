@@ -20,13 +20,13 @@ export function isTrusted (
   }
 }
 
-/** The extension keyUsage (RFC 5280, 4.2.1.3) up to its bits: its OID, `critical` or not, and the octets around a bit string. */
-const keyUsage = /\x06\x03\x55\x1d\x0f(?:\x01\x01.)?\x04.\x03.[\0-\x07](.)/s
+/** The extension keyUsage (RFC 5280, 4.2.1.3) in hex, up to its bits: its OID, `critical` or not, and what is around a bit string. */
+const keyUsage = /^(?:..)*?0603551d0f(?:0101..)?04..03..0[0-7](..)/
 
 /** Whether the key may sign: keyUsage has digitalSignature, its first bit, or is not there. Node does not tell it. */
 function isForSignatures ({ raw }: X509Certificate): boolean {
-  const [, bits] = keyUsage.exec(raw.toString('latin1')) ?? []
-  return bits === undefined || (bits.charCodeAt(0) & 0x80) !== 0
+  const [, bits] = keyUsage.exec(raw.toString('hex')) ?? []
+  return bits === undefined || parseInt(bits, 16) >= 0x80
 }
 
 function issued (authority: X509Certificate, certificate: X509Certificate): boolean {

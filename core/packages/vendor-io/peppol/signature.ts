@@ -95,7 +95,7 @@ function certificatesOf (elements: readonly Json[]): X509Certificate[] {
     const text = isRecord(element) ? element['#text'] : element
     try {
       // Publishers break the lines of a certificate, and some of them indent it.
-      return new X509Certificate(Buffer.from(String(text).replaceAll(/\s/g, ''), 'base64'))
+      return new X509Certificate(Buffer.from(typeof text === 'string' ? text.replaceAll(/\s/g, '') : '', 'base64'))
     } catch {
       throw new NotSigned('A certificate of the signature cannot be read.')
     }
