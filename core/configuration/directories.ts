@@ -31,11 +31,11 @@ export type Directories = {
   /** Asks each directory that the company or the user has. */
   ask: (asking: Asking, address: ElectronicAddress) => Promise<DirectoryAnswer[]>
   /**
-   * The name of the directory that knows nobody by an address: that of a step's provider, or else of the network that the invoice is for.
-   * It is asked for two seconds at most.
+   * The name of the directory that knows nobody by an address, or nobody who receives: that of a step's provider, or else of the network
+   * that the invoice is for. It is asked for two seconds at most.
    */
   unknownIn: (asking: Asking, service: ServiceName, by: ServedBy, address: ElectronicAddress & { network?: 'peppol' }) => Promise<
-    string | undefined
+    { directory: string, status: 'unknown' | 'inactive' } | undefined
   >
 }
 
@@ -145,7 +145,10 @@ export function createDirectories (options: Options): Directories {
       const asked = await directoryOf(asking, service, by, address) ??
         (network === 'peppol' && peppol !== undefined && !asking.test ? () => askPeppol(asking.companyId, peppol, address) : undefined)
       if (asked === undefined) return undefined
-      const answer = asked().then(({ directory, said }) => said.result === 'unknown' ? directory : undefined)
+      const answer = asked().then(({ directory, said }) => {
+        const status = statusIn(said)
+        return status && { directory, status }
+      })
       return await withTimeLimit(patience, answer, () => new NotInTime()).catch(() => undefined)
     }
   }
@@ -175,6 +178,12 @@ type Question = { directory: string, question: string, away: string, ask: () => 
 function saidBy (published: Published): Directed {
   if ('away' in published) return { result: 'cannot_be_asked', message: published.away, away: true }
   return published.known === undefined ? { result: 'unknown' } : { result: 'found', recipients: [published.known] }
+}
+
+/** Why nothing arrives; undefined where something may. */
+function statusIn (said: Directed): 'unknown' | 'inactive' | undefined {
+  if (said.result !== 'found') return said.result === 'unknown' ? 'unknown' : undefined
+  return said.recipients.every(({ status }) => status === 'inactive') ? 'inactive' : undefined
 }
 
 class NotInTime extends Error {}

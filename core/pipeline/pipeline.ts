@@ -38,8 +38,8 @@ export type Pipeline =
   & DispatchActions
   & Pick<Runner, 'beginQueued' | 'drain'>
   & {
-    /** Runs all checks of a dispatch. Nothing is recorded or sent. */
-    validate: (command: DispatchCommand) => Promise<ValidationResponse>
+    /** Runs all checks of a dispatch. Nothing is recorded or sent. `lookUp`: directories are asked for recipients, and warnings tell. */
+    validate: (command: DispatchCommand, how?: Lookup) => Promise<ValidationResponse>
     /** The same for whoever decides about it. */
     review: (command: DispatchCommand) => Promise<Review>
     /** Tells what the first step of a dispatch would send. Nothing is recorded or sent. */
@@ -58,6 +58,8 @@ export type Pipeline =
     askForBatch: (batch: AskedBatch & { needed: boolean }) => Promise<boolean>
     explain: Explain
   }
+
+type Lookup = { lookUp?: boolean }
 
 /** `synchronousLimit`: seconds that a client waits for the end of a dispatch; `publicUrl`: where links lead. */
 export type PipelineOptions = Omit<PlannerOptions, 'link' | 'problemsOf'> & { synchronousLimit: number, publicUrl: string }
@@ -81,7 +83,7 @@ export function createPipeline (
   const runner = createRunner(dependencies, { limit: synchronousLimit })
   return {
     ...createDispatchActions(dependencies, { resume: runner.resume, link }),
-    validate: async (command) => (await validate(dependencies, planner, command)).answer,
+    validate: async (command, how = {}) => (await validate(dependencies, planner, command, how)).answer,
     review: (command) => review(dependencies, planner, command),
     dryRun: (command) => dryRunOf(dependencies, planner, command),
     async dispatch (command) {
@@ -99,12 +101,17 @@ export function createPipeline (
 
 type Validated = { answer: ValidationResponse, plan: DispatchPlan }
 
-async function validate (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<Validated> {
+async function validate (
+  dependencies: PipelineDependencies,
+  planner: Planner,
+  command: DispatchCommand,
+  { lookUp = false }: Lookup
+): Promise<Validated> {
   const request = planner.read(command)
   const plan = await planInTime(planner.plan(command, request))
   const [rehearsal, unknown] = await Promise.all([
     rehearse(dependencies, plan, command, { extent: 'everything' }),
-    unknownRecipients(dependencies, plan, command)
+    lookUp ? unknownRecipients(dependencies, plan, command) : []
   ])
   const answer = validationOf(plan, rehearsal, command.version)
   refuseIfStrict(command, answer.warnings)
@@ -124,7 +131,7 @@ async function validate (dependencies: PipelineDependencies, planner: Planner, c
 }
 
 async function review (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<Review> {
-  const { answer, plan } = await validate(dependencies, planner, command)
+  const { answer, plan } = await validate(dependencies, planner, command, { lookUp: true })
   return { ...answer, seen: seenIn(command, plan) }
 }
 

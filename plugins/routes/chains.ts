@@ -49,7 +49,7 @@ export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Ad
     app.post(`${url}/validate`, {
       ...more,
       ...validationRouteOptions(url.replaceAll(/:(\w+)/g, '{$1}'), { operationId: `validate${names}`, ...documentation }, errors)
-    }, (request) => pipeline.validate({ ...callerOf(request), services: servicesOf(request), body: request.body }))
+    }, (request) => pipeline.validate({ ...callerOf(request), services: servicesOf(request), body: request.body }, { lookUp: true }))
   }
 
   for (const path of chains.filter(({ length }) => length === 2)) {

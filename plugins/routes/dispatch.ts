@@ -25,7 +25,7 @@ export const dispatchRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses:
       }, request, reply))
 
     app.post(`${url}/validate`, validationRouteOptions(url, { operationId: operationOf('validate', [service]), body }), (request) =>
-      pipeline.validate({ ...callerOf(request), services: [service], body: request.body }))
+      pipeline.validate({ ...callerOf(request), services: [service], body: request.body }, { lookUp: true }))
   }
 }
 

@@ -5,7 +5,10 @@ import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from './plan.ts'
 
-/** Warns of each recipient whom the directory of the step's provider, or that of Peppol, does not know. No answer says nothing. */
+/**
+ * Warns of each recipient whom the directory of the step's provider, or that of Peppol, does not know, or who receives nothing any more. No
+ * answer says nothing.
+ */
 export async function unknownRecipients (
   { directories }: Pick<PipelineDependencies, 'directories'>,
   { steps, test }: DispatchPlan,
@@ -16,12 +19,16 @@ export async function unknownRecipients (
     const address = template && services[service].electronicAddress?.(fields, template.data)
     if (template === undefined || address === undefined || by === undefined) return []
     const { place, ...asked } = address
-    const directory = await directories.unknownIn({ companyId, userId, test }, service, by, asked)
-    if (directory === undefined) return []
+    const found = await directories.unknownIn({ companyId, userId, test }, service, by, asked)
+    if (found === undefined) return []
+    const { directory, status } = found
+    const at = `${asked.scheme}:${asked.id}`
     return [{
       path: `${template.path}${place}`,
-      code: 'unknown_recipient',
-      message: `The directory of "${directory}" knows nobody at ${asked.scheme}:${asked.id}: ` +
+      code: status === 'unknown' ? 'unknown_recipient' : 'inactive_recipient',
+      message: (status === 'unknown'
+        ? `The directory of "${directory}" knows nobody at ${at}: `
+        : `The directory of "${directory}" says that nobody receives invoices at ${at} now: `) +
         'GET /api/v1/e-invoices/recipients tells where somebody receives.'
     }]
   }))

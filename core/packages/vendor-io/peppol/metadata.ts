@@ -15,6 +15,9 @@ const invoices = [
 /** The invoice that everybody who receives in Peppol takes. */
 const usual = 'urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::'
 
+/** What suppliers receive: bills that their customers write in their place. */
+const selfBilling = /selfbilling/i
+
 /** The transport of today's access points. */
 const as4 = 'peppol-transport-as4-v2_0'
 
@@ -27,7 +30,7 @@ export function invoicesIn (serviceGroup: string): string[] {
     const at = href.lastIndexOf('/services/')
     return at < 0 ? [] : [decoded(href.slice(at + '/services/'.length))]
   })
-  const found = types.filter((type) => invoices.some((invoice) => type.includes(`::${invoice}`)))
+  const found = types.filter((type) => !selfBilling.test(type) && invoices.some((invoice) => type.includes(`::${invoice}`)))
   return found.toSorted((one, other) => Number(other.includes(usual)) - Number(one.includes(usual)))
 }
 

@@ -1,4 +1,4 @@
-import { isRecord, type Json, listOf } from '@dispatch/common'
+import { isRecord, type Json, type JsonObject, listOf } from '@dispatch/common'
 import { X509Certificate } from 'node:crypto'
 import { SignedXml } from 'xml-crypto'
 import { childrenAsWritten, parseXml } from '../http/xml.ts'
@@ -85,14 +85,14 @@ function onlyThose<Algorithm> (algorithms: Record<string, Algorithm>, names: rea
 /** The children of elements with this name; `*`: with any. */
 function childrenOf (elements: readonly Json[], name: string): Json[] {
   return elements.filter(isRecord).flatMap((element) =>
-    Object.entries(element).flatMap(([child, value]) => name === '*' || child === name ? listOf(value) as Json[] : [])
+    Object.entries(element as JsonObject).flatMap(([child, value]) => name === '*' || child === name ? listOf(value) as Json[] : [])
   )
 }
 
 /** The certificates that a signature names: that of its key is the first one that has issued none of the others. */
 function certificatesOf (elements: readonly Json[]): X509Certificate[] {
   const certificates = elements.slice(0, most.certificates).map((element) => {
-    const text = isRecord(element) ? element['#text'] : element
+    const text = isRecord(element) ? (element as JsonObject)['#text'] : element
     try {
       // Publishers break the lines of a certificate, and some of them indent it.
       return new X509Certificate(Buffer.from(typeof text === 'string' ? text.replaceAll(/\s/g, '') : '', 'base64'))

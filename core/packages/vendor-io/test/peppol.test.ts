@@ -14,7 +14,7 @@ const rsa = { keyType: 'rsa', keySize: 2048, algorithm: 'sha256', ...valid } as 
 
 type Made = { private: string, public: string, cert: string }
 
-const signing = [{ name: 'keyUsage', digitalSignature: true, critical: true }]
+const signing = [{ name: 'keyUsage', digitalSignature: true, critical: true } as const]
 
 async function certificate (name: string, by?: Made, more: object = {}, ca = false): Promise<Made> {
   return await generate([{ name: 'commonName', value: name }], {
@@ -31,14 +31,16 @@ const root = await certificate('Peppol Root', undefined, {}, true)
 const between = await certificate('Peppol SMP CA', root, {}, true)
 const publisher = await certificate('An SMP', between)
 const stranger = await certificate('A stranger')
-const agreeing = await certificate('An SMP whose key agrees', between, { extensions: [{ name: 'keyUsage', keyAgreement: true }] })
-const unlimited = await certificate('An SMP whose key does all', between, { extensions: [{ name: 'basicConstraints', cA: false }] })
+const sameKey = { keyPair: { privateKey: publisher.private, publicKey: publisher.public } }
+const agreeing = await certificate('An SMP', between, { ...sameKey, extensions: [{ name: 'keyUsage', keyAgreement: true }] })
+const unlimited = await certificate('An SMP', between, { ...sameKey, extensions: [{ name: 'basicConstraints', cA: false }] })
 const late = await certificate('A late SMP', between, { notAfterDate: new Date('2026-06-01') })
 
 const zone = 'sml.example.org'
 const bis = 'busdox-docid-qns::urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#' +
   'urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1'
 const order = 'busdox-docid-qns::urn:oasis:names:specification:ubl:schema:xsd:Order-2::Order##urn:fdc:peppol.eu:poacc:trns:order:3::2.1'
+const ownBill = bis.replace('billing:3.0', 'selfbilling:3.0')
 const smp = 'http://busdox.org/serviceMetadata/publishing/1.0/'
 const ids = 'http://busdox.org/transport/identifiers/1.0/'
 
@@ -153,9 +155,9 @@ await t.test('an authority that was renewed is found behind its certificate that
 await t.test('metadata that would take long to check are not checked', async (t) => {
   const long = /longer than those that are signed/
   const many = /too many transforms/
-  const filled = (id: string, filling: string): string => metadata(id).replace('</ServiceMetadata>', `${filling}</ServiceMetadata>`)
-  has(t, await publishing((id) => signed(filled(id, '<a/>'.repeat(2_000)))), { away: long }, 'elements')
-  has(t, await publishing((id) => signed(filled(id, `<a>${'x'.repeat(64 * 1024)}</a>`))), { away: long }, 'characters')
+  const filled = (id: string, filling: string): string => signed(metadata(id)).replace('</ServiceMetadata>', `${filling}$&`)
+  has(t, await publishing((id) => filled(id, '<a/>'.repeat(2_000))), { away: long }, 'elements')
+  has(t, await publishing((id) => filled(id, `<a>${'x'.repeat(64 * 1024)}</a>`)), { away: long }, 'characters')
   has(t, await publishing((id) => signed(metadata(id)).replace(/<Transform [^>]*>/, (one) => one.repeat(3))), { away: many }, 'transforms')
 })
 
@@ -165,6 +167,7 @@ await t.test('whom the zone does not have, or whose publisher does not have them
   t.strictSame(await ask(participant({ records: [{ service: 'E2U+sip', regexp: '!.*!https://smp.example!' }] })), { known: undefined })
   t.strictSame(await ask(participant({})), { known: undefined })
   has(t, await ask(participant({ group: group([order]) })), { known: { status: 'inactive' } })
+  has(t, await ask(participant({ group: group([ownBill]) })), { known: { status: 'inactive' } }, 'bills that the buyer writes are others')
   t.ok(names.asked.every((name) => name.endsWith(`.${zone}`)))
 })
 

@@ -130,8 +130,8 @@ export const eInvoiceRoutes: FastifyPluginCallbackTypebox<Needs> = (app, { invoi
       description:
         'Asks the directory of each configured provider that has one, and Peppol where the operator has set that up, for 10 seconds at ' +
         'most. An answer is kept for ten minutes, and a directory that did not answer is left alone for 30 seconds. A validation asks ' +
-        'that of its provider, and warns of a customer whom it does not know (`unknown_recipient`). A test key asks test environments ' +
-        'alone.',
+        'that of its provider, and warns of a customer whom it does not know (`unknown_recipient`), or who receives nothing any more ' +
+        '(`inactive_recipient`). A test key asks test environments alone.',
       querystring: RecipientQuery,
       response: { 200: { ...RecipientsView, examples: [recipientsExample] } }
     }

@@ -2,7 +2,7 @@ import { refused, unavailable } from '@dispatch/core/provider'
 import t from 'tap'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { accepts, testProviders, type Verb } from '../../../../../test/plugins/support/providers.ts'
-import { contains, has } from '../../../../../test/support/matching.ts'
+import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { admin as us, type Answer, type Login, startService } from '../../../../../test/support/service.ts'
 import { createDirectories } from '../../../../configuration/directories.ts'
@@ -157,8 +157,29 @@ await t.test('a validation warns of a customer whom the directory does not know,
   t.strictSame(await validated(admin, { strict: true }), ['unknown_recipient'], 'which blocks nothing')
   says = known
   t.strictSame(await validated(admin), [])
+  says = () => Promise.resolve({ recipients: [{ scheme: '0225', id: '732829320', status: 'inactive' }] })
+  t.strictSame(await validated(admin), ['inactive_recipient'])
   says = () => Promise.reject(unavailable('It is away.'))
   t.strictSame(await validated(admin), [], 'no answer says nothing')
+})
+
+await t.test('a row of a batch, whose warnings nobody reads, asks no directory', async (t) => {
+  const { admin, companyId } = await service.company('rows')
+  await configure(admin)
+  const data = { ...sample, customer: { ...customer, electronicAddress: { scheme: '0225', id: freshId() } } }
+  const command = {
+    actor: { companyId, userId: 0, email: 'ada@example.com', role: 'admin' as const, services: ['invoicing' as const] },
+    services: ['invoicing'] as const,
+    requestId: 'rows',
+    version: '1.1.0' as const,
+    body: { providerName: 'platform', documentType: 'E_INVOICE', template: { id: 4, data } }
+  }
+  says = () => Promise.resolve({ recipients: [] })
+  const before = asked.length
+  const pipeline = service.app.get('pipeline')
+  lacks(t, JSON.stringify((await pipeline.validate(command)).warnings), 'unknown_recipient')
+  t.equal(asked.length, before)
+  contains(t, JSON.stringify((await pipeline.validate(command, { lookUp: true })).warnings), 'unknown_recipient')
 })
 
 await t.test('a directory that keeps silent delays a validation by two seconds at most', async (t) => {
@@ -184,7 +205,9 @@ await t.test('Peppol is asked beside the directories of providers, and a validat
     ask: ({ scheme, id }: { scheme: string, id: string }) => {
       participants.push(`${scheme}:${id}`)
       if (id === '3') return Promise.resolve({ away: 'The name servers of Peppol did not answer (ESERVFAIL).' })
-      return Promise.resolve({ known: id === '1' ? { scheme, id, status: 'active' as const } : undefined })
+      return Promise.resolve({
+        known: id === '2' ? undefined : { scheme, id, status: id === '4' ? 'inactive' as const : 'active' as const }
+      })
     }
   }
   const directories = createDirectories({
@@ -223,9 +246,10 @@ await t.test('Peppol is asked beside the directories of providers, and a validat
   t.strictSame(await unknown('2', 'UBL'), ['/customer/electronicAddress unknown_recipient'])
   t.strictSame(await unknown('2', 'CII'), [], 'CII is not for Peppol')
   t.strictSame(await unknown('1', 'UBL'), [])
+  t.strictSame(await unknown('4', 'UBL'), ['/customer/electronicAddress inactive_recipient'])
   t.strictSame(await unknown('3', 'UBL'), [], 'no answer says nothing')
   t.strictSame(await unknown('2', 'UBL', 'platform'), [], 'the directory of the provider goes first, and knows them')
-  t.strictSame(participants, ['0192:1', '0192:2', '0192:3'], 'each was asked once, and who was away is left alone')
+  t.strictSame(participants, ['0192:1', '0192:2', '0192:3', '0192:4'], 'each was asked once, and who was away is left alone')
 })
 
 await t.test('the console asks, and shows what each directory says', async (t) => {

@@ -144,7 +144,7 @@ const adapter = {
   enabled: Type.Optional(Type.Boolean()),
   previous: Type.Optional(Type.String({ description: 'The version that a rollback goes to.' })),
   offer: Type.Optional(Offer),
-  usedBy: Type.Optional(Type.Integer({ minimum: 0, description: 'Companies with a configuration of it.' }))
+  usedBy: Type.Optional(Type.Integer({ minimum: 0, description: 'Companies with a configuration of it, for operators.' }))
 }
 
 /** An adapter in a list. */

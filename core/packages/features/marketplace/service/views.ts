@@ -186,8 +186,8 @@ function viewOf (known: KnownAdapter, { isOperator }: Reader): AdapterView {
     hosts,
     ...(withdrawn !== undefined && { reason: withdrawn.reason }),
     ...(adapter !== undefined && { enabled: adapter.enabled }),
-    ...(adapter !== undefined && { usedBy: users }),
     ...(adapter !== undefined && isOperator && {
+      usedBy: users,
       ...(previous !== undefined && { previous }),
       offer: adapter.companies === null ? 'all' as const : [...adapter.companies]
     })
