@@ -185,7 +185,7 @@ function lineOf ({ method, path, body, isKeyed, answer: { kind } }: Method): str
     ...isKeyed ? ['key'] : [],
     ...kind === 'json' || kind === 'nothing' ? [] : [kind]
   ]
-  return [method, path, ...traits].join(' ')
+  return [path.replace(/^\/api\/v1\//, ''), method, ...traits].join(' ')
 }
 
 function capital (word: string): string {

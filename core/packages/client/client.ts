@@ -209,25 +209,22 @@ export function clientOf (given: ClientOptions, { operations, apiVersion, pause 
   /** Follows a dispatch by its events; where they do not come, by asking. */
   async function wait (dispatch: string | { dispatchId: string }, { signal, atMost, onChange }: WaitOptions = {}): Promise<unknown> {
     const id = typeof dispatch === 'string' ? dispatch : dispatch.dispatchId
-    const path = fillPath('/api/v1/dispatches/{id}', [id])
-    const call = (of: string, more: object = {}): Call => ({
-      operation: readOperation(of),
-      path: of.includes('changes') ? `${path}/changes` : path,
-      query: more as Record<string, unknown>,
-      body: undefined,
-      options: { retries: of.includes('changes') ? 0 : retries, ...signal === undefined ? {} : { signal } }
-    })
+    const call = (of: string, tries = retries, query: Record<string, unknown> = {}): Call => {
+      const operation = readOperation(of)
+      const options = { retries: tries, ...signal === undefined ? {} : { signal } }
+      return { operation, path: fillPath(operation.path, [id]), query, body: undefined, options }
+    }
     const end = atMost === undefined ? Infinity : Date.now() + atMost * 1000
     let streams = true
     for (;;) {
-      const now = await json(call('GET /api/v1/dispatches/{id}')) as { status: string }
+      const now = await json(call('dispatches/{id} GET')) as { status: string }
       onChange?.(now)
       const left = (end - Date.now()) / 1000
       if (!isUnderWay(now) || left <= 0) return now
       try {
         if (!streams) await pause(Math.min(2, left), signal)
         else {
-          for await (const { data } of events(call('GET changes events', { seconds: Math.min(120, Math.ceil(left)) }))) {
+          for await (const { data } of events(call('dispatches/{id}/changes GET events', 0, { seconds: Math.min(120, Math.ceil(left)) }))) {
             if (!isUnderWay(data as { status: string })) break
             onChange?.(data as { status: string })
           }

@@ -1,6 +1,6 @@
 /**
- * The operations of the API as the client needs them: by group and method, `POST /api/invoicing body key`. The words after method and path
- * say what an operation takes and answers.
+ * The operations of the API as the client needs them: by group and method, `/api/invoicing POST body key` or `dispatches/{id} GET`: a path
+ * without a slash before it is below `/api/v1/`. The words after path and method say what an operation takes and answers.
  */
 export type Operations = Readonly<Record<string, Readonly<Record<string, string>>>>
 
@@ -8,8 +8,8 @@ export type Operations = Readonly<Record<string, Readonly<Record<string, string>
 export type Operation = { method: string, path: string, traits: ReadonlySet<string> }
 
 export function readOperation (text: string): Operation {
-  const [method = '', path = '', ...traits] = text.split(' ')
-  return { method, path, traits: new Set(traits) }
+  const [path = '', method = '', ...traits] = text.split(' ')
+  return { method, path: path.startsWith('/') ? path : `/api/v1/${path}`, traits: new Set(traits) }
 }
 
 /** The path with its parameters; each is one segment. */

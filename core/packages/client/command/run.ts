@@ -190,25 +190,25 @@ async function command (given: readonly string[], surroundings: Surroundings): P
       },
       operations: {
         api: {
-          list: 'GET /api/v1/dispatches pages',
-          show: 'GET /api/v1/dispatches/{id}',
-          retry: 'POST /api/v1/dispatches/{id}/retry body key',
-          followAll: 'GET /api/v1/dispatches/changes events',
-          templates: 'GET /api/v1/templates pages',
-          template: 'GET /api/v1/templates/{id}',
-          addTemplate: 'POST /api/v1/templates body',
-          addVersion: 'PUT /api/v1/templates/{id} body',
-          preview: 'POST /api/v1/templates/{id}/preview body raw',
-          send: `POST /api/${services} body key`,
-          validate: `POST /api/${services}/validate body`,
-          events: 'GET /api/v1/events/stream raw',
-          document: `GET /openapi/${apiVersion}.json`
+          list: 'dispatches GET pages',
+          show: 'dispatches/{id} GET',
+          retry: 'dispatches/{id}/retry POST body key',
+          followAll: 'dispatches/changes GET events',
+          templates: 'templates GET pages',
+          template: 'templates/{id} GET',
+          addTemplate: 'templates POST body',
+          addVersion: 'templates/{id} PUT body',
+          preview: 'templates/{id}/preview POST body raw',
+          send: `/api/${services} POST body key`,
+          validate: `/api/${services}/validate POST body`,
+          events: 'events/stream GET raw',
+          document: `/openapi/${apiVersion}.json GET`
         },
-        device: { begin: 'POST /auth/device body', take: 'POST /auth/device/token body' },
+        device: { begin: '/auth/device POST body', take: '/auth/device/token POST body' },
         batches: {
-          take: 'POST /api/v1/batches form key',
-          read: 'GET /api/v1/batches/{id}',
-          results: 'GET /api/v1/batches/{id}/results raw'
+          take: 'batches POST form key',
+          read: 'batches/{id} GET',
+          results: 'batches/{id}/results GET raw'
         }
       }
     }) as Api

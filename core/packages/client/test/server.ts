@@ -75,12 +75,12 @@ export function clientFor (baseUrl: string, options: Partial<ClientOptions> = {}
     apiVersion: '1.1.0',
     operations: {
       things: {
-        send: 'POST /api/things body key',
-        change: 'POST /api/things/{id}/change body',
-        read: 'GET /api/things/{id}',
-        list: 'GET /api/things pages',
-        upload: 'POST /api/upload form key',
-        follow: 'GET /api/things/{id}/changes events'
+        send: '/api/things POST body key',
+        change: '/api/things/{id}/change POST body',
+        read: '/api/things/{id} GET',
+        list: '/api/things GET pages',
+        upload: '/api/upload POST form key',
+        follow: '/api/things/{id}/changes GET events'
       }
     },
     pause: (seconds) => {
