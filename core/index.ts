@@ -169,6 +169,7 @@ export { addBudget, type Budget, budgetScopes, budgetUnits, changeBudget, type D
 export { createKnownClients } from './store/tenants/known-clients.ts'
 export { addLogCounts, type LogCount } from './store/tenants/log-counts.ts'
 export { createMeter, type Meter } from './store/tenants/meter.ts'
+export { readRetention, type Retention, retentionInEffect, setRetention } from './store/tenants/retention-rules.ts'
 export { createRateLimiter, type RateLimiter } from './store/tenants/rate-limiter.ts'
 export { insertRequests } from './store/tenants/request-log.ts'
 export { createKeyStore } from './store/tenants/signing-keys.ts'

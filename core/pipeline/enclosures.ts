@@ -9,6 +9,7 @@ import type { Actor } from '../access/account.ts'
 import { isUnbounded, maySee, sightOf } from '../access/permissions.ts'
 import { refusal } from '../contract/errors.ts'
 import { findDispatch, findDocument } from '../store/dispatch/dispatch-views.ts'
+import { documentLastsUntil } from '../store/tenants/retention-rules.ts'
 import type { FileShelf, UploadedFile } from './file-shelf.ts'
 import type { ResolvedRequest, ResolvedStep } from './plan/resolve.ts'
 import { documentHandleOf, storedDocument, storedFile } from './stored-document.ts'
@@ -159,11 +160,11 @@ export async function findExpiring (
     enclosuresOf(step).map((one) => ({ ...one, place: placeOf(one, step.at ?? placeIn(step.service)) }))
   )
   const problems = await Promise.all(named.map(async ({ documentId, place }): Promise<Problem[]> => {
-    const row = documentId === undefined ? undefined : await findDocument(database, companyId, documentId)
-    return row === undefined || row.expires_at > sentAt ? [] : [{
+    const until = documentId === undefined ? undefined : await documentLastsUntil(database, companyId, documentId)
+    return until === undefined || until > sentAt ? [] : [{
       path: `${place}/documentId`,
       code: 'expires_before',
-      message: `The document is deleted at ${row.expires_at.toISOString()}, before this is sent: upload it as a file, which is kept.`
+      message: `The document is deleted at ${until.toISOString()}, before this is sent: upload it as a file, which is kept.`
     }]
   }))
   return problems.flat()

@@ -78,7 +78,8 @@ const migrations: Migrations = {
   '115-due-times': () => import('./migrations/115-due-times.ts'),
   '116-paused-batches': () => import('./migrations/116-paused-batches.ts'),
   '117-failing-endpoints': () => import('./migrations/117-failing-endpoints.ts'),
-  '122-partial-search': () => import('./migrations/122-partial-search.ts')
+  '122-partial-search': () => import('./migrations/122-partial-search.ts'),
+  '140-retentions': () => import('./migrations/140-retentions.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

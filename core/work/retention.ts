@@ -4,15 +4,16 @@ import { draftEnding, type FileStore } from '@dispatch/files'
 import pLimit from 'p-limit'
 import { forgetDispatches } from '../store/dispatch/forgetting.ts'
 import { clientsKnownFor } from '../store/tenants/known-clients.ts'
-import { forgetBodies, forgetClients, forgetExchanges, forgetFeedEvents, forgetIdempotencyKeys, forgetInbound, forgetLogCounts,
-  forgetLoggedRequests, forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments, noteRemoved,
-  recordedDocuments } from '../store/tenants/retention.ts'
+import { listRetentionRules, type RetentionRule } from '../store/tenants/retention-rules.ts'
+import { emptyInbound, expireDocuments, forgetBodies, forgetClients, forgetExchanges, forgetFeedEvents, forgetIdempotencyKeys,
+  forgetInbound, forgetLogCounts, forgetLoggedRequests, forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments,
+  noteRemoved, recordedDocuments } from '../store/tenants/retention.ts'
 import type { Queue } from './queue/queue.ts'
 import { before } from './queue/time.ts'
 
 /**
- * `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept. `forgetMonths`: how many whole months
- * dispatches are kept; always unless given. `batch`: how many rows of a kind one job takes.
+ * `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept, unless their company says shorter.
+ * `forgetMonths`: how many whole months dispatches are kept; always unless given. `batch`: how many rows of a kind one job takes.
  */
 export type RetentionOptions = {
   database: Database
@@ -88,10 +89,39 @@ export function createRetention ({ database, queue, files, retentionDays, forget
     return size
   }
 
+  /** What a company keeps for less long than the operator says; answers how many rows there were, at most `most`. */
+  async function forgetOwn (time: Date, { companyId, days, services }: RetentionRule, most: number): Promise<number> {
+    const old = { before: before(time, days * day), of: { companyId, services, endedBefore: before(time, keysKeptFor) } }
+    const hopeless = before(old.before, waitedFor)
+    const steps: ((limit: number) => Promise<number>)[] = [
+      (limit) => expireDocuments(database, { ...old, limit, now: time }),
+      (limit) => forgetRequests(database, { ...old, limit, hopeless }),
+      (limit) => forgetBodies(database, { ...old, limit, table: 'callbacks' }),
+      (limit) => forgetBodies(database, { ...old, limit, table: 'endpoint_callbacks' }),
+      (limit) => forgetFeedEvents(database, { ...old, limit }),
+      (limit) => emptyInbound(database, { ...old, limit }),
+      (limit) => forgetExchanges(database, { ...old, limit })
+    ]
+    let done = 0
+    for (const step of steps) if (done < most) done += await step(most - done)
+    return done
+  }
+
+  /** The same of all companies that say so, one after the other: a job takes one batch of them together. */
+  async function forgetOwned (time: Date): Promise<number> {
+    let done = 0
+    for (const rule of await listRetentionRules(database, retentionDays)) {
+      if (done < limit) done += await forgetOwn(time, rule, limit - done)
+    }
+    return done
+  }
+
   return async () => {
     const time = await database.time()
     const old = { before: before(time, retentionDays * day), limit }
     const batches = {
+      // First: the files of documents that it lets expire are removed below.
+      owned: await forgetOwned(time),
       documents: await removeExpired(time),
       requests: await forgetRequests(database, { ...old, hopeless: before(old.before, waitedFor) }),
       callbacks: await forgetBodies(database, { ...old, table: 'callbacks' }),

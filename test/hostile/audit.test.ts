@@ -288,6 +288,10 @@ const changes: Record<string, Change> = {
     send: (by) => send('POST', '/api/v1/privacy/exports', { body: { reference: 'C-1042' } }, by),
     action: 'person.exported'
   },
+  'PUT /api/v1/company/retention': {
+    send: (by) => send('PUT', '/api/v1/company/retention', { body: { days: 30 } }, by),
+    action: 'retention.changed'
+  },
   'POST /api/v1/company/approval-rules': { send: rule, action: 'approval_rule.added' },
   'PUT /api/v1/company/approval-rules/{id}': {
     send: async (by) => send('PUT', `/api/v1/company/approval-rules/${await ruleId(by)}`, { body: { name: 'None', rowsAbove: 999 } }, by),

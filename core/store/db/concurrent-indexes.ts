@@ -40,6 +40,12 @@ export const concurrentIndexes: readonly ConcurrentIndex[] = [
   },
   // Moments are recorded in one form (ISO 8601, UTC), and texts of it stand in their order.
   { name: 'dispatches_due', on: 'dispatches (company_id, (schedule->>\'dueAt\')) where schedule->>\'dueAt\' is not null' },
+  // What companies keep for less long than the operator says is found among their own.
+  { name: 'dispatches_kept', on: 'dispatches (company_id, created_at) where data is not null' },
+  { name: 'documents_kept_by', on: 'documents (company_id, created_at) where removed_at is null' },
+  { name: 'callbacks_kept', on: 'callbacks (company_id, created_at) where body is not null' },
+  { name: 'endpoint_callbacks_kept', on: 'endpoint_callbacks (company_id, created_at) where body is not null' },
+  { name: 'inbound_kept', on: 'inbound (company_id, handled_at) where company_id is not null and body <> \'\'' },
   // By the parts of numbers and recipients, once a dispatch has ended: it is written to this index once.
   {
     name: 'dispatches_text',

@@ -1,4 +1,5 @@
 import type { Json, JsonObject, Problem } from '@dispatch/common'
+import type { ServiceName } from '@dispatch/services'
 import type { Exchange } from '@dispatch/vendor-io'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { KeyMode, Role } from '../../access/account.ts'
@@ -352,6 +353,7 @@ export type Tables = {
     warning: Generated<'armed' | 'due' | 'told'>
     warnings: Generated<number>
   }
+  retentions: { company_id: number, days: number | null, services: ColumnType<Partial<Record<ServiceName, number>>, string, string> }
   budgets: {
     company_id: number
     budget_id: string

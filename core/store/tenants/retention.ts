@@ -1,8 +1,19 @@
 import { type Database, firstIdOf } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
+import { emptyEvents } from '../privacy/events.ts'
+import type { RetentionRule } from './retention-rules.ts'
 
 /** One batch of what may be deleted: rows older than `before`, at most `limit` of them. */
 export type RetentionBatch = { before: Date, limit: number }
+
+/** Whose data: of a company, of the dispatches that have one of these services, and ended before `endedBefore`. */
+type Of = Pick<RetentionRule, 'companyId' | 'services'> & { endedBefore: Date }
+
+/** `of`: of a company that keeps it for less long than the operator says; of all companies unless given. */
+type Owned = { of?: Of }
+
+/** A batch of what a company keeps for less long than the operator says. */
+export type OwnBatch = RetentionBatch & Required<Owned>
 
 /** A document that has expired, and whose bytes are still stored. */
 export type ExpiredDocument = { documentId: string, storageKey: string }
@@ -33,19 +44,18 @@ export async function listCompanyIds ({ owner }: Database): Promise<number[]> {
 /**
  * Deletes the requests: the data of dispatches that are not queued or running, and the fields, settings and made content of their steps.
  * Timeline, ledger and metadata stay. A dispatch with a step that may still be done keeps everything, unless it is older than `hopeless`.
+ * Of a company that keeps them for less long, one in doubt keeps everything too.
  * Answers how many dispatches it changed. The steps of each are looked up (`lateral`): planned as a set, they would all be read.
  */
 export async function forgetRequests (
   database: Pick<Database, 'owner'>,
-  { before, hopeless, limit }: RetentionBatch & { hopeless: Date }
+  { before, hopeless, limit, of }: RetentionBatch & Owned & { hopeless: Date }
 ): Promise<number> {
   return counted(database, sql`
     with old as (
-      select dispatch_id from dispatches left join lateral (
-        select true as open from steps where steps.dispatch_id = dispatches.dispatch_id
-          and (status = 'waiting' or next_look_at is not null or next_try_at is not null) limit 1
-      ) as unfinished on true
-      where data is not null and created_at < ${before} and status not in ('queued', 'running')
+      select dispatch_id from dispatches left join lateral (${unfinished(of !== undefined)}) as unfinished on true
+      where ${of === undefined ? sql`` : sql`${ended(of)} and`} data is not null and created_at < ${before}
+        and status not in ('queued', 'running')
         and coalesce((schedule->>'dueAt')::timestamptz, created_at) < ${before}
         and (coalesce((schedule->>'dueAt')::timestamptz, created_at) < ${hopeless} or open is null)
       order by created_at limit ${limit} for update of dispatches skip locked
@@ -55,23 +65,70 @@ export async function forgetRequests (
     update dispatches set data = null from old where dispatches.dispatch_id = old.dispatch_id`)
 }
 
+/** A row where a step of a row of `dispatches` may still be done. `doubts`: or where nobody knows yet what has become of it. */
+function unfinished (doubts: boolean): RawBuilder<unknown> {
+  return sql`select true as open from steps where steps.dispatch_id = dispatches.dispatch_id
+    and (status = 'waiting' or next_look_at is not null or next_try_at is not null
+      ${doubts ? sql`or status in ('calling', 'uncertain') or held > 0` : sql``}) limit 1`
+}
+
+/** Of a row of `dispatches`: it is one of these, and ended before that time for certain. */
+function ended ({ companyId, services, endedBefore }: Of): RawBuilder<unknown> {
+  return sql`dispatches.company_id = ${companyId} and dispatches.services && ${services}::text[] and status <> 'uncertain'
+    and finished_at < ${endedBefore}`
+}
+
+/** Lets documents of dispatches that have ended expire when their company says so. Answers how many. */
+export async function expireDocuments (
+  database: Pick<Database, 'owner'>,
+  { before, limit, of, now }: OwnBatch & { now: Date }
+): Promise<number> {
+  return counted(database, sql`
+    update documents set expires_at = created_at + (${now}::timestamptz - ${before}::timestamptz) where document_id in (
+      select document_id from documents join dispatches using (dispatch_id)
+        left join lateral (${unfinished(true)}) as unfinished on true
+      where documents.company_id = ${of.companyId} and removed_at is null and documents.created_at < ${before} and expires_at > ${now}
+        and ${ended(of)} and status not in ('queued', 'running') and open is null
+      limit ${limit} for update of documents skip locked)`)
+}
+
 /** Deletes the bodies of callbacks that are not sent any more. Answers how many. */
 export async function forgetBodies (
-  database: Database,
-  { before, limit, table }: RetentionBatch & { table: 'callbacks' | 'endpoint_callbacks' }
+  database: Pick<Database, 'owner'>,
+  { before, limit, table, of }: RetentionBatch & Owned & { table: 'callbacks' | 'endpoint_callbacks' }
 ): Promise<number> {
   return counted(database, sql`
     update ${sql.table(table)} set body = null where callback_id in (
-      select callback_id from ${
-    sql.table(table)
-  } where body is not null and created_at < ${before} and state <> 'pending' limit ${limit} for
-        update skip locked)`)
+      select callback_id from ${sql.table(table)} as callback where ${of === undefined ? sql`` : sql`${about(of, 'callback')} and`}
+        body is not null and created_at < ${before} and state <> 'pending' limit ${limit} for update of callback skip locked)`)
 }
 
-/** Deletes events from the feeds of companies; answers how many. */
-export async function forgetFeedEvents (database: Database, { before, limit }: RetentionBatch): Promise<number> {
+/** Of a row with a `dispatch_id`: it is about one of these dispatches. */
+function about (of: Of, row: string): RawBuilder<unknown> {
+  return sql`${sql.ref(`${row}.company_id`)} = ${of.companyId} and exists (select from dispatches
+    where dispatches.dispatch_id = ${sql.ref(`${row}.dispatch_id`)} and dispatches.services && ${of.services}::text[])`
+}
+
+/** Empties events of vendors that came to the company's own addresses and were handled. Answers how many. */
+export async function emptyInbound (
+  { owner }: Pick<Database, 'owner'>,
+  { before, limit, of }: OwnBatch
+): Promise<number> {
+  return owner.transaction().execute((queries) =>
+    emptyEvents(queries, sql`inbound_id in (select inbound_id from inbound
+    where company_id = ${of.companyId} and handled_at < ${before} and body <> '' and service = any (${of.services}::text[])
+    limit ${limit} for update skip locked)`)
+  )
+}
+
+/** Deletes events from the feeds of companies, of whatever services; answers how many. */
+export async function forgetFeedEvents (
+  database: Pick<Database, 'owner'>,
+  { before, limit, of }: RetentionBatch & Owned
+): Promise<number> {
   return counted(database, sql`
-    delete from feed_events where entry in (select entry from feed_events where created_at < ${before} limit ${limit} for
+    delete from feed_events where entry in (select entry from feed_events
+      where ${of === undefined ? sql`` : sql`company_id = ${of.companyId} and`} created_at < ${before} limit ${limit} for
       update skip locked)`)
 }
 
@@ -111,9 +168,13 @@ export async function forgetState (database: Database, { before, limit }: Retent
 }
 
 /** Deletes exchanges with vendors from their log by their age; answers how many calls. */
-export async function forgetExchanges (database: Database, { before, limit }: RetentionBatch): Promise<number> {
+export async function forgetExchanges (
+  database: Pick<Database, 'owner'>,
+  { before, limit, of }: RetentionBatch & Owned
+): Promise<number> {
   return counted(database, sql`
-    delete from exchange_log where ctid = any (array(select ctid from exchange_log where entry_id < ${firstIdOf(before)} limit ${limit}))`)
+    delete from exchange_log where ctid = any (array(select ctid from exchange_log
+      where ${of === undefined ? sql`` : sql`${about(of, 'exchange_log')} and`} entry_id < ${firstIdOf(before)} limit ${limit}))`)
 }
 
 /** Deletes what people were told of, by its age; answers how many notices. */

@@ -194,6 +194,7 @@ export const french: Readonly<Record<string, string>> = {
   impossible_number: 'Ce numéro ne peut pas exister.',
   json: 'Ce n’est pas du JSON.',
   locks_out: 'Cela vous fermerait l’accès.',
+  longer_than_operator: 'C’est plus long que la durée de l’opérateur.',
   mailed_twice: 'La même personne recevrait deux messages.',
   many_segments: 'Ce SMS est long : il compte pour plusieurs.',
   mention_missing: 'Une mention obligatoire manque.',

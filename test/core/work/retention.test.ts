@@ -10,6 +10,7 @@ import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
 import { insertExchanges, listExchanges } from '../../../core/store/dispatch/exchanges.ts'
 import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
 import { insertRequests } from '../../../core/store/tenants/request-log.ts'
+import { documentLastsUntil, listRetentionRules, type Retention, setRetention } from '../../../core/store/tenants/retention-rules.ts'
 import { forgetRequests } from '../../../core/store/tenants/retention.ts'
 import { createRetention } from '../../../core/work/retention.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
@@ -209,6 +210,116 @@ await t.test('a request leaves the log after seven days, the body of a callback 
   clock.time += 60 * day
   await retain()
   t.strictSame(await bodies(), [{ body: null }])
+})
+
+/** Stores for how many days a company keeps its data. */
+const keep = (companyId: number, days: number | null, services: Retention['services'] = {}) =>
+  database.company(companyId, (queries) => setRetention(queries, companyId, { days, services }))
+
+/** Whether the data of a request are still there. */
+async function holds ({ dispatchId }: Kept): Promise<boolean> {
+  const { data } = await database.owner.selectFrom('dispatches').select('data').where('dispatch_id', '=', dispatchId)
+    .executeTakeFirstOrThrow()
+  const { fields } = await database.owner.selectFrom('steps').select('fields').where('dispatch_id', '=', dispatchId)
+    .executeTakeFirstOrThrow()
+  return data !== null && Object.keys(fields).length > 0
+}
+
+await t.test('what a company keeps for fewer days goes sooner, with its file, and nobody else’s does', async (t) => {
+  const [owner, other] = [await company(), await company()]
+  await keep(owner.companyId, 7)
+  const [mine, theirs] = [await kept(owner), await kept(other)]
+  await note({ companyId: owner.companyId, dispatchId: mine.dispatchId, url: 'https://hooks.acme.test/' })
+  await database.owner.updateTable('callbacks').set({ state: 'delivered', next_at: null }).where('company_id', '=', owner.companyId)
+    .execute()
+  const inboundId = randomUUIDv7()
+  await database.owner.insertInto('inbound').values({
+    inbound_id: inboundId,
+    service: 'sms',
+    provider_code: 'seal-one',
+    company_id: owner.companyId,
+    digest: inboundId,
+    body: Buffer.from('canary-event'),
+    received_at: now(),
+    state: 'applied',
+    handled_at: now()
+  }).execute()
+  for (const { companyId } of [owner, other]) {
+    await database.owner.insertInto('feed_events').values({ company_id: companyId, position: null, body: '{}', created_at: now() })
+      .execute()
+  }
+  const left = async () => ({
+    bodies: (await database.owner.selectFrom('callbacks').select('body').where('company_id', '=', owner.companyId).execute())
+      .filter(({ body }) => body !== null).length,
+    event: (await database.owner.selectFrom('inbound').select('body').where('inbound_id', '=', inboundId).executeTakeFirst())?.body.length,
+    fed: (await database.owner.selectFrom('feed_events').select('company_id').where('company_id', 'in', [owner.companyId, other.companyId])
+      .execute()).map(({ company_id: id }) => id)
+  })
+  const ledger = async () => (await dump({ get: () => ({ owner: database.owner }) } as never, owner.companyId))['ledger']
+  const before = await ledger()
+  clock.time += 7 * day
+  await retain()
+  t.strictSame([await holds(mine), lies(mine)], [true, true])
+  t.strictSame(await left(), { bodies: 1, event: 12, fed: [owner.companyId, other.companyId] })
+  const due = clock.time
+  clock.time += 1
+  await retain()
+  t.strictSame([await holds(mine), lies(mine), await holds(theirs), lies(theirs)], [false, false, true, true])
+  t.strictSame(await left(), { bodies: 0, event: 0, fed: [other.companyId] })
+  t.ok((await documentOf(mine)).expires_at.getTime() <= due + 1)
+  t.same(await ledger(), before)
+  t.equal(await documentLastsUntil(database, owner.companyId, theirs.documentId), undefined)
+})
+
+await t.test('the shortest of the services of a path counts, and never more than the operator says', async (t) => {
+  const owner = await company()
+  await keep(owner.companyId, 20, { email: 3, sms: 400 })
+  const [text, path] = [await kept(owner), await kept(owner)]
+  await database.owner.updateTable('dispatches').set({ services: ['sms', 'email'] }).where('dispatch_id', '=', path.dispatchId).execute()
+  t.same(await documentLastsUntil(database, owner.companyId, path.documentId), new Date(clock.time + 3 * day),
+    'what a schedule may count on')
+  t.same(await documentLastsUntil(database, owner.companyId, text.documentId), new Date(clock.time + 30 * day))
+  t.same((await listRetentionRules(database, 90)).filter(({ companyId }) => companyId === owner.companyId).map(({ days }) => days)
+    .toSorted((one, two) => one - two), [3, 20])
+  clock.time += 3 * day + 1
+  await retain()
+  t.strictSame([await holds(text), await holds(path)], [true, false])
+  clock.time += 87 * day - 1
+  await retain()
+  t.ok(await holds(text))
+  clock.time += 1
+  await retain()
+  t.notOk(await holds(text))
+})
+
+await t.test('what has not ended for certain, or a day ago, keeps its data whatever its company says', async (t) => {
+  const owner = await company()
+  await keep(owner.companyId, 1)
+  const [running, doubtful, deferred, late, ended] = [await kept(owner, { ended: false }), await kept(owner), await kept(owner),
+    await kept(owner, { key: 'late' }), await kept(owner)]
+  const steps = (of: Kept) => database.owner.updateTable('steps').where('dispatch_id', '=', of.dispatchId)
+  await steps(doubtful).set({ status: 'uncertain' }).execute()
+  await steps(deferred).set({ status: 'waiting', deferred_on: 'esign.completed' }).execute()
+  clock.time += day + 1
+  await database.owner.updateTable('dispatches').set({ finished_at: now() }).where('dispatch_id', '=', late.dispatchId).execute()
+  await retain()
+  const all = [running, doubtful, deferred, late, ended]
+  t.strictSame(await Promise.all(all.map(holds)), [true, true, true, true, false])
+  t.strictSame(all.map(lies), [true, true, true, true, false])
+  t.ok(await findIdempotencyKey(database, owner.companyId, 'late'))
+  clock.time += day + 1
+  await retain()
+  t.strictSame(await Promise.all(all.map(holds)), [true, true, true, false, false])
+})
+
+await t.test('what companies keep for less long goes in bounded batches, too, and is found among their own', async (t) => {
+  const owner = await company()
+  await keep(owner.companyId, 2)
+  for (let index = 0; index < 4; index++) await kept(owner)
+  clock.time += 2 * day + 1
+  t.equal(await retain({ batch: 3 }), 3, '4 documents and 4 requests')
+  const { rows } = await sql`select from dispatches where company_id = ${owner.companyId} and data is not null`.execute(database.owner)
+  t.equal(rows.length, 0)
 })
 
 await t.test('a deferred step that waits for its event keeps what it needs, a year longer', async (t) => {

@@ -114,6 +114,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/e-invoices': () => admin('/e-invoices'),
   '/files': () => admin('/files'),
   '/privacy': () => admin('/privacy'),
+  '/privacy/retention': () => admin('/privacy/retention'),
   '/privacy/:id': ({ erasureId }) => own(`/privacy/${erasureId}`),
   '/suppressions': () => admin('/suppressions', '/suppressions?search=nobody'),
   '/suppressions/:id': ({ suppressionId }) => own(`/suppressions/${suppressionId}`),

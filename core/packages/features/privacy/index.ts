@@ -1,9 +1,10 @@
 import { coreHolders, dispatchHolder } from '@dispatch/core'
 import { defineFeature, service } from '@dispatch/plugins/feature'
 import { privacyPages } from './pages/pages.ts'
-import { privacyRoutes } from './routes/privacy.ts'
+import { routes } from './routes/routes.ts'
 import { createErasures, erasures } from './service/erasures.ts'
 import { personHolders } from './service/person-holders.ts'
+import { createRetentions, retentions } from './service/retention.ts'
 import { workOnErasures } from './service/work.ts'
 import { fillErasures } from './store/erasures.ts'
 import { words as en } from './words.en.ts'
@@ -12,13 +13,14 @@ import { words as fr } from './words.fr.ts'
 const reading = { roles: ['admin'], scopes: ['read_all'], everyService: true } as const
 const erasing = { roles: ['admin'], scopes: ['configuration'], everyService: true, irreversible: true } as const
 
-/** What companies hold about persons: erased for good, with a receipt, or handed over. */
+/** What companies hold about persons: erased for good, with a receipt, or handed over; and for how long they keep what they send. */
 export default defineFeature({
   name: 'privacy',
   needs: {
-    ...service('database', 'files', 'holders', 'keyring', 'linkKey', 'log', 'newId', 'now', 'pipeline'),
+    ...service('config', 'database', 'files', 'holders', 'keyring', 'linkKey', 'log', 'newId', 'now', 'pipeline'),
     personHolders,
-    erasures
+    erasures,
+    retentions
   },
   provides: (provide) => [
     // Files and rows of batches are found by what dispatches say of them; what is told of these is emptied after them.
@@ -29,11 +31,12 @@ export default defineFeature({
     ]),
     provide(erasures,
       ({ database, keyring, linkKey, newId, now, personHolders: known }) =>
-        createErasures({ database, keyring, linkKey, holders: known, newId, now }))
+        createErasures({ database, keyring, linkKey, holders: known, newId, now })),
+    provide(retentions, ({ config: { retentionDays: operatorDays }, database, now }) => createRetentions({ database, operatorDays, now }))
   ],
   tables: { erasures: 'company' },
   migrations: { 'privacy/001-erasures': () => import('./migrations/001-erasures.ts') },
-  routes: privacyRoutes,
+  routes,
   before: 'listProviders',
   permissions: {
     createErasure: erasing,
@@ -41,7 +44,9 @@ export default defineFeature({
     listErasures: reading,
     readErasure: reading,
     readErasureReceipt: reading,
-    exportPerson: reading
+    exportPerson: reading,
+    readRetention: reading,
+    setRetention: erasing
   },
   pages: privacyPages,
   menu: [{
@@ -55,7 +60,8 @@ export default defineFeature({
     'erasure.counted': { en: en.auditErasureCounted, fr: fr.auditErasureCounted },
     'erasure.started': { en: en.auditErasureStarted, fr: fr.auditErasureStarted },
     'erasure.finished': { en: en.auditErasureFinished, fr: fr.auditErasureFinished },
-    'person.exported': { en: en.auditPersonExported, fr: fr.auditPersonExported }
+    'person.exported': { en: en.auditPersonExported, fr: fr.auditPersonExported },
+    'retention.changed': { en: en.auditRetentionChanged, fr: fr.auditRetentionChanged }
   },
   work: ({ database, keyring, log, newId, now, personHolders: holders }) => workOnErasures({ database, keyring, holders, log, newId, now }),
   isolation: fillErasures

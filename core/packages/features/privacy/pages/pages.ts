@@ -1,13 +1,10 @@
-import { ApiRefused, errorOf, facts, fill, type Html, html, notice, page, type Query, said, table, textField, time, type Typed, visitWith,
-  withQuery, withWords, wrongOf } from '@dispatch/plugins/console'
+import { ApiRefused, errorOf, facts, fill, type Html, html, notice, page, type Query, said, table, textField, time, type Typed, withQuery,
+  wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { ErasureView, ReceiptView } from '../contract/erasures.ts'
-import { words as en } from '../words.en.ts'
-import { words as fr } from '../words.fr.ts'
+import { retentionPages } from './retention.ts'
+import { type Visit, visitOf, type Words } from './words.ts'
 
-const visitOf = visitWith(withWords({ en, fr }))
-type Visit = ReturnType<typeof visitOf>
-type Words = Visit['words']
 type Named = { Params: { id: string } }
 type Sent = { Body: URLSearchParams }
 
@@ -17,6 +14,8 @@ const fields = ['address', 'number', 'reference'] as const
 
 /** What the company holds about persons. */
 export const privacyPages: FastifyPluginCallback = (app, _options, done) => {
+  void app.register(retentionPages)
+
   app.get<{ Querystring: Query }>('/privacy', async (request, reply) => {
     const { cursor } = request.query
     return reply.page(await listPage(visitOf(request), { cursor: typeof cursor === 'string' ? cursor : '' }))
@@ -99,7 +98,8 @@ async function listPage (visit: Visit, { cursor, typed }: { cursor: string, type
     }</td><td>${String(sumOf(counts))}</td></tr>\n`
   )
   const { privacyWhen, privacyStatus, privacyBy, privacyErased } = words
-  const main = html`<section aria-labelledby="find"><h2 id="find">${words.privacyPerson}</h2><p>${words.privacyIntro}</p>${
+  const main = html`<p><a href="${at}/retention">${words.retention}</a></p>
+<section aria-labelledby="find"><h2 id="find">${words.privacyPerson}</h2><p>${words.privacyIntro}</p>${
     said(words, typed, ...fields)
   }<form method="post" action="${at}" novalidate><p>${words.privacyPersonHelp}</p>
 ${field(words, typed, 'address', words.privacyAddress)}

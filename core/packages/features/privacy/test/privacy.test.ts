@@ -9,9 +9,11 @@ import { testProviders } from '../../../../../test/plugins/support/providers.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
+import { keptServices } from '../contract/retention.ts'
 import { asNdjson } from '../routes/privacy.ts'
 import { erasures, mostOpen } from '../service/erasures.ts'
 import { personHolders } from '../service/person-holders.ts'
+import { createRetentions } from '../service/retention.ts'
 import { createErasureStep } from '../service/work.ts'
 import { words as en } from '../words.en.ts'
 
@@ -421,4 +423,61 @@ await t.test('the console counts first, asks with what was found, and shows the 
   contains(t, (await open(`/privacy/${id}`, cookie)).body, en.privacyReceipt)
   contains(t, (await open('/privacy', cookie)).body, en.privacyIs_finished)
   t.equal((await open(`/dispatches/${String(elsewhere.dispatchId)}`, cookie)).status, 200)
+})
+
+await t.test('admins say for how many days data are kept, at most as many as the operator', async (t) => {
+  const at = '/api/v1/company/retention'
+  const services = { [keptServices[0] ?? '']: 7 }
+  has(t, (await send('GET', at, {}, admin)).body, { operatorDays: 90, days: null, services: {}, inEffect: { email: 90 } })
+  for (const [body, paths] of [[{ days: 91 }, ['/days']], [{ days: 90, services: { email: 400, sms: 90 } }, [
+    '/services/email'
+  ]]] as const) {
+    has(t, await send('PUT', at, { body }, admin), {
+      status: 422,
+      body: { error: 'validation_failed', details: paths.map((one) => ({ path: one, code: 'longer_than_operator', message: /90 days/ })) }
+    })
+  }
+  for (const body of [{ days: 0 }, { days: 1.5 }, { days: '7' }, { services: { fax: 7 } }, { day: 7 }, []]) {
+    t.equal((await send('PUT', at, { body }, admin)).body.error, 'validation_error', JSON.stringify(body))
+  }
+  t.equal((await send('PUT', at, { body: { days: 7 } }, member)).status, 403)
+  t.equal((await send('GET', at, {}, member)).status, 403)
+  has(t, await send('PUT', at, { body: { days: 30, services } }, admin), {
+    status: 200,
+    body: { days: 30, services, inEffect: { ...services, upload: 30 } }
+  })
+  has(t, (await send('GET', at, {}, other.admin)).body, { days: null, services: {} }, 'nobody else’s')
+  const { body: { data: [line] } } = await send('GET', '/api/v1/audit?action=retention.changed', {}, admin)
+  has(t, line, { facts: { days: 30, ...services } })
+  await send('PUT', at, { body: { days: 2 } }, admin)
+  has(t, (await send('GET', at, {}, admin)).body, { days: 2, services: {} }, 'it replaces what was set')
+  await send('PUT', at, { body: {} }, admin)
+  has(t, (await send('GET', at, {}, admin)).body, { days: null, inEffect: { email: 90 } })
+})
+
+await t.test('where the operator keeps data for less long than a company has said, that counts', async (t) => {
+  const database = app.get('database')
+  await send('PUT', '/api/v1/company/retention', { body: { days: 30 } }, admin)
+  const shorter = createRetentions({ database, operatorDays: 20, now: () => new Date() })
+  has(t, await shorter.read(companyId), { operatorDays: 20, days: 30, inEffect: { email: 20, sms: 20 } })
+  await send('PUT', '/api/v1/company/retention', { body: {} }, admin)
+})
+
+await t.test('the console says how long data are kept, and asks before it deletes sooner', async (t) => {
+  const { open, post, signIn } = openConsole(service)
+  const cookie = await signIn(other.admin)
+  contains(t, (await open('/privacy', cookie)).body, '/console/privacy/retention')
+  const asks = await post('/privacy/retention', { days: '30', sms: '7' }, cookie)
+  contains(t, asks.body, en.retentionAsk)
+  t.same((await send('GET', '/api/v1/company/retention', {}, other.admin)).body.days, null, 'nothing was done by asking')
+  const set = await post('/privacy/retention', { days: '30', sms: '7', ':confirmed': 'true' }, cookie)
+  t.equal(set.status, 303)
+  contains(t, (await open('/privacy/retention?saved=1', cookie)).body, en.retentionSaved)
+  has(t, (await send('GET', '/api/v1/company/retention', {}, other.admin)).body, { days: 30, services: { sms: 7 } })
+  const wrong = await post('/privacy/retention', { days: 'ten', sms: '91', ':confirmed': 'true' }, cookie)
+  t.equal(wrong.status, 400)
+  contains(t, wrong.body, 'value="ten"')
+  const longer = await post('/privacy/retention', { days: '', sms: '91', ':confirmed': 'true' }, cookie)
+  t.equal(longer.status, 422)
+  contains(t, longer.body, 'say as many or fewer')
 })

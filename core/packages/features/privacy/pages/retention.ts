@@ -1,0 +1,76 @@
+import { errorOf, fill, type Html, html, notice, numberOf, page, type Query, said, table, textField, type Typed, wordFor,
+  wrongOf } from '@dispatch/plugins/console'
+import type { FastifyPluginCallback } from 'fastify'
+import { keptServices, type RetentionView } from '../contract/retention.ts'
+import { type Visit, visitOf } from './words.ts'
+
+const at = '/console/privacy/retention'
+const apiPath = '/api/v1/company/retention'
+
+type Sent = { Body: URLSearchParams }
+
+/** For how long the company keeps its data. */
+export const retentionPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: Query }>('/privacy/retention', async (request, reply) => {
+    const visit = visitOf(request)
+    const told = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visit.words.retentionSaved}</p>`)
+    return reply.page(await view(visit, told))
+  })
+
+  app.post<Sent>('/privacy/retention', {
+    config: {
+      confirms (request) {
+        const { words } = visitOf(request)
+        return {
+          title: words.retentionAsk,
+          says: [words.retentionWhat, words.retentionStays],
+          button: words.retentionSave,
+          back: at
+        }
+      }
+    }
+  }, async (request, reply) => {
+    const [visit, { body }] = [visitOf(request), request]
+    const set = await visit.api.send('PUT', apiPath, retentionIn(body))
+    if (set.ok) return reply.redirect(`${at}?saved=1`, 303)
+    return reply.code(set.status).page(await view(visit, html``, { body, error: errorOf(set) }))
+  })
+  done()
+}
+
+/** The days in a form. What is no number is sent as it was typed: the API says what is wrong with it. */
+function retentionIn (body: URLSearchParams): object {
+  const typed = (name: string): number | string | undefined => {
+    const text = (body.get(name) ?? '').trim()
+    if (text === '') return undefined
+    return /^\d{1,9}$/.test(text) ? Number(text) : text
+  }
+  const services = Object.fromEntries(keptServices.map((name) => [name, typed(name)] as const).filter(([, days]) => days !== undefined))
+  return { days: typed('days') ?? null, services }
+}
+
+async function view (visit: Visit, told: Html, typed?: Typed): Promise<Html> {
+  const { words, api } = visit
+  const { operatorDays, days, services, inEffect } = await api.read<RetentionView>(apiPath)
+  const field = (name: string, path: string, label: string, stored: number | null | undefined): Html =>
+    textField({
+      name,
+      label,
+      value: typed === undefined ? String(stored ?? '') : typed.body.get(name) ?? '',
+      wrong: wrongOf(words, typed, path)
+    })
+  const rows = keptServices.map((name) =>
+    html`<tr><th scope="row">${wordFor(words, 'service', name)}</th><td>${numberOf(words, inEffect[name] ?? operatorDays)}</td></tr>\n`
+  )
+  const main = html`<p><a href="/console/privacy">${words.privacy}</a></p>${told}
+<section aria-labelledby="days"><h2 id="days">${words.retentionDays}</h2><p>${
+    fill(words.retentionIntro, { days: numberOf(words, operatorDays) })
+  }</p><p>${words.retentionStays}</p>${said(words, typed, 'days', ...keptServices.map((name) => `services/${name}`))}
+<form method="post" action="${at}" novalidate><p>${words.retentionHelp}</p>${field('days', '/days', words.retentionAll, days)}${
+    keptServices.map((name) => field(name, `/services/${name}`, wordFor(words, 'service', name), services[name]))
+  }<div class="actions"><button>${words.retentionSave}</button></div></form></section>
+<section aria-labelledby="effect"><h2 id="effect">${words.retentionEffect}</h2>${
+    table(words.retentionEffect, [words.services, words.retentionDays], rows)
+  }</section>`
+  return page({ ...visit, path: at }, { title: words.retention, section: 'privacy', main })
+}
