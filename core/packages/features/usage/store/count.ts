@@ -37,7 +37,7 @@ async function countSome ({ owner, now }: Database, keptSince: Date, after: bigi
     // Where nothing happens, nothing is written.
     if (begin === newest && BigInt(mark.newest) === newest) return undefined
     const end = newest - begin > atOnce ? begin + BigInt(atOnce) : newest
-    for (const touched of await listTouched(queries, { begin, end, keptSince })) await countHour(queries, touched)
+    for (const touched of await listTouched(queries, { begin, end, keptSince, now })) await countHour(queries, touched)
     if (end < newest) {
       // Of what was the newest a minute ago nothing appears any more.
       if (mark.is_due && end <= BigInt(mark.newest)) await sql`update usage_marks set settled = ${end}`.execute(queries)
@@ -53,7 +53,7 @@ async function countSome ({ owner, now }: Database, keptSince: Date, after: bigi
 /** The hours of which something is told by events behind `begin`, up to `end`. */
 async function listTouched (
   queries: OwnerQueries,
-  { begin, end, keptSince }: { begin: bigint, end: bigint, keptSince: Date }
+  { begin, end, keptSince, now }: { begin: bigint, end: bigint, keptSince: Date, now: Database['now'] }
 ): Promise<Span[]> {
   const { rows } = await sql<{ company_id: number, hour: Date }>`
     with told as materialized (
@@ -64,7 +64,10 @@ async function listTouched (
       -- One that was moved counts no more where it did before.
       union select told.company_id, date_trunc('hour', coalesce((facts->>'sendAt')::timestamptz, created_at), 'UTC')
       from told join events using (dispatch_id) where schedule->>'dueAt' is not null and kind in ('planned', 'moved')
-    ) select company_id, hour from touched where hour >= ${keptSince}
+    ) select company_id, hour from touched left join retentions using (company_id)
+    -- What a company keeps for fewer days goes for good then: an hour of it is not counted from there.
+    where hour >= greatest(${keptSince}, ${now} + interval '1 hour' - make_interval(days => least(retentions.days,
+        (select min(value::integer) from jsonb_each_text(retentions.services)))))
       or not exists (select from usage_hours where usage_hours.company_id = touched.company_id and usage_hours.hour = touched.hour)
     order by 1, 2`.execute(queries)
   return rows.map(({ company_id: companyId, hour: from }) => ({ companyId, from, to: new Date(from.getTime() + hour) }))

@@ -124,6 +124,11 @@ await t.test('an hour whose texts are not kept any more stays as it was counted'
   t.equal((await send('POST', '/api/sms', { body: text('One more') }, admin)).status, 200)
   await countHours(database, new Date('2999-01-01'))
   t.same((await send('GET', `${path}?by=service`, {}, admin)).body.data, before)
+  await send('PUT', '/api/v1/company/retention', { body: { days: 60, services: { sms: 30 } } }, admin)
+  await again.execute(database.owner)
+  await countHours({ ...database, now: sql`(now() + interval '30 days')` }, new Date(0))
+  t.same((await send('GET', `${path}?by=service`, {}, admin)).body.data, before, 'nor where its company keeps them for fewer days')
+  await send('PUT', '/api/v1/company/retention', { body: {} }, admin)
 })
 
 await t.test('a company sees its own usage alone, and who may not use every service sees none', async (t) => {
