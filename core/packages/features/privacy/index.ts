@@ -1,6 +1,7 @@
 import { coreHolders, dispatchHolder } from '@dispatch/core'
 import { defineFeature, service } from '@dispatch/plugins/feature'
 import { privacyPages } from './pages/pages.ts'
+import { retentionLink } from './pages/retention.ts'
 import { routes } from './routes/routes.ts'
 import { createErasures, erasures } from './service/erasures.ts'
 import { personHolders } from './service/person-holders.ts'
@@ -49,6 +50,7 @@ export default defineFeature({
     setRetention: erasing
   },
   pages: privacyPages,
+  parts: { company: retentionLink },
   menu: [{
     section: 'privacy',
     path: '/console/privacy',

@@ -57,6 +57,8 @@ export const words = {
   privacyKind_idempotencyKeys: 'idempotency keys',
   privacyKind_auditTexts: 'texts in the audit log',
   retention: 'How long data are kept',
+  retentionOwn: 'Documents, data and texts of what you send can go sooner than the operator says.',
+  retentionSet: 'Set the days',
   retentionDays: 'Days',
   retentionIntro: 'The operator keeps the data of what you send for {days} days. Here you say where you want fewer.',
   retentionStays: 'What waits, runs or is in doubt is kept. Credits, the ledger, timelines, results and counts stay.',

@@ -61,6 +61,8 @@ export const words: Record<keyof typeof en, string> = {
   privacyKind_idempotencyKeys: 'clés d’idempotence',
   privacyKind_auditTexts: 'textes du journal d’audit',
   retention: 'Durée de conservation',
+  retentionOwn: 'Les documents, données et textes de vos envois peuvent être supprimés plus tôt que l’opérateur ne le dit.',
+  retentionSet: 'Régler les jours',
   retentionDays: 'Jours',
   retentionIntro: 'L’opérateur conserve les données de vos envois pendant {days} jours. Dites ici où vous en voulez moins.',
   retentionStays: 'Ce qui attend, est en cours ou incertain est conservé. Les crédits, le grand livre, les chronologies, les résultats ' +

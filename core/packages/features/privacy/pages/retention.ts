@@ -1,13 +1,20 @@
 import { errorOf, fill, type Html, html, notice, numberOf, page, type Query, said, table, textField, type Typed, wordFor,
-  wrongOf } from '@dispatch/plugins/console'
+  type Words as ConsoleWords, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { keptServices, type RetentionView } from '../contract/retention.ts'
-import { type Visit, visitOf } from './words.ts'
+import { type Visit, visitOf, wordsOf } from './words.ts'
 
 const at = '/console/privacy/retention'
 const apiPath = '/api/v1/company/retention'
 
 type Sent = { Body: URLSearchParams }
+
+/** On the page of the company. */
+export function retentionLink (given: ConsoleWords): Html {
+  const words = wordsOf(given)
+  return html`<section aria-labelledby="retention"><h2 id="retention">${words.retention}</h2><p>${words.retentionOwn}</p>
+<div class="actions"><a class="button second" href="${at}">${words.retentionSet}</a></div></section>`
+}
 
 /** For how long the company keeps its data. */
 export const retentionPages: FastifyPluginCallback = (app, _options, done) => {

@@ -466,7 +466,7 @@ await t.test('where the operator keeps data for less long than a company has sai
 await t.test('the console says how long data are kept, and asks before it deletes sooner', async (t) => {
   const { open, post, signIn } = openConsole(service)
   const cookie = await signIn(other.admin)
-  contains(t, (await open('/privacy', cookie)).body, '/console/privacy/retention')
+  for (const page of ['/privacy', '/company']) contains(t, (await open(page, cookie)).body, '/console/privacy/retention', page)
   const asks = await post('/privacy/retention', { days: '30', sms: '7' }, cookie)
   contains(t, asks.body, en.retentionAsk)
   t.same((await send('GET', '/api/v1/company/retention', {}, other.admin)).body.days, null, 'nothing was done by asking')
