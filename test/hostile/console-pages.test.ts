@@ -274,6 +274,7 @@ await t.test('what the API cannot take back is decided', async (t) => {
     'resolveHold',
     'rotateCallbackEndpointSecret',
     'sayInvoiceStatus',
+    'setRetention',
     'unlinkMySingleSignOn',
     'withdrawApproval'
   ])
