@@ -81,6 +81,7 @@ export { ChainResponse, CheckView, ConfigurationView, SuggestionsView, CreditsVi
   page } from './contract/response.ts'
 export { ListedProvider } from './contract/provider-list.ts'
 export { LogCountView, RequestQuery, RequestView, statusClasses } from './contract/requests.ts'
+export { type Retention, retentionInEffect } from './contract/retention.ts'
 export { ScheduleBody } from './contract/schedule.ts'
 export { isServiceName, serviceNames, type ServiceName, type SuppressionReason, suppressionReasons, cleanFilename, jsonServices, madeAs,
   mailService, needsProvider, providedNames, services, templateServices, uploadServices, documentValue, type Meaning,
@@ -169,7 +170,7 @@ export { addBudget, type Budget, budgetScopes, budgetUnits, changeBudget, type D
 export { createKnownClients } from './store/tenants/known-clients.ts'
 export { addLogCounts, type LogCount } from './store/tenants/log-counts.ts'
 export { createMeter, type Meter } from './store/tenants/meter.ts'
-export { readRetention, type Retention, retentionInEffect, setRetention } from './store/tenants/retention-rules.ts'
+export { readRetention, setRetention } from './store/tenants/retention-rules.ts'
 export { createRateLimiter, type RateLimiter } from './store/tenants/rate-limiter.ts'
 export { insertRequests } from './store/tenants/request-log.ts'
 export { createKeyStore } from './store/tenants/signing-keys.ts'

@@ -3,11 +3,12 @@ import type { Database } from '@dispatch/database'
 import { draftEnding, type FileStore } from '@dispatch/files'
 import pLimit from 'p-limit'
 import { forgetDispatches } from '../store/dispatch/forgetting.ts'
+import { emptyInbound } from '../store/privacy/events.ts'
 import { clientsKnownFor } from '../store/tenants/known-clients.ts'
 import { listRetentionRules, type RetentionRule } from '../store/tenants/retention-rules.ts'
-import { emptyInbound, expireDocuments, forgetBodies, forgetClients, forgetExchanges, forgetFeedEvents, forgetIdempotencyKeys,
-  forgetInbound, forgetLogCounts, forgetLoggedRequests, forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments,
-  noteRemoved, recordedDocuments } from '../store/tenants/retention.ts'
+import { expireDocuments, forgetBodies, forgetClients, forgetExchanges, forgetFeedEvents, forgetIdempotencyKeys, forgetInbound,
+  forgetLogCounts, forgetLoggedRequests, forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments, noteRemoved,
+  recordedDocuments } from '../store/tenants/retention.ts'
 import type { Queue } from './queue/queue.ts'
 import { before } from './queue/time.ts'
 

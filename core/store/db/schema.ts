@@ -1,5 +1,4 @@
 import type { Json, JsonObject, Problem } from '@dispatch/common'
-import type { ServiceName } from '@dispatch/services'
 import type { Exchange } from '@dispatch/vendor-io'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { KeyMode, Role } from '../../access/account.ts'
@@ -11,6 +10,7 @@ import type { KeyScope } from '../../contract/key-scopes.ts'
 import type { MailLanguage } from '../../contract/link-mail.ts'
 import type { ListedProvider } from '../../contract/provider-list.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
+import type { Retention } from '../../contract/retention.ts'
 import type { AskedSchedule } from '../../contract/schedule.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
 import type { Version } from '../../contract/versions.ts'
@@ -353,7 +353,7 @@ export type Tables = {
     warning: Generated<'armed' | 'due' | 'told'>
     warnings: Generated<number>
   }
-  retentions: { company_id: number, days: number | null, services: ColumnType<Partial<Record<ServiceName, number>>, string, string> }
+  retentions: { company_id: number, days: number | null, services: ColumnType<Retention['services'], string, string> }
   budgets: {
     company_id: number
     budget_id: string

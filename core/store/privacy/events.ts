@@ -1,6 +1,7 @@
-import type { OwnerQueries } from '@dispatch/database'
+import type { Database, OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import type { InboundState } from '../db/schema.ts'
+import type { OwnBatch } from '../tenants/retention.ts'
 
 /** What a vendor has told, and what was read of it. */
 export const textOfEvent = sql`(encode(body, 'escape') || coalesce(reading::text, ''))`
@@ -15,4 +16,16 @@ export async function emptyEvents (queries: OwnerQueries, which: RawBuilder<unkn
   const { numAffectedRows } = await sql`update inbound set body = '', reading = null, note = null
     where state = any (${handled}) and ${which}`.execute(queries)
   return Number(numAffectedRows)
+}
+
+/** Empties events of vendors that came to the company's own addresses and were handled. Answers how many. */
+export async function emptyInbound (
+  { owner }: Pick<Database, 'owner'>,
+  { before, limit, of }: OwnBatch
+): Promise<number> {
+  return owner.transaction().execute((queries) =>
+    emptyEvents(queries, sql`inbound_id in (select inbound_id from inbound
+    where company_id = ${of.companyId} and handled_at < ${before} and body <> '' and service = any (${of.services}::text[])
+    limit ${limit} for update skip locked)`)
+  )
 }

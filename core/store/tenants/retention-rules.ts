@@ -1,9 +1,6 @@
 import type { CompanyQueries, Database } from '@dispatch/database'
-import { type ServiceName, serviceNames } from '@dispatch/services'
 import { sql } from 'kysely'
-
-/** For how many days a company keeps its data, by service. `days`: of all other services; null: as the operator says. */
-export type Retention = { days: number | null, services: Partial<Record<ServiceName, number>> }
+import { type Retention, retentionInEffect } from '../../contract/retention.ts'
 
 /** The data of a company of which a dispatch has one of these services are kept for so many days. */
 export type RetentionRule = { companyId: number, days: number, services: readonly string[] }
@@ -25,12 +22,6 @@ export async function setRetention (queries: CompanyQueries, companyId: number, 
   const stored = { days, services: JSON.stringify(services) }
   await queries.insertInto('retentions').values({ company_id: companyId, ...stored })
     .onConflict((conflict) => conflict.column('company_id').doUpdateSet(stored)).execute()
-}
-
-/** For how many days the data of each service are kept: never longer than the operator says. */
-export function retentionInEffect ({ days, services }: Retention, operatorDays: number): Record<ServiceName, number> {
-  const inEffect = (service: ServiceName): number => Math.min(services[service] ?? days ?? operatorDays, operatorDays)
-  return Object.fromEntries(serviceNames.map((service) => [service, inEffect(service)])) as Record<ServiceName, number>
 }
 
 /** The rules of all companies that are shorter than the operator's. */

@@ -1,6 +1,5 @@
 import { type Database, firstIdOf } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import { emptyEvents } from '../privacy/events.ts'
 import type { RetentionRule } from './retention-rules.ts'
 
 /** One batch of what may be deleted: rows older than `before`, at most `limit` of them. */
@@ -107,18 +106,6 @@ export async function forgetBodies (
 function about (of: Of, row: string): RawBuilder<unknown> {
   return sql`${sql.ref(`${row}.company_id`)} = ${of.companyId} and exists (select from dispatches
     where dispatches.dispatch_id = ${sql.ref(`${row}.dispatch_id`)} and dispatches.services && ${of.services}::text[])`
-}
-
-/** Empties events of vendors that came to the company's own addresses and were handled. Answers how many. */
-export async function emptyInbound (
-  { owner }: Pick<Database, 'owner'>,
-  { before, limit, of }: OwnBatch
-): Promise<number> {
-  return owner.transaction().execute((queries) =>
-    emptyEvents(queries, sql`inbound_id in (select inbound_id from inbound
-    where company_id = ${of.companyId} and handled_at < ${before} and body <> '' and service = any (${of.services}::text[])
-    limit ${limit} for update skip locked)`)
-  )
 }
 
 /** Deletes events from the feeds of companies, of whatever services; answers how many. */
