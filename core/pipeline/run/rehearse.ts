@@ -107,7 +107,9 @@ async function rehearseSteps (
       else problems.set(error, found)
     }
   }
-  if (problems.size > 0) throw refusal('validation_failed', [...problems.values()].flat())
+  // A document and the page before it may be refused for the same.
+  const told = new Map([...problems.values()].flat().map((problem) => [`${problem.path} ${problem.code}`, problem]))
+  if (problems.size > 0) throw refusal('validation_failed', [...told.values()])
   return { warnings, texts }
 }
 
