@@ -294,7 +294,7 @@ await t.test('the receipt is proved by its digest, which the audit log has, and 
     { action: 'erasure.started', facts: { person } },
     { action: 'erasure.counted', facts: { person } }
   ])
-  lacks(t, JSON.stringify(data), 'ada')
+  lacks(t, JSON.stringify(data), 'ada@')
   const { rows: [row] } = await sql<{ subject: unknown, author: unknown }>`select subject, author from erasures where erasure_id = ${id}`
     .execute(owner)
   has(t, row, { subject: null, author: null })
