@@ -1,26 +1,29 @@
-import { canonicalJson, type Decimal, decimalOf, type Json, type JsonObject, Money } from '@dispatch/common'
+import { canonicalJson } from '@dispatch/common'
 import { type ServiceName, services } from '@dispatch/services'
 import { hash } from 'node:crypto'
 import type { Actor } from '../access/account.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { DispatchRecord } from '../store/dispatch/dispatch-views.ts'
 import type { Replacement } from '../store/dispatch/runs.ts'
-import type { ApprovalDesk, Asked, AskingRule } from './approval-desk.ts'
+import { amountIn, type AmountStep, foundInGiven, largestOf } from './amounts.ts'
+import type { Asked, AskingRule } from './approval-desk.ts'
 import type { DispatchCommand } from './command.ts'
 import type { PipelineDependencies } from './dependencies.ts'
 import type { DispatchPlan } from './plan/plan.ts'
 import { recordedData } from './plan/recorded-template.ts'
 
 /** A step as the rules see it. */
-type AskedStep = { service: ServiceName, fields: JsonObject, data: JsonObject | undefined, price: number, hasProvider: boolean }
+type AskedStep = AmountStep & { price: number, hasProvider: boolean }
+
+type Sources = Pick<PipelineDependencies, 'approvals' | 'database'>
 
 /** The rules that want an approval for a plan: none for a test, for what leaves nothing, and for what the service itself sends. */
 export async function rulesForPlan (
-  { approvals }: Pick<PipelineDependencies, 'approvals'>,
+  sources: Sources,
   command: DispatchCommand,
   plan: DispatchPlan
 ): Promise<{ asked: Asked, rules: readonly AskingRule[] } | undefined> {
-  if (approvals.length === 0 || plan.test || command.dispatchId !== undefined) return undefined
+  if (sources.approvals.length === 0 || plan.test || command.dispatchId !== undefined) return undefined
   const steps = [...plan.steps, ...plan.deferred].map(({ service, fields, template, price, by }) => ({
     service,
     fields,
@@ -30,7 +33,7 @@ export async function rulesForPlan (
   }))
   const { approval } = command
   const { facts: { recipient } } = plan
-  return await rulesOf(approvals, {
+  return await rulesOf(sources, {
     actor: command.actor,
     ...approval !== undefined && 'batchId' in approval && { rows: approval.rows, credits: approval.credits },
     ...recipient !== undefined && { recipient }
@@ -38,48 +41,23 @@ export async function rulesForPlan (
 }
 
 async function rulesOf (
-  desks: readonly ApprovalDesk[],
+  { approvals, database }: Sources,
   { credits: together = 0, ...about }: Pick<Asked, 'actor' | 'rows' | 'recipient'> & { credits?: number },
   steps: readonly AskedStep[]
 ): Promise<{ asked: Asked, rules: readonly AskingRule[] } | undefined> {
   const sending = steps.filter(({ hasProvider }) => hasProvider)
   if (sending.length === 0) return undefined
-  const amount = amountIn(steps)
+  const given = await foundInGiven(database, about.actor.companyId, steps)
+  const amount = largestOf([amountIn(steps), ...given.amounts])
   const asked: Asked = {
     ...about,
-    services: [...new Set(sending.map(({ service }) => service))],
+    services: [...new Set([...sending.map(({ service }) => service), ...given.services])],
     credits: Math.max(together, sending.reduce((sum, { price }) => sum + price, 0)),
     recipients: Math.max(1, ...sending.map(({ service, fields }) => services[service].recipients?.in(fields).length ?? 1)),
     ...amount !== undefined && { amount }
   }
-  const rules = (await Promise.all(desks.map((desk) => desk.rulesFor(asked)))).flat()
+  const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(asked)))).flat()
   return rules.length === 0 ? undefined : { asked, rules }
-}
-
-/** The largest amount in the documents of a request. */
-function amountIn (steps: readonly AskedStep[]): Asked['amount'] {
-  const found = steps.flatMap(({ service, data = {} }): Required<Asked>['amount'][] => {
-    const stated = statedIn(data)
-    if (stated.length > 0) {
-      const { currency } = data
-      return [{ value: Money.max(...stated).toNumber(), ...typeof currency === 'string' && { currency } }]
-    }
-    return services[service].aboutMoney === true ? ['unknown'] : []
-  })
-  return found.includes('unknown') ? 'unknown' : found.filter((one) => one !== 'unknown').toSorted((a, b) => b.value - a.value)[0]
-}
-
-/** The total that data state, and those that follow from its parts: a document says what it costs in all of them. */
-function statedIn (data: JsonObject): Decimal[] {
-  const { total, subtotal, taxAmount, lines } = data
-  const ofLines = Array.isArray(lines)
-    ? lines.flatMap((line: Json) => decimalOf((line as { total?: unknown } | null)?.total)?.abs() ?? [])
-    : []
-  return [
-    decimalOf(total),
-    decimalOf(subtotal)?.plus(decimalOf(taxAmount) ?? 0),
-    ofLines.length === 0 ? undefined : Money.sum(...ofLines)
-  ].flatMap((one) => one?.abs() ?? [])
 }
 
 /**
@@ -126,13 +104,14 @@ type GoingOn = { actor: Actor, batchId?: string | undefined, replacement?: Repla
  * approved.
  */
 export async function requireApproved (
-  { approvals }: Pick<PipelineDependencies, 'approvals'>,
+  sources: Sources,
   record: DispatchRecord,
   { actor, batchId, replacement }: GoingOn
 ): Promise<void> {
+  const { approvals } = sources
   if (approvals.length === 0 || record.test) return
   const { company_id: companyId, dispatch_id: dispatchId, recipient } = record
-  const found = await rulesOf(approvals, { actor, ...recipient !== null && { recipient } }, record.steps.map((step) => ({
+  const found = await rulesOf(sources, { actor, ...recipient !== null && { recipient } }, record.steps.map((step) => ({
     service: step.service as ServiceName,
     fields: step.step_id === replacement?.stepId ? replacement.fields : step.fields,
     data: recordedData(record, step) ?? undefined,

@@ -270,7 +270,7 @@ type GivenKey = IdempotencyKey & { readonly asWritten: () => string }
 
 /** The rules for which a request waits: none where it has its approval. */
 async function askingFor (
-  dependencies: Pick<PipelineDependencies, 'approvals'>,
+  dependencies: Pick<PipelineDependencies, 'approvals' | 'database'>,
   command: DispatchCommand,
   plan: DispatchPlan
 ): ReturnType<typeof rulesForPlan> {

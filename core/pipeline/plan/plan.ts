@@ -95,7 +95,9 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
         sandbox === undefined ? {} : { sandbox })
       const whole = await withEnclosed(dependencies, actor, await withOriginals(dependencies, actor, resolved))
       const { draft: read, templateFindings } = await templateChecks(whole)
-      const { schedule, problems } = timingOf(request.schedule, read.steps, now(), batchId !== undefined || approval !== undefined)
+      // A row of a batch is checked before it is handed over: only then has its time passed while it waited.
+      const mayBeLate = batchId !== undefined || (approval !== undefined && 'approvalId' in approval)
+      const { schedule, problems } = timingOf(request.schedule, read.steps, now(), mayBeLate)
       const mistimed = schedule?.dueAt === undefined
         ? problems
         : await findExpiring(dependencies, actor.companyId, [...read.steps, ...read.deferred], dueMoment(schedule.dueAt))

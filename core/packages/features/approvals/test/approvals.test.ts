@@ -106,6 +106,41 @@ await t.test('what needs it waits; somebody else sees and approves it, and it is
   })
 })
 
+await t.test('an amount counts where its document was made before, and nobody knows that of a file', async (t) => {
+  const { admin, member, sent } = await approving('in two', { name: 'Above 1,000', services: ['file', 'postal'], amountAbove: 1_000 })
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['@acme.test'] } } }, admin)
+  const headers = { 'x-api-version': '1.1.0' }
+  const made = async (total: number): Promise<string> => {
+    const { template } = invoiceRequest({ lines: [], subtotal: total, taxAmount: 0, total })
+    const answer = await send('POST', '/api/file', { body: { template, file: {} }, headers }, member)
+    has(t, answer, { status: 200 })
+    return answer.body.generatedDocument.id as string
+  }
+  const { body: { id: fileId } } = await send('POST', '/api/v1/files?filename=x.pdf', {
+    body: Buffer.from('%PDF-1.7\n%%EOF\n'),
+    headers: { 'content-type': 'application/pdf' }
+  }, member)
+  const [small, large] = [await made(10), await made(50_000)]
+  const mail = (attachment: object): Promise<Answer> =>
+    send('POST', '/api/email', {
+      body: { providerName: 'simulator', from: 'a@acme.test', to: 'ada@example.com', subject: 'S', body: 'T', attachments: [attachment] },
+      headers
+    }, member)
+  has(t, await mail({ documentId: small }), { status: 200 })
+  has(t, await mail({ documentId: large }), { status: 202, body: { status: 'approval_required' } })
+  has(t, await mail({ fileId }), { status: 200 })
+  await send('POST', rulesPath, { body: { name: 'Any above 1,000', amountAbove: 1_000 } }, admin)
+  const before = await sent()
+  has(t, await mail({ fileId }), { status: 202, body: { rules: ['Any above 1,000'] } })
+  const recipient = { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
+  const letter = { providerName: 'simulator', document: { documentId: large }, postal: { recipient } }
+  has(t, await send('POST', '/api/postal', { body: letter, headers }, member), {
+    status: 202,
+    body: { rules: ['Above 1,000', 'Any above 1,000'] }
+  })
+  t.same(await sent(), before)
+})
+
 await t.test('what is refused, taken back or too old is never sent', async (t) => {
   const { admin, member, sent, read, approve } = await approving('refusing', everything)
   const ask = async (key?: string): Promise<string> =>

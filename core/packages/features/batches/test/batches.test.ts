@@ -99,6 +99,15 @@ await t.test('one faulty row refuses the batch, or only itself where the mode sa
   t.equal(await dispatchesOf(), before + 2)
 })
 
+await t.test('a row whose time has passed before it comes is refused', async (t) => {
+  const before = await dispatchesOf()
+  const past = { ...text('too late'), sendAt: new Date(Date.now() - 86_400_000).toISOString() }
+  const { body: { batchId } } = await take(lines(past), 'service=sms', { 'x-api-version': '1.1.0' })
+  await reaches(batchId, 'refused')
+  has(t, await results(batchId), [{ status: 'refused', problem: { details: [{ path: '/sendAt', code: 'in_the_past' }] } }])
+  t.equal(await dispatchesOf(), before)
+})
+
 await t.test('a batch and its rows have idempotency keys', async (t) => {
   const body = lines({ id: 'row-1', ...text('one') }, { id: 'row-2', ...text('two') })
   const key = { 'x-idempotency-key': 'batch-1' }
