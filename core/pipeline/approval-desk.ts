@@ -1,3 +1,4 @@
+import type { CompanyQueries } from '@dispatch/database'
 import type { ServiceName } from '@dispatch/services'
 import type { Actor } from '../access/account.ts'
 import type { WaitingView } from '../contract/response.ts'
@@ -34,6 +35,8 @@ export type KeptBatch = {
   rows: number
   credits: number
   requestId: string
+  /** Pauses it in the transaction that keeps it; false where it does not go on any more: then it is not kept. */
+  pause: (queries: CompanyQueries) => Promise<boolean>
 }
 
 /** What a company wants two people for. A feature brings it. */
@@ -47,7 +50,7 @@ export type ApprovalDesk = {
   waitingUnder: (companyId: number, key: { key: string, fingerprint: string }) => Promise<WaitingView | undefined>
   /** Keeps a request until somebody decides. Throws `rate_limited` where too many of the company wait. */
   keep: (kept: KeptRequest) => Promise<WaitingView>
-  /** The same for a batch; nothing where it waits already. */
+  /** The same for a batch, which it pauses. */
   keepBatch: (kept: KeptBatch & { rules: readonly AskingRule[] }) => Promise<void>
   /** Whether somebody has approved it: a batch after `since`, the last change of what its rows are made of. */
   isApproved: (companyId: number, of: { batchId: string, since?: Date } | { dispatchId: string }) => Promise<boolean>

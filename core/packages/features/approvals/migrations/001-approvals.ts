@@ -55,5 +55,4 @@ create index approvals_company on approvals (company_id, created_at desc);
 create index approvals_dispatches on approvals (company_id, dispatch_id) where dispatch_id is not null;
 create index approvals_open on approvals (worked_at) where status in ('waiting', 'sending');
 create index approvals_untold on approvals (created_at) where told_at is null or mailed_at is null;
-create index approvals_age on approvals (created_at);
-create trigger approvals_changed after insert or delete on approvals for each row execute function note_change();`
+create index approvals_age on approvals (created_at);`

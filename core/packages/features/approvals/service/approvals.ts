@@ -28,8 +28,10 @@ export type Approvals = {
   withdraw: (decider: Decider, id: string) => Promise<ApprovalView>
   /** Ends what waits and names a person who is erased: nobody decides about it any more. */
   end: (ref: ApprovalRef, author: AuditAuthor) => Promise<void>
-  /** Sends what a process that has ended was about to send, ends what waits for too long, and removes what is old. */
+  /** Sends what a process that has ended was about to send, and ends what waits for too long. */
   sweep: () => Promise<void>
+  /** Removes some of what is old. */
+  forget: () => Promise<void>
 }
 
 export const approvals = token<Approvals>('approvals')
@@ -45,7 +47,7 @@ type Needs = {
   accounts: Accounts
   database: Database
   pipeline: Pick<Pipeline, 'review' | 'dispatch'>
-  batches: Pick<Batches, 'resume'>
+  batches: Pick<Batches, 'resumeApproved' | 'find' | 'end'>
   outbox: Pick<Outbox, 'tell'>
   now: () => Date
   /** Where the pages are; undefined where there is no console. */
@@ -106,13 +108,16 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     }
   }
 
-  /** Tells the company by callbacks, and the audit log, in the transaction of the decision. */
+  /** Tells the company by callbacks, and the audit log, in the transaction of the decision. A batch that is not approved ends in it. */
   function noted (
     type: Extract<CallbackType, `approval.${string}`>,
     author: AuditAuthor | null
   ): (queries: CompanyQueries, row: ApprovalRow) => Promise<void> {
     return async (queries, row) => {
       const { company_id: companyId, approval_id: id, user_id: askedBy, decided_by: decidedBy, dispatch_id: dispatchId, reason } = row
+      if (row.batch_id !== null && type !== 'approval.approved') {
+        await batches.end(queries, { companyId, batchId: row.batch_id }, { author, at: now() })
+      }
       const owner = await asOwner(queries)
       await noteAudit(owner, {
         companyId,
@@ -138,7 +143,7 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     const { author, seen } = row
     if (author === null) throw new Error(`Nobody has approved ${row.approval_id}.`)
     try {
-      if (row.batch_id !== null) await resumed(row, author)
+      if (row.batch_id !== null) await resumed(row, row.batch_id, author)
       const sent = row.batch_id === null ? { dispatchId: await dispatched(row, seen) } : {}
       // Where another process was refused meanwhile, it waits again: what was sent counts.
       const by = { userId: row.decided_by ?? author.userId, author, reason: row.reason ?? undefined, seen: seen ?? undefined }
@@ -163,12 +168,21 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     return dispatchId
   }
 
-  async function resumed ({ company_id: companyId, batch_id: batchId, asker }: ApprovalRow, author: AuditAuthor): Promise<void> {
+  async function resumed (row: ApprovalRow, batchId: string, author: AuditAuthor): Promise<void> {
+    const { asker } = row
+    const ref = refOf(row)
+    const { companyId } = ref
     const actor: Actor = { companyId, userId: asker.userId, email: '', role: 'admin', services: ['*'] }
-    await batches.resume({ actor, author, batchId: batchId ?? '' }).catch((error: unknown) => {
-      // It goes on already, or was cancelled meanwhile.
+    try {
+      if (await batches.resumeApproved({ actor, author, batchId }) !== undefined) return
+    } catch (error) {
       if (!(error instanceof DispatchError && error.word === 'conflict')) throw error
-    })
+    }
+    // It goes on already, as another process has found, or it is over.
+    const batch = await batches.find(actor, batchId)
+    if (batch !== undefined && batch.status !== 'cancelled' && batch.status !== 'refused') return
+    await moveApproval(database, ref, { from: 'sending', to: 'withdrawn', at: now() }, noted('approval.withdrawn', author))
+    throw new DispatchError('conflict', 'The batch was cancelled meanwhile: nothing more of it is sent.')
   }
 
   return {
@@ -243,8 +257,11 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
       for (const ref of await listExpired(database, now())) {
         await moveApproval(database, ref, { from: 'waiting', to: 'expired', at: now() }, noted('approval.expired', null)).catch(also)
       }
-      await removeOld(database, new Date(now().getTime() - kept))
       if (failures.length > 0) throw failures[0]
+    },
+
+    async forget () {
+      await removeOld(database, new Date(now().getTime() - kept))
     }
   }
 }

@@ -45,7 +45,7 @@ export function createApprovalDesk ({ database, freshness, publicUrl, newId, now
   async function add (
     asked: { actor: Actor, requestId: string, rules: readonly { id: string }[] },
     more: Pick<Parameters<typeof addApproval>[1], 'services' | 'command' | 'facts'> & Partial<Parameters<typeof addApproval>[1]>
-  ): Promise<ApprovalRow> {
+  ): Promise<ApprovalRow | 'over'> {
     const { actor, requestId } = asked
     const { companyId } = actor
     const [approvalId, at, rules] = [newId(), now(), await storedRules(companyId, asked.rules)]
@@ -82,7 +82,9 @@ export function createApprovalDesk ({ database, freshness, publicUrl, newId, now
     },
 
     async waitingUnder (companyId, { key, fingerprint }) {
-      if (!(await policies.of(companyId)).hasKeys) return undefined
+      // Without rules nothing is added: no key of another time is looked for.
+      const { rules, hasKeys } = await policies.of(companyId)
+      if (rules.length === 0 && !hasKeys) return undefined
       const row = await findByKey(database, companyId, key)
       if (row === undefined) return undefined
       if (row.fingerprint !== fingerprint) {
@@ -106,6 +108,7 @@ export function createApprovalDesk ({ database, freshness, publicUrl, newId, now
         facts: factsOf(asked),
         ...key !== undefined && { key: { key: key.key, fingerprint: key.fingerprint } }
       })
+      if (row === 'over') throw new Error('A request by itself has no batch.')
       if (key !== undefined && row.fingerprint !== key.fingerprint) {
         throw new DispatchError('idempotency_key_reused',
           'This idempotency key was used with another request: take a new key for a new request.')
@@ -113,8 +116,8 @@ export function createApprovalDesk ({ database, freshness, publicUrl, newId, now
       return waitingOf(row, metadataOf(body))
     },
 
-    async keepBatch ({ actor, batchId, services, rows, credits, requestId, rules }) {
-      await add({ actor, requestId, rules }, { batchId, services, command: { requestId }, facts: { rows, credits } })
+    async keepBatch ({ actor, batchId, services, rows, credits, requestId, rules, pause }) {
+      await add({ actor, requestId, rules }, { batchId, services, command: { requestId }, facts: { rows, credits }, pause })
     },
 
     isApproved: (companyId, of) => wasApproved(database, companyId, of),

@@ -9,9 +9,11 @@ import { type Approvals, toldOf } from './approvals.ts'
 
 /** Milliseconds between two looks for what is to be told, sent, or has expired. */
 const every = 5_000
+/** Milliseconds between two looks for what is old. */
+const forgetEvery = 600_000
 
 type Needs = {
-  approvals: Pick<Approvals, 'sweep'>
+  approvals: Pick<Approvals, 'sweep' | 'forget'>
   database: Database
   linkMail: Pick<LinkMail, 'offered' | 'message'>
   outbox: Pick<Outbox, 'tell'>
@@ -82,5 +84,12 @@ export function workOnApprovals (needs: Needs): AsyncDisposable {
   }, (err) => {
     needs.log.warn({ err }, 'what waits for an approval was not looked at')
   })
-  return { [Symbol.asyncDispose]: working.close }
+  const forgetting = runEvery(forgetEvery, () => needs.approvals.forget(), (err) => {
+    needs.log.warn({ err }, 'old approvals were not removed')
+  })
+  return {
+    async [Symbol.asyncDispose] () {
+      await Promise.all([working.close(), forgetting.close()])
+    }
+  }
 }

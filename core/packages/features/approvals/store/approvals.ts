@@ -24,17 +24,20 @@ export type NewApproval = {
   rules: readonly StoredRule[]
   at: Date
   expiresAt: Date
+  /** Pauses its batch in the same transaction; false where that is over. */
+  pause?: (queries: CompanyQueries) => Promise<boolean>
 }
 
 /**
- * Keeps what waits. Where its key or its batch waits already, that answers; undefined where as many of the company wait as may. `also`: in
- * the same transaction, where it is new.
+ * Keeps what waits. Where its key or its batch waits already, that answers; undefined where as many of the company wait as may, `over`
+ * where its batch does not go on. `also`: in the same transaction, where it is new.
  */
 export async function addApproval (
   database: Database,
-  { approvalId, asker, batchId, services, command, request, key, facts, rules, at, expiresAt }: NewApproval,
+  { approvalId, asker, batchId, services, command, request, key, facts, rules, at, expiresAt, pause = () => Promise.resolve(true) }:
+    NewApproval,
   also: (queries: CompanyQueries) => Promise<void>
-): Promise<ApprovalRow | undefined> {
+): Promise<ApprovalRow | 'over' | undefined> {
   const { companyId } = asker
   return database.company(companyId, async (queries) => {
     const tables = tablesOf(queries)
@@ -47,10 +50,11 @@ export async function addApproval (
             : where.and([where('batch_id', '=', batchId), where('status', 'in', ['waiting', 'sending'])])
         ).executeTakeFirst()
       : undefined
-    if (known !== undefined) return known
+    if (known !== undefined) return await pause(queries) ? known : 'over'
     const { count } = await tables.selectFrom('approvals').select(({ fn }) => fn.countAll<string>().as('count'))
       .where('company_id', '=', companyId).where('status', '=', 'waiting').executeTakeFirstOrThrow()
     if (Number(count) >= mostWaiting) return undefined
+    if (!await pause(queries)) return 'over'
     const row = await tables.insertInto('approvals').values({
       approval_id: approvalId,
       company_id: companyId,
@@ -208,10 +212,13 @@ export async function noteTold (
   })
 }
 
-/** Removes what was decided or has expired before a time, in all companies. */
-export async function removeOld ({ owner }: Database, before: Date): Promise<void> {
-  await owner.$extendTables<Tables>().deleteFrom('approvals').where('created_at', '<', before)
-    .where('status', 'not in', ['waiting', 'sending']).execute()
+/** Removes some of what was decided or has expired before a time, in all companies. Answers how many. */
+export async function removeOld ({ owner }: Database, before: Date, most = 500): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`delete from approvals where (company_id, approval_id) in (
+      select company_id, approval_id from approvals where created_at < ${before} and status not in ('waiting', 'sending')
+      order by created_at limit ${most} for update skip locked
+    )`.execute(owner)
+  return Number(numAffectedRows)
 }
 
 /** Rows of a company, for the tests of the walls between companies. */

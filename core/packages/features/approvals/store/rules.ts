@@ -6,7 +6,7 @@ import { type ApprovalRow, type StoredRule, tablesOf } from './tables.ts'
 /** A rule of a company. */
 export type Rule = RuleBody & { id: string, createdAt: Date }
 
-/** What a company wants approved, and whether an idempotency key may be that of something that waits. */
+/** What a company wants approved. `hasKeys`: when that changed last, something had an idempotency key. */
 export type Policy = { rules: readonly Rule[], hasKeys: boolean }
 
 /** The policies of companies, as of the last check of what has changed. */

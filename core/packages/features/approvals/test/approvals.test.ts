@@ -11,11 +11,15 @@ import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.
 import { mostWaiting } from '../contract/approvals.ts'
 import { mostRules } from '../contract/rules.ts'
 import { createApprovals } from '../service/approvals.ts'
+import { removeOld } from '../store/approvals.ts'
 
 const receiver = await createVendor()
 const service = await startService(t, { replacements: { network: vendorNetwork(receiver), renderer: quickRenderer } })
 t.teardown(receiver.close)
 const { send, app } = service
+const { owner } = app.get('database')
+const none = () => Promise.resolve(undefined)
+const noBatches = { resumeApproved: none, find: none, end: none }
 const rulesPath = '/api/v1/company/approval-rules'
 
 /** A company with rules, and what two of its people do. */
@@ -107,11 +111,16 @@ await t.test('what needs it waits; somebody else sees and approves it, and it is
 })
 
 await t.test('an amount counts where its document was made before, and nobody knows that of a file', async (t) => {
-  const { admin, member, sent } = await approving('in two', { name: 'Above 1,000', services: ['file', 'postal'], amountAbove: 1_000 })
+  const { admin, member, sent } = await approving('in two', { name: 'Above 1,000', services: ['file'], amountAbove: 1_000 })
   await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['@acme.test'] } } }, admin)
   const headers = { 'x-api-version': '1.1.0' }
   const made = async (total: number): Promise<string> => {
-    const { template } = invoiceRequest({ lines: [], subtotal: total, taxAmount: 0, total })
+    const { template } = invoiceRequest({
+      lines: [{ description: 'x', quantity: 1, unitPrice: total, total }],
+      subtotal: total,
+      taxAmount: 0,
+      total
+    })
     const answer = await send('POST', '/api/file', { body: { template, file: {} }, headers }, member)
     has(t, answer, { status: 200 })
     return answer.body.generatedDocument.id as string
@@ -132,12 +141,6 @@ await t.test('an amount counts where its document was made before, and nobody kn
   await send('POST', rulesPath, { body: { name: 'Any above 1,000', amountAbove: 1_000 } }, admin)
   const before = await sent()
   has(t, await mail({ fileId }), { status: 202, body: { rules: ['Any above 1,000'] } })
-  const recipient = { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
-  const letter = { providerName: 'simulator', document: { documentId: large }, postal: { recipient } }
-  has(t, await send('POST', '/api/postal', { body: letter, headers }, member), {
-    status: 202,
-    body: { rules: ['Above 1,000', 'Any above 1,000'] }
-  })
   t.same(await sent(), before)
 })
 
@@ -158,7 +161,7 @@ await t.test('what is refused, taken back or too old is never sent', async (t) =
     accounts: app.get('accounts'),
     database: app.get('database'),
     pipeline: app.get('pipeline'),
-    batches: { resume: () => Promise.resolve(undefined) },
+    batches: noBatches,
     outbox: app.get('outbox'),
     now: () => new Date(Date.now() + 8 * 86_400_000),
     pages: undefined
@@ -238,8 +241,8 @@ await t.test('a batch waits as a whole, and goes on once it is approved', async 
   has(t, await reaches(batchId, 'paused'), { problem: { error: 'approval_required' } })
   const { body: { data: [waiting] } } = await send('GET', '/api/v1/approvals?status=waiting', {}, admin)
   has(t, waiting, { batchId, rows: 3, rules: ['Lists'] })
-  // Whoever lets it go on without an approval sends nothing.
-  await send('POST', `/api/v1/batches/${String(batchId)}/resume`, {}, member)
+  // Nobody lets it go on without an approval.
+  has(t, await send('POST', `/api/v1/batches/${String(batchId)}/resume`, {}, member), { status: 409, body: { message: /has to approve/ } })
   await reaches(batchId, 'paused')
   t.same(await sent(), before)
   has(t, await approve(waiting.id), { status: 200, body: { status: 'approved' } })
@@ -256,6 +259,33 @@ await t.test('a batch waits as a whole, and goes on once it is approved', async 
   has(t, asked, { batchId: held, rules: ['Lists'] })
   has(t, await approve(asked.id), { status: 200 })
   has(t, await reaches(held, 'finished'), { counts: { succeeded: 3 } })
+})
+
+await t.test('a batch that is not approved is cancelled, and one that was cancelled is not told as sent', async (t) => {
+  const { admin, member, sent, approve } = await approving('ending batches', everything)
+  const take = async (): Promise<{ batchId: string, id: string }> => {
+    const { body: { batchId } } = await send('POST', '/api/v1/batches?service=sms', {
+      body: Buffer.from(`${JSON.stringify(text())}\n`),
+      headers: { 'content-type': 'application/x-ndjson' }
+    }, member)
+    const waiting = async (): Promise<any> =>
+      (await send('GET', '/api/v1/approvals?status=waiting', {}, admin)).body.data.find((one: any) => one.batchId === batchId)
+    await until('it waits', async () => await waiting() !== undefined)
+    // Whoever sees that it waits can approve it: it has paused by then.
+    has(t, (await send('GET', `/api/v1/batches/${String(batchId)}`, {}, admin)).body, { status: 'paused' })
+    return { batchId, id: (await waiting()).id }
+  }
+  const [refused, withdrawn, cancelled] = [await take(), await take(), await take()]
+  has(t, await send('POST', `/api/v1/approvals/${refused.id}/refuse`, { body: { reason: 'No.' } }, admin), { status: 200 })
+  has(t, await send('POST', `/api/v1/approvals/${withdrawn.id}/withdraw`, {}, member), { status: 200 })
+  await send('POST', `/api/v1/batches/${cancelled.batchId}/cancel`, {}, member)
+  has(t, await approve(cancelled.id), { status: 409, body: { message: /was cancelled/ } })
+  has(t, (await send('GET', `/api/v1/approvals/${cancelled.id}`, {}, admin)).body, { status: 'withdrawn' })
+  for (const { batchId } of [refused, withdrawn, cancelled]) {
+    has(t, (await send('GET', `/api/v1/batches/${batchId}`, {}, admin)).body, { status: 'cancelled' })
+    has(t, await send('POST', `/api/v1/batches/${batchId}/resume`, {}, member), { status: 409 })
+  }
+  t.same(await sent(), [])
 })
 
 await t.test('a retry with other data, and one of what nobody has approved, sends nothing', async (t) => {
@@ -409,10 +439,20 @@ await t.test('a rule that changes counts for what waits by it: an approver is re
   t.equal((await sent()).length, 1)
 })
 
+await t.test('what waits makes no cache of the company stale; what is old goes in parts', async (t) => {
+  const { companyId, member, admin } = await approving('keeping', everything)
+  const changes = async (): Promise<unknown> => (await sql`select * from changes where company_id = ${companyId}`.execute(owner)).rows
+  const before = await changes()
+  for (const message of ['one', 'two']) await send('POST', '/api/sms', { body: text(message) }, member)
+  t.same(await changes(), before)
+  await sql`update approvals set status = 'refused', created_at = '1970-01-01' where company_id = ${companyId}`.execute(owner)
+  t.equal(await removeOld(app.get('database'), new Date(1), 1), 1)
+  t.equal((await send('GET', '/api/v1/approvals', {}, admin)).body.data.length, 1)
+})
+
 await t.test('no more wait than may, and there are no more rules', async (t) => {
   const { admin, member, companyId } = await approving('crowded', everything)
   await send('POST', '/api/sms', { body: text() }, member)
-  const { owner } = app.get('database')
   await sql`insert into approvals (approval_id, company_id, user_id, asker, services, command, request, facts, rules, status, told_at, mailed_at,
       worked_at, created_at, expires_at)
     select gen_random_uuid(), company_id, user_id, asker, services, command, request, facts, rules, status, now(), now(), worked_at, created_at,
@@ -433,7 +473,7 @@ async function processOf ({ email, password }: Login, dispatch: Pipeline['dispat
       accounts: app.get('accounts'),
       database: app.get('database'),
       pipeline: { review: app.get('pipeline').review, dispatch },
-      batches: { resume: () => Promise.resolve(undefined) },
+      batches: noBatches,
       outbox: app.get('outbox'),
       now: app.get('now'),
       pages: undefined
@@ -441,8 +481,6 @@ async function processOf ({ email, password }: Login, dispatch: Pipeline['dispat
     by: { actor, author: { userId: actor.userId, companyId: actor.companyId, address: '', requestId: 'r' } }
   }
 }
-
-const { owner } = app.get('database')
 
 await t.test('a process that ends while it sends what was approved leaves it to another, which sends it once', async (t) => {
   const { member, sent, read, admin } = await approving('ending', everything)

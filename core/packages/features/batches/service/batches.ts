@@ -1,11 +1,12 @@
 import { canonicalJson, createFairSemaphore, type JsonObject } from '@dispatch/common'
-import { type Actor, addressProblems, type AuditAuthor, type BatchView, chainFault, type Database, DispatchError, isPath, isServiceName,
-  jsonServices, type Log, type Network, type PipelineJobs, refusal, requireService, type ServicePath, sightOf,
-  type Version } from '@dispatch/core'
+import { type Actor, addressProblems, type AuditAuthor, type AuditStamp, type BatchView, chainFault, type CompanyQueries, type Database,
+  DispatchError, isPath, isServiceName, jsonServices, type Log, type Network, type PipelineJobs, refusal, requireService, type ServicePath,
+  sightOf, type Version } from '@dispatch/core'
 import { token } from '@dispatch/plugins/feature'
 import { createHash, type Hash } from 'node:crypto'
 import type { BatchQuery, Mapping, ResultView } from '../contract/batches.ts'
-import { type BatchRef, beginBatch, changeBatch, discardBatch, endReceiving, findBatch, listBatches, retryBatch } from '../store/batches.ts'
+import { type BatchRef, beginBatch, changeBatch, changeBatchIn, discardBatch, endReceiving, findBatch, listBatches,
+  retryBatch } from '../store/batches.ts'
 import { addRows, listResults } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import { readCsv } from './read-csv.ts'
@@ -46,7 +47,12 @@ export type Batches = {
   results: (actor: Actor, batchId: string, only?: 'failed' | 'refused') => Promise<AsyncGenerator<ResultView[], void> | undefined>
   /** Each throws `conflict` where the batch is in no state for it. */
   pause: (request: BatchRequest) => Promise<BatchView | undefined>
+  /** `conflict` too where it waits for an approval. */
   resume: (request: BatchRequest) => Promise<BatchView | undefined>
+  /** The same once somebody has approved it. */
+  resumeApproved: (request: BatchRequest) => Promise<BatchView | undefined>
+  /** Cancels, in the transaction of a decision, what of it is not sent; nothing where it is over. */
+  end: (queries: CompanyQueries, ref: BatchRef, stamp: AuditStamp) => Promise<void>
   cancel: (request: BatchRequest) => Promise<BatchView | undefined>
   retry: (request: BatchRequest) => Promise<BatchView | undefined>
 }
@@ -69,6 +75,8 @@ export const [mostRows, mostBytes] = [100_000, 256 * 1024 * 1024]
 const usual = { rows: mostRows, bytes: mostBytes }
 /** The most batches of a company that are not over. */
 const mostOpen = 20
+/** What can be cancelled. */
+const unfinished = ['checking', 'queued', 'running', 'paused'] as const
 /** Rows, and characters of their bodies, that are stored together. */
 const [rowsTogether, charactersTogether] = [500, 1024 * 1024]
 /** Rows on a page of results. */
@@ -181,7 +189,7 @@ export function createBatches ({ database, jobs, log, network: { guard }, newId,
 
   async function change (
     { actor, author, batchId }: BatchRequest,
-    how: { from: readonly BatchRow['status'][], to: 'paused' | 'resumed' | 'cancelled' }
+    how: { from: readonly BatchRow['status'][], to: 'paused' | 'resumed' | 'cancelled', approved?: true }
   ): Promise<BatchView | undefined> {
     const ref = { companyId: actor.companyId, batchId }
     const batch = await findBatch(database, ref, sightOf(actor))
@@ -225,7 +233,13 @@ export function createBatches ({ database, jobs, log, network: { guard }, newId,
 
     pause: (request) => change(request, { from: ['checking', 'queued', 'running'], to: 'paused' }),
     resume: (request) => change(request, { from: ['paused'], to: 'resumed' }),
-    cancel: (request) => change(request, { from: ['checking', 'queued', 'running', 'paused'], to: 'cancelled' }),
+    resumeApproved: (request) => change(request, { from: ['paused'], to: 'resumed', approved: true }),
+    cancel: (request) => change(request, { from: [...unfinished], to: 'cancelled' }),
+
+    async end (queries, ref, stamp) {
+      const jobOf = (dispatchId: string) => jobs.batched({ companyId: ref.companyId, dispatchId })
+      await changeBatchIn(database, queries, ref, { from: unfinished, to: 'cancelled', jobOf, ...stamp })
+    },
 
     async retry ({ actor, author, batchId }) {
       const ref = { companyId: actor.companyId, batchId }
@@ -282,6 +296,9 @@ function abandoned (): DispatchError {
   return new DispatchError('timeout', 'The rows came too slowly, and none of them is kept: send the batch again.')
 }
 
-function inNoState ({ status }: BatchRow): DispatchError {
+function inNoState ({ status, problem }: BatchRow): DispatchError {
+  if (status === 'paused' && problem?.includes('"approval_required"') === true) {
+    return new DispatchError('conflict', 'Somebody else has to approve the batch: it goes on when they do.')
+  }
   return new DispatchError('conflict', `The batch is "${status}", which does not allow this.`)
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Accounts, type Actor, type CallbackType, type Database, DispatchError, type Log, type Outbox, type Pipeline,
-  type PipelineJobs, recordedActor, runEvery } from '@dispatch/core'
+import { type Accounts, type Actor, type CallbackType, type CompanyQueries, type Database, DispatchError, type Log, type Outbox,
+  type Pipeline, type PipelineJobs, recordedActor, runEvery } from '@dispatch/core'
 import pLimit from 'p-limit'
 import { forgetBatches, letGo } from '../store/batches.ts'
-import { advanceBatch, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, listNotBegun, listUnderWay, nextRows, type Progress,
-  releaseBatch, type RowChange, type Work } from '../store/rows.ts'
+import { advanceBatch, advanceBatchIn, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, listNotBegun, listUnderWay,
+  nextRows, type Progress, releaseBatch, type RowChange, type Work } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import { bodyOf } from './body.ts'
 import { problemOf } from './row.ts'
@@ -146,18 +146,20 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
       await refuse('validation_failed', `${refused} of ${total} rows have faults, and nothing is sent: the results tell which.`)
     } else if (credits > 0 && credits > free) {
       await refuse('insufficient_credits', `The batch costs ${credits} credits; ${free} are free.`)
-    } else if (!batch.held && await waits(batch, actor, batch.needs_approval)) {
-      await advance(batch, { from: ['checking'], status: 'paused', problem: toApprove, checked: true })
-    } else await advance(batch, { from: ['checking'], status: batch.held ? 'paused' : 'queued', checked: true })
+    } else if (batch.held || !await waits(batch, actor, batch.needs_approval, { from: ['checking'], checked: true })) {
+      await advance(batch, { from: ['checking'], status: batch.held ? 'paused' : 'queued', checked: true })
+    }
     return 'done'
   }
 
   const toApprove = problem('approval_required', 'Somebody else has to approve it: it goes on when they do.')
 
-  /** Whether somebody else is asked to approve it. */
-  async function waits (batch: BatchRow, actor: Actor, needed: boolean): Promise<boolean> {
+  /** Whether somebody else has to approve it. Then it has paused before anybody can, unless it was changed meanwhile. */
+  async function waits (batch: BatchRow, actor: Actor, needed: boolean, progress: Progress): Promise<boolean> {
     const { batch_id: batchId, services, total: rows, credits, request_id: requestId, test } = batch
-    return !test && await pipeline.askForBatch({ actor, batchId, services, rows, credits: Number(credits), requestId, needed })
+    const pause = async (queries: CompanyQueries): Promise<boolean> =>
+      await advanceBatchIn(database, queries, ref(batch), { ...progress, status: 'paused', problem: toApprove }) !== undefined
+    return !test && await pipeline.askForBatch({ actor, batchId, services, rows, credits: Number(credits), requestId, needed, pause })
   }
 
   const keyOf = (batch: BatchRow, { number, row_id: id }: Work): string => id ?? `batch ${batch.batch_id}/${number}`
@@ -216,11 +218,12 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     const unapproved = new Set<number>()
     const handed = await each(waiting, (row) => hand(batch, actor, row, unapproved))
     // Asked once all of them are back: whoever approves at once lets all of them go on.
-    const asks = unapproved.size > 0 && (await waits(batch, actor, batch.needs_approval) || await waits(batch, actor, true))
+    const underWay: Progress = { from: ['queued', 'running'] }
+    const asks = unapproved.size > 0 &&
+      (await waits(batch, actor, batch.needs_approval, underWay) || await waits(batch, actor, true, underWay))
     const changes = handed.map((change): RowChange =>
       asks && unapproved.has(change.number) ? { number: change.number, from: 'handing', to: 'waiting' } : change
     )
-    if (asks) await advance(batch, { from: ['queued', 'running'], status: 'paused', problem: toApprove })
     await changeRows(database, ref(batch), changes)
     return changes.some(({ to }) => to === 'waiting') ? 'held' : 'done'
   }

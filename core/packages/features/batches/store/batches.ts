@@ -155,35 +155,45 @@ function seenBy (companyId: number, { test, services, userId }: Sight): RawBuild
  * paused; where it goes on, the job of each that is due is added again. Of one that is cancelled it stays there until it is cancelled too.
  * Undefined where it is in none of the statuses from which that can be done.
  */
-export async function changeBatch (
+export async function changeBatch (database: Database, ref: BatchRef, how: BatchChange): Promise<BatchRow | undefined> {
+  return database.company(ref.companyId, (queries) => changeBatchIn(database, queries, ref, how))
+}
+
+/** `approved`: what waits for an approval has it; otherwise that goes on by nobody else. */
+type BatchChange = AuditStamp & {
+  from: readonly BatchRow['status'][]
+  to: 'paused' | 'resumed' | 'cancelled'
+  approved?: true
+  jobOf: (dispatchId: string) => PreparedJobs
+}
+
+/** The same in a transaction. */
+export async function changeBatchIn (
   database: Database,
+  queries: CompanyQueries,
   { companyId, batchId }: BatchRef,
-  { from, to, jobOf, ...stamp }: AuditStamp & {
-    from: readonly BatchRow['status'][]
-    to: 'paused' | 'resumed' | 'cancelled'
-    jobOf: (dispatchId: string) => PreparedJobs
-  }
+  { from, to, approved, jobOf, ...stamp }: BatchChange
 ): Promise<BatchRow | undefined> {
-  return database.company(companyId, async (queries) => {
-    const status = to === 'resumed'
-      ? sql<BatchRow['status']>`case when checked_at is null then 'checking' when waiting + unchecked + handing = total - refused
+  const status = to === 'resumed'
+    ? sql<BatchRow['status']>`case when checked_at is null then 'checking' when waiting + unchecked + handing = total - refused
           then 'queued' else 'running' end`
-      : to
-    const changed = await tablesIn(queries).updateTable('batches').set({
-      status,
-      problem: null,
-      is_open: true,
-      claimed_until: atOnce,
-      ...to === 'cancelled' ? { ended_at: database.now } : {}
-    }).where('company_id', '=', companyId).where('batch_id', '=', batchId).where('status', 'in', from).returning(columns)
-      .executeTakeFirst()
-    if (changed !== undefined) {
-      await holdBack(queries, { companyId, batchId }, to !== 'resumed')
-      await noteAudit(queries, { companyId, action: `batch.${to}`, object: { kind: 'batch', id: batchId }, ...stamp })
-      if (to === 'resumed') await addJobs(queries, ...(await listDue(database, queries, { companyId, batchId })).map(jobOf))
-    }
-    return changed
-  })
+    : to
+  const changed = await tablesIn(queries).updateTable('batches').set({
+    status,
+    problem: null,
+    is_open: true,
+    claimed_until: atOnce,
+    ...to === 'cancelled' ? { ended_at: database.now } : {}
+  }).where('company_id', '=', companyId).where('batch_id', '=', batchId).where('status', 'in', from)
+    .$if(to === 'resumed' && approved === undefined,
+      (query) => query.where(sql<boolean>`problem::json->>'error' is distinct from 'approval_required'`))
+    .returning(columns).executeTakeFirst()
+  if (changed !== undefined) {
+    await holdBack(queries, { companyId, batchId }, to !== 'resumed')
+    await noteAudit(queries, { companyId, action: `batch.${to}`, object: { kind: 'batch', id: batchId }, ...stamp })
+    if (to === 'resumed') await addJobs(queries, ...(await listDue(database, queries, { companyId, batchId })).map(jobOf))
+  }
+  return changed
 }
 
 /** Whoever changes a batch does not wait until it has rested, but for the process that works on it. */

@@ -1,4 +1,4 @@
-import { asOwner, type Database, holdBack } from '@dispatch/core'
+import { asOwner, type CompanyQueries, type Database, holdBack } from '@dispatch/core'
 import { sql } from 'kysely'
 import { type BatchRef, columns } from './batches.ts'
 import { type BatchRow, type RowState, tablesIn } from './tables.ts'
@@ -228,27 +228,38 @@ export type Progress = {
 /** Lets a batch go on to another status, and tells of it in the same transaction. Undefined where it was changed meanwhile. */
 export async function advanceBatch (
   database: Database,
-  { companyId, batchId }: BatchRef,
-  { from, status, problem, checked, needsApproval, ended, closed, told }: Progress,
+  ref: BatchRef,
+  progress: Progress,
   tell: (queries: Awaited<ReturnType<typeof asOwner>>, batch: BatchRow) => Promise<void>
 ): Promise<BatchRow | undefined> {
-  return database.company(companyId, async (queries) => {
-    const batch = await tablesIn(queries).updateTable('batches').set({
-      ...status === undefined ? {} : { status },
-      ...problem === undefined ? {} : { problem },
-      ...checked === undefined ? {} : { checked_at: database.now },
-      ...needsApproval === undefined ? {} : { needs_approval: true },
-      ...ended === undefined ? {} : { ended_at: database.now },
-      ...closed === undefined ? {} : { is_open: false },
-      ...told === undefined ? {} : { told }
-    }).where('company_id', '=', companyId).where('batch_id', '=', batchId).where('status', 'in', from)
-      // A change that came meanwhile is looked at again.
-      .$if(closed !== undefined && status === undefined, (query) => query.where('running', '=', 0).where('handing', '=', 0))
-      .returning(columns).executeTakeFirst()
-    if (batch !== undefined && (status !== undefined || closed !== undefined)) {
-      await holdBack(queries, { companyId, batchId }, batch.status === 'paused')
-    }
+  return database.company(ref.companyId, async (queries) => {
+    const batch = await advanceBatchIn(database, queries, ref, progress)
     if (batch !== undefined) await tell(await asOwner(queries), batch)
     return batch
   })
+}
+
+/** The same in a transaction, without telling of it. */
+export async function advanceBatchIn (
+  database: Database,
+  queries: CompanyQueries,
+  { companyId, batchId }: BatchRef,
+  { from, status, problem, checked, needsApproval, ended, closed, told }: Progress
+): Promise<BatchRow | undefined> {
+  const batch = await tablesIn(queries).updateTable('batches').set({
+    ...status === undefined ? {} : { status },
+    ...problem === undefined ? {} : { problem },
+    ...checked === undefined ? {} : { checked_at: database.now },
+    ...needsApproval === undefined ? {} : { needs_approval: true },
+    ...ended === undefined ? {} : { ended_at: database.now },
+    ...closed === undefined ? {} : { is_open: false },
+    ...told === undefined ? {} : { told }
+  }).where('company_id', '=', companyId).where('batch_id', '=', batchId).where('status', 'in', from)
+    // A change that came meanwhile is looked at again.
+    .$if(closed !== undefined && status === undefined, (query) => query.where('running', '=', 0).where('handing', '=', 0))
+    .returning(columns).executeTakeFirst()
+  if (batch !== undefined && (status !== undefined || closed !== undefined)) {
+    await holdBack(queries, { companyId, batchId }, batch.status === 'paused')
+  }
+  return batch
 }
