@@ -121,8 +121,8 @@ export function createLinkMail (options: Options): LinkMail {
     return { row, actor: personOf(account) }
   }
 
-  async function limit (companyId: number): Promise<void> {
-    const { exceeded, ...budget } = await limiter.take(String(companyId))
+  async function limit (companyId: number, of?: 'messages'): Promise<void> {
+    const { exceeded, ...budget } = await limiter.take(of === undefined ? String(companyId) : `${companyId} ${of}`)
     if (!exceeded) return
     throw new DispatchError('rate_limited', `A company has ${budget.quota} mails with links a day: pass the link on yourself.`, {
       budget,
@@ -197,7 +197,8 @@ export function createLinkMail (options: Options): LinkMail {
       const sender = await findSender()
       if (sender === undefined) throw noSender()
       if (await isRecorded(database, dispatchId)) return
-      await limit(companyId)
+      // Messages leave invitations and passwords theirs.
+      await limit(companyId, 'messages')
       const { row: { provider: providerName, sender: from }, actor } = sender
       await dispatch({
         actor: { ...actor, services: [mailService] },

@@ -125,8 +125,18 @@ export async function requireApproved (
   throw approvalRequired(found.rules, replacement === undefined ? 'send it anew' : 'with other data it is another dispatch: send it anew')
 }
 
-/** The refusal of what somebody else has to approve, where it cannot wait for that. */
-export function approvalRequired (rules: readonly AskingRule[], instead: string): DispatchError {
-  const names = rules.map(({ name }) => `"${name}"`).join(', ')
-  return new DispatchError('approval_required', `Somebody else has to approve this (${names}), and nothing was sent: ${instead}.`)
+/** The refusal of what somebody else has to approve, by these rules. */
+export class ApprovalRequired extends DispatchError {
+  readonly rules: readonly Partial<AskingRule>[]
+
+  constructor (message: string, rules: ApprovalRequired['rules']) {
+    super('approval_required', message)
+    this.rules = rules
+  }
+}
+
+/** The same, where it cannot wait for that. */
+export function approvalRequired (rules: readonly Partial<AskingRule>[], instead: string): ApprovalRequired {
+  const names = rules.map(({ name = '' }) => `"${name}"`).join(', ')
+  return new ApprovalRequired(`Somebody else has to approve this (${names}), and nothing was sent: ${instead}.`, rules)
 }

@@ -88,7 +88,7 @@ export function createPipeline (
     dryRun: (command) => dryRunOf(dependencies, planner, command),
     async dispatch (command) {
       const reply = await dispatch({ dependencies, planner, runner }, command, refuseToWait)
-      if ('waiting' in reply) throw approvalRequired([], 'it waits for that')
+      if ('waiting' in reply) throw approvalRequired(reply.waiting.rules.map((name) => ({ name })), 'it waits for that')
       return reply
     },
     request: (command) => dispatch({ dependencies, planner, runner }, command, waitFor),
@@ -163,7 +163,7 @@ type Waits = (
 ) => Promise<WaitingView>
 
 const refuseToWait: Waits = (_stages, _command, { rules }) => {
-  throw approvalRequired(rules, 'ask for it by itself')
+  throw approvalRequired(rules, 'ask for it by itself, with the header "x-api-version: 1.1.0"')
 }
 
 const waitFor: Waits = async ({ dependencies: { approvals } }, command, { asked, rules, key }) => {
@@ -268,14 +268,18 @@ function idempotencyOf ({ actor, idempotencyKey: key, services, sandbox, body, f
 /** `asWritten`: the fingerprint of releases that kept the order of the members. Their keys are repeated after an upgrade. */
 type GivenKey = IdempotencyKey & { readonly asWritten: () => string }
 
-/** The rules for which a request waits: none where it has its approval. */
+/** The rules for which a request waits: where it has its approval, those that have not asked for that. */
 async function askingFor (
   dependencies: Pick<PipelineDependencies, 'approvals' | 'database'>,
   command: DispatchCommand,
   plan: DispatchPlan
 ): ReturnType<typeof rulesForPlan> {
-  if (isApproved(command)) return undefined
   const asking = await rulesForPlan(dependencies, command, plan)
+  const { approval } = command
+  if (asking !== undefined && approval !== undefined && 'approvalId' in approval) {
+    const rules = asking.rules.filter(({ id }) => !approval.rules.includes(id))
+    return rules.length === 0 ? undefined : { ...asking, rules }
+  }
   return asking !== undefined && await isBatchApproved(dependencies, command, plan) ? undefined : asking
 }
 

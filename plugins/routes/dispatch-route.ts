@@ -1,5 +1,6 @@
-import { type Addresses, capital, type DispatchAnswer, type DispatchCommand, type ErrorWord, IdempotencyHeaders, type Mode, type Pipeline,
-  QueuedResponse, refusal, responseOf, type ServiceName, type StoredTemplate, ValidationResponse, WaitingView } from '@dispatch/core'
+import { type Addresses, capital, type DispatchAnswer, type DispatchCommand, type ErrorWord, IdempotencyHeaders, isSince, type Mode,
+  type Pipeline, QueuedResponse, refusal, responseOf, type ServiceName, type StoredTemplate, usualVersion, ValidationResponse,
+  WaitingView } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { compileValidator } from '../hooks/body-parsing.ts'
@@ -145,7 +146,9 @@ export async function answerDispatch (
   request: FastifyRequest,
   reply: FastifyReply
 ): Promise<DispatchAnswer | WaitingView> {
-  const { replayed, ...answer } = await pipeline.request(call)
+  // Before 1.1.0 an answer without a dispatch means nothing to a client.
+  const mayWait = isSince('1.1.0', call.version ?? usualVersion)
+  const { replayed, ...answer } = mayWait ? await pipeline.request(call) : await pipeline.dispatch(call)
   if (replayed) reply.header('idempotency-replayed', 'true')
   if ('waiting' in answer) {
     reply.code(202)

@@ -41,7 +41,8 @@ dispatch completion bash|zsh|fish
 --version         prints the version of the API that the command speaks
 --async, --sandbox, --strict, --key <idempotency key>    for what is sent
 
-Exit codes: 0 done, 1 refused, 2 wrong usage, 3 the outcome is unknown, 4 not now or not reachable, 5 no access.`
+Exit codes: 0 done, 1 refused, 2 wrong usage, 3 the outcome is unknown, 4 not now or not reachable, 5 no access,
+6 it waits until somebody else has approved it.`
 
 /** What a run reads and writes. */
 export type Surroundings = {
@@ -233,6 +234,11 @@ async function command (given: readonly string[], surroundings: Surroundings): P
   switch (name) {
     case 'send': {
       const answer = await api.send(await readJson(words[1], input), sending)
+      if (answer['status'] === 'approval_required') {
+        const { rules, statusUrl } = answer as { rules: string[], statusUrl: string }
+        show(answer, `It waits until somebody else has approved it (${rules.join(', ')}): ${statusUrl}`)
+        return 6
+      }
       show(answer, `${String(answer['dispatchId'])} ${String(answer['status'])}${warningsOf(answer)}`)
       return 0
     }

@@ -90,6 +90,15 @@ await t.test('a request is validated, sent, listed, shown, followed; what is ref
   has(t, await dispatch(['list', '--wrong']), { code: 2, errors: /--wrong/ })
 })
 
+await t.test('what waits for an approval says so, with an exit code of its own', async (t) => {
+  const statusUrl = 'https://dispatch.test/api/v1/approvals/1'
+  const { url } = await serve(t, json(202, { success: true, status: 'approval_required', rules: ['Texts', 'All'], statusUrl }))
+  has(t, await dispatch(['send', 'sms', '--url', url], message()), {
+    code: 6,
+    output: `It waits until somebody else has approved it (Texts, All): ${statusUrl}\n`
+  })
+})
+
 await t.test('a batch is sent and followed to its end, with each row that did not go', async (t) => {
   const file = join(folder, 'messages.csv')
   const write = (...rows: string[]): void => writeFileSync(file, ['/sms/phoneNumber,/id', ...rows, ''].join('\n'))

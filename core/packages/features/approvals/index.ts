@@ -63,6 +63,7 @@ export default defineFeature({
     'approval.refused': { en: en.auditRefused, fr: fr.auditRefused },
     'approval.withdrawn': { en: en.auditWithdrawn, fr: fr.auditWithdrawn },
     'approval.expired': { en: en.auditExpired, fr: fr.auditExpired },
+    'approval.returned': { en: en.auditReturned, fr: fr.auditReturned },
     'approval_rule.added': { en: en.auditRuleAdded, fr: fr.auditRuleAdded },
     'approval_rule.changed': { en: en.auditRuleChanged, fr: fr.auditRuleChanged },
     'approval_rule.removed': { en: en.auditRuleRemoved, fr: fr.auditRuleRemoved }

@@ -75,6 +75,7 @@ export const words = {
   auditRefused: 'An approval was refused',
   auditWithdrawn: 'What waited for an approval was taken back',
   auditExpired: 'Nobody decided about an approval in time',
+  auditReturned: 'What was approved could not be sent, and waits again',
   auditRuleAdded: 'A rule for approvals was added',
   auditRuleChanged: 'A rule for approvals was changed',
   auditRuleRemoved: 'A rule for approvals was removed'

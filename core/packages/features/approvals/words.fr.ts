@@ -75,6 +75,7 @@ export const words = {
   auditRefused: 'Une approbation a été refusée',
   auditWithdrawn: 'Une demande d’approbation a été retirée',
   auditExpired: 'Personne n’a décidé d’une approbation à temps',
+  auditReturned: 'Ce qui était approuvé n’a pas pu être envoyé, et attend de nouveau',
   auditRuleAdded: 'Une règle d’approbation a été ajoutée',
   auditRuleChanged: 'Une règle d’approbation a été modifiée',
   auditRuleRemoved: 'Une règle d’approbation a été supprimée'

@@ -20,7 +20,7 @@ create table approval_rules (
 create trigger approval_rules_changed after insert or update or delete on approval_rules for each row execute function note_change();`
 
 // `asker`: who has asked, with what they could do then. `command`: how it was asked for. `status` 'sending': it is approved, and a process
-// sends it; another one does where that ends.
+// sends it; another one does where that ends, and `tries` counts how often. `tell_after`: telling has failed, and is tried again then.
 const approvals = `
 create table approvals (
   approval_id uuid not null,
@@ -43,6 +43,9 @@ create table approvals (
   dispatch_id uuid,
   told_at timestamptz,
   mailed_at timestamptz,
+  tell_tries smallint not null default 0,
+  tell_after timestamptz,
+  tries smallint not null default 0,
   worked_at timestamptz not null,
   created_at timestamptz not null,
   expires_at timestamptz not null,

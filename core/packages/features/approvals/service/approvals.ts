@@ -1,12 +1,12 @@
-import { type Accounts, type Actor, asOwner, type AuditAuthor, type CallbackType, type CompanyQueries, type Database, DispatchError,
-  noteAudit, notifyUrlOf, type Outbox, type Pipeline, recordedActor, type ToldApproval } from '@dispatch/core'
+import { type Accounts, type Actor, ApprovalRequired, asOwner, type AuditAuthor, type CallbackType, type CompanyQueries, type Database,
+  DispatchError, noteAudit, notifyUrlOf, type Outbox, type Pipeline, recordedActor, type ToldApproval } from '@dispatch/core'
 import { token } from '@dispatch/plugins/feature'
 import type { Batches } from '../../batches/service/batches.ts'
 import type { ApprovalFacts, ApprovalView } from '../contract/approvals.ts'
-import { type ApprovalRef, type Circle, listApprovals, listExpired, moveApproval, readApproval, removeOld,
+import { type ApprovalRef, type Circle, dispatchUnder, listApprovals, listExpired, moveApproval, readApproval, removeOld,
   takeStuck } from '../store/approvals.ts'
 import { rulesNow } from '../store/rules.ts'
-import type { ApprovalRow } from '../store/tables.ts'
+import type { ApprovalRow, StoredRule } from '../store/tables.ts'
 
 /** Who decides, and what the audit log notes of them. */
 export type Decider = { actor: Actor, author: AuditAuthor }
@@ -42,6 +42,9 @@ const kept = 90 * 86_400_000
 /** The errors of a dispatch after which it may be recorded: the approval is not taken back. */
 const unclear: ReadonlySet<string> = new Set(['recording_unknown', 'timeout', 'internal_error', 'service_unavailable',
   'idempotency_in_progress'])
+
+/** How often another process tries to send what was approved: for about 10 minutes. */
+const mostTries = 20
 
 type Needs = {
   accounts: Accounts
@@ -79,7 +82,7 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     actor,
     services: row.services,
     body: row.request,
-    approval: { approvalId: row.approval_id }
+    approval: { approvalId: row.approval_id, rules: row.rules.map(({ id }) => id) }
   })
 
   const isOpen = (row: ApprovalRow): boolean => row.status === 'waiting' && row.expires_at > now()
@@ -151,10 +154,30 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
         noted('approval.approved', author))
     } catch (error) {
       if (error instanceof DispatchError && !unclear.has(error.word)) {
-        await moveApproval(database, refOf(row), { from: 'sending', to: 'waiting', at: now(), since: row.worked_at })
+        const added = error instanceof ApprovalRequired ? await rulesNow(database, { ...row, rules: storedRules(error) }) : []
+        await waitAgain(row, error.word, added)
+        if (added.length > 0) {
+          const names = added.map(({ name }) => `"${name}"`).join(', ')
+          throw new DispatchError('conflict', `Another rule wants it approved as well (${names}), and it waits for that: look again.`)
+        }
       }
       throw error
     }
+  }
+
+  /** What was approved waits again. `added`: the rules that have not asked for it before. */
+  async function waitAgain (row: ApprovalRow, reason: string, added: readonly StoredRule[] = []): Promise<void> {
+    const rules = added.length === 0 ? {} : { rules: [...row.rules, ...added] }
+    await moveApproval(database, refOf(row), { from: 'sending', to: 'waiting', at: now(), since: row.worked_at, ...rules },
+      (queries) =>
+        noteAudit(queries, {
+          companyId: row.company_id,
+          author: row.author,
+          at: now(),
+          action: 'approval.returned',
+          object: { kind: 'approval', id: row.approval_id },
+          facts: { reason, ...added.length > 0 && { rules: added.map(({ name }) => name) } }
+        }))
   }
 
   async function dispatched (row: ApprovalRow, seen: string | null): Promise<string> {
@@ -250,6 +273,11 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
         failures.push(error)
       }
       for (const row of await takeStuck(database)) {
+        // Nobody can end what is sent for ever: after so many tries people decide anew, under the same key.
+        if (row.tries > mostTries && await dispatchUnder(database, row.company_id, keyOf(row)) === undefined) {
+          await waitAgain(row, 'timeout').catch(also)
+          continue
+        }
         await sendApproved(row).catch((error: unknown) => {
           if (!(error instanceof DispatchError)) also(error)
         })
@@ -265,6 +293,8 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     }
   }
 }
+
+const storedRules = ({ rules }: ApprovalRequired): StoredRule[] => rules.map(({ id = '', name = '' }) => ({ id, name, approvers: [] }))
 
 /** Admins see what waits in the company, others their own and what they may decide about; a key what its user has asked for. */
 function circleOf ({ companyId, userId, role, key }: Actor): Circle {

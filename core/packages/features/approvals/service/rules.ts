@@ -1,3 +1,4 @@
+import type { JsonObject } from '@dispatch/common'
 import { type Actor, type AuditAuthor, type Database, DispatchError, noteAudit, refusal } from '@dispatch/core'
 import { token } from '@dispatch/plugins/feature'
 import { mostRules, type RuleBody, type RuleView } from '../contract/rules.ts'
@@ -23,13 +24,19 @@ export function createApprovalRules ({ database, newId, now }: {
   newId: () => string
   now: () => Date
 }): ApprovalRules {
-  const change = ({ actor: { companyId }, author }: By, action: string, id: string, rule?: RuleBody) => ({
+  const change = ({ actor: { companyId }, author }: By, action: string, id: string, rule?: RuleBody, before?: RuleBody) => ({
     companyId,
     author,
     at: now(),
     action: `approval_rule.${action}`,
     object: { kind: 'approval_rule', id },
-    ...rule !== undefined && { facts: { name: rule.name, fields: Object.keys(rule) } }
+    ...rule !== undefined && {
+      facts: {
+        name: rule.name,
+        fields: Object.keys(rule),
+        ...before === undefined ? { limits: limitsOf(rule) } : { before: limitsOf(before), after: limitsOf(rule) }
+      }
+    }
   })
 
   async function requireOwn ({ actor: { companyId } }: By, { exempt = [], approvers = [] }: RuleBody): Promise<void> {
@@ -71,8 +78,9 @@ export function createApprovalRules ({ database, newId, now }: {
       const { actor: { companyId } } = by
       await requireOwn(by, rule)
       const changed = await database.company(companyId, async (queries) => {
-        if (!await changeRule(queries, companyId, { id, rule })) return false
-        await noteAudit(queries, change(by, 'changed', id, rule))
+        const before = await changeRule(queries, companyId, { id, rule })
+        if (before === undefined) return false
+        await noteAudit(queries, change(by, 'changed', id, rule, before))
         return true
       })
       return changed ? await find(companyId, id) : undefined
@@ -84,6 +92,17 @@ export function createApprovalRules ({ database, newId, now }: {
         await noteAudit(queries, change(by, 'removed', id))
         return true
       })
+  }
+}
+
+/** Above what a rule asks. */
+function limitsOf ({ amountAbove, currency, creditsAbove, recipientsAbove, rowsAbove }: RuleBody): JsonObject {
+  return {
+    ...amountAbove !== undefined && { amountAbove },
+    ...currency !== undefined && { currency },
+    ...creditsAbove !== undefined && { creditsAbove },
+    ...recipientsAbove !== undefined && { recipientsAbove },
+    ...rowsAbove !== undefined && { rowsAbove }
   }
 }
 

@@ -1,6 +1,6 @@
 import { uuidOf } from '@dispatch/common'
 import { type Database, DispatchError, type LinkMail, listToldPeople, type Log, notifyUrlOf, type Outbox, runEvery } from '@dispatch/core'
-import { listUntold, noteMailed, noteTold } from '../store/approvals.ts'
+import { listUntold, noteMailed, noteTold, tellLater } from '../store/approvals.ts'
 import { rulesNow } from '../store/rules.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { words as en } from '../words.en.ts'
@@ -45,6 +45,7 @@ export function createTelling ({ database, linkMail, outbox, log, publicUrl, pag
       ? await listToldPeople(database, companyId, named.length === 0 ? 'admins' : named)
       : []
     const names = rules.map(({ name }) => name).join(', ')
+    const failures: unknown[] = []
     for (const { userId, email: to, language } of people.filter((one) => one.userId !== asker.userId)) {
       const words = language === 'fr' ? fr : en
       await linkMail.message({
@@ -56,19 +57,21 @@ export function createTelling ({ database, linkMail, outbox, log, publicUrl, pag
         url: `${pages ?? `${publicUrl}/api/v1/approvals`}/${approvalId}`
       }).catch((error: unknown) => {
         // An address that is refused is refused the next time too.
-        if (!(error instanceof DispatchError && error.word === 'validation_failed')) throw error
-        log.warn({ err: error, companyId }, 'somebody cannot be told of an approval by mail')
+        if (!(error instanceof DispatchError && error.word === 'validation_failed')) failures.push(error)
+        else log.warn({ err: error, companyId }, 'somebody cannot be told of an approval by mail')
       })
     }
+    if (failures.length > 0) throw failures[0]
     await noteMailed(database, { companyId, approvalId })
   }
 
   return async () => {
     for (const [way, column] of [[tell, 'told_at'], [mail, 'mailed_at']] as const) {
       for (const row of await listUntold(database, column)) {
-        // What fails is tried again at the next look, and keeps nobody else from being told.
-        await way(row).catch((err: unknown) => {
+        // What fails is tried again later, and keeps nobody else from being told.
+        await way(row).catch(async (err: unknown) => {
           log.warn({ err, companyId: row.company_id }, 'a company was not told of an approval in one way: it is tried again')
+          await tellLater(database, { companyId: row.company_id, approvalId: row.approval_id })
         })
       }
     }

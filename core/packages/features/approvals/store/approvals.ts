@@ -136,6 +136,8 @@ type Move = {
   to: ApprovalRow['status']
   by?: { userId: number, author: AuditAuthor, reason?: string | undefined, seen?: string | undefined }
   dispatchId?: string
+  /** All by which it waits from now on. */
+  rules?: readonly StoredRule[]
   at: Date
   open?: true
   /** Only where no other process has taken it over since. */
@@ -146,14 +148,15 @@ type Move = {
 export async function moveApproval (
   database: Database,
   { companyId, approvalId }: ApprovalRef,
-  { from, to, by, dispatchId, at, open, since }: Move,
+  { from, to, by, dispatchId, rules, at, open, since }: Move,
   also: (queries: CompanyQueries, row: ApprovalRow) => Promise<void> = () => Promise.resolve()
 ): Promise<ApprovalRow | undefined> {
   return database.company(companyId, async (queries) => {
     const row = await tablesOf(queries).updateTable('approvals').set({
       status: to,
       worked_at: database.now,
-      ...to === 'waiting' ? { decided_by: null, author: null, seen: null, reason: null, decided_at: null } : {},
+      ...rules === undefined ? {} : { rules: JSON.stringify(rules), mailed_at: null },
+      ...to === 'waiting' ? { tries: 0, decided_by: null, author: null, seen: null, reason: null, decided_at: null } : {},
       ...by === undefined ? {} : {
         decided_by: by.userId,
         author: JSON.stringify(by.author),
@@ -173,12 +176,21 @@ export async function moveApproval (
 
 /** Takes what a process that has ended has left half sent; each is taken by one process. */
 export async function takeStuck ({ owner, now }: Database): Promise<ApprovalRow[]> {
-  const { rows } = await sql<ApprovalRow>`update approvals set worked_at = ${now} where (company_id, approval_id) in (
+  const { rows } = await sql<ApprovalRow>`update approvals set worked_at = ${now}, tries = tries + 1 where (company_id, approval_id) in (
       select company_id, approval_id from approvals
       where status = 'sending' and worked_at < ${now} - make_interval(secs => ${sendingLasts}) order by worked_at limit 20
       for update skip locked
     ) returning *`.execute(owner)
   return rows
+}
+
+/** The dispatch of an idempotency key, where there is one. */
+export async function dispatchUnder (database: Database, companyId: number, key: string): Promise<string | undefined> {
+  const row = await database.company(companyId,
+    (queries) =>
+      queries.selectFrom('idempotency_keys').select('dispatch_id').where('company_id', '=', companyId).where('key', '=', key)
+        .executeTakeFirst())
+  return row?.dispatch_id
 }
 
 /** What has waited too long. */
@@ -187,10 +199,20 @@ export async function listExpired ({ owner }: Database, at: Date): Promise<Appro
     .where('status', '=', 'waiting').where('expires_at', '<=', at).orderBy('worked_at').limit(100).execute()
 }
 
-/** What nobody was told of: by a callback, or by mail. */
-export async function listUntold ({ owner }: Database, way: 'told_at' | 'mailed_at'): Promise<ApprovalRow[]> {
-  return owner.$extendTables<Tables>().selectFrom('approvals').selectAll().where(way, 'is', null)
-    .orderBy('created_at').limit(100).execute()
+/** What nobody was told of, by a callback or by mail: the oldest of each company, then the next ones. */
+export async function listUntold ({ owner, now }: Pick<Database, 'owner' | 'now'>, way: 'told_at' | 'mailed_at'): Promise<ApprovalRow[]> {
+  const { rows } = await sql<ApprovalRow>`select * from (
+      select *, row_number() over (partition by company_id order by created_at) as turn from approvals
+      where ${sql.ref(way)} is null and (told_at is null or mailed_at is null) and (tell_after is null or tell_after <= ${now})
+    ) as untold order by turn, created_at limit 100`.execute(owner)
+  return rows
+}
+
+/** Tries to tell of it later: after 1 minute, and after twice as long each time, up to 1 hour. */
+export async function tellLater ({ owner, now }: Pick<Database, 'owner' | 'now'>, { companyId, approvalId }: ApprovalRef): Promise<void> {
+  await sql`update approvals set tell_tries = tell_tries + 1,
+      tell_after = ${now} + make_interval(mins => least(60, (2 ^ least(tell_tries, 6))::integer))
+    where company_id = ${companyId} and approval_id = ${approvalId}`.execute(owner)
 }
 
 /** Notes that people were mailed. */

@@ -14,7 +14,7 @@ export function approvalsHolder (database: Database, end: (ref: ApprovalRef, aut
     type: 'uuid',
     // All that whoever asked, and whoever decided, has written.
     text: sql`jsonb_build_array(row->'request', row->'facts', row->'reason', row->'idempotency_key')::text`,
-    hidden: ['asker', 'author', 'fingerprint', 'seen', 'told_at', 'mailed_at', 'worked_at']
+    hidden: ['asker', 'author', 'fingerprint', 'seen', 'told_at', 'mailed_at', 'tell_tries', 'tell_after', 'tries', 'worked_at']
   })
   return {
     ...holder,

@@ -56,17 +56,22 @@ export async function addRule (
   return true
 }
 
-/** Replaces what a rule says, and has those mailed whom it names now for what waits by it. Answers false where there is no such rule. */
+/**
+ * Replaces what a rule says, and has those mailed whom it names now for what waits by it. Answers what it said; undefined where there is no
+ * such rule.
+ */
 export async function changeRule (
   queries: CompanyQueries,
   companyId: number,
   { id, rule }: { id: string, rule: RuleBody }
-): Promise<boolean> {
-  const { numUpdatedRows } = await tablesOf(queries).updateTable('approval_rules').set({ rule: JSON.stringify(rule) })
-    .where('company_id', '=', companyId).where('rule_id', '=', id).executeTakeFirstOrThrow()
-  await sql`update approvals set mailed_at = null
+): Promise<RuleBody | undefined> {
+  const before = await tablesOf(queries).selectFrom('approval_rules').select('rule').where('company_id', '=', companyId)
+    .where('rule_id', '=', id).forUpdate().executeTakeFirst()
+  await tablesOf(queries).updateTable('approval_rules').set({ rule: JSON.stringify(rule) })
+    .where('company_id', '=', companyId).where('rule_id', '=', id).execute()
+  await sql`update approvals set mailed_at = null, tell_after = null, tell_tries = 0
     where company_id = ${companyId} and status = 'waiting' and rules @> ${JSON.stringify([{ id }])}::jsonb`.execute(queries)
-  return numUpdatedRows > 0n
+  return before?.rule
 }
 
 /** Answers false where there is no such rule. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import type { ApprovalFacts, AuditAuthor, CompanyQueries, RecordedActor, ServicePath, Version } from '@dispatch/core'
-import type { ColumnType, Selectable } from 'kysely'
+import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { RuleBody } from '../contract/rules.ts'
 
 /** How a request was asked for. */
@@ -37,6 +37,9 @@ export type Tables = {
     dispatch_id: string | null
     told_at: Date | null
     mailed_at: Date | null
+    tell_tries: Generated<number>
+    tell_after: Date | null
+    tries: Generated<number>
     worked_at: Date
     created_at: Date
     expires_at: Date

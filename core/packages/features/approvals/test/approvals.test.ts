@@ -11,12 +11,15 @@ import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.
 import { mostWaiting } from '../contract/approvals.ts'
 import { mostRules } from '../contract/rules.ts'
 import { createApprovals } from '../service/approvals.ts'
-import { removeOld } from '../store/approvals.ts'
+import { listUntold, removeOld, tellLater } from '../store/approvals.ts'
 
 const receiver = await createVendor()
 const service = await startService(t, { replacements: { network: vendorNetwork(receiver), renderer: quickRenderer } })
 t.teardown(receiver.close)
-const { send, app } = service
+const { app } = service
+/** Before 1.1.0 nothing waits. */
+const send: typeof service.send = (method, path, { headers = {}, ...sending } = {}, ...login) =>
+  service.send(method, path, { ...sending, headers: { 'x-api-version': '1.1.0', ...headers } }, ...login)
 const { owner } = app.get('database')
 const none = () => Promise.resolve(undefined)
 const noBatches = { resumeApproved: none, find: none, end: none }
@@ -111,18 +114,19 @@ await t.test('what needs it waits; somebody else sees and approves it, and it is
 })
 
 await t.test('an amount counts where its document was made before, and nobody knows that of a file', async (t) => {
-  const { admin, member, sent } = await approving('in two', { name: 'Above 1,000', services: ['file'], amountAbove: 1_000 })
+  const { admin, member, sent } = await approving('in two', { name: 'Above 1,000', services: ['invoicing'], amountAbove: 1_000 })
   await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['@acme.test'] } } }, admin)
   const headers = { 'x-api-version': '1.1.0' }
   const made = async (total: number): Promise<string> => {
-    const { template } = invoiceRequest({
+    const body = invoiceRequest({
       lines: [{ description: 'x', quantity: 1, unitPrice: total, total }],
       subtotal: total,
+      taxRate: 0,
       taxAmount: 0,
       total
     })
-    const answer = await send('POST', '/api/file', { body: { template, file: {} }, headers }, member)
-    has(t, answer, { status: 200 })
+    const answer = await send('POST', '/api/invoicing', { body, headers }, member)
+    has(t, answer, { status: 200 }, JSON.stringify(answer.body))
     return answer.body.generatedDocument.id as string
   }
   const { body: { id: fileId } } = await send('POST', '/api/v1/files?filename=x.pdf', {
@@ -142,6 +146,36 @@ await t.test('an amount counts where its document was made before, and nobody kn
   const before = await sent()
   has(t, await mail({ fileId }), { status: 202, body: { rules: ['Any above 1,000'] } })
   t.same(await sent(), before)
+})
+
+await t.test('before 1.1.0 nothing waits: it is refused, and the sentence says how it can', async (t) => {
+  const { admin, member, sent } = await approving('old clients', everything)
+  has(t, await send('POST', '/api/sms', { body: text(), headers: { 'x-api-version': '1.0.1' } }, member), {
+    status: 403,
+    body: { error: 'forbidden', message: /"Everything".*x-api-version: 1\.1\.0/ }
+  })
+  has(t, (await send('GET', '/api/v1/approvals', {}, admin)).body, { data: [] })
+  t.same(await sent(), [])
+})
+
+await t.test('a rule that has come since wants its approval too', async (t) => {
+  const { admin, member, operator: second, sent, read, approve } = await approving('more rules', everything)
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
+  const by = await idOf(second)
+  const { body: { id } } = await send('POST', rulesPath, { body: { name: 'Texts', services: ['sms'], amountAbove: 5, approvers: [by] } },
+    admin)
+  await send('PUT', `${rulesPath}/${String(id)}`, { body: { name: 'Texts', services: ['sms'], approvers: [by] } }, admin)
+  has(t, await approve(approvalId), { status: 409, body: { message: /"Texts"/ } })
+  has(t, (await read(approvalId)).body, { status: 'waiting', rules: ['Everything', 'Texts'], mayDecide: false })
+  t.same(await sent(), [])
+  const audit = async (action: string): Promise<any> => (await send('GET', `/api/v1/audit?action=${action}`, {}, admin)).body.data[0].facts
+  has(t, await audit('approval.returned'), { reason: 'approval_required', rules: ['Texts'] })
+  t.same(await audit('approval_rule.changed'), {
+    name: 'Texts',
+    fields: ['name', 'services', 'approvers'],
+    before: { amountAbove: 5 },
+    after: {}
+  })
 })
 
 await t.test('what is refused, taken back or too old is never sent', async (t) => {
@@ -497,6 +531,39 @@ await t.test('a process that ends while it sends what was approved leaves it to 
   await until('another process has it', async () => (await read(approvalId)).body.status === 'approved')
   const { body: { dispatchId } } = await read(approvalId)
   t.same(await sent(), [dispatchId])
+})
+
+await t.test('what cannot be sent is tried for some minutes; then people decide about it again', async (t) => {
+  const { member, admin, read, approve, sent } = await approving('giving up', everything)
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
+  const stuck = await processOf(admin, () => Promise.reject(new Error('away')))
+  const { body: { review: { seen } } } = await read(approvalId)
+  await t.rejects(stuck.approve(stuck.by, approvalId, { seen }), /away/)
+  await sql`update approvals set tries = 20, worked_at = now() - interval '1 minute' where approval_id = ${approvalId}`.execute(owner)
+  await until('it waits again', async () => (await read(approvalId)).body.status === 'waiting')
+  t.same(await sent(), [])
+  has(t, (await send('GET', '/api/v1/audit?action=approval.returned', {}, admin)).body, { data: [{ facts: { reason: 'timeout' } }] })
+  has(t, await approve(approvalId), { status: 200, body: { status: 'approved' } })
+})
+
+await t.test('who cannot be mailed waits, and keeps nobody else from being told', async (t) => {
+  const [noisy, quiet] = [await approving('noisy', everything), await approving('quiet', everything)]
+  for (const { member } of [noisy, quiet]) await send('POST', '/api/sms', { body: text() }, member)
+  // In a transaction, so that nobody mails them meanwhile.
+  await t.rejects(owner.transaction().execute(async (queries) => {
+    const within = { ...app.get('database'), owner: queries }
+    await sql`insert into approvals (approval_id, company_id, user_id, asker, services, command, request, facts, rules, status, told_at,
+        worked_at, created_at, expires_at)
+      select gen_random_uuid(), company_id, user_id, asker, services, command, request, facts, rules, status, now(), worked_at, '1970-01-01',
+        expires_at from approvals, generate_series(1, 120) where company_id = ${noisy.companyId}`.execute(queries)
+    await sql`update approvals set mailed_at = null where company_id = ${quiet.companyId}`.execute(queries)
+    const ofQuiet = async () => (await listUntold(within, 'mailed_at')).filter((row) => row.company_id === quiet.companyId)
+    const [found] = await ofQuiet()
+    t.ok(found, 'a company with many keeps the others not waiting')
+    await tellLater(within, { companyId: quiet.companyId, approvalId: found?.approval_id ?? '' })
+    t.same(await ofQuiet(), [], 'what has failed is left for a while')
+    throw new Error('undone')
+  }), /undone/)
 })
 
 await t.test('of two processes that send what was approved, what one has sent counts, not what the other was refused', async (t) => {
