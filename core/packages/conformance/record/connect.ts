@@ -1,4 +1,4 @@
-import type { JsonObject } from '@dispatch/common'
+import { type JsonObject, withTimeLimit } from '@dispatch/common'
 import { authorizationUrl, clientOf, connectionFor, exchangeCode, factsOfRedirect, factsOfToken, type InstalledProvider,
   type Network } from '@dispatch/core/host'
 import { randomBytes } from 'node:crypto'
@@ -11,11 +11,12 @@ export type Connected = { token: string, secrets: readonly string[], facts: Read
 
 /**
  * `port`: that of the address on this machine to which the vendor sends the browser back. `client`: that of an operator. `tell`: is given
- * the vendor's page.
+ * the vendor's page. `within`: milliseconds until the browser is back; ten minutes unless given.
  */
 export type Connecting = {
   network: Network
   port: number
+  within?: number
   client?: Parameters<typeof clientOf>[2]
   tell: (url: string, redirectUri: string) => void
 }
@@ -28,7 +29,7 @@ export type Connecting = {
 export async function connectAccount (
   { manifest }: Pick<InstalledProvider, 'manifest'>,
   { settings, sandbox }: { settings: JsonObject, sandbox: boolean },
-  { network, port, client, tell }: Connecting
+  { network, port, within = patience, client, tell }: Connecting
 ): Promise<Connected | undefined> {
   const found = connectionFor(manifest, { settings: { plain: settings }, sandbox })
   if (found === undefined) return undefined
@@ -42,16 +43,21 @@ export async function connectAccount (
   const { redirectUri, state } = browser
   const verifier = randomBytes(32).toString('base64url')
   tell(authorizationUrl(of, { redirectUri, state, verifier }), redirectUri)
-  const { code, query } = await browser.comesBack
+  const { code, query } = await withTimeLimit(within, browser.comesBack,
+    () => new Error('The browser did not come back from the vendor in time: nothing was connected.'))
   const told = factsOfRedirect(declared, query)
   const { facts } = told
   const { access, refresh, answer } = await exchangeCode(network.transport, { ...of, facts }, { code, redirectUri, verifier })
   const later = factsOfToken(declared, answer)
   const lacking = [...told.lacking, ...later.lacking]
   if (lacking.length > 0) throw new Error(`The vendor has not said ${lacking.join(', ')} of the account, or in another form.`)
-  return { token: access, secrets: refresh === undefined ? [] : [refresh], facts: { ...facts, ...later.facts } }
+  // The client of a company is among its settings.
+  const ofOperator = connect.client === 'operator' ? [of.client.clientId, of.client.clientSecret] : []
+  return { token: access, secrets: [refresh, ...ofOperator].filter((one) => one !== undefined), facts: { ...facts, ...later.facts } }
 }
 
+/** Milliseconds until the browser is back: a person signs in meanwhile. */
+const patience = 10 * 60_000
 /** Where the vendor sends the browser back to. */
 const callbackPath = '/callback'
 
@@ -61,10 +67,11 @@ async function awaitBrowser (port: number) {
   // Whoever gives up before the browser comes has closed the server.
   back.promise.catch(() => undefined)
   const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1')
-    const query = Object.fromEntries(searchParams)
+    // Whatever runs on this machine may ask, for "//" too, which is no URL.
+    const asked = URL.parse(request.url ?? '/', 'http://127.0.0.1')
+    const query = Object.fromEntries(asked?.searchParams ?? [])
     const { code, error, error_description: why = error } = query
-    const isOurs = pathname === callbackPath && query['state'] === state
+    const isOurs = asked?.pathname === callbackPath && query['state'] === state
     response.writeHead(isOurs ? 200 : 404, { 'content-type': 'text/plain', 'cache-control': 'no-store', connection: 'close' })
     response.end(isOurs ? 'You can close this page: the fixture is recorded at the command line.\n' : 'There is nothing here.\n')
     if (!isOurs) return

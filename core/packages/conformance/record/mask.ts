@@ -1,5 +1,6 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import { checkSettings, type Credential, type InstalledProvider, mapTexts, secretNames, type SettingsSchema } from '@dispatch/core/host'
+import { isUtf8 } from 'node:buffer'
 import { randomInt } from 'node:crypto'
 import { reveals, shifted, shortestCanary } from '../run/canary.ts'
 import { connectionToken } from '../run/connection.ts'
@@ -93,13 +94,26 @@ export function tokenMasks (recorded: readonly RecordedExchange[], credentials: 
   const used = credentials.map(({ value }) => value).filter((value) =>
     value.length >= shortestToken && given.some((text) => text.includes(value))
   )
-  const tokens = recorded.flatMap(({ answer }) => tokensIn(answer.json ?? null))
+  const tokens = recorded.flatMap(({ answer: { json, body } }) => json === undefined ? textTokensIn(body) : tokensIn(json))
   return [...new Set([...used, ...tokens])].map((was) => ({ was, is: maskOf(was) }))
 }
 
-const tokenField = /(^|_)(token|secret|password)$|Token$/
+const tokenField = /key|secret|token|password/i
+/** The same in XML, forms and other texts: in an element, in an attribute, or behind a name. */
+const tokensInText = [
+  /<(?:[\w.-]+:)?[\w.-]*(?:key|secret|token|password)[\w.-]*(?:\s[^<>]*)?>\s*([^<>]*[^<>\s])\s*</gi,
+  /(?:key|secret|token|password)[\w.-]*["']?\s*[=:]\s*["']?([^\s"'&<>,;]+)/gi
+]
 /** Characters. A shorter value is no token. */
 const shortestToken = 12
+
+function textTokensIn (body: Buffer): string[] {
+  if (!isUtf8(body)) return []
+  const text = body.toString()
+  return tokensInText.flatMap((form) => [...text.matchAll(form)].map(([, found = '']) => found)).filter(({ length }) =>
+    length >= shortestToken
+  )
+}
 
 function tokensIn (value: Json): string[] {
   if (Array.isArray(value)) return value.flatMap((item: Json) => tokensIn(item))

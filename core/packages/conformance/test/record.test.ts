@@ -1,3 +1,4 @@
+import type { Json } from '@dispatch/common'
 import { type RecordedCall, recordFixture, runConformance } from '@dispatch/conformance'
 import { hash } from 'node:crypto'
 import { cp, readdir, readFile, rm } from 'node:fs/promises'
@@ -7,6 +8,8 @@ import t, { type Test } from 'tap'
 import { directory, provide } from '../../../../test/fixtures/providers/folders.ts'
 import { contains, has } from '../../../../test/support/matching.ts'
 import { vendorOf } from '../../../../test/support/vendor.ts'
+import { connectAccount } from '../record/connect.ts'
+import { tokenMasks } from '../record/mask.ts'
 import { reveals } from '../run/canary.ts'
 
 const healthy = fileURLToPath(new URL('../../../../test/fixtures/zoo/healthy', import.meta.url))
@@ -215,7 +218,8 @@ export default defineProvider({
       challenge = searchParams.get('code_challenge') ?? ''
       const callback = new URL(searchParams.get('redirect_uri') ?? '')
       callback.search = String(new URLSearchParams({ state: searchParams.get('state') ?? '', ...back }))
-      void fetch(new URL('/callback?state=wrong&code=other', callback)).then(() => fetch(callback))
+      void fetch(new URL('/callback?state=wrong&code=other', callback))
+        .then(() => fetch(`${callback.origin}//`)).then(() => fetch(callback))
     }
   })
   return {
@@ -246,4 +250,45 @@ await t.test('an account is connected for the call; of it, its tokens and its cl
   await t.rejects(record({ code: 'code-2', realmId: '9130357766900001' }, 'wrong'))
   await t.rejects(record({ code: 'code-1', realmId: 'x' }, 'strange'), /has not said realm of the account/)
   t.strictSame(await readdir(join(folder, 'fixtures')), ['send.real.json'])
+})
+
+await t.test('who never comes back is waited for in vain, and the client of an operator is a secret', async (t) => {
+  const { vendor, network } = await vendorOf(t)
+  vendor.on('POST /token', { json: { access_token: access, refresh_token: refresh, expires_in: 3_600 } })
+  const connect = {
+    client: 'operator',
+    authorizationUrl: 'https://login.ledger.example.com/authorize',
+    tokenUrl: 'https://login.ledger.example.com/token'
+  }
+  const installed = { manifest: { connect, hosts: ['login.ledger.example.com'], settings: { properties: {} } } } as unknown as Parameters<
+    typeof connectAccount
+  >[0]
+  const connecting = { network, port: 0, client }
+  const account = { settings: {}, sandbox: false }
+  await t.rejects(connectAccount(installed, account, { ...connecting, within: 1, tell: () => undefined }), /did not come back/)
+  const connected = await connectAccount(installed, account, {
+    ...connecting,
+    tell (page) {
+      const { searchParams } = new URL(page)
+      void fetch(`${searchParams.get('redirect_uri') ?? ''}?code=code-1&state=${searchParams.get('state') ?? ''}`)
+    }
+  })
+  t.strictSame(connected?.secrets, [refresh, client.clientId, client.clientSecret])
+})
+
+await t.test('tokens are found in JSON, XML and other texts, whatever the case of their names', (t) => {
+  const recorded = (text: string, json?: Json): Parameters<typeof tokenMasks>[0][number] =>
+    ({ answer: { status: 200, headers: {}, body: Buffer.from(text), ...(json !== undefined && { json }) } }) as never
+  const found = (text: string, json?: Json): string[] => tokenMasks([recorded(text, json)], []).map(({ was }) => was)
+  const secret = '9f3b1c7d2e5a4086'
+  const json = { data: [{ SessionKey: secret }] }
+  t.strictSame(found(JSON.stringify(json), json), [secret])
+  for (const text of [
+    `<a:AuthToken xmlns:a="urn:a">${secret}</a:AuthToken>`,
+    `<session apiKey="${secret}"/>`,
+    `ok=1&ACCESS_TOKEN=${secret}&n=1`,
+    `Password: ${secret}\n`
+  ]) t.strictSame(found(text), [secret], text)
+  t.strictSame(found(`<name>${secret}</name>`), [])
+  t.end()
 })
