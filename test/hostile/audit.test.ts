@@ -193,6 +193,7 @@ const ruleId = async (by: Login): Promise<string> => (await rule(by)).body.id
 async function waiting (by: Login): Promise<string> {
   const { body: { id } } = await send('POST', '/api/v1/company/approval-rules', { body: { name: 'All', services: ['sms'] } }, admin)
   const { body: { approvalId } } = await send('POST', '/api/sms', {
+    headers: { 'x-api-version': '1.1.0' },
     body: { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message: 'Hello' } }
   }, by)
   await send('DELETE', `/api/v1/company/approval-rules/${String(id)}`, {}, admin)

@@ -28,8 +28,16 @@ export async function furnished (
   const refused: Refused = {}
 
   /** Sends something with a text in it; what is refused is noted. */
-  async function write (what: string, text: string, method: string, path: string, body: object, login: Login = admin): Promise<any> {
-    const answer = await send(method, path, { body }, login)
+  async function write (
+    what: string,
+    text: string,
+    method: string,
+    path: string,
+    body: object,
+    login: Login = admin,
+    headers: Record<string, string> = {}
+  ): Promise<any> {
+    const answer = await send(method, path, { body, headers }, login)
     // A vendor's refusal is of a dispatch that there is.
     if ([400, 422].includes(answer.status) && answer.body.dispatchId === undefined) (refused[what] ??= []).push(text)
     return answer.body
@@ -122,7 +130,7 @@ export async function furnished (
     })).id)
     const rule = await write('rule', text, 'POST', '/api/v1/company/approval-rules', { name: text, services: ['sms'] })
     const sms = { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message: text } }
-    note(made.approvalIds, (await write('approval', text, 'POST', '/api/sms', sms)).approvalId)
+    note(made.approvalIds, (await write('approval', text, 'POST', '/api/sms', sms, admin, { 'x-api-version': '1.1.0' })).approvalId)
     if (rule.id !== undefined) await send('DELETE', `/api/v1/company/approval-rules/${String(rule.id)}`, {}, admin)
     await write('key', text, 'POST', '/api/v1/keys', { name: text, mode: 'live' })
     await write('user', text, 'POST', '/api/v1/users', { email: text, password: 'a good password', role: 'member', services: [] })
