@@ -323,7 +323,7 @@ await t.test('the answers fit their schemas', async (t) => {
   const text = { providerName: 'simulator', sms: { phoneNumber: '+33612345678', message: 'Hello' } }
   const { body: proposal } = await service.send('POST', '/api/v1/proposals', { body: { service: 'sms', request: text } }, admin)
   await service.send('POST', '/api/v1/company/approval-rules', { body: { name: 'All', services: ['sms'] } }, admin)
-  const { body: waiting } = await service.send('POST', '/api/sms', { body: text }, admin)
+  const { body: waiting } = await service.send('POST', '/api/sms', { headers: { 'x-api-version': '1.1.0' }, body: text }, admin)
   const { body: file } = await service.send('POST', '/api/v1/files', { body: 'Hello', headers: { 'content-type': 'text/plain' } }, admin)
   const { body: suppression } = await service.send('POST', '/api/v1/suppressions', {
     body: { channel: 'email', address: 'ada@example.com' }
