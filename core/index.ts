@@ -58,9 +58,9 @@ export { Login, LoginResponse } from './contract/auth.ts'
 export { EndpointCallbackQuery, EndpointChanges, Endpoints, EndpointTest, EndpointView, NewEndpointBody, NewEndpointView, ResendBody,
   Resent, TestCallback, testType } from './contract/callback-endpoints.ts'
 export { BatchView } from './contract/batches.ts'
-export { ApprovalCallback, ApprovalFacts, approvalTypes, BatchCallback, BudgetCallback, CallbackSecrets, CallbackView, CompanyCallback,
-  EndpointCallback, endpointTypes, isBatchType, DispatchCallback, NewCallbackSecret, callbackTypes, sinceOf, toldStatuses,
-  type CallbackType, type ToldApproval } from './contract/callbacks.ts'
+export { AlertCallback, alertKinds, alertTypes, ApprovalCallback, ApprovalFacts, approvalTypes, BatchCallback, BudgetCallback,
+  CallbackSecrets, CallbackView, CompanyCallback, EndpointCallback, endpointTypes, isBatchType, DispatchCallback, NewCallbackSecret,
+  callbackTypes, sinceOf, toldStatuses, type CallbackType, type ToldApproval } from './contract/callbacks.ts'
 export { ChoicesView } from './contract/choices.ts'
 export { Line, Uuid, oneLine, observe, onObservation, type Observations, errorMessageOf } from '@dispatch/common'
 export { AnyJsonObject, ProblemSchema, ProviderCode, Timestamp } from './contract/common.ts'
@@ -102,7 +102,7 @@ export type { Log } from '@dispatch/common'
 export { RequestFailure } from '@dispatch/vendor-io/outcome'
 export { containStrayErrors } from './host/contain/stray-errors.ts'
 export { createDocumentSpool, type DocumentSpool, createFetchJson, isNetwork, addressProblems, createNetwork, type Network, createPeppol,
-  type Peppol, createOpenId, type OpenId, type Facts, type FetchJson } from '@dispatch/vendor-io'
+  type Peppol, createOpenId, type OpenId, type Facts, type FetchJson, postToTenant } from '@dispatch/vendor-io'
 export { createHost, offeredTo, withoutProvider, type Host } from './host/host.ts'
 export type { ProviderEntry } from './host/load/discover.ts'
 export { readGuide } from './host/load/guide.ts'

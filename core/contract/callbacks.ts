@@ -22,11 +22,18 @@ export type EndpointType = typeof endpointTypes[number]
 export const approvalTypes = ['approval.requested', 'approval.approved', 'approval.refused', 'approval.withdrawn',
   'approval.expired'] as const
 
+/** The callbacks of an alert that a company has set: that its condition is met, and that it is over. */
+export const alertTypes = ['alert.began', 'alert.ended'] as const
+
+/** What alerts look for. */
+export const alertKinds = ['failures', 'provider_unavailable', 'credits_low', 'callbacks_failing', 'doubt'] as const
+
 /**
  * The types of callbacks: the final status of a dispatch, a delivery status of a step, the end of an e-mail whose remaining recipients were
  * retried, the failure of a deferred step, how far a batch is, and messages about the company itself.
  */
 export type CallbackType =
+  | typeof alertTypes[number]
   | typeof approvalTypes[number]
   | typeof batchTypes[number]
   | 'company.budget_reached'
@@ -50,14 +57,16 @@ export const callbackTypes = [
   ...approvalTypes,
   'company.credits_low',
   'company.budget_reached',
-  ...endpointTypes
+  ...endpointTypes,
+  ...alertTypes
 ] as CallbackType[]
 
 /** The types that came with version 1.1.0 of the API. Of a dispatch they are told where its request was of that version, or a later one. */
 const later = new Set<string>([
   ...ofVendors.filter(({ service }) => !deferringServices.some((name) => name === service)).map(({ type }) => type),
   'company.budget_reached',
-  ...endpointTypes
+  ...endpointTypes,
+  ...alertTypes
 ])
 
 /** The version of the API that has added a type of callback. */
@@ -66,7 +75,7 @@ export function sinceOf (type: CallbackType): Version | undefined {
 }
 
 /** Callbacks about the company itself. */
-const companyTypes = ['company.credits_low', 'company.budget_reached', ...endpointTypes] as const
+const companyTypes = ['company.credits_low', 'company.budget_reached', ...endpointTypes, ...alertTypes] as const
 
 function isCompanyType (type: CallbackType): type is typeof companyTypes[number] {
   return companyTypes.some((one) => one === type)
@@ -125,6 +134,23 @@ export const EndpointCallback = Type.Object({
     failingSince: { ...Timestamp, description: 'The first failure after the last delivery.' }
   })
 }, { title: 'EndpointCallback' })
+
+/** The body of a callback about an alert. */
+export const AlertCallback = Type.Object({
+  type: Type.Enum(alertTypes),
+  ...told,
+  data: Type.Object({
+    companyId: Type.Integer(),
+    alertId: Uuid,
+    kind: Type.Enum(alertKinds),
+    value: Type.Integer({
+      description: 'What was found: steps that failed or are in doubt, providers that are away, free credits, or receivers that fail.'
+    }),
+    count: Type.Optional(Type.Integer({ description: 'failures: of how many steps that ended.' })),
+    providers: Type.Optional(Type.Array(Type.String(), { description: 'provider_unavailable: their codes.' })),
+    trial: Type.Boolean({ description: 'An admin has tried the alert: nothing has begun.' })
+  })
+}, { title: 'AlertCallback' })
 
 /** The body of a callback about a batch. */
 export const BatchCallback = Type.Object({ type: Type.Enum(batchTypes), ...told, data: BatchView }, { title: 'BatchCallback' })

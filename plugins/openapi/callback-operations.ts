@@ -1,6 +1,6 @@
-import { ApprovalCallback, approvalTypes, BatchCallback, BudgetCallback, type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf,
-  deliveryServices, deliveryStatusesOf, DispatchCallback, EndpointCallback, endpointTypes, isBatchType, isSince, sinceOf, TestCallback,
-  testType, toldStatuses, type Version } from '@dispatch/core'
+import { AlertCallback, alertTypes, ApprovalCallback, approvalTypes, BatchCallback, BudgetCallback, type CallbackType, callbackTypes,
+  CompanyCallback, deliveryMarksOf, deliveryServices, deliveryStatusesOf, DispatchCallback, EndpointCallback, endpointTypes, isBatchType,
+  isSince, sinceOf, TestCallback, testType, toldStatuses, type Version } from '@dispatch/core'
 import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
 import { withExamples } from './examples.ts'
 
@@ -24,12 +24,14 @@ export function callbackOperations (components: Components): Record<string, Open
   const ofBatch = body('BatchCallback', BatchCallback)
   const ofApproval = body('ApprovalCallback', ApprovalCallback)
   const ofBudget = body('BudgetCallback', BudgetCallback)
+  const ofAlert = body('AlertCallback', AlertCallback)
   const ofEndpoint = body('EndpointCallback', EndpointCallback)
   const own: Partial<Record<CallbackType, OpenApiObject>> = {
     ...Object.fromEntries(approvalTypes.map((type) => [type, ofApproval])),
     'company.credits_low': ofCompany,
     'company.budget_reached': ofBudget,
-    ...Object.fromEntries(endpointTypes.map((type) => [type, ofEndpoint]))
+    ...Object.fromEntries(endpointTypes.map((type) => [type, ofEndpoint])),
+    ...Object.fromEntries(alertTypes.map((type) => [type, ofAlert]))
   }
   const bodyOf = (type: CallbackType): OpenApiObject => own[type] ?? (isBatchType(type) ? ofBatch : ofDispatch)
   const responses = Object.fromEntries(
@@ -111,5 +113,7 @@ const summaries = {
   'company.budget_reached': 'Of a monthly budget of the company 80 or 100 % are used.',
   'company.endpoint_failing': 'An endpoint has failed for 2 days; after 5 it is disabled.',
   'company.endpoint_disabled': 'An endpoint has failed for 5 days and was disabled: what waited for it is stopped, and can be sent again.',
+  'alert.began': 'The condition of an alert that the company has set is met.',
+  'alert.ended': 'What an alert has told of is over.',
   'company.credits_low': 'The free credits of the company are below its threshold.'
 } as Record<CallbackType, string>

@@ -130,6 +130,7 @@ const tags = {
   Suppressions: 'To whom nothing is sent.',
   Privacy: 'What is held about persons: erased for good, or handed over.',
   Usage: 'What was sent, and what became of it, in numbers.',
+  Alerts: 'What a company wants to be told of, and how.',
   Dispatches: 'The state of dispatches, and the actions of people on them.',
   Documents: 'The documents that were made.',
   Callbacks: 'The messages that the service sends by itself, and the secret that signs them.',

@@ -173,6 +173,13 @@ async function budget (by: Login): Promise<Answer> {
   for (const { id } of (await send('GET', '/api/v1/budgets', {}, by)).body.data) await send('DELETE', `/api/v1/budgets/${id}`, {}, by)
   return send('POST', '/api/v1/budgets', { body: { scope: 'company', unit: 'credits', amount: 1_000_000, hardStop: false } }, by)
 }
+/** The one alert of a company. */
+async function alert (by: Login): Promise<Answer> {
+  for (const { id } of (await send('GET', '/api/v1/alerts', {}, by)).body.data) await send('DELETE', `/api/v1/alerts/${id}`, {}, by)
+  return send('POST', '/api/v1/alerts', { body: watch }, by)
+}
+const watch = { name: canary, kind: 'doubt', minutes: 60, callback: true, chat: { format: 'slack', url: `https://a.acme.test/${canary}` } }
+const alertId = async (by: Login): Promise<string> => (await alert(by)).body.id
 const budgetId = async (by: Login): Promise<string> => (await budget(by)).body.id
 
 const frenchInvoice = {
@@ -326,6 +333,19 @@ const changes: Record<string, Change> = {
   'DELETE /api/v1/budgets/{id}': {
     send: async (by) => send('DELETE', `/api/v1/budgets/${await budgetId(by)}`, {}, by),
     action: 'budget.removed'
+  },
+  'POST /api/v1/alerts': { send: alert, action: 'alert.added' },
+  'PUT /api/v1/alerts/{id}': {
+    send: async (by) => send('PUT', `/api/v1/alerts/${await alertId(by)}`, { body: watch }, by),
+    action: 'alert.changed'
+  },
+  'DELETE /api/v1/alerts/{id}': {
+    send: async (by) => send('DELETE', `/api/v1/alerts/${await alertId(by)}`, {}, by),
+    action: 'alert.removed'
+  },
+  'POST /api/v1/alerts/{id}/try': {
+    send: async (by) => send('POST', `/api/v1/alerts/${await alertId(by)}/try`, {}, by),
+    action: 'alert.tried'
   },
   'PUT /api/v1/suppressions/templates/{id}': {
     send: (by) => send('PUT', '/api/v1/suppressions/templates/1', { body: { reasons: ['manual'] } }, by),
@@ -734,7 +754,7 @@ const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.check
 /** What leaves no other row than its entry, because it takes one away. */
 const removing = ['single-sign-on.removed', 'link-mail.removed', 'invitation.withdrawn', 'asset.deleted', 'session.ended',
   'adapter.removed', 'contact.removed', 'connection.removed', 'oauth-app.removed', 'suppression.removed', 'budget.removed',
-  'approval_rule.removed']
+  'approval_rule.removed', 'alert.removed']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {

@@ -181,6 +181,7 @@ await t.test('no form does what cannot be taken back, before its reader was aske
     '/companies': String(made.companyId),
     '/company/users': String(made.userId),
     '/company/invitations': invitations,
+    '/alerts': made.alertId,
     '/contacts': made.contactId,
     '/developers/endpoints': made.endpointIds[0] ?? '',
     '/developers/keys': keys,

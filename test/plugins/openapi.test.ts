@@ -38,7 +38,9 @@ await t.test('the document is that of the version that serves requests without o
     has(t, answer, { status: 200, body: { openapi: '3.1.0', info: { version } } })
     contains(t, document.info.description, `/openapi/${version}.json`)
     t.ok((await new Validator().validate(structuredClone(answer.body))).valid)
-    for (const type of ['email.delivered', 'company.endpoint_failing', 'company.endpoint_disabled', 'company.budget_reached']) {
+    for (const type of ['email.delivered', 'company.endpoint_failing', 'company.endpoint_disabled', 'company.budget_reached',
+      'alert.began'])
+    {
       t.equal(type in answer.body.webhooks, version === '1.1.0', `it has the callbacks of its version alone: ${type}`)
     }
     t.ok('dispatch.succeeded' in answer.body.webhooks)
@@ -328,6 +330,9 @@ await t.test('the answers fit their schemas', async (t) => {
   const { body: suppression } = await service.send('POST', '/api/v1/suppressions', {
     body: { channel: 'email', address: 'ada@example.com' }
   }, admin)
+  const { body: alert } = await service.send('POST', '/api/v1/alerts', {
+    body: { name: 'Doubts', kind: 'doubt', minutes: 60, callback: true }
+  }, admin)
   const { body: erasure } = await service.send('POST', '/api/v1/privacy/erasures', { body: { reference: 'C-1042' } }, admin)
   await until('the erasure is finished',
     async () => (await service.send('GET', `/api/v1/privacy/erasures/${String(erasure.id)}`, {}, admin)).body.status === 'finished')
@@ -342,6 +347,7 @@ await t.test('the answers fit their schemas', async (t) => {
     '/files/{id}': `/files/${String(file.id)}`,
     '/erasures/{id}': `/erasures/${String(erasure.id)}`,
     '/suppressions/{id}': `/suppressions/${String(suppression.id)}`,
+    '/alerts/{id}': `/alerts/${String(alert.id)}`,
     '/drafts/{id}': `/drafts/${String(draft.id)}`,
     '/templates/{id}': '/templates/1',
     '/users/{id}': '/users/2',

@@ -17,6 +17,7 @@ const columns = [
   { table: 'oauth_apps', row: 'app_id', column: 'client_secret' },
   { table: 'authenticators', row: 'user_id', column: 'sealed' },
   { table: 'single_sign_on', row: 'company_id', column: 'client_secret' },
+  { table: 'alerts', row: 'alert_id', column: 'chat' },
   { table: 'erasures', row: 'erasure_id', column: 'subject' }
 ] as const satisfies readonly Column[]
 

@@ -219,6 +219,7 @@ export const french: Readonly<Record<string, string>> = {
   no_pdf: 'Ce document n’est pas un PDF.',
   no_picture: 'Ce fichier n’est pas une image.',
   not_installed: 'Ce fournisseur n’est pas installé.',
+  not_own_address: 'Ce n’est l’adresse d’aucun utilisateur de l’entreprise, ni une adresse de ses domaines.',
   not_permitted: 'Ce n’est pas permis.',
   not_scanned: 'Ce fichier n’a pas pu être examiné.',
   not_supported: 'Ce n’est pas possible ici.',

@@ -14,6 +14,7 @@ export type Made = {
   stepId: string
   templateIds: readonly number[]
   contactId: string
+  alertId: string
   endpointIds: readonly string[]
   approvalIds: readonly string[]
   proposalIds: readonly string[]
@@ -52,6 +53,8 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/audit': () => admin('/audit', '/audit?action=nothing'),
   '/batches': () => admin('/batches'),
   '/batches/:id': ({ batchId }) => own(`/batches/${batchId}`),
+  '/alerts': () => admin('/alerts'),
+  '/alerts/:id': ({ alertId }) => own(`/alerts/${alertId}`),
   '/companies': () => operator('/companies'),
   '/companies/:id': ({ companyId }) => operator(`/companies/${String(companyId)}`),
   '/companies/:id/setup': ({ companyId }) => operator(`/companies/${String(companyId)}/setup`),

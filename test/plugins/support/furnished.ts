@@ -49,6 +49,7 @@ export async function furnished (
     approvalIds: [] as string[],
     proposalIds: [] as string[],
     contactId: '',
+    alertId: '',
     eInvoiceDraftId: ''
   }
   const { body: { sample } } = await send('GET', '/api/v1/templates/4', {}, admin)
@@ -116,6 +117,15 @@ export async function furnished (
 
     const contact = await write('contact', text, 'POST', '/api/v1/contacts', { name: text, contact: text, city: text })
     if (contact.id !== undefined) made.contactId = contact.id as string
+    const alert = await write('alert', text, 'POST', '/api/v1/alerts', {
+      name: text,
+      kind: 'doubt',
+      minutes: 60,
+      emails: [admin.email],
+      callback: true,
+      chat: { format: 'slack', url: 'https://hooks.chat.example.com/secret' }
+    })
+    if (alert.id !== undefined) made.alertId = alert.id as string
     const draft = { service: 'invoicing', request: { note: text }, shared: true }
     await write('draft', text, 'POST', '/api/v1/drafts', draft)
     const invoice = { ...sample, number: text, customer: { ...sample.customer, name: text } }
