@@ -154,7 +154,7 @@ export function alertsHolder (database: Database): Holder {
     table: 'alerts',
     key: sql`alert_id`,
     type: 'uuid',
-    text: sql`jsonb_build_array(row.name, row.emails)::text`,
+    text: sql`jsonb_build_array(row->'name', row->'emails')::text`,
     hidden: ['chat'],
     async erase (queries, { companyId, person }, ids) {
       for (const alertId of ids) {

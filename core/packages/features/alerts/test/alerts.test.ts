@@ -87,7 +87,7 @@ async function newCompany () {
   const told = async (): Promise<any[]> =>
     (await owner.selectFrom('endpoint_callbacks').selectAll().where('endpoint_id', '=', id).orderBy('callback_id').execute())
       .map(({ type, body }) => ({ type, ...JSON.parse(body ?? '{}') })).filter(({ type }) => type.startsWith('alert.'))
-  return { ...company, told, endpointId: id as string }
+  return { ...company, told }
 }
 const text = (login: Login): Promise<Answer> =>
   send('POST', '/api/sms', { body: { providerName: 'teller', sms: { phoneNumber: '+33612345678', message: 'Hello' } }, headers: late },
@@ -145,7 +145,7 @@ await t.test('it begins once, ends once, and both processes tell it once; a flap
 })
 
 await t.test('each kind is found, and its own company alone is told', async (t) => {
-  const [{ admin, told, companyId, endpointId }, other] = [await newCompany(), await newCompany()]
+  const [{ admin, told, companyId }, other] = [await newCompany(), await newCompany()]
   await set(other.admin, { kind: 'doubt', minutes: 60, callback: true })
   await set(admin, { kind: 'provider_unavailable', least: 3, minutes: 10, callback: true })
   await set(admin, { kind: 'credits_low', credits: 1_000, callback: true })
@@ -163,7 +163,11 @@ await t.test('each kind is found, and its own company alone is told', async (t) 
     where company_id = ${companyId} returning step_id`.execute(owner)
   t.ok(doubtful)
   await sql`update dispatches set status = 'uncertain' where company_id = ${companyId}`.execute(owner)
-  await owner.updateTable('callback_endpoints').where('endpoint_id', '=', endpointId).set({ failing_since: time }).execute()
+  // Nothing is delivered to it, which would end that it fails.
+  const { body: { id: failing } } = await send('POST', '/api/v1/company/callback-endpoints', {
+    body: { name: 'B', url: 'https://b.acme.test/', types: ['batch.finished'] }
+  }, admin)
+  await owner.updateTable('callback_endpoints').where('endpoint_id', '=', failing).set({ failing_since: time }).execute()
   await look(30)
   t.equal((await kinds()).length, 2)
   await look(31)
