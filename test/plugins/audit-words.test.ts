@@ -12,6 +12,7 @@ const joined = {
   'callback-endpoint': ['created', 'changed', 'removed', 'secret-rotated', 'tested', 'resent', 'failing', 'disabled'],
   'device-login': ['granted', 'declined'],
   batch: ['paused', 'resumed', 'cancelled'],
+  approval_rule: ['added', 'changed', 'removed'],
   proposal: ['sent', 'declined'],
   suppression: ['added', 'imported', 'removed', 'transactional']
 }
