@@ -141,6 +141,7 @@ export const WaitingView = Type.Object({
   metadata: Metadata
 }, {
   title: 'WaitsForApproval',
+  'x-since': '1.1.0',
   description: 'Somebody else of the company has to approve it first: nothing was sent. The same idempotency key answers the same until ' +
     'then, and the dispatch afterwards.',
   examples: [{

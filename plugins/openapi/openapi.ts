@@ -1,4 +1,4 @@
-import { callbackTypes, ErrorBody, usualVersion, type Version, versionNames } from '@dispatch/core'
+import { callbackTypes, ErrorBody, isSince, usualVersion, type Version, versionNames } from '@dispatch/core'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
@@ -86,20 +86,50 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
   })
 }, { name: 'openapi', fastify: '5.x' })
 
-/** The document of a version: with its number, and the callbacks that its dispatches have. */
+/** The document of a version: with its number, its answers, and the callbacks that its dispatches have. */
 function inVersion (document: object, version: Version): OpenApiObject {
   const { info, webhooks } = document as { info: OpenApiObject, webhooks: Record<string, OpenApiObject> }
   const told = callbackNamesIn(version)
   const known = { ...document, info: { ...info, version }, webhooks: Object.fromEntries(told.map((name) => [name, webhooks[name]])) }
-  return withoutUnused(withoutLater(known, new Set(callbackTypes.filter((type) => !told.includes(type)))) as OpenApiObject)
+  const later = new Set(callbackTypes.filter((type) => !told.includes(type)))
+  return withoutUnused(withAnswersOf(version, withoutLater(known, later) as OpenApiObject))
 }
 
-/** The document without the bodies and schemas to which nothing of it leads. */
+/** The document without the answers that only later versions have: their schema says so by `x-since`. */
+function withAnswersOf (version: Version, document: OpenApiObject): OpenApiObject {
+  const { components: { responses, schemas }, paths } = document as unknown as Answering
+  const isLater = (answer: Answer | Reference): boolean => {
+    const { content } = '$ref' in answer ? responses[nameOf(answer)] ?? {} : answer
+    const schema = content?.['application/json']?.schema
+    return schema !== undefined && !isSince(schemas[nameOf(schema)]?.['x-since'], version)
+  }
+  const kept = (operation: unknown): unknown => {
+    if (typeof operation !== 'object' || operation === null || !('responses' in operation)) return operation
+    const answers = Object.entries(operation.responses as Record<string, Answer | Reference>)
+    return { ...operation, responses: Object.fromEntries(answers.filter(([, answer]) => !isLater(answer))) }
+  }
+  const ofPath = (operations: object): object => Object.fromEntries(Object.entries(operations).map(([name, one]) => [name, kept(one)]))
+  return { ...document, paths: Object.fromEntries(Object.entries(paths).map(([path, operations]) => [path, ofPath(operations)])) }
+}
+
+type Reference = { $ref: string }
+type Answer = { content?: { 'application/json'?: { schema?: Partial<Reference> } } }
+type Answering = {
+  components: { responses: Record<string, Answer>, schemas: Record<string, { 'x-since'?: string }> }
+  paths: Record<string, object>
+}
+
+/** The name of what a reference leads to. */
+function nameOf ({ $ref = '' }: Partial<Reference>): string {
+  return $ref.slice($ref.lastIndexOf('/') + 1)
+}
+
+/** The document without the bodies, answers and schemas to which nothing of it leads. */
 function withoutUnused (document: OpenApiObject): OpenApiObject {
   const { components } = document as { components: Record<string, OpenApiObject> }
   const used = new Set(Array.from(JSON.stringify(document).matchAll(/"#\/components\/([^"]+)"/g), ([, place]) => place))
   const left = { ...components }
-  for (const kind of ['requestBodies', 'schemas']) {
+  for (const kind of ['requestBodies', 'responses', 'schemas']) {
     left[kind] = Object.fromEntries(Object.entries(components[kind] ?? {}).filter(([name]) => used.has(`${kind}/${name}`)))
   }
   const counted = (all: Record<string, OpenApiObject>): number => Object.values(all).reduce((sum, one) => sum + Object.keys(one).length, 0)
