@@ -4,8 +4,8 @@
  * is 1 below `--least` percent. StrykerJS is not used, because it switches its changes by a variable of one process, and our tests use
  * threads and child processes too.
  *
- * `npm run mutate -- core/packages/services --most 60 --seed 1`; `npm run mutate -- core/packages/services/phone.ts:41` tries the changes of
- * one line again.
+ * `npm run mutate -- core/packages/services --most 60 --seed 1`; `npm run mutate -- core/packages/services/phone.ts:41` tries the changes
+ * of one line again.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
