@@ -41,8 +41,8 @@ export type KeptBatch = {
 
 /** What a company wants two people for. A feature brings it. */
 export type ApprovalDesk = {
-  /** The rules by which somebody else has to approve; none where it may be sent at once. */
-  rulesFor: (asked: Asked) => Promise<readonly AskingRule[]>
+  /** The rules by which somebody else has to approve; none where it may be sent at once. `asked` is found where the company has any. */
+  rulesFor: (about: Pick<Asked, 'actor' | 'rows'>, asked: () => Promise<Asked>) => Promise<readonly AskingRule[]>
   /**
    * What waits under an idempotency key. Throws `approval_required` where it was refused, and `idempotency_key_reused` for another
    * request.

@@ -47,17 +47,21 @@ async function rulesOf (
 ): Promise<{ asked: Asked, rules: readonly AskingRule[] } | undefined> {
   const sending = steps.filter(({ hasProvider }) => hasProvider)
   if (sending.length === 0) return undefined
-  const given = await foundInGiven(database, about.actor.companyId, steps)
-  const amount = largestOf([amountIn(steps), ...given.amounts])
-  const asked: Asked = {
-    ...about,
-    services: [...new Set([...sending.map(({ service }) => service), ...given.services])],
-    credits: Math.max(together, sending.reduce((sum, { price }) => sum + price, 0)),
-    recipients: Math.max(1, ...sending.map(({ service, fields }) => services[service].recipients?.in(fields).length ?? 1)),
-    ...amount !== undefined && { amount }
+  const find = async (): Promise<Asked> => {
+    const given = await foundInGiven(database, about.actor.companyId, steps)
+    const amount = largestOf([amountIn(steps), ...given.amounts])
+    return {
+      ...about,
+      services: [...new Set([...sending.map(({ service }) => service), ...given.services])],
+      credits: Math.max(together, sending.reduce((sum, { price }) => sum + price, 0)),
+      recipients: Math.max(1, ...sending.map(({ service, fields }) => services[service].recipients?.in(fields).length ?? 1)),
+      ...amount !== undefined && { amount }
+    }
   }
-  const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(asked)))).flat()
-  return rules.length === 0 ? undefined : { asked, rules }
+  let found: Promise<Asked> | undefined
+  const asked = (): Promise<Asked> => found ??= find()
+  const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(about, asked)))).flat()
+  return rules.length === 0 ? undefined : { asked: await asked(), rules }
 }
 
 /**

@@ -183,14 +183,15 @@ async function askForBatch (
   if (desk === undefined) return false
   const { actor, services: path, rows, credits } = batch
   // Of a batch of which a row needs it, all rules count that could be meant.
-  const rules = await desk.rulesFor({
+  const asked: Asked = {
     actor,
     services: path,
     credits,
     rows,
     recipients: needed ? Number.POSITIVE_INFINITY : 1,
-    ...needed && { amount: 'unknown' as const }
-  })
+    ...needed && { amount: 'unknown' }
+  }
+  const rules = await desk.rulesFor(asked, () => Promise.resolve(asked))
   if (rules.length > 0) await desk.keepBatch({ ...batch, rules })
   return rules.length > 0
 }

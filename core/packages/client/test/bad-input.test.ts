@@ -9,9 +9,8 @@ import t, { type Test } from 'tap'
 import { contains, has, lacks } from '../../../../test/support/matching.ts'
 import { type Authority, createAuthority } from '../../conformance/vendor/certificates.ts'
 import { signed, verified } from '../callbacks.ts'
-import { type CallError, isCallError } from '../errors.ts'
 import { commandIn } from './command.ts'
-import { clientFor, html, json, refusal, serve, type Turn, type Turns } from './server.ts'
+import { clientFor, cut, errorOfCall, html, json, refusal, serve, type Turn, type Turns } from './server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'dispatch-bad-input-'))
 t.teardown(() => rmSync(folder, { recursive: true }))
@@ -28,12 +27,6 @@ type Case = {
   code: number
   /** How many requests each of them sends; more than one have the same key. */
   sent?: number
-}
-
-const cut: Turn = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100', 'x-api-version': '1.1.0' })
-  response.write('{"success":tr')
-  response.socket?.end()
 }
 
 const cases: Readonly<Record<string, Case>> = {
@@ -227,14 +220,3 @@ await t.test('wrong files, words, options and profiles are wrong usage', async (
   })
   has(t, await dispatch(['--version']), { code: 0, output: '1.1.0\n' })
 })
-
-/** The error that a call ends with. */
-async function errorOfCall (call: PromiseLike<unknown>): Promise<CallError> {
-  try {
-    await call
-  } catch (error) {
-    if (isCallError(error)) return error
-    throw error
-  }
-  throw new Error('The call has succeeded.')
-}

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
-import { clientOf, type ClientOptions } from '../index.ts'
+import { type CallError, clientOf, type ClientOptions, isCallError } from '../index.ts'
 
 /** What a server saw of a request. */
 export type Seen = { method: string, url: string, key: string | undefined, body: string }
@@ -89,4 +89,22 @@ export function clientFor (baseUrl: string, options: Partial<ClientOptions> = {}
     }
   })
   return { ...client as Methods, pauses }
+}
+
+/** The error that a call ends with. */
+export async function errorOfCall (call: PromiseLike<unknown>): Promise<CallError> {
+  try {
+    await call
+  } catch (error) {
+    if (isCallError(error)) return error
+    throw error
+  }
+  throw new Error('The call has succeeded.')
+}
+
+/** An answer that ends before its body does. */
+export const cut: Turn = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100', 'x-api-version': '1.1.0' })
+  response.write('{"success":tr')
+  response.socket?.end()
 }

@@ -8,25 +8,7 @@ import t, { type Test } from 'tap'
 import { contains, has } from '../../../../test/support/matching.ts'
 import { createAuthority } from '../../conformance/vendor/certificates.ts'
 import { errorOf } from '../errors.ts'
-import { type CallError, isCallError } from '../index.ts'
-import { clientFor, html, json, refusal, serve, type Turn } from './server.ts'
-
-/** The error that a call ends with. */
-async function errorOfCall (call: PromiseLike<unknown>): Promise<CallError> {
-  try {
-    await call
-  } catch (error) {
-    if (isCallError(error)) return error
-    throw error
-  }
-  throw new Error('The call has succeeded.')
-}
-
-const cut: Turn = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100', 'x-api-version': '1.1.0' })
-  response.write('{"success":tr')
-  response.socket?.end()
-}
+import { clientFor, cut, errorOfCall, html, json, refusal, serve, type Turn } from './server.ts'
 
 /** An answer whose end a proxy has left out without a word. */
 const short: Turn = (response) => {

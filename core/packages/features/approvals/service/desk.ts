@@ -75,10 +75,12 @@ export function createApprovalDesk ({ database, freshness, publicUrl, newId, now
   }
 
   return {
-    async rulesFor (asked) {
-      if (asked.rows !== undefined) await freshness.check()
-      const { rules } = await policies.of(asked.actor.companyId)
-      return rules.filter((rule) => asksFor(rule, asked)).map(({ id, name }) => ({ id, name }))
+    async rulesFor ({ actor, rows }, asked) {
+      if (rows !== undefined) await freshness.check()
+      const { rules } = await policies.of(actor.companyId)
+      if (rules.length === 0) return []
+      const facts = await asked()
+      return rules.filter((rule) => asksFor(rule, facts)).map(({ id, name }) => ({ id, name }))
     },
 
     async waitingUnder (companyId, { key, fingerprint }) {
