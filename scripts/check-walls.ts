@@ -372,7 +372,7 @@ function unnamed (root: string, imports: Import[], pages: Page[]): string[] {
   const said = [...walls.map(({ rule }) => rule), ...packages.map(name => `\`${name}\``)].filter(words => !core.text.includes(words))
   const parts = globSync('{core/*/,core/packages/*/,plugins/*/}', { cwd: root, exclude: ['**/node_modules'] }).map(folder =>
     folder.replace(/\/$/, '')
-  ).filter(folder => folder !== 'core/packages' && folder !== 'core/packages/features')
+  ).filter(folder => !['core/packages', 'core/packages/features', 'plugins/guides'].includes(folder))
   return [...said, ...parts.filter(folder => !pages.some(page => page.allowed.has(folder))).map(folder => `\`${folder}\``)]
 }
 

@@ -10,8 +10,8 @@ import { callbackRetryDelays } from '../../core/work/outbox/delivery.ts'
 import { callbackOperations } from '../../plugins/openapi/callback-operations.ts'
 import { emptyComponents } from '../../plugins/openapi/components.ts'
 
-const pageOf = (folder: string): string => readFileSync(new URL(`../../${folder}/README.md`, import.meta.url), 'utf8')
-const [, section = ''] = /## Never lost, never twice\n([\s\S]*?)\n## /.exec(pageOf('core')) ?? []
+const pageOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const [, section = ''] = /## Never lost, never twice\n([\s\S]*?)\n## /.exec(pageOf('core/README.md')) ?? []
 const rows = new Map([...section.matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm)].map(([, what = '', bound = '']) => [what, bound]))
 const units = { s: 1, min: 60, h: 3600, days: 24 * 3600 }
 
@@ -55,10 +55,10 @@ function delaysIn (list: string): number[] {
   }).reverse()
 }
 
-void t.test('the pages of operators and the OpenAPI document tell when callbacks are sent again', (t) => {
+void t.test('the page of API clients and the OpenAPI document tell when callbacks are sent again', (t) => {
   const components = emptyComponents()
   callbackOperations(components)
-  const texts = [pageOf('plugins').replaceAll('\n', ' '), String(components.responses['CallbackTaken']?.['description'])]
+  const texts = [pageOf('plugins/guides/client.md').replaceAll('\n', ' '), String(components.responses['CallbackTaken']?.['description'])]
   for (const text of texts) {
     const [, limit, delays = ''] = /within (\d+) seconds(?:, it is| is a success).*? sent again after ([\d smin,hand]+)\./.exec(text) ?? []
     t.equal(Number(limit) * 1000, receiverLimit)

@@ -133,7 +133,7 @@ await t.test('the operators\' page names every variable that the service reads',
     readFileSync(join(root, `plugins/config/${file}`), 'utf8')
   ).join('')
   const variables = new Set([...read.matchAll(/env(?:\[|, )'([A-Z_]+)'/g)].map(([, name]) => name).sort())
-  const page = readFileSync(join(root, 'plugins/README.md'), 'utf8')
+  const page = readFileSync(join(root, 'plugins/guides/operator.md'), 'utf8')
   const named = new Set([...page.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name).sort())
   t.strictSame(named, variables)
   t.end()

@@ -8,7 +8,8 @@ import { startService } from '../support/service.ts'
 import { databasePid, dataDirectory, root, runDispatch, send, startReady } from './support/process.ts'
 
 /** What the operators' page lets its reader do. */
-const [, documented = ''] = /^npm run dispatch -- operator (.*)$/m.exec(readFileSync(join(root, 'plugins/README.md'), 'utf8')) ?? []
+const [, documented = ''] = /^npm run dispatch -- operator (.*)$/m.exec(readFileSync(join(root, 'plugins/guides/operator.md'), 'utf8')) ??
+  []
 
 const email = 'ada@example.com'
 const password = 'a good password'

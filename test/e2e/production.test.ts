@@ -16,7 +16,8 @@ import { dataDirectory, refusalOf, root, startReady } from './support/process.ts
 /** The variables that the operators' page gives for a kind of production. */
 function documented (kind: string): Record<string, string> {
   const [, text = ''] =
-    new RegExp(`^\`\`\`sh production=${kind}\n([^]*?)^\`\`\`$`, 'm').exec(readFileSync(join(root, 'plugins/README.md'), 'utf8')) ?? []
+    new RegExp(`^\`\`\`sh production=${kind}\n([^]*?)^\`\`\`$`, 'm').exec(readFileSync(join(root, 'plugins/guides/operator.md'), 'utf8')) ??
+      []
   return Object.fromEntries(text.trimEnd().split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2)))
 }
 

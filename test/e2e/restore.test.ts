@@ -26,7 +26,7 @@ async function statusOf (service: ServiceProcess, dispatchId: string, status: st
 /** The commands that the operators' page gives, one a line. */
 function documented (block: string): string[] {
   const [, text = ''] =
-    new RegExp(`^\`\`\`sh backup=${block}\n([^]*?)^\`\`\`$`, 'm').exec(readFileSync(join(root, 'plugins/README.md'), 'utf8')) ?? []
+    new RegExp(`^\`\`\`sh backup=${block}\n([^]*?)^\`\`\`$`, 'm').exec(readFileSync(join(root, 'plugins/guides/operator.md'), 'utf8')) ?? []
   return text.trimEnd().split('\n')
 }
 

@@ -190,7 +190,7 @@ await t.test('the listener for plain HTTP refuses every request, and redirects n
 
 await t.test('a client has the time to connect, and to send its request, that is documented', (t) => {
   const { handshake, head, request } = transportLimits
-  // In milliseconds: "Limits of connections" in plugins/README.md.
+  // In milliseconds: "Limits of connections" in plugins/guides/operator.md.
   t.same({ handshake, head, request }, { handshake: 30_000, head: 30_000, request: 120_000 })
   t.end()
 })

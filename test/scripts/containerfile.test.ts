@@ -125,7 +125,7 @@ await t.test('its steps make an image whose API, worker and commands run, read-o
   const admin: [string, string] = ['admin@acme.example.com', 'another password of hers']
   const company = { name: 'Acme', credits: 5, admin: { email: admin[0], password: admin[1] } }
   t.equal((await post('/api/v1/companies', ['ada@example.com', password], company)).status, 201)
-  const data = JSON.parse(/-d '(\{"fileContent".*\})'$/m.exec(readFileSync(join(root, 'plugins/README.md'), 'utf8'))?.[1] ?? '')
+  const data = JSON.parse(/-d '(\{"fileContent".*\})'$/m.exec(readFileSync(join(root, 'plugins/guides/operator.md'), 'utf8'))?.[1] ?? '')
   const sent = await post('/api/file', admin, data)
   t.equal(sent.status, 200, JSON.stringify(sent.body))
   t.ok(readdirSync(join(image.volume, 'files')).length > 0, 'the document lies in the volume')

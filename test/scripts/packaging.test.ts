@@ -13,7 +13,7 @@ import { contains, has } from '../support/matching.ts'
 const folder = join(root, 'scripts/packaging')
 const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8')
 
-const page = readFileSync(join(root, 'plugins/README.md'), 'utf8')
+const page = readFileSync(join(root, 'plugins/guides/operator.md'), 'utf8')
 const variables = new Set([...page.matchAll(/^\| `([A-Z_0-9]+)`/gm)].map(([, name]) => name))
 const files = ['Containerfile', 'compose.yaml', 'kubernetes/dispatch.yaml', 'systemd/document-dispatch.service',
   'systemd/document-dispatch-worker.service']

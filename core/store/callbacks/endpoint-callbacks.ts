@@ -143,7 +143,7 @@ export async function claimEndpointCallback (
 
 /**
  * After how many days of failure a company is told, and after how many more since then an endpoint is disabled: with the next attempt that
- * fails. plugins/README.md and the OpenAPI document tell them too.
+ * fails. plugins/guides/client.md and the OpenAPI document tell them too.
  */
 export const failingFor = { told: 2, disabled: 5, between: 1 } as const
 

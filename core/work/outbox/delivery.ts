@@ -7,7 +7,7 @@ import type { Job, Queue } from '../queue/queue.ts'
 
 /**
  * Seconds from one try to the next; each pause is lengthened by up to a tenth, or to what the receiver asks for by Retry-After. Told in
- * plugins/README.md and the OpenAPI document too.
+ * plugins/guides/client.md and the OpenAPI document too.
  */
 export const callbackRetryDelays = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600]
 const jitter = 0.1

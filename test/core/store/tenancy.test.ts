@@ -7,11 +7,11 @@ const read = (path: string): string => readFileSync(new URL(`../../../${path}`, 
 
 /** The tables that the operators' page names in the first column of its table, with why each has a key without its company. */
 function explained (): string[] {
-  const [, rows = ''] = /^\| tables of companies without [^\n]*\n\|[-|]*\n((?:\|[^\n]*\n)+)/m.exec(read('plugins/README.md')) ?? []
+  const [, rows = ''] = /^\| tables of companies without [^\n]*\n\|[-|]*\n((?:\|[^\n]*\n)+)/m.exec(read('plugins/guides/scaling.md')) ?? []
   return rows.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, table = '']) => table))
 }
 
-await t.test('every table of companies has the company in its key, or a reason in plugins/README.md', async (t) => {
+await t.test('every table of companies has the company in its key, or a reason in plugins/guides/scaling.md', async (t) => {
   const client = new pg.Client({ connectionString: await seededDatabase(t) })
   await client.connect()
   const { rows } = await client.query<{ name: string }>(`

@@ -122,7 +122,7 @@ await t.test('axe finds nothing on the pages', { skip: browser === undefined && 
   const faults = watchFaults(context, url)
   const page = await context.newPage()
   for (const path of ['/docs', '/docs/fr', '/docs/fr/run-a-company', '/docs/nothing-twice', '/docs/services/invoicing', '/docs/errors',
-    '/docs/running', '/docs/search?q=callback', '/docs/no'])
+    '/docs/for/client', '/docs/for/operator', '/docs/search?q=callback', '/docs/no'])
   {
     await page.goto(url + path)
     await isRight(t, page, path)
