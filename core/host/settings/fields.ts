@@ -137,15 +137,15 @@ export function TaxCodes ({ code, words, french }: { code: string, words: string
   )
 }
 
-/** The setting `paper`: the size of pages, in portrait format, for `shareOfPage`. Without it they are A4. */
+/** The setting `paper`: the size of pages, in portrait format, for `shareOfPage` where nobody knows it. Without it they are A4. */
 export function Paper () {
   return Type.Optional(Type.Union([
     Type.Literal('A4', { title: 'A4', ...inFrench('A4') }),
     Type.Literal('Letter', { title: 'Letter', ...inFrench('Letter') })
   ], {
     title: 'Paper',
-    ...inFrench('Papier', 'le format des pages à signer, en portrait ; A4 par défaut'),
-    description: 'the size of the pages to sign, in portrait format; A4 unless set'
+    ...inFrench('Papier', 'le format, en portrait, des pages à signer dont la taille n’est pas connue ; A4 par défaut'),
+    description: 'the size, in portrait format, of pages to sign whose size is not known; A4 unless set'
   }))
 }
 

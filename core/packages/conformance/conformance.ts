@@ -16,6 +16,7 @@ import { idempotencyCases } from './rules/idempotency.ts'
 import { lateCases } from './rules/late.ts'
 import { mailCases } from './rules/mails.ts'
 import { outcomeCases } from './rules/outcomes.ts'
+import { placedCases } from './rules/placed.ts'
 import { provedCases } from './rules/proved.ts'
 import { refusalCases } from './rules/refusals.ts'
 import { blindCases, fixtureCases, questionCases, replayCases } from './rules/replay.ts'
@@ -139,6 +140,7 @@ async function casesOf (
     await when(['carried'], () => carriedCases(subject, fit)),
     await when(['values'], () => valueCases(subject, fit)),
     await when(['varied'], () => variedCases(subject, fit)),
+    await when(['placed'], () => placedCases(subject, fit)),
     await when(['fresh'], () => freshCases(subject, fit)),
     await when(['sandboxed'], () => sandboxedCases(subject, fit, questions)),
     await when(['withdrawn'], () => withdrawnCases(subject, replayed.fit)),

@@ -36,6 +36,7 @@ export const conformanceRules = {
   carried: 'A document that the vendor makes carries the fields that are declared for it, and no others.',
   values: 'Awkward values reach the vendor unharmed, in one of its spellings, or a validation refuses them.',
   varied: 'Two values of a field, a choice or a setting never reach the vendor as the same, unless it is declared as ignored or refused.',
+  placed: 'A place to sign is where it was asked for, on a page of any size.',
   fresh: 'What is asked of the vendor depends on the call alone: a module keeps nothing of an earlier one.',
   sandboxed: 'What is sent in a sandbox does not reach the vendor\'s production.',
   withdrawn: 'A draft of a refused dispatch is taken back.',

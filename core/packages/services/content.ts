@@ -34,5 +34,16 @@ export type StepContent<Kind extends ContentKind = ContentKind> = {
   secret?: string
 } & Content[Kind]
 
-/** Where a signer (1 is the first) signs: in points from the top left of the page (1 is the first). */
-export type SignaturePlace = { signer: number, page: number, x: number, y: number, width: number, height: number }
+/**
+ * Where a signer (1 is the first) signs: in points from the top left of the page (1 is the first). `pageSize`: how large that page is, in
+ * points; only places that were recorded before this version lack it.
+ */
+export type SignaturePlace = {
+  signer: number
+  page: number
+  x: number
+  y: number
+  width: number
+  height: number
+  pageSize?: { width: number, height: number }
+}

@@ -175,7 +175,7 @@ export function checkGiven (
   const size = pdfs.reduce((sum, { document }) => sum + document.size, 0)
   return [
     ...pdfs.flatMap((one) => {
-      const found = faultOf(one, joined || signing)
+      const found = faultOf(one, { joined, signing })
       return found === undefined ? [] : [{ path: own.includes(one) ? placeOf(one, at) : `/${givenDocument}`, ...found }]
     }),
     ...joined ? checkJoined(size, at) : []
@@ -191,13 +191,20 @@ export function checkJoined (size: number, at: (field: string) => string): Probl
   }]
 }
 
-function faultOf ({ document: { contentType }, pdf }: Enclosed, changed: boolean): Omit<Problem, 'path'> | undefined {
+function faultOf (
+  { document: { contentType, size }, pdf }: Enclosed,
+  { joined, signing }: { joined: boolean, signing: boolean }
+): Omit<Problem, 'path'> | undefined {
   if (contentType !== 'application/pdf') {
     return { code: 'no_pdf', message: `A document that is sent as it is must be a PDF, and this is ${contentType}.` }
   }
+  if (signing && !joined && size > largestJoined) {
+    const message = `A PDF that is to be signed is read for its pages: it may have ${largestJoined} bytes, and this one has ${size}.`
+    return { code: 'too_large', message }
+  }
   if (pdf === undefined) return undefined
   if (!pdf.ok) return pdf.problem
-  return changed && pdf.signed
+  return (joined || signing) && pdf.signed
     ? { code: 'signed_pdf', message: 'The PDF is signed already: what is added to it breaks that signature.' }
     : undefined
 }

@@ -24,8 +24,11 @@ export type PreparedContent = {
   fresh: { document?: NewDocument, pictures?: readonly NewDocument[], made?: JsonObject }
 }
 
+/** Where a document is to be signed. */
+type Places = Content['document']['signatures']
+
 /** The document that a chain hands on, and where it is to be signed. `stored`: of one that is not recorded. */
-export type ChainDocument = { document: StoredDocument, signatures: Content['document']['signatures'], stored?: StoredFile }
+export type ChainDocument = { document: StoredDocument, signatures: Places, stored?: StoredFile }
 
 /** Gets the document that a step takes over, when it is needed. */
 export type HandOn = () => Promise<ChainDocument | undefined>
@@ -125,7 +128,7 @@ const makers: {
       ...whole,
       content: {
         ...whole.content,
-        ...(places.length === 0 ? {} : { signatures: places }),
+        ...(places.length === 0 ? {} : { signatures: await onTheirPages(dependencies, run, { places, whole, hand }) }),
         ...(beside.length === 0 ? {} : { attachments: beside })
       }
     }
@@ -160,6 +163,33 @@ const makers: {
   }
 }
 
+/** Places with how large the page of each is, in the PDF that is sent. Throws `validation_failed` where that cannot be read. */
+async function onTheirPages (
+  dependencies: ContentDependencies,
+  { companyId }: Run,
+  { places, whole: { content: { document: { id, sha256 } }, fresh }, hand }: {
+    places: Places
+    whole: Contents<'document'>
+    hand: HandOn
+  }
+): Promise<Places> {
+  const { files, templateWorkers } = dependencies
+  const made = fresh?.document
+  const read = async (): Promise<Uint8Array> => {
+    if (made !== undefined) return buffer(await files.stream({ key: made.storageKey, size: made.size, sha256 }))
+    const handed = await hand()
+    return handed?.stored !== undefined && handed.document.id === id
+      ? buffer(await files.stream(handed.stored))
+      : readStored(dependencies, companyId, id)
+  }
+  const reading = await templateWorkers.pages(companyId, sha256, read)
+  if (!reading.ok) throw refusal('validation_failed', [{ path: `/${givenDocument}`, ...reading.problem }])
+  return places.map((place) => {
+    const page = reading.pages[place.page - 1]
+    return page === undefined ? place : { ...place, pageSize: { width: page.width, height: page.height } }
+  })
+}
+
 /** The document of a step that nothing follows: rendered, given, or handed on. */
 async function alone (
   dependencies: ContentDependencies,
@@ -177,7 +207,7 @@ async function alone (
 /** A document that has just been stored, with what is kept of how it was made. */
 function freshContent (
   fresh: NewDocument,
-  { signatures = [], joined = false }: { signatures?: Content['document']['signatures'], joined?: boolean } = {}
+  { signatures = [], joined = false }: { signatures?: Places, joined?: boolean } = {}
 ): Contents<'document'> {
   const document = storedDocumentOfNew(fresh)
   const made = {
@@ -227,7 +257,7 @@ function askedName ({ service, fields }: Step): string | undefined {
 }
 
 /** A document before those that follow it: its bytes, their number, its name, and where it is signed. */
-type FirstDocument = { read: () => Promise<Uint8Array>, size: number, filename: string, signatures: Content['document']['signatures'] }
+type FirstDocument = { read: () => Promise<Uint8Array>, size: number, filename: string, signatures: Places }
 
 /** The document of a step and those that follow it, as one. Throws `validation_failed` where they cannot be joined. */
 async function joined (
@@ -418,8 +448,8 @@ function textIn (made: JsonObject, name: string): string {
 }
 
 /** The places for signatures of a document that was made before. */
-export function placesIn (made: JsonObject | undefined): Content['document']['signatures'] {
-  return (made?.['signatures'] ?? []) as unknown as Content['document']['signatures']
+export function placesIn (made: JsonObject | undefined): Places {
+  return (made?.['signatures'] ?? []) as unknown as Places
 }
 
 /** The pictures of a mail that was made before. */

@@ -58,6 +58,22 @@ const mistakes: readonly Mistake[] = [
     without: ['send.ordered']
   },
   {
+    name: 'takes all pages for those of its setting',
+    provider: 'community/docuseal',
+    rule: 'placed',
+    why:
+      /\*\/x: a place that moves by 1000 points on a page of 2000 reaches the vendor as no length and no share of that page: 0\.168 becomes/,
+    changes: [['shareOfPage(place, paper)', 'shareOfPage({ ...place, pageSize: undefined }, paper)', 'submission.ts']]
+  },
+  {
+    name: 'takes all pages for A4',
+    provider: 'signaturit',
+    rule: 'placed',
+    why: /\*\/y: a place that moves by 1000 points on a page of 3000 reaches the vendor as no length and no share of that page/,
+    changes: [['shareOfPage(place, paper, 100)', 'shareOfPage({ ...place, pageSize: undefined }, \'A4\', 100)', 'parts.ts']],
+    without: ['send.letter']
+  },
+  {
     name: 'sends two lines of an invoice at most',
     provider: 'community/xero',
     rule: 'varied',

@@ -29,7 +29,8 @@ const fitBesides = compile(Type.Object({
         x: Type.Number(),
         y: Type.Number(),
         width: Type.Number(),
-        height: Type.Number()
+        height: Type.Number(),
+        pageSize: Type.Optional(Type.Object({ width: Type.Number(), height: Type.Number() }, closed))
       }, closed)
     )
   )

@@ -1,8 +1,8 @@
-import type { PDFDocument } from '@cantoo/pdf-lib'
+import { type PDFDocument, PDFName, PDFNumber } from '@cantoo/pdf-lib'
 import type { Problem } from '@dispatch/common'
 import { isSigned, openPdf, type PdfFault, unusable } from './open-pdf.ts'
 
-/** A page as it is shown, in points. `plain`: it is neither turned nor cropped, so that every program measures it alike. */
+/** A page as it is shown, in points. `plain`: it is neither turned, cropped nor scaled, so that every program measures it alike. */
 export type PdfPage = { width: number, height: number, plain: boolean }
 
 /** The pages of a PDF, and whether somebody has signed it; or why it cannot be read. */
@@ -35,8 +35,13 @@ function shownPage (page: ReturnType<PDFDocument['getPage']>): PdfPage {
   return {
     width: isAcross ? crop.height : crop.width,
     height: isAcross ? crop.width : crop.height,
-    plain: isWhole && !turned && media.x === 0 && media.y === 0
+    plain: isWhole && !turned && media.x === 0 && media.y === 0 && !isScaled(page)
   }
+}
+
+/** Whether the units of a page are others than points (ISO 32000-1, table 30), which many programs do not heed. */
+function isScaled ({ node }: ReturnType<PDFDocument['getPage']>): boolean {
+  return (node.lookupMaybe(PDFName.of('UserUnit'), PDFNumber)?.asNumber() ?? 1) !== 1
 }
 
 /** Joins PDFs in their order. The first stays what it is, and the pages of the others follow. The same PDFs give the same bytes. */

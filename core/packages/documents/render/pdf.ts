@@ -12,8 +12,11 @@ import { type EmbeddedFont, textOperators, typeOperator } from './glyphs.ts'
 /** A PDF as bytes that own their memory, so that they can be transferred to another thread. `signatures` are in the order of the pages. */
 export type Pdf = { bytes: Uint8Array<ArrayBuffer>, pages: number, signatures: SignatureField[] }
 
-/** The place of a signature: the signer (from 1), the page (from 1), and the rectangle in points from the top left corner of the page. */
-export type SignatureField = SignatureBox & { page: number }
+/**
+ * The place of a signature: the signer (from 1), the page (from 1) with its size, and the rectangle in points from the top left corner of
+ * the page.
+ */
+export type SignatureField = SignatureBox & { page: number, pageSize: { width: number, height: number } }
 
 /** A PDF for archives (PDF/A-3b). `invoice` is the CII that it contains, which makes it a Factur-X, and its level of conformance. */
 export type Archive = { invoice?: { xml: string, conformance: string } }
@@ -29,13 +32,14 @@ export async function renderPdf (document: ResolvedDocument, now: Date, archive?
   // A picture of a header is put into the file once, and not once for each page.
   const pictures: Pictures = new Map()
   const signatures: SignatureField[] = []
+  const pageSize = { width: hundredths(document.page.width), height: hundredths(document.page.height) }
   for (const [index, page] of pages.entries()) {
     pdf.addPage()
     const drawing = surfaceOf(pdf, pictures)
     page.paint({
       ...archive === undefined ? drawing : inRgb(drawing),
       signature: (place) => {
-        signatures.push({ page: index + 1, ...rounded(place) })
+        signatures.push({ page: index + 1, ...rounded(place), pageSize })
       }
     })
   }
@@ -43,10 +47,13 @@ export async function renderPdf (document: ResolvedDocument, now: Date, archive?
   return { bytes: await bytes, pages: pages.length, signatures }
 }
 
-/** Hundredths of a point are finer than any printer, and more readable than sums with rounding errors. */
 function rounded ({ signer, x, y, width, height }: SignatureBox): SignatureBox {
-  const hundredths = (value: number): number => Math.round(value * 100) / 100
   return { signer, x: hundredths(x), y: hundredths(y), width: hundredths(width), height: hundredths(height) }
+}
+
+/** Hundredths of a point are finer than any printer, and more readable than sums with rounding errors. */
+function hundredths (value: number): number {
+  return Math.round(value * 100) / 100
 }
 
 function open ({ title, author, ...document }: ResolvedDocument, now: Date): PDFKit.PDFDocument {

@@ -20,10 +20,16 @@ void t.test('the pages of a PDF are measured as they are shown', async (t) => {
   made.addPage([595, 842])
   made.addPage([595, 842]).setRotation({ type: 'degrees', angle: 90 } as never)
   made.addPage([595, 842]).setCropBox(10, 10, 300, 400)
+  made.addPage([100, 200]).node.set(PDFName.of('UserUnit'), PDFNumber.of(2))
   t.same(await readPdf(await made.save()), {
     ok: true,
     signed: false,
-    pages: [{ width: 595, height: 842, plain: true }, { width: 842, height: 595, plain: false }, { width: 300, height: 400, plain: false }]
+    pages: [
+      { width: 595, height: 842, plain: true },
+      { width: 842, height: 595, plain: false },
+      { width: 300, height: 400, plain: false },
+      { width: 100, height: 200, plain: false }
+    ]
   })
 })
 

@@ -47,6 +47,7 @@ const two = [
 void t.test('in a document from right to left one signs at the right', async (t) => {
   const pdf = await pdfOf([{ signature: { signer: 1, label: 'Ada', width: 50 } }], {}, { locale: 'he', page: { margins: { right: 20 } } })
   const [place] = pdf.signatures
+  has(t, place, { pageSize: { width: 595.28, height: 841.89 } })
   t.ok(place !== undefined && Math.abs(place.x + place.width - (210 - 20) * 72 / 25.4) < 0.3)
 })
 

@@ -85,7 +85,7 @@ function onPage ({ x, y, width, height }: SignaturePlace, page: PdfPage, path: s
     return [{
       path: `${path}/page`,
       code: 'turned_page',
-      message: 'The page is turned or cropped, and programs measure such a page in different ways: print it into a new PDF first.'
+      message: 'The page is turned, cropped or scaled, and programs measure such a page in different ways: print it into a new PDF first.'
     }]
   }
   return x + width <= page.width && y + height <= page.height ? [] : [{

@@ -34,13 +34,16 @@ function footOf (index: number): SignaturePlace {
 /** A share of a page is told in ten-thousandths of it. */
 const finest = 10_000
 
-/** A place as shares of a page of that paper, for vendors that do not count in points: of 1, or of a hundred (percent). */
+/**
+ * A place as shares of its page, for vendors that do not count in points: of 1, or of a hundred (percent). `paper`: that of the page where
+ * the place does not say how large that is.
+ */
 export function shareOfPage (
-  { x, y, width, height }: SignaturePlace,
+  { x, y, width, height, pageSize }: SignaturePlace,
   paper: keyof typeof papers,
   whole: 1 | 100 = 1
 ): { x: number, y: number, width: number, height: number } {
-  const page = papers[paper]
+  const page = pageSize ?? papers[paper]
   const share = (points: number, of: number): number => Math.round(finest * points / of) / (finest / whole)
   return { x: share(x, page.width), y: share(y, page.height), width: share(width, page.width), height: share(height, page.height) }
 }

@@ -16,7 +16,9 @@ void t.test('what a step takes over counts with what follows it', (t) => {
   const [given, further] = [named(givenDocument, { size: largestJoined }), named('documents', { index: 0 })]
   t.same(checkGiven([further], at), [])
   has(t, checkGiven([further], at, { given }), [{ path: '/esign/documents', code: 'too_large' }])
-  t.same(checkGiven([], at, { given }), [], 'alone it may be larger')
+  const larger = named(givenDocument, { size: largestJoined + 1 })
+  t.same(checkGiven([], at, { given: larger }), [], 'alone it may be larger')
+  has(t, checkGiven([], at, { given: larger, signing: true }), [{ path: '/document', code: 'too_large' }], 'unless it is signed')
   t.end()
 })
 

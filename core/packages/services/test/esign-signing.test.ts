@@ -37,5 +37,7 @@ await t.test('a place is told as a share of the page', (t) => {
   t.strictSame(shareOfPage(place, 'A4'), { x: 0.1, y: 0.1, width: 0.5, height: 0.05 })
   t.strictSame(shareOfPage(place, 'A4', 100), { x: 10, y: 10, width: 50, height: 5 })
   t.strictSame(shareOfPage({ ...place, x: 306, y: 396 }, 'Letter', 100), { x: 50, y: 50, width: 48.63, height: 5.31 })
+  const large = { ...place, x: 1000, y: 1500, width: 200, height: 60, pageSize: { width: 2000, height: 3000 } }
+  t.strictSame(shareOfPage(large, 'A4', 100), { x: 50, y: 50, width: 10, height: 2 }, 'of that page, whatever the paper')
   t.end()
 })

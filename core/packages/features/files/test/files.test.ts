@@ -28,10 +28,10 @@ const picture = Buffer.from(
   'base64'
 )
 const pdf = Buffer.from('%PDF-1.7\n%Terms of Acme Tea\n%%EOF\n')
-/** A PDF with so many pages of A4; `turned` by so many degrees. */
-async function pages (count: number, turned = 0): Promise<Buffer> {
+/** A PDF with so many pages, of A4 unless given; `turned` by so many degrees. */
+async function pages (count: number, turned = 0, size: [width: number, height: number] = [595, 842]): Promise<Buffer> {
   const made = await PDFDocument.create()
-  for (let page = 0; page < count; page++) made.addPage([595, 842]).setRotation({ type: 'degrees', angle: turned } as never)
+  for (let page = 0; page < count; page++) made.addPage(size).setRotation({ type: 'degrees', angle: turned } as never)
   return Buffer.from(await made.save())
 }
 async function locked (): Promise<Buffer> {
@@ -330,8 +330,9 @@ await t.test('a letter has further documents: one PDF in their order, whose page
 })
 
 await t.test('an envelope has a document that is given, with places for its signers', async (t) => {
-  const [contract, terms, turned] = await Promise.all([upload(await pages(2), 'contract.pdf'), upload(await pages(1), 'terms.pdf'),
-    upload(await pages(1, 90), 'turned.pdf')])
+  const files = { contract: await pages(2), terms: await pages(1, 0, [612, 792]), turned: await pages(1, 90) }
+  const [contract, terms, turned] = await Promise.all([upload(files.contract, 'contract.pdf'), upload(files.terms, 'terms.pdf'),
+    upload(files.turned, 'turned.pdf')])
   const signers = ['Ada', 'Grace'].map((firstName) => ({ email: `${firstName.toLowerCase()}@example.com`, firstName, lastName: 'L' }))
   const places = [{ signer: 1, page: 2, x: 72, y: 600 }, { signer: 2, page: 3, x: 72, y: 700, width: 150, height: 40 }]
   const documents = [{ fileId: terms.body.id }]
@@ -348,11 +349,15 @@ await t.test('an envelope has a document that is given, with places for its sign
   const sent = await send('POST', '/api/esign', { body: whole })
   has(t, sent, { status: 200, body: { generatedDocument: { filename: 'contract.pdf', pages: 3 } } })
   has(t, await atSimulator('signatures'), {
-    signatures: [{ signer: 1, page: 2, x: 72, y: 600, width: 200, height: 60 }, { signer: 2, page: 3, width: 150, height: 40 }]
-  })
+    signatures: [
+      { signer: 1, page: 2, x: 72, y: 600, width: 200, height: 60, pageSize: { width: 595, height: 842 } },
+      { signer: 2, page: 3, width: 150, height: 40, pageSize: { width: 612, height: 792 } }
+    ]
+  }, 'each with the size of its page')
   const { signers: _signers, ...rest } = envelope({})
   const chain = { ...rest, esign: { signers, places: places.map((place) => ({ ...place, page: 1 })) } }
   has(t, await send('POST', '/api/file/esign', { body: chain }), { status: 200 })
+  has(t, await atSimulator('signatures'), { signatures: [{ page: 1, pageSize: { width: 595, height: 842 } }, { page: 1 }] })
   const refused: [body: object, place: string, code: string][] = [
     [envelope(none), '/esign/places', 'no_places_to_sign'],
     [envelope({ places: places.slice(0, 1), documents }), '/esign/places', 'no_places_to_sign'],
@@ -378,6 +383,7 @@ await t.test('an envelope has a document that is given, with places for its sign
   const again = { body: { esign: { signers, places } } }
   const retried = await send('POST', `/api/v1/dispatches/${failed.body.dispatchId}/retry`, again)
   has(t, retried, { status: 200 }, 'its files are not needed any more')
+  has(t, await atSimulator('signatures'), { signatures: [{ pageSize: { width: 595 } }, { page: 3, pageSize: { width: 612 } }] })
 })
 
 await t.test('an invoice has files beside it, where its vendor takes some', async (t) => {
