@@ -17,7 +17,7 @@ import { attest as runKit, attestationOf } from '../catalog/attest.ts'
 import { buildFolder, signFolder } from '../catalog/folder.ts'
 import { packProvider } from '../provider/pack.ts'
 import { demoDays, tryTwice } from './demo-catalog.ts'
-import { type PackedAdapter, packedOnce } from './packed-once.ts'
+import { makersDigest, type PackedAdapter, packedOnce } from './packed-once.ts'
 
 /** The tarball of each adapter, and the digest of the folder that it was packed from. */
 type Packed = Record<string, { digest: string, tarball: string }>
@@ -40,12 +40,13 @@ const rests = 3
 
 setPriority(constants.priority.PRIORITY_LOW)
 await rm(bench, { recursive: true, force: true })
+const madeBy = `${core.version}-${await makersDigest()}`
 const packed: Packed = existsSync(record) ? JSON.parse(await readFile(record, 'utf8')) as Packed : {}
 
 /** Resolves once the adapter is in the catalog, and says whether it had to be packed for that. */
 async function add (name: string): Promise<boolean> {
   const source = await realpath(join(community, name))
-  const digest = `${core.version}-${await folderDigest(source)}`
+  const digest = `${madeBy}-${await folderDigest(source)}`
   const before = packed[name]
   if (before?.digest === digest && existsSync(join(folder, before.tarball))) return false
   let isNew = false

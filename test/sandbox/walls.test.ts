@@ -1,7 +1,7 @@
 import t from 'tap'
-import { dataDirectory, send, type ServiceProcess, startReady, stop } from '../e2e/support/process.ts'
+import { dataDirectory, runDispatch, send, type ServiceProcess, startReady, stop } from '../e2e/support/process.ts'
 import { packed } from '../support/adapters.ts'
-import { contains, has } from '../support/matching.ts'
+import { contains, has, matches } from '../support/matching.ts'
 import { invoiceRequest, operator, seededEnvironment } from '../support/service.ts'
 
 const seeded = await seededEnvironment(t)
@@ -18,8 +18,8 @@ const startBare = (env: Record<string, string> = {}): Promise<ServiceProcess> =>
   })
 const market = (service: ServiceProcess, method: string, path: string, body?: unknown): ReturnType<typeof send> =>
   send(service.url(), method, `/api/v1/marketplace${path}`, body, operator)
-const add = (service: ServiceProcess): ReturnType<typeof send> =>
-  market(service, 'POST', '/packages', { package: Buffer.from(packed({ code: 'acme', version: '1.0.0' })).toString('base64') })
+const add = (service: ServiceProcess, version = '1.0.0'): ReturnType<typeof send> =>
+  market(service, 'POST', '/packages', { package: Buffer.from(packed({ code: 'acme', version })).toString('base64') })
 const risk =
   /^Only Node's permissions, which stop mistakes and not attackers, keep an adapter from this: read the files of the service, end/
 
@@ -44,6 +44,8 @@ await t.test('an operator may run them nevertheless; the log, the health check a
 
   t.equal((await send(service.url(), 'PUT', '/api/v1/company/providers/acme', { settings: {} })).status, 200)
   t.equal((await send(service.url(), 'POST', '/api/invoicing', invoiceRequest({}, { providerName: 'acme' }))).status, 200)
+  t.equal((await add(service, '1.1.0')).status, 201)
+  t.equal((await market(service, 'POST', '/acme/upgrade', { version: '1.1.0', consent })).status, 200)
   await stop(service)
 })
 
@@ -54,5 +56,19 @@ await t.test('one that was installed before does not run without walls, and the 
   t.equal(acme.state, 'refused')
   contains(t, acme.health.reason, /^The code of others is not run here\. Only Node's permissions/)
   t.equal((await send(service.url(), 'POST', '/api/invoicing', invoiceRequest())).status, 200)
+
+  const refused = await market(service, 'POST', '/acme/rollback')
+  has(t, refused, { status: 422, body: { details: [{ code: 'walls_missing' }] } }, 'whom it would stop is not known')
   await stop(service)
+})
+
+await t.test('a change whose effects cannot be told is forced twice at the command line, which says so', async (t) => {
+  const rollback = (...force: string[]): ReturnType<typeof runDispatch> =>
+    runDispatch(['marketplace', 'rollback', 'acme', ...force], {
+      env: { ...seeded, DISPATCH_DATA_DIR: folder, NODE_OPTIONS: '--no-experimental-ffi' }
+    })
+  const once = await rollback('--force')
+  has(t, once, { code: 1, stdout: '' })
+  matches(t, once.stderr, /^Whom it would stop cannot be told: .*Nothing was changed\. Twice --force changes it nevertheless\.\n$/)
+  has(t, await rollback('--force', '--force'), { code: 0, stdout: /^acme 1\.0\.0/, stderr: /^Whom it would stop cannot be told: .*\n$/ })
 })

@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { tryTwice } from '../../scripts/demo-catalog/demo-catalog.ts'
-import { packedOnce } from '../../scripts/demo-catalog/packed-once.ts'
+import { makersDigest, packedOnce } from '../../scripts/demo-catalog/packed-once.ts'
+import { matches } from '../support/matching.ts'
 
 await t.test('an adapter that cannot be packed keeps no other one out of the demo catalog, and is tried once more', async (t) => {
   const tried: string[] = []
@@ -56,4 +57,25 @@ await t.test('an adapter is packed once for each content of its folder, whoever 
   t.equal((await packedOnce({ ...asked, adapter: 'broken' }, pack)).name, 'acme-1.0.3.tgz', 'who was killed half-way has kept nothing')
   writeFileSync(join(folder, 'file'), '')
   t.equal((await packedOnce({ ...asked, cache: join(folder, 'file') }, pack)).name, 'acme-1.0.4.tgz', 'a place that takes nothing')
+
+  const keptAt = (): string => join(cache, 'acme/two', readdirSync(join(cache, 'acme/two')).find((name) => name.endsWith('.tgz')) ?? '')
+  for (const broken of ['pack', '']) {
+    writeFileSync(keptAt(), broken)
+    matches(t, (await packedOnce({ ...asked, digest: 'two' }, pack)).bytes.toString(), /^package \d$/,
+      'what a full disk has cut is not used')
+    matches(t, readFileSync(keptAt(), 'utf8'), /^package \d$/, 'and is replaced')
+  }
+})
+
+await t.test('another kit or packer makes another package of the same folder', async (t) => {
+  const folder = t.testdir({ kit: { 'rule.ts': 'one' }, libraries: '1.0.0' })
+  const places = [join(folder, 'kit'), join(folder, 'libraries')]
+  const before = await makersDigest(places)
+  t.equal(await makersDigest(places), before)
+  writeFileSync(join(folder, 'kit/rule.ts'), 'two')
+  const after = await makersDigest(places)
+  t.not(after, before)
+  writeFileSync(join(folder, 'libraries'), '1.0.1')
+  t.not(await makersDigest(places), after)
+  matches(t, await makersDigest(), /^[0-9a-f]{64}$/, 'those of this checkout')
 })

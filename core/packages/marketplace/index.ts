@@ -3,6 +3,7 @@
 export { MarketplaceRefusal, refusalCodes } from './refusal.ts'
 
 // Packages.
+export { integrityOf } from './integrity.ts'
 export { inspectPackage, isForSdk, type AdapterPackage } from './package/inspect.ts'
 export { writePackage } from './package/write.ts'
 export { writeTarball } from './package/tarball.ts'

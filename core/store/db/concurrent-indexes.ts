@@ -24,6 +24,8 @@ export const concurrentIndexes: readonly ConcurrentIndex[] = [
     name: 'steps_status',
     on: 'steps (company_id, status, dispatch_id desc) where status not in (\'planned\', \'calling\', \'accepted\')'
   },
+  // The newest of a provider, whosever they are. A step is in it from its first call on.
+  { name: 'steps_newest', on: 'steps (provider_code, step_id desc) where status <> \'planned\'' },
   // Most steps are accepted: they have an index of their own, for those who look for them and for something that few dispatches have.
   { name: 'steps_accepted', on: 'steps (company_id, dispatch_id desc) where status = \'accepted\'' },
   {

@@ -1,4 +1,4 @@
-import { compile } from '@dispatch/common'
+import { compile, errorMessageOf } from '@dispatch/common'
 import { DispatchError, waitForReloads } from '@dispatch/core'
 import { buildingInWords } from '@dispatch/marketplace'
 import type { CommandTools, FeatureCommand } from '@dispatch/plugins/feature'
@@ -26,15 +26,12 @@ const options = {
   language: { type: 'string' },
   state: { type: 'string' },
   cursor: { type: 'string' },
-  force: { type: 'boolean', default: false },
+  force: { type: 'boolean', multiple: true },
   json: { type: 'boolean', default: false }
 } as const
 
-type Values = { [Name in keyof typeof options as (typeof options)[Name] extends { default: unknown } ? never : Name]?: string } & {
-  hosts: string
-  services: string
-  force: boolean
-}
+/** `force`: as often as it is given. */
+type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
 
 /** Adapters that a list has at most: `--cursor` goes on after the last one. */
 const mostListed = 100
@@ -64,23 +61,24 @@ const verbs: Readonly<Record<string, (marketplace: Marketplace, args: readonly s
   async upgrade (marketplace, args, values) {
     const { code, version } = await wanted(marketplace, args, values)
     if (version === undefined) throw new Error('It is "upgrade <code> --version <version>".')
-    const asked = { version, consent: consentOf(values), force: values.force }
+    const asked = { version, consent: consentOf(values), force: isForced(values) }
     await tellForced(marketplace, code, { change: 'upgrade', version }, values)
     return changed(marketplace, [code], () => marketplace.upgrade(code, asked, stamp()))
   },
   async rollback (marketplace, args, values) {
     await tellForced(marketplace, codeIn(args), { change: 'rollback', version: values.version }, values)
-    return changed(marketplace, args, (code) => marketplace.rollBack(code, values, stamp()))
+    const asked = { version: values.version, force: isForced(values) }
+    return changed(marketplace, args, (code) => marketplace.rollBack(code, asked, stamp()))
   },
   async effects (marketplace, [code = '', ...change], values) {
     return weighed(marketplace, codeIn([code]), askedIn(change, values))
   },
   enable: (marketplace, args) => changed(marketplace, args, (code) => marketplace.enable(code, stamp())),
   disable: (marketplace, args) => changed(marketplace, args, (code) => marketplace.disable(code, stamp())),
-  async offer (marketplace, [code = '', ...words], { force }) {
+  async offer (marketplace, [code = '', ...words], values) {
     const companies = companiesIn(words)
-    await tellForced(marketplace, code, { change: 'offer', companies }, { force })
-    return changed(marketplace, [code], () => marketplace.offer(code, { companies, force }, stamp()))
+    await tellForced(marketplace, code, { change: 'offer', companies }, values)
+    return changed(marketplace, [code], () => marketplace.offer(code, { companies, force: isForced(values) }, stamp()))
   },
   async remove (marketplace, args) {
     await marketplace.remove(codeIn(args), stamp())
@@ -147,7 +145,7 @@ const usage = `It is one of:
   npm run marketplace -- effects <code> upgrade|rollback --version <v>, disable, revocation, or offer <company> …
                                                              whom it would touch, and how; nothing is changed
   npm run marketplace -- offer <code> all|<company> … [--force]
-Each takes --json.`
+Each takes --json. Where nobody can tell whom a forced change would stop, it takes --force twice.`
 
 async function open ({ catalogPlaces: places, config, database, keyring, log, network: { transport }, now, sandbox }:
   CommandTools): Promise<Marketplace>
@@ -173,12 +171,28 @@ async function weighed (marketplace: Marketplace, code: string, asked: AskedChan
   return effectsView(await marketplace.effects(code, asked, new Date()), asked)
 }
 
-/** Before a change that is forced, beside what is asked for: whom it stops. Where that cannot be told, the change itself says why. */
-async function tellForced (marketplace: Marketplace, code: string, asked: AskedChange, { force }: Pick<Values, 'force'>): Promise<void> {
-  if (!force) return
-  const found = await weighed(marketplace, code, asked).catch(() => undefined)
-  const stopped = found?.effects.filter(({ how }) => how === 'stopped') ?? []
-  for (const effect of stopped) console.error(effectLine(effect))
+function isForced ({ force = [] }: Values): boolean {
+  return force.length > 0
+}
+
+/** What a change itself answers with, forced or not. */
+const refusals: readonly string[] = ['not_found', 'conflict', 'consent_required']
+
+/**
+ * Before a change that is forced, beside what is asked for: whom it stops. Where that cannot be told, it must be forced twice. Throws an
+ * Error then.
+ */
+async function tellForced (marketplace: Marketplace, code: string, asked: AskedChange, { force = [] }: Values): Promise<void> {
+  if (force.length === 0) return
+  try {
+    const { effects } = await weighed(marketplace, code, asked)
+    for (const effect of effects) if (effect.how === 'stopped') console.error(effectLine(effect))
+  } catch (error) {
+    if (error instanceof DispatchError && refusals.includes(error.word)) return
+    const untold = `Whom it would stop cannot be told: ${errorMessageOf(error)}`
+    if (force.length < 2) throw new Error(`${untold} Nothing was changed. Twice --force changes it nevertheless.`, { cause: error })
+    console.error(untold)
+  }
 }
 
 async function shown (marketplace: Marketplace, code: string): Promise<Shown> {

@@ -94,6 +94,8 @@ export const words = {
   effect_restored: 'Go on with the settings that they saved for the version',
   effect_kept: 'Go on with the older version',
   effect_stopped: 'Cannot dispatch through it any more',
+  effectOfMany: '{n} settings, among them those of {names}',
+  effectsUnknown: 'Whom this would stop cannot be told now. Confirm it only if it must be done nevertheless.',
   forceChange: 'Also where companies could not dispatch through it any more',
   offerIntro: 'Other companies do not see it, and cannot dispatch through it.',
   offerTo: 'Offered to',

@@ -100,6 +100,8 @@ export const words: Readonly<Record<keyof typeof en, string>> = {
   effect_restored: 'Continuent avec les réglages enregistrés pour cette version',
   effect_kept: 'Continuent avec la version plus ancienne',
   effect_stopped: 'Ne peuvent plus rien envoyer par lui',
+  effectOfMany: '{n} réglages, dont ceux de {names}',
+  effectsUnknown: 'On ne peut pas dire pour le moment qui ne pourrait plus rien envoyer. Ne confirmez que si c’est nécessaire malgré tout.',
   forceChange: 'Même si des sociétés ne pouvaient plus rien envoyer par lui',
   offerIntro: 'Les autres sociétés ne le voient pas, et ne peuvent rien envoyer par lui.',
   offerTo: 'Proposé à',

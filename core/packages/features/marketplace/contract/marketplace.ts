@@ -223,7 +223,7 @@ const AdapterHealth = Type.Object({
       )
     }),
     {
-      description: 'What became of the dispatches of the last 24 hours, by version: those of the last 100,000 calls of the service at most.'
+      description: 'What became of the dispatches of the last 24 hours, by version: the newest 20,000 that went through it at most.'
     }
   ),
   crashes: Type.Integer({ minimum: 0, description: 'Ends of its processes that nobody asked for, since the version was taken in.' }),

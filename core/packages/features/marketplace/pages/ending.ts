@@ -1,4 +1,4 @@
-import { type Asked, type Confirmation, fill, withQuery, wordFor } from '@dispatch/plugins/console'
+import { type Asked, type Confirmation, fill, html, notice, type Refusal, sentences, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { AdapterDetail, AdapterEffects } from '../contract/marketplace.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
@@ -27,14 +27,16 @@ export async function ending (request: Asked, name: Ending): Promise<Confirmatio
   const { words } = visit
   const { version, previous = '', offer = 'all' } = await visit.api.read<AdapterDetail>(pathOf(code))
   const [button, intro] = saidOf(words, name, { next: body.get('version') ?? '', previous })
+  const { effects, unknown } = await effectsOf(visit, code, { name, body })
   return {
     title: `${button}${words.colon}${code}`,
     says: [intro, ...isRefused ? [words.forcedIntro] : []],
     touches: [
       [words.version, version],
       [words.offer, offer === 'all' ? words.offerAll : offer.length],
-      ...await effectsOf(visit, code, { name, body })
+      ...effects
     ],
+    ...unknown !== undefined && { more: notice('warn', html`<p>${words.effectsUnknown}</p>${sentences(words, unknown.error)}`) },
     button,
     back: `/console/marketplace/${code}`
   }
@@ -58,20 +60,28 @@ function saidOf (words: Words, name: Ending, { next, previous }: { next: string,
 /** Companies that a question names at most, for each thing that happens to them. */
 const mostNamed = 20
 
-/** Who would be touched, and how: those first who could not dispatch any more. Nothing where the service does not tell. */
+/** `effects`: who would be touched, and how. `unknown`: why the service cannot tell it. */
+type Told = { effects: [string, string][], unknown?: Refusal }
+
+/** Those first who could not dispatch any more. */
 async function effectsOf (
   { api, words }: Visit,
   code: string,
   { name, body }: { name: Ending, body: URLSearchParams }
-): Promise<[string, string][]> {
+): Promise<Told> {
   const asked = askedOf(name, body)
-  if (asked === undefined) return []
+  if (asked === undefined) return { effects: [] }
   const answer = await api.send<AdapterEffects>('GET', withQuery(`${pathOf(code)}/effects`, asked))
-  if (!answer.ok) return []
-  return [...Map.groupBy(answer.body.effects, ({ how }) => how)].map(([how, effects]) => {
-    const names = [...new Set(effects.map(({ company, companyId }) => `${company} (${companyId})`))]
-    return [wordFor(words, 'effect', how), [...names.slice(0, mostNamed), ...names.length > mostNamed ? ['…'] : []].join(', ')]
-  })
+  if (!answer.ok) return { effects: [], unknown: answer }
+  const { counts } = answer.body
+  return {
+    effects: [...Map.groupBy(answer.body.effects, ({ how }) => how)].map(([how, effects]) => {
+      const all = [...new Set(effects.map(({ company, companyId }) => `${company} (${companyId})`))]
+      const names = all.slice(0, mostNamed).join(', ')
+      const isWhole = all.length <= mostNamed
+      return [wordFor(words, 'effect', how), isWhole ? names : fill(words.effectOfMany, { n: counts[how] ?? all.length, names })]
+    })
+  }
 }
 
 /** What is asked of the effects; undefined: a removal is refused while anybody needs the adapter, and an offer to all ends nothing. */

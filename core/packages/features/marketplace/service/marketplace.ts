@@ -48,7 +48,10 @@ export type Marketplace = {
   effects: (code: string, change: AskedChange, at: Date) => Promise<AdapterEffect[]>
   /** Replaces the version that runs, unless a configuration would be served by none any more. */
   upgrade: (code: string, asked: { version: string, consent: Consent } & Forcing, stamp: AuditStamp) => Promise<void>
-  /** Goes back to the version before, or the older one that is told, unless configurations were written for the one that runs. */
+  /**
+   * Goes back to the version before, or the older one that is told, unless configurations were written for the one that runs, or nothing
+   * can run here that would tell.
+   */
   rollBack: (code: string, asked: Rollback & Forcing, stamp: AuditStamp) => Promise<void>
   enable: (code: string, stamp: AuditStamp) => Promise<void>
   disable: (code: string, stamp: AuditStamp) => Promise<void>
@@ -138,11 +141,10 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
     return first && { running: first, beside: second }
   }
 
-  /** What a change would do, were it made now, and the settings that it would make. Where nothing can run, nothing is known of it. */
+  /** What a change would do, were it made now, and the settings that it would make. Only where adapters can run. */
   async function weigh (code: string, { decide, adding, revoking = false }: Weighing, now: Date): Promise<Weighed> {
     const before = await readBefore(database, code, adding, now)
     const { after } = await decide(code, before)
-    if ((await sandbox()).obstacle() !== undefined) return { effects: [], settings: [] }
     const isRevoked = ({ integrity }: PackageSummary): boolean => revoking && integrity === before.adapter?.integrity
     const packages = before.packages.map((one) => isRevoked(one) ? { ...one, revoked: 'It would be revoked.' } : one)
     const [present, next] = [rolesIn(before.adapter, before.packages), rolesIn(after ?? undefined, packages)]
@@ -247,6 +249,7 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
     async rollBack (code, { force, version }, stamp) {
       const [decide, adding] = [rollingBack({ version }), await gone(code, version)]
       if (force !== true) {
+        await requireWalls()
         const { effects } = await weigh(code, { decide, adding }, stamp.at)
         refuseStops(`Settings were written for the version of "${code}" that runs, and the older one does not accept them`,
           'settings_of_newer_version', effects)

@@ -12,24 +12,30 @@ export type VersionCalls = {
 
 /** Milliseconds. */
 const day = 86_400_000
-/** Calls of all providers that are looked at, the last ones. */
-const mostCalls = 100_000
+/** Dispatches through a provider that are looked at, the newest ones. */
+const mostDispatches = 20_000
 
 /**
- * What became of the dispatches of the last 24 hours that an adapter was given, by version. Of a step that went from one provider of a list
- * to the next only the last call is known to be its own.
+ * What became of the dispatches of the last 24 hours that an adapter was given, by version: of its newest ones, so many as `most` says. Of
+ * a step that went from one provider of a list to the next only the last call is known to be its own.
  */
-export async function callsOfLastDay ({ owner }: Database, code: string, at: Date): Promise<VersionCalls[]> {
+export async function callsOfLastDay (
+  { owner }: Database,
+  code: string,
+  at: Date,
+  most = mostDispatches
+): Promise<VersionCalls[]> {
   const from = new Date(at.getTime() - day)
   const { rows } = await sql<Omit<VersionCalls, 'latency'> & { p50: number | null, p95: number | null }>`
-    with taken as materialized (
+    with newest as materialized (
+      select step_id, providers from steps
+      where provider_code = ${code} and status <> 'planned' and step_id >= ${firstIdAt(from.getTime() - idSkew)}
+      order by step_id desc limit ${most}
+    ), taken as materialized (
       select attempts.provider_version as version, outcome, coalesce(attempts.error->>'word', outcome) as word,
         (extract(epoch from answered_at - started_at) * 1000)::integer as ms
-      from (
-        select * from attempts where step_id >= ${firstIdAt(from.getTime() - idSkew)} and started_at >= ${from}
-        order by step_id desc limit ${mostCalls}
-      ) as attempts join steps using (step_id)
-      where steps.provider_code = ${code} and (providers is null or
+      from newest join attempts using (step_id)
+      where started_at >= ${from} and (providers is null or
         number = (select max(number) from attempts as others where others.step_id = attempts.step_id))
     ), failed as (
       select version, jsonb_object_agg(word, count) as failures from (

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { fill } from '../../../../../plugins/console/language/language.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
@@ -95,6 +96,17 @@ await t.test('it is offered to the companies that are ticked, disabled and enabl
   }
   await post('/marketplace/acme/offer', { to: 'all', company: String(companyId) }, asOperator)
   t.equal((await read()).offer, 'all')
+  const { owner } = service.app.get('database')
+  await sql`with many as (
+    insert into companies (name, created_at) select 'Many ' || n, now() from generate_series(1, 24) as n returning company_id
+  ) insert into configurations (company_id, provider_code, settings, secrets, sandbox, version, updated_at)
+    select company_id, 'acme', '{}', '{}', false, '1.0.0', now() from many`.execute(owner)
+  contains(t, (await post('/marketplace/acme/disable', {}, asOperator)).body,
+    new RegExp(`<dt>${en.effect_stopped}</dt><dd>25 settings, among them those of (?:[^,]+, ){19}[^,<]+</dd>`), 'of many it says how many')
+  await sql`delete from configurations using companies where configurations.company_id = companies.company_id and name like 'Many %'`
+    .execute(owner)
+  contains(t, (await post('/marketplace/acme/upgrade', { version: '9.9.9', force: 'true' }, asOperator)).body,
+    new RegExp(`${en.effectsUnknown}.*There is no version 9\\.9\\.9 of`), 'and that it cannot tell, and why')
   contains(t, (await post('/marketplace/acme/disable', {}, asOperator)).body, `<dt>${en.effect_stopped}</dt><dd>Demo (`)
   await submit('disable')
   t.equal((await read()).enabled, false)

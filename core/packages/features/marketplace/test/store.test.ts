@@ -1,4 +1,5 @@
 import { migrate, openDatabase } from '@dispatch/core'
+import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
@@ -9,9 +10,11 @@ import { createConfigurations } from '../../../../store/configuration/configurat
 import { needAdapters } from '../../../../store/configuration/provider-sources.ts'
 import { readReloads } from '../../../../store/vendor/provider-processes.ts'
 import type { Freshness } from '../../../database/freshness.ts'
+import { idAt } from '../../../database/id-times.ts'
 import { type AdapterEdit, addPackage, editAdapter } from '../store/adapter-changes.ts'
 import { type AdapterState, listAdapters, listInstalledAdapters, listPresent, listUsedPackages, type NewPackage,
   readPackageBytes } from '../store/adapters.ts'
+import { callsOfLastDay } from '../store/last-day.ts'
 
 const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })
 t.teardown(database.close)
@@ -229,4 +232,29 @@ await t.test('a list that names an adapter needs it, whichever place it has', as
     t.same(await uses(), [{ companyId: 2, company: 'Demo', kind: 'choice', count: 1 }])
     return { action: 'adapter.enabled', facts: {}, after: state(code, '1.0.0') }
   }, stamp())
+})
+
+await t.test('the calls of the last day are those of the adapter, the newest ones, whatever others were given since', async (t) => {
+  const [code, at] = [await codeWith('1.0.0'), new Date()]
+  let ago = 60_000
+  const call = async (provider: string, version: string, word?: string): Promise<void> => {
+    const time = new Date(at.getTime() - ago--)
+    const [id, outcome] = [idAt(time.getTime()), word === undefined ? 'accepted' : 'rejected']
+    await sql`insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, sandbox, fields,
+      request_settings, price, held, status) values (${id}, 2, ${id}, 0, 'sms', ${provider}, ${version}, false, '{}', '{}', 0, 0,
+      ${outcome})`.execute(database.owner)
+    await sql`insert into attempts (step_id, number, company_id, provider_version, started_at, answered_at, outcome, error) values
+      (${id}, 1, 2, ${version}, ${time}, ${time}, ${word === undefined ? 'accepted' : 'rejected'}, ${
+      word === undefined ? null : JSON.stringify({ word })
+    })`
+      .execute(database.owner)
+  }
+  for (const version of ['1.0.0', '1.1.0', '1.1.0']) await call(code, version)
+  await call(code, '1.1.0', 'provider_error')
+  for (let one = 0; one < 4; one++) await call('another', '1.0.0')
+  const latency = { p50: 0, p95: 0 }
+  const newer = { version: '1.1.0', calls: 3, accepted: 2, failures: { provider_error: 1 }, latency }
+  t.same(await callsOfLastDay(database, code, at, 4), [newer, { version: '1.0.0', calls: 1, accepted: 1, failures: {}, latency }])
+  t.same(await callsOfLastDay(database, code, at, 3), [newer], 'so many as are looked at')
+  t.same(await callsOfLastDay(database, code, new Date(at.getTime() + 86_400_000), 4), [], 'of the last day')
 })
