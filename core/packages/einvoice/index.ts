@@ -24,6 +24,13 @@ export { BrokenStatus, checkStatus, type InvoiceStatus, type StatusAmount, type 
 export { amountDueOf, type Collected, type Saying, type SellerCode, sellerCodes, sellerStatus } from './lifecycle/saying.ts'
 export { isStatusCode, type StatusCode, statusCodes } from './lifecycle/status-codes.ts'
 
+// What French businesses report to the tax authority beside their e-invoices (Flux 10).
+export { type Gathered, gatherPayments, gatherTransactions, type LeftOut, type LeftReason, type SentInvoice } from './reporting/gather.ts'
+export { BrokenReport, checkReport } from './reporting/check-report.ts'
+export { writeReport } from './reporting/write-report.ts'
+export { dayInFrance, reportPeriod, type VatRegime, vatRegimes } from './reporting/periods.ts'
+export { type EReport, type ReportHead, type ReportKind, reportKinds, salesCategories } from './reporting/report.ts'
+
 // Facts: formats, profiles, countries.
 export { type EInvoiceFormat, eInvoiceFormats, type EInvoiceProfile, eInvoiceProfiles } from './model/profiles.ts'
 export { countryCodes } from './model/codes.ts'

@@ -9,3 +9,10 @@ export function sellerCountry ({ seller, taxRepresentative }: EInvoiceModel): Te
 export function isGreekSeller (invoice: EInvoiceModel): boolean {
   return ['GR', 'EL'].includes(sellerCountry(invoice) ?? '')
 }
+
+const union = new Set('AT BE BG CY CZ DE DK EE EL ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK XI'.split(' '))
+
+/** Whether a country is in the European Union for VAT; so is Northern Ireland, for goods. */
+export function isUnionCountry (country: string): boolean {
+  return union.has(country)
+}

@@ -17,9 +17,9 @@ export function value (name: string, text: string | undefined, attributes?: Attr
 }
 
 /** An element with other elements; nothing if all of them are nothing. */
-export function group (name: string, children: readonly XmlFragment[]): XmlFragment {
+export function group (name: string, children: readonly XmlFragment[], attributes?: Attributes): XmlFragment {
   const content = joined(children)
-  return content === '' ? '' : `<${name}>${content}</${name}>`
+  return content === '' ? '' : `<${name}${attributes === undefined ? '' : written(attributes)}>${content}</${name}>`
 }
 
 /** A whole document with the namespaces of its prefixes. */

@@ -1,0 +1,328 @@
+import { type Decimal, type JsonObject, Money, type Problem } from '@dispatch/common'
+import { frenchProcess, isFrenchProcess } from '../model/french.ts'
+import type { EInvoiceModel, Text } from '../model/model.ts'
+import { isCounted } from '../model/sub-lines.ts'
+import { isOneGroup, type Totals, totalsOf } from '../model/totals.ts'
+import { modelOf } from '../read/read.ts'
+import { checkParts } from './check-report.ts'
+import { categoryOf, foreignId, isTaxedWhenInvoiced, isTaxedWhenPaid, type Nature, operationOf, rateText, sirenOf } from './operation.ts'
+import { dayInFrance } from './periods.ts'
+import type { PaidInvoice, PaymentsReport, ReportedInvoice, ReportedPayment, ReportedSales, ReportPeriod, SalesCategory,
+  TransactionsReport } from './report.ts'
+
+/** An invoice that was sent. `data`: in the words of `dispatch:invoice`; undefined where they are no longer kept. */
+export type SentInvoice = {
+  id: string
+  number?: string
+  data: JsonObject | undefined
+  isCreditNote?: boolean
+  /** It was refused, or taken back. */
+  isVoid?: boolean
+  payments: readonly { at: Date, amounts?: readonly { rate: string, amount: string }[] }[]
+}
+
+/**
+ * Why something of an invoice is not in a report. What has to be reported and cannot be, somebody must mend (`needed`); the rest is told
+ * otherwise, or needs no report.
+ */
+const reasons = {
+  data_gone: { needed: true, message: 'Its data are no longer kept: report it at the platform itself.' },
+  unreadable: { needed: true, message: 'Its data have no number, no day, or no French seller.' },
+  nature_unknown: { needed: true, message: 'It does not say whether it is about goods or services (operationNature).' },
+  nature_mixed: { needed: true, message: 'It is about goods and services, and does not say how much is of which.' },
+  margin: { needed: true, message: 'It is under a margin scheme, and does not say how much the margin is.' },
+  other_currency: { needed: true, message: 'It is not in euros, and its sums in euros are not in its data.' },
+  customer_unidentified: { needed: true, message: 'Its customer is a business abroad without the number that names it.' },
+  refund: { needed: true, message: 'Money was given back, which the format of payments cannot say.' },
+  broken_rules: { needed: true, message: 'It breaks rules of the tax authority.' },
+  domestic: { needed: false, message: 'Its customer is a French business: its platform reports it.' },
+  out_of_scope: { needed: false, message: 'Its seller says that it is out of scope.' },
+  exempt: { needed: false, message: 'It is exempt (CGI 261 A to E), of which nothing is reported.' },
+  other_seller: { needed: false, message: 'Somebody else is its seller.' },
+  void: { needed: false, message: 'It was refused or taken back.' },
+  duplicate: { needed: false, message: 'It was sent more than once, and counts once.' },
+  goods: { needed: false, message: 'It is about goods, of which no payments are reported.' },
+  taxed_when_invoiced: { needed: false, message: 'Its VAT was due when it was issued.' },
+  not_taxed: { needed: false, message: 'No French VAT is due with its payment.' }
+} as const
+export type LeftReason = keyof typeof reasons
+
+/** Something that is not in a report. `of`: the id of the invoice; `problems`: the rules that it breaks. */
+export type LeftOut = { of: string, number?: string, reason: LeftReason, needed: boolean, message: string, problems?: readonly Problem[] }
+
+/** `assumed`: invoices whose customers abroad are taken for consumers, because nothing says that they are businesses. */
+export type Gathered<Report> = Report & { left: readonly LeftOut[], assumed: readonly string[], count: number }
+
+export type Gathering = { siren: string, period: ReportPeriod, usualNature?: Nature }
+
+type Readable = { sent: SentInvoice, invoice: EInvoiceModel, totals: Totals, nature: Nature | undefined }
+
+/** What is to be reported of the invoices of a period, as they are when it is asked. */
+export function gatherTransactions (sent: readonly SentInvoice[], { siren, period, usualNature }: Gathering): Gathered<TransactionsReport> {
+  const left: LeftOut[] = []
+  const invoices: ReportedInvoice[] = []
+  const sales: Sale[] = []
+  const assumed: string[] = []
+  let count = 0
+  for (const one of readable(sent, { siren, usualNature }, ({ date = '' }) => isIn(period, date), left)) {
+    const found = one.operation.as === 'invoice' ? reportedInvoice(one, siren) : salesOf(one)
+    if ('reason' in found) {
+      left.push(leftOut(one.sent, found.reason, found.problems))
+      continue
+    }
+    count += 1
+    if (one.operation.isAssumed === true) assumed.push(one.sent.id)
+    if ('invoice' in found) invoices.push(found.invoice)
+    else sales.push(...found.sales)
+  }
+  return { kind: 'transactions', invoices, days: byDay(sales), left, assumed, count }
+}
+
+/** What is to be reported of the payments of a period, as they are known when it is asked. */
+export function gatherPayments (sent: readonly SentInvoice[], { siren, period, usualNature }: Gathering): Gathered<PaymentsReport> {
+  const left: LeftOut[] = []
+  const invoices: PaidInvoice[] = []
+  const paid: Payment[] = []
+  let count = 0
+  const inPeriod = sent.flatMap((one) => {
+    const payments = one.payments.filter(({ at }) => isIn(period, dayInFrance(at)))
+    return payments.length === 0 ? [] : [{ ...one, payments }]
+  })
+  for (const one of readable(inPeriod, { siren, usualNature }, () => true, left)) {
+    const { sent, invoice: { number = '', date = '' }, operation } = one
+    const found = paymentsOf(one)
+    if ('reason' in found) {
+      left.push(leftOut(sent, found.reason))
+      continue
+    }
+    const single = found.map(({ date: day, parts }): PaidInvoice => ({ number, date, payment: { date: day, parts } }))
+    const problems = single.flatMap((payment) => checkParts.paid(payment))
+    if (problems.length > 0) {
+      left.push(leftOut(sent, 'broken_rules', problems))
+      continue
+    }
+    count += 1
+    if (operation.as === 'invoice') invoices.push(...single)
+    else paid.push(...found.flatMap(({ date, parts }) => parts.map((part) => ({ date, ...part }))))
+  }
+  return { kind: 'payments', invoices, days: paymentsByDay(paid), left, assumed: [], count }
+}
+
+function isIn ({ start, end }: ReportPeriod, day: string): boolean {
+  return start <= day && day <= end
+}
+
+function leftOut ({ id, number }: SentInvoice, reason: LeftReason, problems?: readonly Problem[]): LeftOut {
+  return { of: id, ...(number !== undefined && { number }), reason, ...reasons[reason], ...(problems !== undefined && { problems }) }
+}
+
+type Counted = Readable & { operation: { as: 'invoice' | 'sale', isAssumed?: true } }
+
+/** The invoices that count, each once; why the others do not is noted. */
+function* readable (
+  sent: readonly SentInvoice[],
+  { siren, usualNature }: { siren: string, usualNature?: Nature | undefined },
+  isMeant: (invoice: EInvoiceModel) => boolean,
+  left: LeftOut[]
+): Generator<Counted> {
+  const seen = new Set<string>()
+  for (const one of sent) {
+    if (one.data === undefined) {
+      left.push(leftOut(one, 'data_gone'))
+      continue
+    }
+    const found = read(one, one.data, usualNature)
+    const { invoice } = found
+    const seller = sirenOf(invoice.seller)
+    if (invoice.number === undefined || invoice.date === undefined || seller === undefined) {
+      left.push(leftOut(one, 'unreadable'))
+      continue
+    }
+    if (!isMeant(invoice)) continue
+    const key = JSON.stringify([invoice.number, invoice.type, invoice.date])
+    const operation = operationOf(invoice)
+    const reason = seller !== siren ? 'other_seller' : one.isVoid === true ? 'void' : seen.has(key) ? 'duplicate' : undefined
+    if (reason !== undefined || operation.as === 'none') {
+      left.push(leftOut(one, reason ?? (operation.as === 'none' ? operation.because : 'unreadable')))
+      continue
+    }
+    seen.add(key)
+    yield { ...found, operation }
+  }
+}
+
+function read (sent: SentInvoice, data: JsonObject, usualNature: Nature | undefined): Readable {
+  const type = sent.isCreditNote === true && data['type'] === undefined ? { type: '381' } : {}
+  // French frames are in no profile of Peppol, and the sums are the same in all.
+  const invoice = modelOf({ ...data, ...type, eInvoiceProfile: 'EN16931' }, { format: 'CII', currency: 'EUR' })
+  const given = data['operationNature']
+  const nature = given === 'GOODS' || given === 'SERVICES' || given === 'MIXED' ? given : natureIn(invoice.businessProcess) ?? usualNature
+  return { sent, invoice, totals: totalsOf(invoice), nature }
+}
+
+/** BT-23 begins with what the invoice is about. */
+function natureIn (process: Text): Nature | undefined {
+  return isFrenchProcess(process) ? ({ B: 'GOODS', S: 'SERVICES', M: 'MIXED' } as const)[process?.[0] ?? ''] : undefined
+}
+
+type Unreported = { reason: LeftReason, problems?: readonly Problem[] }
+
+function reportedInvoice ({ invoice, totals, nature }: Readable, siren: string): { invoice: ReportedInvoice } | Unreported {
+  const { seller, customer, type, number = '', date = '', currency, delivery, period, taxRepresentative } = invoice
+  const { businessProcess, precedingInvoices, prepaid } = invoice
+  const process = isFrenchProcess(businessProcess)
+    ? businessProcess
+    : frenchProcess({ nature, type, isAfterAnother: precedingInvoices.length > 0, prepaid, total: () => totals.total })
+  if (process === undefined) return { reason: 'nature_unknown' }
+  const id = foreignId(customer)
+  if (id === undefined) return { reason: 'customer_unidentified' }
+  const tax = currency === 'EUR'
+    ? totals.tax
+    : invoice.taxCurrency === 'EUR'
+    ? invoice.taxCurrencyAmount
+    : totals.tax.isZero()
+    ? totals.tax
+    : undefined
+  if (tax === undefined) return { reason: 'other_currency' }
+  const reported: ReportedInvoice = {
+    number,
+    date,
+    type,
+    currency,
+    ...present({ dueDate: invoice.dueDate, taxPointCode: invoice.taxPointCode, representative: taxRepresentative?.vatId }),
+    notes: invoice.notes.flatMap(({ code, text }) => code !== undefined && reportedNotes.has(code) ? [{ code, text }] : []),
+    process,
+    preceding: precedingInvoices.map(({ number, date }) => ({ number, ...present({ date }) })),
+    seller: {
+      id: { id: siren, scheme: '0002' },
+      ...present({ vatId: seller.vatId, country: seller.address.country })
+    },
+    customer: { id, ...present({ vatId: customer.vatId, country: customer.address.country }) },
+    ...(delivery !== undefined && { delivery: present({ date: delivery.date, country: delivery.address.country }) }),
+    ...(period !== undefined && { period: present({ start: period.start, end: period.end }) }),
+    adjustments: invoice.adjustments.map(({ kind, amount = zero, tax: { category, rate } }) => ({
+      isCharge: kind === 'charge',
+      amount: amount.toFixed(2),
+      category,
+      ...present({ rate: rate && rateText(rate) })
+    })),
+    base: totals.base.toFixed(2),
+    tax: tax.toFixed(2),
+    taxes: totals.taxes.map(({ category, rate = zero, base, amount, exemption }) => ({
+      base: base.toFixed(2),
+      amount: amount.toFixed(2),
+      category,
+      rate: rateText(isOneGroup(category) ? zero : rate),
+      ...present({ reason: exemption?.reason, reasonCode: exemption?.code })
+    })),
+    lines: invoice.lines.filter(isCounted).map(({ name, quantity, unit, price }) => ({
+      ...present({
+        name,
+        quantity: quantity?.toDecimalPlaces(4).toFixed(),
+        price: price?.isNegative() === true ? undefined : price?.toDecimalPlaces(6).toFixed()
+      }),
+      ...(quantity !== undefined && { unit })
+    }))
+  }
+  const problems = checkParts.invoice(reported)
+  return problems.length === 0 ? { invoice: reported } : { reason: 'broken_rules', problems }
+}
+
+/** The legal notes that a report has: on discounts, on a group of taxpayers, on what is paid for recycling. */
+const reportedNotes = new Set(['AAB', 'TXD', 'BLU'])
+
+type Sale = { date: string, of: string, category: SalesCategory, rate: string, base: Decimal, amount: Decimal }
+
+function salesOf ({ sent: { id: of }, invoice: { date = '', currency, isCreditNote }, totals, nature }: Readable):
+  | { sales: Sale[] }
+  | Unreported
+{
+  if (currency !== 'EUR') return { reason: 'other_currency' }
+  if (nature === undefined) return { reason: 'nature_unknown' }
+  if (nature === 'MIXED') return { reason: 'nature_mixed' }
+  const sales: Sale[] = []
+  let isExempt = false
+  for (const group of totals.taxes) {
+    const category = categoryOf(group, nature)
+    if (category === 'margin') return { reason: 'margin' }
+    isExempt ||= category === 'exempt'
+    if (category === 'exempt') continue
+    const { base, amount, rate = zero } = group
+    const signed = (sum: Decimal): Decimal => isCreditNote ? sum.neg() : sum
+    sales.push({ date, of, category, rate: rateText(isOneGroup(group.category) ? zero : rate), base: signed(base), amount: signed(amount) })
+  }
+  if (sales.length === 0) return { reason: isExempt ? 'exempt' : 'unreadable' }
+  const problems = byDay(sales).flatMap((day) => checkParts.sales(day))
+  return problems.length === 0 ? { sales } : { reason: 'broken_rules', problems }
+}
+
+function byDay (sales: readonly Sale[]): ReportedSales[] {
+  const days = Map.groupBy(sales, ({ date, category }) => `${date} ${category}`)
+  return [...days].toSorted(([one], [other]) => one < other ? -1 : 1).flatMap(([, members]) => {
+    const [first] = members
+    if (first === undefined) return []
+    const taxes = [...Map.groupBy(members, ({ rate }) => rate)].map(([rate, parts]) => ({
+      rate,
+      base: sum(parts.map(({ base }) => base)),
+      amount: sum(parts.map(({ amount }) => amount))
+    }))
+    return [{
+      date: first.date,
+      currency: 'EUR',
+      category: first.category,
+      base: sum(taxes.map(({ base }) => base)).toFixed(2),
+      tax: sum(taxes.map(({ amount }) => amount)).toFixed(2),
+      count: new Set(members.map(({ of }) => of)).size,
+      taxes: taxes.map(({ rate, base, amount }) => ({ rate, base: base.toFixed(2), amount: amount.toFixed(2) }))
+    }]
+  })
+}
+
+type Payment = { date: string, rate: string, amount: string }
+
+/** What came in for the services of an invoice, of which VAT is due with the payment. */
+function paymentsOf ({ sent: { payments }, invoice, totals, nature }: Readable): ReportedPayment[] | Unreported {
+  if (isTaxedWhenInvoiced(invoice)) return { reason: 'taxed_when_invoiced' }
+  if (nature === undefined) return { reason: 'nature_unknown' }
+  if (nature === 'GOODS') return { reason: 'goods' }
+  if (nature === 'MIXED') return { reason: 'nature_mixed' }
+  if (invoice.currency !== 'EUR') return { reason: 'other_currency' }
+  const taxed = totals.taxes.filter(isTaxedWhenPaid)
+  const rateOf = ({ category, rate = zero }: Totals['taxes'][number]): string => rateText(isOneGroup(category) ? zero : rate)
+  const rates = new Set(taxed.map(rateOf))
+  const whole = taxed.map((group) => ({ rate: rateOf(group), amount: group.base.add(group.amount).toFixed(2) }))
+  const found = payments.flatMap(({ at, amounts }): ReportedPayment[] => {
+    const parts = (amounts ?? whole).map(({ rate, amount }) => ({ rate: rateText(new Money(rate)), amount }))
+      .filter(({ rate }) => rates.has(rate))
+    return parts.length === 0 ? [] : [{ date: dayInFrance(at), parts }]
+  })
+  if (found.length === 0) return { reason: 'not_taxed' }
+  const isBack = invoice.isCreditNote || found.some(({ parts }) => parts.some(({ amount }) => new Money(amount).isNegative()))
+  return isBack ? { reason: 'refund' } : found
+}
+
+function paymentsByDay (paid: readonly Payment[]): ReportedPayment[] {
+  return [...Map.groupBy(paid, ({ date }) => date)].toSorted(([one], [other]) => one < other ? -1 : 1).map(([date, members]) => ({
+    date,
+    parts: [...Map.groupBy(members, ({ rate }) => rate)].map(([rate, parts]) => ({
+      rate,
+      amount: sum(parts.map(({ amount }) => new Money(amount))).toFixed(2)
+    }))
+  }))
+}
+
+const zero = new Money(0)
+
+function sum (amounts: readonly Decimal[]): Decimal {
+  return amounts.reduce((so, amount) => so.add(amount), zero)
+}
+
+/** What is there. */
+function present<Name extends string> (given: Readonly<Record<Name, string | undefined>>): Partial<Record<Name, string>> {
+  const found: Partial<Record<Name, string>> = {}
+  for (const name in given) {
+    const text = given[name]
+    if (text !== undefined) found[name] = text
+  }
+  return found
+}
