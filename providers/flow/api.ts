@@ -15,8 +15,8 @@ type Acknowledgement = Static<typeof Acknowledgement>
 
 /** An answer with an error in it has received nothing, and nothing is called by zeros. */
 const Received = Type.Object({ flowId: Type.String({ pattern: '[^0-]' }), errorCode: Type.Optional(Type.Null()) })
-export const Flow = Type.Object({ flowId: Type.String({ minLength: 1 }), acknowledgement: Type.Optional(Acknowledgement) })
-export const Flows = Type.Object({ results: Type.Array(Flow) })
+const Flow = Type.Object({ flowId: Type.String({ minLength: 1 }), acknowledgement: Type.Optional(Acknowledgement) })
+const Flows = Type.Object({ results: Type.Array(Flow) })
 type Flow = Static<typeof Flow>
 
 const pending: Acknowledgement = { status: 'Pending' }
@@ -61,6 +61,9 @@ export function askAt ({ settings, sandbox, reference }: Asking, url: string, bo
   ]
 }
 
+/** The most characters of a file's name. */
+const longestName = 255
+
 type File = DocumentHandle | { text: string, contentType: string, filename: string }
 
 /** Hands a file to the platform under our reference. Received (202) is not accepted: a later acknowledgement tells. */
@@ -70,7 +73,7 @@ export async function submit (
   file: File
 ): Promise<string> {
   const { version = '1.2' } = call.settings
-  const flowInfo = { ...info, trackingId: call.reference, ...(version !== '1.1' && { name }) }
+  const flowInfo = { ...info, trackingId: call.reference, ...(version !== '1.1' && { name: shortened(name, longestName) }) }
   const { flowId } = await call.http.post(...ask(call, 'flows', { multipart: { flowInfo: { json: flowInfo }, file } }), Received)
   return flowId
 }
@@ -83,6 +86,17 @@ function testEnvironment ({ sandboxUrl, sandboxTokenUrl, tokenUrl }: Call['setti
   return { url: sandboxUrl, tokenUrl: sandboxTokenUrl ?? tokenUrl }
 }
 
+/** A flow that the platform has got, as it is now. */
+export async function read (id: string, call: Call): Promise<Accepted> {
+  return answer(await call.http.get(...ask(call, `flows/${encodeURIComponent(id)}`, { query: { docType: 'Metadata' } }), Flow))
+}
+
+/** The flow with our reference. */
+export async function find (trackingId: string, call: Call): Promise<Found> {
+  const { results } = await call.http.post(...ask(call, 'flows/search', { json: { limit: 100, where: { trackingId } } }), Flows)
+  return foundAmong(results)
+}
+
 /** The visible facts of a flow: the word of its acknowledgement and further fields. */
 export function answer ({ flowId: id, acknowledgement: { status, details = [] } = pending }: Flow): Accepted {
   return { id, status, ...(details.length > 0 && { details }) }
@@ -92,7 +106,7 @@ export function answer ({ flowId: id, acknowledgement: { status, details = [] } 
  * The platform's flow with our reference. The platform permits a second file with the same reference. Of several, the one that it did not
  * reject counts.
  */
-export function foundAmong (flows: readonly Flow[]): Found {
+function foundAmong (flows: readonly Flow[]): Found {
   const [flow] = flows.toSorted((one, other) => Number(isRefused(one)) - Number(isRefused(other)))
   if (flow === undefined) return { found: 'absent' }
   if (!isRefused(flow)) return { found: 'accepted', response: answer(flow) }

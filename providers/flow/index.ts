@@ -1,7 +1,8 @@
-import { defineProvider, refused, shortened, Type } from '@dispatch/core/provider'
-import { acknowledged, answer, ask, Flow, Flows, foundAmong, submit } from './api.ts'
+import { defineProvider, refused, Type } from '@dispatch/core/provider'
+import { acknowledged, answer, ask, find, read, submit } from './api.ts'
 import { recipientsAt } from './directory.ts'
 import { begin, lifecycle, noteSaid, remember, statusOf } from './lifecycle.ts'
+import { sendReport, taken } from './report.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
 /** The syntax of a file for each format of the e-invoice. */
@@ -18,11 +19,17 @@ const flowProfiles: Readonly<Record<string, string>> = {
   EXTENDED_CTC_FR: 'Extended-CTC-FR'
 }
 
-/** The most characters of a file's name. */
-const longestName = 255
-
 const minute = 60
 const day = 24 * 60 * minute
+
+/** What holds of every file. A received one may not be found by a search at once. */
+const files = {
+  idempotency: { kind: 'lookup', visibleAfter: 10 * minute },
+  timeLimit: 100,
+  // "Not implemented": one platform gives this answer to every request with a processing rule, and stores nothing.
+  notProcessed: [501],
+  poll: { after: 5 * minute, every: 30 * minute, until: 60 * day }
+} as const
 
 export default defineProvider({
   code: 'flow',
@@ -41,13 +48,8 @@ export default defineProvider({
         at: ['/invoicing/customerId', '/invoicing/reference'],
         because: 'The platform reads the e-invoice, which names its customer and its references itself.'
       }],
-      // A received file may not be found by a search at once.
-      idempotency: { kind: 'lookup', visibleAfter: 10 * minute },
-      timeLimit: 100,
-      // "Not implemented": one platform gives this answer to every request with a processing rule, and stores nothing.
-      notProcessed: [501],
+      ...files,
       statuses: { ...acknowledged, ...lifecycle },
-      poll: { after: 5 * minute, every: 30 * minute, until: 60 * day },
 
       async dispatch ({ invoicing: { eInvoiceFormat = 'FACTUR_X', eInvoiceProfile = '' }, data, document }, call) {
         const { settings, requestSettings } = call
@@ -60,7 +62,7 @@ export default defineProvider({
         await begin(call, data['number'])
         const flowId = await submit(call, {
           flowSyntax: syntaxes[eInvoiceFormat],
-          name: shortened(document.filename, longestName),
+          name: document.filename,
           sha256: document.sha256,
           ...(processingRule !== undefined && { processingRule }),
           ...(flowProfile !== undefined && { flowProfile })
@@ -69,9 +71,8 @@ export default defineProvider({
         return answer({ flowId })
       },
 
-      async lookup ({ reference: trackingId }, call) {
-        const { results } = await call.http.post(...ask(call, 'flows/search', { json: { limit: 100, where: { trackingId } } }), Flows)
-        const found = foundAmong(results)
+      async lookup ({ reference }, call) {
+        const found = await find(reference, call)
         if (found.found === 'accepted') await remember(call)
         return found
       },
@@ -87,9 +88,21 @@ export default defineProvider({
       recipients: recipientsAt,
 
       async status ({ id }, call) {
-        const flow = answer(await call.http.get(...ask(call, `flows/${encodeURIComponent(id)}`, { query: { docType: 'Metadata' } }), Flow))
+        const flow = await read(id, call)
         return flow.status === 'Ok' ? { ...flow, ...await statusOf(id, call) } : flow
       }
+    },
+
+    upload: {
+      ...files,
+      ignores: [{
+        at: ['/settings/processingRule', '/settings/flowProfile'],
+        because: 'The platform sees by itself what a report is about.'
+      }],
+      statuses: taken,
+      dispatch: sendReport,
+      lookup: ({ reference }, call) => find(reference, call),
+      status: ({ id }, call) => read(id, call)
     }
   }
 })
