@@ -1,3 +1,4 @@
+import { isDeclared, namedHosts } from '@dispatch/core/host'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { askAgain } from '../interrogation/ask.ts'
 import { differing, factsOf } from '../interrogation/facts.ts'
@@ -11,14 +12,15 @@ import type { ProviderUnderTest } from './subject.ts'
 /**
  * Makes each kind of dispatch in a sandbox, too. Where its requests go to another host, none may go to that of production, a question or a
  * cancellation neither; where they go to the same, what changes something must say that it is a test. A vendor whose key decides
- * (`sandbox.key`) needs neither.
+ * (`sandbox.key`) needs neither. Hosts that the vendor names are its own choice in each environment.
  */
 export async function sandboxedCases (
   subject: ProviderUnderTest,
   fit: readonly Prepared[],
   questions: readonly Prepared[]
 ): Promise<Case[]> {
-  const { sandbox } = subject.installed.manifest
+  const { sandbox, hosts } = subject.installed.manifest
+  const named = namedHosts(hosts)
   if (sandbox === undefined || (sandbox.kind === 'configuration' && sandbox.key !== undefined)) return []
   const bases = fit.flatMap((prepared) => baseOf(subject, prepared) ?? []).filter(({ prepared: { call } }) =>
     !call.sandbox && call.exchange.length > 0
@@ -26,7 +28,7 @@ export async function sandboxedCases (
   const pairs = await inTurn([...Map.groupBy(bases, kindOf).values()].flatMap(([first]) => first ?? []),
     async (base) => await pairOf(subject, base))
   const found = pairs.flatMap((pair) => pair ?? [])
-  const real = new Set(found.flatMap(({ real: { requests } }) => hostsOf(requests)))
+  const real = new Set(found.flatMap(({ real: { requests } }) => hostsOf(requests)).filter((host) => !isDeclared(host, named)))
   const test = new Set(found.flatMap(({ test: { requests } }) => hostsOf(requests)))
   // A vendor with an environment of its own for tests has a host that production does not have.
   const apart = [...test].some((host) => !real.has(host))

@@ -92,10 +92,13 @@ function begin (
   const requests: ExchangeSession['requests'] = []
   const over = Promise.withResolvers<undefined>()
   const link = attack !== undefined && 'link' in attack.how ? attack.how.link : undefined
+  // A request that is refused may come again, with another token: then it is the same one, and no later one that is alike.
+  const isHeld = ({ index }: { index: number | undefined }): boolean =>
+    attack !== undefined && index === attack.at && 'script' in attack.how
   let answered = 0
 
   vendor.answer(async (request): Promise<VendorReply> => {
-    const index = indexIn(exchange, request, requests)
+    const index = indexIn(exchange, request, requests.filter((earlier) => !isHeld(earlier)))
     requests.push({ request, index })
     if (index === undefined) return { status: 404, json: { message: 'The fixture expects no such request.' } }
     if (index === attack?.at && 'script' in attack.how) return attack.how.script
