@@ -1,5 +1,5 @@
+import { DispatchError } from '@dispatch/contract'
 import { FileDamaged, type FileStore, StorageUnavailable } from '@dispatch/files'
-import { DispatchError } from './contract/errors.ts'
 
 /** A store of documents: its failures are errors of the API, `document_damaged` and `service_unavailable`. */
 export function documentFiles (files: FileStore): FileStore {

@@ -1,6 +1,6 @@
 import type { Database } from '@dispatch/database'
+import type { Publisher } from '@dispatch/host'
 import { acceptPublisher } from './accounts/provider-publishers.ts'
-import type { Publisher } from './host/load/pins.ts'
 import { type AuditAuthor, noteAudit } from './store/audit/audit.ts'
 import type { ProcessState, ProviderSync } from './work/provider-sync.ts'
 

@@ -1,44 +1,5 @@
 /**
- * `@dispatch/core/provider`: all that a provider imports. Everything here is public contract and follows the
- * version of `@dispatch/core` that a provider names in its `peerDependencies`.
+ * `@dispatch/core/provider`: all that a provider imports. Everything here is public contract and follows the version of `@dispatch/core`
+ * that a provider names in its `peerDependencies`.
  */
-export { Type, type Static } from 'typebox'
-export { defineProvider } from './host/manifest/definition.ts'
-export { draftFirst } from './host/manifest/draft.ts'
-export { AllowedSenders, allowedSendersInFrench, appCredentials, awsCredentials, Host, inFrench, Paper, PaymentCollection, Secret, TaxCodes,
-  TextSender, webhookCredentials } from './host/settings/fields.ts'
-export { failureOf, outcomeUnknown, recipientUnavailable, refused, unavailable } from '@dispatch/vendor-io/outcome'
-export { invoiceOf, minorUnits } from './host/manifest/invoice.ts'
-export { given, mailboxOf, plainFileName, textMessagePoll } from './host/manifest/message.ts'
-export { carriedFields } from './host/manifest/invoice-carries.ts'
-export { exactLines } from './host/manifest/invoice-lines.ts'
-export { countedLines, daysBetween, joined, requireAsWanted, taxCodeOf, withoutErrors } from './host/manifest/invoice-made.ts'
-export { shareOfPage, signingOf } from '@dispatch/services/esign/signing'
-export { taxesOf } from './host/manifest/invoice-taxes.ts'
-export { sendStatus } from './contract/recipients.ts'
-export { asciiMailbox, lookupLanguage, Money, placeLine, readMailbox, shortened, at, listOf, textOf } from '@dispatch/common'
-
-export type { Json, JsonObject, Mailbox, Place, DocumentHandle, TurnedAway } from '@dispatch/common'
-export type { CheckContext, Context, Keeping, State, TakeBack } from './host/manifest/context.ts'
-export type { Suggestion } from './host/manifest/suggestion.ts'
-export type { ServiceContracts } from '@dispatch/services'
-export type { Accepted, Cancel, Dispatch, ElectronicAddress, FetchDocument, FindRecipients, Found, Idempotency, Lookup, Poll,
-  ProviderDefinition, Recipient, Reported, Said, Say, ServiceDefinition, Status, Subscribe, Subscription,
-  Unsubscribe } from './host/manifest/definition.ts'
-export type { Asked, Known, Objection } from './host/manifest/provider-check.ts'
-export type { Carried } from './host/manifest/carries.ts'
-export type { Ignored } from './host/manifest/ignores.ts'
-export type { Limit } from './host/manifest/limits.ts'
-export type { Drafts } from './host/manifest/draft.ts'
-export type { Adjustment, Invoice, InvoiceLine } from './host/manifest/invoice.ts'
-export type { ExactLine } from './host/manifest/invoice-lines.ts'
-export type { Signing } from '@dispatch/services/esign/signing'
-export type { ErrorPlace, ErrorReading, Failure, ProviderErrorWord, Refusal } from '@dispatch/vendor-io/outcome'
-export type { Log } from '@dispatch/common'
-export type { Digest, Documents, Files, Http, HttpCall, HttpVerb, Jwt, OAuth1, OAuth2, SessionSignIn, SigV4, XmlValue, Smtp, SmtpMessage,
-  SmtpReceipt, SmtpTransport } from '@dispatch/vendor-io'
-export type { BodyForm } from './host/webhook/body.ts'
-export type { Handshake } from './host/webhook/handshake.ts'
-export type { KeySet } from './host/webhook/keys.ts'
-export type { Part as SignedPart, Place as EventPlace, PublicKey, SecretKey, Signature, Token, Verifier } from './host/webhook/language.ts'
-export type { EventReading, Webhook } from './host/webhook/webhook.ts'
+export * from '@dispatch/host/provider'

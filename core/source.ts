@@ -2,11 +2,6 @@
  * `@dispatch/core/source`: what a feature that brings providers uses of the core, by name.
  */
 export { configurationsRefusedBy, configurationsServed, migrateConfiguration, type ServedConfiguration } from './configuration/migration.ts'
-export { failureError } from '@dispatch/vendor-io/outcome'
-export { LoadTimeout, ProviderLoadError } from './host/load/load-error.ts'
-export { sdkVersion } from './host/load/package.ts'
-export { isSamePublisher, publisherInWords, type Publisher } from './host/load/pins.ts'
-export { widthInWords } from './host/settings/hosts.ts'
 export { replaceSettings, type MigratedSettings } from './store/configuration/migrated-settings.ts'
 export { listProcesses, type ProviderProcess } from './store/vendor/provider-processes.ts'
 export { lockAdapter, type ProviderSource } from './store/configuration/provider-sources.ts'

@@ -1,9 +1,11 @@
 import 'reflect-metadata'
-import { createOthersLately } from '@dispatch/common'
-import { addLogCounts, allOf, checkMasterKeys, createChanges, createExchangeLog, createFreshness, createHost, createKeyStore, createMeter,
-  createPassedTrials, createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, insertExchanges, insertRequests,
-  type Log, type LogCount, markPlaces, measureSkew, migrate, noRequestLog, openDatabase, openEventSpool, openOutcomeSpool, openQueue,
-  readLinkKey, type ReplicaChange, startOutcomeDrain, startProviderSync, type TimeLimits, waitForDatabase } from '@dispatch/core'
+import { createOthersLately, type Log } from '@dispatch/common'
+import { addLogCounts, allOf, checkMasterKeys, createChanges, createExchangeLog, createKeyStore, createMeter, createPassedTrials,
+  createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, insertExchanges, insertRequests, type LogCount,
+  markPlaces, migrate, noRequestLog, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, startOutcomeDrain,
+  startProviderSync } from '@dispatch/core'
+import { createFreshness, measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
+import { createHost } from '@dispatch/host'
 import { createLazySandbox } from '@dispatch/sandbox'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'

@@ -30,24 +30,14 @@ const walls = [
     rule: 'pages of features reach data through the public API alone'
   },
   {
-    of: /^core\/packages\/(?!conformance\/|features\/|sandbox\/)/,
+    of: /^core\/packages\/(?!features\/)/,
     refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/core(\/|$)/,
     rule: 'packages know other packages by their names alone'
   },
   {
-    of: /^core\/packages\/conformance\//,
-    refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/core(?!\/host$)/,
-    rule: 'the kit knows @dispatch/core/host and packages'
-  },
-  {
-    of: /^core\/packages\/sandbox\//,
-    refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/(conformance|core(?!\/(provider|sandbox(\/process)?)$))(\/|$)/,
-    rule: 'the sandbox knows @dispatch/core/sandbox, what providers import, and packages'
-  },
-  {
     of: /^core\/packages\/sandbox\/inside\//,
-    refuses: /^@dispatch\/core\/sandbox$/,
-    rule: 'the process of an adapter knows @dispatch/core/sandbox/process and what providers import'
+    refuses: /^@dispatch\/(?!common$|host\/(process|provider)$)/,
+    rule: 'the process of an adapter knows @dispatch/common, @dispatch/host/process and what providers import'
   },
   {
     // The demo catalog asks for the marketplace where there is one.
@@ -90,7 +80,7 @@ const homes: Record<string, RegExp> = {
   '@lezer': /^plugins\/console\/browser\/script\/editor\//,
   undici: /^core\/packages\/vendor-io\/http\/transport\.ts$/,
   nodemailer: /^core\/packages\/vendor-io\/smtp\/mailer\.ts$/,
-  jose: /^core\/(access|host|packages\/(marketplace|vendor-io))\//,
+  jose: /^core\/(access|packages\/(host|marketplace|vendor-io))\//,
   'openid-client': /^core\/packages\/vendor-io\/http\/openid\.ts$/,
   'xml-crypto': /^core\/packages\/vendor-io\/peppol\/signature\.ts$/,
   saxes: /^core\/packages\/(vendor-io\/http|einvoice\/parse)\/xml\.ts$/,
@@ -101,7 +91,7 @@ const homes: Record<string, RegExp> = {
   fastify: /^(plugins|core\/packages\/features\/.+\/(routes|pages|session))\//,
   'fastify-plugin': /^plugins\//,
   // Vendors' events may be forms, whose parts the host reads.
-  '@fastify': /^(plugins|core\/packages\/features\/.+\/(routes|pages|session))\/|^core\/host\/webhook\/body\.ts$/,
+  '@fastify': /^(plugins|core\/packages\/features\/.+\/(routes|pages|session))\/|^core\/packages\/host\/webhook\/body\.ts$/,
   '@opentelemetry': /^plugins\/(traces\/|hooks\/trace-context\.ts$)/,
   'pg-boss': /^core\/work\/queue\/queue\.ts$/,
   '@modelcontextprotocol': /^core\/packages\/features\/assistants\/service\/protocol\.ts$/,
@@ -133,14 +123,14 @@ const parsers = [
     // At its @, by a pattern or by cutting.
     value: 'a mailbox',
     calls: /\[\^@[^\]]*\]|\b(?:split|indexOf|lastIndexOf)\(['"]@['"]\)/g,
-    inside: /^(core\/(pipeline|host|packages\/(common|documents|einvoice|services))|providers)\//,
+    inside: /^(core\/(pipeline|packages\/(common|documents|einvoice|host|services))|providers)\//,
     // `problems.ts` tells who has written several addresses how a list is written.
     home: /^core\/packages\/common\/(mailbox|problems)\.ts$/
   },
   {
     value: 'the minor unit of a currency',
     calls: /style: 'currency'|\w+FractionDigits\b|\.mul\(100\)/g,
-    inside: /^(core\/(pipeline|host|packages\/(common|einvoice|services))|providers)\//,
+    inside: /^(core\/(pipeline|packages\/(common|einvoice|host|services))|providers)\//,
     home: /^core\/packages\/common\/currencies\.ts$/
   }
 ]

@@ -1,4 +1,5 @@
-import { DatabaseUnavailable, errorMessageOf } from '@dispatch/core'
+import { errorMessageOf } from '@dispatch/common'
+import { DatabaseUnavailable } from '@dispatch/database'
 
 /** The sentence that tells an operator what went wrong. The service's own errors are sentences already. */
 export function sentenceOf (error: unknown): string {

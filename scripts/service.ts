@@ -1,5 +1,7 @@
-import { containStrayErrors, errorMessageOf, isPassingOutage } from '@dispatch/core'
+import { errorMessageOf } from '@dispatch/common'
+import { isPassingOutage } from '@dispatch/database'
 import { type Embedded, startEmbedded, StartError } from '@dispatch/embedded-postgres'
+import { containStrayErrors } from '@dispatch/host'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 import { normalForm } from '@dispatch/common'
-import type { KeyScope } from '../contract/key-scopes.ts'
+import type { KeyScope } from '@dispatch/contract'
 
 /** What a person may do: run the platform, run their company, or dispatch for it. */
 export type Role = 'operator' | 'admin' | 'member'

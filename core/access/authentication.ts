@@ -1,5 +1,4 @@
-import { DispatchError } from '../contract/errors.ts'
-import type { KeyScope } from '../contract/key-scopes.ts'
+import { DispatchError, type KeyScope } from '@dispatch/contract'
 import type { Account, Accounts, Actor, KeyMode, Person } from './account.ts'
 import { digestOf, isMeantAsKey, isWellFormed } from './api-key.ts'
 import { readAuthorization } from './authorization.ts'

@@ -1,4 +1,4 @@
-import { DispatchError } from '../contract/errors.ts'
+import { DispatchError } from '@dispatch/contract'
 
 /** The credentials in an Authorization header. */
 export type Authorization =

@@ -1,5 +1,5 @@
+import { DispatchError, type RateLimitStatus } from '@dispatch/contract'
 import { hash } from 'node:crypto'
-import { DispatchError, type RateLimitStatus } from '../contract/errors.ts'
 import { clientKeyOf } from './networks.ts'
 
 /** Counts attempts per client; see the store's rate limiter. */

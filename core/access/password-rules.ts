@@ -1,4 +1,4 @@
-import { refusal } from '../contract/errors.ts'
+import { refusal } from '@dispatch/contract'
 import { normaliseEmail } from './account.ts'
 
 /** Throws `validation_failed` for a password that is the e-mail address or its first part. The schema checks the length. */

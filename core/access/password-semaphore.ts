@@ -1,5 +1,5 @@
 import { createFairSemaphore } from '@dispatch/common'
-import { DispatchError } from '../contract/errors.ts'
+import { DispatchError } from '@dispatch/contract'
 import { waitingClient } from './waiting-client.ts'
 
 /** Measures how long a password takes; what stands around it, such as the counts in the database, is not of this machine. */

@@ -1,6 +1,5 @@
+import { DispatchError, type KeyScope } from '@dispatch/contract'
 import { serviceNames } from '@dispatch/services'
-import { DispatchError } from '../contract/errors.ts'
-import type { KeyScope } from '../contract/key-scopes.ts'
 import type { Actor, KeyMode, Role } from './account.ts'
 
 /** Whether the actor may use a service. */

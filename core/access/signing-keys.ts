@@ -1,5 +1,5 @@
+import type { Envelope, Keyring } from '@dispatch/common'
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
-import type { Envelope, Keyring } from './keyring.ts'
 
 export type KeyPurpose = 'jwt' | 'link'
 

@@ -1,9 +1,9 @@
 import { compile } from '@dispatch/common'
+import { DispatchError } from '@dispatch/contract'
 import { errors, type JWTHeaderParameters, jwtVerify, SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { hash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import { DispatchError } from '../contract/errors.ts'
 import type { Account } from './account.ts'
 import type { SigningKeys } from './signing-keys.ts'
 

@@ -1,6 +1,6 @@
 import { createFairSemaphore } from '@dispatch/common'
+import { DispatchError } from '@dispatch/contract'
 import { LRUCache } from 'lru-cache'
-import { DispatchError } from '../contract/errors.ts'
 import { clientKeyOf } from './networks.ts'
 import { waitingClient } from './waiting-client.ts'
 

@@ -1,5 +1,5 @@
+import { DispatchError } from '@dispatch/contract'
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { DispatchError } from '../contract/errors.ts'
 
 /** The client for whom something is done in this asynchronous context, for the queues in which it waits. */
 export type WaitingClient = {

@@ -1,12 +1,10 @@
 import type { Problem } from '@dispatch/common'
+import { DispatchError, keyScopes, type KeyView, type NewKeyBody, type NewKeyView, refusal, usualScopes } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import type { Account, Accounts, Actor } from '../access/account.ts'
 import { digestOf, makeKey, shownOf } from '../access/api-key.ts'
 import { revoked } from '../access/authentication.ts'
 import { mayImpersonate, mayUse, rolesUpTo, scopesWithin } from '../access/permissions.ts'
-import { DispatchError, refusal } from '../contract/errors.ts'
-import { keyScopes, usualScopes } from '../contract/key-scopes.ts'
-import type { KeyView, NewKeyBody, NewKeyView } from '../contract/keys.ts'
 import { type ApiKeyFilter, type ApiKeyRow, insertApiKey, listApiKeys, type NewApiKey, revokeApiKey } from '../store/tenants/api-keys.ts'
 import type { Requester } from './users.ts'
 

@@ -1,6 +1,6 @@
+import type { AuditView } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import type { Actor } from '../access/account.ts'
-import type { AuditView } from '../contract/accounts.ts'
 import { type AuditFilter, type AuditRow, listAudit } from '../store/audit/audit.ts'
 
 /**

@@ -1,9 +1,8 @@
+import { type CompanyChanges, type CompanyView, DispatchError, type NewCompanyBody } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { normaliseEmail } from '../access/account.ts'
 import { requireGoodPassword } from '../access/password-rules.ts'
 import { hashPassword } from '../access/passwords.ts'
-import type { CompanyChanges, CompanyView, NewCompanyBody } from '../contract/accounts.ts'
-import { DispatchError } from '../contract/errors.ts'
 import type { AuditAuthor } from '../store/audit/audit.ts'
 import { addCompany, addCredits, type CompanyRow, type CreditChange, type Credited, findCompany, listAllCompanies,
   updateCompany } from '../store/tenants/companies.ts'

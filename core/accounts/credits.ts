@@ -1,7 +1,7 @@
+import type { CreditsView } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import type { Actor } from '../access/account.ts'
 import { sightOf } from '../access/permissions.ts'
-import type { CreditsView } from '../contract/response.ts'
 import { readCredits } from '../store/tenants/credits.ts'
 
 /** The credits of the actor's company and a page of the ledger, the newest entry first, limited to what the actor may see. */

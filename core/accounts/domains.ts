@@ -1,7 +1,6 @@
+import { type CompanyDomains, DispatchError } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { domainToASCII } from 'node:url'
-import type { CompanyDomains } from '../contract/domains.ts'
-import { DispatchError } from '../contract/errors.ts'
 import type { AuditAuthor } from '../store/audit/audit.ts'
 import { domainHolder, readDomains, storeDomains } from '../store/tenants/domains.ts'
 

@@ -1,4 +1,4 @@
-import type { MailLanguage } from '../contract/link-mail.ts'
+import type { MailLanguage } from '@dispatch/contract'
 import type { ToldAction } from '../store/audit/notices.ts'
 
 /** What people read of a change of which they are told. */

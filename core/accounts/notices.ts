@@ -1,7 +1,7 @@
 import type { Log } from '@dispatch/common'
+import type { NoticeView } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import type { Actor } from '../access/account.ts'
-import type { NoticeView } from '../contract/notices.ts'
 import { isRecorded, listNotices, noteRecorded, type NoticeMail, type NoticeRow, takeNotices } from '../store/audit/notices.ts'
 import { findCompany } from '../store/tenants/companies.ts'
 import type { LinkMail, NoticedChange } from './link-mail.ts'

@@ -1,6 +1,6 @@
+import { DispatchError } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
-import { DispatchError } from '../contract/errors.ts'
-import type { Publisher } from '../host/load/pins.ts'
+import type { Publisher } from '@dispatch/host'
 import type { AuditStamp } from '../store/audit/audit.ts'
 import { changePublisher } from '../store/vendor/provider-pins.ts'
 import { platform } from './companies.ts'

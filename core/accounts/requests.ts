@@ -1,5 +1,5 @@
+import type { LogCountView, RequestView } from '@dispatch/contract'
 import { type Database, timeOf } from '@dispatch/database'
-import type { LogCountView, RequestView } from '../contract/requests.ts'
 import { listLogCounts } from '../store/tenants/log-counts.ts'
 import { listRequests, type RequestFilter, type RequestRow } from '../store/tenants/request-log.ts'
 

@@ -1,7 +1,6 @@
 import type { JsonObject, Problem } from '@dispatch/common'
+import { connectionFor, type InstalledProvider, lackingFacts } from '@dispatch/host'
 import type { Connection } from '@dispatch/vendor-io'
-import type { InstalledProvider } from '../host/load/load.ts'
-import { connectionFor, lackingFacts } from '../host/manifest/connect.ts'
 import type { ListConnections, StoredConfiguration } from '../store/configuration/configurations.ts'
 
 /** A configuration that is called: its provider, its settings with their secrets. */

@@ -1,7 +1,7 @@
+import { DispatchError } from '@dispatch/contract'
+import type { Host } from '@dispatch/host'
 import type { Actor } from '../access/account.ts'
 import { mayUse, requireEveryService, requireService } from '../access/permissions.ts'
-import { DispatchError } from '../contract/errors.ts'
-import type { Host } from '../host/host.ts'
 import type { Owner } from '../store/configuration/configurations.ts'
 
 type Permitted = Pick<Actor, 'services' | 'role' | 'key'>

@@ -1,5 +1,5 @@
-import type { ConfiguredBy } from '../contract/states.ts'
-import type { InstalledProvider } from '../host/load/load.ts'
+import type { ConfiguredBy } from '@dispatch/contract'
+import type { InstalledProvider } from '@dispatch/host'
 import type { CompanyConfiguration, StoredConfiguration } from '../store/configuration/configurations.ts'
 
 /** Whether a configuration of a provider can reach a test environment of its vendor. */

@@ -1,9 +1,6 @@
-import { isSender, type JsonObject, type Log, memoizeByIdentity, type Problem } from '@dispatch/common'
+import { isSender, type JsonObject, type Keyring, type Log, memoizeByIdentity, type Problem, SealError } from '@dispatch/common'
+import { checkSettings, type InstalledProvider, openReadable, openSettings, sandboxFaults, type Vault } from '@dispatch/host'
 import { createRedactor, type Redactor } from '@dispatch/vendor-io'
-import { type Keyring, SealError } from '../access/keyring.ts'
-import type { InstalledProvider } from '../host/load/load.ts'
-import { sandboxFaults } from '../host/manifest/sandbox.ts'
-import { checkSettings, openReadable, openSettings, type Vault } from '../host/settings/settings.ts'
 import type { Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 
 /** The vault of one owner's configuration of a provider. Secrets of other owners do not open in it. */

@@ -1,6 +1,5 @@
+import type { Mode, Version } from '@dispatch/contract'
 import type { Actor } from '../access/account.ts'
-import type { Mode } from '../contract/states.ts'
-import type { Version } from '../contract/versions.ts'
 import type { ServicePath } from '../requests/chains.ts'
 import type { NewDocument } from '../store/calls/document-row.ts'
 

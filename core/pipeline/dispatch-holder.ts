@@ -1,6 +1,6 @@
+import { DispatchError } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import type { FileStore } from '@dispatch/files'
-import { DispatchError } from '../contract/errors.ts'
 import { eraseDispatches, listErasedFiles, lookForDispatches, queuedOf } from '../store/privacy/dispatches.ts'
 import type { Holder } from '../store/privacy/holder.ts'
 import { noteRemoved } from '../store/tenants/retention.ts'

@@ -1,4 +1,5 @@
 import type { DocumentHandle, JsonObject, Problem } from '@dispatch/common'
+import { refusal } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import type { TemplateWorkers } from '@dispatch/documents'
 import type { FileStore, StoredFile } from '@dispatch/files'
@@ -7,11 +8,9 @@ import { type DocumentSource, type Enclosed, type Enclosure, furtherDocuments, g
 import { buffer } from 'node:stream/consumers'
 import type { Actor } from '../access/account.ts'
 import { isUnbounded, maySee, sightOf } from '../access/permissions.ts'
-import { refusal } from '../contract/errors.ts'
 import { findDispatch, findDocument } from '../store/dispatch/dispatch-views.ts'
 import { documentLastsUntil } from '../store/tenants/retention-rules.ts'
 import type { FileShelf, UploadedFile } from './file-shelf.ts'
-import { placeIn } from './places.ts'
 import type { ResolvedRequest, ResolvedStep } from './plan/resolve.ts'
 import { documentHandleOf, storedDocument, storedFile } from './stored-document.ts'
 
@@ -25,6 +24,8 @@ type Readers = Sources & { files: Pick<FileStore, 'stream'>, templateWorkers: Pi
  * which it was made are not needed any more.
  */
 type Naming = { service: ServiceName, fields: JsonObject, at?: (field: string) => string, whole?: boolean }
+
+const placeIn = (service: ServiceName) => (field: string): string => `/${service}/${field}`
 
 /** The documents that the fields of a step name, and that it still needs. */
 export function enclosuresOf ({ service, fields, whole = false }: Naming): Enclosure[] {

@@ -1,9 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
+import type { ChosenBy, ConfiguredBy, ListedProvider, ProviderResponse, StepStatus } from '@dispatch/contract'
+import type { InstalledProvider } from '@dispatch/host'
 import type { ServiceName } from '@dispatch/services'
-import type { ListedProvider } from '../contract/provider-list.ts'
-import type { ProviderResponse } from '../contract/response.ts'
-import type { ChosenBy, ConfiguredBy, StepStatus } from '../contract/states.ts'
-import type { InstalledProvider } from '../host/load/load.ts'
 import type { StepCandidate, StepError } from '../store/db/schema.ts'
 import type { StepRecord } from '../store/dispatch/dispatch-views.ts'
 import type { Settlement } from '../store/dispatch/steps.ts'
@@ -17,8 +15,6 @@ export type Step = {
   service: ServiceName
   /** The service's own fields. */
   fields: JsonObject
-  /** Where a field of it stands in the client's body, as long as that is there. */
-  at?: (field: string) => string
   /** The runtime parameters of its provider. */
   requestSettings: JsonObject
   /** In credits. */

@@ -1,5 +1,5 @@
+import type { ErrorWord } from '@dispatch/contract'
 import { idAt } from '@dispatch/database'
-import type { ErrorWord } from '../contract/errors.ts'
 import type { RequestRow } from '../store/tenants/request-log.ts'
 import { type BatchLog, type BatchOptions, createBatchLog } from './batch-log.ts'
 import { type LogBudgetOptions, withinBudget } from './log-budget.ts'

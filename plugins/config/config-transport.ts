@@ -1,4 +1,5 @@
-import { isNetwork, readNetwork } from '@dispatch/core'
+import { readNetwork } from '@dispatch/core'
+import { isNetwork } from '@dispatch/vendor-io'
 import { isIP, isIPv4 } from 'node:net'
 import { resolve } from 'node:path'
 import { ConfigError } from './config-error.ts'

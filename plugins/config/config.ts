@@ -1,5 +1,6 @@
-import { AddressError, addressesOf, isServiceName, serviceNames } from '@dispatch/core'
+import { AddressError, addressesOf } from '@dispatch/database'
 import type { Bucket } from '@dispatch/files'
+import { isServiceName, serviceNames } from '@dispatch/services'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { type CatalogConfig, catalogsOf } from './catalogs.ts'
 import { ConfigError } from './config-error.ts'

@@ -1,4 +1,5 @@
-import { createKeyring, type Keyring, readMasterKey } from '@dispatch/core'
+import { createKeyring, type Keyring } from '@dispatch/common'
+import { readMasterKey } from '@dispatch/core'
 import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
 

@@ -1,16 +1,18 @@
-import type { OthersLately } from '@dispatch/common'
-import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authentication, Breakers, BruteForceGuard, CallbackEndpoints,
-  Callbacks, CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
-  Credentials, Database, Directories, DocumentLinks, DocumentSpool, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning,
-  EventSpool, ExchangeLog, FetchJson, FileShelf, Freshness, Holder, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases,
-  LeaseTimes, LinkMail, Log, MailedSecrets, Meter, Network, Notices, OpenId, Outbox, OutcomeSpool, PassedTrials, PasswordPolicy, Peppol,
-  Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, RecipientBook, ReleaseQueue,
-  RequestLog, SecondFactors, Sessions, SigningKeys, State, Suggestions, Templates, Tokens, UnknownSecrets, Users, Verification,
-  WebhookReceiver, WebhookVerifier } from '@dispatch/core'
+import type { Keyring, Log, OthersLately } from '@dispatch/common'
+import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authentication, BruteForceGuard, CallbackEndpoints, Callbacks,
+  CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
+  Credentials, Directories, DocumentLinks, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool, ExchangeLog,
+  FileShelf, Holder, Impersonation, Inbox, KeyAdministration, Leases, LeaseTimes, LinkMail, MailedSecrets, Meter, Notices, Outbox,
+  OutcomeSpool, PasswordPolicy, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive,
+  RecipientBook, ReleaseQueue, RequestLog, SecondFactors, Sessions, SigningKeys, Suggestions, Templates, Tokens, UnknownSecrets, Users,
+  Verification, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
+import type { Database, Freshness } from '@dispatch/database'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { FileStore } from '@dispatch/files'
+import type { Breakers, Host, PassedTrials, State } from '@dispatch/host'
 import type { LazySandbox } from '@dispatch/sandbox'
+import type { DocumentSpool, FetchJson, Network, OpenId, Peppol } from '@dispatch/vendor-io'
 import type { CatalogPlace } from '../config/catalogs.ts'
 import type { Config } from '../config/config.ts'
 import type { AdmissionLimits } from '../hooks/admission-control.ts'

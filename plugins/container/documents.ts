@@ -1,6 +1,7 @@
-import { createDocumentLinks, createDocumentSpool, createDownloads, documentFiles, linkOf, receiveFile } from '@dispatch/core'
+import { createDocumentLinks, createDownloads, documentFiles, linkOf, receiveFile } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers } from '@dispatch/documents'
 import { createLocalFiles, createS3Files } from '@dispatch/files'
+import { createDocumentSpool } from '@dispatch/vendor-io'
 import { join } from 'node:path'
 import type { Factories } from './dependencies.ts'
 

@@ -1,6 +1,8 @@
-import { createBreakers, createConfigurations, createConfigurationService, createCredentialCheck, createDirectories, createFetchJson,
-  createInbox, createKeySources, createNetwork, createPeppol, createProviderAdministration, createProviderState, createSubscribing,
-  createSuggestions, createWebhookReceiver, createWebhookVerifier, demo, withoutProvider } from '@dispatch/core'
+import { createConfigurations, createConfigurationService, createCredentialCheck, createDirectories, createInbox,
+  createProviderAdministration, createProviderState, createSubscribing, createSuggestions, createWebhookReceiver, createWebhookVerifier,
+  demo } from '@dispatch/core'
+import { createBreakers, createKeySources, withoutProvider } from '@dispatch/host'
+import { createFetchJson, createNetwork, createPeppol } from '@dispatch/vendor-io'
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { createSimulatedVendor } from '../routes/simulated-vendor.ts'

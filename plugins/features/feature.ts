@@ -1,7 +1,8 @@
 import { lazy } from '@dispatch/common'
-import type { AccessEnd, ApprovalDesk, Check, Database, FactorStore, FileShelf, Holder, Migrations, PasswordPolicy, RecipientBook,
+import type { AccessEnd, ApprovalDesk, Check, FactorStore, FileShelf, Holder, Migrations, PasswordPolicy, RecipientBook,
   Verification } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
+import type { Database } from '@dispatch/database'
 import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
 import type { ConsoleParts, MenuEntry, PageParts, ProviderSection, Text } from '../console/session/visit.ts'
 import type { FeatureCommand } from './command.ts'

@@ -1,5 +1,6 @@
 import { createFairSemaphore, type FairSemaphore, type OthersLately } from '@dispatch/common'
-import { clientKeyOf, DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import { clientKeyOf } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { createAbortableDelay } from './abortable-delay.ts'

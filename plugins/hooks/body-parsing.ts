@@ -1,5 +1,5 @@
 import { boundedValidator, compile, compileQuery, hasMoreValues, mostValues, type Validator } from '@dispatch/common'
-import { type DispatchError, refusal } from '@dispatch/core'
+import { type DispatchError, refusal } from '@dispatch/contract'
 import { errorCodes, type FastifyRequest, type FastifySchemaCompiler } from 'fastify'
 import plugin from 'fastify-plugin'
 import { isUtf8 } from 'node:buffer'

@@ -1,4 +1,4 @@
-import { DispatchError, refusal } from '@dispatch/core'
+import { DispatchError, refusal } from '@dispatch/contract'
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliDecompress, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress, gunzip, inflate, inflateRaw,

@@ -1,7 +1,9 @@
 import { didYouMean } from '@dispatch/common'
-import { chainFault, DatabaseUnavailable, DispatchError, type ErrorBody, errorRow, errorTable, type ErrorWord, isServiceName, isSince,
-  serviceNames, wordIn } from '@dispatch/core'
+import { DispatchError, type ErrorBody, errorRow, errorTable, type ErrorWord, isSince, wordIn } from '@dispatch/contract'
+import { chainFault } from '@dispatch/core'
+import { DatabaseUnavailable } from '@dispatch/database'
 import { TemplateWorkersBusy } from '@dispatch/documents'
+import { isServiceName, serviceNames } from '@dispatch/services'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { acceptedEncodings } from './content-encoding.ts'

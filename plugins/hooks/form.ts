@@ -1,4 +1,4 @@
-import { DispatchError, refusal } from '@dispatch/core'
+import { DispatchError, refusal } from '@dispatch/contract'
 import { Dicer } from '@fastify/busboy'
 import { parse } from 'content-disposition'
 import { finished, Readable } from 'node:stream'

@@ -1,4 +1,4 @@
-import { DispatchError, usualVersion, type Version, versionOf, versions } from '@dispatch/core'
+import { DispatchError, usualVersion, type Version, versionOf, versions } from '@dispatch/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,5 @@
-import { DispatchError, isWithin, readNetwork } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import { isWithin, readNetwork } from '@dispatch/core'
 import type { IncomingMessage } from 'node:http'
 import { isLoopback, type TransportConfig } from '../config/config-transport.ts'
 

@@ -1,4 +1,4 @@
-import { DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
 import plugin from 'fastify-plugin'
 import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pino } from 'pino'
 import { traceFields } from './trace-context.ts'

@@ -1,4 +1,5 @@
-import { clientKeyOf, DispatchError, type Meter, type RateLimiter, type RateLimitStatus, type UnknownSecrets } from '@dispatch/core'
+import { DispatchError, type RateLimitStatus } from '@dispatch/contract'
+import { clientKeyOf, type Meter, type RateLimiter, type UnknownSecrets } from '@dispatch/core'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { knownActor } from './authentication.ts'

@@ -1,4 +1,4 @@
-import type { SpanName } from '@dispatch/core'
+import type { SpanName } from '@dispatch/contract'
 import type { Span } from '@opentelemetry/api'
 import { AsyncLocalStorage } from 'node:async_hooks'
 

@@ -1,4 +1,4 @@
-import { type Observations, onObservation } from '@dispatch/core'
+import { type Observations, onObservation } from '@dispatch/common'
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 
 /** The metrics of a process; `close` stops counting. */

@@ -1,4 +1,4 @@
-import { observe } from '@dispatch/core'
+import { observe } from '@dispatch/common'
 import plugin from 'fastify-plugin'
 
 /** Tells of every answer, by the pattern of its route: the addresses themselves have ids in them, and strangers choose some. */

@@ -1,4 +1,4 @@
-import type { Log } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

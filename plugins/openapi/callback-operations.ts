@@ -1,6 +1,6 @@
 import { AlertCallback, alertTypes, ApprovalCallback, approvalTypes, BatchCallback, BudgetCallback, type CallbackType, callbackTypes,
   CompanyCallback, deliveryMarksOf, deliveryServices, deliveryStatusesOf, DispatchCallback, EndpointCallback, endpointTypes, isBatchType,
-  isSince, sinceOf, TestCallback, testType, toldStatuses, type Version } from '@dispatch/core'
+  isSince, sinceOf, TestCallback, testType, toldStatuses, type Version } from '@dispatch/contract'
 import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
 import { withExamples } from './examples.ts'
 

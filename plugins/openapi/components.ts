@@ -1,5 +1,4 @@
-import { isRecord } from '@dispatch/common'
-import { oneLine } from '@dispatch/core'
+import { isRecord, oneLine } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 
 /** A part of an OpenAPI document: plain data. */

@@ -1,5 +1,5 @@
 import { isRecord } from '@dispatch/common'
-import { serviceNames } from '@dispatch/core'
+import { serviceNames } from '@dispatch/services'
 import { isDeepStrictEqual } from 'node:util'
 import type { OpenApiObject } from './components.ts'
 

@@ -1,4 +1,4 @@
-import { type ErrorBody, errorRow, type ErrorWord } from '@dispatch/core'
+import { type ErrorBody, errorRow, type ErrorWord } from '@dispatch/contract'
 import type { FastifyContextConfig } from 'fastify'
 import { isDeepStrictEqual } from 'node:util'
 import { addComponent, type Components, type OpenApiObject } from './components.ts'

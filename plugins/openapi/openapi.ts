@@ -1,4 +1,4 @@
-import { callbackTypes, ErrorBody, isSince, usualVersion, type Version, versionNames } from '@dispatch/core'
+import { callbackTypes, ErrorBody, isSince, usualVersion, type Version, versionNames } from '@dispatch/contract'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'

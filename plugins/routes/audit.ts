@@ -1,4 +1,6 @@
-import { AuditQuery, AuditView, type Database, page, readAuditLog } from '@dispatch/core'
+import { AuditQuery, AuditView, page } from '@dispatch/contract'
+import { readAuditLog } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { pageOf } from './paging.ts'
 import { resourceNotFound } from './path-parameters.ts'

@@ -1,6 +1,6 @@
-import { type CallbackEndpoints, CallbackView, EndpointCallbackQuery, type EndpointCallbacks, EndpointChanges, Endpoints, EndpointTest,
-  EndpointView, isSince, mostEndpoints, mostResent, NewCallbackSecret, NewEndpointBody, NewEndpointView, Nothing, page, ResendBody, Resent,
-  type Version } from '@dispatch/core'
+import { CallbackView, EndpointCallbackQuery, EndpointChanges, Endpoints, EndpointTest, EndpointView, isSince, NewCallbackSecret,
+  NewEndpointBody, NewEndpointView, Nothing, page, ResendBody, Resent, type Version } from '@dispatch/contract'
+import { type CallbackEndpoints, type EndpointCallbacks, mostEndpoints, mostResent } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { auditAuthorOf } from './audit-author.ts'

@@ -1,5 +1,6 @@
-import { type Callbacks, CallbackSecrets, type CallbackSigning, CallbackView, type Database, type EndpointCallbacks, NewCallbackSecret,
-  page, PageQuery, UuidPageQuery } from '@dispatch/core'
+import { CallbackSecrets, CallbackView, NewCallbackSecret, page, PageQuery, UuidPageQuery } from '@dispatch/contract'
+import type { Callbacks, CallbackSigning, EndpointCallbacks } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { pageOf } from './paging.ts'

@@ -1,6 +1,7 @@
-import { type Addresses, capital, chainBeginners, chainFollowers, ChainResponse, chains, documentedChain, documentedRequest, type ErrorWord,
-  isPath, isServiceName, linkToken, longestChain, type Pipeline, type ServicePath, services, type StoredTemplate,
-  type Templates } from '@dispatch/core'
+import { ChainResponse, type ErrorWord } from '@dispatch/contract'
+import { type Addresses, capital, chainBeginners, chainFollowers, chains, documentedChain, documentedRequest, isPath, longestChain,
+  type Pipeline, type ServicePath, type StoredTemplate, type Templates } from '@dispatch/core'
+import { isServiceName, linkToken, services } from '@dispatch/services'
 import type { FastifyPluginAsync, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { Type } from 'typebox'
 import { routeNotFound } from '../hooks/errors.ts'

@@ -1,8 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Actor, AnyJsonObject, CheckView, ChoiceBody, ConfigurationBody, type ConfigurationService, ConfigurationView,
-  type CredentialCheck, DispatchError, DryRunView, type ErrorWord, type Host, isServiceName, type ListedProvider, MyConfig, Nothing,
-  offeredTo, type Owner, type Pipeline, providedNames, refusal, requireConfigurable, requireService, type Role, type ServiceName, services,
-  type Suggestions, SuggestionsBody, SuggestionsView } from '@dispatch/core'
+import { AnyJsonObject, CheckView, ChoiceBody, ConfigurationBody, ConfigurationView, DispatchError, DryRunView, type ErrorWord,
+  type ListedProvider, MyConfig, Nothing, refusal, SuggestionsBody, SuggestionsView } from '@dispatch/contract'
+import { type Actor, type ConfigurationService, type CredentialCheck, type Owner, type Pipeline, requireConfigurable, requireService,
+  type Role, type Suggestions } from '@dispatch/core'
+import { type Host, offeredTo } from '@dispatch/host'
+import { isServiceName, providedNames, type ServiceName, services } from '@dispatch/services'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'

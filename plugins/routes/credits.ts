@@ -1,4 +1,6 @@
-import { CreditsView, type Database, PageQuery, readLedger } from '@dispatch/core'
+import { CreditsView, PageQuery } from '@dispatch/contract'
+import { readLedger } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { pageOf } from './paging.ts'
 

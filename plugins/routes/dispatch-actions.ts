@@ -1,5 +1,7 @@
-import { type Addresses, ChainResponse, type Database, DispatchResponse, DispatchView, type Pipeline, QueuedResponse, ResolveBody,
-  responseOf, RetryBody, SayingBody, SayingsView, SayingView, ScheduleBody, viewOf } from '@dispatch/core'
+import { ChainResponse, DispatchResponse, DispatchView, QueuedResponse, ResolveBody, SayingBody, SayingsView, SayingView,
+  ScheduleBody } from '@dispatch/contract'
+import { type Addresses, type Pipeline, responseOf, RetryBody, viewOf } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'

@@ -1,6 +1,8 @@
-import { type Addresses, capital, type DispatchAnswer, type DispatchCommand, type ErrorWord, IdempotencyHeaders, isSince, type Mode,
-  type Pipeline, QueuedResponse, refusal, responseOf, type ServiceName, type StoredTemplate, usualVersion, ValidationResponse,
-  WaitingView } from '@dispatch/core'
+import { type ErrorWord, IdempotencyHeaders, isSince, type Mode, QueuedResponse, refusal, usualVersion, ValidationResponse,
+  WaitingView } from '@dispatch/contract'
+import { type Addresses, capital, type DispatchAnswer, type DispatchCommand, type Pipeline, responseOf,
+  type StoredTemplate } from '@dispatch/core'
+import type { ServiceName } from '@dispatch/services'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { compileValidator } from '../hooks/body-parsing.ts'

@@ -1,5 +1,6 @@
-import { type Addresses, DispatchResponse, documentedRequest, isServiceName, jsonServices, type Pipeline, type ServiceName, services,
-  type StoredTemplate, type Templates } from '@dispatch/core'
+import { DispatchResponse } from '@dispatch/contract'
+import { type Addresses, documentedRequest, type Pipeline, type StoredTemplate, type Templates } from '@dispatch/core'
+import { isServiceName, jsonServices, type ServiceName, services } from '@dispatch/services'
 import type { FastifyPluginAsync } from 'fastify'
 import { answerDispatch, bySample, callerOf, dispatchRouteOptions, idempotencyKeyOf, operationOf,
   validationRouteOptions } from './dispatch-route.ts'

@@ -1,6 +1,8 @@
-import { ChoicesView, countDispatches, type Database, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, type DocumentUrl,
-  EventView, eventViewOf, isSince, listDispatches, listEvents, listExchanges, page, PageQuery, type Pipeline, refusal, requestViewOf,
-  sightOf, StatisticsQuery, StatisticsView, UuidPageQuery, vendorCallOf, VendorCallView, viewOf } from '@dispatch/core'
+import { ChoicesView, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, EventView, isSince, page, PageQuery, refusal,
+  StatisticsQuery, StatisticsView, UuidPageQuery, VendorCallView } from '@dispatch/contract'
+import { countDispatches, type DocumentUrl, eventViewOf, listDispatches, listEvents, listExchanges, type Pipeline, requestViewOf, sightOf,
+  vendorCallOf, viewOf } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { pageOf } from './paging.ts'
 import { requireSince } from './since.ts'

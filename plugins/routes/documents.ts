@@ -1,4 +1,5 @@
-import { DispatchError, type Download, type Downloads } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import type { Download, Downloads } from '@dispatch/core'
 import { fileFormats } from '@dispatch/documents'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'

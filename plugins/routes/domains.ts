@@ -1,4 +1,5 @@
-import { CompanyDomains, type Domains } from '@dispatch/core'
+import { CompanyDomains } from '@dispatch/contract'
+import type { Domains } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { integerIn, resourceNotFound } from './path-parameters.ts'

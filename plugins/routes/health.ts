@@ -1,4 +1,5 @@
-import { type Database, HealthView, Nothing } from '@dispatch/core'
+import { HealthView, Nothing } from '@dispatch/contract'
+import type { Database } from '@dispatch/database'
 import type { SandboxState } from '@dispatch/sandbox'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 

@@ -1,4 +1,5 @@
-import { type Impersonation, ImpersonationBody, LoginResponse } from '@dispatch/core'
+import { ImpersonationBody, LoginResponse } from '@dispatch/contract'
+import type { Impersonation } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 

@@ -1,4 +1,5 @@
-import { DispatchError, type LinkMail, LinkMailBody, LinkMailView, Nothing } from '@dispatch/core'
+import { DispatchError, LinkMailBody, LinkMailView, Nothing } from '@dispatch/contract'
+import type { LinkMail } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 

@@ -1,4 +1,5 @@
-import { type Authentication, Login, LoginResponse } from '@dispatch/core'
+import { Login, LoginResponse } from '@dispatch/contract'
+import type { Authentication } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
 /** Logging in and refreshing: `POST /auth`, `GET /auth/refresh`. Answers must not be cached (RFC 6749, 5.1). */

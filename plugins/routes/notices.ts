@@ -1,4 +1,5 @@
-import { type Notices, NoticeView, page } from '@dispatch/core'
+import { NoticeView, page } from '@dispatch/contract'
+import type { Notices } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
 /** What the user is told of. */

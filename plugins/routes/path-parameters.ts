@@ -1,5 +1,5 @@
 import { compile, isUuid } from '@dispatch/common'
-import { DispatchError, ProviderCode } from '@dispatch/core'
+import { DispatchError, ProviderCode } from '@dispatch/contract'
 
 /** The UUID in a path. Throws `not_found` for any other text, because nothing has such an id. */
 export function uuidIn (id: string, what: string): string {

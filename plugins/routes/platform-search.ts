@@ -1,4 +1,6 @@
-import { type Database, FoundDispatchView, page, PlatformSearchQuery, searchEverywhere } from '@dispatch/core'
+import { FoundDispatchView, page, PlatformSearchQuery } from '@dispatch/contract'
+import { searchEverywhere } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { pageOf } from './paging.ts'

@@ -1,6 +1,7 @@
-import { type Actor, type Breakers, GuideView, type Host, isSince, type Manifest, NewPublisher, offeredTo, page, type ProcessState,
-  ProcessView, providedNames, type ProviderAdministration, type ProviderEntry, ProviderView, readGuide, settingsSchemaIn,
-  type Version } from '@dispatch/core'
+import { GuideView, isSince, NewPublisher, page, ProcessView, ProviderView, type Version } from '@dispatch/contract'
+import type { Actor, ProcessState, ProviderAdministration } from '@dispatch/core'
+import { type Breakers, type Host, type Manifest, offeredTo, type ProviderEntry, readGuide, settingsSchemaIn } from '@dispatch/host'
+import { providedNames } from '@dispatch/services'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { basename } from 'node:path'
 import { Type } from 'typebox'

@@ -1,5 +1,6 @@
-import { type Database, findHold, HoldQuery, HoldView, listHolds, page, type Pipeline, QueueView, readBacklog, ReleaseBody,
-  type ReleaseQueue, ReleaseView, ResolveBody } from '@dispatch/core'
+import { HoldQuery, HoldView, page, QueueView, ReleaseBody, ReleaseView, ResolveBody } from '@dispatch/contract'
+import { findHold, listHolds, type Pipeline, readBacklog, type ReleaseQueue } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { pageOf } from './paging.ts'

@@ -1,4 +1,6 @@
-import { type Database, LogCountView, page, readLogCounts, readRequestLog, RequestQuery, RequestView } from '@dispatch/core'
+import { LogCountView, page, RequestQuery, RequestView } from '@dispatch/contract'
+import { readLogCounts, readRequestLog } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { pageOf } from './paging.ts'

@@ -1,4 +1,5 @@
-import { Nothing, ProofBody, RecoveryCodesView, type SecondFactors, SecondFactorView } from '@dispatch/core'
+import { Nothing, ProofBody, RecoveryCodesView, SecondFactorView } from '@dispatch/contract'
+import type { SecondFactors } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { integerIn, resourceNotFound } from './path-parameters.ts'

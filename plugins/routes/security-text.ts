@@ -1,4 +1,4 @@
-import { DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
 /** How long the file is valid, in milliseconds: 90 days. RFC 9116 recommends less than a year. */

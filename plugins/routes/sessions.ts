@@ -1,4 +1,5 @@
-import { Nothing, page, type Sessions, SessionView } from '@dispatch/core'
+import { Nothing, page, SessionView } from '@dispatch/contract'
+import type { Sessions } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'

@@ -1,7 +1,10 @@
-import type { JsonObject } from '@dispatch/common'
-import { AnyJsonObject, type Configurations, type Database, deliveryMarks, deliveryMarksOf, type DeliveryService, deliveryStatuses,
-  deliveryStatusesOf, demo, DispatchError, type DispatchRecord, type Host, isDeliveryService, type Keyring, listProviderState, mayUse,
-  openConfiguration, page, type Queue, refusal, sightOf, type State, Uuid } from '@dispatch/core'
+import { type JsonObject, type Keyring, Uuid } from '@dispatch/common'
+import { AnyJsonObject, deliveryMarks, deliveryMarksOf, type DeliveryService, deliveryStatuses, deliveryStatusesOf, DispatchError,
+  isDeliveryService, page, refusal } from '@dispatch/contract'
+import { type Configurations, demo, type DispatchRecord, listProviderState, mayUse, openConfiguration, type Queue,
+  sightOf } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
+import type { Host, State } from '@dispatch/host'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { SimulatedVendor } from './simulated-vendor.ts'

@@ -1,4 +1,4 @@
-import { isSince, refusal, type Version } from '@dispatch/core'
+import { isSince, refusal, type Version } from '@dispatch/contract'
 
 /** Refuses a field that is given, as one that is not known, where the version of the API does not have it. */
 export function requireSince (since: Version, version: Version, path: string, value: unknown): void {

@@ -1,5 +1,6 @@
 import { createFairSemaphore } from '@dispatch/common'
-import { type Actor, type Changes, DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import type { Actor, Changes } from '@dispatch/core'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { type EventStream, openEventStream } from './event-stream.ts'

@@ -1,6 +1,7 @@
 import type { Problem } from '@dispatch/common'
-import { type Addresses, DispatchError, DispatchResponse, type Pipeline, type Receive, type ReceivedFile, refusal, requireService, services,
-  uploadServices } from '@dispatch/core'
+import { DispatchError, DispatchResponse, refusal } from '@dispatch/contract'
+import { type Addresses, type Pipeline, type Receive, type ReceivedFile, requireService } from '@dispatch/core'
+import { services, uploadServices } from '@dispatch/services'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'

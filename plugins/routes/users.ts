@@ -1,4 +1,5 @@
-import { NewUserBody, Nothing, page, PageQuery, PasswordBody, UserChanges, type Users, UserView } from '@dispatch/core'
+import { NewUserBody, Nothing, page, PageQuery, PasswordBody, UserChanges, UserView } from '@dispatch/contract'
+import type { Users } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { pageOf } from './paging.ts'

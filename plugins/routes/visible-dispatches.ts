@@ -1,4 +1,5 @@
-import { type Actor, type Database, type DispatchRecord, findDispatch, maySee } from '@dispatch/core'
+import { type Actor, type DispatchRecord, findDispatch, maySee } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
 /** Finds the dispatch with the id in the path. Throws `not_found`, also if the actor may not see it. */

@@ -1,4 +1,5 @@
-import { DispatchError, type WebhookAnswer, type WebhookReceiver } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import type { WebhookAnswer, WebhookReceiver } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IncomingHttpHeaders } from 'node:http'

@@ -1,4 +1,4 @@
-import type { ErrorBody } from '@dispatch/core'
+import type { ErrorBody } from '@dispatch/contract'
 import { createServer, type Server } from 'node:http'
 import { requestId } from '../hooks/headers.ts'
 import { httpsRequired } from '../hooks/https.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
 import { constants, createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'

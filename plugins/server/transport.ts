@@ -1,4 +1,4 @@
-import { type ErrorBody, refusal } from '@dispatch/core'
+import { type ErrorBody, refusal } from '@dispatch/contract'
 import type { FastifyReply } from 'fastify'
 import plugin from 'fastify-plugin'
 import { randomUUID } from 'node:crypto'

@@ -1,5 +1,6 @@
 import type { Json } from '@dispatch/common'
-import { isDeliveryService, type ProvidedName, services } from '@dispatch/core'
+import { isDeliveryService } from '@dispatch/contract'
+import { type ProvidedName, services } from '@dispatch/services'
 import { type Html, html } from '../html.ts'
 import type { Support } from './support.ts'
 

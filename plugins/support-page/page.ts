@@ -1,5 +1,5 @@
-import { type Breakers, destinationNames, type Host, type Manifest, type ProvidedName, providedNames, services,
-  settingsInHosts } from '@dispatch/core'
+import { type Breakers, destinationNames, type Host, type Manifest, settingsInHosts } from '@dispatch/host'
+import { type ProvidedName, providedNames, services } from '@dispatch/services'
 import type { FastifyPluginCallback } from 'fastify'
 import { hash } from 'node:crypto'
 import { type Html, html } from '../html.ts'

@@ -1,4 +1,6 @@
-import { isDeliveryService, limitInWords, type Manifest, type ProvidedName, statusesOf, verifiersOf } from '@dispatch/core'
+import { isDeliveryService } from '@dispatch/contract'
+import { limitInWords, type Manifest, statusesOf, verifiersOf } from '@dispatch/host'
+import type { ProvidedName } from '@dispatch/services'
 
 /** What a provider does for one service, as far as clients are shown it. */
 export type Support = NonNullable<ReturnType<typeof supportOf>>

@@ -1,4 +1,5 @@
-import { type Log, release } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
+import { release } from '@dispatch/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, type Resource, resourceAttributesEnvDetector,
   resourceFromAttributes } from '@opentelemetry/resources'

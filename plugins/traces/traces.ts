@@ -1,4 +1,5 @@
-import { DispatchError, type Log, type Observations, onObservation, spanChannel, type SpanName } from '@dispatch/core'
+import { type Log, type Observations, onObservation } from '@dispatch/common'
+import { DispatchError, spanChannel, type SpanName } from '@dispatch/contract'
 import { type Attributes, type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api'
 import type { TracesConfig } from '../config/traces.ts'
 import { type Current, current } from '../hooks/trace-context.ts'

@@ -2,8 +2,8 @@
  * A synchronous invoice through the simulator: without its document, compared with the SQL of such a dispatch alone; with it, compared with
  * the rendering threads alone.
  */
-import { templateServices } from '@dispatch/core'
 import { createRenderer, readTemplateFolder, type Renderer } from '@dispatch/documents'
+import { templateServices } from '@dispatch/services'
 import { fileURLToPath } from 'node:url'
 import { type Child, startChild } from './support/child.ts'
 import { withBenchDatabase } from './support/database.ts'

@@ -4,7 +4,7 @@
  * where `npm install --prefix scripts/bench` has brought it.
  */
 import type { JsonObject } from '@dispatch/common'
-import { templateServices } from '@dispatch/core'
+import { templateServices } from '@dispatch/services'
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'

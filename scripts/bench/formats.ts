@@ -1,4 +1,4 @@
-import { templateServices } from '@dispatch/core'
+import { templateServices } from '@dispatch/services'
 import { fileURLToPath } from 'node:url'
 import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
 import { render } from '../../core/packages/documents/render.ts'

@@ -1,4 +1,4 @@
-import { templateServices } from '@dispatch/core'
+import { templateServices } from '@dispatch/services'
 import { execFile, execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'

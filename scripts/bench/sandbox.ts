@@ -3,6 +3,7 @@
  * such a process costs.
  */
 import type { Log } from '@dispatch/common'
+import { type CallContext, callDispatch, type InstalledProvider, loadProvider } from '@dispatch/host'
 import { createNetwork, type Network } from '@dispatch/vendor-io'
 import { hash, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,8 +12,6 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type CallContext, callDispatch } from '../../core/host/call/dispatch.ts'
-import { type InstalledProvider, loadProvider } from '../../core/host/load/load.ts'
 import { residentMemory } from '../../core/packages/sandbox/memory.ts'
 import type { PoolOptions } from '../../core/packages/sandbox/pool.ts'
 import { createSandbox, type Sandbox } from '../../core/packages/sandbox/provider.ts'

@@ -1,4 +1,5 @@
-import { type Database, migrate, openDatabase } from '@dispatch/core'
+import { migrate } from '@dispatch/core'
+import { type Database, openDatabase } from '@dispatch/database'
 import { findEmbedded, startEmbedded } from '@dispatch/embedded-postgres'
 import { join } from 'node:path'
 import type { Config } from '../../plugins/config/config.ts'

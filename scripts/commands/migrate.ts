@@ -1,4 +1,5 @@
-import { checkMasterKeys, type Database, makeIndexes, migrate, type Migrations, mustKnow, release, schemaState } from '@dispatch/core'
+import { checkMasterKeys, makeIndexes, migrate, type Migrations, mustKnow, release, schemaState } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { readConfig } from '../../plugins/config/config.ts'
 import { openKeyring } from '../../plugins/config/master-keys.ts'
 import { findFeatures, migrationsOf } from '../../plugins/features/find-features.ts'

@@ -1,5 +1,7 @@
-import { createCompanyAccounts, createNetwork, type Database, platform, seedDemo } from '@dispatch/core'
+import { createCompanyAccounts, platform, seedDemo } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { createLazySandbox } from '@dispatch/sandbox'
+import { createNetwork } from '@dispatch/vendor-io'
 import { join } from 'node:path'
 import { readCatalogPlaces } from '../../plugins/config/catalogs.ts'
 import { type Config, readConfig } from '../../plugins/config/config.ts'

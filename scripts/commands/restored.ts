@@ -1,4 +1,4 @@
-import { beginLineage, markRestored, readLineage } from '@dispatch/core'
+import { beginLineage, markRestored, readLineage } from '@dispatch/database'
 import { parseArgs } from 'node:util'
 import { readConfig } from '../../plugins/config/config.ts'
 import { openDataDirectory } from '../data-directory.ts'

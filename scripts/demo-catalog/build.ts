@@ -3,7 +3,7 @@
  * together, so that there is something to install, and then the others at leisure. What this checkout has packed before, for whichever data
  * directory, comes as it is. One that fails, as it may on a busy machine, is tried once more after the others, and keeps none of them out.
  */
-import { folderDigest } from '@dispatch/core/host'
+import { folderDigest } from '@dispatch/host'
 import { buildingFile, inspectPackage, readPrivateKey, signPackage } from '@dispatch/marketplace'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-import { folderDigest } from '@dispatch/core/host'
+import { folderDigest } from '@dispatch/host'
 import { integrityOf } from '@dispatch/marketplace'
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Modules that are reached at run time alone, each in the way in which the bundle reaches it. */
 const reached: Readonly<Record<string, readonly [written: string, bundled: string]>> = {
-  'core/host/load/modules.ts': ['\'../../provider.ts\'', '\'./provider.js\''],
+  'core/packages/host/load/modules.ts': ['\'../provider.ts\'', '\'./provider.js\''],
   // Written so, it becomes a part of the bundle, and is run with the first number still.
   'core/packages/services/phone.ts': ['load(\'libphonenumber-js/max\')', 'require(\'libphonenumber-js/max\')'],
   'core/packages/conformance/in-child.ts': ['\'child.ts\'', '\'child.js\''],
@@ -28,7 +28,7 @@ export async function bundleKit (): Promise<Built> {
     own: 'scripts/provider/own-command.ts',
     child: 'core/packages/conformance/child.ts',
     pulse: 'core/packages/conformance/pulse.ts',
-    provider: 'core/provider.ts',
+    provider: 'core/packages/host/provider.ts',
     machine: 'core/packages/conformance/run/machine.ts'
   })
 }
@@ -40,7 +40,7 @@ export async function bundleCreator (): Promise<Built> {
 
 /** Bundles what providers import, for the tests of their own that an author writes. */
 export async function bundleSdk (): Promise<Built> {
-  return await bundle({ provider: 'core/provider.ts' })
+  return await bundle({ provider: 'core/packages/host/provider.ts' })
 }
 
 async function bundle (entryPoints: Record<string, string>): Promise<Built> {

@@ -1,6 +1,6 @@
 import { compile } from '@dispatch/common'
 import { countOf, formatReport, runConformanceInChild } from '@dispatch/conformance/command'
-import { folderDigest, type InstalledProvider, loadProvider, type Package, readPackage } from '@dispatch/core/host'
+import { folderDigest, type InstalledProvider, loadProvider, type Package, readPackage } from '@dispatch/host'
 import { type PackageManifest, readPrivateKey, signPackage, writePackage } from '@dispatch/marketplace'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises'

@@ -1,4 +1,5 @@
-import { deliveryStatusesOf, isDeliveryService, type ProvidedName, services } from '@dispatch/core/host'
+import { deliveryStatusesOf, isDeliveryService } from '@dispatch/contract'
+import { type ProvidedName, services } from '@dispatch/services'
 
 /** What a page is about; `entry` is the file of the definition. */
 export type Subject = { code: string, service: ProvidedName, entry: string, own?: true }

@@ -1,6 +1,9 @@
 import { compile, type Fit, type JsonObject } from '@dispatch/common'
 import { recordFixture } from '@dispatch/conformance'
-import { AnyJsonObject, createNetwork, providedNames, verbNames } from '@dispatch/core/host'
+import { AnyJsonObject } from '@dispatch/contract'
+import { verbNames } from '@dispatch/host'
+import { providedNames } from '@dispatch/services'
+import { createNetwork } from '@dispatch/vendor-io'
 import { readFile } from 'node:fs/promises'
 import { Type } from 'typebox'
 

@@ -1,5 +1,6 @@
 import { compile } from '@dispatch/common'
-import { isServiceName, needsProvider, type ProvidedName, providedNames, ProviderCode, services } from '@dispatch/core/host'
+import { ProviderCode } from '@dispatch/contract'
+import { isServiceName, needsProvider, type ProvidedName, providedNames, services } from '@dispatch/services'
 import { createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'

@@ -45,7 +45,7 @@ async function emit (out: string): Promise<void> {
       outDir: join(out, 'core'),
       typeRoots: [join(root, 'node_modules/@types')]
     },
-    files: [join(root, 'core/provider.ts')],
+    files: [join(root, 'core/packages/host/provider.ts')],
     include: [],
     exclude: []
   }))
@@ -54,7 +54,7 @@ async function emit (out: string): Promise<void> {
 
 async function collect (emitted: string): Promise<Map<string, Uint8Array>> {
   const files = new Map<string, Uint8Array>()
-  const pending: Declaration[] = [{ from: join(emitted, 'core/provider.d.ts'), to: typesEntry }]
+  const pending: Declaration[] = [{ from: join(emitted, 'core/packages/host/provider.d.ts'), to: typesEntry }]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (files.has(next.to)) continue
     const { text, named } = await rewritten(next, emitted)
@@ -88,7 +88,7 @@ function resolved (name: string, from: string, emitted: string): Declaration {
     const candidates = [path.replace(/\.(m?)[jt]s$/, '.d.$1ts'), `${path}.d.ts`, join(path, 'index.d.ts'), path]
     return declarationOf(candidates.find((one) => statSync(one, { throwIfNoEntry: false })?.isFile() === true) ?? path, emitted)
   }
-  const base = from.startsWith(emitted) ? join(root, 'core/provider.ts') : from
+  const base = from.startsWith(emitted) ? join(root, 'core/packages/host/provider.ts') : from
   const options = { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext }
   const found = ts.resolveModuleName(name, base, options, ts.sys, undefined, undefined, ts.ModuleKind.ESNext).resolvedModule
   if (found === undefined) throw new Error(`${from} names ${name}, whose types were not found.`)

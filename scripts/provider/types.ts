@@ -11,7 +11,7 @@ const options: ts.CompilerOptions = {
   lib: ['lib.esnext.d.ts'],
   types: ['node'],
   typeRoots: [`${root}node_modules/@types`],
-  paths: { '@dispatch/core/provider': [`${root}core/provider.ts`] },
+  paths: { '@dispatch/core/provider': [`${root}core/packages/host/provider.ts`] },
   noEmit: true,
   strict: true,
   noUncheckedIndexedAccess: true,

@@ -1,5 +1,5 @@
-import { templateServices } from '@dispatch/core'
 import { compileTemplate, readTemplateFolder, RenderError, TemplateError, unreadFields } from '@dispatch/documents'
+import { templateServices } from '@dispatch/services'
 import { samplesIn } from './samples.ts'
 
 /** The results for a template, one sentence each. Faults make it unusable, warnings do not. */

@@ -1,5 +1,5 @@
-import { templateServices } from '@dispatch/core'
 import { readTemplateFolder } from '@dispatch/documents'
+import { templateServices } from '@dispatch/services'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { samplesIn } from './samples.ts'

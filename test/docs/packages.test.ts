@@ -53,6 +53,13 @@ const examples: Record<string, { given?: (folder: string) => void, prints: RegEx
     },
     prints: /\d{3,} passed, 0 failed/
   },
+  contract: { prints: /^1\.0\.0, 1\.0\.1, 1\.1\.0 false\n402 The invoice costs 2 credits[^\n]*\nfalse\n$/ },
+  host: {
+    given: (folder) => {
+      cpSync(join(root, 'test/fixtures/zoo/healthy'), join(folder, 'provider'), { recursive: true })
+    },
+    prints: /^Zoo: sms,postal\n$/
+  },
   services: { prints: /^invoicing document by a provider\n[^]*\nfile document by the core\n[^]*\nfalse\n$/ },
   'vendor-io': { prints: /^The host "169\.254\.169\.254" may not be called[^\n]*\noutcome_unknown\n$/ }
 }

@@ -9,13 +9,13 @@ import { promisify } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import ts from 'typescript'
-import { deliveryServices, deliveryStatusesOf } from '../../core/contract/delivery.ts'
-import { loadProvider } from '../../core/host/load/load.ts'
-import { deriveManifest } from '../../core/host/manifest/derive.ts'
-import { createKeySources } from '../../core/host/webhook/keys.ts'
-import type { Verifier } from '../../core/host/webhook/language.ts'
-import { createVendorSigningKey, signDelivery, withKeysOf } from '../../core/host/webhook/sign.ts'
-import { verifyWebhook } from '../../core/host/webhook/verify.ts'
+import { deliveryServices, deliveryStatusesOf } from '../../core/packages/contract/delivery.ts'
+import { loadProvider } from '../../core/packages/host/load/load.ts'
+import { deriveManifest } from '../../core/packages/host/manifest/derive.ts'
+import { createKeySources } from '../../core/packages/host/webhook/keys.ts'
+import type { Verifier } from '../../core/packages/host/webhook/language.ts'
+import { createVendorSigningKey, signDelivery, withKeysOf } from '../../core/packages/host/webhook/sign.ts'
+import { verifyWebhook } from '../../core/packages/host/webhook/verify.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { contains } from '../support/matching.ts'
 
@@ -108,13 +108,13 @@ await t.test('the example of a connected account passes the kit', async (t) => {
 
 /** The types whose fields an integrator writes or is given. */
 const described = [
-  ['host/manifest/definition', 'ProviderDefinition'],
-  ['host/manifest/definition', 'ServiceDefinition'],
-  ['host/manifest/context', 'Context'],
+  ['packages/host/manifest/definition', 'ProviderDefinition'],
+  ['packages/host/manifest/definition', 'ServiceDefinition'],
+  ['packages/host/manifest/context', 'Context'],
   ['packages/vendor-io/http/sign-in', 'SignInFields'],
   ['packages/vendor-io/http/body', 'BodyFields'],
   ['packages/vendor-io/http/call', 'HttpCall'],
-  ['host/webhook/webhook', 'Webhook']
+  ['packages/host/webhook/webhook', 'Webhook']
 ] as const
 
 /** The fields of a type, as its source names them. */

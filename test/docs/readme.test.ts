@@ -1,4 +1,4 @@
-import { serviceNames } from '@dispatch/core'
+import { serviceNames } from '@dispatch/services'
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

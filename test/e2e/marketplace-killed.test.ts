@@ -1,4 +1,4 @@
-import { openDatabase } from '@dispatch/core'
+import { openDatabase } from '@dispatch/database'
 import { buildCatalog, catalogFile, makeKeys, signCatalog } from '@dispatch/marketplace'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

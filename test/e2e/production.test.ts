@@ -1,4 +1,5 @@
-import { createCompanies, hashPassword, migrate, openDatabase } from '@dispatch/core'
+import { createCompanies, hashPassword, migrate } from '@dispatch/core'
+import { openDatabase } from '@dispatch/database'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-import type { ErrorWord } from '@dispatch/core'
+import type { ErrorWord } from '@dispatch/contract'
 import t from 'tap'
 import { contains, lacks } from '../support/matching.ts'
 import { invoiceRequest, type Sending, startService } from '../support/service.ts'

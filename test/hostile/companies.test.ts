@@ -1,4 +1,5 @@
-import { chains, type ErrorWord, hashPassword, keyScopes, noteCallback, type Role } from '@dispatch/core'
+import { type ErrorWord, keyScopes } from '@dispatch/contract'
+import { chains, hashPassword, noteCallback, type Role } from '@dispatch/core'
 import { sql } from 'kysely'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import t, { type Test } from 'tap'

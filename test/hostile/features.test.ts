@@ -1,4 +1,5 @@
-import { keyScopes, type Role } from '@dispatch/core'
+import { keyScopes } from '@dispatch/contract'
+import type { Role } from '@dispatch/core'
 import t from 'tap'
 import { type Login, startService } from '../support/service.ts'
 import { hasNoFault, isError, routesOf } from './support.ts'

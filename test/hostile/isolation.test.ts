@@ -1,4 +1,5 @@
-import { type CompanyQueries, noteCallback } from '@dispatch/core'
+import { noteCallback } from '@dispatch/core'
+import type { CompanyQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'

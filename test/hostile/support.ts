@@ -1,5 +1,5 @@
 import { compile } from '@dispatch/common'
-import { ErrorBody, errorTable, type ErrorWord } from '@dispatch/core'
+import { ErrorBody, errorTable, type ErrorWord } from '@dispatch/contract'
 import fastify, { type FastifyContextConfig, type RouteOptions } from 'fastify'
 import { type Kysely, sql } from 'kysely'
 import { readdir } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-import type { ErrorWord } from '@dispatch/core'
+import type { ErrorWord } from '@dispatch/contract'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'

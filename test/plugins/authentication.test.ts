@@ -1,4 +1,5 @@
-import { type Account, DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import type { Account } from '@dispatch/core'
 import Fastify from 'fastify'
 import t from 'tap'
 import { authenticationPlugin, authorizationPlugin } from '../../plugins/hooks/authentication.ts'

@@ -1,4 +1,5 @@
-import { chains, type ServiceName } from '@dispatch/core'
+import { chains } from '@dispatch/core'
+import type { ServiceName } from '@dispatch/services'
 import t from 'tap'
 import { has } from '../support/matching.ts'
 import { type Answer, invoiceRequest } from '../support/service.ts'

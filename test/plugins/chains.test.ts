@@ -1,4 +1,5 @@
-import { chains, type ServiceName, serviceNames } from '@dispatch/core'
+import { chains } from '@dispatch/core'
+import { type ServiceName, serviceNames } from '@dispatch/services'
 import t from 'tap'
 import { chainBody } from '../support/chains.ts'
 import { contains, has, lacks } from '../support/matching.ts'

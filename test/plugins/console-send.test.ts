@@ -1,4 +1,4 @@
-import { isServiceName, services } from '@dispatch/core'
+import { isServiceName, services } from '@dispatch/services'
 import { sql } from 'kysely'
 import t from 'tap'
 import { policies } from '../../plugins/console/browser/policies.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { errorTable } from '../../core/contract/errors.ts'
+import { errorTable } from '../../core/packages/contract/errors.ts'
 import { script } from '../../plugins/console/browser/script.ts'
 import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
 import { sentenceOf } from '../../plugins/console/form/sentence.ts'

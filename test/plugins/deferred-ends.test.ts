@@ -1,5 +1,5 @@
 import t from 'tap'
-import { deferredStates } from '../../core/contract/states.ts'
+import { deferredStates } from '../../core/packages/contract/states.ts'
 import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'

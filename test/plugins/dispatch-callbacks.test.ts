@@ -1,4 +1,4 @@
-import { createBreakers } from '@dispatch/core'
+import { createBreakers } from '@dispatch/host'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { reconcile } from '../../core/pipeline/recover/reconcile.ts'

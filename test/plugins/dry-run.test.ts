@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Type } from '../../core/provider.ts'
+import { Type } from '../../core/packages/host/provider.ts'
 import { contains, has, lacks, matches } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'

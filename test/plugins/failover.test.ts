@@ -1,5 +1,6 @@
-import { createBreakers, type ListedProvider } from '@dispatch/core'
+import type { ListedProvider } from '@dispatch/contract'
 import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
+import { createBreakers } from '@dispatch/host'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'

@@ -1,4 +1,4 @@
-import { Nothing } from '@dispatch/core'
+import { Nothing } from '@dispatch/contract'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

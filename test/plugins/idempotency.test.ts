@@ -1,5 +1,5 @@
-import { createBreakers } from '@dispatch/core'
 import { unavailable } from '@dispatch/core/provider'
+import { createBreakers } from '@dispatch/host'
 import { hash } from 'node:crypto'
 import t from 'tap'
 import { clockAt } from '../support/clock.ts'

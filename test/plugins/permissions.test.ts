@@ -1,4 +1,5 @@
-import { type ServiceName, serviceNames, type ServicePath } from '@dispatch/core'
+import type { ServicePath } from '@dispatch/core'
+import { type ServiceName, serviceNames } from '@dispatch/services'
 import { sql } from 'kysely'
 import t from 'tap'
 import { isError } from '../hostile/support.ts'

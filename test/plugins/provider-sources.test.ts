@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { InstalledAdapter } from '../../core/host/host.ts'
-import { loadProvider } from '../../core/host/load/load.ts'
+import type { InstalledAdapter } from '../../core/packages/host/host.ts'
+import { loadProvider } from '../../core/packages/host/load/load.ts'
 import { defineFeature, type Feature } from '../../plugins/features/feature.ts'
 import { findFeatures } from '../../plugins/features/find-features.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'

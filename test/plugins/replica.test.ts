@@ -1,4 +1,4 @@
-import { openDatabase, type ReplicaChange } from '@dispatch/core'
+import { openDatabase, type ReplicaChange } from '@dispatch/database'
 import { sql } from 'kysely'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

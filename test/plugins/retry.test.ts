@@ -1,6 +1,6 @@
-import { createBreakers } from '@dispatch/core'
 import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
 import type { Format, Rendered } from '@dispatch/documents'
+import { createBreakers } from '@dispatch/host'
 import t from 'tap'
 import { replacementOf } from '../../core/pipeline/recover/replacement.ts'
 import { ownDocument } from '../../core/pipeline/run/chain-document.ts'

@@ -1,4 +1,4 @@
-import { DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
 import { Secret, TOTP } from 'otpauth'
 import t, { type Test } from 'tap'
 import { authenticators } from '../../core/packages/features/authenticators/service/authenticators.ts'

@@ -1,4 +1,4 @@
-import { isPassingOutage } from '@dispatch/core'
+import { isPassingOutage } from '@dispatch/database'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-import { keyScopes } from '@dispatch/core'
+import { keyScopes } from '@dispatch/contract'
 import { refused } from '@dispatch/core/provider'
 import t, { type Test } from 'tap'
 import { until } from '../core/work/support.ts'

@@ -1,4 +1,5 @@
-import { addFactor, DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import { addFactor } from '@dispatch/core'
 import { html, offerVerification, proofForm } from '@dispatch/plugins/console'
 import { defineFeature } from '@dispatch/plugins/feature'
 import t from 'tap'

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { loadProvider } from '../../core/host/load/load.ts'
+import { loadProvider } from '../../core/packages/host/load/load.ts'
 import { contains, has } from '../support/matching.ts'
 
 type Field = { title?: unknown, items?: { properties?: Record<string, Field> } }

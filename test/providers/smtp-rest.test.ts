@@ -1,4 +1,4 @@
-import { createBreakers } from '@dispatch/core'
+import { createBreakers } from '@dispatch/host'
 import { sql } from 'kysely'
 import { text } from 'node:stream/consumers'
 import t from 'tap'

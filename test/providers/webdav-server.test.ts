@@ -1,4 +1,4 @@
-import { createNetwork } from '@dispatch/core'
+import { createNetwork } from '@dispatch/vendor-io'
 import { spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-import { providedNames } from '@dispatch/core'
+import { providedNames } from '@dispatch/services'
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 import { runConformance } from '@dispatch/conformance'
-import { providedNames } from '@dispatch/core'
+import { providedNames } from '@dispatch/services'
 import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

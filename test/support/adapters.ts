@@ -1,5 +1,5 @@
 import { type PackageManifest, writePackage } from '@dispatch/marketplace'
-import { deriveManifest } from '../../core/host/manifest/derive.ts'
+import { deriveManifest } from '../../core/packages/host/manifest/derive.ts'
 
 /**
  * A small adapter for invoices, whose answers have its version as their status. `head` stands above its code, `wait` are the seconds that

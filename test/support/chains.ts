@@ -1,4 +1,4 @@
-import type { ServiceName } from '@dispatch/core'
+import type { ServiceName } from '@dispatch/services'
 
 /** The least that each service needs at the top of a body, beside its template, when it comes first. */
 export const beginnings: Partial<Record<ServiceName, Record<string, unknown>>> = {

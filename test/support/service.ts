@@ -1,4 +1,6 @@
-import { createCompanies, demo, hashPassword, makeIndexes, openDatabase, type PassedTrials, type Role } from '@dispatch/core'
+import { createCompanies, demo, hashPassword, makeIndexes, type Role } from '@dispatch/core'
+import { openDatabase } from '@dispatch/database'
+import type { PassedTrials } from '@dispatch/host'
 import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

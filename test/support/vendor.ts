@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
-import { provesRefusal } from '../../core/host/manifest/errors.ts'
 import type { Log } from '../../core/packages/common/log.ts'
 import { createVendor, type Vendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
+import { provesRefusal } from '../../core/packages/host/manifest/errors.ts'
 import { createOwnDocuments } from '../../core/packages/vendor-io/documents/own-documents.ts'
 import type { Http } from '../../core/packages/vendor-io/http/call.ts'
 import { createHttp, type HttpOptions } from '../../core/packages/vendor-io/http/client.ts'

@@ -19,6 +19,9 @@ export { patternFault } from './patterns.ts'
 export { didYouMean, problemsOf } from './problems.ts'
 export { vocabularies } from './vocabulary.ts'
 
+// What is sealed under the master key.
+export { createKeyring, type Envelope, type Keyring, SealError } from './keyring.ts'
+
 // Money.
 export { Money, decimalOf, isDecimal, roundedTo, withoutNoise, type Decimal } from './money.ts'
 export { grossAmount, halfUnit, lineTolerance, shareOf, slack, type Priced } from './invoice-amounts.ts'

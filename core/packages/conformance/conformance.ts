@@ -1,4 +1,5 @@
-import { errorMessageOf, folderDigest, type InstalledProvider, loadProvider } from '@dispatch/core/host'
+import { errorMessageOf } from '@dispatch/common'
+import { folderDigest, type InstalledProvider, loadProvider } from '@dispatch/host'
 import { realpath } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { readFixtures } from './fixtures/fixtures.ts'

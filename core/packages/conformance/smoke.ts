@@ -1,4 +1,5 @@
-import { errorMessageOf, type InstalledProvider, LoadTimeout } from '@dispatch/core/host'
+import { errorMessageOf } from '@dispatch/common'
+import { type InstalledProvider, LoadTimeout } from '@dispatch/host'
 import { type Fixtures, readFixtures } from './fixtures/fixtures.ts'
 import { type Prepared, prepareQuestion, prepareSend } from './fixtures/prepare.ts'
 import { compareRun } from './rules/replay.ts'

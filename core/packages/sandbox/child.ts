@@ -1,5 +1,6 @@
-import type { Log } from '@dispatch/core/provider'
-import { AdapterEnded, createRedactor, runAsHost } from '@dispatch/core/sandbox'
+import { AdapterEnded, runAsHost } from '@dispatch/host'
+import type { Log } from '@dispatch/host/provider'
+import { createRedactor } from '@dispatch/vendor-io'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import type { Readable } from 'node:stream'

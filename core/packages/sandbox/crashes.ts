@@ -1,5 +1,6 @@
-import type { Log } from '@dispatch/core/provider'
-import { failureError, observe } from '@dispatch/core/sandbox'
+import { observe } from '@dispatch/common'
+import type { Log } from '@dispatch/host/provider'
+import { failureError } from '@dispatch/vendor-io/outcome'
 import { LRUCache } from 'lru-cache'
 import type { Adapter } from './adapter.ts'
 

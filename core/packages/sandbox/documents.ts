@@ -1,6 +1,6 @@
 import { isRecord } from '@dispatch/common'
-import type { HttpCall, SmtpMessage } from '@dispatch/core/provider'
-import type { OwnDocuments } from '@dispatch/core/sandbox'
+import type { HttpCall, SmtpMessage } from '@dispatch/host/provider'
+import type { OwnDocuments } from '@dispatch/vendor-io'
 
 /** A request whose documents are the call's own. */
 export function withOwnDocuments<Fields extends HttpCall> (fields: Fields, documents: OwnDocuments): Fields {

@@ -1,6 +1,6 @@
 import { isRecord } from '@dispatch/common'
-import { type Failure, failureOf } from '@dispatch/core/provider'
-import { failureError } from '@dispatch/core/sandbox/process'
+import { type Failure, failureOf } from '@dispatch/host/provider'
+import { failureError } from '@dispatch/vendor-io/outcome'
 
 /** An error on its way between the processes: a failure as it counts for a call, or any other by its words. */
 export type ErrorData = { failure: Failure } | { name: string, message: string, stack?: string }

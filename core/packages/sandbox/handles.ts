@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import { computedNames, innerBase64, mapTexts, marker, patternOf, type SettingsSchema, splitSecrets,
-  writtenForms } from '@dispatch/core/sandbox'
+import { computedNames, type SettingsSchema, splitSecrets } from '@dispatch/host'
+import { innerBase64, mapTexts, marker, patternOf, writtenForms } from '@dispatch/vendor-io'
 import { randomBytes } from 'node:crypto'
 import { errorDataOf, errorFrom } from './errors.ts'
 

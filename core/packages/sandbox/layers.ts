@@ -1,5 +1,5 @@
 import { withTimeLimit } from '@dispatch/common'
-import type { Log } from '@dispatch/core/provider'
+import type { Log } from '@dispatch/host/provider'
 import { existsSync } from 'node:fs'
 import { mkdir, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -1,6 +1,6 @@
 import { withTimeLimit } from '@dispatch/common'
-import type { Log } from '@dispatch/core/provider'
-import { LoadTimeout } from '@dispatch/core/sandbox'
+import { LoadTimeout } from '@dispatch/host'
+import type { Log } from '@dispatch/host/provider'
 import type { Adapter } from './adapter.ts'
 import { type Child, startChild } from './child.ts'
 import { ownMemory, residentMemory } from './memory.ts'

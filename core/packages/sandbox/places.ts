@@ -1,5 +1,5 @@
 import { createFairSemaphore, once, type Permit } from '@dispatch/common'
-import { failureError } from '@dispatch/core/sandbox'
+import { failureError } from '@dispatch/vendor-io/outcome'
 import type { Adapter, Worker } from './adapter.ts'
 
 /** Something that has a place: it gives it back once, and before that may leave it to others for as long as it only waits. */

@@ -1,5 +1,5 @@
 import { withTimeLimit } from '@dispatch/common'
-import type { Log } from '@dispatch/core/provider'
+import type { Log } from '@dispatch/host/provider'
 import { randomUUID } from 'node:crypto'
 import type { Adapter, Worker } from './adapter.ts'
 import type { Child } from './child.ts'

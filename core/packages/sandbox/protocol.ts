@@ -1,6 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
-import type { Digest, DocumentHandle, HttpCall, Keeping, Known, SmtpMessage, SmtpReceipt, SmtpTransport } from '@dispatch/core/provider'
-import type { DeliveryService, ServiceName, VerbName } from '@dispatch/core/sandbox'
+import type { DeliveryService } from '@dispatch/contract'
+import type { VerbName } from '@dispatch/host'
+import type { Digest, DocumentHandle, HttpCall, Keeping, Known, SmtpMessage, SmtpReceipt, SmtpTransport } from '@dispatch/host/provider'
+import type { ServiceName } from '@dispatch/services'
 import type { Walls } from './walls.ts'
 
 /** What a call of a verb takes along; the rest of its context is asked of the host. `now` in milliseconds since 1970. */

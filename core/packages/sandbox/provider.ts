@@ -1,9 +1,12 @@
-import { compile, isRecord, type JsonObject, withTimeLimit } from '@dispatch/common'
-import type { Context, Objection } from '@dispatch/core/provider'
-import { type AnyProviderCheck, type Caller, createOwnDocuments, deliveryServices, deriveManifest, errorMessageOf, type EventReader,
-  failureError, type InstalledProvider, isVerb, LoadTimeout, type Manifest, ProviderLoadError, readMigrated, readPackage, runAs,
-  type ServiceName, serviceNames, type SettingsMigration, type SettingsSchema, type Verb, type VerbName,
-  verbNames } from '@dispatch/core/sandbox'
+import { compile, errorMessageOf, isRecord, type JsonObject, withTimeLimit } from '@dispatch/common'
+import { deliveryServices } from '@dispatch/contract'
+import { type AnyProviderCheck, type Caller, deriveManifest, type EventReader, type InstalledProvider, isVerb, LoadTimeout, type Manifest,
+  ProviderLoadError, readMigrated, readPackage, runAs, type SettingsMigration, type SettingsSchema, type Verb, type VerbName,
+  verbNames } from '@dispatch/host'
+import type { Context, Objection } from '@dispatch/host/provider'
+import { type ServiceName, serviceNames } from '@dispatch/services'
+import { createOwnDocuments } from '@dispatch/vendor-io'
+import { failureError } from '@dispatch/vendor-io/outcome'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { Adapter } from './adapter.ts'

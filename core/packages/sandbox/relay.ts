@@ -1,6 +1,6 @@
 import { isRecord, type Json } from '@dispatch/common'
-import type { HttpCall, Log, TakeBack } from '@dispatch/core/provider'
-import { askOf, credentialsOf, type FitToReply } from '@dispatch/core/sandbox'
+import type { HttpCall, Log, TakeBack } from '@dispatch/host/provider'
+import { askOf, credentialsOf, type FitToReply } from '@dispatch/vendor-io'
 import type { Handlers } from './calls.ts'
 import { mailWithOwnDocuments, withOwnDocuments } from './documents.ts'
 import { refuseForeignHandles } from './handles.ts'

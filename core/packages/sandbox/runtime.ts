@@ -1,4 +1,5 @@
-import { isInFolder, ProviderLoadError } from '@dispatch/core/sandbox'
+import { ProviderLoadError } from '@dispatch/host'
+import { isInFolder } from '@dispatch/vendor-io'
 import { createHash } from 'node:crypto'
 import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { extname, join, relative, resolve } from 'node:path'

@@ -1,10 +1,8 @@
+import { eventBeforeDocument, hasOwnDocument, isDeferringService, isDeliveryService, isSince, type Mode, parseDeliveryEvent,
+  type Version } from '@dispatch/contract'
+import { capabilitiesOf, makesDocument, statusesOf } from '@dispatch/host'
 import { type Findings, formatOf, furtherDocuments, services, takesDocument } from '@dispatch/services'
 import { addressProblems, type Guard } from '@dispatch/vendor-io'
-import { eventBeforeDocument, hasOwnDocument, isDeferringService, isDeliveryService, parseDeliveryEvent } from '../../contract/delivery.ts'
-import type { Mode } from '../../contract/states.ts'
-import { isSince, type Version } from '../../contract/versions.ts'
-import { capabilitiesOf } from '../../host/load/capabilities.ts'
-import { makesDocument, statusesOf } from '../../host/manifest/manifest.ts'
 import type { DispatchRequest } from '../../requests/request.ts'
 import type { ResolvedStep } from './resolve.ts'
 

@@ -1,18 +1,12 @@
 import { type Json, type JsonObject, placesAt, pointer, type Problem, withoutMembers } from '@dispatch/common'
+import { type Mode, presentable, refusal, usualVersion, type Version } from '@dispatch/contract'
 import { type DataFindings, eInvoiceFileFormats, isKnownField, needsSigners, tooFewSigners } from '@dispatch/documents'
+import { capabilitiesOf, checkSettings as settingsProblems, ignoredIn, isGiven, problemsForeseen, uncarriedFields } from '@dispatch/host'
 import { checkChannel, checkEInvoiceWords, type CheckInput, checkInvoice, contradictions, type Findings, formatOf, givenDocument,
   isServiceName, services } from '@dispatch/services'
 import type { Guard } from '@dispatch/vendor-io'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
 import type { RedactorFor } from '../../configuration/vault.ts'
-import { presentable, refusal } from '../../contract/errors.ts'
-import type { Mode } from '../../contract/states.ts'
-import { usualVersion, type Version } from '../../contract/versions.ts'
-import { problemsForeseen } from '../../host/call/foresee.ts'
-import { capabilitiesOf } from '../../host/load/capabilities.ts'
-import { isGiven, uncarriedFields } from '../../host/manifest/carries.ts'
-import { ignoredIn } from '../../host/manifest/ignores.ts'
-import { checkSettings as settingsProblems } from '../../host/settings/settings.ts'
 import { clientPointerOf, providerRequestOf } from '../../requests/provider-request.ts'
 import type { DispatchRequest } from '../../requests/request.ts'
 import { factsTemplateOf, sharedContent } from '../facts.ts'
@@ -111,8 +105,7 @@ function findingsOf (
         own(checkStep(step, templateFindings, {
           today,
           otherServices: request.services.filter((name) => name !== step.service),
-          // A step with a template of its own takes nothing over.
-          ...given === undefined || step.template !== undefined ? {} : { given },
+          ...given === undefined ? {} : { given },
           ...(isChain(step) ? { link } : {})
         }))
       ]

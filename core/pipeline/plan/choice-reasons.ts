@@ -1,4 +1,4 @@
-import type { ChosenBy } from '../../contract/states.ts'
+import type { ChosenBy } from '@dispatch/contract'
 import type { Left } from '../../store/dispatch/choices.ts'
 import type { StepRecord } from '../../store/dispatch/dispatch-views.ts'
 

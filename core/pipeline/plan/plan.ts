@@ -1,13 +1,10 @@
 import type { Problem } from '@dispatch/common'
+import { isSince, refusal, usualVersion, type ValidationResponse, type Version } from '@dispatch/contract'
+import { type Host, type InstalledProvider, offeredTo } from '@dispatch/host'
 import { type Facts, services } from '@dispatch/services'
 import type { Choice, ListedChoice } from '../../configuration/choose.ts'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
 import { redactorsOf } from '../../configuration/vault.ts'
-import { refusal } from '../../contract/errors.ts'
-import type { ValidationResponse } from '../../contract/response.ts'
-import { isSince, usualVersion, type Version } from '../../contract/versions.ts'
-import { type Host, offeredTo } from '../../host/host.ts'
-import type { InstalledProvider } from '../../host/load/load.ts'
 import type { ServicePath } from '../../requests/chains.ts'
 import { dueMoment } from '../../requests/due.ts'
 import { createRequestReader, type DispatchRequest } from '../../requests/request.ts'
@@ -135,12 +132,11 @@ export function planOf (
 ): DispatchPlan {
   const plan = (step: ResolvedStep): Step => {
     const { requestSettings, price, by } = test ? doneInTest(step, standIn) : done(step, prices)
-    const { service, fields, at, template, deferredOn } = step
+    const { service, fields, template, deferredOn } = step
     return {
       stepId: newId(),
       service,
       fields,
-      at,
       requestSettings,
       price,
       ...(template === undefined ? {} : { template: { template: template.template, data: template.data, path: template.path } }),

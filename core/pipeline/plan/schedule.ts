@@ -1,6 +1,6 @@
 import type { JsonObject, Problem } from '@dispatch/common'
+import type { AskedSchedule } from '@dispatch/contract'
 import { type Hours, type ServiceName, services } from '@dispatch/services'
-import type { AskedSchedule } from '../../contract/schedule.ts'
 import { dueAt, openFrom, type Window, zonesOf } from '../../requests/due.ts'
 import type { Schedule } from '../../store/db/schema.ts'
 

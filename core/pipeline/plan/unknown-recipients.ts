@@ -1,6 +1,6 @@
 import type { Problem } from '@dispatch/common'
+import { isSince, usualVersion } from '@dispatch/contract'
 import { services } from '@dispatch/services'
-import { isSince, usualVersion } from '../../contract/versions.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from './plan.ts'

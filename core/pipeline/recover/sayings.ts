@@ -1,17 +1,11 @@
 import { canonicalJson } from '@dispatch/common'
+import { type DeliveryService, type DeliveryStatus, DispatchError, isDeliveryService, refusal, type SaidLater, type SayingBody, sayingNames,
+  type SayingState, type SayingsView, type SayingView } from '@dispatch/contract'
+import { type CallContext, callLookup, callSay, canSay, clientWord, type InstalledProvider, missCountsAfter,
+  type Said } from '@dispatch/host'
 import { services } from '@dispatch/services'
 import { hash } from 'node:crypto'
 import { providerOfStep } from '../../configuration/serving.ts'
-import { type DeliveryService, type DeliveryStatus, isDeliveryService } from '../../contract/delivery.ts'
-import { DispatchError, refusal } from '../../contract/errors.ts'
-import { type SaidLater, type SayingBody, sayingNames, type SayingState, type SayingsView,
-  type SayingView } from '../../contract/sayings.ts'
-import { clientWord } from '../../host/call/client-word.ts'
-import type { CallContext } from '../../host/call/invoke.ts'
-import { callLookup, missCountsAfter } from '../../host/call/lookup.ts'
-import { callSay, canSay } from '../../host/call/say.ts'
-import type { InstalledProvider } from '../../host/load/load.ts'
-import type { Said } from '../../host/manifest/definition.ts'
 import { dueMoment } from '../../requests/due.ts'
 import { addJobs, type PreparedJobs } from '../../store/db/jobs.ts'
 import type { EventActor } from '../../store/db/schema.ts'

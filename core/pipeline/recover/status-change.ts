@@ -1,6 +1,5 @@
+import { callbackTypes, isDeliveryMark, unexpectedAfter } from '@dispatch/contract'
 import { services } from '@dispatch/services'
-import { callbackTypes } from '../../contract/callbacks.ts'
-import { isDeliveryMark, unexpectedAfter } from '../../contract/delivery.ts'
 import { addJobs } from '../../store/db/jobs.ts'
 import { skipUnexpected, wakeDeferred } from '../../store/dispatch/deferred.ts'
 import type { OnReply, OnStatusChange } from '../../store/vendor/deliveries.ts'

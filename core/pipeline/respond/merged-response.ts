@@ -1,7 +1,5 @@
 import type { JsonObject, TurnedAway } from '@dispatch/common'
-import { hasRecipients } from '../../contract/delivery.ts'
-import { type RecipientReport, sendStatus } from '../../contract/recipients.ts'
-import type { ProviderResponse } from '../../contract/response.ts'
+import { hasRecipients, type ProviderResponse, type RecipientReport, sendStatus } from '@dispatch/contract'
 import type { StepError } from '../../store/db/schema.ts'
 import type { StepRecord, StepRow } from '../../store/dispatch/dispatch-views.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'

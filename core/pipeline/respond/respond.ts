@@ -1,7 +1,6 @@
+import { type ChainResponse, DispatchError, type DispatchResponse, type DispatchStatus, type PartialDispatch, type QueuedResponse,
+  type StepResult } from '@dispatch/contract'
 import { services } from '@dispatch/services'
-import { DispatchError } from '../../contract/errors.ts'
-import type { ChainResponse, DispatchResponse, PartialDispatch, QueuedResponse, StepResult } from '../../contract/response.ts'
-import type { DispatchStatus } from '../../contract/states.ts'
 import { isAcceptedByProvider, type Step } from '../step.ts'
 import { type DocumentUrl, generatedDocument, type RunResult, stepError } from './result.ts'
 

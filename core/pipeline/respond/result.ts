@@ -1,12 +1,8 @@
 import type { Problem } from '@dispatch/common'
+import { type DispatchRequestView, type DispatchStatus, type DispatchView, type EventView, type GeneratedDocument, isDeliveryService,
+  isSince, latestVersion, refusalOf, type StepResult, tellsDelivery, type VendorCallView, type Version, wordIn } from '@dispatch/contract'
 import { timeOf } from '@dispatch/database'
 import { type ServiceName, services } from '@dispatch/services'
-import { isDeliveryService, refusalOf, tellsDelivery } from '../../contract/delivery.ts'
-import { wordIn } from '../../contract/errors.ts'
-import type { DispatchRequestView, DispatchView, EventView, GeneratedDocument, StepResult,
-  VendorCallView } from '../../contract/response.ts'
-import type { DispatchStatus } from '../../contract/states.ts'
-import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
 import type { StepError } from '../../store/db/schema.ts'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'

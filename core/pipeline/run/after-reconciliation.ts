@@ -1,4 +1,4 @@
-import type { DispatchStatus } from '../../contract/states.ts'
+import type { DispatchStatus } from '@dispatch/contract'
 import type { Settlement, SettlementFollowUp } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { isOffPath, type Step } from '../step.ts'

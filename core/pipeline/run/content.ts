@@ -1,18 +1,17 @@
 import { type DocumentHandle, type JsonObject, normalForm, type Observations, observe, secondsSince } from '@dispatch/common'
+import { DispatchError, refusal } from '@dispatch/contract'
 import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered } from '@dispatch/documents'
 import type { StoredFile } from '@dispatch/files'
+import { capabilitiesOf } from '@dispatch/host'
 import { attaches, checkJoined, cleanFilename, type Content, type ContentKind, type EmailFields, type Enclosed, formatOf, furtherDocuments,
   givenDocument, handleOf, type InlinePicture, isLinked, placeOf, recipientsOf, services, type StepContent } from '@dispatch/services'
 import { hash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { secretMark } from '../../access/mailed-secrets.ts'
-import { DispatchError, refusal } from '../../contract/errors.ts'
-import { capabilitiesOf } from '../../host/load/capabilities.ts'
 import type { NewDocument } from '../../store/calls/document-row.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { findEnclosed, findStored, isWhole, takesPages, withPages } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
-import { placeIn } from '../places.ts'
 import type { Step } from '../step.ts'
 import { documentHandleOf, type StoredDocument, storedDocumentOfNew } from '../stored-document.ts'
 import { checkPaged, pagesBefore } from './page-before.ts'
@@ -271,7 +270,7 @@ async function joined (
   const [given] = enclosed.filter(({ field }) => field === givenDocument)
   const first = await firstDocument(dependencies, run, step, { given, hand })
   const size = further.reduce((sum, { document }) => sum + document.size, first.size)
-  const tooLarge = checkJoined(size, placeIn(step.service))
+  const tooLarge = checkJoined(size, (field) => `/${step.service}/${field}`)
   if (tooLarge.length > 0) throw refusal('validation_failed', tooLarge)
   const readAll = async (): Promise<Uint8Array[]> => [
     await first.read(),
@@ -283,9 +282,9 @@ async function joined (
     const stored = await storeFile(dependencies, run, first.filename, file)
     return freshContent({ ...stored, pages: whole.pages }, { signatures: first.signatures, joined: true })
   }
-  const { index, problem } = whole
-  const fault = index === undefined ? { field: furtherDocuments } : index === 0 ? given : further[index - 1]
-  throw refusal('validation_failed', [{ path: fault === undefined ? '/template' : placeOf(fault, placeIn(step.service)), ...problem }])
+  const fault = whole.index === 0 ? given : further[whole.index - 1]
+  const places = (field: string): string => run.steps[0] === step && field === givenDocument ? `/${field}` : `/${step.service}/${field}`
+  throw refusal('validation_failed', [{ path: fault === undefined ? '/template' : placeOf(fault, places), ...whole.problem }])
 }
 
 async function firstDocument (

@@ -1,5 +1,5 @@
 import { type Log, withTimeLimit } from '@dispatch/common'
-import { DispatchError } from '../../contract/errors.ts'
+import { DispatchError } from '@dispatch/contract'
 
 /** Work that goes on after the request that began it. */
 export type InFlight = {

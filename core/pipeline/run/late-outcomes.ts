@@ -1,6 +1,5 @@
+import { DispatchError, dispatchStatuses, type StepStatus } from '@dispatch/contract'
 import { DatabaseUnavailable } from '@dispatch/database'
-import { DispatchError } from '../../contract/errors.ts'
-import { dispatchStatuses, type StepStatus } from '../../contract/states.ts'
 import { secondsInDoubt } from '../../store/dispatch/dispatch-views.ts'
 import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
 import { lastAttempt, noteLateAnswer, type Settlement, settleStep, whetherRecorded } from '../../store/dispatch/steps.ts'

@@ -1,6 +1,5 @@
-import type { Log } from '@dispatch/common'
+import type { Envelope, Keyring, Log } from '@dispatch/common'
 import { type AtomicFiles, openAtomicFiles } from '@dispatch/files'
-import type { Envelope, Keyring } from '../../access/keyring.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 

@@ -1,14 +1,13 @@
 import type { DocumentHandle, Problem } from '@dispatch/common'
+import { refusal } from '@dispatch/contract'
 import type { AddressPage, EnvelopeWindow } from '@dispatch/documents'
+import { capabilitiesOf, isMeant } from '@dispatch/host'
 import { givenDocument, largestJoined, type PageBefore, services, type StepContent } from '@dispatch/services'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { configurationFor } from '../../configuration/serving.ts'
 import { openConfiguration } from '../../configuration/vault.ts'
-import { refusal } from '../../contract/errors.ts'
-import { capabilitiesOf } from '../../host/load/capabilities.ts'
-import { isMeant } from '../../host/manifest/limits.ts'
 import { providerRequestOf } from '../../requests/provider-request.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { findEnclosed, findStored } from '../enclosures.ts'
@@ -32,7 +31,7 @@ export function pagesBefore (step: Step): number {
 /** Why a document of so many bytes takes no page, where its step needs one. */
 export function checkPaged (step: Step, { size }: Pick<DocumentHandle, 'size'>): Problem[] {
   return size <= largestJoined || pageBefore(step) === undefined ? [] : [{
-    path: '/template',
+    path: `/${givenDocument in step.fields ? givenDocument : 'template'}`,
     code: 'too_large',
     message: `A page with the address can be put before a PDF of at most ${largestJoined} bytes, and this one has ${size}.`
   }]
@@ -89,14 +88,18 @@ export async function tryPageBefore (
 
 async function addressed (
   { templateWorkers }: Pick<PipelineDependencies, 'templateWorkers'>,
-  { companyId }: Run,
-  { service }: Step,
+  { companyId, steps: [first] }: Run,
+  { stepId, service, fields }: Step,
   page: AddressPage,
   read?: () => Promise<Uint8Array>
 ): Promise<Uint8Array> {
   const made = await templateWorkers.address(companyId, page, read)
   if (made.ok) return made.bytes
-  throw refusal('validation_failed', [{ path: made.of === 'address' ? `/${service}/recipient` : '/template', ...made.problem }])
+  const recipient = first?.stepId === stepId ? `/${service}/recipient` : '/recipient'
+  throw refusal('validation_failed', [{
+    path: made.of === 'address' ? recipient : givenDocument in fields ? `/${givenDocument}` : '',
+    ...made.problem
+  }])
 }
 
 async function addressPage (

@@ -1,17 +1,16 @@
 import { type Problem, withTimeLimit } from '@dispatch/common'
+import { refusal } from '@dispatch/contract'
 import { areShort, areSimple, RenderError, simplePages, simpleSize } from '@dispatch/documents'
 import type { StoredFile } from '@dispatch/files'
+import { capabilitiesOf } from '@dispatch/host'
 import { furtherDocuments, givenDocument, madeAs, services, takesDocument } from '@dispatch/services'
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { refusal } from '../../contract/errors.ts'
-import { capabilitiesOf } from '../../host/load/capabilities.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { enclosuresOf } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
-import { placesOf } from '../places.ts'
 import type { DispatchPlan, Rehearsal } from '../plan/plan.ts'
 import type { Step } from '../step.ts'
 import { type HandOn, prepareContent, type PreparedContent, signersOf } from './content.ts'
@@ -102,9 +101,9 @@ async function rehearseSteps (
       await withTimeLimit(limit, work(), () => new NotInTime())
     } catch (error) {
       const source = sourceOf(error) ?? step
-      const placed = placesOf(plan, source)
-      const found = problemsIn(error, placed)
-      if (found === undefined) warnings.push(notChecked(source, placed('/template/data')))
+      const place = source === plan.steps[0] ? '' : `/${source.service}`
+      const found = problemsIn(error, place, source)
+      if (found === undefined) warnings.push(notChecked(source, place))
       else problems.set(error, found)
     }
   }
@@ -117,15 +116,15 @@ async function rehearseSteps (
 class NotInTime extends Error {}
 
 /** What the data are refused for; undefined where it is nothing of theirs that kept the content from being made. */
-function problemsIn (error: unknown, placed: (place: string) => string): readonly Problem[] | undefined {
+function problemsIn (error: unknown, place: string, { template }: Step): readonly Problem[] | undefined {
   if (error instanceof RenderError && error.problems.some(({ code }) => code === 'too_slow')) return undefined
-  const settlement = settlementOfFailure(error, placed)
+  const settlement = settlementOfFailure(error, place, template)
   return settlement.outcome === 'rejected' ? settlement.error.details ?? [] : undefined
 }
 
-function notChecked ({ service }: Step, path: string): Problem {
+function notChecked ({ service, template }: Step, place: string): Problem {
   return {
-    path,
+    path: template?.path ?? `${place}/template/data`,
     code: 'not_checked',
     message:
       `Whether the content of "${service}" can be made of these data was not checked, because that takes too long now: the dispatch finds out.`

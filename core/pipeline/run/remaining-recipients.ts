@@ -1,5 +1,4 @@
-import { hasRecipients } from '../../contract/delivery.ts'
-import type { ProviderResponse } from '../../contract/response.ts'
+import { hasRecipients, type ProviderResponse } from '@dispatch/contract'
 import { addJobs } from '../../store/db/jobs.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { openRest } from '../../store/dispatch/rests.ts'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
+import type { MailLanguage } from '@dispatch/contract'
 import { addSeconds, type CompanyQueries, type Database, type OwnerQueries, type SqlTimestamp } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
-import type { MailLanguage } from '../../contract/link-mail.ts'
 import type { Tables } from '../db/schema.ts'
 
 const listed = ['notice_id', 'company_id', 'email', 'action', 'by_user_id', 'address', 'at'] as const

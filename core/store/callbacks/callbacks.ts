@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
+import type { AttemptOutcome, CallbackState, CallbackType } from '@dispatch/contract'
 import { addSeconds, type CompanyQueries, type Database, type SqlTimestamp } from '@dispatch/database'
 import { type Selectable, sql, type Transaction } from 'kysely'
-import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
 import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { columns, columnsOf } from '../db/columns.ts'
 import type { Tables } from '../db/schema.ts'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
+import type { CallbackState, CallbackType, EndpointType } from '@dispatch/contract'
 import { addSeconds, asOwner, type CompanyQueries, type Database, type OwnerQueries, type SqlTimestamp } from '@dispatch/database'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import type { CallbackState, CallbackType, EndpointType } from '../../contract/callbacks.ts'
 import type { AuditStamp } from '../audit/audit.ts'
 import { columns, columnsOf } from '../db/columns.ts'
 import type { EndpointSecret, Tables } from '../db/schema.ts'

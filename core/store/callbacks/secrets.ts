@@ -1,6 +1,6 @@
+import type { Envelope } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { type Selectable, sql, type Transaction } from 'kysely'
-import type { Envelope } from '../../access/keyring.ts'
 import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { columns } from '../db/columns.ts'
 import type { Tables } from '../db/schema.ts'

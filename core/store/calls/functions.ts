@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '@dispatch/common'
+import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, ProviderResponse, StepStatus } from '@dispatch/contract'
 import type { Seen } from '@dispatch/database'
-import type { ProviderResponse } from '../../contract/response.ts'
-import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
 import type { auditRow } from '../audit/audit.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
 import type { EventActor, Schedule, StepCandidate, StepError } from '../db/schema.ts'

@@ -1,5 +1,5 @@
+import type { StoredSecrets, StoredSettings } from '@dispatch/host'
 import type { Selectable } from 'kysely'
-import type { StoredSecrets, StoredSettings } from '../../host/settings/settings.ts'
 import type { PlainForm, Tables } from '../db/schema.ts'
 
 /** Settings in the form of a version of a provider. `version`: in which they were written; null: an older release has not kept that. */

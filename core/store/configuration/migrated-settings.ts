@@ -1,5 +1,5 @@
 import type { OwnerQueries } from '@dispatch/database'
-import type { StoredSettings } from '../../host/settings/settings.ts'
+import type { StoredSettings } from '@dispatch/host'
 import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { changedSettings } from './configurations.ts'
 import { formColumns, type StoredForm } from './forms.ts'

@@ -1,7 +1,7 @@
+import { DispatchError } from '@dispatch/contract'
 import { asOwner, type CompanyQueries, type OwnerQueries } from '@dispatch/database'
+import type { OtherProviders } from '@dispatch/host'
 import { sql } from 'kysely'
-import { DispatchError } from '../../contract/errors.ts'
-import type { OtherProviders } from '../../host/host.ts'
 
 /** Providers that come from elsewhere than the directories, and that an operator can remove while the service runs: adapters. */
 export type ProviderSource = {

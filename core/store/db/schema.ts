@@ -1,20 +1,11 @@
-import type { Json, JsonObject, Problem } from '@dispatch/common'
+import type { Envelope, Json, JsonObject, Problem } from '@dispatch/common'
+import type { AskedSchedule, AttemptOutcome, CallbackState, CallbackType, ChosenBy, ConfiguredBy, DeliveryService, DeliveryStatus,
+  DispatchStatus, ErrorWord, EventKind, KeyScope, ListedProvider, MailLanguage, ProviderResponse, Retention, StepStatus,
+  Version } from '@dispatch/contract'
+import type { StoredSecrets } from '@dispatch/host'
 import type { Exchange } from '@dispatch/vendor-io'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { KeyMode, Role } from '../../access/account.ts'
-import type { Envelope } from '../../access/keyring.ts'
-import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
-import type { DeliveryService, DeliveryStatus } from '../../contract/delivery.ts'
-import type { ErrorWord } from '../../contract/errors.ts'
-import type { KeyScope } from '../../contract/key-scopes.ts'
-import type { MailLanguage } from '../../contract/link-mail.ts'
-import type { ListedProvider } from '../../contract/provider-list.ts'
-import type { ProviderResponse } from '../../contract/response.ts'
-import type { Retention } from '../../contract/retention.ts'
-import type { AskedSchedule } from '../../contract/schedule.ts'
-import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
-import type { Version } from '../../contract/versions.ts'
-import type { StoredSecrets } from '../../host/settings/settings.ts'
 
 /** A secret of an endpoint. Times are ISO 8601; `expiresAt` null: the current one. */
 export type EndpointSecret = { id: string, sealed: Envelope, createdAt: string, expiresAt: string | null }

@@ -1,7 +1,6 @@
-import type { Json } from '@dispatch/common'
+import { type Envelope, type Json, type Keyring, SealError } from '@dispatch/common'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import { type Envelope, type Keyring, SealError } from '../../access/keyring.ts'
 
 /** The columns whose JSON holds envelopes at any depth, with the key of their rows. */
 const columns = [

@@ -1,6 +1,6 @@
+import type { DeferredState } from '@dispatch/contract'
 import type { CompanyQueries } from '@dispatch/database'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import type { DeferredState } from '../../contract/states.ts'
 import type { Tables } from '../db/schema.ts'
 
 /** The state of a deferred step; null for any other step. */

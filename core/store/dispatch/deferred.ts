@@ -1,6 +1,6 @@
+import type { EventKind } from '@dispatch/contract'
 import type { CompanyQueries, OwnerQueries, SqlTimestamp } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import type { EventKind } from '../../contract/states.ts'
 import type { EventActor, StepError } from '../db/schema.ts'
 import { deferredStateOf, isDeferred, lacksAcceptedSource } from './deferred-states.ts'
 import type { DispatchRecord, StepRecord } from './dispatch-views.ts'

@@ -1,6 +1,6 @@
+import type { DeferredState, DispatchStatus, searchedStepStatuses } from '@dispatch/contract'
 import { type CompanyQueries, firstIdAt, idSkew, timeOf } from '@dispatch/database'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import type { DeferredState, DispatchStatus, searchedStepStatuses } from '../../contract/states.ts'
 import { columnsOf } from '../db/columns.ts'
 import type { Tables } from '../db/schema.ts'
 import { hasDeferred } from './deferred-states.ts'

@@ -1,7 +1,6 @@
+import type { CallbackType, EventKind } from '@dispatch/contract'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
-import type { CallbackType } from '../../contract/callbacks.ts'
-import type { EventKind } from '../../contract/states.ts'
 import { columns } from '../db/columns.ts'
 import type { Tables } from '../db/schema.ts'
 import { type DispatchFilter, type DispatchPage, searchDispatches } from './dispatch-search.ts'

@@ -1,6 +1,6 @@
+import type { EventKind } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
-import type { EventKind } from '../../contract/states.ts'
 
 /** Records in the timeline of its dispatch, once, that a document is damaged. */
 export async function noteDamage (

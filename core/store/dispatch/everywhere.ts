@@ -1,6 +1,6 @@
+import type { FoundDispatchView } from '@dispatch/contract'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
-import type { FoundDispatchView } from '../../contract/response.ts'
 import { auditRow, type AuditStamp } from '../audit/audit.ts'
 import { columnsOf } from '../db/columns.ts'
 import { type DispatchRecord, type DispatchRow, withSteps } from './dispatch-views.ts'

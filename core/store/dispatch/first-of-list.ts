@@ -1,5 +1,5 @@
+import type { ConfiguredBy } from '@dispatch/contract'
 import { sql } from 'kysely'
-import type { ConfiguredBy } from '../../contract/states.ts'
 
 /** The columns of a step with which it begins again: with the first provider of its list, where it has one. */
 export const firstOfList = {

@@ -1,6 +1,6 @@
+import { returningServices } from '@dispatch/contract'
 import { type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import { returningServices } from '../../contract/delivery.ts'
 import type { RetentionBatch } from '../tenants/retention.ts'
 
 /** `hopeless`: nobody waits any longer for the events of dispatches that are older. */

@@ -1,7 +1,6 @@
+import type { DispatchStatus, HoldView, StepStatus } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
-import type { HoldView } from '../../contract/response.ts'
-import type { DispatchStatus, StepStatus } from '../../contract/states.ts'
 
 type HoldRow = {
   step_id: string

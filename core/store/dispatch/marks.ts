@@ -1,6 +1,6 @@
+import type { DispatchStatus } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
-import type { DispatchStatus } from '../../contract/states.ts'
 
 /** Texts that change whenever the status of a dispatch, its timeline or its callbacks do. */
 export async function readMarks ({ owner }: Database, dispatchIds: readonly string[]): Promise<Map<string, string>> {

@@ -1,9 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
+import { type ConfiguredBy, DispatchError, type DispatchStatus, type EventKind, type ProviderResponse,
+  type StepStatus } from '@dispatch/contract'
 import { asOwner, type Database } from '@dispatch/database'
 import { sql } from 'kysely'
-import { DispatchError } from '../../contract/errors.ts'
-import type { ProviderResponse } from '../../contract/response.ts'
-import type { ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
 import { callFunction, callFunctionWithin } from '../calls/database-functions.ts'
 import { documentRow, type NewDocument } from '../calls/document-row.ts'
 import type { DatabaseFunctions } from '../calls/functions.ts'

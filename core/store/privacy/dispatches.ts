@@ -1,7 +1,7 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
+import type { DispatchStatus } from '@dispatch/contract'
 import { type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import type { DispatchStatus } from '../../contract/states.ts'
 import { columnsOf } from '../db/columns.ts'
 import { emptyEvents, textOfEvent } from './events.ts'
 import type { Erased, Found } from './holder.ts'

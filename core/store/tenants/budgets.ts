@@ -1,6 +1,6 @@
+import { DispatchError } from '@dispatch/contract'
 import { type CompanyQueries, type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import { DispatchError } from '../../contract/errors.ts'
 
 /** Whose budget it is. */
 export const budgetScopes = ['company', 'user', 'key'] as const

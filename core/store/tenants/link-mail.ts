@@ -1,6 +1,6 @@
+import type { DispatchStatus } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import type { Selectable } from 'kysely'
-import type { DispatchStatus } from '../../contract/states.ts'
 import { type AuditAuthor, noteAudit } from '../audit/audit.ts'
 import type { Tables } from '../db/schema.ts'
 

@@ -1,7 +1,7 @@
+import type { RateLimitStatus } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import type { RateLimitStatus } from '../../contract/errors.ts'
 import type { RateLimit } from './rate-limiter.ts'
 
 /**

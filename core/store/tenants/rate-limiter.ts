@@ -1,7 +1,7 @@
+import type { RateLimitStatus } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
-import type { RateLimitStatus } from '../../contract/errors.ts'
 
 /** At most `quota` requests within `window` seconds from the first one. `name`: what clients read. */
 export type RateLimit = { name: string, quota: number, window: number }

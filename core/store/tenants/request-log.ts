@@ -1,6 +1,6 @@
+import type { StatusClass } from '@dispatch/contract'
 import { type Database, firstIdOf } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
-import type { StatusClass } from '../../contract/requests.ts'
 import { columns } from '../db/columns.ts'
 import type { Tables } from '../db/schema.ts'
 

@@ -1,6 +1,6 @@
+import { type Retention, retentionInEffect } from '@dispatch/contract'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { sql } from 'kysely'
-import { type Retention, retentionInEffect } from '../../contract/retention.ts'
 
 /** The data of a company of which a dispatch has one of these services are kept for so many days. */
 export type RetentionRule = { companyId: number, days: number, services: readonly string[] }

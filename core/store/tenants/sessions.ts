@@ -1,7 +1,7 @@
+import type { MailLanguage } from '@dispatch/contract'
 import { addSeconds, type Change, type Database, type Freshness, type SqlTimestamp } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import type { Account, Person } from '../../access/account.ts'
-import type { MailLanguage } from '../../contract/link-mail.ts'
 import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import type { Tables } from '../db/schema.ts'
 import { personIn, type PersonRow } from './accounts.ts'

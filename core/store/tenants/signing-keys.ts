@@ -1,6 +1,6 @@
+import type { Envelope } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
-import type { Envelope } from '../../access/keyring.ts'
 import type { KeyStore, StoredKey } from '../../access/signing-keys.ts'
 
 /** The sealed keys that all processes share. Companies cannot read them. */

@@ -1,6 +1,6 @@
+import type { EventKind } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
-import type { EventKind } from '../../contract/states.ts'
 import type { EventActor } from '../db/schema.ts'
 import { type DeliveryReport, noteReport, type OnStatusChange, type TrackedStep } from './deliveries.ts'
 

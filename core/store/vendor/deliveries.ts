@@ -1,10 +1,9 @@
 import type { JsonObject } from '@dispatch/common'
+import { canTransition, type ConfiguredBy, type DeliveryMark, type DeliveryService, deliveryServices, type DeliveryStatus, type EventKind,
+  isFinalDeliveryStatus, originsOf, refusalOf } from '@dispatch/contract'
 import type { Database, OwnerQueries, SqlTimestamp } from '@dispatch/database'
+import type { Reported } from '@dispatch/host'
 import { type Kysely, sql } from 'kysely'
-import { canTransition, type DeliveryMark, type DeliveryService, deliveryServices, type DeliveryStatus, isFinalDeliveryStatus, originsOf,
-  refusalOf } from '../../contract/delivery.ts'
-import type { ConfiguredBy, EventKind } from '../../contract/states.ts'
-import type { Reported } from '../../host/manifest/definition.ts'
 import type { Owner } from '../configuration/configurations.ts'
 import type { EventActor, InboundState, Tables } from '../db/schema.ts'
 

@@ -1,7 +1,6 @@
 import type { Database } from '@dispatch/database'
+import type { PassedTrials, Pin, Pins, Publisher } from '@dispatch/host'
 import { sql } from 'kysely'
-import type { Pin, Pins, Publisher } from '../../host/load/pins.ts'
-import type { PassedTrials } from '../../host/load/trials.ts'
 import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { columns } from '../db/columns.ts'
 

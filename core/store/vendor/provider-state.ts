@@ -1,10 +1,8 @@
 import type { Json } from '@dispatch/common'
+import { DispatchError } from '@dispatch/contract'
 import { type Database, hasCode } from '@dispatch/database'
+import { type InstalledProvider, type Keeping, type State, StateFull } from '@dispatch/host'
 import { sql } from 'kysely'
-import { DispatchError } from '../../contract/errors.ts'
-import { StateFull } from '../../host/call/state.ts'
-import type { InstalledProvider } from '../../host/load/load.ts'
-import type { Keeping, State } from '../../host/manifest/context.ts'
 import { callFunction } from '../calls/database-functions.ts'
 import type { Owner } from '../configuration/configurations.ts'
 

@@ -1,6 +1,6 @@
+import type { Keyring } from '@dispatch/common'
+import type { CallbackSecrets, NewCallbackSecret } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
-import type { Keyring } from '../../access/keyring.ts'
-import type { CallbackSecrets, NewCallbackSecret } from '../../contract/callbacks.ts'
 import type { AuditAuthor } from '../../store/audit/audit.ts'
 import { addFirstCallbackSecret, type CallbackSecretRow, type NewCallbackSecretRow, readCallbackSecrets,
   rotateCallbackSecret } from '../../store/callbacks/secrets.ts'

@@ -1,8 +1,7 @@
 import type { Log } from '@dispatch/common'
+import { type CallbackView, DispatchError } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { type Network, postToTenant } from '@dispatch/vendor-io'
-import type { CallbackView } from '../../contract/callbacks.ts'
-import { DispatchError } from '../../contract/errors.ts'
 import type { AuditAuthor } from '../../store/audit/audit.ts'
 import { type CallbackRecord, claimCallback, type EnqueueCallback, hasDueCallbacks, listCallbacks, listCompaniesDue, listFailedCallbacks,
   replayCallback, settleCallback } from '../../store/callbacks/callbacks.ts'

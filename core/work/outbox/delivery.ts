@@ -1,7 +1,6 @@
 import { type Log, observe } from '@dispatch/common'
+import { type AttemptOutcome, within } from '@dispatch/contract'
 import { type ReceiverAnswer, receiverLimit } from '@dispatch/vendor-io'
-import type { AttemptOutcome } from '../../contract/callbacks.ts'
-import { within } from '../../contract/spans.ts'
 import type { AttemptEnd, ClaimedCallback, ClaimLimits } from '../../store/callbacks/callbacks.ts'
 import type { Job, Queue } from '../queue/queue.ts'
 

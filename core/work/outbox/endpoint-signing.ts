@@ -1,4 +1,4 @@
-import type { Keyring } from '../../access/keyring.ts'
+import type { Keyring } from '@dispatch/common'
 import type { EndpointSecret } from '../../store/db/schema.ts'
 import { makeSigningSecret, mostSignatures, overlap, signedHeaders } from './signing.ts'
 

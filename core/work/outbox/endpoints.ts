@@ -1,9 +1,7 @@
+import { DispatchError, type EndpointChanges, type EndpointTest, type EndpointView, longestPause, type NewCallbackSecret,
+  type NewEndpointBody, type NewEndpointView, refusal, testType } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { addressProblems, type Guard, type Network, postToTenant } from '@dispatch/vendor-io'
-import type { EndpointChanges, EndpointTest, EndpointView, NewEndpointBody, NewEndpointView } from '../../contract/callback-endpoints.ts'
-import { longestPause, testType } from '../../contract/callback-endpoints.ts'
-import type { NewCallbackSecret } from '../../contract/callbacks.ts'
-import { DispatchError, refusal } from '../../contract/errors.ts'
 import type { AuditAuthor } from '../../store/audit/audit.ts'
 import { changeEndpoint, type EndpointRow, findEndpoint, insertEndpoint, listEndpoints, noteEndpointTest, removeEndpoint,
   rotateEndpointSecret } from '../../store/callbacks/endpoints.ts'

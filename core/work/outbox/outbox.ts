@@ -1,6 +1,5 @@
+import { type CallbackType, isSince, sinceOf, usualVersion } from '@dispatch/contract'
 import type { Database, OwnerQueries } from '@dispatch/database'
-import { type CallbackType, sinceOf } from '../../contract/callbacks.ts'
-import { isSince, usualVersion } from '../../contract/versions.ts'
 import type { Outbox } from '../../pipeline/dependencies.ts'
 import { type DocumentUrl, viewOf } from '../../pipeline/respond/result.ts'
 import { nextSequence, noteCallback, noteCompanyCallback } from '../../store/callbacks/callbacks.ts'

@@ -1,5 +1,5 @@
+import type { Envelope, Keyring } from '@dispatch/common'
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Envelope, Keyring } from '../../access/keyring.ts'
 
 /** Whose secrets sign: those of a company, or those of one of its endpoints. */
 type Signer = { companyId: number, endpointId?: string }

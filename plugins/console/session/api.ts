@@ -1,4 +1,5 @@
-import { type Actor, type ErrorBody, latestVersion, type ValidationResponse } from '@dispatch/core'
+import { type ErrorBody, latestVersion, type ValidationResponse } from '@dispatch/contract'
+import type { Actor } from '@dispatch/core'
 import type { FastifyRequest, LightMyRequestResponse } from 'fastify'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -6,13 +7,13 @@ import { releasePermit } from '../../hooks/admission-control.ts'
 import { askOwn } from '../../hooks/own-request.ts'
 import { ProofNeeded } from './proof.ts'
 
-export { callbackTypes, deliveryStatuses, isUnderWay, latestVersion, noticeText, scopesWithin, searchedStepStatuses,
-  statusClasses } from '@dispatch/core'
+export { callbackTypes, deliveryStatuses, latestVersion, searchedStepStatuses, statusClasses } from '@dispatch/contract'
+export { isUnderWay, noticeText, scopesWithin } from '@dispatch/core'
 export type { AuditView, SuggestionsView, CallbackSecrets, CallbackView, CheckView, ChoicesView, CompanyView, ConfigurationView,
   CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody, EventView, FoundDispatchView,
   GuideView, HoldView, KeyView, LimitsView, LinkMailView, ListedProvider, LogCountView, MyConfig, NewCallbackSecret, NewEndpointView,
   NewKeyView, NoticeView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SayingsView, SecondFactorView,
-  SessionView, SettingsView, StatisticsView, UserView, ValidationResponse, VendorCallView } from '@dispatch/core'
+  SessionView, SettingsView, StatisticsView, UserView, ValidationResponse, VendorCallView } from '@dispatch/contract'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

@@ -1,4 +1,6 @@
-import { DatabaseUnavailable, DispatchError, type Sessions } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import type { Sessions } from '@dispatch/core'
+import { DatabaseUnavailable } from '@dispatch/database'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import type { Failure } from '../pages/errors.ts'
 import { ApiRefused } from './api.ts'

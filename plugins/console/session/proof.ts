@@ -1,4 +1,5 @@
-import { type Actor, DispatchError, type ErrorWord, type SessionProof, type Sessions } from '@dispatch/core'
+import { DispatchError, type ErrorWord } from '@dispatch/contract'
+import type { Actor, SessionProof, Sessions } from '@dispatch/core'
 import type { FastifyRequest } from 'fastify'
 
 /**

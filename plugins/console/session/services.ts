@@ -1,7 +1,8 @@
-import { canTransition, chains, type ConsolePart, demo, isDeliveryService, type ServiceName, serviceNames, services,
-  templateServices } from '@dispatch/core'
+import { canTransition, isDeliveryService } from '@dispatch/contract'
+import { chains, demo } from '@dispatch/core'
+import { type ConsolePart, type ServiceName, serviceNames, services, templateServices } from '@dispatch/services'
 
-export { mailService, serviceNames, templateServices } from '@dispatch/core'
+export { mailService, serviceNames, templateServices } from '@dispatch/services'
 
 /** What each service says of itself for the console. */
 export const consoleParts: Readonly<Record<string, ConsolePart>> = Object.fromEntries(

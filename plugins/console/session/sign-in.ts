@@ -1,4 +1,5 @@
-import { DispatchError, type Sessions } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import type { Sessions } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
 import { languageOf } from '../language/language.ts'
 import { signInPage } from '../pages/sign-in.ts'

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import type { Actor, ConfigurationView, Sessions, UserView, Visitor } from '@dispatch/core'
+import type { ConfigurationView, UserView } from '@dispatch/contract'
+import type { Actor, Sessions, Visitor } from '@dispatch/core'
 import type { FastifyInstance, FastifyPluginAsync, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { admitRecognised } from '../../hooks/admission-control.ts'
 import type { Html } from '../../html.ts'

@@ -1,5 +1,5 @@
+import { deriveManifest } from '@dispatch/host'
 import { writePackage } from '@dispatch/marketplace'
-import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 
 /** What every adapter of the benchmarks asks for. */
 export const asked = { hosts: ['api.bench.test'], services: ['invoicing'] }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import type { Mode, ServicePath } from '@dispatch/core'
+import type { Mode } from '@dispatch/contract'
+import type { ServicePath } from '@dispatch/core'
 import pg from 'pg'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
 import { openBenchApp } from './bench-app.ts'

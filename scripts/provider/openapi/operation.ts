@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { Meaning } from '@dispatch/core/host'
+import type { Meaning } from '@dispatch/services'
 import type { Description } from './description.ts'
 import { knownFields } from './request.ts'
 import { listIn, recordIn, type Shape, shapeOf, textIn } from './schema.ts'

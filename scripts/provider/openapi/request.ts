@@ -1,5 +1,5 @@
 import type { Json } from '@dispatch/common'
-import { documentValue, type Meaning } from '@dispatch/core/host'
+import { documentValue, type Meaning } from '@dispatch/services'
 import type { Description } from './description.ts'
 import { isList, type Shape, shapeOf } from './schema.ts'
 

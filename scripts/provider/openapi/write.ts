@@ -1,5 +1,6 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { documentValue, isDeliveryService, type ProvidedName, services } from '@dispatch/core/host'
+import { isDeliveryService } from '@dispatch/contract'
+import { documentValue, type ProvidedName, services } from '@dispatch/services'
 import { nameOf } from '../readme.ts'
 import { acceptedOf, type DescribedEvent, eventOf, refusedOf, type Way } from './answer.ts'
 import type { Description } from './description.ts'

@@ -1,4 +1,4 @@
-import { DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
 import fc from 'fast-check'
 import t from 'tap'
 import { readAuthorization } from '../../../core/access/authorization.ts'

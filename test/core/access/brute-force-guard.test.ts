@@ -1,5 +1,5 @@
-import { type BruteForceGuard, createBruteForceGuard, createCredentials, createUnknownSecrets, DispatchError, type KnownClients,
-  type RateLimitStatus } from '@dispatch/core'
+import { DispatchError, type RateLimitStatus } from '@dispatch/contract'
+import { type BruteForceGuard, createBruteForceGuard, createCredentials, createUnknownSecrets, type KnownClients } from '@dispatch/core'
 import t from 'tap'
 import { createPace } from '../../../core/access/password-semaphore.ts'
 import { has } from '../../support/matching.ts'

@@ -1,4 +1,4 @@
-import { createKeyring, type Envelope, SealError } from '@dispatch/core'
+import { createKeyring, type Envelope, SealError } from '@dispatch/common'
 import fc from 'fast-check'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'

@@ -1,4 +1,5 @@
-import { createKeyring, createSigningKeys, readLinkKey, rotateSigningKey } from '@dispatch/core'
+import { createKeyring } from '@dispatch/common'
+import { createSigningKeys, readLinkKey, rotateSigningKey } from '@dispatch/core'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { has } from '../../support/matching.ts'

@@ -1,4 +1,6 @@
-import { createKeyring, createSigningKeys, createTokens, DispatchError } from '@dispatch/core'
+import { createKeyring } from '@dispatch/common'
+import { DispatchError } from '@dispatch/contract'
+import { createSigningKeys, createTokens } from '@dispatch/core'
 import fc from 'fast-check'
 import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose'
 import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto'

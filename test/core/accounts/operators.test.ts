@@ -1,4 +1,6 @@
-import { createOperator, DispatchError, migrate, openDatabase, passwordMatches, recoverOperator, resetOperator } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import { createOperator, migrate, passwordMatches, recoverOperator, resetOperator } from '@dispatch/core'
+import { openDatabase } from '@dispatch/database'
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { accessEndsOf } from '../../../plugins/features/feature.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type ChoiceContext, chooseProvider, configurationOf } from '../../../core/configuration/choose.ts'
-import { createHost } from '../../../core/host/host.ts'
+import { createHost } from '../../../core/packages/host/host.ts'
 import type { StoredConfiguration } from '../../../core/store/configuration/configurations.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
 import { directory, provide } from '../../fixtures/providers/folders.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { DispatchStatus } from '../../../core/contract/states.ts'
+import type { DispatchStatus } from '../../../core/packages/contract/states.ts'
 import type { PipelineDependencies } from '../../../core/pipeline/dependencies.ts'
 import { reconciliationFollowUpOf } from '../../../core/pipeline/run/after-reconciliation.ts'
 import type { Run } from '../../../core/pipeline/run/run.ts'

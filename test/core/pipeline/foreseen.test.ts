@@ -1,6 +1,6 @@
 import t from 'tap'
+import { Type } from '../../../core/packages/host/provider.ts'
 import { refused } from '../../../core/packages/vendor-io/outcome/failure.ts'
-import { Type } from '../../../core/provider.ts'
 import { has } from '../../support/matching.ts'
 import { judge, judgeChain, type World } from './support.ts'
 

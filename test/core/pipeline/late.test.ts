@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { DispatchError } from '../../../core/contract/errors.ts'
+import { DispatchError } from '../../../core/packages/contract/errors.ts'
 import type { Database } from '../../../core/packages/database/database.ts'
 import type { PipelineDependencies } from '../../../core/pipeline/dependencies.ts'
 import { recordLateOutcome } from '../../../core/pipeline/run/late-outcomes.ts'

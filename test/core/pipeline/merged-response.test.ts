@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { RecipientReport } from '../../../core/contract/recipients.ts'
-import type { ProviderResponse } from '../../../core/contract/response.ts'
+import type { RecipientReport } from '../../../core/packages/contract/recipients.ts'
+import type { ProviderResponse } from '../../../core/packages/contract/response.ts'
 import { recipientFacts, waitingIn, withRest } from '../../../core/pipeline/respond/merged-response.ts'
 
 type Rest = Parameters<typeof withRest>[1]

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { DispatchError } from '../../../core/contract/errors.ts'
-import type { DispatchStatus } from '../../../core/contract/states.ts'
+import { DispatchError } from '../../../core/packages/contract/errors.ts'
+import type { DispatchStatus } from '../../../core/packages/contract/states.ts'
 import { responseOf } from '../../../core/pipeline/respond/respond.ts'
 import type { RunResult } from '../../../core/pipeline/respond/result.ts'
 import { type Step, type StepState, unbegun } from '../../../core/pipeline/step.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { DispatchError } from '../../../core/contract/errors.ts'
 import type { Json, JsonObject } from '../../../core/packages/common/json.ts'
+import { DispatchError } from '../../../core/packages/contract/errors.ts'
 import { createRequestReader } from '../../../core/requests/request.ts'
 
 const read = createRequestReader(['invoicing'])

@@ -1,4 +1,5 @@
-import { createOperator, type Database, migrate, openDatabase, seedDemo } from '@dispatch/core'
+import { createOperator, migrate, seedDemo } from '@dispatch/core'
+import { type Database, openDatabase } from '@dispatch/database'
 import { sql } from 'kysely'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'

@@ -1,4 +1,5 @@
-import { createKnownClients, openDatabase } from '@dispatch/core'
+import { createKnownClients } from '@dispatch/core'
+import { openDatabase } from '@dispatch/database'
 import { sql } from 'kysely'
 import t from 'tap'
 import { forgetClients } from '../../../core/store/tenants/retention.ts'

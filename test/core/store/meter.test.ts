@@ -1,4 +1,5 @@
-import { createMeter, migrate, openDatabase } from '@dispatch/core'
+import { createMeter, migrate } from '@dispatch/core'
+import { openDatabase } from '@dispatch/database'
 import t from 'tap'
 import { outageOf } from '../../plugins/support/outage.ts'
 import { clockAt } from '../../support/clock.ts'

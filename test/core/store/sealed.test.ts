@@ -1,4 +1,5 @@
-import { checkMasterKeys, countSecretsByMasterKey, createKeyring, type Envelope, type Keyring, rewrapSecrets } from '@dispatch/core'
+import { createKeyring, type Envelope, type Keyring } from '@dispatch/common'
+import { checkMasterKeys, countSecretsByMasterKey, rewrapSecrets } from '@dispatch/core'
 import { sql } from 'kysely'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'

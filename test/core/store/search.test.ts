@@ -1,4 +1,4 @@
-import { type CompanyQueries, type Database, openDatabase } from '@dispatch/core'
+import { type CompanyQueries, type Database, openDatabase } from '@dispatch/database'
 import { sql } from 'kysely'
 import t from 'tap'
 import { makeIndexes } from '../../../core/store/db/concurrent-indexes.ts'

@@ -1,5 +1,6 @@
-import { createBreakers, DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
 import { outcomeUnknown } from '@dispatch/core/provider'
+import { createBreakers } from '@dispatch/host'
 import { syncBuiltinESMExports } from 'node:module'
 import { Readable } from 'node:stream'
 import { mock } from 'node:test'

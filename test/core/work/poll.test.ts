@@ -1,5 +1,5 @@
 import t from 'tap'
-import { refusalOf } from '../../../core/contract/delivery.ts'
+import { refusalOf } from '../../../core/packages/contract/delivery.ts'
 import { createPollSweep } from '../../../core/work/status/poll.ts'
 import { has } from '../../support/matching.ts'
 import { hookService, until } from './support.ts'

@@ -1,4 +1,4 @@
-import { createBreakers } from '@dispatch/core'
+import { createBreakers } from '@dispatch/host'
 import { mock } from 'node:test'
 import t from 'tap'
 import { reconcile, uncertainError } from '../../../core/pipeline/recover/reconcile.ts'

@@ -1,5 +1,6 @@
-import { beginLineage, createBreakers, type Database, markRestored, openDatabase, readLineage } from '@dispatch/core'
 import { refused } from '@dispatch/core/provider'
+import { beginLineage, type Database, markRestored, openDatabase, readLineage } from '@dispatch/database'
+import { createBreakers } from '@dispatch/host'
 import { sql } from 'kysely'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createKeyring } from '../../../core/access/keyring.ts'
+import { createKeyring } from '../../../core/packages/common/keyring.ts'
 import type { Log } from '../../../core/packages/common/log.ts'
 import { DatabaseUnavailable } from '../../../core/packages/database/unavailable.ts'
 import { draftLifetime } from '../../../core/packages/files/atomic.ts'

@@ -42,7 +42,9 @@ count(pg.Client.prototype, 'query', (first) => {
 })
 syncBuiltinESMExports()
 
-const { createKeyring, createNetwork, openDatabase } = await import('@dispatch/core')
+const { createKeyring } = await import('@dispatch/common')
+const { openDatabase } = await import('@dispatch/database')
+const { createNetwork } = await import('@dispatch/vendor-io')
 const { createAdapters } = await import('../../../core/packages/features/marketplace/service/adapters.ts')
 const { createCatalogs } = await import('../../../core/packages/features/marketplace/service/catalogs.ts')
 const { createMarketplace } = await import('../../../core/packages/features/marketplace/service/marketplace.ts')

@@ -1,5 +1,5 @@
-import type { ServiceName } from '@dispatch/core'
 import type { Format, Rendered } from '@dispatch/documents'
+import type { ServiceName } from '@dispatch/services'
 import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
 import { createVendor, vendorNetwork } from '../../../core/packages/conformance/vendor/vendor.ts'

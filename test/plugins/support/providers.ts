@@ -1,5 +1,5 @@
-import type { ServiceName } from '@dispatch/core'
 import type { Context, JsonObject, ServiceContracts } from '@dispatch/core/provider'
+import type { ServiceName } from '@dispatch/services'
 import { get } from 'node:http'
 import type { Test } from 'tap'
 import { directory, provide } from '../../fixtures/providers/folders.ts'

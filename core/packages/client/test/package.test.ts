@@ -1,4 +1,4 @@
-import { callbackTypes, testType } from '@dispatch/core'
+import { callbackTypes, testType } from '@dispatch/contract'
 import { execFile } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

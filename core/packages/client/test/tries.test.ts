@@ -1,4 +1,4 @@
-import { errorTable } from '@dispatch/core'
+import { errorTable } from '@dispatch/contract'
 import { once } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
 import type { Server } from 'node:net'

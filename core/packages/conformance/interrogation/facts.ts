@@ -1,5 +1,5 @@
 import { isRecord } from '@dispatch/common'
-import { parseXml } from '@dispatch/core/host'
+import { parseXml } from '@dispatch/vendor-io'
 import { hash } from 'node:crypto'
 import type { CallRun } from '../run/run.ts'
 import type { ReceivedRequest } from '../vendor/requests.ts'

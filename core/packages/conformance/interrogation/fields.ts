@@ -1,5 +1,5 @@
-import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { at as valueAt, services } from '@dispatch/core/host'
+import { at as valueAt, isRecord, type Json, type JsonObject } from '@dispatch/common'
+import { services } from '@dispatch/services'
 import { fieldsOf, type Place, resolved } from '../values/places.ts'
 import type { Base } from '../values/trial.ts'
 import { alternativesOf } from './alternatives.ts'

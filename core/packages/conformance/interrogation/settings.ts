@@ -1,5 +1,5 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { checkSettings, destinationNames, type Manifest } from '@dispatch/core/host'
+import { checkSettings, destinationNames, type Manifest } from '@dispatch/host'
 import { prepareQuestion } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'
 import { inTurn } from '../rules/replay.ts'

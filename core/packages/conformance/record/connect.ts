@@ -1,6 +1,7 @@
 import { type JsonObject, withTimeLimit } from '@dispatch/common'
-import { authorizationUrl, clientOf, connectionFor, exchangeCode, factsOfRedirect, factsOfToken, type InstalledProvider,
-  type Network } from '@dispatch/core/host'
+import { authorizationUrl, clientOf, connectionFor, exchangeCode, factsOfRedirect, factsOfToken,
+  type InstalledProvider } from '@dispatch/host'
+import type { Network } from '@dispatch/vendor-io'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,5 +1,5 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { isCredentialField } from '@dispatch/core/host'
+import { isCredentialField } from '@dispatch/vendor-io'
 import { isUtf8 } from 'node:buffer'
 import type { Exchange, Expected, ExpectedPart } from '../fixtures/fixture.ts'
 import type { ReceivedPart, ReceivedRequest } from '../vendor/requests.ts'

@@ -1,5 +1,6 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { checkSettings, type Credential, type InstalledProvider, mapTexts, secretNames, type SettingsSchema } from '@dispatch/core/host'
+import { checkSettings, type InstalledProvider, secretNames, type SettingsSchema } from '@dispatch/host'
+import { type Credential, mapTexts } from '@dispatch/vendor-io'
 import { isUtf8 } from 'node:buffer'
 import { randomInt } from 'node:crypto'
 import { reveals, shifted, shortestCanary } from '../run/canary.ts'

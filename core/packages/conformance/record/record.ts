@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import { checkSettings, folderDigest, type InstalledProvider, loadProvider, mapTexts, type Network, type ProvidedName,
-  type VerbName } from '@dispatch/core/host'
+import { checkSettings, folderDigest, type InstalledProvider, loadProvider, type VerbName } from '@dispatch/host'
+import type { ProvidedName } from '@dispatch/services'
+import { mapTexts, type Network } from '@dispatch/vendor-io'
 import { hash, randomUUID } from 'node:crypto'
 import { mkdir, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

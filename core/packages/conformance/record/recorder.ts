@@ -1,5 +1,5 @@
 import type { Json } from '@dispatch/common'
-import { createNetwork, type Network } from '@dispatch/core/host'
+import { createNetwork, type Network } from '@dispatch/vendor-io'
 import { isUtf8 } from 'node:buffer'
 import { buffer } from 'node:stream/consumers'
 import type { ExchangeSession, VendorDouble } from '../run/vendor-double.ts'

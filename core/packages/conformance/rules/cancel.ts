@@ -1,4 +1,4 @@
-import type { Manifest } from '@dispatch/core/host'
+import type { Manifest } from '@dispatch/host'
 import { differs } from '../fixtures/compare.ts'
 import { type Prepared, prepareSend } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'

@@ -1,5 +1,6 @@
 import { isRecord, type Json, type JsonObject, vocabularies } from '@dispatch/common'
-import { carriedIn, type Manifest, type ProvidedName } from '@dispatch/core/host'
+import { carriedIn, type Manifest } from '@dispatch/host'
+import type { ProvidedName } from '@dispatch/services'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { sentTexts } from './idempotency.ts'

@@ -1,5 +1,5 @@
 import { turnLimit } from '@dispatch/common'
-import { callCheck, callSuggest } from '@dispatch/core/host'
+import { callCheck, callSuggest } from '@dispatch/host'
 import { compareSignIn } from '../fixtures/compare-mail.ts'
 import { compareRequest, differs, fillPlaceholders, type PlaceholderValues } from '../fixtures/compare.ts'
 import type { CheckFixture, SuggestFixture } from '../fixtures/fixture.ts'

@@ -1,4 +1,5 @@
-import { copyJson, isDeclared, namedHosts, secretNames } from '@dispatch/core/host'
+import { copyJson, namedHosts, secretNames } from '@dispatch/host'
+import { isDeclared } from '@dispatch/vendor-io'
 import { isDeepStrictEqual } from 'node:util'
 import { type Prepared, prepareSend } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'

@@ -1,4 +1,4 @@
-import { secretNames } from '@dispatch/core/host'
+import { secretNames } from '@dispatch/host'
 import { type Case, judged } from '../report.ts'
 import { shortestCanary } from '../run/canary.ts'
 import type { LogLine } from '../run/memory.ts'

@@ -1,4 +1,4 @@
-import { destinationNames, problemsForeseen, sandboxFaults, splitSecrets } from '@dispatch/core/host'
+import { destinationNames, problemsForeseen, sandboxFaults, splitSecrets } from '@dispatch/host'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'
 import { now } from '../run/clock.ts'

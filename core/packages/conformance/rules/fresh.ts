@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import { checkSettings } from '@dispatch/core/host'
+import { checkSettings } from '@dispatch/host'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { alternativesOf } from '../interrogation/alternatives.ts'
 import { askAgain } from '../interrogation/ask.ts'

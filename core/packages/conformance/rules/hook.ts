@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import { type BodyReading, contentIn, type DeliveryService, type SignWith, type Verifier, type WebhookManifest } from '@dispatch/core/host'
+import type { DeliveryService } from '@dispatch/contract'
+import { type BodyReading, contentIn, type SignWith, type Verifier, type WebhookManifest } from '@dispatch/host'
 import type { EventFixture } from '../fixtures/fixture.ts'
 import type { ProviderUnderTest } from './subject.ts'
 

@@ -1,4 +1,5 @@
-import { missCountsAfter, type ProvidedName, type ServiceManifest, usualTimeLimit } from '@dispatch/core/host'
+import { missCountsAfter, type ServiceManifest, usualTimeLimit } from '@dispatch/host'
+import type { ProvidedName } from '@dispatch/services'
 import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'

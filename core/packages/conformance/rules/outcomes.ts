@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import { type ErrorPlace, failureOf, type Manifest, providerErrors, type ProviderErrorWord } from '@dispatch/core/host'
+import type { Manifest } from '@dispatch/host'
+import { type ErrorPlace, failureOf, providerErrors, type ProviderErrorWord } from '@dispatch/vendor-io/outcome'
 import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'

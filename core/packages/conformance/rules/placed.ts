@@ -1,4 +1,4 @@
-import { type ProvidedName, services } from '@dispatch/core/host'
+import { type ProvidedName, services } from '@dispatch/services'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Answered, askAgain, askWith } from '../interrogation/ask.ts'
 import { differing } from '../interrogation/facts.ts'

@@ -1,5 +1,6 @@
-import { isRecord, type Json, type JsonObject, minorDigits, Money } from '@dispatch/common'
-import { type Manifest, services, textOf } from '@dispatch/core/host'
+import { isRecord, type Json, type JsonObject, minorDigits, Money, textOf } from '@dispatch/common'
+import type { Manifest } from '@dispatch/host'
+import { services } from '@dispatch/services'
 import { isDeepStrictEqual } from 'node:util'
 import { compareRequest } from '../fixtures/compare.ts'
 import type { Exchange } from '../fixtures/fixture.ts'

@@ -1,5 +1,6 @@
 import { isRecord, type Json } from '@dispatch/common'
-import { parseXml, provesRefusal, type XmlFields, xmlText } from '@dispatch/core/host'
+import { provesRefusal } from '@dispatch/host'
+import { parseXml, type XmlFields, xmlText } from '@dispatch/vendor-io'
 import type { Exchange } from '../fixtures/fixture.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'

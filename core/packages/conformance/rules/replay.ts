@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject } from '@dispatch/common'
-import { providedNames } from '@dispatch/core/host'
+import { providedNames } from '@dispatch/services'
 import { isDeepStrictEqual } from 'node:util'
 import { compareMail } from '../fixtures/compare-mail.ts'
 import { compareRequest, differs } from '../fixtures/compare.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { checkSettings, secretNames } from '@dispatch/core/host'
+import { checkSettings, secretNames } from '@dispatch/host'
 import { type Case, judged, skipped } from '../report.ts'
 import type { ProviderUnderTest } from './subject.ts'
 

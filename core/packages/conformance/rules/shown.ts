@@ -1,5 +1,5 @@
-import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { at, type ProvidedName, providedNames, services } from '@dispatch/core/host'
+import { at, isRecord, type Json, type JsonObject } from '@dispatch/common'
+import { type ProvidedName, providedNames, services } from '@dispatch/services'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'
 import type { ProviderUnderTest } from './subject.ts'

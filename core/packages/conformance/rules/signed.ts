@@ -1,5 +1,6 @@
-import { createKeySources, type DeliveryService, deliveryServices, isConfigured, ownKeyOf, proves, type Verifier, verifiersOf,
-  verifyWebhook, type WebhookManifest } from '@dispatch/core/host'
+import { type DeliveryService, deliveryServices } from '@dispatch/contract'
+import { createKeySources, isConfigured, ownKeyOf, proves, type Verifier, verifiersOf, verifyWebhook,
+  type WebhookManifest } from '@dispatch/host'
 import type { EventFixture } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
 import { type Case, judged } from '../report.ts'

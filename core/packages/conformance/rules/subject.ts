@@ -1,4 +1,5 @@
-import { errorMessageOf, type InstalledProvider } from '@dispatch/core/host'
+import { errorMessageOf } from '@dispatch/common'
+import type { InstalledProvider } from '@dispatch/host'
 import type { Fixtures } from '../fixtures/fixtures.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import type { Canaries } from '../run/canary.ts'

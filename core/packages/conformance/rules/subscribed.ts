@@ -1,5 +1,6 @@
 import { isRecord } from '@dispatch/common'
-import { type DeliveryService, deliveryServices, readSubscription } from '@dispatch/core/host'
+import { type DeliveryService, deliveryServices } from '@dispatch/contract'
+import { readSubscription } from '@dispatch/host'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { attackedCases } from './cancel.ts'

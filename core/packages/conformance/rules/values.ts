@@ -1,4 +1,4 @@
-import { services } from '@dispatch/core/host'
+import { services } from '@dispatch/services'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import type { CallRun } from '../run/run.ts'

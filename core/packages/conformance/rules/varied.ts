@@ -1,5 +1,6 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { ignoredIn, services } from '@dispatch/core/host'
+import { ignoredIn } from '@dispatch/host'
+import { services } from '@dispatch/services'
 import { isDeepStrictEqual } from 'node:util'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Answered, askAgain, askWith } from '../interrogation/ask.ts'

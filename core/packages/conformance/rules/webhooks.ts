@@ -1,7 +1,9 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { contentIn, contentOf, createKeySources, createVendorSigningKey, type DeliveryService, deliveryServices, isConfigured, ownKeyOf,
-  parseBody, proves, type ReadEvent, readEvent, readFailed, services, signDelivery, type SignWith, statusOf, unsigned, verifiersOf,
-  verifyWebhook, type WebhookManifest, type WebhookRequest, withKeysOf } from '@dispatch/core/host'
+import { type DeliveryService, deliveryServices } from '@dispatch/contract'
+import { contentIn, contentOf, createKeySources, createVendorSigningKey, isConfigured, ownKeyOf, parseBody, proves, type ReadEvent,
+  readEvent, readFailed, signDelivery, type SignWith, statusOf, unsigned, verifiersOf, verifyWebhook, type WebhookManifest,
+  type WebhookRequest, withKeysOf } from '@dispatch/host'
+import { services } from '@dispatch/services'
 import { differs } from '../fixtures/compare.ts'
 import type { EventFixture } from '../fixtures/fixture.ts'
 import { prepareSettings } from '../fixtures/prepare.ts'

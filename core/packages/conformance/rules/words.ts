@@ -1,6 +1,7 @@
 import { isRecord } from '@dispatch/common'
-import { contentIn, type Manifest, mapTexts, parseBody, type ProvidedName, type ReadEvent, readEvent, statusOf,
-  type WebhookManifest } from '@dispatch/core/host'
+import { contentIn, type Manifest, parseBody, type ReadEvent, readEvent, statusOf, type WebhookManifest } from '@dispatch/host'
+import type { ProvidedName } from '@dispatch/services'
+import { mapTexts } from '@dispatch/vendor-io'
 import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import { checkSettings, mapTexts, secretNames, type SettingsSchema } from '@dispatch/core/host'
+import { checkSettings, secretNames, type SettingsSchema } from '@dispatch/host'
+import { mapTexts } from '@dispatch/vendor-io'
 import { hash } from 'node:crypto'
 
 /** The secrets of a fixture by their field, and their replacements in a run. */

@@ -1,4 +1,4 @@
-import type { CallContext, InstalledProvider } from '@dispatch/core/host'
+import type { CallContext, InstalledProvider } from '@dispatch/host'
 
 /** The access token of every connection: fixtures expect it as `bearer`. */
 export const connectionToken = 'token-of-the-connection'

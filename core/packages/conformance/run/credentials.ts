@@ -1,5 +1,5 @@
 import { isRecord } from '@dispatch/common'
-import { type Credential, type HttpCall, isCredentialField } from '@dispatch/core/host'
+import { type Credential, type HttpCall, isCredentialField } from '@dispatch/vendor-io'
 
 /**
  * The credentials in the body of a request, such as that of a sign-in of the vendor's own: fields of a form, of JSON or of XML, by their

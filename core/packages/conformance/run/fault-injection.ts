@@ -1,4 +1,4 @@
-import type { Outcome } from '@dispatch/core/host'
+import type { Outcome } from '@dispatch/host'
 import type { Exchange } from '../fixtures/fixture.ts'
 import type { VendorReply } from '../vendor/vendor.ts'
 

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '@dispatch/common'
-import type { Log, State } from '@dispatch/core/host'
+import type { Json, JsonObject, Log } from '@dispatch/common'
+import type { State } from '@dispatch/host'
 
 /** A provider's state in memory, with these entries at first; `entries` shows its content. */
 export function memoryState (remembered: JsonObject = {}): State & { entries: ReadonlyMap<string, Json> } {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { checkSettings, destinationNames, type SettingsSchema } from '@dispatch/core/host'
+import { checkSettings, destinationNames, type SettingsSchema } from '@dispatch/host'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { shifted } from './canary.ts'
 

@@ -1,4 +1,4 @@
-import type { AnyProviderCheck, EventReader, InstalledProvider, Verb } from '@dispatch/core/host'
+import type { AnyProviderCheck, EventReader, InstalledProvider, Verb } from '@dispatch/host'
 import type { ConformanceRule } from '../report.ts'
 
 /** What the kit does at a moment: the rules that it checks, and, where code of the provider was called last, what was called. */

@@ -1,8 +1,11 @@
-import { type JsonObject, turnLimit, withinTurns } from '@dispatch/common'
-import { aroundHttp, type CallContext, callDispatch, type CallLimits, copyJson, type Credential, credentialsOf, type DocumentHandle,
-  type Documents, type FailedCall, failureOf, type Files, type Http, type InstalledProvider, invoke, isDeliveryService, type Log,
-  type Outcome, type ProvidedName, type ServiceContracts, type Smtp, type SmtpTransport, type State, type Verb, type VerbName,
-  webhookUrl } from '@dispatch/core/host'
+import { type DocumentHandle, type JsonObject, type Log, turnLimit, withinTurns } from '@dispatch/common'
+import { isDeliveryService } from '@dispatch/contract'
+import { type CallContext, callDispatch, type CallLimits, copyJson, type FailedCall, type InstalledProvider, invoke, type Outcome,
+  type State, type Verb, type VerbName, webhookUrl } from '@dispatch/host'
+import type { ProvidedName, ServiceContracts } from '@dispatch/services'
+import { aroundHttp, type Credential, credentialsOf, type Documents, type Files, type Http, type Smtp,
+  type SmtpTransport } from '@dispatch/vendor-io'
+import { failureOf } from '@dispatch/vendor-io/outcome'
 import { hash } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-import { createAccessTokenCache, createNetwork, type Network, type XmlFields, xmlText } from '@dispatch/core/host'
+import { createAccessTokenCache, createNetwork, type Network, type XmlFields, xmlText } from '@dispatch/vendor-io'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { Exchange } from '../fixtures/fixture.ts'

@@ -1,4 +1,4 @@
-import type { InstalledProvider } from '@dispatch/core/host'
+import type { InstalledProvider } from '@dispatch/host'
 
 /** An error with the lines of its stack that lie in the folder. */
 export function errorWithStack (error: unknown, folder: string): string {

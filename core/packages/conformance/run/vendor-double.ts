@@ -1,4 +1,4 @@
-import { createNetwork, type Network } from '@dispatch/core/host'
+import { createNetwork, type Network } from '@dispatch/vendor-io'
 import type { Exchange, ExpectedSignIn, MailAnswer } from '../fixtures/fixture.ts'
 import { type Authority, createAuthority } from '../vendor/certificates.ts'
 import type { InjectedMailFault } from '../vendor/mail-fault.ts'

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { directory, provide } from '../../../../test/fixtures/providers/folders.ts'
 import { contains, has } from '../../../../test/support/matching.ts'
-import { Host, Secret } from '../../../host/settings/fields.ts'
-import type { SettingsSchema } from '../../../host/settings/settings-schema.ts'
-import { Type } from '../../../provider.ts'
+import { Type } from '../../host/provider.ts'
+import { Host, Secret } from '../../host/settings/fields.ts'
+import type { SettingsSchema } from '../../host/settings/settings-schema.ts'
 import { canariesOf, reveals, withCanaries } from '../run/canary.ts'
 
 const formOf = (properties: Record<string, object>): SettingsSchema =>

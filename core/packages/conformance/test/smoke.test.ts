@@ -1,5 +1,5 @@
 import { smoke } from '@dispatch/conformance/smoke'
-import { loadProvider, LoadTimeout } from '@dispatch/core/host'
+import { loadProvider, LoadTimeout } from '@dispatch/host'
 import t from 'tap'
 import { directory } from '../../../../test/fixtures/providers/folders.ts'
 import { breed, healthy } from '../../../../test/fixtures/zoo/breed.ts'

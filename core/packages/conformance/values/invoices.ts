@@ -1,5 +1,4 @@
-import { decimalOf, isRecord, type Json, type JsonObject, minorDigits, Money, roundedTo } from '@dispatch/common'
-import { textOf } from '@dispatch/core/host'
+import { decimalOf, isRecord, type Json, type JsonObject, minorDigits, Money, roundedTo, textOf } from '@dispatch/common'
 import type { Asked } from './places.ts'
 import type { Part } from './spellings.ts'
 

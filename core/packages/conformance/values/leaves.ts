@@ -1,5 +1,5 @@
 import { isRecord, type Json, pointer } from '@dispatch/common'
-import { parseXml } from '@dispatch/core/host'
+import { parseXml } from '@dispatch/vendor-io'
 import type { CallRun } from '../run/run.ts'
 import type { ReceivedPart, ReceivedRequest } from '../vendor/requests.ts'
 

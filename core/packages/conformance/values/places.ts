@@ -1,5 +1,6 @@
 import { compileJsonSchema, isRecord, type Json, type JsonObject, pointer, vocabularies } from '@dispatch/common'
-import { type ProvidedName, services, type SettingsSchema } from '@dispatch/core/host'
+import type { SettingsSchema } from '@dispatch/host'
+import { type ProvidedName, services } from '@dispatch/services'
 import { awkward, isAddressField, type Kind } from './awkward.ts'
 
 /**

@@ -1,5 +1,6 @@
-import { asciiMailbox, isRecord, type Json, type JsonObject, readMailbox } from '@dispatch/common'
-import { type InstalledProvider, problemsForeseen, type ProvidedName, services, splitSecrets, textOf } from '@dispatch/core/host'
+import { asciiMailbox, isRecord, type Json, type JsonObject, readMailbox, textOf } from '@dispatch/common'
+import { type InstalledProvider, problemsForeseen, splitSecrets } from '@dispatch/host'
+import { type ProvidedName, services } from '@dispatch/services'
 import type { Prepared } from '../fixtures/prepare.ts'
 import type { ProviderUnderTest } from '../rules/subject.ts'
 import { now } from '../run/clock.ts'

@@ -1,5 +1,6 @@
-import { compile, isRecord, type JsonObject } from '@dispatch/common'
-import { AnyJsonObject, type DocumentHandle, type ProvidedName, providedNames, services } from '@dispatch/core/host'
+import { compile, type DocumentHandle, isRecord, type JsonObject } from '@dispatch/common'
+import { AnyJsonObject } from '@dispatch/contract'
+import { type ProvidedName, providedNames, services } from '@dispatch/services'
 import { hash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 

@@ -1,5 +1,5 @@
 import type { Json } from '@dispatch/common'
-import { parseXml } from '@dispatch/core/host'
+import { parseXml } from '@dispatch/vendor-io'
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import { createNetwork, type Network, type NetworkOptions, type Route, type XmlFields, xmlText } from '@dispatch/core/host'
+import { createNetwork, type Network, type NetworkOptions, type Route, type XmlFields, xmlText } from '@dispatch/vendor-io'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'

@@ -22,8 +22,7 @@ export default defineFeature({
   migrations: {
     'batches/001-batches': () => import('./migrations/001-batches.ts'),
     'batches/002-held': () => import('./migrations/002-held.ts'),
-    'batches/003-approval': () => import('./migrations/003-approval.ts'),
-    'batches/004-facts': () => import('./migrations/004-facts.ts')
+    'batches/003-approval': () => import('./migrations/003-approval.ts')
   },
   holds: ({ database }) => [rowsHolder(database), batchesHolder(database)],
   routes: batchesRoutes,

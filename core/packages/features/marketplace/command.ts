@@ -1,5 +1,6 @@
 import { compile, errorMessageOf } from '@dispatch/common'
-import { DispatchError, waitForReloads } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import { waitForReloads } from '@dispatch/core'
 import { buildingInWords } from '@dispatch/marketplace'
 import type { CommandTools, FeatureCommand } from '@dispatch/plugins/feature'
 import { readFile } from 'node:fs/promises'

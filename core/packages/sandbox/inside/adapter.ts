@@ -1,5 +1,5 @@
 import { isRecord } from '@dispatch/common'
-import { isPlainJson } from '@dispatch/core/sandbox/process'
+import { isPlainJson } from '@dispatch/host/process'
 import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { functionMark, type Given } from '../protocol.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { Context, Http, HttpCall, HttpVerb, Log, State, TakeBack } from '@dispatch/core/provider'
+import type { Context, Http, HttpCall, HttpVerb, Log, State, TakeBack } from '@dispatch/host/provider'
 import type { Static, TSchema } from 'typebox'
 import type { CallData, OutsideCalls, OutsideNotes } from '../protocol.ts'
 

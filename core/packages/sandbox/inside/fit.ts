@@ -1,5 +1,5 @@
 import { type Json, pointer, type Problem, problemsOf, stringFormats } from '@dispatch/common'
-import { at } from '@dispatch/core/provider'
+import { at } from '@dispatch/host/provider'
 import { Clear, Set as setFormat } from 'typebox/format'
 import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'

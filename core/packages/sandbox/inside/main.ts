@@ -5,7 +5,7 @@
 import { walls } from './raised.ts'
 // The walls stand before what follows.
 import type { Json, JsonObject } from '@dispatch/common'
-import { checkContextOf } from '@dispatch/core/sandbox/process'
+import { checkContextOf } from '@dispatch/host/process'
 import { createCalls, type Handlers } from '../calls.ts'
 import { createFrameReader, encodeFrame } from '../frames.ts'
 import type { Given, InsideCalls, OutsideCalls } from '../protocol.ts'
@@ -14,7 +14,7 @@ import { type Call, contextOf, httpOf, type Outside } from './context.ts'
 import { problemsOfReply } from './fit.ts'
 import { runAsCall, runningCall, takeOutput } from './output.ts'
 
-export * from '@dispatch/core/provider'
+export * from '@dispatch/host/provider'
 
 type Args<Name extends keyof InsideCalls> = Parameters<InsideCalls[Name]>[0]
 type Answers = { [Name in keyof InsideCalls]: (args: Args<Name>) => ReturnType<InsideCalls[Name]> | Promise<ReturnType<InsideCalls[Name]>> }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { matches } from '../../../../test/support/matching.ts'
 import { httpOf, vendorOf } from '../../../../test/support/vendor.ts'
-import { listOf, Type } from '../../../provider.ts'
+import { listOf, Type } from '../../host/provider.ts'
 import { parseXml, type XmlFields, xmlText } from '../http/xml.ts'
 import { failureOf } from '../outcome/failure.ts'
 

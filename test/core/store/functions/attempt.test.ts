@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
-import { stepStatuses } from '../../../../core/contract/states.ts'
+import { stepStatuses } from '../../../../core/packages/contract/states.ts'
 import { beginLineage, readLineage } from '../../../../core/packages/database/lineage.ts'
 import { has } from '../../../support/matching.ts'
 import { attempt, document, failure, later, local, moment, openFunctions, system } from './support.ts'

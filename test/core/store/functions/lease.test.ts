@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
-import type { DispatchStatus } from '../../../../core/contract/states.ts'
+import type { DispatchStatus } from '../../../../core/packages/contract/states.ts'
 import { callFunctionWithin } from '../../../../core/store/calls/database-functions.ts'
 import { takeQueued } from '../../../../core/store/dispatch/runs.ts'
 import { has } from '../../../support/matching.ts'

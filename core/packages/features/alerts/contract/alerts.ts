@@ -1,5 +1,6 @@
 import { Line, Uuid } from '@dispatch/common'
-import { alertKinds, ProviderCode, type ServiceName, serviceNames, Timestamp } from '@dispatch/core'
+import { alertKinds, ProviderCode, Timestamp } from '@dispatch/contract'
+import { type ServiceName, serviceNames } from '@dispatch/services'
 import { type Static, Type } from 'typebox'
 
 export { alertKinds, serviceNames }

@@ -1,7 +1,9 @@
-import { type JsonObject, type Problem, uuidOf } from '@dispatch/common'
-import { addressProblems, asOwner, type AuditAuthor, type Database, DispatchError, type Keyring, type Log, type Network, noteAudit,
-  notifyUrlOf, type Outbox, type OwnerQueries, refusal, runEvery } from '@dispatch/core'
+import { type JsonObject, type Keyring, type Log, type Problem, uuidOf } from '@dispatch/common'
+import { DispatchError, refusal } from '@dispatch/contract'
+import { type AuditAuthor, noteAudit, notifyUrlOf, type Outbox, runEvery } from '@dispatch/core'
+import { asOwner, type Database, type OwnerQueries } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
+import { addressProblems, type Network } from '@dispatch/vendor-io'
 import { type AlertBody, type AlertView, factsOf, filters, mostAlerts, numbers, type TrialView } from '../contract/alerts.ts'
 import { addAlert, changeAlert, findAlert, listAlerts, listOwn, moveAlert, noteTrial, removeAlert, settleMessage, takeAlerts, takeMessages,
   type Written } from '../store/alerts.ts'

@@ -1,4 +1,5 @@
-import { type CompanyQueries, type Database, type Holder, type OwnerQueries, tableHolder } from '@dispatch/core'
+import { type Holder, tableHolder } from '@dispatch/core'
+import type { CompanyQueries, Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
 import { type AlertEvent, type AlertRow, type Facts, type MessageRow, tablesIn } from './tables.ts'
 

@@ -1,4 +1,4 @@
-import { type CompanyQueries, firstIdAt, idSkew } from '@dispatch/core'
+import { type CompanyQueries, firstIdAt, idSkew } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import type { AlertKind } from '../contract/alerts.ts'
 import type { Condition, Facts } from './tables.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@dispatch/common'
-import type { Database, Envelope } from '@dispatch/core'
+import type { Envelope, JsonObject } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import { type ColumnType, type Generated, type Selectable, sql } from 'kysely'
 import type { AlertBody, AlertKind } from '../contract/alerts.ts'
 

@@ -1,5 +1,6 @@
 import { Line, Uuid } from '@dispatch/common'
-import { serviceNames, Timestamp } from '@dispatch/core'
+import { Timestamp } from '@dispatch/contract'
+import { serviceNames } from '@dispatch/services'
 import { type Static, Type } from 'typebox'
 
 /** The services that a rule may be about. */

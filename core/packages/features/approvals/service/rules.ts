@@ -1,5 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Actor, type AuditAuthor, type Database, DispatchError, noteAudit, refusal } from '@dispatch/core'
+import { DispatchError, refusal } from '@dispatch/contract'
+import { type Actor, type AuditAuthor, noteAudit } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { mostRules, type RuleBody, type RuleView } from '../contract/rules.ts'
 import { addRule, changeRule, listRules, removeRule, type Rule, strangersAmong } from '../store/rules.ts'

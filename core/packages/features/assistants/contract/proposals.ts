@@ -1,5 +1,5 @@
 import { Line, Uuid } from '@dispatch/common'
-import { AnyJsonObject, Timestamp, ValidationResponse } from '@dispatch/core'
+import { AnyJsonObject, Timestamp, ValidationResponse } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const

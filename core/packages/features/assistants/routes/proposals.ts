@@ -1,4 +1,4 @@
-import { page } from '@dispatch/core'
+import { page } from '@dispatch/contract'
 import { auditAuthorOf, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

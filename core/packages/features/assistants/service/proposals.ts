@@ -1,7 +1,9 @@
-import type { JsonObject } from '@dispatch/common'
-import { type Actor, type AuditAuthor, chainFault, type Database, DispatchError, latestVersion, type Log, type Pipeline, runEvery,
-  serviceNames, type ServicePath } from '@dispatch/core'
+import type { JsonObject, Log } from '@dispatch/common'
+import { DispatchError, latestVersion } from '@dispatch/contract'
+import { type Actor, type AuditAuthor, chainFault, type Pipeline, runEvery, type ServicePath } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
+import { serviceNames } from '@dispatch/services'
 import type { NewProposalBody, ProposalReview, ProposalSummary, ProposalView } from '../contract/proposals.ts'
 import { addProposal, type Circle, decide, listProposals, mostOpen, type ProposalRow, readProposal, removeOldProposals,
   type SummaryRow } from '../store/proposals.ts'

@@ -1,5 +1,5 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import type { KeyScope } from '@dispatch/core'
+import type { KeyScope } from '@dispatch/contract'
 
 /** An answer of the API. */
 export type ApiAnswer = { status: number, contentType: string, bytes: Buffer }

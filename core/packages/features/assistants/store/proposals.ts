@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import { type AuditStamp, type CompanyQueries, type Database, type Holder, noteAudit, tableHolder, type UserRef } from '@dispatch/core'
+import { type AuditStamp, type Holder, noteAudit, tableHolder, type UserRef } from '@dispatch/core'
+import type { CompanyQueries, Database } from '@dispatch/database'
 import { type ColumnType, type Selectable, sql } from 'kysely'
 
 type Tables = {

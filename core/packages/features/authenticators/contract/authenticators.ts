@@ -1,4 +1,4 @@
-import { Code } from '@dispatch/core'
+import { Code } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 /** A new secret, which is shown this once. */

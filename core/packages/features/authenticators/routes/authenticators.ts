@@ -1,4 +1,4 @@
-import { RecoveryCodesView } from '@dispatch/core'
+import { RecoveryCodesView } from '@dispatch/contract'
 import { auditAuthorOf } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { CodeBody, NewAuthenticatorView } from '../contract/authenticators.ts'

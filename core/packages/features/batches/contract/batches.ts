@@ -1,7 +1,7 @@
-import { ProblemSchema, UuidPageQuery } from '@dispatch/core'
+import { ProblemSchema, UuidPageQuery } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
-export type { BatchView } from '@dispatch/core'
+export type { BatchView } from '@dispatch/contract'
 
 const closed = { additionalProperties: false } as const
 

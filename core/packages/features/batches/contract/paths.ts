@@ -1,4 +1,5 @@
-import { chainFault, jsonServices, type ServicePath } from '@dispatch/core'
+import { chainFault, type ServicePath } from '@dispatch/core'
+import { jsonServices } from '@dispatch/services'
 
 /** What a row may be sent by: each service alone, and each two that may follow each other. */
 export const servicePaths: readonly ServicePath[] = jsonServices.flatMap((first): ServicePath[] => [

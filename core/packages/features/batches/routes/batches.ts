@@ -1,4 +1,4 @@
-import { BatchView, type ErrorWord, IdempotencyHeaders, page } from '@dispatch/core'
+import { BatchView, type ErrorWord, IdempotencyHeaders, page } from '@dispatch/contract'
 import { auditAuthorOf, compileValidator, contentDisposition, idempotencyKeyOf, pageOf, resourceNotFound,
   uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'

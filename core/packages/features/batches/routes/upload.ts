@@ -1,5 +1,5 @@
 import { compile, type JsonObject, type Validator } from '@dispatch/common'
-import { AnyJsonObject, DispatchError, refusal } from '@dispatch/core'
+import { AnyJsonObject, DispatchError, refusal } from '@dispatch/contract'
 import { boundaryOf, decodedBits, readForm } from '@dispatch/plugins/routes'
 import type { FastifyRequest } from 'fastify'
 import { Mapping } from '../contract/batches.ts'

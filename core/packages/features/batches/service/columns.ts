@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Problem } from '@dispatch/common'
-import { refusal } from '@dispatch/core'
+import { refusal } from '@dispatch/contract'
 import type { cellTypes, Mapping } from '../contract/batches.ts'
 
 /** What is made of the cells of a row: the fields of the body of a dispatch, or the problems of cells. */

@@ -1,4 +1,4 @@
-import { refusal } from '@dispatch/core'
+import { refusal } from '@dispatch/contract'
 import { CsvError, parse } from 'csv-parse'
 import { Readable } from 'node:stream'
 import type { Mapping } from '../contract/batches.ts'

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Database, type Holder, names, tableHolder } from '@dispatch/core'
+import { type Holder, names, tableHolder } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import { changeRows } from './rows.ts'
 import { type RowState, tablesIn } from './tables.ts'
@@ -68,7 +69,6 @@ export function rowsHolder (database: Database): Holder {
         await tables.updateTable('batch_rows')
           .set({
             body: null,
-            facts: null,
             problem: null,
             row_id: sql`case when ${names(sql`to_jsonb(row_id)::text`, person)} then null else row_id end`
           })

@@ -1,4 +1,4 @@
-import { Nothing } from '@dispatch/core'
+import { Nothing } from '@dispatch/contract'
 import { auditAuthorOf, codeIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { OAuthAppBody, OAuthApps, OAuthAppView, SandboxQuery } from '../contract/oauth-apps.ts'

@@ -1,5 +1,8 @@
-import { type AuditAuthor, clientHosts, clientOf, type ConnectedClient, type Database, DispatchError, type Envelope, type Host,
-  type Keyring, type Manifest, waysOf } from '@dispatch/core'
+import type { Envelope, Keyring } from '@dispatch/common'
+import { DispatchError } from '@dispatch/contract'
+import type { AuditAuthor } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
+import { clientHosts, clientOf, type ConnectedClient, type Host, type Manifest, waysOf } from '@dispatch/host'
 import { token } from '@dispatch/plugins/feature'
 import { isDeepStrictEqual } from 'node:util'
 import type { OAuthAppBody, OAuthAppView } from '../contract/oauth-apps.ts'

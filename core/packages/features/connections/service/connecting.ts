@@ -1,7 +1,13 @@
-import { type Actor, type AuditAuthor, authorizationUrl, type Configurations, type ConnectedClient, connectionFor, type Database, digestOf,
-  DispatchError, exchangeCode, factsOfRedirect, factsOfToken, findServing, type Host, type Keyring, makeSecret, type Network,
-  openConfiguration, type Owner, redirectNames, refusal, RequestFailure, type Serving, type VendorTokens, waysOf } from '@dispatch/core'
+import type { Keyring } from '@dispatch/common'
+import { DispatchError, refusal } from '@dispatch/contract'
+import { type Actor, type AuditAuthor, type Configurations, digestOf, findServing, makeSecret, openConfiguration, type Owner,
+  type Serving } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
+import { authorizationUrl, type ConnectedClient, connectionFor, exchangeCode, factsOfRedirect, factsOfToken, type Host, redirectNames,
+  type VendorTokens, waysOf } from '@dispatch/host'
 import { token } from '@dispatch/plugins/feature'
+import type { Network } from '@dispatch/vendor-io'
+import { RequestFailure } from '@dispatch/vendor-io/outcome'
 import type { ConnectView } from '../contract/connections.ts'
 import { type ConnectionRef, deleteConnection, dropRequest, endRequest, findRequest, insertRequest, keepCode, returnRequest,
   type SealedRequest, storeConnection, takeRequest } from '../store/connections.ts'

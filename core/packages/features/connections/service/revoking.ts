@@ -1,6 +1,9 @@
-import { type Called, type ConnectedClient, connectionFor, type Connections, type Database, type Log, type Network,
-  revokeTokens } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
+import type { Called, Connections } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
+import { type ConnectedClient, connectionFor, revokeTokens } from '@dispatch/host'
 import { token } from '@dispatch/plugins/feature'
+import type { Network } from '@dispatch/vendor-io'
 import { readConnection } from '../store/connections.ts'
 import type { Clients } from './clients.ts'
 import { openFor, type Sealing } from './sealing.ts'

@@ -1,4 +1,5 @@
-import type { Envelope, Keyring, VendorTokens } from '@dispatch/core'
+import type { Envelope, Keyring } from '@dispatch/common'
+import type { VendorTokens } from '@dispatch/host'
 import type { ConnectionRef, SealedTokens } from '../store/connections.ts'
 
 /** What tokens of a connection are sealed for. */

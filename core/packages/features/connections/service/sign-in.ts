@@ -1,5 +1,9 @@
-import { type Called, connectionFor, connectionProblem, type Connections, type Database, type Facts, factsOfToken, type Log, type Network,
-  refreshTokens, RequestFailure, type StoredConfiguration, type VendorTokens } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
+import { type Called, connectionProblem, type Connections, type StoredConfiguration } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
+import { connectionFor, factsOfToken, refreshTokens, type VendorTokens } from '@dispatch/host'
+import type { Facts, Network } from '@dispatch/vendor-io'
+import { RequestFailure } from '@dispatch/vendor-io/outcome'
 import { hash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { claimRenewal, type ConnectionRef, type ConnectionRow, endRenewal, expireToken, readConnection, refuseConnection, storeRenewed,

@@ -1,4 +1,7 @@
-import { addSeconds, type AuditStamp, type Connections, type Database, type Envelope, type Facts, noteAudit } from '@dispatch/core'
+import type { Envelope } from '@dispatch/common'
+import { type AuditStamp, type Connections, noteAudit } from '@dispatch/core'
+import { addSeconds, type Database } from '@dispatch/database'
+import type { Facts } from '@dispatch/vendor-io'
 import { type ColumnType, type Generated, type Selectable, sql, type UpdateObject } from 'kysely'
 
 /** The tokens of a connection. */

@@ -1,4 +1,4 @@
-import type { Database } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 
 /** A connection and a request of a company, for the tests of the walls between companies. */

@@ -1,4 +1,6 @@
-import { type AuditStamp, type Database, type Envelope, noteAudit } from '@dispatch/core'
+import type { Envelope } from '@dispatch/common'
+import { type AuditStamp, noteAudit } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { ColumnType, Generated } from 'kysely'
 
 type Tables = {

@@ -1,5 +1,5 @@
 import { CountryCode, EmailAddress, Line, Uuid } from '@dispatch/common'
-import { Timestamp } from '@dispatch/core'
+import { Timestamp } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const

@@ -1,5 +1,5 @@
 import { Uuid } from '@dispatch/common'
-import { Nothing, page } from '@dispatch/core'
+import { Nothing, page } from '@dispatch/contract'
 import { auditAuthorOf, pageOf } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

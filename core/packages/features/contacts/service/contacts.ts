@@ -1,4 +1,6 @@
-import { type AuditAuthor, type Database, DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import type { AuditAuthor } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { ContactBody, ContactView, OwnDetails } from '../contract/contacts.ts'
 import { addContact, changeContact, type ContactRow, type ContactsWanted, listContacts, mostContacts, readContact, readOwnDetails,

@@ -1,4 +1,5 @@
-import { type AuditAuthor, type CompanyQueries, type Database, type Holder, noteAudit, tableHolder } from '@dispatch/core'
+import { type AuditAuthor, type Holder, noteAudit, tableHolder } from '@dispatch/core'
+import type { CompanyQueries, Database } from '@dispatch/database'
 import { type ColumnType, type Selectable, sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import type { ContactBody, OwnDetails } from '../contract/contacts.ts'

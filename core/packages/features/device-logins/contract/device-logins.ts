@@ -1,4 +1,4 @@
-import { keyScopes, NewKeyBody, Timestamp } from '@dispatch/core'
+import { keyScopes, NewKeyBody, Timestamp } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const

@@ -1,4 +1,4 @@
-import { Nothing } from '@dispatch/core'
+import { Nothing } from '@dispatch/contract'
 import { auditAuthorOf } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { DeviceAuthorization, DeviceBody, DeviceCodeBody, DeviceGrantBody, DeviceLoginView, DeviceToken,

@@ -1,5 +1,7 @@
-import { type Accounts, type Actor, type AuditAuthor, type Database, digestOf, DispatchError, type KeyAdministration, type KeyScope,
-  type RateLimiter, type Requester } from '@dispatch/core'
+import { DispatchError, type KeyScope } from '@dispatch/contract'
+import { type Accounts, type Actor, type AuditAuthor, digestOf, type KeyAdministration, type RateLimiter,
+  type Requester } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { randomBytes, randomInt } from 'node:crypto'
 import type { DeviceAuthorization, DeviceBody, DeviceGrantBody, DeviceLoginView, DeviceToken } from '../contract/device-logins.ts'

@@ -1,4 +1,4 @@
-import { type ErrorBody, errorTable, type ErrorWord } from '@dispatch/core'
+import { type ErrorBody, errorTable, type ErrorWord } from '@dispatch/contract'
 
 /** Whether anything may have been sent when a request ends so. */
 type Sent = 'nothing' | 'unknown' | 'part' | 'vendor refused' | 'later'

@@ -1,5 +1,5 @@
 import { Uuid } from '@dispatch/common'
-import { page } from '@dispatch/core'
+import { page } from '@dispatch/contract'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { DraftBody, DraftQuery, DraftSummary, DraftView } from '../contract/drafts.ts'

@@ -1,4 +1,6 @@
-import { type Database, DispatchError, type UserRef } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import type { UserRef } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { randomUUID } from 'node:crypto'
 import type { DraftBody, DraftSummary, DraftView } from '../contract/drafts.ts'

@@ -1,4 +1,5 @@
-import { type Log, runEvery } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
+import { runEvery } from '@dispatch/core'
 import type { Drafts } from './drafts.ts'
 
 /** Milliseconds between two looks for old drafts. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import { type CompanyQueries, type Database, type Holder, tableHolder, type UserRef } from '@dispatch/core'
+import { type Holder, tableHolder, type UserRef } from '@dispatch/core'
+import type { CompanyQueries, Database } from '@dispatch/database'
 import { type ColumnType, type ExpressionBuilder, type ExpressionWrapper, type Selectable, sql, type SqlBool } from 'kysely'
 
 type Tables = {

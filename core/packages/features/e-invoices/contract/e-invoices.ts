@@ -1,4 +1,4 @@
-import { AnyJsonObject, Timestamp } from '@dispatch/core'
+import { AnyJsonObject, Timestamp } from '@dispatch/contract'
 import { eInvoiceFormats, eInvoiceProfiles } from '@dispatch/einvoice'
 import { type Static, Type } from 'typebox'
 

@@ -1,5 +1,6 @@
 import { createFairSemaphore } from '@dispatch/common'
-import { type Directories, DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import type { Directories } from '@dispatch/core'
 import { eInvoiceFormats } from '@dispatch/einvoice'
 import { compileValidator, contentDisposition } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'

@@ -1,4 +1,4 @@
-import { DispatchError, refusal } from '@dispatch/core'
+import { DispatchError, refusal } from '@dispatch/contract'
 import { largestInvoice } from '@dispatch/einvoice'
 import { boundaryOf, decodedBits, readForm } from '@dispatch/plugins/routes'
 import type { FastifyRequest } from 'fastify'

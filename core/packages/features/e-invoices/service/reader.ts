@@ -1,5 +1,6 @@
 import type { Problem } from '@dispatch/common'
-import { refusal, type Templates } from '@dispatch/core'
+import { refusal } from '@dispatch/contract'
+import type { Templates } from '@dispatch/core'
 import { RenderError, standalone, type TemplateWorkers } from '@dispatch/documents'
 import type { InvoiceFile } from '@dispatch/einvoice'
 import { token } from '@dispatch/plugins/feature'

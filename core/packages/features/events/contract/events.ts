@@ -1,4 +1,4 @@
-import { AnyJsonObject, Timestamp } from '@dispatch/core'
+import { AnyJsonObject, Timestamp } from '@dispatch/contract'
 import { streamSeconds } from '@dispatch/plugins/routes'
 import { type Static, Type } from 'typebox'
 

@@ -1,4 +1,5 @@
-import type { Changes, Database } from '@dispatch/core'
+import type { Changes } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { createStreams, longestStream, StreamAnswer, streamNote } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { EventsQuery, EventStreamQuery, EventsView } from '../contract/events.ts'

@@ -1,4 +1,6 @@
-import { type Changes, type Database, readFeed, refusal } from '@dispatch/core'
+import { refusal } from '@dispatch/contract'
+import { type Changes, readFeed } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { EventStream } from '@dispatch/plugins/routes'
 import { eventId, type EventsView } from '../contract/events.ts'
 

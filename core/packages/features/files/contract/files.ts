@@ -1,5 +1,5 @@
 import { Uuid } from '@dispatch/common'
-import { Timestamp } from '@dispatch/core'
+import { Timestamp } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 /** The largest file in bytes. */

@@ -1,5 +1,5 @@
 import { createFairSemaphore } from '@dispatch/common'
-import { DispatchError, page, UuidPageQuery } from '@dispatch/core'
+import { DispatchError, page, UuidPageQuery } from '@dispatch/contract'
 import { compileValidator, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-import { DispatchError, refusal } from '@dispatch/core'
+import { DispatchError, refusal } from '@dispatch/contract'
 import { boundaryOf, decodedBits, decodedWords, readForm } from '@dispatch/plugins/routes'
 import type { FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'

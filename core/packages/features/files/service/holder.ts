@@ -1,4 +1,6 @@
-import { type Database, DispatchError, type Found, type Holder, type Person } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import type { Found, Holder, Person } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { FileStore } from '@dispatch/files'
 import { forgetFiles } from '../store/files.ts'
 import { fileUse, hideFiles, listHidden, listUploads, type Upload } from '../store/holder.ts'

@@ -1,5 +1,5 @@
 import { isRecord } from '@dispatch/common'
-import { createNetwork } from '@dispatch/core'
+import { createNetwork } from '@dispatch/vendor-io'
 import type { Readable } from 'node:stream'
 import { askClamd, type ClamdPlace } from './clamd.ts'
 

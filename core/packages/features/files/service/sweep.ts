@@ -1,4 +1,5 @@
-import { type Log, runEvery } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
+import { runEvery } from '@dispatch/core'
 import type { UploadedFiles } from './files.ts'
 
 /** Milliseconds between two looks for files to remove. */

@@ -1,4 +1,5 @@
-import type { Database, Sight } from '@dispatch/core'
+import type { Sight } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 
 type Tables = {

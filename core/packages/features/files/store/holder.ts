@@ -1,4 +1,5 @@
-import { type Database, firstIdAt, idSkew, names, type OwnerQueries, type Person } from '@dispatch/core'
+import { names, type Person } from '@dispatch/core'
+import { type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
 import { type FileRow, type Removable, tablesIn } from './files.ts'
 

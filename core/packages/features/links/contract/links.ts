@@ -1,6 +1,5 @@
 import { Uuid } from '@dispatch/common'
-import { Timestamp, UuidPageQuery } from '@dispatch/core'
-import { AccountEmail, MailLanguage, NewPassword, RoleName, UsableServices } from '@dispatch/core/people'
+import { AccountEmail, MailLanguage, NewPassword, RoleName, Timestamp, UsableServices, UuidPageQuery } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const

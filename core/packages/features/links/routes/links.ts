@@ -1,4 +1,4 @@
-import { Nothing, page } from '@dispatch/core'
+import { Nothing, page } from '@dispatch/contract'
 import { auditAuthorOf, integerIn, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'

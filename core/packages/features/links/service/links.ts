@@ -1,9 +1,10 @@
-import { compile } from '@dispatch/common'
-import { type Account, type Accounts, type Actor, type AuditAuthor, type Database, digestOf, DispatchError, hashPassword, isAddressAllowed,
-  type LinkMail, type Log, makeSecret, type RateLimiter, type Requester, type Role } from '@dispatch/core'
-import { AccountEmail, coversServices, type DispatchStatus, findCompany, isOfOther, type MailContent, type MailLanguage, normaliseEmail,
-  type PasswordPolicy, refuseDomainOfOther, requireGoodPassword, requireGrantable, requireOwned, rolesUpTo,
-  secretForm } from '@dispatch/core/people'
+import { compile, type Log } from '@dispatch/common'
+import { AccountEmail, DispatchError, type DispatchStatus, type MailLanguage } from '@dispatch/contract'
+import { type Account, type Accounts, type Actor, type AuditAuthor, digestOf, hashPassword, isAddressAllowed, type LinkMail, makeSecret,
+  type RateLimiter, type Requester, type Role } from '@dispatch/core'
+import { coversServices, findCompany, isOfOther, type MailContent, normaliseEmail, type PasswordPolicy, refuseDomainOfOther,
+  requireGoodPassword, requireGrantable, requireOwned, rolesUpTo, secretForm } from '@dispatch/core/people'
+import type { Database } from '@dispatch/database'
 import { token as tokenOf } from '@dispatch/plugins/feature'
 import type { ForgottenBody, InvitationBody, InvitationView, InvitationWithLink, LinkUseBody, LinkView,
   PasswordLinkView } from '../contract/links.ts'

@@ -1,6 +1,6 @@
-import { addSeconds, type AuditAuthor, type AuditStamp, type CompanyQueries, type Database, noteAudit, type Role,
-  type UserRef } from '@dispatch/core'
+import { type AuditAuthor, type AuditStamp, noteAudit, type Role, type UserRef } from '@dispatch/core'
 import { setPassword, unlessTaken, userRow } from '@dispatch/core/people'
+import { addSeconds, type CompanyQueries, type Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 
 type Tables = {

@@ -1,6 +1,7 @@
 import { Line } from '@dispatch/common'
-import { PageLimit, ProviderCode, serviceNames } from '@dispatch/core'
+import { PageLimit, ProviderCode } from '@dispatch/contract'
 import { adapterFeatures } from '@dispatch/marketplace'
+import { serviceNames } from '@dispatch/services'
 import { type Static, Type } from 'typebox'
 
 export { adapterFeatures }

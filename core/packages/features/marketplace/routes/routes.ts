@@ -1,4 +1,5 @@
-import { type Actor, Nothing, page, refusal } from '@dispatch/core'
+import { Nothing, page, refusal } from '@dispatch/contract'
+import type { Actor } from '@dispatch/core'
 import { auditAuthorOf, codeIn, pageOf, resourceNotFound } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

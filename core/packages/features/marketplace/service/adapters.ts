@@ -1,5 +1,6 @@
-import type { Database, Log } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
 import type { ProviderSource } from '@dispatch/core/source'
+import type { Database } from '@dispatch/database'
 import { inspectPackage } from '@dispatch/marketplace'
 import type { Sandbox } from '@dispatch/sandbox'
 import { dirname } from 'node:path'

@@ -1,5 +1,5 @@
-import type { Network } from '@dispatch/core'
 import type { Fetch } from '@dispatch/marketplace'
+import type { Network } from '@dispatch/vendor-io'
 
 /** Milliseconds for the head of an answer; the whole of it has the limit of who asks. */
 const answerWithin = 10_000

@@ -1,6 +1,8 @@
-import { type AuditStamp, type Database, type Network, platform } from '@dispatch/core'
+import { type AuditStamp, platform } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { type Catalog, MarketplaceRefusal, openCatalog, openSource, type PublicKey, type ReadPackage,
   withdrawalOf } from '@dispatch/marketplace'
+import type { Network } from '@dispatch/vendor-io'
 import { hash } from 'node:crypto'
 import type { CatalogView } from '../contract/marketplace.ts'
 import { type AdapterRecord, listAdapters, type PackageSummary } from '../store/adapters.ts'

@@ -1,4 +1,4 @@
-import { isSamePublisher, type Publisher, publisherInWords } from '@dispatch/core/source'
+import { isSamePublisher, type Publisher, publisherInWords } from '@dispatch/host'
 import type { AdapterPackage } from '@dispatch/marketplace'
 import type { PackageSummary } from '../store/adapters.ts'
 import type { KnownCatalog } from './catalogs.ts'

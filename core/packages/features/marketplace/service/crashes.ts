@@ -1,4 +1,5 @@
-import type { Database, Log } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import { recordCrash } from '../store/adapters.ts'
 
 /** Counts the crashes of the processes of a package. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import { DispatchError, presentable } from '@dispatch/core'
-import { isSamePublisher, type Publisher, publisherInWords, widthInWords } from '@dispatch/core/source'
+import { DispatchError, presentable } from '@dispatch/contract'
+import { isSamePublisher, type Publisher, publisherInWords, widthInWords } from '@dispatch/host'
 import { offerOf } from '@dispatch/marketplace'
 import semver from 'semver'
 import type { AdapterEdit, AdapterUse, Before } from '../store/adapter-changes.ts'

@@ -1,6 +1,6 @@
 import { boundedValidator, compile } from '@dispatch/common'
-import { ProviderLoadError } from '@dispatch/core/source'
 import { isMissing, syncFolder } from '@dispatch/files'
+import { ProviderLoadError } from '@dispatch/host'
 import { readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'

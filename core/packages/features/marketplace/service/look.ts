@@ -1,5 +1,5 @@
 import { withTimeLimit } from '@dispatch/common'
-import { DispatchError, refusal } from '@dispatch/core'
+import { DispatchError, refusal } from '@dispatch/contract'
 import { inspectPackage, type PackageManifest } from '@dispatch/marketplace'
 import { LRUCache } from 'lru-cache'
 import type { Catalogs } from './catalogs.ts'

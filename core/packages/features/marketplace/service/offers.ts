@@ -1,5 +1,5 @@
 import { memoizeByIdentity } from '@dispatch/common'
-import { sdkVersion } from '@dispatch/core/source'
+import { sdkVersion } from '@dispatch/host'
 import { type Attestation, type Catalog, isForSdk, offerOf, withdrawalOf } from '@dispatch/marketplace'
 import semver from 'semver'
 import type { AdapterRecord, PackageSummary } from '../store/adapters.ts'

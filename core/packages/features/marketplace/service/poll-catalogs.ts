@@ -1,4 +1,5 @@
-import { type Log, runEvery } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
+import { runEvery } from '@dispatch/core'
 import type { Marketplace } from './marketplace.ts'
 
 /** Milliseconds between two polls of the catalogs. */

@@ -1,4 +1,4 @@
-import { refusal } from '@dispatch/core'
+import { refusal } from '@dispatch/contract'
 import { type Fetch, inspectPackage, MarketplaceRefusal, npmVersionIn, publicRegistry, readFromRegistry,
   type ReadPackage } from '@dispatch/marketplace'
 import { asRefusal } from './take-in.ts'

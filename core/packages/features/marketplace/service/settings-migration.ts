@@ -1,6 +1,7 @@
-import type { Database, Keyring, Log } from '@dispatch/core'
+import type { Keyring, Log } from '@dispatch/common'
 import { configurationsRefusedBy, configurationsServed, migrateConfiguration, type MigratedSettings,
   type ServedConfiguration } from '@dispatch/core/source'
+import type { Database } from '@dispatch/database'
 import { inspectPackage } from '@dispatch/marketplace'
 import type { ProviderFiles, Sandbox } from '@dispatch/sandbox'
 import { join } from 'node:path'

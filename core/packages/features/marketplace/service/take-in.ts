@@ -1,5 +1,5 @@
-import { DispatchError, type InstalledProvider, refusal } from '@dispatch/core'
-import { LoadTimeout, ProviderLoadError, sdkVersion } from '@dispatch/core/source'
+import { DispatchError, refusal } from '@dispatch/contract'
+import { type InstalledProvider, LoadTimeout, ProviderLoadError, sdkVersion } from '@dispatch/host'
 import { type AdapterPackage, inspectPackage, MarketplaceRefusal } from '@dispatch/marketplace'
 import type { Sandbox } from '@dispatch/sandbox'
 import { createHash } from 'node:crypto'

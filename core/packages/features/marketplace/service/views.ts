@@ -1,4 +1,5 @@
-import { type ProviderProcess, sdkVersion, widthInWords } from '@dispatch/core/source'
+import type { ProviderProcess } from '@dispatch/core/source'
+import { sdkVersion, widthInWords } from '@dispatch/host'
 import { isForSdk, type PackageManifest } from '@dispatch/marketplace'
 import { gapsInWords, type Reach } from '@dispatch/sandbox'
 import semver from 'semver'

@@ -1,4 +1,4 @@
-import { sdkVersion } from '@dispatch/core/source'
+import { sdkVersion } from '@dispatch/host'
 import { type Attestation, chooseVersion, type ReadPackage, takePackage } from '@dispatch/marketplace'
 import semver from 'semver'
 import type { PackageSummary } from '../store/adapters.ts'

@@ -1,5 +1,5 @@
-import type { Database, OwnerQueries } from '@dispatch/core'
-import type { Publisher } from '@dispatch/core/source'
+import type { Database, OwnerQueries } from '@dispatch/database'
+import type { Publisher } from '@dispatch/host'
 import type { Attestation, PackageManifest, RegistryFacts } from '@dispatch/marketplace'
 import { type Selectable, sql } from 'kysely'
 import type { NamedCompany } from './named-company.ts'

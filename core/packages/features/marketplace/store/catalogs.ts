@@ -1,4 +1,5 @@
-import { type AuditStamp, type Database, noteAudit, type OwnerQueries } from '@dispatch/core'
+import { type AuditStamp, noteAudit } from '@dispatch/core'
+import type { Database, OwnerQueries } from '@dispatch/database'
 import type { PublicKey } from '@dispatch/marketplace'
 import { sql } from 'kysely'
 import type { NamedCompany } from './named-company.ts'

@@ -1,4 +1,4 @@
-import { type Database, firstIdAt, idSkew } from '@dispatch/core'
+import { type Database, firstIdAt, idSkew } from '@dispatch/database'
 import { sql } from 'kysely'
 
 /** What became of the calls of a version. `latency`: in milliseconds; of calls that have not ended nothing is known. */

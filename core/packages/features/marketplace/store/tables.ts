@@ -1,4 +1,4 @@
-import type { Database } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { Attestation, PackageManifest, PublicKey, RegistryFacts } from '@dispatch/marketplace'
 import type { ColumnType, Generated } from 'kysely'
 

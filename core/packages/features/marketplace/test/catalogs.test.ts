@@ -1,4 +1,4 @@
-import { openDatabase } from '@dispatch/core'
+import { openDatabase } from '@dispatch/database'
 import { buildCatalog, catalogFile, type CatalogPayload, inspectPackage, makeKeys, type PlacedPackage, type PublicKey,
   signCatalog } from '@dispatch/marketplace'
 import { mkdir, writeFile } from 'node:fs/promises'

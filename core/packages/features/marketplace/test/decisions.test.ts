@@ -1,7 +1,7 @@
 import type { PackageManifest } from '@dispatch/marketplace'
 import t, { type Test } from 'tap'
 import { has } from '../../../../../test/support/matching.ts'
-import { DispatchError } from '../../../../contract/errors.ts'
+import { DispatchError } from '../../../contract/errors.ts'
 import { type Decision, disabling, enabling, installing, offering, removing, rollingBack, upgrading } from '../service/decisions.ts'
 import type { AdapterUse, Before } from '../store/adapter-changes.ts'
 import type { AdapterState, PackageSummary } from '../store/adapters.ts'

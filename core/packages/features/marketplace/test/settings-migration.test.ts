@@ -5,7 +5,7 @@ import { packed } from '../../../../../test/support/adapters.ts'
 import { has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, operator, startService } from '../../../../../test/support/service.ts'
-import type { InstalledProvider } from '../../../../host/load/load.ts'
+import type { InstalledProvider } from '../../../host/load/load.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const market = (method: string, path = '', body?: unknown): Promise<Answer> =>

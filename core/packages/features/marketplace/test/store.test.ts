@@ -1,4 +1,5 @@
-import { migrate, openDatabase } from '@dispatch/core'
+import { migrate } from '@dispatch/core'
+import { openDatabase } from '@dispatch/database'
 import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-import { Nothing, page, ProofBody } from '@dispatch/core'
+import { Nothing, page, ProofBody } from '@dispatch/contract'
 import { auditAuthorOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { NewPasskeyBody, NewPasskeyView, PasskeyNameBody, PasskeyOptions, PasskeyView } from '../contract/passkeys.ts'

@@ -1,6 +1,8 @@
 import { compile } from '@dispatch/common'
-import { type Actor, type Database, digestOf, DispatchError, type FactorStore, makeRecoveryCodes, type ProofBody, type QuestionCheck,
-  recoveryDigest, type Requester, revoked, type SecondFactors, type UserRef } from '@dispatch/core'
+import { DispatchError, type ProofBody } from '@dispatch/contract'
+import { type Actor, digestOf, type FactorStore, makeRecoveryCodes, type QuestionCheck, recoveryDigest, type Requester, revoked,
+  type SecondFactors, type UserRef } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { randomBytes } from 'node:crypto'
 import { type NewPasskeyBody, type NewPasskeyView, PasskeySignIn, type PasskeyView } from '../contract/passkeys.ts'

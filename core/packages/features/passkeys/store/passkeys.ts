@@ -1,5 +1,5 @@
-import { addFactor, addSeconds, type AuditStamp, type CompanyQueries, type Database, type FactorChange, type FactorStore, noteAudit,
-  removeFactor, type UserRef } from '@dispatch/core'
+import { addFactor, type AuditStamp, type FactorChange, type FactorStore, noteAudit, removeFactor, type UserRef } from '@dispatch/core'
+import { addSeconds, type CompanyQueries, type Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 
 /** A passkey as it is checked: the base64url id of its credential, its public key, how often it says that it was used. */

@@ -1,4 +1,4 @@
-import { DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
 import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import t from 'tap'

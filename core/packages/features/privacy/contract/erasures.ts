@@ -1,5 +1,5 @@
 import { Line, Uuid } from '@dispatch/common'
-import { Timestamp } from '@dispatch/core'
+import { Timestamp } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 /** What a reference has at least: shorter ones are other things, too. */

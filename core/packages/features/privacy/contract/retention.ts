@@ -1,4 +1,4 @@
-import { serviceNames } from '@dispatch/core'
+import { serviceNames } from '@dispatch/services'
 import { type Static, type TInteger, type TOptional, Type } from 'typebox'
 
 /** The services for which a company says how long their data are kept. */

@@ -1,5 +1,7 @@
 import { canonicalJson, type Problem } from '@dispatch/common'
-import { type Identifiers, isServiceName, type Person, personOf, refusal, services } from '@dispatch/core'
+import { refusal } from '@dispatch/contract'
+import { type Identifiers, type Person, personOf } from '@dispatch/core'
+import { isServiceName, services } from '@dispatch/services'
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { IdentifierName, PersonBody } from '../contract/erasures.ts'
 

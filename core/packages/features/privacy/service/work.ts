@@ -1,6 +1,6 @@
-import { canonicalJson } from '@dispatch/common'
-import { asOwner, type AuditAuthor, type Counts, type Database, type Erasing, type Found, type Holder, type Keyring, type Log,
-  runEvery } from '@dispatch/core'
+import { canonicalJson, type Keyring, type Log } from '@dispatch/common'
+import { type AuditAuthor, type Counts, type Erasing, type Found, type Holder, runEvery } from '@dispatch/core'
+import { asOwner, type Database } from '@dispatch/database'
 import { createHash } from 'node:crypto'
 import { advanceErasure, claimErasure, finishErasure, forgetCounted, type Progress } from '../store/erasures.ts'
 import type { ErasureRow } from '../store/tables.ts'

@@ -1,4 +1,6 @@
-import { type AuditAuthor, type Counts, type Database, type Keyring, noteAudit, type OwnerQueries } from '@dispatch/core'
+import type { Keyring } from '@dispatch/common'
+import { type AuditAuthor, type Counts, noteAudit } from '@dispatch/core'
+import type { Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
 import type { IdentifierName } from '../contract/erasures.ts'
 import { columns, type ErasureRow, tablesIn } from './tables.ts'

@@ -1,4 +1,6 @@
-import type { AuditAuthor, Counts, Database, Keyring } from '@dispatch/core'
+import type { Keyring } from '@dispatch/common'
+import type { AuditAuthor, Counts } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { erasureStatuses, IdentifierName } from '../contract/erasures.ts'
 

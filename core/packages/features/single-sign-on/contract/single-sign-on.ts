@@ -1,5 +1,5 @@
 import { Line } from '@dispatch/common'
-import { UsableServices } from '@dispatch/core/people'
+import { UsableServices } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 const Issuer = Type.String({

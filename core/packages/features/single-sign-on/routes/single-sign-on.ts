@@ -1,4 +1,4 @@
-import { DispatchError, Nothing } from '@dispatch/core'
+import { DispatchError, Nothing } from '@dispatch/contract'
 import { auditAuthorOf, integerIn, resourceNotFound } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { MySingleSignOnView, SingleSignOnBody, SingleSignOnQuery, SingleSignOnView, UnlinkBody } from '../contract/single-sign-on.ts'

@@ -1,8 +1,11 @@
-import { compile } from '@dispatch/common'
-import { type Account, type Accounts, type Actor, type AuditAuthor, type Database, digestOf, type Envelope, isAddressAllowed, type Keyring,
-  type Log, type OpenId, type ProofBody, type Requester, SealError, type SecondFactors, unusableHash } from '@dispatch/core'
-import { AccountEmail, domainOf, normaliseEmail, type OpenIdClient, OpenIdFailure, type OpenIdPerson } from '@dispatch/core/people'
+import { compile, type Envelope, type Keyring, type Log, SealError } from '@dispatch/common'
+import { AccountEmail, type ProofBody } from '@dispatch/contract'
+import { type Account, type Accounts, type Actor, type AuditAuthor, digestOf, isAddressAllowed, type Requester, type SecondFactors,
+  unusableHash } from '@dispatch/core'
+import { domainOf, normaliseEmail } from '@dispatch/core/people'
+import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
+import { type OpenId, type OpenIdClient, OpenIdFailure, type OpenIdPerson } from '@dispatch/vendor-io'
 import { timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import type { SignOnRefusal } from '../contract/single-sign-on.ts'

@@ -1,7 +1,10 @@
-import { type Account, type Accounts, type Actor, type Database, DispatchError, type Keyring, type OpenId, refusal, type Requester,
-  type SecondFactors, unusableHash } from '@dispatch/core'
-import { OpenIdFailure, type PasswordPolicy, requireGrantable, requireOwned, rolesUpTo } from '@dispatch/core/people'
+import type { Keyring } from '@dispatch/common'
+import { DispatchError, refusal } from '@dispatch/contract'
+import { type Account, type Accounts, type Actor, type Requester, type SecondFactors, unusableHash } from '@dispatch/core'
+import { type PasswordPolicy, requireGrantable, requireOwned, rolesUpTo } from '@dispatch/core/people'
+import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
+import { type OpenId, OpenIdFailure } from '@dispatch/vendor-io'
 import { randomInt } from 'node:crypto'
 import type { MySingleSignOnView, SingleSignOnBody, SingleSignOnQuery, SingleSignOnView } from '../contract/single-sign-on.ts'
 import { countIdentities, deleteIdentities, deleteSingleSignOn, isKnown, readSingleSignOn, type SingleSignOnRow,

@@ -1,4 +1,4 @@
-import type { Database } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { tablesIn } from './tables.ts'
 
 /** Makes the single sign-on of a company, and links a user, for tests of the walls between companies. */

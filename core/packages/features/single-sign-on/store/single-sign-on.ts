@@ -1,6 +1,7 @@
-import { addSeconds, type AuditAuthor, type AuditStamp, type CompanyQueries, type Database, type Envelope, noteAudit, type Role,
-  type UserRef } from '@dispatch/core'
+import type { Envelope } from '@dispatch/common'
+import { type AuditAuthor, type AuditStamp, noteAudit, type Role, type UserRef } from '@dispatch/core'
 import { domainHolder, unlessTaken, userRow, voidSessions } from '@dispatch/core/people'
+import { addSeconds, type CompanyQueries, type Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { type SingleSignOnTables, tablesIn } from './tables.ts'
 

@@ -1,4 +1,5 @@
-import type { Database, Envelope } from '@dispatch/core'
+import type { Envelope } from '@dispatch/common'
+import type { Database } from '@dispatch/database'
 import type { ColumnType, Generated } from 'kysely'
 
 /** The tables of single sign-on as the types of queries. The migrations 040 and later of the core have made them. */

@@ -1,5 +1,6 @@
 import { Line, Uuid } from '@dispatch/common'
-import { type ServiceName, serviceNames, services, type SuppressionReason, suppressionReasons, Timestamp } from '@dispatch/core'
+import { Timestamp } from '@dispatch/contract'
+import { type ServiceName, serviceNames, services, type SuppressionReason, suppressionReasons } from '@dispatch/services'
 import { type Static, Type } from 'typebox'
 
 /** The services whose recipients can be known again. */

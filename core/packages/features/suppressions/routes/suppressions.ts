@@ -1,4 +1,4 @@
-import { page, UuidPageQuery } from '@dispatch/core'
+import { page, UuidPageQuery } from '@dispatch/contract'
 import { auditAuthorOf, contentDisposition, decoded, integerIn, pageOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

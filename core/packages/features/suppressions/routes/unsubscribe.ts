@@ -1,4 +1,4 @@
-import { DispatchError } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
 import { type Html, html, permissionsPolicies } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { hash } from 'node:crypto'

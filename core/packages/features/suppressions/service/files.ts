@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { DispatchError, refusal } from '@dispatch/core'
+import { DispatchError, refusal } from '@dispatch/contract'
 import { CsvError, parse } from 'csv-parse'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'

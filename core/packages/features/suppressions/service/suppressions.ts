@@ -1,7 +1,9 @@
 import type { Problem } from '@dispatch/common'
-import { type AuditAuthor, type Database, isServiceName, noteAudit, type RecipientBook, recipientsIn, refusal, type ServiceName, services,
-  suppressed, type SuppressionReason, type Templates, type UserRef } from '@dispatch/core'
+import { refusal } from '@dispatch/contract'
+import { type AuditAuthor, noteAudit, type RecipientBook, recipientsIn, suppressed, type Templates, type UserRef } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
+import { isServiceName, type ServiceName, services, type SuppressionReason } from '@dispatch/services'
 import type { ImportView, SuppressionBody, SuppressionFilter, SuppressionView, TransactionalView } from '../contract/suppressions.ts'
 import { addSuppressions, companyName, fieldsOf, findSuppressed, findSuppression, isSuppressed, listSuppressions, listTransactional,
   type NewSuppression, readSuppressed, removeStopped, removeSuppression, setTransactional,

@@ -1,4 +1,5 @@
-import { type Database, type Holder, tableHolder } from '@dispatch/core'
+import { type Holder, tableHolder } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import { tablesIn } from './suppressions.ts'
 

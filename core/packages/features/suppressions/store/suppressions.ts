@@ -1,4 +1,5 @@
-import type { Database, OwnerQueries, ServiceName, SuppressionReason } from '@dispatch/core'
+import type { Database, OwnerQueries } from '@dispatch/database'
+import type { ServiceName, SuppressionReason } from '@dispatch/services'
 import { type Selectable, sql } from 'kysely'
 import type { SuppressionFilter } from '../contract/suppressions.ts'
 

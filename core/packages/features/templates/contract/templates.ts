@@ -1,7 +1,8 @@
-import type { JsonObject } from '@dispatch/common'
-import { AnyJsonObject, Line, ProblemSchema, templateServices, Timestamp } from '@dispatch/core'
+import { type JsonObject, Line } from '@dispatch/common'
+import { AnyJsonObject, ProblemSchema, Timestamp } from '@dispatch/contract'
 import { type ApiFormat, apiFormats, type FormatFacts, formatFacts } from '@dispatch/documents'
 import { eInvoiceFormats, eInvoiceProfiles } from '@dispatch/einvoice'
+import { templateServices } from '@dispatch/services'
 import { type Static, type TSchema, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const

@@ -1,5 +1,5 @@
 import { compile } from '@dispatch/common'
-import { Nothing, page } from '@dispatch/core'
+import { Nothing, page } from '@dispatch/contract'
 import { auditAuthorOf, pageOf, resourceNotFound } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-import type { Database } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Assets } from '../service/assets.ts'
 import type { TemplateEditor } from '../service/template-editor.ts'

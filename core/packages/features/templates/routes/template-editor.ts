@@ -1,4 +1,6 @@
-import { type Database, Nothing, requireService } from '@dispatch/core'
+import { Nothing } from '@dispatch/contract'
+import { requireService } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { fileFormats } from '@dispatch/documents'
 import { eInvoiceFormats } from '@dispatch/einvoice'
 import { auditAuthorOf, contentDisposition } from '@dispatch/plugins/routes'

@@ -1,4 +1,5 @@
-import { type Database, page, PageQuery } from '@dispatch/core'
+import { page, PageQuery } from '@dispatch/contract'
+import type { Database } from '@dispatch/database'
 import { languagesOf, templateFormats } from '@dispatch/documents'
 import { integerIn, largestId, pageOf } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'

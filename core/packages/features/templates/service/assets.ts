@@ -1,4 +1,6 @@
-import { type AuditAuthor, type Database, refusal } from '@dispatch/core'
+import { refusal } from '@dispatch/contract'
+import type { AuditAuthor } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { TemplateWorkers } from '@dispatch/documents'
 import type { AssetBody, AssetUseView, AssetView } from '../contract/templates.ts'
 import { addAsset, type Asset, type AssetFacts, listAssets, listAssetUses, readAssets, removeAsset, replaceAsset } from '../store/assets.ts'

@@ -1,5 +1,6 @@
 import { didYouMean } from '@dispatch/common'
-import { DispatchError, type Templates } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import type { Templates } from '@dispatch/core'
 import type { TemplateStore } from '../store/templates.ts'
 
 /** A template by its number, or by its name. */

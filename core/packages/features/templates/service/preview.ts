@@ -1,6 +1,6 @@
-import { cleanFilename, isServiceName, madeAs } from '@dispatch/core'
 import { apiFormats, apiNameOf, type Format, formatFacts, type Rendered, type RenderJob, standalone, type TemplateSource, usualApiFormat,
   usualFormats } from '@dispatch/documents'
+import { cleanFilename, isServiceName, madeAs } from '@dispatch/services'
 import type { PreviewFormat } from '../contract/templates.ts'
 
 /** A preview of a document: a file. `subject`: of the mail, where the template makes it. */

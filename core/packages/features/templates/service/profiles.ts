@@ -1,4 +1,4 @@
-import { refusal } from '@dispatch/core'
+import { refusal } from '@dispatch/contract'
 import type { TemplateWorkers } from '@dispatch/documents'
 import type { ProfilesBody, ProfilesView } from '../contract/templates.ts'
 import type { NewVersion } from '../store/template-changes.ts'

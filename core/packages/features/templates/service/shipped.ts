@@ -1,5 +1,6 @@
-import { type Log, templateServices } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
 import { readTemplateFiles, readTemplateFolder, type TemplateFiles, type TemplateFolder } from '@dispatch/documents'
+import { templateServices } from '@dispatch/services'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,6 @@
 import type { Problem } from '@dispatch/common'
-import { type Actor, type Database, requireService, type StoredTemplate } from '@dispatch/core'
+import { type Actor, requireService, type StoredTemplate } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { TemplateSource, TemplateWorkers } from '@dispatch/documents'
 import type { NextVersionBody, PreviewBody, PreviewTextBody, ProfilesBody, ProfilesView, TemplateBody,
   VersionCheck } from '../contract/templates.ts'

@@ -1,4 +1,5 @@
-import type { Database, StoredTemplate } from '@dispatch/core'
+import type { StoredTemplate } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { apiFormats, type TemplateWorkers, withPlaceholderImages } from '@dispatch/documents'
 import type { VersionCheck } from '../contract/templates.ts'
 import { listTemplateUses, readTemplateData } from '../store/template-uses.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { refusal } from '@dispatch/core'
+import { refusal } from '@dispatch/contract'
 import { apiFormats, type Format, RenderError, type RenderJob, type TemplateWorkers, withPlaceholderImages } from '@dispatch/documents'
 import type { PreviewBody, PreviewFormat } from '../contract/templates.ts'
 import type { NewVersion } from '../store/template-changes.ts'

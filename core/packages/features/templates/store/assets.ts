@@ -1,4 +1,6 @@
-import { type CompanyQueries, type Database, DispatchError, noteAudit } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import { noteAudit } from '@dispatch/core'
+import type { CompanyQueries, Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { hash } from 'node:crypto'
 import { tablesIn, type TemplateTables } from './tables.ts'

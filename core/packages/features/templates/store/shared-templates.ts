@@ -1,4 +1,5 @@
-import { type Database, isSuperseded, type StoredTemplate } from '@dispatch/core'
+import { isSuperseded, type StoredTemplate } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { templateLanguage } from '@dispatch/documents'
 import { tablesIn } from './tables.ts'
 import { selectPublishedVersions } from './template-rows.ts'

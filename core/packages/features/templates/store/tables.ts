@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { Database } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { TemplateSource } from '@dispatch/documents'
 import type { ColumnType, Generated } from 'kysely'
 

@@ -1,5 +1,6 @@
-import { asOwner, type AuditAuthor, type CompanyQueries, type Database, DispatchError, noteAudit,
-  type StoredTemplate } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import { type AuditAuthor, noteAudit, type StoredTemplate } from '@dispatch/core'
+import { asOwner, type CompanyQueries, type Database } from '@dispatch/database'
 import { templateLanguage } from '@dispatch/documents'
 import { sql } from 'kysely'
 import { tablesIn } from './tables.ts'

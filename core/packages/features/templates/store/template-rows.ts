@@ -1,4 +1,6 @@
-import { type Database, DispatchError, type StoredTemplate } from '@dispatch/core'
+import { DispatchError } from '@dispatch/contract'
+import type { StoredTemplate } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { templateLanguage, type TemplateSource } from '@dispatch/documents'
 import { type Selectable, sql } from 'kysely'
 import { tablesIn, type TemplateTables } from './tables.ts'

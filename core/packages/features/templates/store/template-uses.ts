@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { Database } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 
 /** A step for which a template was used: the first of its dispatch (position 0), or one that follows in a chain. */

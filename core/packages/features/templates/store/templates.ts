@@ -1,4 +1,5 @@
-import { createFreshCache, type Database, type Freshness, type StoredTemplate } from '@dispatch/core'
+import type { StoredTemplate } from '@dispatch/core'
+import { createFreshCache, type Database, type Freshness } from '@dispatch/database'
 import type { TemplateFiles } from '@dispatch/documents'
 import { sql } from 'kysely'
 import { publishShared, type SharedTemplate } from './shared-templates.ts'

@@ -1,4 +1,4 @@
-import { Timestamp } from '@dispatch/core'
+import { Timestamp } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 /** What usage is told apart by, besides pairs of metadata. */

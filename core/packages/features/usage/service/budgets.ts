@@ -1,7 +1,9 @@
-import { uuidOf } from '@dispatch/common'
-import { type Actor, addBudget, asOwner, type AuditAuthor, type Budget, changeBudget, type Database, DispatchError, type LinkMail,
-  listBudgets, listBudgetsToMail, listCompaniesToTell, listToldPeople, type Log, noteAudit, noteMailed, noteTold, notifyUrlOf, type Outbox,
-  refusal, removeBudget, runEvery } from '@dispatch/core'
+import { type Log, uuidOf } from '@dispatch/common'
+import { DispatchError, refusal } from '@dispatch/contract'
+import { type Actor, addBudget, type AuditAuthor, type Budget, changeBudget, type LinkMail, listBudgets, listBudgetsToMail,
+  listCompaniesToTell, listToldPeople, noteAudit, noteMailed, noteTold, notifyUrlOf, type Outbox, removeBudget,
+  runEvery } from '@dispatch/core'
+import { asOwner, type Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { type BudgetBody, type BudgetChanges, type BudgetView, mostBudgets } from '../contract/budgets.ts'
 import { isKnown } from '../store/people.ts'

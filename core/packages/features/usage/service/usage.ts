@@ -1,4 +1,7 @@
-import { type Actor, type Database, type Log, refusal, runEvery } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
+import { refusal } from '@dispatch/contract'
+import { type Actor, runEvery } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { type Grouping, groupings, mostRows, type UsageQuery, type UsageView } from '../contract/usage.ts'
 import { countHours } from '../store/count.ts'

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Database, isServiceName, type OwnerQueries, services } from '@dispatch/core'
+import type { Database, OwnerQueries } from '@dispatch/database'
+import { isServiceName, services } from '@dispatch/services'
 import { type RawBuilder, sql } from 'kysely'
 import { counting, isWithin, keyOf, type Span } from './source.ts'
 

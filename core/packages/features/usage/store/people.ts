@@ -1,4 +1,4 @@
-import type { Database } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 
 /** Whether a company has a user of this number, or a key of this id. */

@@ -1,4 +1,4 @@
-import type { Database } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import type { Grouping, Period } from '../contract/usage.ts'
 import { partsIn } from './count.ts'

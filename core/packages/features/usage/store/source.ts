@@ -1,4 +1,4 @@
-import { firstIdAt, idSkew } from '@dispatch/core'
+import { firstIdAt, idSkew } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 
 /** Dispatches of a company that were sent for from one time on and before another: created, or due where they are scheduled. */

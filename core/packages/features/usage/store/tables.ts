@@ -1,4 +1,4 @@
-import type { Database } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import type { ColumnType } from 'kysely'
 
 /** A number of 64 bits: read as text, written as either. */

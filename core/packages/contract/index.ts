@@ -1,0 +1,43 @@
+/** What clients of the API see: schemas of requests and answers, the one table of errors, the states, the versions. */
+export { AccountEmail, AuditQuery, AuditView, BalanceView, CompanyChanges, CompanyView, CreditsBody, LimitsView, NewCompanyBody,
+  NewPassword, NewPasswordAccount, NewUserBody, PasswordBody, RoleName, SettingsBody, SettingsView, UsableServices, UserChanges,
+  UserView } from './accounts.ts'
+export { Login, LoginResponse } from './auth.ts'
+export { BatchView } from './batches.ts'
+export { EndpointCallbackQuery, EndpointChanges, EndpointTest, EndpointView, Endpoints, NewEndpointBody, NewEndpointView, ResendBody,
+  Resent, TestCallback, longestPause, testType } from './callback-endpoints.ts'
+export { AlertCallback, ApprovalCallback, ApprovalFacts, type AttemptOutcome, BatchCallback, BudgetCallback, CallbackSecrets,
+  type CallbackState, type CallbackType, CallbackView, CompanyCallback, DispatchCallback, EndpointCallback, type EndpointType,
+  NewCallbackSecret, ToldApproval, alertKinds, alertTypes, approvalTypes, callbackTypes, endpointTypes, isBatchType, sinceOf,
+  toldStatuses } from './callbacks.ts'
+export { ChoicesView, type ConsideredProvider } from './choices.ts'
+export { AnyJson, AnyJsonObject, CallbackUrl, Metadata, ProblemSchema, ProviderCode, Timestamp } from './common.ts'
+export { type DeliveryMark, type DeliveryService, type DeliveryStatus, type RecipientsService, canTransition, deferringServices,
+  deliveryMarks, deliveryMarksOf, deliveryServices, deliveryStatuses, deliveryStatusesOf, eventBeforeDocument, hasOwnDocument,
+  hasRecipients, isDeferringService, isDeliveryMark, isDeliveryService, isFinalDeliveryStatus, originsOf, parseDeliveryEvent, refusalOf,
+  returningServices, tellsDelivery, unexpectedAfter } from './delivery.ts'
+export { CompanyDomains } from './domains.ts'
+export { DispatchError, type ErrorWord, type RateLimitStatus, errorRow, errorTable, presentable, refusal, wordIn } from './errors.ts'
+export { type KeyScope, keyScopes, usualScopes } from './key-scopes.ts'
+export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './keys.ts'
+export { LinkMailBody, LinkMailView, MailLanguage } from './link-mail.ts'
+export { NoticeView } from './notices.ts'
+export { ListedProvider } from './provider-list.ts'
+export { ChoiceBody, ConfigurationBody, DispatchQuery, HoldQuery, IdempotencyHeaders, PageLimit, PageQuery, PlatformSearchQuery,
+  ReleaseBody, ResolveBody, SuggestionsBody, UuidPageQuery } from './query.ts'
+export { type RecipientReport, recipientLists, sendStatus } from './recipients.ts'
+export { LogCountView, RequestQuery, RequestView, type StatusClass, statusClasses } from './requests.ts'
+export { ChainResponse, CheckView, ConfigurationView, CreditsView, DispatchRequestView, DispatchResponse, DispatchView, DryRunView,
+  ErrorBody, EventView, FoundDispatchView, GeneratedDocument, GuideView, HealthView, HoldView, MyConfig, NewPublisher, Nothing,
+  PartialDispatch, ProcessView, ProviderResponse, ProviderView, QueueView, QueuedResponse, ReleaseView, StepResult, SuggestionsView,
+  ValidationResponse, VendorCallView, WaitingView, page } from './response.ts'
+export { type Retention, retentionInEffect } from './retention.ts'
+export { type SaidLater, SayingBody, type SayingState, SayingView, SayingsView, sayingNames } from './sayings.ts'
+export { type AskedSchedule, ScheduleBody, scheduleFields } from './schedule.ts'
+export { Code, ProofBody, RecoveryCodesView, SecondFactorView } from './second-factor.ts'
+export { SessionView } from './sessions.ts'
+export { type SpanName, type Spans, spanChannel, within } from './spans.ts'
+export { type ChosenBy, type ConfiguredBy, type DeferredState, type DispatchStatus, type EventKind, type Mode, type StepStatus,
+  dispatchStatuses, eventKinds, searchedStepStatuses } from './states.ts'
+export { StatisticsQuery, StatisticsView } from './statistics.ts'
+export { ApiVersion, type Version, isSince, latestVersion, usualVersion, versionNames, versionOf, versions } from './versions.ts'
