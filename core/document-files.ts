@@ -11,7 +11,8 @@ export function documentFiles (files: FileStore): FileStore {
     stream: (file) => files.stream(file).catch(refuse),
     check: (file) => files.check(file).catch(refuse),
     remove: (key) => files.remove(key).catch(refuse),
-    list: (folder) => files.list(folder).catch(refuse)
+    list: (folder) => files.list(folder).catch(refuse),
+    removeBelow: (folder) => files.removeBelow(folder).catch(refuse)
   }
 }
 

@@ -1,7 +1,7 @@
 import 'reflect-metadata'
 import { createOthersLately, type Log } from '@dispatch/common'
 import { addLogCounts, allOf, checkMasterKeys, createChanges, createExchangeLog, createKeyStore, createMeter, createPassedTrials,
-  createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, insertExchanges, insertRequests, type LogCount,
+  createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, hasDataKeys, insertExchanges, insertRequests, type LogCount,
   markPlaces, migrate, noRequestLog, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, startOutcomeDrain,
   startProviderSync } from '@dispatch/core'
 import { createFreshness, measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
@@ -161,6 +161,10 @@ export async function createApp (
       ...config.sandbox === 'all' ? { loadOutside: (await sandbox.open()).load } : {}
     }))
     put('clockSkew', await measureSkew(database, { now, log }))
+    await get('dataKeys')?.ready()
+    if (config.dataKeys === undefined && await hasDataKeys(database)) {
+      log.warn({}, 'documents were sealed that cannot be opened: DISPATCH_KEYS is not set')
+    }
     await get('files').ready()
     const places = markPlaces({ folder: config.dataDirectory, ...config.storage === undefined ? {} : { bucket: get('files') } })
     opened.adopt(await followRestores({ database, places, log }), (following) => following.close())

@@ -79,7 +79,8 @@ const migrations: Migrations = {
   '116-paused-batches': () => import('./migrations/116-paused-batches.ts'),
   '117-failing-endpoints': () => import('./migrations/117-failing-endpoints.ts'),
   '122-partial-search': () => import('./migrations/122-partial-search.ts'),
-  '140-retentions': () => import('./migrations/140-retentions.ts')
+  '140-retentions': () => import('./migrations/140-retentions.ts'),
+  '150-data-keys': () => import('./migrations/150-data-keys.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

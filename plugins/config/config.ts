@@ -8,7 +8,7 @@ import { parseNetworks, type TransportConfig, transportOf } from './config-trans
 import { dataDirectoryOf, root } from './paths.mjs'
 import { type PeppolConfig, peppolOf } from './peppol.ts'
 import { type ScanConfig, scanOf } from './scan.ts'
-import { storageOf } from './storage.ts'
+import { keysOf, type KeysPlace, storageOf } from './storage.ts'
 import { type TracesConfig, tracesOf } from './traces.ts'
 
 export { ConfigError } from './config-error.ts'
@@ -33,6 +33,8 @@ export type Config = TransportConfig & {
   demoCatalog?: string
   /** The bucket of the documents; without it they are in the data directory. */
   storage?: Bucket
+  /** Where the data keys of companies are, which seal their documents; without it documents are stored as they are. */
+  dataKeys?: KeysPlace
   /** Who is asked whether an uploaded file does harm; nobody unless given. */
   scan?: ScanConfig
   /** Where participants of Peppol are looked up; nowhere unless given. */
@@ -90,6 +92,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
   const env = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
   const environment = oneOf(env, 'NODE_ENV', ['development', 'production'], 'development')
   const dataDirectory = dataDirectoryOf(env)
+  const storage = storageOf(env, environment)
   const showsDemo = oneOf(env, 'DISPATCH_DEMO_CATALOG', ['on', 'off'], 'on') === 'on' && environment === 'development'
   return {
     environment,
@@ -101,7 +104,8 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
       env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ??
         [join(root, 'providers')],
     ...catalogsOf(env['DISPATCH_CATALOGS'] ?? ''),
-    ...storageOf(env, environment),
+    ...storage,
+    ...keysOf(env, environment, { dataDirectory, ...storage }),
     ...scanOf(env['DISPATCH_SCAN_URL']),
     filesQuota: filesQuotaOf(env['DISPATCH_FILES_QUOTA'] ?? '1024'),
     sandbox: oneOf(env, 'DISPATCH_SANDBOX', ['none', 'all'], 'none'),

@@ -1,7 +1,7 @@
 import type { Keyring, Log, OthersLately } from '@dispatch/common'
 import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authentication, BruteForceGuard, CallbackEndpoints, Callbacks,
   CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
-  Credentials, Directories, DocumentLinks, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool, ExchangeLog,
+  Credentials, DataKeys, Directories, DocumentLinks, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool, ExchangeLog,
   FileShelf, Holder, Impersonation, Inbox, KeyAdministration, Leases, LeaseTimes, LinkMail, MailedSecrets, Meter, Notices, Outbox,
   OutcomeSpool, PasswordPolicy, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive,
   RecipientBook, ReleaseQueue, RequestLog, SecondFactors, Sessions, SigningKeys, Suggestions, Templates, Tokens, UnknownSecrets, Users,
@@ -77,6 +77,8 @@ export type AppDependencies = {
   peppol: Peppol | undefined
   connections: Connections
   templates: Templates
+  /** Undefined where documents are stored as they are. */
+  dataKeys: DataKeys | undefined
   files: FileStore
   receive: Receive
   documentLinks: DocumentLinks

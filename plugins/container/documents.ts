@@ -1,20 +1,26 @@
-import { createDocumentLinks, createDownloads, documentFiles, linkOf, receiveFile } from '@dispatch/core'
+import { createDataKeys, createDocumentLinks, createDownloads, documentFiles, linkOf, receiveFile } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers } from '@dispatch/documents'
 import { createLocalFiles, createS3Files } from '@dispatch/files'
 import { createDocumentSpool } from '@dispatch/vendor-io'
 import { join } from 'node:path'
+import { openKeysPlace } from '../config/data-keys.ts'
 import type { Factories } from './dependencies.ts'
 
 /** Creates documents and their files. */
 export const documents: Factories = {
   renderer: () => createRenderer(),
   templateWorkers: () => createTemplateWorkers(),
+  dataKeys (get) {
+    const place = openKeysPlace(get('config'), get('log'))
+    return place && createDataKeys({ place, keyring: get('keyring'), database: get('database'), log: get('log') })
+  },
   files: (get) => {
     const { dataDirectory, storage: bucket } = get('config')
+    const keys = get('dataKeys')
     return documentFiles(
       bucket === undefined
-        ? createLocalFiles(join(dataDirectory, 'files'))
-        : createS3Files({ bucket, folder: join(dataDirectory, 'spool'), log: get('log') })
+        ? createLocalFiles(join(dataDirectory, 'files'), keys)
+        : createS3Files({ bucket, folder: join(dataDirectory, 'spool'), log: get('log'), keys })
     )
   },
   documentSpool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),

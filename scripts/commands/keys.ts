@@ -1,26 +1,57 @@
-import { checkMasterKeys, countSecretsByMasterKey, rewrapSecrets } from '@dispatch/core'
-import { readConfig } from '../../plugins/config/config.ts'
+import { checkMasterKeys, countSecretsByMasterKey, type Database, hasDataKeys, type KeyPlace, type Keyring, renewDataKeys, rewrapDataKeys,
+  rewrapSecrets } from '@dispatch/core'
+import { type Config, readConfig } from '../../plugins/config/config.ts'
+import { openKeysPlace } from '../../plugins/config/data-keys.ts'
 import { openKeyring } from '../../plugins/config/master-keys.ts'
+import { createLogger } from '../../plugins/hooks/logging.ts'
 import { openDataDirectory } from '../data-directory.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 
-/** Replaces the master key while the service runs. */
+/** Replaces the master key while the service runs, and data keys that are lost. */
 export const keys: Command = {
-  summary: 'keys rotate   wraps every stored secret in DISPATCH_MASTER_KEY; the key before is DISPATCH_MASTER_KEY_PREVIOUS',
+  summary: 'keys rotate   wraps every stored secret in DISPATCH_MASTER_KEY; the key before is DISPATCH_MASTER_KEY_PREVIOUS\n' +
+    '  keys renew    lets companies whose data key is lost for good get another one; their documents under it stay closed',
   async run ([action, ...rest], env) {
-    if (action !== 'rotate' || rest.length > 0) throw new Error('It is "keys rotate", without anything behind it.')
+    if ((action !== 'rotate' && action !== 'renew') || rest.length > 0) {
+      throw new Error('It is "keys rotate" or "keys renew", without anything behind it.')
+    }
     const config = readConfig(env)
     openDataDirectory(config.dataDirectory)
     const keyring = await openKeyring(config)
+    const place = await openedPlace(config)
     await withDatabase(config, async (database) => {
       await checkMasterKeys(database, keyring)
-      const rows = await rewrapSecrets(database, keyring)
-      const secrets = (await countSecretsByMasterKey(database)).get(keyring.kid) ?? 0
-      console.log(`${rows} rows were rewrapped; all ${secrets} secrets are under the master key ` +
-        `${keyring.kid}.${
-          rows > 0 ? ' Restart every process without DISPATCH_MASTER_KEY_PREVIOUS; keep the old key as long as backups need it.' : ''
-        }`)
+      await (action === 'rotate' ? rotate(database, keyring, place) : renew(database, place))
     })
   }
+}
+
+async function openedPlace (config: Config): Promise<KeyPlace | undefined> {
+  const place = openKeysPlace(config, createLogger(config.logLevel))
+  await place?.ready()
+  return place
+}
+
+async function rotate (database: Database, keyring: Keyring, place: KeyPlace | undefined): Promise<void> {
+  if (place === undefined && await hasDataKeys(database)) {
+    throw new Error('The database names data keys, and DISPATCH_KEYS is not set: without it they would stay under the key before.')
+  }
+  const wrapped = place && await rewrapDataKeys(database, { place, keyring })
+  const rows = await rewrapSecrets(database, keyring)
+  const secrets = (await countSecretsByMasterKey(database)).get(keyring.kid) ?? 0
+  console.log(
+    `${rows} rows were rewrapped; all ${secrets} secrets${wrapped === undefined ? '' : ` and the data keys (${wrapped})`} are under ` +
+      `the master key ${keyring.kid}.${
+        rows > 0 ? ' Restart every process without DISPATCH_MASTER_KEY_PREVIOUS; keep the old key as long as backups need it.' : ''
+      }`
+  )
+}
+
+async function renew (database: Database, place: KeyPlace | undefined): Promise<void> {
+  if (place === undefined) throw new Error('DISPATCH_KEYS is not set: there are no data keys to renew.')
+  const renewed = await renewDataKeys(database, { place })
+  console.log(renewed.length === 0
+    ? 'Every data key that the database names is there: nothing was changed.'
+    : `Companies that get another data key with their next document: ${renewed.join(', ')}.`)
 }

@@ -108,6 +108,7 @@ function environment (folder: string, { url }: CrashDatabase): NodeJS.ProcessEnv
     NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
     DATABASE_URL: url,
     DISPATCH_DATA_DIR: join(folder, 'data'),
+    DISPATCH_KEYS: join(folder, 'keys'),
     DISPATCH_PROVIDERS_DIR: fileURLToPath(new URL('providers', import.meta.url)),
     DISPATCH_PRICES: 'invoicing=1,esign=2,email=3,sms=4,upload=5,postal=6',
     DISPATCH_WEBHOOKS_ENDPOINT_AUTH_DRAFTED: vendorLogin,

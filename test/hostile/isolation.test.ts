@@ -58,6 +58,8 @@ async function founded (name: string): Promise<number> {
   await app.get('sessions').open(admin.email, admin.password, { address: '192.0.2.1', browser: name })
   await sql`insert into event_feeds (company_id, since) values (${companyId}, now())`.execute(owner)
   await sql`insert into feed_events (company_id, body, created_at) values (${companyId}, '{}', now())`.execute(owner)
+  await sql`insert into data_keys (company_id, key_id, created_at) values (${companyId}, gen_random_uuid(), now())
+    on conflict do nothing`.execute(owner)
   await sql`insert into retentions (company_id, days, services) values (${companyId}, 30, '{}')`.execute(owner)
   await sql`insert into paused_batches (company_id, batch_id) values (${companyId}, gen_random_uuid())`.execute(owner)
   for (const { isolation } of app.features) await isolation?.(owner, companyId)

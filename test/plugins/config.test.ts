@@ -68,6 +68,32 @@ void t.test('dispatches are kept longer than the data of their requests', (t) =>
   t.end()
 })
 
+void t.test('the keys of documents are in a folder or a bucket, apart from the documents', (t) => {
+  const keysOf = (address: string, more = {}) => readConfig({ DISPATCH_KEYS: address, DISPATCH_DATA_DIR: '/srv/data', ...more }).dataKeys
+  t.equal(readConfig({}).dataKeys, undefined)
+  t.same(keysOf('/srv/keys/'), { folder: '/srv/keys' })
+  t.same(keysOf('/srv/data/files-keys'), { folder: '/srv/data/files-keys' })
+  t.same(keysOf('s3://keys/of/ours'), { bucket: { name: 'keys', prefix: 'of/ours/', region: 'us-east-1', pathStyle: false } })
+  t.same(keysOf('s3://ours/keys', { DISPATCH_STORAGE: 's3://ours/documents' }), {
+    bucket: { name: 'ours', prefix: 'keys/', region: 'us-east-1', pathStyle: false }
+  })
+  for (
+    const [address, more, documents] of [
+      ['/srv/data/files', {}, '/srv/data/files'],
+      ['/srv/data/files/keys', {}, '/srv/data/files'],
+      ['/srv/data', {}, '/srv/data/files'],
+      ['s3://ours/documents/keys', { DISPATCH_STORAGE: 's3://ours/documents' }, 'DISPATCH_STORAGE'],
+      ['s3://ours', { DISPATCH_STORAGE: 's3://ours/documents' }, 'DISPATCH_STORAGE']
+    ] as const
+  ) {
+    t.throws(() => keysOf(address, more), {
+      constructor: ConfigError,
+      message: `DISPATCH_KEYS is not apart from the documents in ${documents}: a backup of these would hold the keys, too.`
+    })
+  }
+  t.end()
+})
+
 void t.test('documents may have a bucket', (t) => {
   const storageOf = (address: string, more = {}) => readConfig({ DISPATCH_STORAGE: address, ...more }).storage
   t.same(storageOf('s3://documents'), { name: 'documents', prefix: '', region: 'us-east-1', pathStyle: false })
@@ -207,6 +233,8 @@ for (const [name, values] of Object.entries({
     's3://documents?endpoint=s3.example.com',
     's3://documents?endpoint=ftp://s3.example.com'
   ],
+  DISPATCH_KEYS: ['keys', './keys', 's3://B', 's3://keys?acl=public', 's3://keys?style=dns', 's3://keys?encryption=aes',
+    's3://keys?kms-key=1', 's3://keys?endpoint=ftp://s3.example.com'],
   OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318', 'grpc://collector', 'http://'],
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ['/v1/traces'],
   PORT: ['65536', '-1', '80a', '1e3', ' 80', '0x50'],

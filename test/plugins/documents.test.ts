@@ -1,4 +1,4 @@
-import { documentFiles } from '@dispatch/core'
+import { createDataKeys, documentFiles } from '@dispatch/core'
 import { createLocalFiles, StorageUnavailable } from '@dispatch/files'
 import { createHash } from 'node:crypto'
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
@@ -118,9 +118,27 @@ await t.test('the same data at the same moment give the same bytes', async (t) =
   t.not(again.body.generatedDocument.id, document.id)
 })
 
-const losses: Record<string, [lose: (path: string, size: number) => Promise<void>, told: (size: number) => string]> = {
-  'was truncated': [(path, size) => truncate(path, size - 1), (size) => `it has ${size - 1} bytes instead of ${size}`],
-  'is missing': [(path) => rm(path), () => 'its file is missing']
+await t.test('it lies sealed on the disk; without its key it is closed, and not said to be damaged', async (t) => {
+  const { member } = await service.company('sealed')
+  const { body } = await service.send('POST', '/api/invoicing', { body: invoiceRequest() }, member)
+  const { id, size } = body.generatedDocument as { id: string, size: number }
+  const bytes = await readFile(await pathOf(id))
+  t.notOk(bytes.includes('%PDF'))
+  t.equal(bytes.length, size + 72)
+  // As another process, which does not remember the key.
+  const { app } = service
+  const database = app.get('database')
+  const keys = createDataKeys({ place: createLocalFiles(t.testdir()), database, keyring: app.get('keyring'), log: app.get('log') })
+  const files = documentFiles(createLocalFiles(join(app.get('config').dataDirectory, 'files'), keys))
+  const { storage_key: key, sha256 } = await database.owner.selectFrom('documents').select(['storage_key', 'sha256'])
+    .where('document_id', '=', id).executeTakeFirstOrThrow()
+  const refused = await files.stream({ key, size, sha256 }).catch((error: unknown) => error)
+  has(t, refused, { word: 'service_unavailable' })
+})
+
+const losses: Record<string, [lose: (path: string, size: number) => Promise<void>, told: string]> = {
+  'was truncated': [(path, size) => truncate(path, size - 1), 'it was altered'],
+  'is missing': [(path) => rm(path), 'its file is missing']
 }
 
 for (const [what, [lose, told]] of Object.entries(losses)) {
@@ -133,7 +151,7 @@ for (const [what, [lose, told]] of Object.entries(losses)) {
       await service.send('GET', new URL(url).pathname, {}, null)
     ]) {
       has(t, answer, { status: 500, body: { error: 'document_damaged' } })
-      contains(t, answer.body.message, told(size))
+      contains(t, answer.body.message, told)
       t.equal(answer.headers.get('content-disposition'), null)
     }
     t.strictSame((await events(body.dispatchId, 'damaged')).map(({ actor, facts }) => ({ actor, facts })), [{
@@ -167,12 +185,12 @@ await t.test('a document is not said to be damaged because its storage is away',
 })
 
 for (const [next, providerName, why] of [
-  ['email', 'altering', /SHA-256/],
-  ['postal', 'altering', /SHA-256/],
+  ['email', 'altering', /was altered/],
+  ['postal', 'altering', /was altered/],
   [
     'upload',
     'altering',
-    /SHA-256/
+    /was altered/
   ],
   ['email', 'removing', /is missing/]
 ] as const) {

@@ -111,9 +111,10 @@ await t.test('a wrong key, a wrong bucket or no server is told at the start and 
   }
 })
 
-await t.test('a document that one process made is sent and served by another, which shares the database and the bucket alone', { skip },
+await t.test('a document that one process made is sent and served by another, which shares the database and the buckets alone', { skip },
   async (t) => {
-    const [databaseUrl, config] = [await seededDatabase(t), { storage: bucketFor('seven/') }]
+    const places = { storage: bucketFor('seven/'), dataKeys: { bucket: bucketFor('keys/') } }
+    const [databaseUrl, config] = [await seededDatabase(t), places]
     const [one, other] = [await startService(t, { databaseUrl, config }), await startService(t, { databaseUrl, config })]
     const { body } = await one.send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'S3-1' }) })
     const { status, bytes } = await download(other, body.generatedDocument.id)

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { freePort } from '../../scripts/free-port.ts'
@@ -6,7 +7,7 @@ import { type CommandResult, dataDirectory, runDispatch } from '../e2e/support/p
 import { has } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
-import { seededDatabase, startService } from '../support/service.ts'
+import { invoiceRequest, seededDatabase, startService } from '../support/service.ts'
 
 const newKey = randomBytes(32).toString('base64')
 
@@ -21,9 +22,17 @@ await t.test('without a command, or with one that does not exist, it says what t
 
 await t.test('keys rotate replaces the master key of a service that runs, and says what it did', async (t) => {
   const databaseUrl = await seededDatabase(t)
-  const { app, send } = await startService(t, { databaseUrl, replacements: { renderer: quickRenderer } })
+  const folder = t.testdir()
+  const dataKeys = { folder: join(folder, 'keys') }
+  const { app, send } = await startService(t, { databaseUrl, config: { dataKeys }, replacements: { renderer: quickRenderer } })
+  const { body: { generatedDocument: { id } } } = await send('POST', '/api/invoicing', { body: invoiceRequest() })
   const oldKey = app.get('config').masterKey ?? ''
-  const env = { DATABASE_URL: databaseUrl, DISPATCH_DATA_DIR: join(t.testdir(), 'data'), DISPATCH_MASTER_KEY: newKey }
+  const env = {
+    DATABASE_URL: databaseUrl,
+    DISPATCH_DATA_DIR: join(folder, 'data'),
+    DISPATCH_MASTER_KEY: newKey,
+    DISPATCH_KEYS: dataKeys.folder
+  }
   const both = { ...env, DISPATCH_MASTER_KEY_PREVIOUS: oldKey }
   has(t, await run(['keys', 'rotate'], env), {
     code: 1,
@@ -34,15 +43,47 @@ await t.test('keys rotate replaces the master key of a service that runs, and sa
   has(t, done, {
     code: 0,
     stdout:
-      /^2 rows were rewrapped; all 2 secrets are under the master key \w{16}\. Restart every process without DISPATCH_MASTER_KEY_PREVIOUS; keep the old key as long as backups need it\.\n$/,
+      /^2 rows were rewrapped; all 2 secrets and the data keys \(1\) are under the master key \w{16}\. Restart every process without DISPATCH_MASTER_KEY_PREVIOUS; keep the old key as long as backups need it\.\n$/,
     stderr: ''
   })
   t.notOk([oldKey, newKey].some((key) => JSON.stringify(done).includes(key)))
+  has(t, await run(['keys', 'rotate'], { ...both, DISPATCH_KEYS: '' }), { code: 1, stderr: /, and DISPATCH_KEYS is not set: / })
+  has(t, await run(['keys', 'rotate'], { ...both, DISPATCH_KEYS: join(folder, 'others') }), {
+    code: 1,
+    stderr: /^DISPATCH_KEYS has not all of the data keys that the database names: those of the companies \d are missing\./
+  })
   has(t, await run(['keys', 'rotate'], both), {
     code: 0,
-    stdout: /^0 rows were rewrapped; all 2 secrets are under the master key \w{16}\.\n$/
+    stdout: /^0 rows were rewrapped; all 2 secrets and the data keys \(1\) are under the master key \w{16}\.\n$/
   })
   t.equal((await send('GET', '/healthz')).status, 200)
+  // What it has read before it remembers; one that begins has the new key alone.
+  const fresh = await startService(t, {
+    databaseUrl,
+    config: { dataKeys, masterKey: newKey, dataDirectory: app.get('config').dataDirectory }
+  })
+  has(t, await fresh.send('GET', `/api/v1/documents/${id}`), { status: 200, body: /^%PDF-/ })
+})
+
+await t.test('keys renew gives another key to who has lost one, and to nobody else', async (t) => {
+  const databaseUrl = await seededDatabase(t)
+  const folder = t.testdir()
+  const dataKeys = { folder: join(folder, 'keys') }
+  const { app, send } = await startService(t, { databaseUrl, config: { dataKeys }, replacements: { renderer: quickRenderer } })
+  await send('POST', '/api/invoicing', { body: invoiceRequest() })
+  const env = {
+    DATABASE_URL: databaseUrl,
+    DISPATCH_DATA_DIR: join(folder, 'data'),
+    DISPATCH_MASTER_KEY: app.get('config').masterKey ?? ''
+  }
+  has(t, await run(['keys', 'renew'], env), { code: 1, stderr: 'DISPATCH_KEYS is not set: there are no data keys to renew.\n' })
+  const kept = { ...env, DISPATCH_KEYS: dataKeys.folder }
+  has(t, await run(['keys', 'renew'], kept), { code: 0, stdout: /^Every data key .* is there: nothing was changed\.\n$/ })
+  rmSync(dataKeys.folder, { recursive: true })
+  has(t, await run(['keys', 'renew'], kept), {
+    code: 0,
+    stdout: /^Companies that get another data key with their next document: \d+\.\n$/
+  })
 })
 
 await t.test('it works on the embedded database too', async (t) => {

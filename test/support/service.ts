@@ -131,7 +131,9 @@ export async function startService (
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-service-'))
   const log: string[] = []
   const logger = createLogger(config.logLevel ?? 'debug', { write: (line) => log.push(line) }, everyWarning)
-  const app = await createApp(testConfig(folder, config), {
+  // Services that share a database would have to share the keys, too: a test says so.
+  const keys = databaseUrl === undefined ? { dataKeys: { folder: join(folder, 'keys') } } : {}
+  const app = await createApp(testConfig(folder, { ...keys, ...config }), {
     databaseUrl: databaseUrl ?? await seededDatabase(t),
     log: logger,
     admissionLimits: hurried,

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'nod
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { FileDamaged, StorageUnavailable } from './errors.ts'
+import { type FileKeys, opened, sealed } from './sealing.ts'
 
 /**
  * Stores the bytes of documents. Keys are paths that this service makes. A stored file survives a power failure. A file that could not be
@@ -26,6 +27,8 @@ export type FileStore = {
   remove: (key: string) => Promise<void>
   /** The keys in a folder, with the drafts that ended processes left there. Empty when there is no such folder. */
   list: (folder: string) => Promise<string[]>
+  /** Removes all that is below a folder, at whatever depth. It may be interrupted, and does nothing when there is no such folder. */
+  removeBelow: (folder: string) => Promise<void>
 }
 
 /** A file as it was stored. `size` in bytes, `sha256` in lowercase hexadecimal. */
@@ -36,33 +39,74 @@ export type StoredBytes = { size: number, sha256: string, head: Uint8Array }
 /** The ending of the names of draft files. */
 export const draftEnding = '.part'
 
-/** Keeps files below a folder. */
-export function createLocalFiles (folder: string): FileStore {
+/** Keeps files below a folder; sealed, where there is a key for them. */
+export function createLocalFiles (folder: string, keys: FileKeys = noKeys): FileStore {
   const pathOf = (key: string): string => join(folder, key)
   return {
     ready: () => makeFolder(folder),
     read: (key) => readIfThere(pathOf(key)),
-    put: (key, bytes) => writeAtomically(pathOf(key), (file) => file.writeFile(bytes)).catch(notStored),
-    receive: (key, bytes) => writeAtomically(pathOf(key), (file) => write(file, bytes)).catch(notStored),
+    async put (key, bytes) {
+      const stored = await sealing(keys, key, bytes)
+      await writeAtomically(pathOf(key), (file) => file.writeFile(stored)).catch(notStored)
+    },
+    async receive (key, bytes) {
+      const { pieces, found } = measured(bytes)
+      const stored = await sealingStream(keys, key, pieces)
+      await writeAtomically(pathOf(key), (file) => write(file, stored)).catch(notStored)
+      return found()
+    },
     async stream (file) {
       const handle = await openStored(pathOf(file.key), file)
-      try {
-        await mustBeWhole(handle, file)
-        return handle.createReadStream({ start: 0 })
-      } catch (error) {
-        await handle.close()
-        throw error
-      }
+      return checkedStream(keys, file, handle)
     },
     async check (file) {
       await using handle = await openStored(pathOf(file.key), file)
-      await mustBeWhole(handle, file)
+      await mustBeWhole(keys, file, handle)
     },
     remove: (key) => rm(pathOf(key), { force: true }),
     async list (below) {
       const names = await readdir(pathOf(below)).catch(noneWhereMissing)
       return names.map((name) => `${below}/${name}`)
+    },
+    async removeBelow (below) {
+      const path = pathOf(below)
+      await rm(path, { recursive: true, force: true })
+      await syncFolder(dirname(path)).catch(noneWhereMissing)
     }
+  }
+}
+
+/** Nothing is sealed, and nothing sealed is opened. */
+export const noKeys: FileKeys = {
+  current: () => Promise.resolve(undefined),
+  find: () => Promise.reject(new StorageUnavailable('away', new Error('The file is sealed, and there are no keys.')))
+}
+
+/** The bytes of a file as they are stored. */
+export async function sealing (keys: FileKeys, file: string, bytes: Uint8Array): Promise<Uint8Array> {
+  const key = await keys.current(file)
+  return key === undefined ? bytes : Buffer.concat(await Array.fromAsync(sealed(key, file, [bytes])))
+}
+
+/** The same of bytes that come. */
+export async function sealingStream (keys: FileKeys, file: string, pieces: Pieces): Promise<Pieces> {
+  const key = await keys.current(file)
+  return key === undefined ? pieces : sealed(key, file, pieces)
+}
+
+/**
+ * The bytes of a file that lies on this machine, once all of them were checked; its handle is closed with the stream, or where this throws.
+ */
+export async function checkedStream (keys: FileKeys, file: StoredFile, handle: FileHandle): Promise<Readable> {
+  try {
+    await mustBeWhole(keys, file, handle)
+    const stored = handle.createReadStream({ start: 0 })
+    const bytes = Readable.from(opened(keys.find, file.key, stored), { objectMode: false })
+    // Of one that nobody begins to read, the pieces do not end.
+    return bytes.once('close', () => stored.destroy())
+  } catch (error) {
+    await handle.close()
+    throw error
   }
 }
 
@@ -137,19 +181,20 @@ export async function syncFolder (path: string): Promise<void> {
 /** Bytes from which the type of a file can be told. */
 const headLength = 4100
 
-async function write (file: FileHandle, bytes: Readable): Promise<StoredBytes> {
-  const { pieces, found } = measured(bytes)
+/** Bytes as they come. */
+type Pieces = AsyncIterable<Uint8Array>
+
+async function write (file: FileHandle, pieces: Pieces): Promise<void> {
   for await (const piece of pieces) await file.writeFile(piece)
-  return found()
 }
 
 /** Passes a stream on, and tells afterwards what it was. */
-export function measured (bytes: Readable): { pieces: AsyncGenerator<Uint8Array>, found: () => StoredBytes } {
+export function measured (bytes: Pieces): { pieces: AsyncGenerator<Uint8Array>, found: () => StoredBytes } {
   const digest = createHash('sha256')
   let size = 0
   let head: Uint8Array = new Uint8Array()
   async function* pass (): AsyncGenerator<Uint8Array> {
-    for await (const piece of bytes as AsyncIterable<Uint8Array>) {
+    for await (const piece of bytes) {
       if (head.byteLength < headLength) head = Buffer.concat([head, piece.subarray(0, headLength - head.byteLength)])
       size += piece.byteLength
       digest.update(piece)
@@ -160,7 +205,7 @@ export function measured (bytes: Readable): { pieces: AsyncGenerator<Uint8Array>
 }
 
 /** Reads a stream to its end. */
-export async function measure (bytes: Readable): Promise<StoredBytes> {
+export async function measure (bytes: Pieces): Promise<StoredBytes> {
   const { pieces, found } = measured(bytes)
   while ((await pieces.next()).done !== true);
   return found()
@@ -173,21 +218,14 @@ async function openStored (path: string, { key }: StoredFile): Promise<FileHandl
 }
 
 /** Reads and checks the whole file. */
-async function mustBeWhole (file: FileHandle, stored: StoredFile): Promise<void> {
-  const { size } = await file.stat()
-  mustHaveSize(stored, size)
-  mustBeSame(stored, await measure(file.createReadStream({ start: 0, autoClose: false })))
+async function mustBeWhole ({ find }: FileKeys, file: StoredFile, handle: FileHandle): Promise<void> {
+  mustBeSame(file, await measure(opened(find, file.key, handle.createReadStream({ start: 0, autoClose: false }))))
 }
 
 /** Throws a FileDamaged where a file has other bytes than were stored. */
 export function mustBeSame (stored: StoredFile, { size, sha256 }: Pick<StoredBytes, 'size' | 'sha256'>): void {
-  mustHaveSize(stored, size)
+  if (size !== stored.size) throw new FileDamaged(stored.key, `it has ${size} bytes instead of ${stored.size}`)
   if (sha256 !== stored.sha256) throw new FileDamaged(stored.key, 'its SHA-256 is another')
-}
-
-/** Throws a FileDamaged where a file has another size, in bytes. */
-export function mustHaveSize ({ key, size }: StoredFile, found: number): void {
-  if (found !== size) throw new FileDamaged(key, `it has ${found} bytes instead of ${size}`)
 }
 
 export function missing (key: string, cause: unknown): FileDamaged {

@@ -1,11 +1,13 @@
 import type { S3Client, S3ServiceException } from '@aws-sdk/client-s3'
 import type { Upload } from '@aws-sdk/lib-storage'
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { FileDamaged, StorageUnavailable } from './errors.ts'
-import { draftEnding, type FileStore, measure, measured, missing, mustBeSame, mustHaveSize, type StoredFile } from './files.ts'
+import { checkedStream, draftEnding, type FileStore, measure, measured, missing, mustBeSame, noKeys, sealing, sealingStream,
+  type StoredFile } from './files.ts'
+import { type FileKeys, opened } from './sealing.ts'
 
 /** A bucket for documents, of Amazon S3 or of a server that speaks its protocol. */
 export type Bucket = {
@@ -29,8 +31,17 @@ const partSize = 8 * 1024 * 1024
 /** Milliseconds to connect, and without a byte; each request is tried three times in all. */
 const patience = { connectionTimeout: 5_000, requestTimeout: 30_000, throwOnRequestTimeout: true }
 
-/** `folder`: where a document lies on this machine while it is checked. */
-type Options = { bucket: Bucket, folder: string, log: Record<'error', (facts: object, message: string) => void> }
+/**
+ * `folder`: where a document lies on this machine while it is checked. `keys`: what seals files; none is sealed without. `variable`: the
+ * setting that names the bucket, for the operator.
+ */
+type Options = {
+  bucket: Bucket
+  folder: string
+  log: Record<'error', (facts: object, message: string) => void>
+  keys?: FileKeys | undefined
+  variable?: string
+}
 
 /** The library is large: only a process that stores in a bucket loads it. */
 type Opened = typeof import('@aws-sdk/client-s3') & { client: S3Client, Upload: typeof Upload }
@@ -39,7 +50,7 @@ type Opened = typeof import('@aws-sdk/client-s3') & { client: S3Client, Upload: 
  * Keeps files in a bucket. The server proves a checksum of each file, or of each part of a large one, before it keeps it. Where it cannot
  * be reached or refuses, the log says why, and a StorageUnavailable is thrown.
  */
-export function createS3Files ({ bucket, folder, log }: Options): FileStore {
+export function createS3Files ({ bucket, folder, log, keys = noKeys, variable = 'DISPATCH_STORAGE' }: Options): FileStore {
   const { name: Bucket, prefix } = bucket
   const place = (key: string): { Bucket: string, Key: string } => ({ Bucket, Key: prefix + key })
   const keyOf = (Key = ''): string => Key.slice(prefix.length)
@@ -49,29 +60,23 @@ export function createS3Files ({ bucket, folder, log }: Options): FileStore {
     ...bucket.encryption?.keyId === undefined ? {} : { SSEKMSKeyId: bucket.encryption.keyId }
   } as const
 
-  let opened: Promise<Opened> | undefined
+  let library: Promise<Opened> | undefined
   /** Runs work on the bucket. `theirs`: an error that is not the bucket's. */
   async function on<Result> (work: (s3: Opened) => Promise<Result>, theirs: (error: unknown) => boolean = () => false): Promise<Result> {
     try {
-      return await work(await (opened ??= openClient(bucket)))
+      return await work(await (library ??= openClient(bucket)))
     } catch (error) {
-      if (error instanceof FileDamaged || theirs(error)) throw error
+      if (error instanceof FileDamaged || error instanceof StorageUnavailable || theirs(error)) throw error
       log.error({ bucket: Bucket, ...toldBy(error) }, 'the storage of documents did not do what it was asked')
       throw new StorageUnavailable('away', error)
     }
   }
 
   async function read ({ client, GetObjectCommand, NoSuchKey }: Opened, file: StoredFile): Promise<Readable> {
-    const { Body, ContentLength } = await client.send(new GetObjectCommand(place(file.key))).catch((error: unknown) => {
+    const { Body } = await client.send(new GetObjectCommand(place(file.key))).catch((error: unknown) => {
       throw error instanceof NoSuchKey ? missing(file.key, error) : error
     })
     if (!(Body instanceof Readable)) throw new Error('The answer has no body.')
-    try {
-      if (ContentLength !== undefined) mustHaveSize(file, ContentLength)
-    } catch (error) {
-      Body.destroy()
-      throw error
-    }
     return Body
   }
 
@@ -84,12 +89,13 @@ export function createS3Files ({ bucket, folder, log }: Options): FileStore {
   return {
     async ready () {
       try {
-        const { client, ListObjectsV2Command } = await (opened ??= openClient(bucket))
+        const { client, ListObjectsV2Command } = await (library ??= openClient(bucket))
         await client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 }))
       } catch (cause) {
         const { reason, status } = toldBy(cause)
-        throw new Error(`The bucket "${Bucket}" of DISPATCH_STORAGE cannot be used: ${reason}${status === undefined ? '' : ` (${status})`}`,
-          { cause })
+        throw new Error(`The bucket "${Bucket}" of ${variable} cannot be used: ${reason}${status === undefined ? '' : ` (${status})`}`, {
+          cause
+        })
       }
     },
     read: (key) =>
@@ -102,21 +108,23 @@ export function createS3Files ({ bucket, folder, log }: Options): FileStore {
           throw error
         }
       }),
-    put: (key, Body) =>
-      on(async ({ client, PutObjectCommand }) => {
+    async put (key, bytes) {
+      const Body = await sealing(keys, key, bytes)
+      await on(async ({ client, PutObjectCommand }) => {
         await client.send(new PutObjectCommand({ ...place(key), ...asked, Body }))
-      }),
+      })
+    },
     async receive (key, bytes) {
       const { pieces, found } = measured(bytes)
-      const params = { ...place(key), ...asked, Body: Readable.from(pieces, { objectMode: false }) }
+      const params = { ...place(key), ...asked, Body: Readable.from(await sealingStream(keys, key, pieces), { objectMode: false }) }
       // What ends the stream is not the bucket's fault.
       await on(({ client, Upload }) => new Upload({ client, params, partSize, queueSize: 2 }).done(), (error) => error === bytes.errored)
       return found()
     },
-    stream: (file) => on(async (s3) => spooled(await read(s3, file), file, folder)),
+    stream: (file) => on(async (s3) => checkedStream(keys, file, await spooled(await read(s3, file), folder))),
     check: (file) =>
       on(async (s3) => {
-        mustBeSame(file, await measure(await read(s3, file)))
+        mustBeSame(file, await measure(opened(keys.find, file.key, await read(s3, file))))
       }),
     remove: (key) =>
       on(async (s3) => {
@@ -132,10 +140,24 @@ export function createS3Files ({ bucket, folder, log }: Options): FileStore {
       }),
     list: (below) =>
       on(async (s3) => {
-        const keys: string[] = []
+        const found: string[] = []
         const pages = s3.paginateListObjectsV2({ client: s3.client }, { Bucket, Prefix: `${prefix}${below}/`, Delimiter: '/' })
-        for await (const { Contents = [] } of pages) keys.push(...Contents.map(({ Key }) => keyOf(Key)))
-        return [...keys, ...(await begun(s3, `${below}/`)).map(({ key }) => key + draftEnding)]
+        for await (const { Contents = [] } of pages) found.push(...Contents.map(({ Key }) => keyOf(Key)))
+        return [...found, ...(await begun(s3, `${below}/`)).map(({ key }) => key + draftEnding)]
+      }),
+    removeBelow: (below) =>
+      on(async (s3) => {
+        const { client, AbortMultipartUploadCommand, DeleteObjectsCommand } = s3
+        const pages = s3.paginateListObjectsV2({ client }, { Bucket, Prefix: `${prefix}${below}/` })
+        for await (const { Contents = [] } of pages) {
+          if (Contents.length === 0) continue
+          const Objects = Contents.map(({ Key }) => ({ Key }))
+          const { Errors: [refused] = [] } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }))
+          if (refused !== undefined) throw new Error(`${refused.Key} was not deleted: ${refused.Code}.`)
+        }
+        for (const { key, UploadId } of await begun(s3, `${below}/`)) {
+          await client.send(new AbortMultipartUploadCommand({ ...place(key), UploadId }))
+        }
       })
   }
 }
@@ -165,17 +187,15 @@ function toldBy (error: unknown): { reason: string, status?: number | undefined,
   }
 }
 
-/** Keeps a document on this machine until all of its bytes are checked. Its file has no name any more, and goes with its reader. */
-async function spooled (bytes: Readable, file: StoredFile, folder: string): Promise<Readable> {
+/** Brings a document to this machine, where all of its bytes are checked. Its file has no name any more, and goes with its handle. */
+async function spooled (bytes: Readable, folder: string): Promise<FileHandle> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, randomUUID())
   const handle = await open(path, 'wx+', 0o600)
   try {
     await rm(path)
-    const { pieces, found } = measured(bytes)
-    for await (const piece of pieces) await handle.writeFile(piece)
-    mustBeSame(file, found())
-    return handle.createReadStream({ start: 0 })
+    for await (const piece of bytes as AsyncIterable<Uint8Array>) await handle.writeFile(piece)
+    return handle
   } catch (error) {
     await handle.close()
     throw error

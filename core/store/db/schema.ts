@@ -344,6 +344,7 @@ export type Tables = {
     warning: Generated<'armed' | 'due' | 'told'>
     warnings: Generated<number>
   }
+  data_keys: { company_id: number, key_id: string, created_at: Date }
   retentions: { company_id: number, days: number | null, services: ColumnType<Retention['services'], string, string> }
   budgets: {
     company_id: number

@@ -35,7 +35,7 @@ export async function recordedDocuments ({ owner }: Database, documentIds: reado
 }
 
 /** The ids of all companies. */
-export async function listCompanyIds ({ owner }: Database): Promise<number[]> {
+export async function listCompanyIds ({ owner }: Pick<Database, 'owner'>): Promise<number[]> {
   const rows = await owner.selectFrom('companies').select('company_id').execute()
   return rows.map((row) => row.company_id)
 }

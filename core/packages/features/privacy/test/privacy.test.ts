@@ -8,7 +8,7 @@ import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { testProviders } from '../../../../../test/plugins/support/providers.ts'
 import { contains, has, lacks, matches } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
-import { type Answer, invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
+import { type Answer, invoiceRequest, type Login, seededDatabase, startService } from '../../../../../test/support/service.ts'
 import { keptServices } from '../contract/retention.ts'
 import { asNdjson } from '../routes/privacy.ts'
 import { erasures, mostOpen } from '../service/erasures.ts'
@@ -27,6 +27,8 @@ await providers.add('mailer', { of: 'email', settings: '{ allowedSenders: Allowe
     return { id: reference, status: 'sent', recipient: email.to[0].address }
   })
 const service = await startService(t, {
+  // Without keys files lie as they are, so that a name is found in them.
+  databaseUrl: await seededDatabase(t),
   config: { providerDirectories: providers.directories },
   replacements: { renderer: quickRenderer }
 })

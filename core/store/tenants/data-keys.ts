@@ -1,0 +1,36 @@
+import type { Database } from '@dispatch/database'
+
+/** The id of the key that seals the documents of a company; undefined where it has none yet. */
+export async function findDataKey (database: Database, companyId: number): Promise<string | undefined> {
+  const row = await database.company(companyId,
+    (queries) => queries.selectFrom('data_keys').select('key_id').where('company_id', '=', companyId).executeTakeFirst())
+  return row?.key_id
+}
+
+/** Gives a company its key, unless another process has just given it one; answers the id of the one that it has. */
+export async function nameDataKey (database: Database, companyId: number, keyId: string): Promise<string> {
+  return database.company(companyId, async (queries) => {
+    await queries.insertInto('data_keys').values({ company_id: companyId, key_id: keyId, created_at: database.now })
+      .onConflict((conflict) => conflict.doNothing()).execute()
+    const { key_id: named } = await queries.selectFrom('data_keys').select('key_id').where('company_id', '=', companyId)
+      .executeTakeFirstOrThrow()
+    return named
+  })
+}
+
+export type NamedKey = { companyId: number, keyId: string }
+
+/** The keys of all companies, the newest first, or the newest of them. */
+export async function listDataKeys ({ owner }: Pick<Database, 'owner'>, most?: number): Promise<NamedKey[]> {
+  const all = owner.selectFrom('data_keys').select(['company_id as companyId', 'key_id as keyId']).orderBy('created_at', 'desc')
+  return (most === undefined ? all : all.limit(most)).execute()
+}
+
+/** Forgets a key that is lost: the company gets another one with its next document. */
+export async function forgetDataKey ({ owner }: Pick<Database, 'owner'>, { companyId, keyId }: NamedKey): Promise<void> {
+  await owner.deleteFrom('data_keys').where('company_id', '=', companyId).where('key_id', '=', keyId).execute()
+}
+
+export async function hasDataKeys (database: Pick<Database, 'owner'>): Promise<boolean> {
+  return (await listDataKeys(database, 1)).length > 0
+}
