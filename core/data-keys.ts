@@ -1,9 +1,8 @@
-import type { Log } from '@dispatch/common'
+import type { Envelope, Keyring, Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { type FileKey, type FileKeys, type FileStore, StorageUnavailable } from '@dispatch/files'
 import { LRUCache } from 'lru-cache'
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Envelope, Keyring } from './access/keyring.ts'
 import { findDataKey, forgetDataKey, listDataKeys, nameDataKey, type NamedKey } from './store/tenants/data-keys.ts'
 import { listCompanyIds } from './store/tenants/retention.ts'
 

@@ -1,8 +1,8 @@
 import 'reflect-metadata'
 import { createOthersLately, type Log } from '@dispatch/common'
 import { addLogCounts, allOf, checkMasterKeys, createChanges, createExchangeLog, createKeyStore, createMeter, createPassedTrials,
-  createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, hasDataKeys, insertExchanges, insertRequests, type LogCount,
-  markPlaces, migrate, noRequestLog, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, startOutcomeDrain,
+  createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, hasDataKeys, insertExchanges, insertRequests,
+  type LogCount, markPlaces, migrate, noRequestLog, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, startOutcomeDrain,
   startProviderSync } from '@dispatch/core'
 import { createFreshness, measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
 import { createHost } from '@dispatch/host'

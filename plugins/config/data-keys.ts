@@ -1,4 +1,5 @@
-import type { KeyPlace, Log } from '@dispatch/core'
+import type { Log } from '@dispatch/common'
+import type { KeyPlace } from '@dispatch/core'
 import { createLocalFiles, createS3Files } from '@dispatch/files'
 import { join } from 'node:path'
 import type { Config } from './config.ts'

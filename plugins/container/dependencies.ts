@@ -1,9 +1,9 @@
 import type { Keyring, Log, OthersLately } from '@dispatch/common'
 import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authentication, BruteForceGuard, CallbackEndpoints, Callbacks,
   CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
-  Credentials, DataKeys, Directories, DocumentLinks, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool, ExchangeLog,
-  FileShelf, Holder, Impersonation, Inbox, KeyAdministration, Leases, LeaseTimes, LinkMail, MailedSecrets, Meter, Notices, Outbox,
-  OutcomeSpool, PasswordPolicy, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive,
+  Credentials, DataKeys, Directories, DocumentLinks, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool,
+  ExchangeLog, FileShelf, Holder, Impersonation, Inbox, KeyAdministration, Leases, LeaseTimes, LinkMail, MailedSecrets, Meter, Notices,
+  Outbox, OutcomeSpool, PasswordPolicy, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive,
   RecipientBook, ReleaseQueue, RequestLog, SecondFactors, Sessions, SigningKeys, Suggestions, Templates, Tokens, UnknownSecrets, Users,
   Verification, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'

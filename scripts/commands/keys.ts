@@ -1,5 +1,7 @@
-import { checkMasterKeys, countSecretsByMasterKey, type Database, hasDataKeys, type KeyPlace, type Keyring, renewDataKeys, rewrapDataKeys,
+import type { Keyring } from '@dispatch/common'
+import { checkMasterKeys, countSecretsByMasterKey, hasDataKeys, type KeyPlace, renewDataKeys, rewrapDataKeys,
   rewrapSecrets } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
 import { type Config, readConfig } from '../../plugins/config/config.ts'
 import { openKeysPlace } from '../../plugins/config/data-keys.ts'
 import { openKeyring } from '../../plugins/config/master-keys.ts'

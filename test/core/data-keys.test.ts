@@ -1,4 +1,5 @@
-import { createDataKeys, createKeyring, type DataKeys, type KeyPlace, type Keyring, renewDataKeys, rewrapDataKeys } from '@dispatch/core'
+import { createKeyring, type Keyring } from '@dispatch/common'
+import { createDataKeys, type DataKeys, type KeyPlace, renewDataKeys, rewrapDataKeys } from '@dispatch/core'
 import { createLocalFiles } from '@dispatch/files'
 import { randomBytes } from 'node:crypto'
 import { copyFile, readdir, readFile, rm } from 'node:fs/promises'
