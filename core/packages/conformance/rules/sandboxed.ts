@@ -1,4 +1,5 @@
-import { isDeclared, namedHosts } from '@dispatch/core/host'
+import { namedHosts } from '@dispatch/host'
+import { isDeclared } from '@dispatch/vendor-io'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { askAgain } from '../interrogation/ask.ts'
 import { differing, factsOf } from '../interrogation/facts.ts'
