@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { curlOf, pythonOf, readsFile, requestFile, typescriptOf } from '../../plugins/console/pages/send-code.ts'
+import { csharpOf, curlOf, javaOf, phpOf, pythonOf, readsFile, requestFile, typescriptOf } from '../../plugins/console/pages/send-code.ts'
 import { lacks } from '../support/matching.ts'
 import { startService } from '../support/service.ts'
 import { letter } from './support/templates.ts'
@@ -25,11 +25,14 @@ const long = { ...short, body: { ...short.body, metadata: { note: 'long' }, temp
 const languages = [
   { name: 'curl', code: curlOf, file: 'send.sh', command: ['sh', 'send.sh'] },
   { name: 'TypeScript', code: typescriptOf, file: 'send.ts', command: [process.execPath, 'send.ts'] },
-  { name: 'Python', code: pythonOf, file: 'send.py', command: ['python3', 'send.py'] }
+  { name: 'Python', code: pythonOf, file: 'send.py', command: ['python3', 'send.py'] },
+  { name: 'PHP', code: phpOf, file: 'send.php', command: ['php', 'send.php'] },
+  { name: 'Java', code: javaOf, file: 'Send.java', command: ['java', 'Send.java'] },
+  { name: 'C#', code: csharpOf, file: 'Send.cs', command: ['sh', '-c', 'mcs -r:System.Net.Http Send.cs && mono Send.exe'] }
 ] as const
 
 for (const { name, code, file, command: [program, ...given] } of languages) {
-  const needed = name === 'curl' ? 'curl' : program
+  const needed = name === 'curl' ? 'curl' : name === 'C#' ? 'mcs' : program
   const skip = spawnSync(needed, ['--version']).status !== 0 && `there is no ${needed}`
   await t.test(`the code in ${name} sends the request, with the key of the environment`, { skip }, async (t) => {
     const cwd = t.testdir({})

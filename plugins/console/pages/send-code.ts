@@ -76,6 +76,87 @@ except urllib.error.HTTPError as refusal:
 `
 }
 
+/** A program that sends a request with PHP alone. */
+export function phpOf (request: ApiRequest): string {
+  const json = `<<<'JSON'\n${written(request).json}\nJSON`
+  return `<?php
+$stream = fopen(${phpText(request.url)}, 'r', false, stream_context_create(['http' => [
+    'method' => 'POST',
+    'header' => [
+        'Authorization: Bearer ' . getenv('DISPATCH_API_KEY'),
+        'Content-Type: application/json',${request.version === undefined ? '' : `\n        'X-API-Version: ${request.version}',`}
+        'Idempotency-Key: ' . bin2hex(random_bytes(16)),
+    ],
+    'content' => ${readsFile(request) ? `file_get_contents('${requestFile}')` : json},
+    'ignore_errors' => true,
+]]));
+$answer = stream_get_contents($stream);
+if (!preg_match('{^HTTP/\\S+ 2}', stream_get_meta_data($stream)['wrapper_data'][0])) {
+    fwrite(STDERR, $answer);
+    exit(1);
+}
+echo $answer, "\\n";
+`
+}
+
+function phpText (text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll('\'', '\\\'')}'`
+}
+
+/** A program of one file that sends a request with Java 15 or later: `java Send.java`. */
+export function javaOf (request: ApiRequest): string {
+  const isLong = readsFile(request)
+  // Within JSON no three quotes follow each other.
+  const json = `ofString("""\n${written(request).json.replaceAll('\\', '\\\\')}\n""")`
+  return `import java.net.URI;
+import java.net.http.*;${isLong ? '\nimport java.nio.file.Path;' : ''}
+import java.util.UUID;
+
+class Send {
+  public static void main(String[] given) throws Exception {
+    var request = HttpRequest.newBuilder(URI.create(${JSON.stringify(request.url)}))
+        .header("Authorization", "Bearer " + System.getenv("DISPATCH_API_KEY"))
+        .header("Content-Type", "application/json")${
+    request.version === undefined ? '' : `\n        .header("X-API-Version", "${request.version}")`
+  }
+        .header("Idempotency-Key", UUID.randomUUID().toString())
+        .POST(HttpRequest.BodyPublishers.${isLong ? `ofFile(Path.of("${requestFile}"))` : json})
+        .build();
+    var answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    if (answer.statusCode() >= 300) throw new IllegalStateException(answer.body());
+    System.out.println(answer.body());
+  }
+}
+`
+}
+
+/** A program that sends a request with .NET alone. */
+export function csharpOf (request: ApiRequest): string {
+  const json = `System.Text.Encoding.UTF8.GetBytes(@"${written(request).json.replaceAll('"', '""')}")`
+  return `using System;
+using System.Net.Http;
+using System.Net.Http.Headers;
+
+static class Send
+{
+    static int Main()
+    {
+        var request = new HttpRequestMessage(HttpMethod.Post, ${JSON.stringify(request.url)});
+        request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", Environment.GetEnvironmentVariable("DISPATCH_API_KEY"));
+        request.Headers.Add("Idempotency-Key", Guid.NewGuid().ToString());${
+    request.version === undefined ? '' : `\n        request.Headers.Add("X-API-Version", "${request.version}");`
+  }
+        request.Content = new ByteArrayContent(${readsFile(request) ? `System.IO.File.ReadAllBytes("${requestFile}")` : json});
+        request.Content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
+        var answer = new HttpClient().SendAsync(request).GetAwaiter().GetResult();
+        var text = answer.Content.ReadAsStringAsync().GetAwaiter().GetResult();
+        (answer.IsSuccessStatusCode ? Console.Out : Console.Error).WriteLine(text);
+        return answer.IsSuccessStatusCode ? 0 : 1;
+    }
+}
+`
+}
+
 /** Behind the first line of a text, each line two places further in. JSON has its line breaks between values alone. */
 function indented (json: string): string {
   return json.replaceAll('\n', '\n  ')

@@ -15,7 +15,7 @@ import { pathIn } from '../session/mode.ts'
 import { computedOf, messageServices } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { copyable, notice, page } from './layout.ts'
-import { type ApiRequest, curlOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
+import { type ApiRequest, csharpOf, curlOf, javaOf, phpOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
 import { addressOf, choosable, type Draft, requestOf, restOf, type SentTemplate, shownOf } from './send-draft.ts'
 import { followersOf, followingForms, type ListedFile, namesFiles, serviceForms, withFiles } from './send-forms.ts'
 
@@ -158,7 +158,10 @@ function shows ({ template: { id, service }, data: values }: Draft, { problems =
 
 /** The same request as code, each with the reader's own key. */
 function codeSection (words: Words, request: ApiRequest): Html {
-  const kinds = [['curl', curlOf(request)], ['TypeScript', typescriptOf(request)], ['Python', pythonOf(request)]] as const
+  const kinds = [['curl', curlOf(request)], ['TypeScript', typescriptOf(request)], ['Python', pythonOf(request)], ['PHP', phpOf(request)], [
+    'Java',
+    javaOf(request)
+  ], ['C#', csharpOf(request)]] as const
   return html`<section aria-labelledby="code"><h2 id="code">${words.sendCode}</h2><p>${words.sendCodeIntro}</p>${
     kinds.map(([title, code], index) =>
       html`<details${index === 0 ? html` open` : html``}><summary>${title}</summary><pre${copyable(words, title)}>${code}</pre></details>`

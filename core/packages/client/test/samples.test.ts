@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
@@ -12,8 +13,11 @@ const file = (path: string): string => fileURLToPath(new URL(`../samples/${path}
 const samples = {
   python: ['python3', file('python/dispatch.py')],
   java: ['java', file('java/Dispatch.java')],
-  php: ['php', file('php/dispatch.php')]
+  php: ['php', file('php/dispatch.php')],
+  // Mono's compiler is in Debian; .NET is not.
+  'c#': ['mono', join(t.testdir(), 'Dispatch.exe')]
 } as const
+const isCompiled = spawnSync('mcs', ['-r:System.Net.Http', `-out:${samples['c#'][1]}`, file('csharp/Dispatch.cs')]).status === 0
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { body: { key } } = await service.send('POST', '/api/v1/keys', { body: { name: 'Samples', mode: 'live' } })
@@ -34,7 +38,8 @@ function run ([command, ...first]: readonly string[], words: readonly string[], 
 
 for (const [language, command] of Object.entries(samples)) {
   // Which runtimes a machine has is its own matter.
-  const skip = spawnSync(command[0], [language === 'java' ? '-version' : '--version']).status !== 0 && `${command[0]} is not installed`
+  const isThere = language === 'c#' ? isCompiled : spawnSync(command[0], [language === 'java' ? '-version' : '--version']).status === 0
+  const skip = !isThere && `${command[0]} is not installed`
 
   await t.test(`${language}: the first invoice of the README is sent once, and its callback verified`, { skip }, async (t) => {
     const request = invoice.replace('F-2026-001', `S-${language}`)
