@@ -2,8 +2,8 @@ import 'reflect-metadata'
 import { createOthersLately, type Log } from '@dispatch/common'
 import { addLogCounts, allOf, checkMasterKeys, createChanges, createExchangeLog, createKeyStore, createMeter, createPassedTrials,
   createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, hasDataKeys, insertExchanges, insertRequests,
-  type LogCount, markPlaces, migrate, noRequestLog, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, startOutcomeDrain,
-  startProviderSync } from '@dispatch/core'
+  type LogCount, markPlaces, migrate, noRequestLog, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, scheduledFileUse,
+  startOutcomeDrain, startProviderSync } from '@dispatch/core'
 import { createFreshness, measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
 import { createHost } from '@dispatch/host'
 import { createLazySandbox } from '@dispatch/sandbox'
@@ -139,6 +139,7 @@ export async function createApp (
     put('linkKey', await readLinkKey(vault))
     put('recipients', features.flatMap(({ recipients }) => recipients?.() ?? []))
     put('approvalDesks', features.flatMap(({ approvals }) => approvals?.() ?? []))
+    put('fileUses', [scheduledFileUse(database), ...features.flatMap(({ namesFiles }) => namesFiles?.() ?? [])])
     put('shelves', features.flatMap(({ shelf }) => shelf?.() ?? []))
     put('holders', features.flatMap(({ holds }) => holds?.() ?? []))
     const sandbox = createLazySandbox({

@@ -15,6 +15,7 @@ import type { Asked, AskingRule, KeptBatch } from './approval-desk.ts'
 import { approvalRequired, isBatchApproved, requireApproved, requireSeen, rulesForPlan, seenIn } from './approvals.ts'
 import type { DispatchCommand } from './command.ts'
 import type { PipelineDependencies } from './dependencies.ts'
+import { documentExpiry } from './document-expiry.ts'
 import { keepFiles } from './enclosures.ts'
 import { createExplanation, type Explain } from './plan/explain.ts'
 import { createPlanner, type DispatchPlan, type Planner, type PlannerOptions, validationOf } from './plan/plan.ts'
@@ -211,6 +212,18 @@ async function dispatch (stages: Stages, command: DispatchCommand, waits: Waits)
   }
 }
 
+/** The command with its file as a document of that dispatch, which may expire sooner than others. */
+async function withExpiry (
+  dependencies: Pick<PipelineDependencies, 'configurations' | 'now'>,
+  command: DispatchCommand,
+  { request: { services } }: DispatchPlan
+): Promise<DispatchCommand> {
+  const { actor: { companyId }, file } = command
+  if (file === undefined) return command
+  const expiresAt = await documentExpiry(dependencies, companyId, services, dependencies.now())
+  return { ...command, file: { ...file, document: { ...file.document, expiresAt } } }
+}
+
 /** `begun` is called once the dispatch is recorded, or once nobody can tell whether it is. */
 async function beginOrRepeat (
   stages: Stages,
@@ -235,7 +248,8 @@ async function beginOrRepeat (
       const { idempotency: key } = keyed
       return { waiting: await waits(stages, command, { ...asking, ...key !== undefined && { key } }), replayed: false }
     }
-    return { result: { ...await stages.runner.begin(command, plan, { begun, ...keyed }), warnings }, replayed: false }
+    const kept = await withExpiry(stages.dependencies, command, plan)
+    return { result: { ...await stages.runner.begin(kept, plan, { begun, ...keyed }), warnings }, replayed: false }
   }
   const idempotency = idempotencyOf(command)
   if (idempotency === undefined) return begin({})

@@ -2,10 +2,10 @@ import type { Keyring, Log, OthersLately } from '@dispatch/common'
 import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authentication, BruteForceGuard, CallbackEndpoints, Callbacks,
   CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
   Credentials, DataKeys, Directories, DocumentLinks, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool,
-  ExchangeLog, FileShelf, Holder, Impersonation, Inbox, KeyAdministration, Leases, LeaseTimes, LinkMail, MailedSecrets, Meter, Notices,
-  Outbox, OutcomeSpool, PasswordPolicy, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive,
-  RecipientBook, ReleaseQueue, RequestLog, SecondFactors, Sessions, SigningKeys, Suggestions, Templates, Tokens, UnknownSecrets, Users,
-  Verification, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
+  ExchangeLog, FileShelf, FileUse, Holder, Impersonation, Inbox, KeyAdministration, Leases, LeaseTimes, LinkMail, MailedSecrets, Meter,
+  Notices, Outbox, OutcomeSpool, PasswordPolicy, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue,
+  Receive, RecipientBook, ReleaseQueue, RequestLog, SecondFactors, Sessions, SigningKeys, Suggestions, Templates, Tokens, UnknownSecrets,
+  Users, Verification, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Database, Freshness } from '@dispatch/database'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
@@ -121,6 +121,8 @@ export type AppDependencies = {
   approvalDesks: readonly ApprovalDesk[]
   /** The files that companies have uploaded, of the feature that brings them. */
   shelves: readonly FileShelf[]
+  /** What names files of companies and waits. */
+  fileUses: readonly FileUse[]
   /** What the tables of features hold of persons. */
   holders: readonly Holder[]
   pipelineDependencies: PipelineDependencies

@@ -1,5 +1,5 @@
 import { lazy } from '@dispatch/common'
-import type { AccessEnd, ApprovalDesk, Check, FactorStore, FileShelf, Holder, Migrations, PasswordPolicy, RecipientBook,
+import type { AccessEnd, ApprovalDesk, Check, FactorStore, FileShelf, FileUse, Holder, Migrations, PasswordPolicy, RecipientBook,
   Verification } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Database } from '@dispatch/database'
@@ -79,6 +79,8 @@ export type Definition<Needed extends Needs> = {
   approvals?: (given: Given<Needed>) => ApprovalDesk
   /** The files that companies have uploaded for their dispatches: one feature brings them. */
   shelf?: (given: Given<Needed>) => FileShelf
+  /** Which files of a company something in its tables names that waits: as long as it does, they are kept. */
+  namesFiles?: (given: Given<Needed>) => FileUse
   /** What its tables hold of persons to whom companies send, for who is erased or asks what is known of them. */
   holds?: (given: Given<Needed>) => readonly Holder[]
   /** Ends the ways in of a user that it brings, besides those of its verification: for one whom somebody else has got into. */
@@ -108,6 +110,7 @@ export type BoundFeature = Omit<Feature, 'bind' | 'verification'> & {
   recipients?: () => RecipientBook
   approvals?: () => ApprovalDesk
   shelf?: () => FileShelf
+  namesFiles?: () => FileUse
   holds?: () => readonly Holder[]
   prepare?: () => Promise<void>
   providers?: () => Promise<ProviderSource>
@@ -131,6 +134,7 @@ export type Feature =
     | 'recipients'
     | 'approvals'
     | 'shelf'
+    | 'namesFiles'
     | 'holds'
   >
   & {
@@ -173,6 +177,7 @@ export function defineFeature<const Needed extends Needs> (definition: Definitio
     recipients,
     approvals,
     shelf,
+    namesFiles,
     holds,
     ...rest
   } = definition
@@ -196,6 +201,7 @@ export function defineFeature<const Needed extends Needs> (definition: Definitio
         ...recipients === undefined ? {} : { recipients: lazy(() => recipients(given)) },
         ...approvals === undefined ? {} : { approvals: lazy(() => approvals(given)) },
         ...shelf === undefined ? {} : { shelf: lazy(() => shelf(given)) },
+        ...namesFiles === undefined ? {} : { namesFiles: () => namesFiles(given) },
         ...holds === undefined ? {} : { holds: () => holds(given) },
         ...drain === undefined ? {} : { drain: () => drain(given) }
       }

@@ -5,10 +5,11 @@ import type { NewDocument } from '../../store/calls/document-row.ts'
 import { findDocument } from '../../store/dispatch/dispatch-views.ts'
 import { replaceDocument } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { documentExpiry } from '../document-expiry.ts'
 import { type CallableStep, isCallable, type Step } from '../step.ts'
 import { type StoredDocument, storedDocument, storedDocumentOfNew } from '../stored-document.ts'
 import { type CallDependencies, contextOf } from './call.ts'
-import { type ChainDocument, expiryOf, placesIn, storageKeyOf } from './content.ts'
+import { type ChainDocument, placesIn, storageKeyOf } from './content.ts'
 import { advance, type Run } from './run.ts'
 
 /** What handing on the document of a chain takes. */
@@ -101,8 +102,8 @@ async function storeVendorDocument (
 }
 
 async function store (
-  { spool, files, newId, now }: Pick<PipelineDependencies, 'files' | 'spool' | 'now' | 'newId'>,
-  { companyId }: Run,
+  { configurations, spool, files, newId, now }: Pick<PipelineDependencies, 'configurations' | 'files' | 'spool' | 'now' | 'newId'>,
+  { companyId, steps }: Run,
   handle: DocumentHandle
 ): Promise<{ document: StoredDocument, fresh: NewDocument }> {
   const time = now()
@@ -117,7 +118,7 @@ async function store (
     size,
     sha256,
     storageKey,
-    expiresAt: expiryOf(time)
+    expiresAt: await documentExpiry({ configurations }, companyId, steps.map(({ service }) => service), time)
   }
   return { document: storedDocumentOfNew(fresh), fresh }
 }

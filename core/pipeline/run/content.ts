@@ -10,6 +10,7 @@ import { buffer } from 'node:stream/consumers'
 import { secretMark } from '../../access/mailed-secrets.ts'
 import type { NewDocument } from '../../store/calls/document-row.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { documentExpiry } from '../document-expiry.ts'
 import { findEnclosed, findStored, isWhole, takesPages, withPages } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
 import type { Step } from '../step.ts'
@@ -35,6 +36,7 @@ export type HandOn = () => Promise<ChainDocument | undefined>
 
 type ContentDependencies = Pick<
   PipelineDependencies,
+  | 'configurations'
   | 'database'
   | 'renderer'
   | 'templateWorkers'
@@ -246,8 +248,13 @@ async function givenContent (
     sha256,
     ...(read?.pdf?.ok === true ? { pages: read.pdf.pages.length } : {}),
     storageKey,
-    expiresAt: expiryOf(time)
+    expiresAt: await expiryOf(dependencies, run, time)
   })
+}
+
+/** When a document of a run expires that is made at a time. */
+function expiryOf (dependencies: Pick<ContentDependencies, 'configurations'>, { companyId, steps }: Run, time: Date): Promise<Date> {
+  return documentExpiry(dependencies, companyId, steps.map(({ service }) => service), time)
 }
 
 /** The name that the client wants a PDF to have. */
@@ -398,34 +405,35 @@ async function renderMessage (dependencies: ContentDependencies, run: Run, step:
   }
 }
 
-/** How long a generated document is kept, in milliseconds: 30 days. */
-const keptFor = 30 * 24 * 3600 * 1000
-
 async function storeDocument (dependencies: ContentDependencies, run: Run, step: Step, file: MadeFile): Promise<NewDocument> {
   return { ...await storeFile(dependencies, run, filenameOf(run, step), file), ...pagesOf(file) }
 }
 
 async function storeFile (
-  { files, newId, now }: ContentDependencies,
-  { companyId }: Run,
+  dependencies: ContentDependencies,
+  run: Run,
   filename: string,
   { bytes, contentType }: { bytes: Uint8Array, contentType: string }
 ): Promise<NewDocument> {
+  const { files, newId, now } = dependencies
   const time = now()
   const documentId = newId()
-  const storageKey = storageKeyOf(companyId, time, documentId)
+  const storageKey = storageKeyOf(run.companyId, time, documentId)
   await files.put(storageKey, bytes)
-  return { documentId, filename, contentType, size: bytes.byteLength, sha256: hash('sha256', bytes), storageKey, expiresAt: expiryOf(time) }
+  return {
+    documentId,
+    filename,
+    contentType,
+    size: bytes.byteLength,
+    sha256: hash('sha256', bytes),
+    storageKey,
+    expiresAt: await expiryOf(dependencies, run, time)
+  }
 }
 
 /** The storage key of a document: by company, and by the day on which it was made. */
 export function storageKeyOf (companyId: number, time: Date, documentId: string, folder = 'documents'): string {
   return `${folder}/${companyId}/${time.toISOString().slice(0, 10)}/${documentId}`
-}
-
-/** When a document that is made or received at `time` expires. */
-export function expiryOf (time: Date): Date {
-  return new Date(time.getTime() + keptFor)
 }
 
 /** The name that the client asked for, or `<template>-<number>`, with the extension of the format. */

@@ -3,7 +3,8 @@ import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { ReceivedFile } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { expiryOf, storageKeyOf } from './content.ts'
+import { usualExpiry } from '../document-expiry.ts'
+import { storageKeyOf } from './content.ts'
 
 /**
  * Stores a file that comes with a request, and computes its hash. Its type is detected from its first bytes; where they tell nothing, a
@@ -32,7 +33,7 @@ export async function receiveFile (
         size,
         sha256,
         storageKey,
-        expiresAt: expiryOf(time)
+        expiresAt: usualExpiry(time)
       },
       discard,
       head

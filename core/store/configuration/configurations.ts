@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { DispatchError, type ListedProvider } from '@dispatch/contract'
+import { DispatchError, type ListedProvider, type Retention } from '@dispatch/contract'
 import { type CompanyQueries, createFreshCache, type Database, type Freshness } from '@dispatch/database'
 import type { StoredSettings } from '@dispatch/host'
 import type { Selectable } from 'kysely'
@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type AuditStamp, noteAudit } from '../audit/audit.ts'
 import { columns } from '../db/columns.ts'
 import type { StoredCheck, Subscriptions, Tables } from '../db/schema.ts'
+import { readRetention } from '../tenants/retention-rules.ts'
 import { formColumns, formsIn, type StoredForm } from './forms.ts'
 import { needAdapters, type ProviderSource } from './provider-sources.ts'
 
@@ -59,6 +60,8 @@ export type Configurations = {
   of: (companyId: number) => Promise<CompanyConfiguration>
   /** The same, after a new freshness check. */
   latest: (companyId: number) => Promise<CompanyConfiguration>
+  /** For how many days a company keeps its data, as of the last freshness check. */
+  retentionOf: (companyId: number) => Promise<Retention>
   /** Chooses the providers of a service; none removes the choice. `adapters`: those of them that an operator can remove. */
   choose: (
     owner: Owner,
@@ -95,6 +98,7 @@ type Parts = { listConnections: ListConnections, sources: readonly Pick<Provider
 
 export function createConfigurations (database: Database, freshness: Freshness, { listConnections, sources }: Parts): Configurations {
   const cache = createFreshCache<number, CompanyConfiguration>(freshness, (companyId) => companyId)
+  const retentions = createFreshCache<number, Retention>(freshness, (companyId) => companyId)
   const of: Configurations['of'] = (companyId) => cache.get(companyId, () => read(database, companyId, listConnections))
   const storing = <T>(companyId: number, codes: readonly string[], store: (queries: CompanyQueries) => Promise<T>): Promise<T> =>
     database.company(companyId, (queries) => needAdapters(queries, { codes, sources }, () => store(queries)))
@@ -105,6 +109,9 @@ export function createConfigurations (database: Database, freshness: Freshness, 
       await freshness.check()
       return of(companyId)
     },
+
+    retentionOf: (companyId) =>
+      retentions.get(companyId, () => database.company(companyId, (queries) => readRetention(queries, companyId))),
 
     choose: ({ companyId, userId }, { service, providers: [first, ...others], adapters }, signature) =>
       storing(companyId, adapters, async (queries) => {

@@ -6,7 +6,7 @@ import { approvals, createApprovals } from './service/approvals.ts'
 import { approvalDesk, createApprovalDesk } from './service/desk.ts'
 import { approvalRules, createApprovalRules } from './service/rules.ts'
 import { workOnApprovals } from './service/tell.ts'
-import { fillApprovals } from './store/approvals.ts'
+import { approvalFileUse, fillApprovals } from './store/approvals.ts'
 import { approvalsHolder } from './store/holder.ts'
 import { words as en } from './words.en.ts'
 import { words as fr } from './words.fr.ts'
@@ -39,6 +39,7 @@ export default defineFeature({
   tables: { approval_rules: 'company', approvals: 'company' },
   migrations: { 'approvals/001-approvals': () => import('./migrations/001-approvals.ts') },
   approvals: (given) => given.approvalDesk,
+  namesFiles: ({ database }) => approvalFileUse(database),
   holds: (given) => [approvalsHolder(given.database, (ref, author) => given.approvals.end(ref, author))],
   routes,
   before: 'listDispatches',

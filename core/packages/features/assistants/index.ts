@@ -3,7 +3,7 @@ import { documentation } from '../documentation/service/documentation.ts'
 import { proposalsPages } from './pages/proposals.ts'
 import { assistantsRoutes } from './routes/routes.ts'
 import { createProposals, proposals, sweepProposals } from './service/proposals.ts'
-import { fillProposals, proposalsHolder } from './store/proposals.ts'
+import { fillProposals, proposalFileUse, proposalsHolder } from './store/proposals.ts'
 import { words as en } from './words.en.ts'
 import { words as fr } from './words.fr.ts'
 
@@ -27,6 +27,7 @@ export default defineFeature({
   tables: { proposals: 'company' },
   migrations: { 'assistants/001-proposals': () => import('./migrations/001-proposals.ts') },
   holds: ({ database }) => [proposalsHolder(database)],
+  namesFiles: ({ database, now }) => proposalFileUse(database, now),
   routes: assistantsRoutes,
   before: 'listDispatches',
   permissions: {

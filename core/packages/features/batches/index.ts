@@ -5,6 +5,7 @@ import { batches, createBatches } from './service/batches.ts'
 import { workOnBatches } from './service/work.ts'
 import { batchesHolder, rowsHolder } from './store/holders.ts'
 import { fillBatches } from './store/isolation.ts'
+import { batchFileUse } from './store/named-files.ts'
 import { words as en } from './words.en.ts'
 import { words as fr } from './words.fr.ts'
 
@@ -18,13 +19,15 @@ export default defineFeature({
   provides: (provide) => [
     provide(batches, ({ database, jobs, log, network, newId, now }) => createBatches({ database, jobs, log, network, newId, now }))
   ],
-  tables: { batches: 'company', batch_rows: 'company' },
+  tables: { batches: 'company', batch_rows: 'company', batch_files: 'company' },
   migrations: {
     'batches/001-batches': () => import('./migrations/001-batches.ts'),
     'batches/002-held': () => import('./migrations/002-held.ts'),
-    'batches/003-approval': () => import('./migrations/003-approval.ts')
+    'batches/003-approval': () => import('./migrations/003-approval.ts'),
+    'batches/004-files': () => import('./migrations/004-files.ts')
   },
   holds: ({ database }) => [rowsHolder(database), batchesHolder(database)],
+  namesFiles: ({ database }) => batchFileUse(database),
   routes: batchesRoutes,
   before: 'listDispatches',
   permissions: {

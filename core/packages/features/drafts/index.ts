@@ -3,7 +3,7 @@ import { draftsPages } from './pages/drafts.ts'
 import { draftsRoutes } from './routes/drafts.ts'
 import { createDrafts, drafts } from './service/drafts.ts'
 import { sweepDrafts } from './service/sweep.ts'
-import { draftsHolder, fillDrafts } from './store/drafts.ts'
+import { draftFileUse, draftsHolder, fillDrafts } from './store/drafts.ts'
 import { words as en } from './words.en.ts'
 import { words as fr } from './words.fr.ts'
 
@@ -17,6 +17,7 @@ export default defineFeature({
   tables: { drafts: 'company' },
   migrations: { 'drafts/001-drafts': () => import('./migrations/001-drafts.ts') },
   holds: ({ database }) => [draftsHolder(database)],
+  namesFiles: ({ database }) => draftFileUse(database),
   routes: draftsRoutes,
   permissions: { listDrafts: own, createDraft: own, readDraft: own, writeDraft: own, deleteDraft: own },
   pages: draftsPages,

@@ -14,11 +14,11 @@ const sending = { scopes: ['send'], testable: true } as const
 /** Files that companies upload for their dispatches. */
 export default defineFeature({
   name: 'files',
-  needs: { ...service('config', 'database', 'files', 'log', 'now', 'receive'), uploadedFiles },
+  needs: { ...service('config', 'database', 'files', 'fileUses', 'log', 'now', 'receive'), uploadedFiles },
   provides: (provide) => [
     provide(uploadedFiles,
-      ({ config: { filesQuota: quota, scan }, database, files, log, now, receive }) =>
-        createUploadedFiles({ database, files, log, now, receive, quota, scan: scan === undefined ? undefined : createScan(scan) }))
+      ({ config: { filesQuota: quota, scan }, database, files, fileUses: uses, log, now, receive }) =>
+        createUploadedFiles({ database, files, uses, log, now, receive, quota, scan: scan === undefined ? undefined : createScan(scan) }))
   ],
   tables: { files: 'company' },
   migrations: { 'files/001-files': () => import('./migrations/001-files.ts') },

@@ -1,4 +1,4 @@
-import type { AuditAuthor, RecordedActor } from '@dispatch/core'
+import { type AuditAuthor, filesNamedIn, type FileUse, type RecordedActor } from '@dispatch/core'
 import type { CompanyQueries, Database, OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import { mostWaiting } from '../contract/approvals.ts'
@@ -90,6 +90,14 @@ const within = ({ companyId, userId, decides }: Circle): RawBuilder<boolean> =>
         left join approval_rules as present on present.company_id = ${companyId} and present.rule_id = (asked->>'id')::uuid
         where case when present.rule_id is null then asked else present.rule end->'approvers' @> to_jsonb(${userId}::integer))`
     })`
+
+/** The files of what waits for a decision. */
+export function approvalFileUse (database: Database): FileUse {
+  return (companyId, fileIds) =>
+    database.company(companyId, (queries) =>
+      filesNamedIn(queries, sql`select request from approvals where company_id = ${companyId} and status in ('waiting', 'sending')`,
+        fileIds))
+}
 
 /** The newest first. */
 export async function listApprovals (database: Database, circle: Circle, only?: 'waiting', now?: Date): Promise<ApprovalRow[]> {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { type AuditStamp, type Holder, noteAudit, tableHolder, type UserRef } from '@dispatch/core'
+import { type AuditStamp, filesNamedIn, type FileUse, type Holder, noteAudit, tableHolder, type UserRef } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type ColumnType, type Selectable, sql } from 'kysely'
 
@@ -99,6 +99,14 @@ export async function removeOldProposals ({ owner }: Database, before: Date): Pr
 /** What an assistant has proposed to send to a person goes. */
 export function proposalsHolder (database: Database): Holder {
   return tableHolder(database, { kind: 'proposals', table: 'proposals', key: sql`proposal_id`, type: 'uuid' })
+}
+
+/** The files of proposals that wait for a decision. */
+export function proposalFileUse (database: Database, now: () => Date): FileUse {
+  return (companyId, fileIds) =>
+    database.company(companyId, (queries) =>
+      filesNamedIn(queries, sql`select request from proposals
+        where company_id = ${companyId} and decision is null and expires_at > ${now()}`, fileIds))
 }
 
 /** A row of a company, for the tests of the walls between companies. */

@@ -10,6 +10,7 @@ import { createHash, type Hash } from 'node:crypto'
 import type { BatchQuery, Mapping, ResultView } from '../contract/batches.ts'
 import { type BatchRef, beginBatch, changeBatch, changeBatchIn, discardBatch, endReceiving, findBatch, listBatches,
   retryBatch } from '../store/batches.ts'
+import { filesIn } from '../store/named-files.ts'
 import { addRows, listResults } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import { readCsv } from './read-csv.ts'
@@ -80,6 +81,8 @@ const usual = { rows: mostRows, bytes: mostBytes }
 const mostOpen = 20
 /** What can be cancelled. */
 const unfinished = ['checking', 'queued', 'running', 'paused'] as const
+/** The most files that a batch is noted to name. */
+const mostFiles = 10_000
 /** Rows, and characters of their bodies, that are stored together. */
 const [rowsTogether, charactersTogether] = [500, 1024 * 1024]
 /** Rows on a page of results. */
@@ -98,14 +101,26 @@ export function createBatches ({ database, jobs, log, network: { guard }, newId,
     const counts = { total: 0, refused: 0 }
     let common = upload.common === undefined ? null : JSON.stringify(upload.common)
     let [waiting, characters]: [ReadRow[], number] = [[], 0]
+    // There are no more files of a company than it may have.
+    const files = new Set<string>()
+    let fresh: string[] = []
+    const nameIn = (request: string): void => {
+      for (const id of filesIn(request)) {
+        if (files.has(id) || files.size >= mostFiles) continue
+        files.add(id)
+        fresh.push(id)
+      }
+    }
+    if (common !== null) nameIn(common)
     const store = async (): Promise<void> => {
-      if (waiting.length > 0 && !await addRows(database, ref, waiting)) throw abandoned()
-      ;[waiting, characters] = [[], 0]
+      if (waiting.length > 0 && !await addRows(database, ref, waiting, fresh)) throw abandoned()
+      ;[waiting, characters, fresh] = [[], 0, []]
     }
     for await (const item of itemsOf(upload, fingerprint, limits.bytes)) {
       if ('common' in item) {
         if (common !== null) throw refusal('validation_error', [{ path: '/common', code: 'contradiction', message: 'It is given twice.' }])
         common = JSON.stringify(item.common)
+        nameIn(common)
         continue
       }
       if (++counts.total > limits.rows) {
@@ -113,7 +128,10 @@ export function createBatches ({ database, jobs, log, network: { guard }, newId,
       }
       if ('problem' in item) counts.refused++
       waiting.push(item)
-      characters += 'body' in item ? item.body.length : 0
+      if ('body' in item) {
+        characters += item.body.length
+        nameIn(item.body)
+      }
       if (waiting.length >= rowsTogether || characters >= charactersTogether) await store()
     }
     if (counts.total === 0) throw refusal('validation_error', [{ path: '/file', code: 'required', message: 'There is no row in it.' }])

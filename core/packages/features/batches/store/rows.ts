@@ -2,13 +2,19 @@ import { holdBack } from '@dispatch/core'
 import { asOwner, type CompanyQueries, type Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import { type BatchRef, columns } from './batches.ts'
+import { noteFiles } from './named-files.ts'
 import { type BatchRow, type RowState, tablesIn } from './tables.ts'
 
 /** A row that has come. `problem`: why no dispatch can be made of it. */
 export type NewRow = { number: number, id?: string, body: string } | { number: number, problem: object }
 
-/** Adds rows to a batch whose rows still come in. Answers false where it counts as abandoned. */
-export async function addRows (database: Database, { companyId, batchId }: BatchRef, rows: readonly NewRow[]): Promise<boolean> {
+/** Adds rows to a batch whose rows still come in, with files that they name. Answers false where it counts as abandoned. */
+export async function addRows (
+  database: Database,
+  { companyId, batchId }: BatchRef,
+  rows: readonly NewRow[],
+  files: readonly string[]
+): Promise<boolean> {
   return database.company(companyId, async (queries) => {
     const tables = tablesIn(queries)
     const { numUpdatedRows } = await tables.updateTable('batches').set({ worked_at: database.now }).where('company_id', '=', companyId)
@@ -22,6 +28,7 @@ export async function addRows (database: Database, { companyId, batchId }: Batch
         ? { row_id: row.id ?? null, body: row.body, state: 'unchecked' as const }
         : { problem: JSON.stringify(row.problem), state: 'refused' as const }
     }))).execute()
+    await noteFiles(queries, { companyId, batchId }, files)
     return true
   })
 }

@@ -70,6 +70,11 @@ type Tables = {
     tries: Generated<number>
     fed_at: Date | null
   }
+  batch_files: {
+    company_id: number
+    batch_id: string
+    file_id: string
+  }
 }
 
 export type BatchRow = Selectable<Tables['batches']>

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Holder, tableHolder, type UserRef } from '@dispatch/core'
+import { filesNamedIn, type FileUse, type Holder, tableHolder, type UserRef } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type ColumnType, type ExpressionBuilder, type ExpressionWrapper, type Selectable, sql, type SqlBool } from 'kysely'
 
@@ -108,6 +108,13 @@ export async function removeOldDrafts ({ owner }: Database, before: { sent: Date
 /** What somebody has begun to write to a person goes. */
 export function draftsHolder (database: Database): Holder {
   return tableHolder(database, { kind: 'drafts', table: 'drafts', key: sql`draft_id`, type: 'uuid' })
+}
+
+/** The files of drafts that are not sent. */
+export function draftFileUse (database: Database): FileUse {
+  return (companyId, fileIds) =>
+    database.company(companyId, (queries) =>
+      filesNamedIn(queries, sql`select request from drafts where company_id = ${companyId} and dispatch_id is null`, fileIds))
 }
 
 /** A row of a company, for the tests of the walls between companies. */

@@ -34,7 +34,9 @@ export const FileView = Type.Object({
   createdAt: Timestamp,
   expiresAt: Type.Unsafe<string>({
     ...Timestamp,
-    description: 'Until when it is kept: 24 hours; once a dispatch uses it, until 30 days after that is sent.'
+    description:
+      'Until when it is kept: 24 hours; once a dispatch uses it, until 30 days after that is sent. What waits and names it, such as ' +
+      'a draft or a batch, keeps it for as long: then this time moves on.'
   })
 }, {
   title: 'UploadedFile'

@@ -1,13 +1,13 @@
 import { isUuid, type Log } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type Actor, type FileShelf, type Receive, sightOf } from '@dispatch/core'
+import { type Actor, type FileShelf, type FileUse, type Receive, sightOf } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { draftEnding, type FileStore } from '@dispatch/files'
 import { token } from '@dispatch/plugins/feature'
 import type { Readable } from 'node:stream'
 import { type FileView, mostFiles } from '../contract/files.ts'
-import { addFile, companyIds, type FileRow, findFile, forgetFiles, hideFile, keepFiles, type Lacking, lackingFor, listFiles, recordedFiles,
-  type Removable, takeExpired } from '../store/files.ts'
+import { addFile, companyIds, type EndingFile, endingFiles, type FilePlace, type FileRow, findFile, forgetFiles, hideFile, keepFiles,
+  type Lacking, lackingFor, listFiles, recordedFiles, type Removable, setExpiry, takeExpired } from '../store/files.ts'
 import type { Scan } from './scan.ts'
 import { contradictionIn } from './types.ts'
 
@@ -23,7 +23,7 @@ export type UploadedFiles = FileShelf & {
   read: (actor: Actor, fileId: string) => Promise<FileView | undefined>
   /** Answers whether there was one. A dispatch that still waits for it fails. */
   remove: (actor: Actor, fileId: string) => Promise<boolean>
-  /** Removes what has expired, and bytes that were never recorded. */
+  /** Keeps what something that waits still names; removes what has expired, and bytes that were never recorded. */
   sweep: () => Promise<void>
 }
 
@@ -33,6 +33,8 @@ const hour = 3_600_000
 const day = 24 * hour
 /** Milliseconds: a file that no dispatch uses, one that a dispatch uses, and how much of that may have passed before it is renewed. */
 const [unused, used, slack] = [day, 30 * day, day]
+/** A file that expires within this time is kept for another day where something still names it. Longer than no process may run. */
+const soon = 12 * hour
 /** Bytes without a row are removed when their folder is this many days old. */
 const lookedInto = [2, 3, 4]
 /** Files that are looked for together. */
@@ -43,6 +45,8 @@ const folder = 'files'
 type Options = {
   database: Database
   files: FileStore
+  /** What names files and waits. */
+  uses: readonly FileUse[]
   receive: Receive
   log: Log
   now: () => Date
@@ -50,7 +54,7 @@ type Options = {
   scan: Scan | undefined
 }
 
-export function createUploadedFiles ({ database, files, receive, log, now, quota, scan }: Options): UploadedFiles {
+export function createUploadedFiles ({ database, files, uses, receive, log, now, quota, scan }: Options): UploadedFiles {
   const room = { files: mostFiles, bytes: quota }
   const later = (milliseconds: number): Date => new Date(now().getTime() + milliseconds)
 
@@ -74,6 +78,25 @@ export function createUploadedFiles ({ database, files, receive, log, now, quota
     const row = await findFile(database, actor.companyId, fileId, now())
     const { userId, test } = sightOf(actor)
     return row === undefined || (userId !== undefined && userId !== row.user_id) || (test === true && !row.test) ? undefined : row
+  }
+
+  /**
+   * Files that are named by what waits are kept as long as it does, and those that were kept for something at a far time, which nothing
+   * names any more, no longer than those of a dispatch that is sent now.
+   */
+  async function keepNamed (): Promise<void> {
+    const far = later(used + slack)
+    let after: FilePlace | undefined
+    do {
+      const page = await endingFiles(database, { soon: later(soon), far, after, limit: together })
+      for (const [companyId, rows] of Map.groupBy(page, (row) => row.company_id)) {
+        const named = new Set((await Promise.all(uses.map((use) => use(companyId, rows.map((row) => row.file_id))))).flat())
+        const isFar = ({ expires_at: until }: EndingFile): boolean => until > far
+        await setExpiry(database, companyId, rows.filter((row) => named.has(row.file_id) && !isFar(row)), later(unused))
+        await setExpiry(database, companyId, rows.filter((row) => !named.has(row.file_id) && isFar(row)), later(used))
+      }
+      after = page.length < together ? undefined : page.at(-1)
+    } while (after !== undefined)
   }
 
   async function removeExpired (): Promise<void> {
@@ -166,6 +189,7 @@ export function createUploadedFiles ({ database, files, receive, log, now, quota
       }),
 
     async sweep () {
+      await keepNamed()
       await removeExpired()
       await removeAbandoned()
     }

@@ -97,6 +97,41 @@ export async function keepFiles (
   })
 }
 
+/** Where a file stands among those of all companies. */
+export type FilePlace = Pick<Tables['files'], 'company_id' | 'file_id'>
+export type EndingFile = FilePlace & Pick<Tables['files'], 'expires_at'>
+
+/** Files that expire soon, or are kept for long, so many behind a place. */
+export async function endingFiles (
+  { owner }: Database,
+  { soon, far, after, limit }: { soon: Date, far: Date, after: FilePlace | undefined, limit: number }
+): Promise<EndingFile[]> {
+  return tablesIn(owner).selectFrom('files').select(['company_id', 'file_id', 'expires_at']).where('removed_at', 'is', null)
+    .where((where) => where.or([where('expires_at', '<=', soon), where('expires_at', '>', far)]))
+    .$if(after !== undefined,
+      (query) =>
+        query.where((where) =>
+          where(where.refTuple('company_id', 'file_id'), '>', where.tuple(after?.company_id ?? 0, after?.file_id ?? ''))
+        ))
+    .orderBy('company_id').orderBy('file_id').limit(limit).execute()
+}
+
+/** Changes until when files are kept. One that somebody else has changed meanwhile, or removed, stays as it is. */
+export async function setExpiry (
+  database: Database,
+  companyId: number,
+  files: readonly Pick<EndingFile, 'file_id' | 'expires_at'>[],
+  until: Date
+): Promise<void> {
+  if (files.length === 0) return
+  const known = JSON.stringify(files)
+  await database.company(companyId,
+    (queries) =>
+      sql`update files set expires_at = ${until} from json_to_recordset(${known}::json) as known (file_id uuid, expires_at timestamptz)
+      where company_id = ${companyId} and files.file_id = known.file_id and removed_at is null
+        and date_trunc('milliseconds', files.expires_at) = known.expires_at`.execute(queries))
+}
+
 /** Hides a file from everybody; answers whether there was one. */
 export async function hideFile (database: Database, companyId: number, fileId: string, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await database.company(companyId,

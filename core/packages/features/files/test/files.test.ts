@@ -118,6 +118,7 @@ const remove = (id: string): Promise<Answer> => send('DELETE', `${path}/${id}`)
 const { sweep } = createUploadedFiles({
   database: app.get('database'),
   files: app.get('files'),
+  uses: app.get('fileUses'),
   receive: app.get('receive'),
   log: app.get('log'),
   now: clock.now,
@@ -586,4 +587,57 @@ await t.test('a file of a mail that is sent later is kept until 30 days after th
   t.equal(await expiry(), ahead(130))
   t.equal((await send('PUT', `/api/v1/dispatches/${dispatchId}/schedule`, { body: { sendAt: ahead(200) }, headers: newest })).status, 200)
   t.equal(await expiry(), ahead(230))
+})
+
+await t.test('a file that something names which waits is kept as long as that does, and counts meanwhile', async (t) => {
+  const hour = 3600
+  const [drafted, batched, unused, cancelled] = await Promise.all(['a', 'b', 'c', 'd'].map((name) => upload(pdf, `${name}.pdf`)))
+  const ids = { drafted: drafted?.body.id, batched: batched?.body.id, unused: unused?.body.id, cancelled: cancelled?.body.id }
+  const draft = await send('POST', '/api/v1/drafts', { body: { service: 'email', request: mail([{ fileId: ids.drafted }]) } })
+  has(t, draft, { status: 201 })
+  const rows = await send('POST', '/api/v1/batches?service=email&hold=true', {
+    body: Buffer.from(`${JSON.stringify(mail([{ fileId: ids.batched }]))}\n`),
+    headers: { 'content-type': 'application/x-ndjson' }
+  })
+  has(t, rows, { status: 202 })
+  const sendAt = new Date(clock.now().getTime() + 100 * day * 1000).toISOString()
+  const later = await send('POST', '/api/email', { body: mail([{ fileId: ids.cancelled }], { sendAt }) })
+  const there = async (id: string): Promise<number> => (await send('GET', `${path}/${id}`)).status
+  const expiry = async (id: string): Promise<string> => (await send('GET', `${path}/${id}`)).body.expiresAt as string
+  const fromNow = (seconds: number): string => new Date(clock.now().getTime() + seconds * 1000).toISOString()
+  await sweep()
+  t.equal(await expiry(ids.cancelled), fromNow(130 * day), 'what is sent later keeps it')
+  has(t, await send('POST', `/api/v1/dispatches/${later.body.dispatchId}/cancel`), { status: 200 })
+  await sweep()
+  t.equal(await expiry(ids.cancelled), fromNow(30 * day), 'and lets go of it')
+  for (let days = 0; days < 4; days++) {
+    clock.advance(13 * hour)
+    await sweep()
+    clock.advance(11 * hour)
+  }
+  t.strictSame(await Promise.all([ids.drafted, ids.batched, ids.unused].map(there)), [200, 200, 404])
+  clock.advance(30 * hour)
+  t.equal(await there(ids.batched), 404, 'while nothing sweeps')
+  await sweep()
+  t.equal(await there(ids.batched), 200, 'a service that was down for long finds them')
+  t.equal((await send('DELETE', `/api/v1/drafts/${draft.body.id}`)).status, 204)
+  has(t, await send('POST', `/api/v1/batches/${rows.body.batchId}/cancel`), { status: 200 })
+  clock.advance(25 * hour)
+  await sweep()
+  t.strictSame(await Promise.all([ids.drafted, ids.batched].map(there)), [404, 404], 'once that has ended they go')
+})
+
+await t.test('a document expires as its company says for the services of its path, where that is sooner', async (t) => {
+  has(t, await send('PUT', '/api/v1/company/retention', { body: { days: 20, services: { upload: 5 } } }), { status: 200 })
+  const made = async (path: string, body: object): Promise<string> =>
+    (await send('POST', `/api/${path}`, { body })).body.generatedDocument.expiresAt as string
+  const ahead = (days: number): string => new Date(clock.now().getTime() + days * day * 1000).toISOString()
+  const content = { fileContent: { templateName: 'Invoice', data: (invoiceRequest()['template'] as { data: object }).data } }
+  t.equal(await made('invoicing', invoiceRequest({}, { providerName: 'simulator' })), ahead(20))
+  t.equal(await made('file/upload', { ...content, providerName: 'simulator' }), ahead(5))
+  const part = '--edge\r\ncontent-disposition: form-data; name="file"; filename="x.pdf"\r\n\r\n%PDF-1.7\r\n--edge--\r\n'
+  const uploaded = { body: Buffer.from(part), headers: { 'content-type': 'multipart/form-data; boundary=edge' } }
+  has(t, await send('POST', '/api/upload', uploaded), { status: 200, body: { generatedDocument: { expiresAt: ahead(5) } } })
+  has(t, await send('PUT', '/api/v1/company/retention', { body: { days: null, services: {} } }), { status: 200 })
+  t.equal(await made('invoicing', invoiceRequest({}, { providerName: 'simulator' })), ahead(30))
 })

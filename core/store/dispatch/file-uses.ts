@@ -1,0 +1,21 @@
+import type { CompanyQueries, Database } from '@dispatch/database'
+import { type RawBuilder, sql } from 'kysely'
+
+/** Which of these files something of a company names that waits, such as a draft: as long as it does, they are kept. */
+export type FileUse = (companyId: number, fileIds: readonly string[]) => Promise<readonly string[]>
+
+/** Which of these files are named in requests that wait. `requests`: a query of one column, each a request in JSON. */
+export async function filesNamedIn (queries: CompanyQueries, requests: RawBuilder<unknown>, fileIds: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`select distinct lower(found[1]) as id from (${requests}) as waiting (request),
+    regexp_matches(request::text, '"fileId": ?"([0-9a-fA-F-]{36})"', 'g') as found
+    where lower(found[1]) = any (${[...fileIds]}::text[])`.execute(queries)
+  return rows.map(({ id }) => id)
+}
+
+/** Those of dispatches that are sent later. */
+export function scheduledFileUse (database: Database): FileUse {
+  return (companyId, fileIds) =>
+    database.company(companyId, (queries) =>
+      filesNamedIn(queries, sql`select fields from dispatches join steps using (company_id, dispatch_id)
+        where company_id = ${companyId} and dispatches.status = 'queued' and dispatches.schedule->>'dueAt' is not null`, fileIds))
+}
