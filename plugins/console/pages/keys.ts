@@ -78,28 +78,32 @@ ${
     })
   }${
     termFields({ words, actor }, typed, {
-      scopes: { label: words.keyScopes, help: words.keyScopesHelp, values: ['send', 'read_own'] },
+      scopes: { label: words.keyScopes, help: words.keyScopesHelp, values: ['send', 'read_own'], offered: mode, chosen: mode },
       expiresAt: ''
     })
   }<div class="actions"><button>${words.keyMake}</button></div></form></section>`
 }
 
-/** The terms of a key before a person has typed any: what it may do, and its last day (`YYYY-MM-DD`, or '' for none). */
-type Terms = { scopes: { label: string, help: string, values: readonly string[] }, expiresAt: string }
+/**
+ * The terms of a key before a person has typed any: what it may do, of what a key of the mode `offered` can and one of the mode that is
+ * `chosen` at first, and its last day (`YYYY-MM-DD`, or '' for none).
+ */
+type Terms = { scopes: { label: string, help: string, values: readonly string[], offered: Mode, chosen: Mode }, expiresAt: string }
 
 /** The fields of what a key may do, for which services and until when. */
 export function termFields (
   { words, actor }: Pick<Visit, 'words' | 'actor'>,
   typed: Typed | undefined,
-  { scopes: { label, help, values }, expiresAt }: Terms
+  { scopes: { label, help, values, offered, chosen }, expiresAt }: Terms
 ): Html {
+  const within = (mode: Mode): readonly string[] => scopesWithin({ role: actor.role, mode })
   return html`${
     manyField({
       name: 'scope',
       label,
       help,
-      values: typed === undefined ? values : typed.body.getAll('scope'),
-      options: optionsFor(words, 'scope', scopesWithin({ role: actor.role, mode: 'live' })),
+      values: typed === undefined ? values.filter((scope) => within(chosen).includes(scope)) : typed.body.getAll('scope'),
+      options: optionsFor(words, 'scope', within(offered)),
       wrong: wrongOf(words, typed, '/scopes')
     })
   }${servicesField(words, typed === undefined ? ['*'] : servicesIn(typed.body), { offered: actor.services, help: words.keyServicesHelp })}${

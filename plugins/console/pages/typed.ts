@@ -34,5 +34,7 @@ function isWithin (path: string, place: string): boolean {
 
 /** What is said of the value at a path. */
 export function wrongOf (words: Words, typed: Typed | undefined, path: string): Html[] {
-  return (typed?.error.details ?? []).filter((detail) => isWithin(detail.path, path)).map((detail) => sentenceOf(words, detail))
+  const sentences = (typed?.error.details ?? []).filter((detail) => isWithin(detail.path, path)).map((detail) => sentenceOf(words, detail))
+  // Several items of a list may lack the same.
+  return [...new Map(sentences.map((sentence) => [String(sentence), sentence])).values()]
 }

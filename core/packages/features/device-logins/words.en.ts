@@ -21,7 +21,8 @@ export const words = {
   deviceExpires: 'Code valid until',
   deviceKeyName: 'Name of the key',
   deviceScopes: 'What it may do',
-  deviceScopesHelp: 'What the command asks for is ticked, as far as you may do it yourself.',
+  deviceScopesHelp: 'What the command asks for is ticked, as far as you may do it yourself and a test key can have it. Only a live key ' +
+    'can have the rest.',
   deviceGrant: 'Grant the key',
   deviceDecline: 'Decline',
   deviceGranted: 'Granted. Go back to the command: it takes the key within a few seconds. The key is listed among your API keys, where ' +

@@ -22,7 +22,8 @@ export const words: Record<keyof typeof en, string> = {
   deviceExpires: 'Code valable jusqu’à',
   deviceKeyName: 'Nom de la clé',
   deviceScopes: 'Ce qu’elle peut faire',
-  deviceScopesHelp: 'Ce que la commande demande est coché, dans la limite de vos propres droits.',
+  deviceScopesHelp: 'Ce que la commande demande est coché, dans la limite de vos propres droits et de ce qu’une clé de test peut ' +
+    'avoir. Seule une clé réelle peut avoir le reste.',
   deviceGrant: 'Accorder la clé',
   deviceDecline: 'Refuser',
   deviceGranted: 'Clé accordée. Revenez à la commande : elle prend la clé en quelques secondes. La clé figure parmi vos clés d’API, où ' +

@@ -74,7 +74,7 @@ function decisionPage (visit: Visit, code: string, login: DeviceLoginView, typed
     sameAddress ? html`` : notice('bad', html`<p>${words.deviceElsewhere}</p>`)
   }${
     facts([
-      [words.deviceCode, html`<code>${code}</code>`],
+      [words.deviceCode, html`<code>${shownCode(code)}</code>`],
       [words.deviceClient, html`<code>${client}</code>`],
       [words.deviceAddress, html`<code>${address}</code>`],
       [words.deviceBegun, time(createdAt)],
@@ -87,13 +87,19 @@ function decisionPage (visit: Visit, code: string, login: DeviceLoginView, typed
     radioField({ name: 'mode', label: words.keyMode, value: valueOf('mode', 'test'), options: optionsFor(words, 'mode', ['test', 'live']) })
   }${
     termFields(visit, typed, {
-      scopes: { label: words.deviceScopes, help: words.deviceScopesHelp, values: scopes },
+      scopes: { label: words.deviceScopes, help: words.deviceScopesHelp, values: scopes, offered: 'live', chosen: 'test' },
       expiresAt: new Date(new Date(createdAt).getTime() + usual).toISOString().slice(0, 10)
     })
   }<div class="actions"><button>${words.deviceGrant}</button></div></form>
 <form method="post" action="${at}/decline"><input type="hidden" name="code" value="${code}">
 <div class="actions"><button class="second">${words.deviceDecline}</button></div></form></section>`
   return page({ ...visit, path: at }, { title: words.deviceAsks, section: 'developers', main })
+}
+
+/** A code that was found, as the command shows it. */
+function shownCode (typed: string): string {
+  const letters = typed.toUpperCase().replaceAll(/[^A-Z]/g, '')
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`
 }
 
 /** What the form grants. */

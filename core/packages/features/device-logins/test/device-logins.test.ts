@@ -212,6 +212,20 @@ await t.test('the console shows what asks, warns, and grants what its reader tic
   isError(t, await ask(second.device_code), 'access_denied')
 })
 
+await t.test('the form as it is shown can be granted: its mode is test, and what only a live key can have is not ticked', async (t) => {
+  const cookie = await signIn(company.admin)
+  const { body: begun } = await begin('dispatch on venus', 'send read_own templates callbacks')
+  const code = String(begun.user_code)
+  const { body: page } = await post('/device', { code: code.toLowerCase().replace('-', ' ') }, cookie)
+  contains(t, page, `<code>${code}</code>`)
+  const ticked = [...page.matchAll(/name="scope" value="(\w+)"[^>]* checked/g)].map(([, scope = '']): [string, string] => ['scope', scope])
+  t.same(ticked, [['scope', 'send'], ['scope', 'read_own']])
+  const fields: [string, string][] = [['code', code], ['name', 'Venus'], ['mode', 'test'], ['allServices', 'true']]
+  const { body: refused } = await post('/device/grant', [...fields, ['scope', 'templates'], ['scope', 'callbacks']], cookie)
+  t.equal(refused.split('A test key of this user can have').length, 2, 'it is said once')
+  t.equal((await post('/device/grant', [...fields, ...ticked], cookie)).headers.get('location'), '/console/device?granted=1')
+})
+
 await t.test('who looks from another address is told so', async (t) => {
   const { body: begun } = await send('POST', '/auth/device', { body: { client_id: 'dispatch' } }, null)
   const asked = request(`${service.url}/api/v1/device-logins/read`, {
