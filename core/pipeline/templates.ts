@@ -1,7 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
-import type { TemplateSource } from '@dispatch/documents'
+import type { KeptBrand, TemplateSource } from '@dispatch/documents'
 
-/** One version of a template. `companyId` null: it is shared. `source`: the block model; `schema`: the JSON Schema of its data. */
+/**
+ * One version of a template. `companyId` null: it is shared. `source`: the block model; `schema`: the JSON Schema of its data. `brand`: of
+ * the company that sends it, with the number of its version; absent where the template takes none or the company has none.
+ */
 export type StoredTemplate = {
   id: number
   companyId: number | null
@@ -12,6 +15,7 @@ export type StoredTemplate = {
   schema: JsonObject
   sample: JsonObject
   updatedAt: Date
+  brand?: KeptBrand & { version: number }
 }
 
 /** What dispatches need of templates. Whoever keeps templates provides it. */
@@ -21,8 +25,8 @@ export type Templates = {
    * comes before a shared one. Throws `template_not_found`, with the reason.
    */
   find: (companyId: number, named: { id: number } | { name: string }) => Promise<StoredTemplate>
-  /** One version of a template, for a dispatch that was recorded with it. */
-  findVersion: (companyId: number, templateId: number, version: number) => Promise<StoredTemplate | undefined>
+  /** One version of a template with a version of the company's brand, or with none, for a dispatch that was recorded with them. */
+  findVersion: (companyId: number, templateId: number, version: number, brand: number | null) => Promise<StoredTemplate | undefined>
   /** Every shared template, in its version in use. */
   listShared: () => Promise<StoredTemplate[]>
 }

@@ -81,7 +81,8 @@ const migrations: Migrations = {
   '122-partial-search': () => import('./migrations/122-partial-search.ts'),
   '140-retentions': () => import('./migrations/140-retentions.ts'),
   '150-data-keys': () => import('./migrations/150-data-keys.ts'),
-  '154-retention-changes': () => import('./migrations/154-retention-changes.ts')
+  '154-retention-changes': () => import('./migrations/154-retention-changes.ts'),
+  '158-brand-versions': () => import('./migrations/158-brand-versions.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -521,6 +521,10 @@ const changes: Record<string, Change> = {
   },
   'POST /api/v1/assets': { send: (by) => send('POST', '/api/v1/assets', { body: { name: 'logo', image } }, by), action: 'asset.created' },
   'PUT /api/v1/assets/{name}': { send: (by) => send('PUT', '/api/v1/assets/logo', { body: { image } }, by), action: 'asset.replaced' },
+  'PUT /api/v1/company/brand': {
+    send: (by) => send('PUT', '/api/v1/company/brand', { body: { accent: '#004d40' } }, by),
+    action: 'brand.changed'
+  },
   'DELETE /api/v1/assets/{name}': { send: (by) => send('DELETE', '/api/v1/assets/logo', {}, by), action: 'asset.deleted' },
   'POST /api/v1/proposals/{id}/send': {
     async send (by) {
@@ -705,6 +709,7 @@ const exceptions: Record<string, string> = {
   'POST /api/v1/company/providers/{code}/suggestions': 'Reads what the vendor has, and stores nothing.',
   'POST /api/v1/my/providers/{code}/suggestions': 'Reads what the vendor has, and stores nothing.',
   'POST /api/v1/company/providers/{code}/dry-run': 'Shows what would be sent, and stores nothing.',
+  'POST /api/v1/company/brand/preview': 'Shows a document, and stores nothing.',
   'POST /api/v1/templates/preview': 'Shows a document, and stores nothing.',
   'POST /api/v1/templates/{id}/preview': 'Shows a document, and stores nothing.',
   'POST /api/v1/templates/{id}/e-invoices': 'Shows XML, and stores nothing.',

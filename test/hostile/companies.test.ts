@@ -424,6 +424,12 @@ const matrix: Record<string, Row> = {
     foreign: 'not_found'
   },
   'POST /api/v1/assets': { roles: ['admin'], request: at('/api/v1/assets', { name: 'new', image: point }), ok: [201, 409] },
+  'GET /api/v1/company/brand': { roles: everyone, request: at('/api/v1/company/brand') },
+  'PUT /api/v1/company/brand': { roles: ['admin'], request: at('/api/v1/company/brand', { accent: '#004d40' }) },
+  'POST /api/v1/company/brand/preview': {
+    roles: ['admin'],
+    request: at('/api/v1/company/brand/preview', { brand: { accent: '#004d40' }, format: 'TEXT' })
+  },
   'DELETE /api/v1/assets/:name': {
     roles: ['admin'],
     request: ({ asset }) => ({ path: `/api/v1/assets/${asset}` }),

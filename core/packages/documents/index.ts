@@ -5,6 +5,7 @@ export { render, renderDocx, renderHtml, type RenderOptions, renderPdf, renderTe
 export { RenderError, TemplateError } from './model/errors.ts'
 
 // Templates: the model, a folder with a template, a template compiled for many documents.
+export type { Brand } from './model/brand.ts'
 export { templateLanguage, type TemplateSource } from './model/model.ts'
 export { readTemplateFiles, type TemplateFiles } from './source/files.ts'
 export { readTemplateFolder } from './source/read-folder.ts'
@@ -37,6 +38,7 @@ export { apiFileFormats, apiFormats, apiNameOf, eInvoiceFileFormats, fileFormats
 export { paperSizeOf, paperSizes, usualPaper, type PageSetup, type PaperSize } from './model/paper.ts'
 export { languagesOf } from './compile/language.ts'
 export { assetName } from './source/asset-name.ts'
+export { type KeptBrand, withBrand } from './data/with-brand.ts'
 export { withPlaceholderImages } from './data/placeholder-image.ts'
 
 // Texts: bank accounts, HTML as plain text.

@@ -12,10 +12,10 @@ export async function recordedTemplate (
   step: StepRecord
 ): Promise<StoredTemplate | undefined> {
   const { company_id: companyId, dispatch_id: dispatchId } = record
-  const { template_id: id, template_version: version } = step.position === 0 ? record : step
+  const { template_id: id, template_version: version, brand_version: brand } = step.position === 0 ? record : step
   if (id === null || version === null) return undefined
   try {
-    return await templates.findVersion(companyId, id, version)
+    return await templates.findVersion(companyId, id, version, brand)
   } catch (error) {
     log.warn({ err: error, companyId, dispatchId }, 'the template of a dispatch could not be read again')
     return undefined

@@ -1,5 +1,5 @@
 import { at as valueAt, compileJsonSchema, type JsonObject, type Problem, withoutMembers } from '@dispatch/common'
-import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type SubjectFindings, type TemplateWorkers,
+import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type SubjectFindings, type TemplateWorkers, withBrand,
   withPlaceholderImages } from '@dispatch/documents'
 import { madeAs, services } from '@dispatch/services'
 import { LRUCache } from 'lru-cache'
@@ -67,6 +67,12 @@ export function createSharedChecks (): SharedChecks {
   }
 }
 
+/** A company's own template for its worker. A logo is left out where it cannot be sent, and is no reason to refuse data. */
+function checkedTemplate (template: ResolvedTemplate['template']): Pick<ResolvedTemplate['template'], 'digest' | 'source' | 'schema'> {
+  const { digest, source, schema } = withBrand(template, template.brand, { logo: false })
+  return { digest, source: withPlaceholderImages(source), schema }
+}
+
 /**
  * Checks the data of every step against its template: a shared template in this thread, a company's own in a template worker, because its
  * schema and expressions may take any time and memory.
@@ -87,10 +93,14 @@ export function createTemplateChecks (templateWorkers: Pick<
   }
 
   async function findTold (step: TemplateStep, signing: Signing | undefined): Promise<StepFindings> {
-    const { template: { companyId, digest, schema, source }, data } = step.template
+    const { template: { companyId }, data } = step.template
     if (companyId === null) return shared.find(step, signing)
-    const template = { digest, source: withPlaceholderImages(source), schema }
-    const found = await templateWorkers.check(companyId, { template, data, at, format: madeAs(step.service, step.fields) })
+    const found = await templateWorkers.check(companyId, {
+      template: checkedTemplate(step.template.template),
+      data,
+      at,
+      format: madeAs(step.service, step.fields)
+    })
     return { ...found, showsPictures: () => found.pictures === true }
   }
 
@@ -103,10 +113,10 @@ export function createTemplateChecks (templateWorkers: Pick<
     const made = subjectMadeBy(step)
     if (made === undefined) return { step, problems: [] }
     const data = shownData(step, steps)
-    const { companyId, digest, schema, source } = template
+    const { companyId } = template
     const found = companyId === null
       ? shared.subject({ template, data })
-      : await templateWorkers.subject(companyId, { template: { digest, source: withPlaceholderImages(source), schema }, data, at })
+      : await templateWorkers.subject(companyId, { template: checkedTemplate(template), data, at })
     // The rules of the service know no mail without a subject, and tell what else is wrong.
     const [subject, problems] = 'subject' in found ? [found.subject, []] : ['', found.problems]
     return { step: { ...step, made, fields: { ...fields, [made]: subject } }, problems }

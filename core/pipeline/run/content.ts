@@ -1,6 +1,6 @@
 import { type DocumentHandle, type JsonObject, normalForm, type Observations, observe, secondsSince } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered } from '@dispatch/documents'
+import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered, withBrand } from '@dispatch/documents'
 import type { StoredFile } from '@dispatch/files'
 import { capabilitiesOf } from '@dispatch/host'
 import { attaches, checkJoined, cleanFilename, type Content, type ContentKind, type EmailFields, type Enclosed, formatOf, furtherDocuments,
@@ -357,7 +357,10 @@ async function render<F extends Format> (
 ): Promise<Rendered<F>> {
   const { companyId, steps } = run
   if (content === undefined) throw new Error('There is no template to render.')
-  const { template: { id, version, digest, source, companyId: author } } = content
+  const { template: { brand, companyId: author } } = content
+  // What cannot show pictures goes without the logo of the brand.
+  const logo = format !== 'html' || capabilitiesOf(step.by?.provider, step.service)?.capabilities['inlinePictures'] !== false
+  const { id, version, digest, source } = withBrand(content.template, brand, { logo })
   const signers = signersOf(steps)
   const paper = paperFor(run)
   const job = {

@@ -163,8 +163,10 @@ function traceOf ({ steps: [first] }: DispatchRecord): Pick<Run, 'traceparent'> 
 /** A recorded step with its provider as it is installed now, and its template. The first step's template stands in the dispatch's row. */
 async function rehydrateStep (dependencies: RehydrateDependencies, record: DispatchRecord, row: StepRecord): Promise<Step> {
   const step = stepOf(row)
-  const { template_id: id, template_version: version, data } = row.position === 0 ? record : row
-  const template = id === null || version === null ? undefined : await dependencies.templates.findVersion(record.company_id, id, version)
+  const { template_id: id, template_version: version, brand_version: brand, data } = row.position === 0 ? record : row
+  const template = id === null || version === null
+    ? undefined
+    : await dependencies.templates.findVersion(record.company_id, id, version, brand)
   const by = step.by &&
     await installedFor(dependencies, { companyId: record.company_id, userId: record.user_id }, step.service, step.by)
   return {

@@ -43,6 +43,7 @@ type NewDispatchRows = DispatchKey & {
     services: readonly string[]
     template_id: number | undefined
     template_version: number | undefined
+    brand_version: number | undefined
     data: JsonObject
     metadata: Readonly<Record<string, string>>
     document_type: string | undefined
@@ -87,6 +88,7 @@ type NewStepRow = {
   document_id: string | undefined
   template_id: number | undefined
   template_version: number | undefined
+  brand_version: number | undefined
   data: JsonObject | undefined
   deferred_on: string | undefined
   providers: readonly StepCandidate[] | undefined

@@ -27,15 +27,15 @@ begin
     job_due := null;
     lease_end := moment + make_interval(secs => opened.lease_seconds);
   end if;
-  insert into dispatches (dispatch_id, company_id, user_id, impersonator_id, status, services, template_id, template_version, data,
-    metadata, document_type, document_number, recipient, callback_url, request_id, api_version, test, created_at, detached, run_id, leased_until,
-    next_try_at, schedule, in_batch)
-  select opened.dispatch_id, opened.company_id, user_id, impersonator_id, first_status, services, template_id, template_version, data,
-    metadata, document_type, document_number, recipient, callback_url, request_id, api_version, test, moment, opened.run_id is null, opened.run_id,
-    lease_end, coalesce(due_at, job_due), schedule, in_batch
+  insert into dispatches (dispatch_id, company_id, user_id, impersonator_id, status, services, template_id, template_version,
+    brand_version, data, metadata, document_type, document_number, recipient, callback_url, request_id, api_version, test, created_at,
+    detached, run_id, leased_until, next_try_at, schedule, in_batch)
+  select opened.dispatch_id, opened.company_id, user_id, impersonator_id, first_status, services, template_id, template_version,
+    brand_version, data, metadata, document_type, document_number, recipient, callback_url, request_id, api_version, test, moment,
+    opened.run_id is null, opened.run_id, lease_end, coalesce(due_at, job_due), schedule, in_batch
   from jsonb_to_record(opened.dispatch) as dispatch (user_id integer, impersonator_id integer, services text[], template_id integer,
-    template_version integer, data jsonb, metadata jsonb, document_type text, document_number text, recipient text, callback_url text,
-    request_id text, api_version text, test boolean, schedule jsonb, due_at timestamptz, in_batch uuid);
+    template_version integer, brand_version integer, data jsonb, metadata jsonb, document_type text, document_number text,
+    recipient text, callback_url text, request_id text, api_version text, test boolean, schedule jsonb, due_at timestamptz, in_batch uuid);
   if opened.dispatch->'metadata' <> '{}' then
     insert into dispatch_metadata (company_id, pair, dispatch_id)
     select opened.company_id, metadata_pair(key, value), opened.dispatch_id from jsonb_each_text(opened.dispatch->'metadata');
@@ -44,12 +44,15 @@ begin
     perform calls.add_documents(opened.company_id, opened.dispatch_id, opened.documents, moment);
   end if;
   insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by,
-    sandbox, fields, request_settings, price, held, status, document_id, template_id, template_version, data, deferred_on, providers, traceparent)
+    sandbox, fields, request_settings, price, held, status, document_id, template_id, template_version, brand_version, data, deferred_on,
+    providers, traceparent)
   select step_id, opened.company_id, opened.dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by,
-    sandbox, fields, request_settings, price, held, status, document_id, template_id, template_version, data, deferred_on, providers, traceparent
+    sandbox, fields, request_settings, price, held, status, document_id, template_id, template_version, brand_version, data, deferred_on,
+    providers, traceparent
   from jsonb_to_recordset(opened.steps) as step (step_id uuid, position integer, service text, provider_code text, provider_version text,
     chosen_by text, configured_by text, sandbox boolean, fields jsonb, request_settings jsonb, price integer, held integer, status text,
-    document_id uuid, template_id integer, template_version integer, data jsonb, deferred_on text, providers jsonb, traceparent text);
+    document_id uuid, template_id integer, template_version integer, brand_version integer, data jsonb, deferred_on text, providers jsonb,
+    traceparent text);
   insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
   select opened.company_id, opened.dispatch_id, step_id, kind, actor, facts, moment
   from jsonb_to_recordset(opened.events) as event (step_id uuid, kind text, actor jsonb, facts jsonb);

@@ -89,6 +89,7 @@ export type Tables = {
     path: GeneratedAlways<string>
     template_id: number | null
     template_version: number | null
+    brand_version: number | null
     data: Plain<JsonObject> | null
     metadata: Plain<Record<string, string>>
     callback_url: string | null
@@ -159,6 +160,7 @@ export type Tables = {
     polled_at: Date | null
     template_id: number | null
     template_version: number | null
+    brand_version: number | null
     data: Plain<JsonObject> | null
     deferred_on: string | null
     generation: Generated<number>

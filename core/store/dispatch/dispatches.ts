@@ -57,7 +57,7 @@ export type NewStep = {
   fields: JsonObject
   requestSettings: JsonObject
   /** The template and the data of the document to make. */
-  template?: { template: { id: number, version: number }, data: JsonObject }
+  template?: { template: { id: number, version: number, brand?: { version: number } }, data: JsonObject }
   price: number
   /** The event of its dispatch that it waits for, such as `esign.completed`. */
   deferredOn?: string
@@ -106,6 +106,7 @@ function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, at
       services: dispatch.services,
       template_id: content?.template.id,
       template_version: content?.template.version,
+      brand_version: content?.template.brand?.version,
       data: content?.data ?? {},
       metadata: dispatch.metadata,
       document_type: dispatch.documentType,
@@ -158,6 +159,7 @@ function stepRows (
       document_id: position === 0 ? document?.documentId : undefined,
       template_id: content?.template.id,
       template_version: content?.template.version,
+      brand_version: content?.template.brand?.version,
       data: content?.data,
       deferred_on: step.deferredOn,
       providers: step.by?.list,

@@ -170,6 +170,7 @@ export const french: Readonly<Record<string, string>> = {
   bad_bic: 'Ce BIC n’est pas valable.',
   bad_iban: 'Cet IBAN n’est pas valable.',
   bad_image: 'Cette image est illisible.',
+  low_contrast: 'Cette couleur est trop claire pour être lue sur du papier blanc.',
   columns: 'Les colonnes ne conviennent pas.',
   connection_ended: 'La connexion au fournisseur a pris fin.',
   const: 'Cette valeur n’est pas possible ici.',

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Actor } from '../../../core/access/account.ts'
 import { openDatabase } from '../../../core/packages/database/database.ts'
 import { createFreshness } from '../../../core/packages/database/freshness.ts'
+import { createBrands } from '../../../core/packages/features/templates/service/brand.ts'
 import { createTemplates } from '../../../core/packages/features/templates/service/find.ts'
 import { tablesIn } from '../../../core/packages/features/templates/store/tables.ts'
 import { createTemplateStore } from '../../../core/packages/features/templates/store/templates.ts'
@@ -19,7 +20,10 @@ const database = openDatabase({ connectionString: await seededDatabase(t) }, { o
 t.teardown(() => database.close())
 const freshness = createFreshness(database)
 await freshness.check()
-const templates = createTemplates(createTemplateStore(database, freshness))
+const templates = createTemplates(
+  createTemplateStore(database, freshness),
+  createBrands({ database, freshness, details: () => Promise.resolve({}), now: () => new Date() })
+)
 const catalogs: ResolveDependencies = {
   templates,
   configurations: createConfigurations(database, freshness, {

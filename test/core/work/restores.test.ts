@@ -435,10 +435,10 @@ await t.test('what an earlier restore has marked is in doubt since then', async 
 async function asBefore (t: Test, url: string): Promise<string> {
   const { owner } = opened(t, url)
   await sql`drop table lineages`.execute(owner)
-  await sql`alter table steps drop column restored_to, drop column delivery_reason`.execute(owner)
+  await sql`alter table steps drop column restored_to, drop column delivery_reason, drop column brand_version`.execute(owner)
   await sql`drop function move_spending cascade`.execute(owner)
   await sql`drop function month_of, spend_budgets_in`.execute(owner)
-  await sql`alter table dispatches drop column schedule, drop column in_batch`.execute(owner)
+  await sql`alter table dispatches drop column schedule, drop column in_batch, drop column brand_version`.execute(owner)
   await sql`alter table callback_endpoints drop column paused_until, drop column warned_at, drop column disabled_at`.execute(owner)
   await sql`alter table users drop column language`.execute(owner)
   await sql`alter table notices drop column mail_id, drop column recorded_at`.execute(owner)

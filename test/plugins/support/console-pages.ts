@@ -64,6 +64,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/company/single-sign-on': () => admin('/company/single-sign-on'),
   '/company/users/:id': ({ userId }) => own(`/company/users/${String(userId)}`),
   '/oauth-apps': () => operator('/oauth-apps'),
+  '/company/brand': () => admin('/company/brand'),
   '/company/details': () => admin('/company/details'),
   '/contacts': () => admin('/contacts', '/contacts?q=nobody'),
   '/contacts/:id': ({ contactId }) => own(`/contacts/${contactId}`),

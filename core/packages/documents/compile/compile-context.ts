@@ -1,4 +1,5 @@
 import { didYouMean, pointer } from '@dispatch/common'
+import { brandNames } from '../model/brand.ts'
 import type { Fault } from '../model/errors.ts'
 import { type FieldUsage, markUsed, type Path, type Read } from './field-usage.ts'
 
@@ -13,6 +14,8 @@ export type CompileContext = {
   readonly names: Readonly<Record<string, Path>>
   /** The words of the template by language and name; expressions read them as `t.name`. */
   readonly texts: Texts
+  /** Whether `brand` is that of the company. Without it, `brand` is an ordinary field of the data. */
+  readonly takesBrand: boolean
   /** Whether `page` and `pages` are the number of the page and of all pages. */
   readonly pageFields: boolean
   /** Whether the place is inside columns or a group, and not directly in the body. */
@@ -40,6 +43,7 @@ export function reportFault (site: CompileContext, message: string, code = 'temp
 export function recordRead (site: CompileContext, fields: Path, as: Read['as']): Path {
   const [first = '', ...rest] = fields
   if (first === 't' && hasTexts(site)) return readText(site, rest)
+  if (first === 'brand' && site.takesBrand && !Object.hasOwn(site.names, first)) return readBrand(site, rest)
   const source = Object.hasOwn(site.names, first) ? site.names[first] : undefined
   const path = source === undefined ? fields : [...source, ...rest]
   markUsed(site.uses, path, as)
@@ -59,6 +63,20 @@ function readText (site: CompileContext, [name = '']: Path): Path {
   const isProse = Object.values(site.texts).some((known) => hasExpressions(known[name] ?? ''))
   if (isProse) reportFault(site, `The text "${name}" contains expressions: it can only be shown as a whole, as {{ t.${name} }}.`)
   return []
+}
+
+/** A name of the brand is no field of the data. */
+function readBrand (site: CompileContext, path: Path): Path {
+  const [name = '', field = ''] = path
+  const fields = Object.hasOwn(brandNames, name) ? brandNames[name] ?? [] : undefined
+  if (fields === undefined) reportFault(site, unknownName('brand', name, Object.keys(brandNames)))
+  else if (fields.length > 0 ? !fields.includes(field) : path.length > 1) reportFault(site, unknownName(`brand.${name}`, field, fields))
+  return []
+}
+
+function unknownName (of: string, name: string, known: readonly string[]): string {
+  if (known.length === 0) return `"${of}" is one value, and has no "${name}".`
+  return `"${of}" has no "${name}"${didYouMean(name, known)}: it has ${known.join(', ')}.`
 }
 
 /** Whether a text is prose, which depends on the data. */

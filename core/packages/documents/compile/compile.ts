@@ -1,5 +1,7 @@
 import { isCurrency, isRecord } from '@dispatch/common'
-import type { ResolvedDocument } from '../model/document.ts'
+import { readImage } from '../image/read.ts'
+import { type Brand, brandOf, brandValues } from '../model/brand.ts'
+import type { ImageData, ResolvedDocument } from '../model/document.ts'
 import { type Fault, renderError, TemplateError } from '../model/errors.ts'
 import { renderLimits } from '../model/limits.ts'
 import type { TemplateSource } from '../model/model.ts'
@@ -42,6 +44,7 @@ export function examineTemplate (source: TemplateSource): CompiledTemplate & { r
     at: '',
     names: {},
     texts: source.texts ?? {},
+    takesBrand: source.brand !== undefined,
     pageFields: false,
     isInside: false,
     depth: 0,
@@ -68,15 +71,25 @@ export function examineTemplate (source: TemplateSource): CompiledTemplate & { r
 function compileScope (source: TemplateSource, site: CompileContext): (data: unknown) => Scope {
   const language = compileLanguage(source.locale, site)
   const currency = compileCurrency(source.currency ?? 'EUR', contextBelow(site, 'currency'))
+  const branded = compileBrand(brandOf(source))
   return (data) => {
     if (!isRecord(data)) throw renderError('', 'type', 'The data of a template are an object.')
-    const spoken = language(newScope(data))
+    const spoken = language(branded(newScope(data)))
     return { ...spoken, currency: currency(spoken) }
   }
 }
 
+/** The brand as a variable of all expressions. Its logo is read once, and counts among the pictures of no document. */
+function compileBrand (brand: Brand | undefined): (scope: Scope) => Scope {
+  if (brand === undefined) return (scope) => scope
+  const variable = { value: brandValues(brand), at: '' }
+  const logo = brand.logo === undefined ? undefined : readImage(brand.logo)
+  const pictures: readonly (readonly [string, ImageData])[] = typeof logo === 'object' ? [[brand.logo ?? '', logo]] : []
+  return (scope) => ({ ...scope, variables: { ...scope.variables, brand: variable }, pictures: new Map([...scope.pictures, ...pictures]) })
+}
+
 function compileDocument (source: TemplateSource, site: CompileContext): (scope: Scope, paper: PaperSize) => ResolvedDocument {
-  const style = styleOf(source.style ?? {})
+  const style = styleOf(source.style ?? {}, brandOf(source))
   const setting = { style, assets: decodeAssets(source.assets ?? {}, contextBelow(site, 'assets')) }
   const edge = { ...site, pageFields: true }
   const title = compileText(source.title ?? source.name, contextBelow(site, 'title'))

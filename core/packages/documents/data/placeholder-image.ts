@@ -6,8 +6,12 @@ export const placeholderImage =
 
 /** The template with a placeholder for every picture. It reads its data in the same way, and is much smaller. */
 export function withPlaceholderImages (source: TemplateSource): TemplateSource {
-  const { assets } = source
-  return assets === undefined
-    ? source
-    : { ...source, assets: Object.fromEntries(Object.keys(assets).map((name) => [name, placeholderImage])) }
+  const { assets, brand } = source
+  const isLogoKept = typeof brand !== 'object' || brand.logo === undefined
+  if (assets === undefined && isLogoKept) return source
+  return {
+    ...source,
+    ...assets !== undefined && { assets: Object.fromEntries(Object.keys(assets).map((name) => [name, placeholderImage])) },
+    ...!isLogoKept && { brand: { ...brand, logo: placeholderImage } }
+  }
 }

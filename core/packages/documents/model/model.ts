@@ -1,5 +1,6 @@
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 import { Block, Hex, Name, Prose, TypeSize } from './blocks.ts'
+import type { Brand } from './brand.ts'
 import { paperSizes } from './paper.ts'
 
 const closed = { additionalProperties: false } as const
@@ -32,7 +33,7 @@ const Texts = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})
  * The version of the language of templates. It rises when the model or the expressions gain something that an older release cannot read;
  * such a release then goes on with the version of a template before.
  */
-export const templateLanguage = 3
+export const templateLanguage = 4
 
 /**
  * The model of template.yaml for every output format. Distances on the page are in millimetres, font sizes and widths of rules in points,
@@ -63,6 +64,9 @@ const TemplateModel = Type.Object({
   watermark: Type.Optional(Prose),
   page: Type.Optional(Page),
   style: Type.Optional(Style),
+  brand: Type.Optional(
+    Type.Unsafe<true | Brand>(Type.Literal(true, { description: 'true: it follows the brand of the company that sends it' }))
+  ),
   assets: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z][A-Za-z0-9-]{0,40}$' }), Type.String({ minLength: 1 }))),
   header: Type.Optional(Type.Array(Block, { maxItems: 100 })),
   firstHeader: Type.Optional(Type.Array(Block, { maxItems: 100 })),

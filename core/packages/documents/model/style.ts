@@ -1,3 +1,4 @@
+import type { Brand } from './brand.ts'
 import type { PageBox, ResolvedStyle } from './document.ts'
 import type { TemplateSource } from './model.ts'
 import { type PaperSize, points, sheets, usualPaper } from './paper.ts'
@@ -13,9 +14,10 @@ export function pageOf (
   return { width, height, top: points(top), right: points(right), bottom: points(bottom), left: points(left) }
 }
 
-/** The style with the defaults filled in. */
-export function styleOf (style: NonNullable<TemplateSource['style']>): ResolvedStyle {
-  return { font: 'sans', size: 9, lineHeight: 1.35, text: '#1f2933', accent: '#1d4e89', muted: '#66727f', ...style }
+/** The style with the defaults filled in. The font and the colours of a brand go before those of the template. */
+export function styleOf (style: NonNullable<TemplateSource['style']>, { font, text, accent, muted }: Brand = {}): ResolvedStyle {
+  const branded = Object.fromEntries(Object.entries({ font, text, accent, muted }).filter(([, value]) => value !== undefined))
+  return { font: 'sans', size: 9, lineHeight: 1.35, text: '#1f2933', accent: '#1d4e89', muted: '#66727f', ...style, ...branded }
 }
 
 /** The font size in points of a heading of level 1 to 3. */

@@ -12,6 +12,7 @@ const site: CompileContext = {
   at: '',
   names: {},
   texts: {},
+  takesBrand: false,
   pageFields: true,
   isInside: false,
   depth: 0,

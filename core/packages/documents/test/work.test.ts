@@ -30,7 +30,7 @@ function compiled (text: string): ReturnType<typeof compileProse> {
 }
 
 function site (): CompileContext {
-  const facts = { at: '', names: {}, texts: {}, pageFields: false, isInside: false, depth: 0 }
+  const facts = { at: '', names: {}, texts: {}, takesBrand: false, pageFields: false, isInside: false, depth: 0 }
   return { ...facts, uses: emptyFieldUsage(), reads: [], signers: new Set(), faults: [] }
 }
 

@@ -15,7 +15,10 @@ export default defineFeature({
   needs: { ...service('database', 'now'), contacts },
   provides: (provide) => [provide(contacts, ({ database, now }) => createContacts({ database, now }))],
   tables: { contacts: 'company', own_details: 'company' },
-  migrations: { 'contacts/001-contacts': () => import('./migrations/001-contacts.ts') },
+  migrations: {
+    'contacts/001-contacts': () => import('./migrations/001-contacts.ts'),
+    'contacts/002-own-details-change': () => import('./migrations/002-own-details-change.ts')
+  },
   holds: ({ database }) => [contactsHolder(database)],
   routes: contactsRoutes,
   before: 'listDispatches',

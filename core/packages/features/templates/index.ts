@@ -1,12 +1,15 @@
 import { defineFeature, ports, service } from '@dispatch/plugins/feature'
+import { contacts } from '../contacts/service/contacts.ts'
+import { brandLink } from './pages/brand.ts'
 import { findTemplates } from './pages/find.ts'
 import { pages } from './pages/pages.ts'
 import { routes } from './routes/routes.ts'
 import { createAssets } from './service/assets.ts'
+import { createBrands } from './service/brand.ts'
 import { createTemplates } from './service/find.ts'
 import { publishShipped } from './service/shipped.ts'
 import { createTemplateEditor } from './service/template-editor.ts'
-import { assets, templateEditor, templateStore } from './service/tokens.ts'
+import { assets, brands, templateEditor, templateStore } from './service/tokens.ts'
 import { fillTemplates } from './store/fill.ts'
 import { createTemplateStore } from './store/templates.ts'
 import { words as en } from './words.en.ts'
@@ -15,16 +18,25 @@ import { words as fr } from './words.fr.ts'
 /** What documents and messages are made of, and the pictures in them: shared ones, and each company's own. */
 export default defineFeature({
   name: 'templates',
-  needs: { ...service('database', 'freshness', 'templateWorkers', 'log', 'now'), templateStore, templateEditor, assets },
+  needs: { ...service('database', 'freshness', 'templateWorkers', 'log', 'now'), contacts, templateStore, templateEditor, assets, brands },
   provides: (provide) => [
-    provide(ports.templates, ({ templateStore }) => createTemplates(templateStore)),
+    provide(ports.templates, ({ templateStore, brands: kept }) => createTemplates(templateStore, kept)),
     provide(templateStore, ({ database, freshness }) => createTemplateStore(database, freshness)),
+    provide(brands, ({ database, freshness, contacts: { own }, now }) => createBrands({ database, freshness, details: own, now })),
     provide(templateEditor,
-      ({ database, templateStore: templates, templateWorkers, now }) =>
-        createTemplateEditor({ database, templates, templateWorkers, now })),
+      ({ database, templateStore: templates, templateWorkers, brands: kept, now }) =>
+        createTemplateEditor({ database, templates, templateWorkers, brands: kept, now })),
     provide(assets, ({ database, templateWorkers: workers, now }) => createAssets({ database, workers, now }))
   ],
-  tables: { templates: 'company', template_versions: 'company', assets: 'company' },
+  tables: {
+    templates: 'company',
+    template_versions: 'company',
+    assets: 'company',
+    brands: 'company',
+    brand_versions: 'company',
+    brand_logos: 'company'
+  },
+  migrations: { 'templates/001-brands': () => import('./migrations/001-brands.ts') },
   prepare: publishShipped,
   routes,
   before: 'listProviders',
@@ -45,10 +57,13 @@ export default defineFeature({
     listAssetTemplates: { scopes: ['send', 'templates'] },
     replaceAsset: { roles: ['admin'], scopes: ['templates'] },
     createAsset: { roles: ['admin'], scopes: ['templates'] },
-    deleteAsset: { roles: ['admin'], scopes: ['templates'] }
+    deleteAsset: { roles: ['admin'], scopes: ['templates'] },
+    readBrand: { scopes: ['send', 'templates'] },
+    updateBrand: { roles: ['admin'], scopes: ['templates'] },
+    previewBrand: { roles: ['admin'], scopes: ['templates'] }
   },
   pages,
-  parts: { finds: findTemplates },
+  parts: { finds: findTemplates, company: brandLink },
   menu: [{ section: 'templates', path: '/console/templates', label: { en: en.templates, fr: fr.templates }, after: 'send' }],
   audit: {
     'template.created': { en: 'Template created', fr: 'Modèle créé' },
@@ -57,6 +72,7 @@ export default defineFeature({
     'template.deleted': { en: 'Template deleted', fr: 'Modèle supprimé' },
     'asset.created': { en: 'Picture added', fr: 'Image ajoutée' },
     'asset.replaced': { en: 'Picture replaced', fr: 'Image remplacée' },
+    'brand.changed': { en: 'Brand changed', fr: 'Charte graphique modifiée' },
     'asset.deleted': { en: 'Picture deleted', fr: 'Image supprimée' }
   },
   isolation: fillTemplates

@@ -41,7 +41,7 @@ await t.test('each page is served, with everything that it links to', async (t) 
 
 await t.test('the guides of who uses the console are there in French, page by page', async (t) => {
   const french = documentation.pages().filter(({ language }) => language === 'fr')
-  t.same(french.map(({ address }) => address), ['fr/send-from-the-console', 'fr/run-a-company'])
+  t.same(french.map(({ address }) => address), ['fr/send-from-the-console', 'fr/run-a-company', 'fr/make-documents-yours'])
   const shapeOf = (markdown: string) =>
     (markdown.match(/^(#+ |```.*|\|)/gm) ?? []).join('\n') + (markdown.match(/https?:\/\/[^ ']+/g) ?? []).join('\n')
   for (const page of french) {

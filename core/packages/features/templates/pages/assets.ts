@@ -1,8 +1,8 @@
-import { ApiRefused, type Asked, boundaryOf, type Confirmation, fill, type Html, html, notice, page, readForm, type Refusal, sentences,
-  table, textField, time, withQuery } from '@dispatch/plugins/console'
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
-import type { Readable } from 'node:stream'
+import { ApiRefused, type Asked, type Confirmation, fill, type Html, html, notice, page, type Refusal, sentences, table, textField, time,
+  withQuery } from '@dispatch/plugins/console'
+import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import type { AssetUseView, AssetView } from '../contract/templates.ts'
+import { chosenPicture, pictureFormLimit as bodyLimit, takesPictures } from './picture-form.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 type Named = { Params: { name: string } }
@@ -11,25 +11,9 @@ type Listed = { data: AssetView[] }
 /** All of them: a company has a hundred at most. */
 const all = '/api/v1/assets?limit=100'
 
-/** The largest file of a picture, in bytes, and the form around it. */
-const largestFile = 2 * 1024 * 1024
-const bodyLimit = largestFile + 64 * 1024
-const largestField = 1024
-const tooLarge = 'A picture has 2 MiB at most.'
-
-const chosen = Symbol('picture')
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The picture of a form, as a data URI. */
-    [chosen]: string
-  }
-}
-
 /** The pictures of the company, which its templates show. */
 export const assetPages: FastifyPluginCallback = (app, _options, done) => {
-  app.decorateRequest(chosen, '')
-  app.addContentTypeParser('multipart/form-data', takeForm)
+  takesPictures(app)
 
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/assets', async (request, reply) => {
     const visit = visitOf(request)
@@ -40,7 +24,7 @@ export const assetPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<{ Body: URLSearchParams }>('/assets', { bodyLimit }, async (request, reply) => {
     const visit = visitOf(request)
     const name = request.body.get('name') ?? ''
-    const added = await visit.api.send<AssetView>('POST', '/api/v1/assets', { name, image: request[chosen] })
+    const added = await visit.api.send<AssetView>('POST', '/api/v1/assets', { name, image: chosenPicture(request) })
     if (added.ok) return reply.redirect(`/console/assets/${added.body.name}?saved=1`, 303)
     return reply.code(added.status).page(await listView(visit, refused(visit.words, added), name))
   })
@@ -54,7 +38,7 @@ export const assetPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<Named>('/assets/:name', { bodyLimit }, async (request, reply) => {
     const visit = visitOf(request)
     const { name } = request.params
-    const replaced = await visit.api.send('PUT', apiPath(name), { image: request[chosen] })
+    const replaced = await visit.api.send('PUT', apiPath(name), { image: chosenPicture(request) })
     if (replaced.ok) return reply.redirect(`/console/assets/${encodeURIComponent(name)}?saved=1`, 303)
     return show(visit, reply.code(replaced.status), name, refused(visit.words, replaced))
   })
@@ -83,21 +67,6 @@ async function removal (request: Asked): Promise<Confirmation> {
     button: words.assetRemove,
     back: `/console/assets/${encodeURIComponent(name)}`
   }
-}
-
-/** Makes of a form with a file what other forms are. What the file says of its type is not believed: its first bytes tell. */
-async function takeForm (request: FastifyRequest, form: Readable): Promise<URLSearchParams> {
-  const boundary = boundaryOf(request.headers['content-type']) ?? ''
-  const fields = new URLSearchParams()
-  for await (const { name, filename, bytes, text } of readForm(form, { boundary, most: 6, tooLarge })) {
-    if (name !== 'image' || filename === undefined) {
-      fields.append(name, await text(largestField))
-      continue
-    }
-    const image = Buffer.concat(await Array.fromAsync(bytes(largestFile)))
-    if (image.length > 0) request[chosen] = `data:image/${image[0] === 0x89 ? 'png' : 'jpeg'};base64,${image.toString('base64')}`
-  }
-  return fields
 }
 
 /** Those who may not write are told so by a page of its own. */

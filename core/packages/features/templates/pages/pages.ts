@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { assetPages } from './assets.ts'
+import { brandPages } from './brand.ts'
 import { templateDifferencePage } from './template-difference.ts'
 import { templateEditorPages } from './template-editor.ts'
 import { templatePages } from './template.ts'
@@ -9,6 +10,7 @@ import { templatesPage } from './templates.ts'
 export const pages: FastifyPluginAsync = async (app) => {
   await app.register(templatesPage)
   await app.register(assetPages)
+  await app.register(brandPages)
   await app.register(templatePages)
   await app.register(templateEditorPages)
   await app.register(templateDifferencePage)

@@ -14,7 +14,7 @@ import { detailOf, findTemplate } from './templates.ts'
 
 type Named = { Params: { id: string } }
 
-const File = {
+export const File = {
   description: 'The document. Where the template makes the subject of a mail, the header X-Mail-Subject has it: percent-encoded UTF-8.',
   content: Object.fromEntries(
     [...Object.values(fileFormats).map(({ contentType }) => contentType), 'text/html', 'text/plain'].map(
@@ -179,7 +179,7 @@ function answerOf ({ record, warnings }: SavedTemplate): TemplateAnswer {
 }
 
 /** A preview holds its author's content, so a browser must not run any of it. */
-function show (reply: FastifyReply, { bytes, contentType, filename, subject }: Preview): FastifyReply {
+export function show (reply: FastifyReply, { bytes, contentType, filename, subject }: Preview): FastifyReply {
   return reply.headers({
     ...(subject === undefined ? {} : { 'x-mail-subject': encodeURIComponent(subject.toWellFormed()) }),
     'content-type': contentType,

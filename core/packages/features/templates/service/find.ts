@@ -1,20 +1,30 @@
 import { didYouMean } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import type { Templates } from '@dispatch/core'
+import { type StoredTemplate, type Templates } from '@dispatch/core'
 import type { TemplateStore } from '../store/templates.ts'
+import type { Brands } from './brand.ts'
 
 /** A template by its number, or by its name. */
 type Named = Parameters<Templates['find']>[1]
 
-/** The templates for dispatches. */
-export function createTemplates (store: TemplateStore): Templates {
+/** The templates for dispatches. Those that take a brand have that of the company. */
+export function createTemplates (store: TemplateStore, brands: Pick<Brands, 'current' | 'version'>): Templates {
+  async function inBrand (template: StoredTemplate, version: Promise<StoredTemplate['brand']>): Promise<StoredTemplate> {
+    const brand = await version
+    return brand === undefined ? template : { ...template, brand }
+  }
+
   return {
     async find (companyId, named) {
       const template = 'id' in named ? await store.find(companyId, named.id) : await store.findNamed(companyId, named.name)
+      if (template?.source.brand !== undefined) return inBrand(template, brands.current(companyId))
       if (template !== undefined) return template
       throw new DispatchError('template_not_found', await whyMissing(store, companyId, named))
     },
-    findVersion: (companyId, templateId, version) => store.findVersion(companyId, templateId, version),
+    async findVersion (companyId, templateId, version, brand) {
+      const template = await store.findVersion(companyId, templateId, version)
+      return template === undefined || brand === null ? template : inBrand(template, brands.version(companyId, brand))
+    },
     listShared: () => store.listShared()
   }
 }

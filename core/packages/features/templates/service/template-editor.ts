@@ -1,13 +1,14 @@
 import type { Problem } from '@dispatch/common'
 import { type Actor, requireService, type StoredTemplate } from '@dispatch/core'
-import type { Database } from '@dispatch/database'
-import type { TemplateSource, TemplateWorkers } from '@dispatch/documents'
-import type { NextVersionBody, PreviewBody, PreviewTextBody, ProfilesBody, ProfilesView, TemplateBody,
+import { type Database } from '@dispatch/database'
+import type { KeptBrand, TemplateSource, TemplateWorkers } from '@dispatch/documents'
+import type { NextVersionBody, PreviewBody, PreviewFormat, PreviewTextBody, ProfilesBody, ProfilesView, TemplateBody,
   VersionCheck } from '../contract/templates.ts'
 import { type ChangeContext, changeTemplate, createTemplate, publishTemplate, removeTemplate, requireOwn,
   templateNotFound } from '../store/template-changes.ts'
 import type { TemplateRecord } from '../store/template-rows.ts'
 import { readTemplate, type TemplateStore } from '../store/templates.ts'
+import type { Brands } from './brand.ts'
 import { type Inspected, inspectTemplate } from './inspect.ts'
 import type { Preview } from './preview.ts'
 import { previewProfiles } from './profiles.ts'
@@ -38,9 +39,17 @@ export type TemplateEditor = {
   profiles: (companyId: number, template: TemplateRecord, options: ProfilesBody) => Promise<ProfilesView>
   /** Previews a template that is not stored. */
   previewText: (companyId: number, body: PreviewTextBody) => Promise<Preview>
+  /** Previews a stored template in a brand that is not stored. */
+  previewBrand: (companyId: number, template: TemplateRecord, brand: KeptBrand, format?: PreviewFormat) => Promise<Preview>
 }
 
-type Parts = { database: Database, templates: Pick<TemplateStore, 'findVersion'>, templateWorkers: TemplateWorkers, now: () => Date }
+type Parts = {
+  database: Database
+  templates: Pick<TemplateStore, 'findVersion'>
+  templateWorkers: TemplateWorkers
+  brands: Pick<Brands, 'current'>
+  now: () => Date
+}
 
 export function createTemplateEditor (parts: Parts): TemplateEditor {
   const { database } = parts
@@ -61,8 +70,15 @@ export function createTemplateEditor (parts: Parts): TemplateEditor {
 
     check: async (companyId, { id, version }) => checkVersion(parts, companyId, await withPictures(parts, companyId, id, version)),
 
-    preview: async (companyId, { id, version, yaml }, options) =>
-      previewVersion(parts, companyId, { ...await withPictures(parts, companyId, id, version), yaml }, options),
+    preview: async (companyId, { id, version, yaml }, options) => {
+      const template = { ...await withPictures(parts, companyId, id, version), yaml }
+      return previewVersion(parts, companyId, template, { ...options, brand: await parts.brands.current(companyId) })
+    },
+
+    previewBrand: async (companyId, { id, version, yaml }, brand, format) => {
+      const template = { ...await withPictures(parts, companyId, id, version), yaml }
+      return previewVersion(parts, companyId, template, { brand, ...format !== undefined && { format } })
+    },
 
     profiles: async (companyId, { id, version, yaml }, options) =>
       previewProfiles(parts, companyId, { ...await withPictures(parts, companyId, id, version), yaml }, options),
@@ -94,6 +110,7 @@ async function change (
 async function previewText (parts: Parts, companyId: number, { data, format, ...body }: PreviewTextBody): Promise<Preview> {
   const { version } = await inspectTemplate(parts, companyId, body)
   return previewVersion(parts, companyId, { id: 0, version: 0, ...version }, {
+    brand: await parts.brands.current(companyId),
     ...data === undefined ? {} : { data },
     ...format === undefined ? {} : { format }
   })
@@ -103,7 +120,8 @@ async function previewText (parts: Parts, companyId: number, { data, format, ...
 async function prepare (parts: Parts, by: TemplateAuthor, body: TemplateBody): Promise<Inspected> {
   const inspected = await inspectTemplate(parts, by.companyId, body)
   requireServicesOf(by, inspected.version.source)
-  await previewVersion(parts, by.companyId, { id: 0, version: 0, ...inspected.version })
+  const brand = await parts.brands.current(by.companyId)
+  await previewVersion(parts, by.companyId, { id: 0, version: 0, ...inspected.version }, { brand })
   return inspected
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { refusal } from '@dispatch/contract'
-import { apiFormats, type Format, RenderError, type RenderJob, type TemplateWorkers, withPlaceholderImages } from '@dispatch/documents'
+import { apiFormats, type Format, type KeptBrand, RenderError, type RenderJob, type TemplateWorkers, withBrand,
+  withPlaceholderImages } from '@dispatch/documents'
 import type { PreviewBody, PreviewFormat } from '../contract/templates.ts'
 import type { NewVersion } from '../store/template-changes.ts'
 import { refuseIfAny } from './inspect.ts'
@@ -8,13 +9,14 @@ import { makePreview, type Preview, usualFormat } from './preview.ts'
 
 type Parts = { templateWorkers: TemplateWorkers, now: () => Date }
 
-/** Makes a document of a version: of its sample, or of data that fit it. Throws `validation_failed` with every fault and its path. */
+/** Makes a document of a version in a brand, of its sample or of data that fit it. Throws `validation_failed` with every fault. */
 export async function previewVersion (
   parts: Parts,
   companyId: number,
-  template: NewVersion & { id: number, version: number },
-  { data, format = usualFormat(template.source) }: Pick<PreviewBody, 'data' | 'format'> = {}
+  given: NewVersion & { id: number, version: number },
+  { data, format = usualFormat(given.source), brand }: Pick<PreviewBody, 'data' | 'format'> & { brand?: KeptBrand | undefined } = {}
 ): Promise<Preview> {
+  const template = withBrand(given, brand)
   if (data !== undefined) await requireFit(parts, companyId, template, { data, format: apiFormats[format] })
   const shown = data === undefined ? { data: template.sample, at: '/sample' } : { data, at: '/data' }
   const subject = await subjectOf(parts, companyId, template, shown)

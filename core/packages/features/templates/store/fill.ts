@@ -29,4 +29,14 @@ export async function fillTemplates (queries: Database['owner'], companyId: numb
     size: 1,
     created_at: at
   }).execute()
+  await tables.insertInto('brands').values({ company_id: companyId, settings: '{}', logo: null, updated_at: at }).execute()
+  await tables.insertInto('brand_logos').values({ company_id: companyId, sha256: '', uri: '' }).execute()
+  await tables.insertInto('brand_versions').values({
+    company_id: companyId,
+    version: 1,
+    digest: '',
+    content: '{}',
+    logo: null,
+    created_at: at
+  }).execute()
 }

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
-import type { TemplateSource } from '@dispatch/documents'
+import type { Brand, TemplateSource } from '@dispatch/documents'
 import type { ColumnType, Generated } from 'kysely'
+import type { BrandBody } from '../contract/brand.ts'
 
 /** A column with JSON, which is written as a text. */
 type Plain<T> = ColumnType<T, string, string>
@@ -32,6 +33,16 @@ export type TemplateTables = {
     language: Generated<number>
   }
   assets: { company_id: number, name: string, uri: string, sha256: string, width: number, height: number, size: number, created_at: Date }
+  brands: { company_id: number, settings: Plain<BrandBody>, logo: string | null, updated_at: Date }
+  brand_versions: {
+    company_id: number
+    version: number
+    digest: string
+    content: Plain<Omit<Brand, 'logo'>>
+    logo: string | null
+    created_at: Date
+  }
+  brand_logos: { company_id: number, sha256: string, uri: string }
 }
 
 /** Queries that know the tables of templates. */

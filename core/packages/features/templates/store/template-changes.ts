@@ -109,7 +109,7 @@ const lock = 1_414_089_808
 /** Runs the changes of one company's templates one after the other, each in its transaction. */
 export async function withTemplateLock<T> (
   database: Database,
-  { companyId }: ChangeContext,
+  { companyId }: Pick<ChangeContext, 'companyId'>,
   change: (queries: CompanyQueries) => Promise<T>
 ): Promise<T> {
   return database.company(companyId, async (queries) => {

@@ -8,4 +8,5 @@ if (form !== null) {
   const fields = [...form.querySelectorAll<HTMLTextAreaElement>('textarea[data-syntax]')].map((area) => openField(area, changed))
   document.getElementById('keys')?.toggleAttribute('hidden', false)
   const live = previewLive(form, fields)
+  for (const event of ['input', 'change']) form.addEventListener(event, changed)
 }
