@@ -36,5 +36,5 @@ function isWithin (path: string, place: string): boolean {
 export function wrongOf (words: Words, typed: Typed | undefined, path: string): Html[] {
   const sentences = (typed?.error.details ?? []).filter((detail) => isWithin(detail.path, path)).map((detail) => sentenceOf(words, detail))
   // Several items of a list may lack the same.
-  return [...new Map(sentences.map((sentence) => [String(sentence), sentence])).values()]
+  return [...new Map(sentences.map((sentence) => [sentence.markup, sentence])).values()]
 }
