@@ -1,5 +1,6 @@
 import { defineProvider, draftFirst, invoiceOf, Type } from '@dispatch/core/provider'
 import { answer, approve, find, findUnrecorded, Invoices, makeDraft, pathOf, read, type Request, withdraw } from './api.ts'
+import { attach, attachmentLimits } from './attachments.ts'
 import { contactFields, contactOf } from './contact.ts'
 import { invoiceFields, referencesOf } from './invoice.ts'
 import { carries, limits } from './limits.ts'
@@ -28,7 +29,7 @@ export default defineProvider({
   connect: {
     authorizationUrl: 'https://login.xero.com/identity/connect/authorize',
     tokenUrl: 'https://identity.xero.com/connect/token',
-    scope: 'offline_access accounting.invoices accounting.contacts',
+    scope: 'offline_access accounting.invoices accounting.contacts accounting.attachments',
     clientId: 'clientId',
     clientSecret: 'clientSecret'
   },
@@ -38,6 +39,7 @@ export default defineProvider({
   services: {
     invoicing: {
       documentTypes: ['INVOICE'],
+      attachments: attachmentLimits,
       requires: ['/number', '/currency', '/customer/name', '/lines/0/quantity', '/lines/0/unitPrice', '/total'],
       limits,
       carries,
@@ -56,7 +58,9 @@ export default defineProvider({
         async prepare (request: Request, call: Call) {
           const fields = invoiceFields(request, call.settings)
           const contact = { ContactID: await contactOf(request, call) }
-          return await makeDraft({ ...fields, Contact: contact }, invoiceOf(request.data), call)
+          const draft = await makeDraft({ ...fields, Contact: contact }, invoiceOf(request.data), call)
+          await attach(draft, request.attachments ?? [], call)
+          return draft
         },
         find,
         findUnrecorded,
