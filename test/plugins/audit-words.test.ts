@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { auditWords } from '../../plugins/console/language/audit.ts'
+import { auditWords } from '../../plugins/console/pages/audit-words.ts'
 import { findFeatures } from '../../plugins/features/find-features.ts'
 
 const core = join(import.meta.dirname, '../../core')

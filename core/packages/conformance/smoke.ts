@@ -1,8 +1,8 @@
 import { errorMessageOf } from '@dispatch/common'
 import { type InstalledProvider, LoadTimeout } from '@dispatch/host'
 import { type Fixtures, readFixtures } from './fixtures/fixtures.ts'
-import { type Prepared, prepareQuestion, prepareSend } from './fixtures/prepare.ts'
 import { compareRun } from './rules/replay.ts'
+import { type Prepared, prepareQuestion, prepareSend } from './run/prepare.ts'
 import { type CallTimeouts, run } from './run/run.ts'
 import { scriptedVendor } from './run/scripted-vendor.ts'
 

@@ -1,8 +1,6 @@
-import type { FastifyRequest } from 'fastify'
-import { readCookie } from '../session/cookies.ts'
-import { serviceWords } from '../session/services.ts'
 import { en } from './en.ts'
 import { fr } from './fr.ts'
+import { serviceWords } from './service-words.ts'
 
 /** The texts of the console in one language. */
 export type Words = Readonly<Record<keyof typeof en, string>>
@@ -17,13 +15,6 @@ function spacedIn<Name extends string> (texts: Readonly<Record<Name, string>>): 
 export const languages: Readonly<Record<'en' | 'fr', Words>> = {
   en: { ...serviceWords('en'), ...en },
   fr: { ...spacedIn(serviceWords('fr')), ...spacedIn<keyof Words>(fr) }
-}
-
-/** The language that the reader has chosen, else the first of the browser's that the console speaks, else English. */
-export function languageOf (request: FastifyRequest): Words {
-  const asked = (request.headers['accept-language'] ?? '').split(',').map((entry) => entry.trim().slice(0, 2).toLowerCase())
-  const found = [readCookie(request, 'language') ?? '', ...asked].find((name) => Object.hasOwn(languages, name))
-  return languages[found === 'fr' ? 'fr' : 'en']
 }
 
 /** The texts of a feature beside those of the console, in the language of the console's. */

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import type { Visit } from '../session/visit.ts'
 import { facts, page } from './layout.ts'
@@ -15,6 +16,20 @@ export type Confirmation = {
   more?: Html
   button: string
   back: string
+}
+
+/** A form that was sent. What stands in its path is what the path of its route names. */
+export type Asked = FastifyRequest<{ Params: { id: string, code: string, name: string }, Body: URLSearchParams }>
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * How the reader is asked, before a form of the console does what cannot be taken back. A function says it of what was sent, or
+     * answers undefined where there is nothing to ask; `form`: the form itself names the thing, and asks for a reason or a proof;
+     * `undone`: there is a way back.
+     */
+    confirms?: ((request: Asked) => Promise<Confirmation | undefined> | Confirmation | undefined) | 'form' | 'undone'
+  }
 }
 
 /** Asks whether the reader means it. The page keeps what was sent to `path`, and sends it to the same path. */

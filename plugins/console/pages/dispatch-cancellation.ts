@@ -1,9 +1,9 @@
 import { type Html, html } from '../../html.ts'
 import { creditsOf, serviceNames, wordFor, type Words } from '../language/language.ts'
 import type { DispatchView, EventView } from '../session/api.ts'
-import type { Asked, Confirmation } from '../session/confirmation.ts'
 import { canBeTakenBack } from '../session/services.ts'
 import { visitOf } from '../session/visit.ts'
+import type { Asked, Confirmation } from './confirm.ts'
 import { time } from './layout.ts'
 
 const kinds: ReadonlySet<EventView['kind']> = new Set(['cancelling', 'cancelled', 'not_cancelled', 'cancel_unknown'])

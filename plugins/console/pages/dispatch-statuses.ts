@@ -2,8 +2,8 @@ import { type Html, html } from '../../html.ts'
 import { linesField, radioField, textField } from '../form/fields.ts'
 import { wordFor, type Words } from '../language/language.ts'
 import { type ApiAnswer, type DispatchView, type SayingsView, withQuery } from '../session/api.ts'
-import type { Asked, Confirmation } from '../session/confirmation.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
+import type { Asked, Confirmation } from './confirm.ts'
 import { badge, time } from './layout.ts'
 
 /** What the seller has said of an e-invoice, and what may be said; undefined of anything else. */

@@ -1,10 +1,10 @@
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
 import { fill } from '../language/language.ts'
+import type { VerificationForms } from '../session/offered.ts'
 import { answerField, typedField, type WaysToProve } from '../session/proof.ts'
 import type { Visit } from '../session/visit.ts'
 import { notice, page } from './layout.ts'
-import type { VerificationForms } from './verification-forms.ts'
 
 /**
  * Asks for a proof before what the reader has sent to `path` is done. The page keeps what was sent, and sends it to the same path. Without

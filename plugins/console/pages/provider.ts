@@ -7,8 +7,8 @@ import { type Filled, readSettings, settingsFields, titleIn } from '../form/sett
 import { fill, serviceNames, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView, type SuggestionsView,
   withQuery } from '../session/api.ts'
-import type { Asked, Confirmation } from '../session/confirmation.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
+import type { Asked, Confirmation } from './confirm.ts'
 import { guideSection, readGuide } from './guide.ts'
 import { copyable, notice, page, sentences, time } from './layout.ts'
 import { type Installed, installedIn, readWholeProviders } from './provider-names.ts'

@@ -1,6 +1,6 @@
 import type { SessionClient } from '@dispatch/core'
 import type { FastifyRequest } from 'fastify'
-import { languageOf } from '../language/language.ts'
+import { languageOf } from './language.ts'
 
 /** Where a person signs in from, and in which language they read the console. */
 export function clientOf (request: FastifyRequest): SessionClient {

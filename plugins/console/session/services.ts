@@ -37,8 +37,3 @@ export const otherServices: readonly ServiceName[] = templateServices.filter((na
 
 /** Those whose request always names a template. */
 export const templatedServices: readonly string[] = templateServices.filter((name) => services[name].template?.unless === undefined)
-
-/** What the services are called, their fields and their statuses. */
-export function serviceWords (language: keyof ConsolePart['words']): Readonly<Record<string, string>> {
-  return Object.assign({}, ...Object.values(consoleParts).map(({ words }) => words[language])) as Record<string, string>
-}

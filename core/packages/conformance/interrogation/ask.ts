@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
-import type { ProviderUnderTest } from '../rules/subject.ts'
 import type { CallRun } from '../run/run.ts'
 import { patientVendor } from '../run/scripted-vendor.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { type Base, type Change, endOf, requestsOf, type Trial, tried } from '../values/trial.ts'
 import { type Facts, factsOf } from './facts.ts'
 

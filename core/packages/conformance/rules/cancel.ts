@@ -1,13 +1,13 @@
 import type { Manifest } from '@dispatch/host'
-import { differs } from '../fixtures/compare.ts'
-import { type Prepared, prepareSend } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
+import { differs } from '../run/compare.ts'
 import { allowed, injectedFaults, isSignIn, isUnsafe, positionOf } from '../run/fault-injection.ts'
+import { inTurn } from '../run/in-turn.ts'
 import { memoryState } from '../run/memory.ts'
+import { type Prepared, prepareSend } from '../run/prepare.ts'
 import { type CallRun, traceOf } from '../run/run.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { ownFaults } from './outcomes.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /** Each service with the verb `cancel`: what its fixtures must show, and what becomes of a cancellation of which a request fails. */
 export async function cancelCases (

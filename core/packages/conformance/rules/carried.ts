@@ -1,11 +1,11 @@
 import { isRecord, type Json, type JsonObject, vocabularies } from '@dispatch/common'
 import { carriedIn, type Manifest } from '@dispatch/host'
 import type { ProvidedName } from '@dispatch/services'
-import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
+import { inTurn } from '../run/in-turn.ts'
+import type { Prepared } from '../run/prepare.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { sentTexts } from './idempotency.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /**
  * What a provider says that its vendor's document carries, tried on an accepted dispatch of each document type: a change of a carried field

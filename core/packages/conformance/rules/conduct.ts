@@ -1,13 +1,14 @@
 import { copyJson, namedHosts, secretNames } from '@dispatch/host'
 import { isDeclared } from '@dispatch/vendor-io'
 import { isDeepStrictEqual } from 'node:util'
-import { type Prepared, prepareSend } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { reveals } from '../run/canary.ts'
+import { inTurn } from '../run/in-turn.ts'
+import { type Prepared, prepareSend } from '../run/prepare.ts'
+import type { ProviderUnderTest, RecordedRun } from '../run/subject.ts'
 import type { Watch } from '../run/watch.ts'
 import { credentialCases, loggedCredentials } from './credentials.ts'
-import { compareRun, inTurn } from './replay.ts'
-import type { ProviderUnderTest, RecordedRun } from './subject.ts'
+import { compareRun } from './replay.ts'
 
 /** The behaviour of the provider in all earlier runs. */
 export function conductCases (subject: ProviderUnderTest, watch: Watch): Case[] {

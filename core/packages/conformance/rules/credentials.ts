@@ -2,8 +2,8 @@ import { secretNames } from '@dispatch/host'
 import { type Case, judged } from '../report.ts'
 import { shortestCanary } from '../run/canary.ts'
 import type { LogLine } from '../run/memory.ts'
+import type { ProviderUnderTest, RecordedRun } from '../run/subject.ts'
 import type { Watch } from '../run/watch.ts'
-import type { ProviderUnderTest, RecordedRun } from './subject.ts'
 
 /** Characters. A shorter value could be any other one by chance. */
 const shortestSetting = 4

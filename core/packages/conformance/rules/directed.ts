@@ -1,6 +1,6 @@
-import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
-import type { ProviderUnderTest } from './subject.ts'
+import type { Prepared } from '../run/prepare.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 
 /** What the fixtures of each service with the verb `recipients` must show. */
 export function directedCases ({ installed }: ProviderUnderTest, questions: readonly Prepared[]): Case[] {

@@ -1,9 +1,9 @@
 import { destinationNames, problemsForeseen, sandboxFaults, splitSecrets } from '@dispatch/host'
-import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'
 import { now } from '../run/clock.ts'
+import type { Prepared } from '../run/prepare.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { errorWithStack } from '../run/trace.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /**
  * A refusal by the provider itself must be declared, so that a validation reports it already. For a provider without a vendor, its own code

@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '@dispatch/common'
 import { checkSettings } from '@dispatch/host'
-import type { Prepared } from '../fixtures/prepare.ts'
 import { alternativesOf } from '../interrogation/alternatives.ts'
 import { askAgain } from '../interrogation/ask.ts'
 import { differing } from '../interrogation/facts.ts'
 import { type Case, judged } from '../report.ts'
+import { inTurn } from '../run/in-turn.ts'
 import { otherSettings } from '../run/other-settings.ts'
+import type { Prepared } from '../run/prepare.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { type Base, baseOf, kindOf } from '../values/trial.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 const otherSeed = 5
 

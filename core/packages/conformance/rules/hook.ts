@@ -2,7 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import type { DeliveryService } from '@dispatch/contract'
 import { type BodyReading, contentIn, type SignWith, type Verifier, type WebhookManifest } from '@dispatch/host'
 import type { EventFixture } from '../fixtures/fixture.ts'
-import type { ProviderUnderTest } from './subject.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 
 /** One webhook of the provider, with keys of the kit instead of the vendor's, and the events for it. */
 export type Hook = {

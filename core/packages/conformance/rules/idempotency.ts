@@ -1,14 +1,14 @@
 import type { DispatchFixture, Exchange } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
-import { type Attempt, idempotencyKeys, type Prepared, prepareSend, references } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { isSignIn, isUnsafe } from '../run/fault-injection.ts'
+import { inTurn } from '../run/in-turn.ts'
 import { memoryState } from '../run/memory.ts'
+import { type Attempt, idempotencyKeys, type Prepared, prepareSend, references } from '../run/prepare.ts'
 import type { CallRun } from '../run/run.ts'
 import { patientVendor } from '../run/scripted-vendor.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import type { ReceivedRequest } from '../vendor/requests.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /**
  * Checks, on the first accepted fixture of each service, that the provider prevents a second dispatch in the way that its manifest

@@ -1,12 +1,12 @@
 import { missCountsAfter, type ServiceManifest, usualTimeLimit } from '@dispatch/host'
 import type { ProvidedName } from '@dispatch/services'
-import { differs } from '../fixtures/compare.ts'
-import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
+import { differs } from '../run/compare.ts'
 import { conflict, type InjectedFault, injectedFaults, positionOf } from '../run/fault-injection.ts'
+import { inTurn } from '../run/in-turn.ts'
+import type { Prepared } from '../run/prepare.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { ownFaults, passedFrom, type Played } from './outcomes.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 type Offered = ServiceManifest<ProvidedName>
 

@@ -1,8 +1,8 @@
-import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'
+import { inTurn } from '../run/in-turn.ts'
+import type { Prepared } from '../run/prepare.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import type { InjectedMailFault } from '../vendor/mail-fault.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /** What can become of a session with a mail server, up to its end without a message. */
 export const sessionFaults: readonly InjectedMailFault[] = [

@@ -1,15 +1,15 @@
 import type { Json, JsonObject } from '@dispatch/common'
 import type { Manifest } from '@dispatch/host'
 import { type ErrorPlace, failureOf, providerErrors, type ProviderErrorWord } from '@dispatch/vendor-io/outcome'
-import { differs } from '../fixtures/compare.ts'
-import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
+import { differs } from '../run/compare.ts'
 import { allowed, conflict, type InjectedFault, injectedFaults, isSignIn, isUnsafe, type Position,
   positionOf } from '../run/fault-injection.ts'
+import { inTurn } from '../run/in-turn.ts'
+import type { Prepared } from '../run/prepare.ts'
 import { type CallRun, traceOf, type VerbObservation } from '../run/run.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import type { VendorReply } from '../vendor/vendor.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /** A fixture that ran as expected, and its run. */
 export type Played = { prepared: Prepared, run: CallRun }

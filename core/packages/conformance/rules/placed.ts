@@ -1,12 +1,12 @@
 import { type ProvidedName, services } from '@dispatch/services'
-import type { Prepared } from '../fixtures/prepare.ts'
 import { type Answered, askAgain, askWith } from '../interrogation/ask.ts'
 import { differing } from '../interrogation/facts.ts'
 import { placeOf } from '../interrogation/fields.ts'
 import { type Case, judged } from '../report.ts'
+import { inTurn } from '../run/in-turn.ts'
+import type { Prepared } from '../run/prepare.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { type Base, baseOf, kindOf } from '../values/trial.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /** A page in points that is no paper of anybody's settings, as a document may have that a client gives. */
 const pageSize = { width: 2000, height: 3000 } as const

@@ -2,14 +2,14 @@ import { isRecord, type Json, type JsonObject, minorDigits, Money, textOf } from
 import type { Manifest } from '@dispatch/host'
 import { services } from '@dispatch/services'
 import { isDeepStrictEqual } from 'node:util'
-import { compareRequest } from '../fixtures/compare.ts'
 import type { Exchange } from '../fixtures/fixture.ts'
 import { type Case, judged } from '../report.ts'
+import { compareRequest } from '../run/compare.ts'
 import { isSignIn, isUnsafe } from '../run/fault-injection.ts'
+import { inTurn } from '../run/in-turn.ts'
 import { patientVendor } from '../run/scripted-vendor.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { passedFrom, type Played } from './outcomes.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /** What a vendor says in place of its true answers. `from`: the index of the first answer that is another one. */
 type Lie = { what: string, from: number, exchange: Exchange }

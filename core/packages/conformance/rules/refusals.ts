@@ -2,9 +2,9 @@ import { isRecord, type Json } from '@dispatch/common'
 import { provesRefusal } from '@dispatch/host'
 import { parseXml, type XmlFields, xmlText } from '@dispatch/vendor-io'
 import type { Exchange } from '../fixtures/fixture.ts'
-import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'
-import type { ProviderUnderTest } from './subject.ts'
+import type { Prepared } from '../run/prepare.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 
 /** An answer that proves that nothing was done lets a client send again: its author must have seen it. */
 export function refusalCases ({ installed: { manifest: { errors } } }: ProviderUnderTest, fit: readonly Prepared[]): Case[] {

@@ -1,13 +1,14 @@
 import { isRecord, type JsonObject } from '@dispatch/common'
 import { providedNames } from '@dispatch/services'
 import { isDeepStrictEqual } from 'node:util'
-import { compareMail } from '../fixtures/compare-mail.ts'
-import { compareRequest, differs } from '../fixtures/compare.ts'
-import { type Prepared, prepareQuestion, prepareSend } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
+import { compareMail } from '../run/compare-mail.ts'
+import { compareRequest, differs } from '../run/compare.ts'
 import { injectedFaults } from '../run/fault-injection.ts'
+import { inTurn } from '../run/in-turn.ts'
+import { type Prepared, prepareQuestion, prepareSend } from '../run/prepare.ts'
 import { type CallRun, traceOf } from '../run/run.ts'
-import { attempted, type ProviderUnderTest } from './subject.ts'
+import { attempted, type ProviderUnderTest } from '../run/subject.ts'
 
 /** The kinds of a provider's fixtures, before they run. */
 export function fixtureCases ({ installed, fixtures }: ProviderUnderTest): Case[] {
@@ -130,11 +131,4 @@ function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved
       : Object.entries(wanted).flatMap(([field, value]) => differs(`error's ${field}`, value, (told as JsonObject)[field])),
     ...points
   ]
-}
-
-/** Runs one after the other, because a stage has one vendor. */
-export async function inTurn<Item, Result> (items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
-  const results: Result[] = []
-  for (const item of items) results.push(await work(item))
-  return results
 }

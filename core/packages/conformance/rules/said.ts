@@ -1,8 +1,8 @@
-import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
+import { inTurn } from '../run/in-turn.ts'
+import type { Prepared } from '../run/prepare.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { attackedCases } from './cancel.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /** Each service with the verb `say`: what its fixtures must show, and what becomes of what is said when a request fails. */
 export async function saidCases (subject: ProviderUnderTest, questions: readonly Prepared[]): Promise<Case[]> {

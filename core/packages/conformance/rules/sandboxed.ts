@@ -1,14 +1,14 @@
 import { namedHosts } from '@dispatch/host'
 import { isDeclared } from '@dispatch/vendor-io'
-import type { Prepared } from '../fixtures/prepare.ts'
 import { askAgain } from '../interrogation/ask.ts'
 import { differing, factsOf } from '../interrogation/facts.ts'
 import { type Case, judged } from '../report.ts'
+import { inTurn } from '../run/in-turn.ts'
+import type { Prepared } from '../run/prepare.ts'
 import type { CallRun } from '../run/run.ts'
 import { patientVendor } from '../run/scripted-vendor.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { type Base, baseOf, kindOf } from '../values/trial.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /**
  * Makes each kind of dispatch in a sandbox, too. Where its requests go to another host, none may go to that of production, a question or a

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { checkSettings, secretNames } from '@dispatch/host'
 import { type Case, judged, skipped } from '../report.ts'
-import type { ProviderUnderTest } from './subject.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 
 /** Checks the settings schemas of a provider with the settings of its fixtures. */
 export function settingsCases ({ installed: { manifest }, fixtures }: Pick<ProviderUnderTest, 'installed' | 'fixtures'>): Case[] {

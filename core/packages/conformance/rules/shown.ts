@@ -1,8 +1,8 @@
 import { at, isRecord, type Json, type JsonObject } from '@dispatch/common'
 import { type ProvidedName, providedNames, services } from '@dispatch/services'
-import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'
-import type { ProviderUnderTest } from './subject.ts'
+import type { Prepared } from '../run/prepare.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 
 /** An accepted dispatch, and whether the vendor was told a text in it. */
 type Sent = { request: JsonObject, tells: (text: string) => boolean }

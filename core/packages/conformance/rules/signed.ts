@@ -5,9 +5,9 @@ import type { EventFixture } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
 import { type Case, judged } from '../report.ts'
 import { now } from '../run/clock.ts'
+import { inTurn } from '../run/in-turn.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { bytesOf } from './hook.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /** An event with the headers that the vendor gave it. */
 type SignedEvent = EventFixture & { headers: Record<string, string> }

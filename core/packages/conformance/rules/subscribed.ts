@@ -1,11 +1,11 @@
 import { isRecord } from '@dispatch/common'
 import { type DeliveryService, deliveryServices } from '@dispatch/contract'
 import { readSubscription } from '@dispatch/host'
-import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
+import { inTurn } from '../run/in-turn.ts'
+import type { Prepared } from '../run/prepare.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { attackedCases } from './cancel.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /** Each service whose webhook its provider registers: what fixtures must show, and what becomes of it when a request fails. */
 export async function subscribedCases (subject: ProviderUnderTest, questions: readonly Prepared[]): Promise<Case[]> {

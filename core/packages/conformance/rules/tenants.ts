@@ -1,11 +1,12 @@
 import { isRecord } from '@dispatch/common'
-import { idempotencyKeys, type Prepared, prepareSend, references } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { reveals } from '../run/canary.ts'
+import { inTurn } from '../run/in-turn.ts'
 import { otherSettings } from '../run/other-settings.ts'
+import { idempotencyKeys, type Prepared, prepareSend, references } from '../run/prepare.ts'
 import type { CallRun } from '../run/run.ts'
-import { compareRun, inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
+import { compareRun } from './replay.ts'
 
 /** Runs each accepted dispatch for two tenants at once, each with its own vendor. Each answer waits until both tenants have reached it. */
 export async function tenantCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {

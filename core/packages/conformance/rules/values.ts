@@ -1,16 +1,16 @@
 import { services } from '@dispatch/services'
-import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
+import { inTurn } from '../run/in-turn.ts'
+import type { Prepared } from '../run/prepare.ts'
 import type { CallRun } from '../run/run.ts'
 import { patientVendor } from '../run/scripted-vendor.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { errorWithStack } from '../run/trace.ts'
 import { amountsOf, type Priced, priced, pricedAs } from '../values/invoices.ts'
 import { type Leaf, leavesOf } from '../values/leaves.ts'
 import { type Place, placesOf, valuesOf } from '../values/places.ts'
 import { damageOf, judge, type Part, type Spelled, spelledIn } from '../values/spellings.ts'
 import { type Base, baseOf, type Change, endOf, kindOf, madeIn, partsOf, requestsOf, type Trial, tried } from '../values/trial.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /**
  * Puts awkward values into accepted dispatches, and looks for them in what the vendor gets: a value that reaches it as a plain one must

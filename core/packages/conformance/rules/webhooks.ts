@@ -4,14 +4,14 @@ import { contentIn, contentOf, createKeySources, createVendorSigningKey, isConfi
   readEvent, readFailed, signDelivery, type SignWith, statusOf, unsigned, verifiersOf, verifyWebhook, type WebhookManifest,
   type WebhookRequest, withKeysOf } from '@dispatch/host'
 import { services } from '@dispatch/services'
-import { differs } from '../fixtures/compare.ts'
 import type { EventFixture } from '../fixtures/fixture.ts'
-import { prepareSettings } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { now } from '../run/clock.ts'
+import { differs } from '../run/compare.ts'
+import { inTurn } from '../run/in-turn.ts'
+import { prepareSettings } from '../run/prepare.ts'
+import { attempted, type ProviderUnderTest } from '../run/subject.ts'
 import { bytesOf, type Hook } from './hook.ts'
-import { inTurn } from './replay.ts'
-import { attempted, type ProviderUnderTest } from './subject.ts'
 import { eventWordCases } from './words.ts'
 
 const endpoint = 'kit-endpoint:kit-password-of-the-endpoint'

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Case, judged, skipped } from '../report.ts'
 import { isUnsafe } from '../run/fault-injection.ts'
+import { inTurn } from '../run/in-turn.ts'
 import { patientVendor } from '../run/scripted-vendor.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import type { Played } from './outcomes.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 const refusal = { status: 400, json: { message: 'The kit refuses it.' } }
 

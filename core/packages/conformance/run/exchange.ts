@@ -1,6 +1,6 @@
-import { isMeant } from '../fixtures/compare.ts'
 import type { Exchange } from '../fixtures/fixture.ts'
 import type { ReceivedRequest } from '../vendor/requests.ts'
+import { isMeant } from './compare.ts'
 
 /** The index of a request in the exchange: the first matching one that has not come yet, else the last matching one. */
 export function indexIn (

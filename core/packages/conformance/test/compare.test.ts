@@ -1,5 +1,5 @@
 import t from 'tap'
-import { compareRequest, differs } from '../fixtures/compare.ts'
+import { compareRequest, differs } from '../run/compare.ts'
 
 await t.test('each difference inside of a value is told with its JSON pointer', (t) => {
   const expected = { lines: [{ amount: 12, 'a/b': 1 }], kept: 'yes', list: [1, 2], text: 'at {{any}}' }

@@ -3,8 +3,8 @@ import type { Sessions } from '@dispatch/core'
 import { DatabaseUnavailable } from '@dispatch/database'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import type { Failure } from '../pages/errors.ts'
-import { ApiRefused } from './api.ts'
-import { ForeignForm, OtherIdentity } from './visit.ts'
+import { ApiRefused } from '../session/api.ts'
+import { ForeignForm, OtherIdentity } from '../session/visit.ts'
 
 export type SessionOptions = { sessions: Sessions }
 

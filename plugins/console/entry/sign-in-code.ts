@@ -1,13 +1,13 @@
 import { DispatchError } from '@dispatch/contract'
 import type { Sessions } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
-import { languageOf } from '../language/language.ts'
 import { signInCodePage } from '../pages/sign-in-code.ts'
-import { clientOf } from './client.ts'
-import { readCookie, setCookie } from './cookies.ts'
-import { landingOf, ownPath } from './paths.ts'
+import { clientOf } from '../session/client.ts'
+import { readCookie, setCookie } from '../session/cookies.ts'
+import { languageOf } from '../session/language.ts'
+import { formsOf } from '../session/offered.ts'
+import { landingOf, ownPath } from '../session/paths.ts'
 import { refusals } from './sign-in.ts'
-import { formsOf } from './verification.ts'
 
 type Form = { Body: URLSearchParams, Querystring: { next?: unknown } }
 

@@ -1,14 +1,14 @@
 import { DispatchError } from '@dispatch/contract'
 import type { Sessions } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
-import { languageOf } from '../language/language.ts'
 import { signInPage } from '../pages/sign-in.ts'
-import { apiFor } from './api.ts'
-import { clientOf } from './client.ts'
-import { readCookie, setCookie } from './cookies.ts'
-import { fiveMinutes, landingOf, ownPath } from './paths.ts'
-import { formsOf } from './verification.ts'
-import { partsOf, visitOf } from './visit.ts'
+import { apiFor } from '../session/api.ts'
+import { clientOf } from '../session/client.ts'
+import { readCookie, setCookie } from '../session/cookies.ts'
+import { languageOf } from '../session/language.ts'
+import { formsOf } from '../session/offered.ts'
+import { fiveMinutes, landingOf, ownPath } from '../session/paths.ts'
+import { partsOf, visitOf } from '../session/visit.ts'
 
 type Form = { Body: URLSearchParams }
 

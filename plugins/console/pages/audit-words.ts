@@ -1,5 +1,5 @@
+import { textIn, type Words } from '../language/language.ts'
 import type { ConsoleParts, Text } from '../session/visit.ts'
-import { textIn, type Words } from './language.ts'
 
 /** What the service itself writes into the audit log, by action; features tell theirs in their definitions. */
 export const auditWords = {

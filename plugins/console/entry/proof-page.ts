@@ -1,9 +1,9 @@
 import type { Sessions } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { proofPage } from '../pages/prove.ts'
-import type { ProofNeeded } from './proof.ts'
-import { formsOf } from './verification.ts'
-import { ownOf, visitOf } from './visit.ts'
+import { formsOf } from '../session/offered.ts'
+import type { ProofNeeded } from '../session/proof.ts'
+import { ownOf, visitOf } from '../session/visit.ts'
 
 /** Answers with the page that asks for a proof. */
 export async function askForProof (

@@ -1,45 +1,15 @@
 import { DispatchError } from '@dispatch/contract'
-import type { Sessions } from '@dispatch/core'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { languageOf } from '../language/language.ts'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { signInCodePage } from '../pages/sign-in-code.ts'
 import { signInPage } from '../pages/sign-in.ts'
-import type { FactorSection, VerificationForms } from '../pages/verification-forms.ts'
-import { clientOf } from './client.ts'
-import { readCookie, setCookie } from './cookies.ts'
-import { fiveMinutes, landingOf, ownPath } from './paths.ts'
-import { ownOf, partsOf } from './visit.ts'
-
-const offered = Symbol('verifications')
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    [offered]: { sessions: Sessions, forms: VerificationForms[], sections: FactorSection[] }
-  }
-}
+import { clientOf } from '../session/client.ts'
+import { readCookie, setCookie } from '../session/cookies.ts'
+import { languageOf } from '../session/language.ts'
+import { formsOf, offered, type VerificationForms } from '../session/offered.ts'
+import { fiveMinutes, landingOf, ownPath } from '../session/paths.ts'
+import { ownOf, partsOf } from '../session/visit.ts'
 
 type Form = { Body: URLSearchParams }
-
-/** Has the console ask for the kinds of verification that {@link offerVerification} tells it of. */
-export function askForVerifications (app: FastifyInstance, sessions: Sessions): void {
-  app.decorate(offered, { sessions, forms: [], sections: [] })
-}
-
-/** What the console shows of the kinds of verification that people can have, or of these. */
-export function formsOf ({ server: { [offered]: { sessions, forms } } }: FastifyRequest, kinds = sessions.offered()): VerificationForms[] {
-  return forms.filter(({ kind }) => kinds.includes(kind))
-}
-
-/** What the page of the second factor shows of the kinds that people can have. */
-export function sectionsOf ({ server: { [offered]: { sessions, forms, sections } } }: FastifyRequest): FactorSection[] {
-  const kinds = sessions.offered()
-  return sections.filter(({ kind }) => kinds.includes(kind) || forms.every((one) => one.kind !== kind))
-}
-
-/** Has the page of the second factor show what the reader has of a kind that makes codes. Called once, by the pages of its feature. */
-export function offerFactor (app: FastifyInstance, section: FactorSection): void {
-  app[offered].sections.push(section)
-}
 
 /**
  * Has the console offer a kind of verification that a browser is asked for: alone, bound to this browser by a cookie with the challenge;

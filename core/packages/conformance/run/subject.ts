@@ -1,11 +1,11 @@
 import { errorMessageOf } from '@dispatch/common'
 import type { InstalledProvider } from '@dispatch/host'
 import type { Fixtures } from '../fixtures/fixtures.ts'
-import type { Prepared } from '../fixtures/prepare.ts'
-import type { Canaries } from '../run/canary.ts'
-import { type CallRun, type CallTimeouts, type FixtureCall, run } from '../run/run.ts'
-import { withTracedReaders } from '../run/trace.ts'
-import type { VendorDouble } from '../run/vendor-double.ts'
+import type { Canaries } from './canary.ts'
+import type { Prepared } from './prepare.ts'
+import { type CallRun, type CallTimeouts, type FixtureCall, run } from './run.ts'
+import { withTracedReaders } from './trace.ts'
+import type { VendorDouble } from './vendor-double.ts'
 
 /** A run with its call and the secrets that were used in it. */
 export type RecordedRun = { name: string, call: FixtureCall, run: CallRun, canaries: Canaries }

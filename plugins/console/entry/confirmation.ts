@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify'
+import { type Asked, confirmationPage } from '../pages/confirm.ts'
+import { visitOf } from '../session/visit.ts'
+
+/** The field of a form whose reader was asked. No other form has such a name. */
+export const confirmedField = ':confirmed'
+
+/** Answers a form whose route has something to ask with the page that does so; the same form with `:confirmed` is its answer. */
+export function askWhetherMeant (app: FastifyInstance): void {
+  app.addHook<{ Params: Asked['params'], Body: URLSearchParams | null | undefined }>('preHandler', async (request, reply) => {
+    const { confirms } = request.routeOptions.config
+    if (typeof confirms !== 'function' || request.body?.has(confirmedField) === true) return
+    const sent = request.body ?? new URLSearchParams()
+    const asked = await confirms(Object.assign(request, { body: sent }))
+    if (asked === undefined) return
+    return reply.page(confirmationPage(visitOf(request), asked, { path: request.url, sent: [...sent, [confirmedField, 'true']] }))
+  })
+}
