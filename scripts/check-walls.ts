@@ -2,8 +2,8 @@
  * Checks who imports whom, in the tree given as argument or the current one. Type imports count, because they bind files together too.
  * Prints each breach as `file:line imports X: rule` and ends with exit code 1.
  *
- * The tables in `core/README.md` and `plugins/README.md` say which imports a folder of the core or of the plugins may have. A permission
- * that nothing uses is a breach too.
+ * The tables in `core/guides/folders.md` and `plugins/README.md` say which imports a folder of the core or of the plugins may have. A
+ * permission that nothing uses is a breach too.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -359,7 +359,7 @@ function unnamed (root: string, imports: Import[], pages: Page[]): string[] {
   const said = [...walls.map(({ rule }) => rule), ...packages.map(name => `\`${name}\``)].filter(words => !core.text.includes(words))
   const parts = globSync('{core/*/,core/packages/*/,plugins/*/}', { cwd: root, exclude: ['**/node_modules'] }).map(folder =>
     folder.replace(/\/$/, '')
-  ).filter(folder => !['core/packages', 'core/packages/features', 'plugins/guides'].includes(folder))
+  ).filter(folder => !['core/guides', 'core/packages', 'core/packages/features', 'plugins/guides'].includes(folder))
   return [...said, ...parts.filter(folder => !pages.some(page => page.allowed.has(folder))).map(folder => `\`${folder}\``)]
 }
 
@@ -368,7 +368,7 @@ export function checkWalls (root: string): { files: number, faults: string[] } {
   const files = globSync(folders, { cwd: root, exclude: ['**/node_modules'] }).filter(file => !outside.test(file)).sort()
   const imports = files.flatMap(file => importsOf(root, file))
   const exported = exportsOf(root)
-  const pages = ['core/README.md', 'plugins/README.md'].flatMap(path => readPage(root, path) ?? [])
+  const pages = ['core/guides/folders.md', 'plugins/README.md'].flatMap(path => readPage(root, path) ?? [])
   const breaches = [...imports.flatMap(made => rulesBroken(made).map((rule): Breach => [made, rule])), ...circles(imports, exported)]
   const formats = globSync(`${formatsFolder}*/index.ts`, { cwd: root }).map((path) => basename(dirname(path)).toUpperCase())
   const services = globSync('core/packages/services/*/index.ts', { cwd: root }).map((path) => path.split('/')[3] ?? '')

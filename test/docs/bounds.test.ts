@@ -11,7 +11,7 @@ import { callbackOperations } from '../../plugins/openapi/callback-operations.ts
 import { emptyComponents } from '../../plugins/openapi/components.ts'
 
 const pageOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-const [, section = ''] = /## Never lost, never twice\n([\s\S]*?)\n## /.exec(pageOf('core/README.md')) ?? []
+const [, section = ''] = /## Leases, doubts and retries\n([\s\S]*?)\n## /.exec(pageOf('core/guides/promises.md')) ?? []
 const rows = new Map([...section.matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm)].map(([, what = '', bound = '']) => [what, bound]))
 const units = { s: 1, min: 60, h: 3600, days: 24 * 3600 }
 

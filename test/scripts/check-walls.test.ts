@@ -365,7 +365,7 @@ const walled = {
 }
 
 void t.test('the page of the core says what each folder may import', t => {
-  t.same(check(t, { ...walled, 'core/README.md': [...rules, ...folders].join('\n') }), { files: 16, faults: [] })
+  t.same(check(t, { ...walled, 'core/guides/folders.md': [...rules, ...folders].join('\n') }), { files: 16, faults: [] })
   t.end()
 })
 
@@ -374,19 +374,19 @@ const unruly: [rule: string, files: Record<string, string>, rows: string[], expe
     'an import that the page does not allow',
     { 'core/work/a.ts': 'import \'../store/a.ts\'' },
     folders,
-    ['core/work/a.ts:1 imports ../store/a.ts: core/README.md does not let core/work know core/store']
+    ['core/work/a.ts:1 imports ../store/a.ts: core/guides/folders.md does not let core/work know core/store']
   ],
   [
     'a package that the page does not allow',
     { 'core/work/a.ts': 'import \'@dispatch/documents\'' },
     folders,
-    ['core/work/a.ts:1 imports @dispatch/documents: core/README.md does not let core/work know @dispatch/documents']
+    ['core/work/a.ts:1 imports @dispatch/documents: core/guides/folders.md does not let core/work know @dispatch/documents']
   ],
   [
     'a row that allows what nothing uses',
     {},
     [...folders.slice(0, 2), row('core/work', 'core/store'), ...folders.slice(3)],
-    ['core/README.md lets core/work know core/store, which it does not use']
+    ['core/guides/folders.md lets core/work know core/store, which it does not use']
   ],
   ['a folder that has no row', {}, folders.toSpliced(3, 1), ['no page names `core/packages/documents`']],
   [
@@ -408,13 +408,13 @@ const unruly: [rule: string, files: Record<string, string>, rows: string[], expe
 
 for (const [rule, files, rows, expected] of unruly) {
   void t.test(`the page of the core: ${rule}`, t => {
-    t.same(check(t, { ...walled, ...files, 'core/README.md': [...rules, ...rows].join('\n') }).faults, expected)
+    t.same(check(t, { ...walled, ...files, 'core/guides/folders.md': [...rules, ...rows].join('\n') }).faults, expected)
     t.end()
   })
 }
 
 void t.test('the page of the core names every rule, and every package that has a home', t => {
-  const { faults } = check(t, { ...walled, 'core/README.md': folders.join('\n') })
+  const { faults } = check(t, { ...walled, 'core/guides/folders.md': folders.join('\n') })
   const [packages = '', ...sentences] = rules.toReversed()
   t.same(new Set(faults), new Set([...sentences, ...packages.split(' ')].map(words => `no page names ${words}`)))
   t.end()

@@ -4,7 +4,7 @@ import { isCallable, type Step } from '../step.ts'
 const [second, minute, hour, day] = [1, 60, 3600, 24 * 3600]
 
 /**
- * Seconds before each retry of a step that was surely not sent. After the last retry it has failed. core/README.md and
+ * Seconds before each retry of a step that was surely not sent. After the last retry it has failed. core/guides/promises.md and
  * providers/smtp/README.md tell them too.
  */
 const retries = [2 * second, 10 * second, minute, 5 * minute, 30 * minute, 2 * hour]

@@ -41,6 +41,7 @@ const shelves: readonly { section: string, files: string, below?: string, at?: s
   { section: 'Extending it', files: 'core/packages/marketplace/README.md', at: 'publishing-an-adapter' },
   { section: 'Extending it', files: 'core/packages/features/README.md' },
   { section: 'Extending it', files: 'core/README.md', at: 'architecture' },
+  { section: 'Extending it', files: 'core/guides/*.md', below: 'architecture/' },
   { section: 'Extending it', files: 'plugins/README.md', at: 'http-service' },
   { section: 'Providers', files: 'providers/*/README.md', below: 'providers/' },
   { section: 'Providers', files: 'providers/community/*/README.md', below: 'providers/' },
