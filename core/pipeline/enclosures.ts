@@ -11,6 +11,7 @@ import { isUnbounded, maySee, sightOf } from '../access/permissions.ts'
 import { findDispatch, findDocument } from '../store/dispatch/dispatch-views.ts'
 import { documentLastsUntil } from '../store/tenants/retention-rules.ts'
 import type { FileShelf, UploadedFile } from './file-shelf.ts'
+import { placeIn } from './places.ts'
 import type { ResolvedRequest, ResolvedStep } from './plan/resolve.ts'
 import { documentHandleOf, storedDocument, storedFile } from './stored-document.ts'
 
@@ -24,8 +25,6 @@ type Readers = Sources & { files: Pick<FileStore, 'stream'>, templateWorkers: Pi
  * which it was made are not needed any more.
  */
 type Naming = { service: ServiceName, fields: JsonObject, at?: (field: string) => string, whole?: boolean }
-
-const placeIn = (service: ServiceName) => (field: string): string => `/${service}/${field}`
 
 /** The documents that the fields of a step name, and that it still needs. */
 export function enclosuresOf ({ service, fields, whole = false }: Naming): Enclosure[] {

@@ -3,6 +3,7 @@ import { refusal } from '@dispatch/contract'
 import type { OwnerQueries } from '@dispatch/database'
 import { type ServiceName, serviceNames, services } from '@dispatch/services'
 import type { OnStatusChange, Reply } from '../store/vendor/deliveries.ts'
+import { placeIn } from './places.ts'
 import type { Step } from './step.ts'
 
 /** Who gets something of a dispatch. `address`: in the one writing of its service; `path`: where the request names them. */
@@ -52,8 +53,6 @@ export function recipientsIn ({ service, fields, template, at = placeIn(service)
 
 /** The service that sends mails. */
 const mailing = serviceNames.find((name) => services[name].template?.channel === 'mail')
-
-const placeIn = (service: ServiceName) => (field: string): string => `/${service}/${field}`
 
 /** The problems of all who would get something. Without a book nobody is refused, and nobody can unsubscribe. */
 export async function screenAll (books: readonly RecipientBook[], companyId: number, sending: readonly Sending[]): Promise<Problem[]> {

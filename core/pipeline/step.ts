@@ -15,6 +15,8 @@ export type Step = {
   service: ServiceName
   /** The service's own fields. */
   fields: JsonObject
+  /** Where a field of it stands in the client's body, as long as that is there. */
+  at?: (field: string) => string
   /** The runtime parameters of its provider. */
   requestSettings: JsonObject
   /** In credits. */

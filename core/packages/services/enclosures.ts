@@ -215,11 +215,9 @@ export function pagesIn (enclosed: readonly Enclosed[]): PdfPage[] | undefined {
   return all.every((pages) => pages !== undefined) ? all.flat() : undefined
 }
 
-/** Where too large a document comes from: what follows it, or itself. */
-export function placeOfPages (fields: WithGivenDocument & WithFurtherDocuments, service: string): string {
-  return fields.documents !== undefined
-    ? pointer(`/${service}`, furtherDocuments)
-    : `/${fields.document === undefined ? 'template' : givenDocument}`
+/** Where too large a document comes from: what follows it, or what it is made of. */
+export function placeOfPages ({ documents }: WithFurtherDocuments, at: (field: string) => string): string {
+  return documents === undefined ? '/template' : at(furtherDocuments)
 }
 
 /** A found document as a provider gets it: under the name that the client wants. */

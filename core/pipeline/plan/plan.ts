@@ -132,11 +132,12 @@ export function planOf (
 ): DispatchPlan {
   const plan = (step: ResolvedStep): Step => {
     const { requestSettings, price, by } = test ? doneInTest(step, standIn) : done(step, prices)
-    const { service, fields, template, deferredOn } = step
+    const { service, fields, at, template, deferredOn } = step
     return {
       stepId: newId(),
       service,
       fields,
+      at,
       requestSettings,
       price,
       ...(template === undefined ? {} : { template: { template: template.template, data: template.data, path: template.path } }),

@@ -13,6 +13,7 @@ import type { PipelineDependencies } from '../dependencies.ts'
 import { documentExpiry } from '../document-expiry.ts'
 import { findEnclosed, findStored, isWhole, takesPages, withPages } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
+import { placeIn } from '../places.ts'
 import type { Step } from '../step.ts'
 import { documentHandleOf, type StoredDocument, storedDocumentOfNew } from '../stored-document.ts'
 import { checkPaged, pagesBefore } from './page-before.ts'
@@ -277,7 +278,7 @@ async function joined (
   const [given] = enclosed.filter(({ field }) => field === givenDocument)
   const first = await firstDocument(dependencies, run, step, { given, hand })
   const size = further.reduce((sum, { document }) => sum + document.size, first.size)
-  const tooLarge = checkJoined(size, (field) => `/${step.service}/${field}`)
+  const tooLarge = checkJoined(size, placeIn(step.service))
   if (tooLarge.length > 0) throw refusal('validation_failed', tooLarge)
   const readAll = async (): Promise<Uint8Array[]> => [
     await first.read(),
@@ -289,9 +290,9 @@ async function joined (
     const stored = await storeFile(dependencies, run, first.filename, file)
     return freshContent({ ...stored, pages: whole.pages }, { signatures: first.signatures, joined: true })
   }
-  const fault = whole.index === 0 ? given : further[whole.index - 1]
-  const places = (field: string): string => run.steps[0] === step && field === givenDocument ? `/${field}` : `/${step.service}/${field}`
-  throw refusal('validation_failed', [{ path: fault === undefined ? '/template' : placeOf(fault, places), ...whole.problem }])
+  const { index, problem } = whole
+  const fault = index === undefined ? { field: furtherDocuments } : index === 0 ? given : further[index - 1]
+  throw refusal('validation_failed', [{ path: fault === undefined ? '/template' : placeOf(fault, placeIn(step.service)), ...problem }])
 }
 
 async function firstDocument (

@@ -31,7 +31,7 @@ export function pagesBefore (step: Step): number {
 /** Why a document of so many bytes takes no page, where its step needs one. */
 export function checkPaged (step: Step, { size }: Pick<DocumentHandle, 'size'>): Problem[] {
   return size <= largestJoined || pageBefore(step) === undefined ? [] : [{
-    path: `/${givenDocument in step.fields ? givenDocument : 'template'}`,
+    path: '/template',
     code: 'too_large',
     message: `A page with the address can be put before a PDF of at most ${largestJoined} bytes, and this one has ${size}.`
   }]
@@ -88,18 +88,14 @@ export async function tryPageBefore (
 
 async function addressed (
   { templateWorkers }: Pick<PipelineDependencies, 'templateWorkers'>,
-  { companyId, steps: [first] }: Run,
-  { stepId, service, fields }: Step,
+  { companyId }: Run,
+  { service }: Step,
   page: AddressPage,
   read?: () => Promise<Uint8Array>
 ): Promise<Uint8Array> {
   const made = await templateWorkers.address(companyId, page, read)
   if (made.ok) return made.bytes
-  const recipient = first?.stepId === stepId ? `/${service}/recipient` : '/recipient'
-  throw refusal('validation_failed', [{
-    path: made.of === 'address' ? recipient : givenDocument in fields ? `/${givenDocument}` : '',
-    ...made.problem
-  }])
+  throw refusal('validation_failed', [{ path: made.of === 'address' ? `/${service}/recipient` : '/template', ...made.problem }])
 }
 
 async function addressPage (

@@ -11,6 +11,7 @@ import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { enclosuresOf } from '../enclosures.ts'
 import { shownData } from '../facts.ts'
+import { placesOf } from '../places.ts'
 import type { DispatchPlan, Rehearsal } from '../plan/plan.ts'
 import type { Step } from '../step.ts'
 import { type HandOn, prepareContent, type PreparedContent, signersOf } from './content.ts'
@@ -101,9 +102,9 @@ async function rehearseSteps (
       await withTimeLimit(limit, work(), () => new NotInTime())
     } catch (error) {
       const source = sourceOf(error) ?? step
-      const place = source === plan.steps[0] ? '' : `/${source.service}`
-      const found = problemsIn(error, place, source)
-      if (found === undefined) warnings.push(notChecked(source, place))
+      const placed = placesOf(plan, source)
+      const found = problemsIn(error, placed)
+      if (found === undefined) warnings.push(notChecked(source, placed('/template/data')))
       else problems.set(error, found)
     }
   }
@@ -116,15 +117,15 @@ async function rehearseSteps (
 class NotInTime extends Error {}
 
 /** What the data are refused for; undefined where it is nothing of theirs that kept the content from being made. */
-function problemsIn (error: unknown, place: string, { template }: Step): readonly Problem[] | undefined {
+function problemsIn (error: unknown, placed: (place: string) => string): readonly Problem[] | undefined {
   if (error instanceof RenderError && error.problems.some(({ code }) => code === 'too_slow')) return undefined
-  const settlement = settlementOfFailure(error, place, template)
+  const settlement = settlementOfFailure(error, placed)
   return settlement.outcome === 'rejected' ? settlement.error.details ?? [] : undefined
 }
 
-function notChecked ({ service, template }: Step, place: string): Problem {
+function notChecked ({ service }: Step, path: string): Problem {
   return {
-    path: template?.path ?? `${place}/template/data`,
+    path,
     code: 'not_checked',
     message:
       `Whether the content of "${service}" can be made of these data was not checked, because that takes too long now: the dispatch finds out.`

@@ -11,7 +11,7 @@ import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { type Settlement, type SettlementFollowUp, settleStep } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
-import { isAcceptedByProvider, isOffPath, type Step, type TemplateContent } from '../step.ts'
+import { isAcceptedByProvider, isOffPath, type Step } from '../step.ts'
 import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
 import { reconcileScheduleOf, retryDelayOf } from './retry-policy.ts'
 import type { Run } from './run.ts'
@@ -203,13 +203,13 @@ export function settlementOf (outcome: Outcome): Settlement {
 
 /**
  * The outcome of a failure before the provider was called, so nothing was sent. Wrong data are refused for good; a failure of the service
- * may be tried again. `place`: the JSON pointer of the step in the request; `template`: whose data were at fault.
+ * may be tried again. `placed`: where a place of the step stands in the client's body.
  */
-export function settlementOfFailure (error: unknown, place = '', template?: Pick<TemplateContent, 'path'>): Settlement {
+export function settlementOfFailure (error: unknown, placed: (place: string) => string = (place) => place): Settlement {
   if (error instanceof RendererBusy || error instanceof TemplateWorkersBusy) {
     return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
   }
-  if (error instanceof DispatchError && error.word === 'validation_failed') return refused(error.details ?? [], place)
+  if (error instanceof DispatchError && error.word === 'validation_failed') return refused(error.details ?? [], placed)
   // A retry would find the document as expired or damaged as it is now.
   if (error instanceof DispatchError && (error.word === 'document_expired' || error.word === 'document_damaged')) {
     return { outcome: 'rejected', error: { word: error.word, message: error.message } }
@@ -232,10 +232,10 @@ export function settlementOfFailure (error: unknown, place = '', template?: Pick
       error: { word: 'internal_error', message: 'The dispatch failed before the provider was called; nothing was sent.' }
     }
   }
-  return refused(error.problems, template?.path ?? `${place}/template/data`)
+  return refused(error.problems, (place) => placed(`/template/data${place}`))
 }
 
-function refused (problems: readonly Problem[], place: string): Settlement {
-  const { message, details = [] } = refusal('validation_failed', problems.map((problem) => ({ ...problem, path: place + problem.path })))
+function refused (problems: readonly Problem[], placed: (place: string) => string): Settlement {
+  const { message, details = [] } = refusal('validation_failed', problems.map((problem) => ({ ...problem, path: placed(problem.path) })))
   return { outcome: 'rejected', error: { word: 'validation_failed', message, details } }
 }

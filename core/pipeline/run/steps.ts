@@ -7,6 +7,7 @@ import type { EventActor, StepCandidate } from '../../store/db/schema.ts'
 import { beginAttempt, type Settlement } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { enclosuresOf } from '../enclosures.ts'
+import { placesOf } from '../places.ts'
 import { requireWelcome } from '../recipients.ts'
 import type { RunResult } from '../respond/result.ts'
 import { isCallable, isOffPath, settled, type Step } from '../step.ts'
@@ -206,7 +207,7 @@ async function makeReady (dependencies: PipelineDependencies, run: Run, step: St
   } catch (error) {
     if (error instanceof DispatchError && error.word === 'conflict') throw error
     dependencies.log.warn({ err: error, companyId, dispatchId }, 'the provider was not called')
-    const failed = settlementOfFailure(error, run.steps[0]?.stepId === stepId ? '' : `/${step.service}`, step.template)
+    const failed = settlementOfFailure(error, placesOf(run, step))
     const cannot = isFollowing(step) && error instanceof DispatchError && error.word === 'validation_failed'
     const ofProvider = ready.attempt > 0 || cannot || (by !== undefined && by.provider === undefined)
     return { ...ready, failed: cannot ? leftOut(step, failed) : failed, ofProvider }

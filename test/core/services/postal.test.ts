@@ -170,7 +170,6 @@ await t.test('a letter has no more pages than the provider takes, known once it 
     message: 'The provider "acme" takes at most 3 pages, and this has 4.'
   }])
   t.same(check(4, { code: 'acme', capabilities: { mailTypes: ['SIMPLE'] } }), [])
-  has(t, check(4, acme, { document: {} }), [{ path: '/document' }])
   has(t, check(4, acme, { documents: [{}] }), [{ path: '/postal/documents' }])
   has(t, check(4, { code: 'acme', capabilities: { mailTypes: ['SIMPLE'], maxSize: 10 } }, {}, 11), [{ message: /at most 10 bytes/ }])
   t.end()

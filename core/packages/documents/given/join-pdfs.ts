@@ -8,10 +8,10 @@ export type PdfPage = { width: number, height: number, plain: boolean }
 /** The pages of a PDF, and whether somebody has signed it; or why it cannot be read. */
 export type PdfReading = { ok: true, pages: PdfPage[], signed: boolean } | PdfFault
 
-/** PDFs as one, in memory of its own; or why there is none, and which of them is at fault. */
+/** PDFs as one, in memory of its own; or why there is none, and which of them is at fault: without an index, all of them together. */
 export type JoinedPdf = { ok: true, bytes: Uint8Array<ArrayBuffer>, pages: number } | {
   ok: false
-  index: number
+  index?: number
   problem: Omit<Problem, 'path'>
 }
 

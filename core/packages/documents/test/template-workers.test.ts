@@ -1,3 +1,4 @@
+import { PDFDocument } from '@cantoo/pdf-lib'
 import t, { type Test } from 'tap'
 import { has } from '../../../../test/support/matching.ts'
 import { createTemplateWorkers, type TemplateWorkers, TemplateWorkersBusy,
@@ -34,10 +35,22 @@ void t.test('the digest names the picture, and not its name', async (t) => {
   t.equal(await digest('a'), await digest('a'))
 })
 
+const twoSeconds = {
+  inspect: 2,
+  check: 2,
+  subject: 2,
+  refuse: 2,
+  render: 2,
+  profiles: 2,
+  read: 2,
+  address: 2,
+  pages: 2,
+  join: 2,
+  flatten: 2
+}
+
 void t.test('a job beyond its time ends in a problem, and the next one is done', async (t) => {
-  const workers = start(t, {
-    timeLimits: { inspect: 2, check: 2, subject: 2, refuse: 2, render: 2, profiles: 2, read: 2, address: 2, pages: 2, join: 2, flatten: 2 }
-  })
+  const workers = start(t, { timeLimits: twoSeconds })
   const evil = {
     ...draft,
     schema: { type: 'object', properties: { name: { type: 'string', pattern: '^(a+)+$' } } },
@@ -55,6 +68,17 @@ void t.test('a job beyond its time ends in a problem, and the next one is done',
   })
   const all = [{ id: 'a', data: evil.sample }, { id: 'b', data: { name: 'aa' } }]
   t.equal(await workers.refuse(1, { template, all, at: '/data', format: 'pdf', examples: 5 }), undefined)
+})
+
+void t.test('where PDFs take too long to join, none of them is at fault', async (t) => {
+  const made = await PDFDocument.create()
+  for (let page = 0; page < 500; page++) made.addPage()
+  const bytes = await made.save({ useObjectStreams: false })
+  const workers = start(t, { timeLimits: { ...twoSeconds, join: 0.001 } })
+  t.strictSame(await workers.join(1, () => Promise.resolve([bytes, bytes])), {
+    ok: false,
+    problem: { code: 'too_slow', message: 'To join these PDFs takes more processor time or memory than a document does.' }
+  })
 })
 
 void t.test('of several data it is said how many a template refuses, with the first problem of the first of them', async (t) => {

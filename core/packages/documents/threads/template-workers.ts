@@ -35,7 +35,7 @@ export type TemplateWorkers = {
   address: (companyId: number, page: AddressPage, read?: () => Promise<Uint8Array>) => Promise<Addressed>
   /** The pages of a PDF, or why it cannot be read. `sha256`: of what `read` gives, which is called once a thread is free, or not at all. */
   pages: (companyId: number, sha256: string, read: () => Promise<Uint8Array>) => Promise<PdfReading>
-  /** Joins PDFs in their order, or tells which of them cannot be joined. `read`: called once a thread is free. */
+  /** Joins PDFs in their order, or tells which of them cannot be joined, if it is one. `read`: called once a thread is free. */
   join: (companyId: number, read: () => Promise<readonly Uint8Array[]>) => Promise<JoinedPdf>
   /** Turns a picture (data URI) into its stored form, or returns what is wrong with it. */
   flatten: (companyId: number, uri: string) => Promise<Picture | { fault: string }>
@@ -167,7 +167,6 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
       const load = async (): Promise<TemplateTask<'join'>> => ({ kind: 'join', job: await read() })
       return runLoaded(companyId, { kind: 'join', load }, ({ code }) => ({
         ok: false,
-        index: 0,
         problem: { code, message: 'To join these PDFs takes more processor time or memory than a document does.' }
       }))
     },

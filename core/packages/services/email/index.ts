@@ -202,7 +202,7 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
     const content = contentOf(fields, made)
     return [
       ...checkPictures(provider, () => (content.inline ?? []).length > 0),
-      ...provider === undefined ? [] : checkSize(content, provider, '/template')
+      ...provider === undefined ? [] : checkSize(content, provider, fields.body === undefined ? '/template' : '/email/body')
     ]
   },
 

@@ -165,7 +165,7 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
   checkContent (fields, { pages, document: { size } }, provider) {
     if (provider === undefined) return []
     const { capabilities: { maxPages, maxSize } } = provider
-    const place = placeOfPages(fields, 'esign')
+    const place = placeOfPages(fields, (field) => `/esign/${field}`)
     return [
       ...pages === undefined ? [] : checkMost(provider, place, pages, maxPages, 'pages'),
       ...checkMost(provider, place, size, maxSize, 'bytes')

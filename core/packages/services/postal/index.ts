@@ -2,7 +2,7 @@ import { CountryCode, type DocumentHandle, Line, Lines, postalCodeCountries, typ
 import { type PageSetup, paperSizeOf, paperSizes, printedFormats, usualPaper } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import { checkPlace, checkState } from '../address.ts'
-import { checkGiven, FurtherDocuments, givenAndFurtherIn, pagesIn, pdfLimits, placeOfPages, type WithFurtherDocuments,
+import { checkGiven, FurtherDocuments, givenAndFurtherIn, givenDocument, pagesIn, pdfLimits, placeOfPages, type WithFurtherDocuments,
   type WithGivenDocument } from '../enclosures.ts'
 import { checkMost, checkOffered, checkSupported } from '../limits.ts'
 import type { CheckInput, ProvidedService } from '../service.ts'
@@ -114,7 +114,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
       problems: [...checkGiven(enclosed, at, { given }), ...place.problems ?? [], ...checkState({ country, state }, at('recipient')),
         ...checkProvider(subject), ...provider === undefined || pages === undefined
         ? []
-        : checkPages(pages, provider, placeOfPages({ document: {}, ...fields }, 'postal'))],
+        : checkPages(pages, provider, fields.documents === undefined ? `/${givenDocument}` : at('documents'))],
       warnings: place.warnings ?? []
     }
   },
@@ -133,7 +133,7 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
 
   checkContent (fields, { pages, document: { size } }, provider) {
     if (provider === undefined) return []
-    const place = placeOfPages(fields, 'postal')
+    const place = placeOfPages(fields, (field) => `/postal/${field}`)
     return [
       ...pages === undefined ? [] : checkPages(pages, provider, place),
       ...checkMost(provider, place, size, provider.capabilities.maxSize, 'bytes')

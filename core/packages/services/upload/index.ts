@@ -35,7 +35,7 @@ export const upload: ProvidedService<'upload', UploadFields, UploadCapabilities,
 
   check: () => ({}),
 
-  checkContent: (_fields, { document }, provider) => provider === undefined ? [] : checkFileSize(document.size, provider),
+  checkContent: (_fields, { document }, provider) => provider === undefined ? [] : checkFileSize(document.size, provider, '/template'),
 
   request: (_fields, { document, metadata }) => ({ document, metadata }),
 
@@ -44,7 +44,7 @@ export const upload: ProvidedService<'upload', UploadFields, UploadCapabilities,
   facts: () => ({})
 }
 
-/** Whether the provider takes a file of so many bytes. */
-export function checkFileSize (size: number, provider: ProviderFacts<UploadCapabilities>): Problem[] {
-  return checkMost(provider, '/file', size, provider.capabilities.maxSize, 'bytes a file')
+/** Whether the provider takes a file of so many bytes. `place`: where it comes from. */
+export function checkFileSize (size: number, provider: ProviderFacts<UploadCapabilities>, place = '/file'): Problem[] {
+  return checkMost(provider, place, size, provider.capabilities.maxSize, 'bytes a file')
 }

@@ -321,6 +321,23 @@ await t.test('a letter has further documents: one PDF in their order, whose page
     [letter([{ fileId: one.body.id }], { document: { fileId: broken.body.id } }), '/document', 'unreadable_pdf'],
     [letter([{ documentId: one.body.id }]), '/postal/documents/0/documentId', 'not_found']
   ]
+  const tooMany = {
+    ...invoiceRequest(),
+    postal: { providerName: 'short', recipient, documents: [two, two].map(({ body: { id } }) => ({ fileId: id })) }
+  }
+  const brokenFirst = {
+    providerName: 'short',
+    document: { fileId: broken.body.id },
+    postal: { recipient, documents: [{ fileId: one.body.id }] }
+  }
+  for (const [path, body, place, code] of [
+    ['invoicing/postal', tooMany, '/postal/documents', 'not_supported_by_provider'],
+    ['file/postal', brokenFirst, '/document', 'unreadable_pdf']
+  ] as const) {
+    for (const way of [`/api/${path}/validate`, `/api/${path}`]) {
+      has(t, await send('POST', way, { body }), { status: 422, body: { details: [{ path: place, code }] } }, `${way} ${place}`)
+    }
+  }
   for (const [body, place, code] of refused) {
     const { status, body: { details } } = await send('POST', '/api/postal/validate', { body })
     t.equal(status, 422, code)
