@@ -1,3 +1,4 @@
+import { PDFDocument } from '@cantoo/pdf-lib'
 import type { Format, Rendered, RenderJob } from '@dispatch/documents'
 import type { ServiceName } from '@dispatch/services'
 import t from 'tap'
@@ -62,6 +63,52 @@ await t.test('a letter is made for what its provider prints on, else for the pap
     t.equal(await paperOf(['postal'], { postal: { recipient }, providerName }), paper, providerName)
     t.equal(await paperOf(['invoicing', 'postal'], letter(recipient, providerName)), paper, `an invoice by ${providerName}`)
   }
+})
+
+await t.test('a PDF with pages that the provider does not print on is refused before anything is held', async (t) => {
+  const upload = async (...sizes: [width: number, height: number][]): Promise<string> => {
+    const made = await PDFDocument.create()
+    for (const size of sizes) made.addPage(size)
+    const headers = { 'content-type': 'application/pdf' }
+    return (await send('POST', '/api/v1/files?filename=a.pdf', { body: Buffer.from(await made.save()), headers })).body.id as string
+  }
+  const [a4, letterSize, mixed] = await Promise.all([upload([595.32, 841.92], [594.96, 842]), upload([612, 792]),
+    upload([595.28, 841.89], [841.89, 595.28])])
+  const body = (providerName: string, fileId: string, more: object = {}) => ({
+    providerName,
+    document: { fileId },
+    postal: { recipient: french, ...more }
+  })
+  const headers = { 'x-api-version': '1.1.0' }
+  for (const [providerName, fileId] of [['european', a4], ['american', letterSize], ['both', a4], ['simulator', mixed]] as const) {
+    has(t, await send('POST', '/api/postal/validate', { body: body(providerName, fileId), headers }), { status: 200 }, providerName)
+  }
+  const wide = 'is 297 mm wide and 210 mm high: print it into a PDF of that size.'
+  const refused: [path: string, body: object, place: string, message: string][] = [
+    ['postal', body('american', a4), '/document',
+      'The provider "american" prints only on Letter in portrait format, and page 1 of this PDF ' +
+      'is 210 mm wide and 297 mm high: print it into a PDF of that size.'],
+    ['postal', body('both', mixed), '/document',
+      `The provider "both" prints only on A4 or Letter in portrait format, and page 2 of this PDF ${wide}`],
+    ['postal', body('european', a4, { documents: [{ fileId: a4 }, { fileId: mixed }] }), '/postal/documents/1',
+      `The provider "european" prints only on A4 in portrait format, and page 2 of this PDF ${wide}`],
+    ['file/postal', body('european', mixed), '/document',
+      `The provider "european" prints only on A4 in portrait format, and page 2 of this PDF ${wide}`],
+    ['invoicing/postal', {
+      ...invoiceRequest(),
+      postal: { recipient: french, providerName: 'european', documents: [{ fileId: mixed }] }
+    }, '/postal/documents/0', `The provider "european" prints only on A4 in portrait format, and page 2 of this PDF ${wide}`]
+  ]
+  const { body: { balance: before } } = await send('GET', '/api/v1/credits', { headers })
+  for (const [path, body, place, message] of refused) {
+    for (const way of [`/api/${path}/validate`, `/api/${path}`]) {
+      has(t, await send('POST', way, { body, headers }), {
+        status: 422,
+        body: { details: [{ path: place, code: 'not_supported_by_provider', message }] }
+      }, way)
+    }
+  }
+  has(t, await send('GET', '/api/v1/credits', { headers }), { body: { balance: before } })
 })
 
 await t.test('a document that is posted later is made for its letter, one that is not for A4', async (t) => {

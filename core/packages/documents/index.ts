@@ -35,7 +35,7 @@ export type { FormatFacts } from './formats/format.ts'
 export { apiFileFormats, apiFormats, apiNameOf, eInvoiceFileFormats, fileFormats, formatFacts, isFileFormat, printedFormats, signedFormats,
   templateFormats, usualApiFormat, usualFormats, type ApiFileFormat, type ApiFormat, type FileFormat,
   type Format } from './formats/file-formats.ts'
-export { paperSizeOf, paperSizes, usualPaper, type PageSetup, type PaperSize } from './model/paper.ts'
+export { paperSizeOf, paperSizes, sheets, usualPaper, type PageSetup, type PaperSize } from './model/paper.ts'
 export { languagesOf } from './compile/language.ts'
 export { assetName } from './source/asset-name.ts'
 export { type KeptBrand, withBrand } from './data/with-brand.ts'

@@ -105,7 +105,8 @@ function findingsOf (
         own(checkStep(step, templateFindings, {
           today,
           otherServices: request.services.filter((name) => name !== step.service),
-          ...given === undefined ? {} : { given },
+          // A step with a template of its own takes nothing over.
+          ...given === undefined || step.template !== undefined ? {} : { given },
           ...(isChain(step) ? { link } : {})
         }))
       ]

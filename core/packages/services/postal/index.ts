@@ -1,9 +1,9 @@
 import { CountryCode, type DocumentHandle, Line, Lines, postalCodeCountries, type Problem, readPostalCode, textAt } from '@dispatch/common'
-import { type PageSetup, paperSizeOf, paperSizes, printedFormats, usualPaper } from '@dispatch/documents'
+import { type PageSetup, paperSizeOf, paperSizes, type PdfPage, printedFormats, sheets, usualPaper } from '@dispatch/documents'
 import { type Static, Type } from 'typebox'
 import { checkPlace, checkState } from '../address.ts'
-import { checkGiven, FurtherDocuments, givenAndFurtherIn, givenDocument, pagesIn, pdfLimits, placeOfPages, type WithFurtherDocuments,
-  type WithGivenDocument } from '../enclosures.ts'
+import { checkGiven, type Enclosed, FurtherDocuments, givenAndFurtherIn, givenDocument, pagesIn, pdfLimits, placeOf, placeOfPages,
+  type WithFurtherDocuments, type WithGivenDocument } from '../enclosures.ts'
 import { checkMost, checkOffered, checkSupported } from '../limits.ts'
 import type { CheckInput, ProvidedService } from '../service.ts'
 import { addressLines, AddressPage } from './address-page.ts'
@@ -114,7 +114,9 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
       problems: [...checkGiven(enclosed, at, { given }), ...place.problems ?? [], ...checkState({ country, state }, at('recipient')),
         ...checkProvider(subject), ...provider === undefined || pages === undefined
         ? []
-        : checkPages(pages, provider, fields.documents === undefined ? `/${givenDocument}` : at('documents'))],
+        : checkPages(pages, provider, fields.documents === undefined ? `/${givenDocument}` : at('documents')), ...provider === undefined ?
+        [] :
+        checkSheets(given === undefined ? enclosed : [given, ...enclosed.filter((one) => one !== given)], provider, at)],
       warnings: place.warnings ?? []
     }
   },
@@ -165,6 +167,36 @@ function deliverable (recipient: Static<typeof Recipient>): Static<typeof Recipi
 /** Whether the provider takes a letter of so many pages. `place`: where they come from. */
 function checkPages (pages: number, provider: { code: string, capabilities: PostalCapabilities }, place: string): Problem[] {
   return checkMost(provider, place, pages, provider.capabilities.maxPages, 'pages')
+}
+
+/** So many points may a page be larger or smaller than its sheet (2 mm): programs round. */
+const nearly = 2 * 72 / 25.4
+
+/** Checks that each PDF has the paper that the provider prints on: what a client gives is sent as it is, and scaled by nobody. */
+function checkSheets (
+  enclosed: readonly Enclosed[],
+  { code, capabilities: { papers } }: { code: string, capabilities: PostalCapabilities },
+  at: (field: string) => string
+): Problem[] {
+  if (papers === undefined) return []
+  const isPrinted = ({ width, height }: PdfPage): boolean =>
+    papers.some((paper) => Math.abs(width - sheets[paper][0]) < nearly && Math.abs(height - sheets[paper][1]) < nearly)
+  return enclosed.flatMap((one) => {
+    const pages = one.pdf?.ok === true ? one.pdf.pages : []
+    const index = pages.findIndex((page) => !isPrinted(page))
+    const page = pages[index]
+    return page === undefined ? [] : [{
+      path: one.field === givenDocument ? `/${givenDocument}` : placeOf(one, at),
+      code: 'not_supported_by_provider',
+      message: `The provider "${code}" prints only on ${papers.join(' or ')} in portrait format, and page ${index + 1} of this PDF is ${
+        millimetres(page.width)
+      } mm wide and ${millimetres(page.height)} mm high: print it into a PDF of that size.`
+    }]
+  })
+}
+
+function millimetres (points: number): number {
+  return Math.round(points * 25.4 / 72)
 }
 
 /** Why the provider cannot print a page, where it cannot. */
