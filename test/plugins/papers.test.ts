@@ -109,6 +109,18 @@ await t.test('a PDF with pages that the provider does not print on is refused be
     }
   }
   has(t, await send('GET', '/api/v1/credits', { headers }), { body: { balance: before } })
+
+  const signers = [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }]
+  const later = { on: 'esign.completed', service: 'postal', providerName: 'european', recipient: french }
+  const envelope = {
+    document: { fileId: letterSize },
+    esign: { signers, places: [{ signer: 1, page: 1, x: 72, y: 600 }] },
+    deferred: [later]
+  }
+  has(t, await send('POST', '/api/esign/validate', { body: envelope, headers }), {
+    status: 422,
+    body: { details: [{ path: '/document', code: 'not_supported_by_provider' }] }
+  })
 })
 
 await t.test('a document that is posted later is made for its letter, one that is not for A4', async (t) => {

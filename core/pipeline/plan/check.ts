@@ -105,8 +105,7 @@ function findingsOf (
         own(checkStep(step, templateFindings, {
           today,
           otherServices: request.services.filter((name) => name !== step.service),
-          // A step with a template of its own takes nothing over.
-          ...given === undefined || step.template !== undefined ? {} : { given },
+          ...given === undefined ? {} : { given },
           ...(isChain(step) ? { link } : {})
         }))
       ]
