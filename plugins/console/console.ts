@@ -13,6 +13,7 @@ import { signInRoutes } from './entry/sign-in.ts'
 import type { Words } from './language/language.ts'
 import { auditPage } from './pages/audit.ts'
 import { beginPage } from './pages/begin.ts'
+import { columnsPages } from './pages/columns.ts'
 import { companiesPages } from './pages/companies.ts'
 import { companySetupPages } from './pages/company-setup.ts'
 import { companyUserPage } from './pages/company-user.ts'
@@ -24,13 +25,13 @@ import { dispatchMessagePages } from './pages/dispatch-message.ts'
 import { dispatchPages } from './pages/dispatch.ts'
 import { dispatchesChosenPages } from './pages/dispatches-chosen.ts'
 import { dispatchesRetryPages } from './pages/dispatches-retry.ts'
-import { columnsPages } from './pages/dispatches-table.ts'
 import { dispatchesPage } from './pages/dispatches.ts'
 import { endpointPages } from './pages/endpoint.ts'
 import { endpointsPages } from './pages/endpoints.ts'
 import { errorPage, type Failure } from './pages/errors.ts'
 import { findPage } from './pages/find.ts'
 import { followPages } from './pages/follow.ts'
+import { galleryPage } from './pages/gallery.ts'
 import { holdPages } from './pages/hold.ts'
 import { holdsPage } from './pages/holds.ts'
 import { homePage } from './pages/home.ts'
@@ -113,6 +114,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(beginPage)
   await app.register(homePage)
   await app.register(findPage)
+  await app.register(galleryPage)
   await app.register(creditsPage)
   await app.register(dispatchesPage)
   await app.register(dispatchesRetryPages)

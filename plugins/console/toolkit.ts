@@ -18,6 +18,7 @@ export { allowedServices, documentTypeName, fill, numberOf, optionsFor, serviceN
 export { languageOf } from './session/language.ts'
 export { textOfSaid } from './language/problems.ts'
 export { type Bar, columns, lines } from './pages/bars.ts'
+export { longList, type LongList } from './pages/columns.ts'
 export { beginCredit, type Credited } from './pages/dispatch-credit.ts'
 export { profilesSections, type ProfilesView } from './pages/e-invoices.ts'
 export { following } from './pages/follow.ts'

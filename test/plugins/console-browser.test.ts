@@ -8,7 +8,7 @@ import { directory, provide } from '../fixtures/providers/folders.ts'
 import { packed } from '../support/adapters.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Login, operator, shippedProviders, startService } from '../support/service.ts'
-import { isRight, launchChromium, signInAt, views, watchFaults } from './support/chromium.ts'
+import { isAccessible, isRight, launchChromium, signInAt, views, watchFaults } from './support/chromium.ts'
 import { type Made, pagesOf, unlisted } from './support/console-pages.ts'
 import { furnished } from './support/furnished.ts'
 import { hostileTexts } from './support/hostile-texts.ts'
@@ -156,6 +156,25 @@ async function inBrowser (browser: Browser): Promise<void> {
     for (const path of ['/developers', '/second-factor']) t.same(shown.get(path), hostileTexts, `${path} shows them as text`)
     // A company has ten endpoints at most.
     t.same(shown.get('/developers/endpoints'), hostileTexts.slice(0, 10))
+  })
+
+  await t.test('the gallery shows each part in both themes at three widths; nobody but an operator finds it', async (t) => {
+    for (const { locale, admin, operator: page } of readers) {
+      t.equal((await admin.goto('/console/gallery'))?.status(), 404)
+      await page.goto('/console/gallery')
+      for (const width of [390, 768, 1280]) {
+        await page.setViewportSize({ width, height: 800 })
+        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${locale}: it fits in ${width} px`)
+        const photographs = []
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          await isAccessible(t, page, `${locale}, ${width} px, ${colorScheme}`)
+          photographs.push(await page.screenshot({ fullPage: true }))
+        }
+        const [light, dark] = photographs
+        t.ok(light !== undefined && dark?.equals(light) === false, 'the themes differ')
+      }
+    }
   })
 
   await t.test('the keyboard goes past the menu', async (t) => {

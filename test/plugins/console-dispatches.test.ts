@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { randomBytes } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 import t from 'tap'
+import { words as ofSuppressions } from '../../core/packages/features/suppressions/words.en.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { failureNotice } from '../../plugins/console/pages/dispatch-failure.ts'
 import { durationOf } from '../../plugins/console/pages/dispatch-timeline.ts'
@@ -547,15 +548,42 @@ await t.test('the list has the columns that its reader has chosen, and a phone t
   const before = (await open('/dispatches', cookie)).body as string
   t.same(titlesOf(before), [en.dispatch, en.status, en.recipient, en.number, en.provider, en.created])
   contains(t, before, `<th scope="col" class="beside-phone">${en.provider}`)
-  const kept = await post('/dispatches/columns', [['list', '?status=failed&nonsense=1'], ['column', 'price'], ['column', 'id'], ['column',
-    'nonsense']], cookie)
+  const kept = await post('/columns', [['list', 'dispatches'], ['back', '/console/dispatches?status=failed'], ['column', 'price'], [
+    'column',
+    'id'
+  ], ['column', 'nonsense']], cookie)
   t.same([kept.status, kept.headers.get('location')], [303, '/console/dispatches?status=failed'])
   const [chosen = ''] = kept.headers.get('set-cookie')?.split(';', 1) ?? []
-  t.equal(chosen, '__Host-console-columns=price.id')
+  t.equal(chosen, '__Host-console-columns=dispatches:price.id.nonsense')
   const after = (await open('/dispatches', `${cookie}; ${chosen}`)).body as string
   t.same(titlesOf(after), [en.dispatch, en.price, en.dispatchId])
   contains(t, after, '<input type="checkbox" id="f-column-6" name="column" value="price" checked>')
   t.same(titlesOf((await open('/dispatches', `${cookie}; __Host-console-columns=<b>`)).body), titlesOf(before), 'nonsense chooses nothing')
+  // Each list has its own, in one cookie; what leads elsewhere leads to the first page.
+  const lists = {
+    audit: '/audit',
+    requests: '/developers/requests',
+    batches: '/batches',
+    contacts: '/contacts',
+    suppressions: '/suppressions',
+    templates: '/templates'
+  }
+  await send('POST', '/api/v1/contacts', { body: { name: 'Ada', phone: '+33 1 23' } }, acme.admin)
+  await send('POST', '/api/v1/suppressions', { body: { channel: 'email', address: 'no@example.com' } }, acme.admin)
+  await send('POST', '/api/v1/batches?service=sms', { body: '{}\n', headers: { 'content-type': 'application/x-ndjson' } }, acme.admin)
+  let all = chosen
+  for (const [list, path] of Object.entries(lists)) {
+    const [, name = ''] = /name="column" value="(\w+)">/.exec((await open(path, cookie)).body as string) ?? []
+    const one = await post('/columns', [['list', list], ['back', `/console${path}`], ['column', name]], `${cookie}; ${all}`)
+    t.equal(one.headers.get('location'), `/console${path}`)
+    all = one.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+    const { body } = await open(path, `${cookie}; ${all}`)
+    contains(t, body, `name="column" value="${name}" checked>`, list)
+    t.equal(titlesOf(body).filter((title) => title !== ofSuppressions.suppressionRemove).length, 2, `${list}: the thing and one column`)
+  }
+  contains(t, all, 'dispatches:price.id.nonsense/audit:')
+  t.equal((await post('/columns', [['list', '<'], ['back', 'https://evil.example'], ['column', 'x']], cookie)).headers.get('location'),
+    '/console')
 })
 
 await t.test('the page of a dispatch says who sent it and whether it was a test; a run of one event is a line that unfolds', async (t) => {

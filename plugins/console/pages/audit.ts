@@ -6,8 +6,9 @@ import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type AuditView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actionChoices, actionText } from './audit-words.ts'
+import { type LongList, longList } from './columns.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
-import { folded, notice, page, sentences, table, time } from './layout.ts'
+import { folded, notice, page, sentences, time } from './layout.ts'
 import { choicesOf, nameIn, type People, readPeople } from './people.ts'
 
 type Filter = Readonly<Record<typeof fields[number], string>>
@@ -84,27 +85,51 @@ type Listed = { data: readonly AuditView[], nextCursor: string | null }
 /** `companyId`: whose log it is. */
 type Reading = { filter: Filter, people: People, companyId: number }
 
-function list ({ words, parts }: Visit, { data: entries, nextCursor: next }: Listed, reading: Reading): Html {
+type Known = Reading & Pick<Visit, 'words' | 'parts'>
+
+const auditList: LongList<AuditView, Known> = {
+  name: 'audit',
+  first: {
+    title: ({ action }) => action,
+    cell: ({ action }, { words, parts }) => {
+      const said = actionText(words, parts, action)
+      return html`${said}${said === action ? html`` : html`<div class="quiet"><code>${action}</code></div>`}`
+    }
+  },
+  columns: {
+    at: { title: ({ auditAt }) => auditAt, cell: ({ at }) => time(at) },
+    object: {
+      title: ({ auditObject }) => auditObject,
+      cell: ({ object: { kind, id } }, reading) => {
+        const object = `${kind}/${id}`
+        return html`<a href="${withQuery('/console/audit', { companyId: reading.filter.companyId, object })}">${object}</a>${
+          subjectOf(kind, id, reading)
+        }`
+      }
+    },
+    author: { title: ({ auditAuthor }) => auditAuthor, cell: ({ author }, known) => authorOf(known.words, author, known) },
+    address: { title: ({ auditAddress }) => auditAddress, cell: ({ address = '' }) => address },
+    details: {
+      title: ({ details }) => details,
+      cell: ({ facts }, { words }) =>
+        Object.keys(facts).length === 0
+          ? ''
+          : html`<details><summary>${words.details}</summary><pre>${JSON.stringify(facts, null, 2)}</pre></details>`
+    }
+  },
+  usual: ['at', 'object', 'author', 'address', 'details']
+}
+
+function list (visit: Visit, { data: entries, nextCursor: next }: Listed, reading: Reading): Html {
+  const { words, parts } = visit
   const { filter } = reading
   if (entries.length === 0) {
     return html`<p>${isFiltered(filter) ? words.auditNone : words.auditNoneYet}</p>`
   }
-  const rows = entries.map(({ at, action, object: { kind, id }, author, address = '', facts }) => {
-    const object = `${kind}/${id}`
-    const known = Object.keys(facts).length === 0
-      ? html``
-      : html`<details><summary>${words.details}</summary><pre>${JSON.stringify(facts, null, 2)}</pre></details>`
-    const said = actionText(words, parts, action)
-    return html`<tr><td>${time(at)}</td><th scope="row">${said}${
-      said === action ? html`` : html`<div class="quiet"><code>${action}</code></div>`
-    }</th><td><a href="${withQuery('/console/audit', { companyId: filter.companyId, object })}">${object}</a>${
-      subjectOf(kind, id, reading)
-    }</td><td>${authorOf(words, author, reading)}<div class="quiet">${address}</div></td><td>${known}</td></tr>\n`
-  })
   const more = next === null
     ? html``
     : html`<hr><p><a href="${withQuery('/console/audit', { ...filter, cursor: next })}" rel="next">${words.older}</a></p>`
-  return html`${table(words.audit, [words.auditAt, words.action, words.auditObject, words.auditAuthor, words.details], rows)}${more}
+  return html`${longList(visit, auditList, { label: words.audit, rows: entries, known: { ...reading, words, parts } })}${more}
 <hr><div class="actions"><a class="button second" href="${
     withQuery('/console/audit.csv', { ...filter, cursor: '' })
   }">${words.export}</a><span class="quiet">${fill(words.exportMost, { most: mostRows })}</span></div>`

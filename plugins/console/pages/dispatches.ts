@@ -5,9 +5,10 @@ import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type DispatchView, type ProviderView, withQuery } from '../session/api.ts'
 import { pathIn } from '../session/mode.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
+import { columnsForm, columnsOf } from './columns.ts'
 import { chosenButtons, chosenForm } from './dispatches-chosen.ts'
 import { apiFilterOf, type Filter, filterForm, filterOf, isFiltered, missingIn, readChoices, viewLinks } from './dispatches-filter.ts'
-import { columnsForm, columnsOf, dispatchTable } from './dispatches-table.ts'
+import { dispatchList, dispatchTable } from './dispatches-table.ts'
 import { dispatchColumns, mostRows, sendCsv } from './export.ts'
 import { following } from './follow.ts'
 import { notice, page, sentences } from './layout.ts'
@@ -32,7 +33,7 @@ export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
     const only = answer.ok ? soleOf(filter, answer.body) : undefined
     if (only !== undefined) return reply.redirect(`/console/dispatches/${only.dispatchId}`, 303)
     const found = answer.ok
-      ? list(visit, answer.body, { filter, providers: choices.providers, columns: columnsOf(request) })
+      ? list(visit, answer.body, { filter, providers: choices.providers })
       : notice('bad', sentences(words, answer.error))
     const main = html`${releasedSaid(words, request.query['released'])}${viewLinks(words, filter)}
 <section aria-label="${words.filter}">${filterForm(visit, filter, choices)}</section>
@@ -87,9 +88,9 @@ function releasedSaid (words: Words, released: unknown): Html {
   return count === undefined ? html`` : notice('good', html`<p>${fill(words.releaseDoneHere, { n: count })}</p>`)
 }
 
-type Shown = { filter: Filter, providers: readonly ProviderView[], columns: ReturnType<typeof columnsOf> }
+type Shown = { filter: Filter, providers: readonly ProviderView[] }
 
-function list (visit: Visit, { data, nextCursor }: List, { filter, providers, columns }: Shown): Html {
+function list (visit: Visit, { data, nextCursor }: List, { filter, providers }: Shown): Html {
   const { words } = visit
   if (data.length === 0) {
     return isFiltered(filter)
@@ -99,7 +100,8 @@ function list (visit: Visit, { data, nextCursor }: List, { filter, providers, co
   const next = nextCursor === null
     ? html``
     : html`<hr><p><a href="${withQuery('/console/dispatches', { ...filter, cursor: nextCursor })}" rel="next">${words.older}</a></p>`
-  return html`${columnsForm(words, columns, filter)}${dispatchTable(words, data, providers, { columns, chosenBy: chosenForm })}${
+  const columns = columnsOf(visit, dispatchList)
+  return html`${columnsForm(visit, dispatchList)}${dispatchTable(words, data, providers, { columns, chosenBy: chosenForm })}${
     chosenButtons(words, filter)
   }${next}${whole(visit, filter, providers)}`
 }

@@ -4,8 +4,9 @@ import { choiceField, textField } from '../form/fields.ts'
 import { isFiltered, type Query, readFilter } from '../form/filter.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type LogCountView, type RequestView, statusClasses, withQuery } from '../session/api.ts'
-import { visitOf } from '../session/visit.ts'
-import { folded, notice, page, sentences, table, time } from './layout.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { type LongList, longList } from './columns.ts'
+import { folded, notice, page, sentences, time } from './layout.ts'
 import { nameIn, type People, readPeople } from './people.ts'
 
 type Filter = Readonly<Record<typeof fields[number], string>>
@@ -24,7 +25,7 @@ export const requestsPage: FastifyPluginCallback = (app, _options, done) => {
       readPeople(visit)
     ])
     if (!answer.ok && answer.status === 403) throw new ApiRefused(answer)
-    const found = answer.ok ? list(words, answer.body, { filter, people }) : notice('bad', sentences(words, answer.error))
+    const found = answer.ok ? list(visit, answer.body, { filter, people }) : notice('bad', sentences(words, answer.error))
     const main = html`<p><a href="/console/developers">${words.developersBack}</a></p>
 <section aria-label="${words.filter}"><p>${words.requestsIntro}</p>${folded(words, isFiltered(filter), form(words, filter))}</section>
 <section aria-label="${words.requests}">${answer.ok ? countedNotice(words, answer.body.counted) : html``}${found}</section>`
@@ -53,24 +54,44 @@ function countedNotice (words: Words, counted: readonly LogCountView[]): Html {
   return n === 0 ? html`` : notice('warn', html`<p>${fill(words.requestsCounted, { n })}</p>`)
 }
 
-function list (words: Words, { data: requests, nextCursor: next }: Listed, { filter, people }: { filter: Filter, people: People }): Html {
+type Known = { words: Words, people: People }
+
+const requestList: LongList<RequestView, Known> = {
+  name: 'requests',
+  first: {
+    title: ({ requestRoute }) => requestRoute,
+    cell: ({ method, route, path }) =>
+      html`${method} <a href="${withQuery(at, { route })}">${route}</a><div class="quiet">${path === route ? '' : path}</div>`
+  },
+  columns: {
+    at: { title: ({ auditAt }) => auditAt, cell: (request) => time(request.at) },
+    status: {
+      title: ({ status }) => status,
+      cell: (request) => html`${statusOf(request)}<div class="quiet">${request.error ?? ''}</div>`
+    },
+    duration: {
+      title: ({ requestDuration }) => requestDuration,
+      cell: ({ milliseconds }) => `${String(milliseconds)} ms`,
+      isNumber: true
+    },
+    author: { title: ({ auditAuthor }) => auditAuthor, cell: (request, { words, people }) => authorOf(words, request, people) },
+    id: {
+      title: ({ requestId }) => requestId,
+      cell: ({ requestId }) => html`<a href="${withQuery(at, { requestId })}"><code>${requestId}</code></a>`
+    }
+  },
+  usual: ['at', 'status', 'duration', 'author', 'id']
+}
+
+function list (visit: Visit, { data: requests, nextCursor: next }: Listed, { filter, people }: { filter: Filter, people: People }): Html {
+  const { words } = visit
   if (requests.length === 0) {
     return html`<p>${isFiltered(filter) ? words.requestsNoneLike : words.requestsNone}</p>`
   }
-  const rows = requests.map((request) =>
-    html`<tr><td>${time(request.at)}</td><th scope="row">${request.method} <a href="${
-      withQuery(at, { route: request.route })
-    }">${request.route}</a><div class="quiet">${request.path === request.route ? '' : request.path}</div></th><td>${
-      statusOf(request)
-    }<div class="quiet">${request.error ?? ''}</div></td><td class="count">${String(request.milliseconds)} ms</td><td>${
-      authorOf(words, request, people)
-    }</td><td><a href="${withQuery(at, { requestId: request.requestId })}"><code>${request.requestId}</code></a></td></tr>\n`
-  )
   const more = next === null
     ? html``
     : html`<hr><p><a href="${withQuery(at, { ...filter, cursor: next })}" rel="next">${words.older}</a></p>`
-  const head = [words.auditAt, words.requestRoute, words.status, words.requestDuration, words.auditAuthor, words.requestId]
-  return html`${table(words.requests, head, rows)}${more}`
+  return html`${longList(visit, requestList, { label: words.requests, rows: requests, known: { words, people } })}${more}`
 }
 
 function statusOf ({ status }: RequestView): Html {

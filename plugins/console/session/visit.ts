@@ -83,6 +83,8 @@ export type Visit = {
   words: Words
   /** The path of the page with its query. */
   path: string
+  /** The columns that the browser has kept, of all lists. */
+  columns: string
   /** Whether it is about what is sent for real, or about tests. */
   mode: Mode
   /** What features add to pages. */
@@ -173,7 +175,15 @@ export function requireSessions (app: FastifyInstance, sessions: Sessions, parts
       return reply.redirect('/console/second-factor', 303)
     }
     const { own, actor, acting } = visitor
-    const visit = { actor, api: apiFor(request, actor), words: languageOf(request), path: request.url, mode: modeOf(request), parts }
+    const visit = {
+      actor,
+      api: apiFor(request, actor),
+      words: languageOf(request),
+      path: request.url,
+      columns: readCookie(request, 'columns') ?? '',
+      mode: modeOf(request),
+      parts
+    }
     request[visiting] = { ...visit, ...acting?.over === false && { acting: { own, until: acting.until } } }
     if (acting?.over === true) await sessions.stopActing(own)
     if (acting?.over === true || !isMadeFor(request)) throw new OtherIdentity()

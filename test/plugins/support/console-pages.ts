@@ -55,6 +55,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/batches/:id': ({ batchId }) => own(`/batches/${batchId}`),
   '/alerts': () => admin('/alerts'),
   '/alerts/:id': ({ alertId }) => own(`/alerts/${alertId}`),
+  '/gallery': () => operator('/gallery'),
   '/companies': () => operator('/companies'),
   '/companies/:id': ({ companyId }) => operator(`/companies/${String(companyId)}`),
   '/companies/:id/setup': ({ companyId }) => operator(`/companies/${String(companyId)}/setup`),

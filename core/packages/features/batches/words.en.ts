@@ -5,6 +5,7 @@ export const words = {
   auditCancelled: 'Batch cancelled',
   auditRetried: 'Rows of a batch sent again',
   batches: 'Batches',
+  batchNumber: 'Batch ID',
   batchOne: 'Batch of {at}',
   batchesIntro: 'Many dispatches in one file: a row for each. All rows are checked before anything is sent.',
   batchesNone: 'There is no batch yet.',

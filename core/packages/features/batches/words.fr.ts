@@ -5,6 +5,7 @@ export const words = {
   auditCancelled: 'Lot annulé',
   auditRetried: 'Lignes d’un lot renvoyées',
   batches: 'Lots',
+  batchNumber: 'Identifiant du lot',
   batchOne: 'Lot du {at}',
   batchesIntro: 'De nombreux envois dans un fichier : une ligne pour chacun. Toutes les lignes sont vérifiées avant le premier envoi.',
   batchesNone: 'Il n’y a pas encore de lot.',

@@ -10,6 +10,7 @@ export const words = {
   contactDelete: 'Delete this contact',
   contactDeleted: '{name} was deleted.',
   contactRestore: 'Undo: add {name} again',
+  contactChanged: 'Changed',
   contactWhere: 'Place',
   contactsAll: 'All contacts',
   ownDetails: 'Your details on documents',

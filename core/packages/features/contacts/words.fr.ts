@@ -12,6 +12,7 @@ export const words: Readonly<Record<keyof typeof en, string>> = {
   contactDelete: 'Supprimer ce contact',
   contactDeleted: '{name} a été supprimé.',
   contactRestore: 'Annuler : ajouter {name} de nouveau',
+  contactChanged: 'Modifié',
   contactWhere: 'Lieu',
   contactsAll: 'Tous les contacts',
   ownDetails: 'Vos coordonnées sur les documents',

@@ -42,6 +42,7 @@ export const words = {
   differenceNone: 'Nothing differs.',
   differenceMuch: 'Nearly every line differs: read the versions beside each other.',
   differenceSame: 'Lines that are the same: {n}',
+  templateId: 'Number',
   changedAt: 'Changed',
   newest: 'newest:',
   edit: 'Edit',

@@ -45,6 +45,7 @@ export const words: Record<keyof typeof en, string> = {
   differenceNone: 'Rien ne diffère.',
   differenceMuch: 'Presque toutes les lignes diffèrent : lisez les versions l’une à côté de l’autre.',
   differenceSame: 'Lignes identiques : {n}',
+  templateId: 'Numéro',
   changedAt: 'Modifié',
   newest: 'la plus récente :',
   edit: 'Modifier',

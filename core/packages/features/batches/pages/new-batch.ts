@@ -1,6 +1,6 @@
 import { isRecord, type JsonObject } from '@dispatch/common'
-import { ApiRefused, boundaryOf, choiceField, fill, type Html, html, notice, page, pretty, readForm, type Refusal, sampleOf, sentences,
-  serviceNames, table, time, withQuery } from '@dispatch/plugins/console'
+import { ApiRefused, boundaryOf, choiceField, fill, type Html, html, type LongList, longList, notice, numberOf, page, pretty, readForm,
+  type Refusal, sampleOf, sentences, serviceNames, table, time, withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
@@ -8,7 +8,7 @@ import { type BatchView, cellTypes, type Mapping } from '../contract/batches.ts'
 import { headOf } from '../contract/csv.ts'
 import { servicePaths } from '../contract/paths.ts'
 import { placeOf, placesIn } from './places.ts'
-import { statusWord, typeWord, type Visit, visitOf, type Words } from './words.ts'
+import { stateWord, statusWord, typeWord, type Visit, visitOf, type Words } from './words.ts'
 
 /** The largest file of the console, in bytes: between two pages the form holds it, as base64. */
 const largestFile = 8 * 1024 * 1024
@@ -131,21 +131,49 @@ async function listView (visit: Visit, cursor: string, said: Html = html``): Pro
     : html`<p><a href="${withQuery('/console/batches', { cursor: nextCursor })}">${words.more}</a></p>`
   const main = html`${said}<p>${words.batchesIntro}</p>
 <section aria-labelledby="list"><h2 id="list">${words.batches}</h2>${
-    data.length === 0 ? html`<p>${words.batchesNone}</p>` : batchTable(words, data)
+    data.length === 0
+      ? html`<p>${words.batchesNone}</p>`
+      : longList({ ...visit, path: withQuery('/console/batches', { cursor }) }, batchList, {
+        label: words.batches,
+        rows: data,
+        known: { words }
+      })
   }${more}</section>${beginning(words, templates.data)}`
   return page({ ...visit, path: '/console/batches' }, { title: words.batches, section: 'batches', main })
 }
 
-function batchTable (words: Words, batches: readonly BatchView[]): Html {
-  return table(words.batches, [words.batchStarted, words.batchService, words.status, words.batchRows, words.batchDone],
-    batches.map(({ batchId, createdAt, service, status, counts }) =>
-      html`<tr><th scope="row"><a href="/console/batches/${batchId}">${time(createdAt)}</a></th><td>${
-        serviceNames(words, service.split('/'), ' → ')
-      }</td><td>${statusWord(words, status)}</td><td class="count">${String(counts.total)}</td><td class="count">${
-        String(counts.total - counts.unchecked - counts.waiting - counts.running)
-      }</td></tr>
-`
-    ))
+const batchList: LongList<BatchView, { words: Words }> = {
+  name: 'batches',
+  first: {
+    title: ({ batchStarted }) => batchStarted,
+    cell: ({ batchId, createdAt }) => html`<a href="/console/batches/${batchId}">${time(createdAt)}</a>`
+  },
+  columns: {
+    service: {
+      title: ({ batchService }) => batchService,
+      cell: ({ service }, { words }) => serviceNames(words, service.split('/'), ' → ')
+    },
+    status: { title: ({ status }) => status, cell: ({ status }, { words }) => statusWord(words, status) },
+    rows: { title: ({ batchRows }) => batchRows, cell: ({ counts: { total } }, { words }) => numberOf(words, total), isNumber: true },
+    done: {
+      title: ({ batchDone }) => batchDone,
+      cell: ({ counts: { total, unchecked, waiting, running } }, { words }) => numberOf(words, total - unchecked - waiting - running),
+      isNumber: true
+    },
+    failed: {
+      title: (words) => stateWord(words, 'failed'),
+      cell: ({ counts: { failed, partial } }, { words }) => numberOf(words, failed + partial),
+      isNumber: true
+    },
+    credits: {
+      title: ({ batchCredits }) => batchCredits,
+      cell: ({ credits }, { words }) => credits === null ? '' : numberOf(words, credits),
+      isNumber: true
+    },
+    finished: { title: ({ finished }) => finished, cell: ({ finishedAt }) => finishedAt === null ? '' : time(finishedAt) },
+    id: { title: ({ batchNumber }) => batchNumber, cell: ({ batchId }) => html`<code>${batchId}</code>` }
+  },
+  usual: ['service', 'status', 'rows', 'done']
 }
 
 /** What a row may be sent by: a service, or a document that is made and sent. */

@@ -1,5 +1,5 @@
-import { type ApiAnswer, fieldsOf, fill, type Html, html, notice, objectIn, page, readSettings, sentences, table, textField, visitWith,
-  withQuery } from '@dispatch/plugins/console'
+import { type ApiAnswer, ApiRefused, fieldsOf, fill, type Html, html, type LongList, longList, notice, objectIn, page, readSettings,
+  sentences, textField, time, visitWith, withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { ContactView } from '../contract/contacts.ts'
 import { contactForm, wordsOf } from './forms.ts'
@@ -44,7 +44,8 @@ export const contactsPages: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const { words, api } = visit
     const contact = await api.read<ContactView>(pathOf(request.params.id))
-    await api.send('DELETE', pathOf(request.params.id))
+    const deleted = await api.send('DELETE', pathOf(request.params.id))
+    if (!deleted.ok) throw new ApiRefused(deleted)
     const { id: _id, createdAt: _created, updatedAt: _updated, ...kept } = contact
     const said = notice('good', html`<p>${fill(words.contactDeleted, kept)}</p>
 <form method="post" action="/console/contacts"><input type="hidden" name=":contact" value="${
@@ -62,6 +63,28 @@ function contactIn (body: URLSearchParams): object {
   return whole === null ? readSettings(contactForm, body) : objectIn(whole) ?? {}
 }
 
+const contactList: LongList<ContactView, { words: Visit['words'] }> = {
+  name: 'contacts',
+  first: {
+    title: ({ data_name: title }) => title,
+    cell: ({ id, name, contact = '' }) =>
+      html`<a href="/console/contacts/${id}">${name}</a>${contact === '' ? html`` : html`<div class="quiet">${contact}</div>`}`
+  },
+  columns: {
+    email: { title: ({ data_email: title }) => title, cell: ({ email = '' }) => email },
+    where: {
+      title: ({ contactWhere }) => contactWhere,
+      cell: ({ postalCode = '', city = '' }) => `${postalCode} ${city}`.trim()
+    },
+    address: { title: ({ data_address: title }) => title, cell: ({ address = '' }) => address },
+    country: { title: ({ data_country: title }) => title, cell: ({ country = '' }) => country },
+    phone: { title: ({ data_phone: title }) => title, cell: ({ phone = '' }) => phone },
+    vatId: { title: ({ data_vatId: title }) => title, cell: ({ vatId = '' }) => vatId },
+    changed: { title: ({ contactChanged }) => contactChanged, cell: ({ updatedAt }) => time(updatedAt) }
+  },
+  usual: ['email', 'where']
+}
+
 type Listed = { query: Query, said: Html, typed?: Typed }
 
 async function listPage (visit: Visit, { query, said, typed = { values: {} } }: Listed): Promise<Html> {
@@ -71,16 +94,15 @@ async function listPage (visit: Visit, { query, said, typed = { values: {} } }: 
   const { data, nextCursor } = await api.read<{ data: ContactView[], nextCursor: string | null }>(
     withQuery('/api/v1/contacts', { q, cursor, limit: '100' })
   )
-  const rows = data.map(({ id, name, contact = '', email = '', postalCode = '', city = '' }) =>
-    html`<tr><th scope="row"><a href="/console/contacts/${id}">${name}</a>${
-      contact === '' ? html`` : html`<div class="quiet">${contact}</div>`
-    }</th><td>${email}</td><td>${`${postalCode} ${city}`.trim()}</td></tr>\n`
-  )
   const main = html`${said}<section aria-label="${words.contacts}"><p>${words.contactsIntro}</p>${
     q === '' && cursor === '' && data.length === 0 ? html`` : searchForm(visit, q)
   }${
-    rows.length > 0
-      ? table(words.contacts, [words.data_name, words.data_email, words.contactWhere], rows)
+    data.length > 0
+      ? longList({ ...visit, path: withQuery('/console/contacts', { q, cursor }) }, contactList, {
+        label: words.contacts,
+        rows: data,
+        known: { words }
+      })
       : html`<p>${q === '' ? words.contactsNone : words.contactsNotFound}</p>`
   }${
     nextCursor === null

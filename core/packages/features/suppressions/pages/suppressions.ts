@@ -1,5 +1,5 @@
-import { ApiRefused, choiceField, errorOf, fill, folded, type Html, html, isFiltered, linesField, notice, page, type Query, readFilter,
-  said, table, textField, time, type Typed, withQuery, wordFor, wrongOf } from '@dispatch/plugins/console'
+import { ApiRefused, choiceField, errorOf, fill, folded, type Html, html, isFiltered, linesField, type LongList, longList, notice, page,
+  type Query, readFilter, said, textField, time, type Typed, withQuery, wordFor, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { channels, type ImportView, reasons, type SuppressionView } from '../contract/suppressions.ts'
 import { reasonWord, type Visit, visitOf, type Words } from './words.ts'
@@ -100,7 +100,9 @@ async function listView (
   const main = html`${told}<section aria-label="${words.filter}"><p>${words.suppressionsIntro}</p>${
     folded(words, isFiltered(filter), filterForm(words, filter))
   }</section>
-<section aria-label="${words.suppressions}">${data.length === 0 ? html`<p>${none}</p>` : list(words, data, isAdmin)}${
+<section aria-label="${words.suppressions}">${
+    data.length === 0 ? html`<p>${none}</p>` : list({ ...visit, path: withQuery(at, filter) }, data, isAdmin)
+  }${
     nextCursor === null
       ? html``
       : html`<hr><p><a href="${withQuery(at, { ...filter, cursor: nextCursor })}" rel="next">${words.older}</a></p>`
@@ -137,19 +139,35 @@ function channelOptions (words: Words) {
   return channels.map((value) => ({ value, label: wordFor(words, 'service', value) }))
 }
 
-function list (words: Words, data: readonly SuppressionView[], isAdmin: boolean): Html {
-  const rows = data.map(({ id, channel, address, reason, note, since, dispatchId }) =>
-    html`<tr><th scope="row">${address}</th><td>${wordFor(words, 'service', channel)}</td><td>${
-      dispatchId === null ? reasonWord(words, reason) : html`<a href="/console/dispatches/${dispatchId}">${reasonWord(words, reason)}</a>`
-    }</td><td>${note ?? ''}</td><td>${time(since)}</td>${
-      isAdmin
-        ? html`<td><a href="${at}/${id}" aria-label="${fill(words.suppressionRemoveOf, { address })}">${words.suppressionRemove}</a></td>`
-        : html``
-    }</tr>\n`
-  )
-  const { suppressionAddress, suppressionChannel, suppressionReason, suppressionNote, suppressionSince, suppressionRemove } = words
-  const head = [suppressionAddress, suppressionChannel, suppressionReason, suppressionNote, suppressionSince]
-  return table(words.suppressions, isAdmin ? [...head, suppressionRemove] : head, rows)
+const suppressionList: LongList<SuppressionView, { words: Words }> = {
+  name: 'suppressions',
+  first: { title: ({ suppressionAddress }) => suppressionAddress, cell: ({ address }) => address },
+  columns: {
+    channel: {
+      title: ({ suppressionChannel }) => suppressionChannel,
+      cell: ({ channel }, { words }) => wordFor(words, 'service', channel)
+    },
+    reason: {
+      title: ({ suppressionReason }) => suppressionReason,
+      cell: ({ dispatchId, reason }, { words }) =>
+        dispatchId === null ? reasonWord(words, reason) : html`<a href="/console/dispatches/${dispatchId}">${reasonWord(words, reason)}</a>`
+    },
+    note: { title: ({ suppressionNote }) => suppressionNote, cell: ({ note }) => note ?? '' },
+    since: { title: ({ suppressionSince }) => suppressionSince, cell: ({ since }) => time(since) }
+  },
+  usual: ['channel', 'reason', 'note', 'since']
+}
+
+function list (visit: Visit, rows: readonly SuppressionView[], isAdmin: boolean): Html {
+  const { words } = visit
+  const cell = ({ id, address }: SuppressionView): Html =>
+    html`<a href="${at}/${id}" aria-label="${fill(words.suppressionRemoveOf, { address })}">${words.suppressionRemove}</a>`
+  return longList(visit, suppressionList, {
+    label: words.suppressions,
+    rows,
+    known: { words },
+    ...isAdmin && { act: { title: words.suppressionRemove, cell } }
+  })
 }
 
 function forms (words: Words, typed: Typed | undefined): Html {

@@ -1,5 +1,5 @@
-import { badge, choiceField, documentTypeName, type Html, html, notice, optionsFor, page, table, templateServices, time, withQuery,
-  wordFor } from '@dispatch/plugins/console'
+import { badge, choiceField, documentTypeName, type Html, html, type LongList, longList, notice, optionsFor, page, templateServices, time,
+  withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { TemplateView } from '../contract/templates.ts'
 import { visitOf, type Words } from './words.ts'
@@ -28,7 +28,11 @@ export const templatesPage: FastifyPluginCallback = (app, _options, done) => {
         options: optionsFor(words, 'service', templateServices)
       })
     }<div class="actions"><button class="second">${words.show}</button></div></form><hr>
-${data.length === 0 ? html`<p>${words.templatesNone}</p>` : templateTable(words, data)}${
+${
+      data.length === 0
+        ? html`<p>${words.templatesNone}</p>`
+        : longList(visit, templateList, { label: words.templates, rows: data, known: { words } })
+    }${
       nextCursor === null
         ? html``
         : html`<p><a href="${withQuery('/console/templates', { service, cursor: nextCursor })}">${words.more}</a></p>`
@@ -42,18 +46,28 @@ function newLink (words: Words): Html {
   return html`<p><a class="button" href="/console/templates/new">${words.templateNew}</a></p>`
 }
 
-function templateTable (words: Words, templates: readonly TemplateView[]): Html {
-  const head = [words.name, words.service, words.documentType, words.version, words.status, words.templateOwner, words.changedAt]
-  return table(words.templates, head, templates.map((template) => {
-    const { id, name, service, documentType = '', version, latestVersion, status, companyId, updatedAt } = template
-    return html`<tr><th scope="row"><a href="/console/templates/${String(id)}">${name}</a></th><td>${
-      wordFor(words, 'service', service)
-    }</td><td>${documentTypeName(words, documentType)}</td>
-<td class="count">${String(version)}${
-      latestVersion === version ? html`` : html` <small>(${words.newest} ${String(latestVersion)})</small>`
-    }</td><td>${badge(words, 'version', status)}</td><td>${companyId === null ? words.templateShared : words.templateOwn}</td><td>${
-      time(updatedAt)
-    }</td></tr>
-`
-  }))
+const templateList: LongList<TemplateView, { words: Words }> = {
+  name: 'templates',
+  first: { title: (words) => words.name, cell: ({ id, name }) => html`<a href="/console/templates/${String(id)}">${name}</a>` },
+  columns: {
+    service: { title: (words) => words.service, cell: ({ service }, { words }) => wordFor(words, 'service', service) },
+    documentType: {
+      title: (words) => words.documentType,
+      cell: ({ documentType = '' }, { words }) => documentTypeName(words, documentType)
+    },
+    version: {
+      title: (words) => words.version,
+      cell: ({ version, latestVersion }, { words }) =>
+        html`${String(version)}${latestVersion === version ? html`` : html` <small>(${words.newest} ${String(latestVersion)})</small>`}`,
+      isNumber: true
+    },
+    status: { title: (words) => words.status, cell: ({ status }, { words }) => badge(words, 'version', status) },
+    owner: {
+      title: ({ templateOwner }) => templateOwner,
+      cell: ({ companyId }, { words }) => companyId === null ? words.templateShared : words.templateOwn
+    },
+    changed: { title: ({ changedAt }) => changedAt, cell: ({ updatedAt }) => time(updatedAt) },
+    id: { title: (words) => words.templateId, cell: ({ id }) => String(id), isNumber: true }
+  },
+  usual: ['service', 'documentType', 'version', 'status', 'owner', 'changed']
 }
