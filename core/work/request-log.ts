@@ -18,6 +18,8 @@ export type AnsweredRequest = {
   error: ErrorWord | null
   milliseconds: number
   address: string
+  /** A key for tests was used, or it was about the test environments of vendors. */
+  test: boolean
   at: Date
 }
 

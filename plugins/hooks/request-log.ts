@@ -1,3 +1,4 @@
+import { isRecord } from '@dispatch/common'
 import type { Actor, AnsweredRequest, RequestLog } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
@@ -26,10 +27,29 @@ function isOfPage ({ method, raw, routeOptions: { url = '' } }: FastifyRequest):
 
 function answered (
   { userId, companyId, impersonatorId, key }: Actor,
-  { id: requestId, method, ip: address, url, routeOptions: { url: route = 'none' }, errorWord: error }: FastifyRequest,
+  request: FastifyRequest,
   { statusCode: status, elapsedTime: milliseconds }: FastifyReply,
   at: Date
 ): AnsweredRequest {
+  const { id: requestId, method, ip: address, url, routeOptions: { url: route = 'none' }, errorWord: error } = request
+  const test = key?.mode === 'test' || [request.query, request.body].some(saysSandbox)
   const path = route.includes(':token') ? route : (url.split('?', 1)[0] ?? '').slice(0, longest)
-  return { companyId, userId, impersonatorId, keyId: key?.id, requestId, method, route, path, status, error, milliseconds, address, at }
+  return {
+    companyId,
+    userId,
+    impersonatorId,
+    keyId: key?.id,
+    requestId,
+    method,
+    route,
+    path,
+    status,
+    error,
+    milliseconds,
+    address,
+    test,
+    at
+  }
 }
+
+const saysSandbox = (given: unknown): boolean => isRecord(given) && [true, 'true'].includes(given['sandbox'] as string)

@@ -573,7 +573,7 @@ await t.test('the list has the columns that its reader has chosen, and a phone t
   await send('POST', '/api/v1/batches?service=sms', { body: '{}\n', headers: { 'content-type': 'application/x-ndjson' } }, acme.admin)
   let all = chosen
   for (const [list, path] of Object.entries(lists)) {
-    const [, name = ''] = /name="column" value="(\w+)">/.exec((await open(path, cookie)).body as string) ?? []
+    const [, name = ''] = /name="column" value="(\w+)"/.exec((await open(path, cookie)).body as string) ?? []
     const one = await post('/columns', [['list', list], ['back', `/console${path}`], ['column', name]], `${cookie}; ${all}`)
     t.equal(one.headers.get('location'), `/console${path}`)
     all = one.headers.get('set-cookie')?.split(';', 1)[0] ?? ''

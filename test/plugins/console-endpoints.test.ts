@@ -101,6 +101,15 @@ await t.test('what was sent is listed with its attempts; one is sent again, and 
   t.equal(resent.headers.get('location'), `/console${own}?queued=1`)
   contains(t, (await open(`${own}?queued=1`, cookie)).body, 'again: 1.')
   t.equal((await post(`${own}/resend`, { since: 'yesterday' }, cookie)).status, 400)
+  // Those about tests are listed in the console of tests.
+  const { body: tested } = await send('POST', '/api/invoicing?async=true&sandbox=true', { body: invoiceRequest({ number: 'T-1' }) },
+    acme.admin)
+  await until('it is told of the test', async () => (await callbacks()).length === 2)
+  for (const [path, of, not] of [['/test', tested.dispatchId, dispatchId], ['', dispatchId, tested.dispatchId]]) {
+    const list = (await open(`${String(path)}${own}`, cookie)).body
+    contains(t, list, `/dispatches/${String(of)}"`)
+    lacks(t, list, `/dispatches/${String(not)}"`)
+  }
   t.equal((await confirm(`${own}/remove`, {}, cookie)).headers.get('location'), `/console${at}?removed=1`)
   t.equal((await open(own, cookie)).status, 404)
 })

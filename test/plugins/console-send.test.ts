@@ -300,12 +300,16 @@ await t.test('a draft and a proposal are at home in one console: the other leads
   const review = async (): Promise<{ status: string, review: { seen: string } }> =>
     (await send('GET', `/api/v1/proposals/${String(id)}`, {}, admin)).body
   const { review: { seen } } = await review()
-  for (const path of ['/proposals', `/proposals/${String(id)}`]) t.equal(pathOf(await open(`/test${path}`, theirs)), path)
+  t.equal(pathOf(await open(`/test/proposals/${String(id)}`, theirs)), `/proposals/${String(id)}`)
+  lacks(t, (await open('/test/proposals', theirs)).body, String(id))
   for (const action of ['send', 'decline']) {
     t.equal(pathOf(await post(`/test/proposals/${String(id)}/${action}`, { seen }, theirs)), `/proposals/${String(id)}`)
   }
   t.equal((await review()).status, 'open')
   matches(t, pathOf(await post(`/proposals/${String(id)}/send`, { seen }, theirs)), /^\/dispatches\/[\w-]{36}$/)
+  const late = await post(`/proposals/${String(id)}/decline`, { ':confirmed': 'true' }, theirs)
+  t.equal(late.status, 409)
+  contains(t, late.body, 'The proposal is sent: nothing can be decided about it any more.')
   // What somebody else has to approve is real, too.
   const rules = '/api/v1/company/approval-rules'
   const { body: rule } = await send('POST', rules, { body: { name: 'Everything' } }, admin)

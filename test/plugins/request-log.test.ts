@@ -49,6 +49,22 @@ await t.test('a request is found by its id, with what it was and who made it, an
   lacks(t, rows.map(({ row }) => row).join('\n'), /canary|bearer|dk_test_/i)
 })
 
+await t.test('tests are a list of their own, and the console follows its switch', async (t) => {
+  const shown = async (test: boolean): Promise<string[]> =>
+    (await entriesOf(`?test=${String(test)}&limit=100`)).map(({ requestId }) => requestId as string)
+  await send('POST', '/api/invoicing?sandbox=true', { body: invoiceRequest({}), headers: by('sandbox-1') }, acme.admin)
+  await entryOf('sandbox-1')
+  t.same((await shown(true)).filter((id) => id.endsWith('-1')), ['sandbox-1', 'shop-1'])
+  t.same((await shown(false)).filter((id) => id.endsWith('-1')), ['missing-1'])
+  const { open, signIn } = openConsole(service)
+  const cookie = await signIn(acme.admin)
+  for (const [path, of, not] of [['/test', 'shop-1', 'missing-1'], ['', 'missing-1', 'shop-1']] as const) {
+    const { body } = await open(`${path}/developers/requests`, cookie)
+    contains(t, body, of)
+    lacks(t, body, not)
+  }
+})
+
 await t.test('each filter selects, and pages follow one another', async (t) => {
   for (let index = 0; index < 5; index++) await send('GET', '/api/v1/credits', { headers: by(`many-${String(index)}`) }, acme.admin)
   await send('POST', '/api/v1/templates', { body: {}, headers: by('wrong-1') }, acme.admin)
@@ -118,6 +134,7 @@ const request = (requestId: string) => ({
   error: null,
   milliseconds: 1,
   address: '',
+  test: false,
   at: new Date()
 })
 
@@ -180,6 +197,7 @@ await t.test('a company fills its share of the log alone: what comes beyond it i
       error: 'not_found',
       milliseconds: 1,
       address: '192.0.2.1',
+      test: false,
       at: now()
     })
   for (let index = 0; index < 5_000; index++) note(loud.companyId, `loud-${String(index)}`, 'z'.repeat(300))

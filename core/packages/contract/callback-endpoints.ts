@@ -96,6 +96,7 @@ export const TestCallback = Type.Object({
 export const EndpointCallbackQuery = Type.Object({
   state: Type.Optional(Type.Enum(callbackStates)),
   dispatchId: Type.Optional(Type.String({ format: 'uuid', description: 'Those of one dispatch.' })),
+  test: Type.Optional(Type.Boolean({ description: 'Only those about tests, or none of them; since version 1.1.0.' })),
   limit: PageLimit,
   cursor: Type.Optional(Type.String({ format: 'uuid', description: 'the nextCursor of the page before' }))
 }, closed)

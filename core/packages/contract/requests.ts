@@ -16,6 +16,9 @@ export const RequestQuery = Type.Object({
     Type.String({ maxLength: 200, description: 'A route as the entries have it.', examples: ['/api/v1/dispatches/:id'] })
   ),
   keyId: Type.Optional(Type.String({ format: 'uuid', description: 'The API key that was used.' })),
+  test: Type.Optional(
+    Type.Boolean({ description: 'Only tests, or none: requests with a test key, and those with `sandbox`; since version 1.1.0.' })
+  ),
   from: Type.Optional(Type.String({ format: 'iso-8601', description: 'At this time or later.' })),
   to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Before this time.' })),
   limit: PageLimit,

@@ -220,21 +220,27 @@ export type EndpointCallbackRow = Selectable<Tables['endpoint_callbacks']>
 export type EndpointCallbackRecord = EndpointCallbackRow & { attemptRows: CallbackAttemptRow[] }
 
 /** Which callbacks of an endpoint are wanted. */
-export type EndpointCallbackFilter = { state?: CallbackState, dispatchId?: string }
+export type EndpointCallbackFilter = { state?: CallbackState, dispatchId?: string, test?: boolean }
+
+/** Whether a callback is about a test: its dispatch is one, or its data say so, such as those of a batch. */
+const isTest = sql<boolean>`coalesce(
+  (select test from dispatches where dispatches.company_id = callback.company_id and dispatches.dispatch_id = callback.dispatch_id),
+  body::json #>> '{data,test}' = 'true', false)`
 
 /** A page of the callbacks to an endpoint, the newest first. The last id is the cursor. */
 export async function listEndpointCallbacks (
   database: Database,
   { companyId, endpointId }: EndpointRef,
-  { state, dispatchId }: EndpointCallbackFilter,
+  { state, dispatchId, test }: EndpointCallbackFilter,
   page: { limit: number, after?: string }
 ): Promise<EndpointCallbackRecord[]> {
   return database.snapshot(companyId,
     async (queries) =>
-      withAttempts(queries, companyId, await queries.selectFrom('endpoint_callbacks').select(columns.endpoint_callbacks)
+      withAttempts(queries, companyId, await queries.selectFrom('endpoint_callbacks as callback').select(columns.endpoint_callbacks)
         .where('company_id', '=', companyId).where('endpoint_id', '=', endpointId)
         .$if(state !== undefined, (query) => query.where('state', '=', state ?? 'failed'))
         .$if(dispatchId !== undefined, (query) => query.where('dispatch_id', '=', dispatchId ?? ''))
+        .$if(test !== undefined, (query) => query.where(isTest, '=', test ?? false))
         .$if(page.after !== undefined, (query) => query.where('callback_id', '<', page.after ?? ''))
         .orderBy('callback_id', 'desc').limit(page.limit).execute()))
 }

@@ -194,7 +194,8 @@ export const columns = {
     'status',
     'error',
     'milliseconds',
-    'address'
+    'address',
+    'test'
   ],
   callback_secrets: ['secret_id', 'company_id', 'user_id', 'impersonator_id', 'sealed', 'created_at', 'expires_at'],
   ledger: ['entry_id', 'company_id', 'kind', 'amount', 'balance', 'dispatch_id', 'step_id', 'reason', 'idempotency_key', 'at'],

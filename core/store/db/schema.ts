@@ -307,6 +307,7 @@ export type Tables = {
     error: string | null
     milliseconds: number
     address: string
+    test: boolean
   }
   log_counts: { company_id: number, log: string, hour: Date, subject: string, result: string, count: ColumnType<string, number> }
   exchange_log: {

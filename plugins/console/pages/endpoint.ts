@@ -146,12 +146,14 @@ function testNotice (words: Words, { outcome, status, milliseconds, reason = '' 
 }
 
 async function view (visit: Visit, id: string, { told = html``, typed, query = {} }: Shown): Promise<Html> {
-  const { words, api } = visit
+  const { words, api, mode } = visit
   const path = `/api/v1/company/callback-endpoints/${encodeURIComponent(id)}`
   const [state, cursor] = ['state', 'cursor'].map((name) => typeof query[name] === 'string' ? query[name] : '')
   const [endpoint, callbacks] = await Promise.all([
     api.read<EndpointView>(path, { newest: true }),
-    api.read<{ data: CallbackView[], nextCursor: string | null }>(withQuery(`${path}/callbacks`, { limit: '25', state, cursor }))
+    api.read<{ data: CallbackView[], nextCursor: string | null }>(
+      withQuery(`${path}/callbacks`, { limit: '25', test: String(mode === 'test'), state, cursor })
+    )
   ])
   const own = `${endpointsAt}/${endpoint.id}`
   const main = html`<p><a href="${endpointsAt}">${words.endpoints}</a></p>${told}

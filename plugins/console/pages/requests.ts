@@ -18,10 +18,10 @@ const fields = ['requestId', 'status', 'route', 'keyId', 'from', 'to', 'cursor']
 export const requestsPage: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/developers/requests', async (request, reply) => {
     const visit = visitOf(request)
-    const { words, api } = visit
+    const { words, api, mode } = visit
     const filter = readFilter(request.query, fields)
     const [answer, people] = await Promise.all([
-      api.send<Listed>('GET', withQuery('/api/v1/company/requests', { ...filter, limit: '40' })),
+      api.send<Listed>('GET', withQuery('/api/v1/company/requests', { ...filter, test: String(mode === 'test'), limit: '40' })),
       readPeople(visit)
     ])
     if (!answer.ok && answer.status === 403) throw new ApiRefused(answer)

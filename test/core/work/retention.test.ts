@@ -173,7 +173,8 @@ await t.test('a request leaves the log after seven days, the body of a callback 
     status: 200,
     error: null,
     milliseconds: 1,
-    address: ''
+    address: '',
+    test: false
   }])
   await insertExchanges(database, [{
     entry_id: idAt(clock.time),

@@ -25,7 +25,10 @@ export default defineFeature({
       }))
   ],
   tables: { proposals: 'company' },
-  migrations: { 'assistants/001-proposals': () => import('./migrations/001-proposals.ts') },
+  migrations: {
+    'assistants/001-proposals': () => import('./migrations/001-proposals.ts'),
+    'assistants/002-sandbox': () => import('./migrations/002-sandbox.ts')
+  },
   holds: ({ database }) => [proposalsHolder(database)],
   namesFiles: ({ database, now }) => proposalFileUse(database, now),
   routes: assistantsRoutes,

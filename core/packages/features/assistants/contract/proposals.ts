@@ -1,5 +1,5 @@
 import { Line, Uuid } from '@dispatch/common'
-import { AnyJsonObject, Timestamp, ValidationResponse } from '@dispatch/contract'
+import { AnyJsonObject, ProblemSchema, Timestamp, ValidationResponse } from '@dispatch/contract'
 import { type Static, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const
@@ -12,7 +12,10 @@ const said = {
     examples: ['invoicing/email']
   }),
   request: Type.Unsafe<Static<typeof AnyJsonObject>>({ ...AnyJsonObject, description: 'The body of the dispatch.' }),
-  reason: Type.Optional(Line(300, { description: 'why, for the person who decides, on one line', examples: ['The customer asked again.'] }))
+  reason: Type.Optional(
+    Line(300, { description: 'why, for the person who decides, on one line', examples: ['The customer asked again.'] })
+  ),
+  sandbox: Type.Optional(Type.Boolean({ default: false, description: 'true: it is sent to the test environments of the providers.' }))
 }
 
 /** The body of a new proposal. */
@@ -25,6 +28,7 @@ const facts = {
   id: Uuid,
   service: said.service,
   reason: said.reason,
+  sandbox: Type.Boolean({ description: 'true: it is a test.' }),
   status: Type.Enum(proposalStatuses, { description: 'expired: nobody has decided for a week.' }),
   userId: Type.Integer({ description: 'Whose key proposed it.' }),
   decidedBy: Type.Union([Type.Integer(), Type.Null()], { description: 'The user who sent or declined it.' }),
@@ -60,9 +64,20 @@ export const ProposalReview = Type.Object({
     }),
     Type.Null()
   ], { description: 'null: it is not open, or the request is refused now, as "problem" says.' }),
-  problem: Type.Optional(Type.String({ description: 'Why it could not be sent now.' }))
+  problem: Type.Optional(
+    Type.Object({
+      error: Type.String({ examples: ['insufficient_credits'] }),
+      message: Type.String(),
+      details: Type.Optional(Type.Array(ProblemSchema))
+    }, { title: 'ProposalProblem', description: 'Why it could not be sent now.' })
+  )
 }, { title: 'ProposalReview' })
 export type ProposalReview = Static<typeof ProposalReview>
+
+/** Which proposals are listed. */
+export const ProposalsQuery = Type.Object({
+  sandbox: Type.Optional(Type.Boolean({ description: 'Only tests, or none.' }))
+}, closed)
 
 /** The body of a decision to send. */
 export const SeenBody = Type.Object({

@@ -1,6 +1,7 @@
-import { type Asked, type Confirmation, facts, fill, type Html, html, modeOf, notice, page, pathIn, planned, pretty, previewFrame,
-  sendNoPreview, sendPreview, sentences, table, templateIn, time, visitWith, withWords, wordFor } from '@dispatch/plugins/console'
-import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
+import { type Asked, type Confirmation, errorOf, facts, fill, type Html, html, notice, page, pathIn, planned, pretty, previewFrame,
+  type Refusal, sendNoPreview, sendPreview, sentences, table, templateIn, textOfSaid, time, visitWith, withQuery, withWords,
+  wordFor } from '@dispatch/plugins/console'
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import type { ProposalReview, ProposalSummary } from '../contract/proposals.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
@@ -15,15 +16,10 @@ const pathOf = ({ params: { id } }: Pick<FastifyRequest<Named>, 'params'>): stri
 
 /** What assistants propose: each with its document, its request and its price, and two buttons. */
 export const proposalsPages: FastifyPluginCallback = (app, _options, done) => {
-  // A proposal is one to send for real: whoever comes from tests is led to where it can be seen, and nothing is done.
-  app.addHook('onRequest', async (request, reply) => {
-    if (modeOf(request) === 'test') return reply.redirect(pathIn('live', request.url.replace(/\/(?:send|decline)$/, '')), 303)
-  })
-
   app.get('/proposals', async (request, reply) => {
     const visit = visitOf(request)
-    const { words, api } = visit
-    const { data } = await api.read<{ data: ProposalSummary[] }>('/api/v1/proposals')
+    const { words, api, mode } = visit
+    const { data } = await api.read<{ data: ProposalSummary[] }>(withQuery('/api/v1/proposals', { sandbox: String(mode === 'test') }))
     const list = data.length === 0
       ? html`<p>${words.proposalsNone}</p>`
       : table(words.proposals, [words.proposalService, words.proposalAt, words.proposalReason, words.proposalStatus],
@@ -34,35 +30,58 @@ export const proposalsPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.get<Named>('/proposals/:id', async (request, reply) => {
     const visit = visitOf(request)
-    return reply.page(view(visit, await visit.api.read<ProposalReview>(pathOf(request))), 'framing')
+    const proposal = await visit.api.read<ProposalReview>(pathOf(request))
+    const its = placeElsewhere(visit, proposal)
+    return its === undefined ? reply.page(view(visit, proposal), 'framing') : reply.redirect(its, 303)
   })
 
   app.get<Named>('/proposals/:id/document', async (request, reply) => {
-    const { api } = visitOf(request)
+    const { api, words } = visitOf(request)
     const { request: asked } = await api.read<ProposalReview>(pathOf(request))
     const made = await api.file(`/api/v1/templates/${String(templateIn(asked)?.id ?? 0)}/preview`, { data: templateIn(asked)?.data ?? {} })
-    return made.ok ? sendPreview(reply, made.body) : sendNoPreview(reply, made.status, [made.error.message])
+    return made.ok ? sendPreview(reply, made.body) : sendNoPreview(reply, made.status, [textOfSaid(words, made.error)])
   })
 
   app.post<Named & { Body: URLSearchParams }>('/proposals/:id/send', async (request, reply) => {
     const visit = visitOf(request)
+    const its = placeElsewhere(visit, await visit.api.read<ProposalReview>(pathOf(request)))
+    if (its !== undefined) return reply.redirect(its, 303)
     const sent = await visit.api.send<ProposalReview>('POST', `${pathOf(request)}/send`, { seen: request.body.get('seen') ?? '' })
     if (sent.ok) return reply.redirect(`/console/dispatches/${String(sent.body.dispatchId)}`, 303)
-    const refused = notice('bad', sentences(visit.words, sent.error))
-    return reply.code(sent.status).page(view(visit, await visit.api.read<ProposalReview>(pathOf(request)), refused), 'framing')
+    return refused(request, reply, sent)
   })
 
   app.post<Named>('/proposals/:id/decline', { config: { confirms: refusal } }, async (request, reply) => {
-    await visitOf(request).api.send('POST', `${pathOf(request)}/decline`)
+    const visit = visitOf(request)
+    const its = placeElsewhere(visit, await visit.api.read<ProposalReview>(pathOf(request)))
+    if (its !== undefined) return reply.redirect(its, 303)
+    const declined = await visit.api.send('POST', `${pathOf(request)}/decline`)
+    if (!declined.ok) return refused(request, reply, declined)
     return reply.redirect(`/console/proposals/${encodeURIComponent(request.params.id)}`, 303)
   })
   done()
 }
 
+/** Where a proposal is seen whose mode is another one than that of the page: nothing is decided about it from there. */
+function placeElsewhere ({ mode }: Visit, { id, sandbox }: ProposalSummary): string | undefined {
+  const its = sandbox ? 'test' : 'live'
+  return its === mode ? undefined : pathIn(its, `/console/proposals/${encodeURIComponent(id)}`)
+}
+
+/** The proposal as it is now, with why nothing was decided. */
+async function refused (request: FastifyRequest<Named>, reply: FastifyReply, refusal: Refusal): Promise<FastifyReply> {
+  const visit = visitOf(request)
+  const told = notice('bad', sentences(visit.words, errorOf(refusal)))
+  return reply.code(refusal.status).page(view(visit, await visit.api.read<ProposalReview>(pathOf(request)), told), 'framing')
+}
+
 /** Asks before a proposal is declined. */
-async function refusal (request: Asked): Promise<Confirmation> {
-  const { words, api } = visitOf(request)
-  const { service, reason } = await api.read<ProposalReview>(pathOf(request))
+async function refusal (request: Asked): Promise<Confirmation | undefined> {
+  const visit = visitOf(request)
+  const { words, api } = visit
+  const proposal = await api.read<ProposalReview>(pathOf(request))
+  if (placeElsewhere(visit, proposal) !== undefined) return undefined
+  const { service, reason } = proposal
   return {
     title: `${words.proposalDecline}${words.colon}${wordFor(words, 'service', service)}`,
     says: [words.proposalDeclineIntro],
@@ -95,7 +114,7 @@ function view (visit: Visit, proposal: ProposalReview, refused: Html = html``): 
       [words.proposalReason, reason],
       [words.proposalDispatch, dispatchId === null ? undefined : html`<a href="/console/dispatches/${dispatchId}">${dispatchId}</a>`]
     ])
-  }</section>${problem === undefined ? html`` : notice('warn', html`<p>${problem}</p>`)}${
+  }</section>${problem === undefined ? html`` : notice('warn', sentences(words, problem))}${
     review === null ? html`` : decision(words, id, review)
   }${frame}<section aria-labelledby="request"><h2 id="request">${words.proposalRequest}</h2><pre tabindex="0">${
     pretty(request)

@@ -3,7 +3,7 @@ import { auditAuthorOf, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { NewProposalBody, ProposalReview, ProposalSummary, ProposalView, SeenBody } from '../contract/proposals.ts'
+import { NewProposalBody, ProposalReview, ProposalsQuery, ProposalSummary, ProposalView, SeenBody } from '../contract/proposals.ts'
 import type { Asker, Decider, Proposals } from '../service/proposals.ts'
 
 const tags = ['Assistants']
@@ -26,14 +26,15 @@ export const proposalsRoutes: FastifyPluginCallbackTypebox<{ proposals: Proposal
   }, async (request, reply) => reply.code(201).send(await proposals.create(askerOf(request), request.body)))
 
   app.get('/api/v1/proposals', {
-    config: { errors: [] },
+    config: { errors: ['validation_error'] },
     schema: {
       operationId: 'listProposals',
       tags,
       summary: 'Lists the proposals of the user, for admins those of the company, the newest first, 100 at most.',
+      querystring: ProposalsQuery,
       response: { 200: page(ProposalSummary) }
     }
-  }, async ({ actor }) => ({ data: await proposals.list(actor), nextCursor: null }))
+  }, async ({ actor, query: { sandbox } }) => ({ data: await proposals.list(actor, sandbox), nextCursor: null }))
 
   app.get('/api/v1/proposals/:id', {
     config: { errors: ['not_found'] },

@@ -1,4 +1,4 @@
-import type { JsonObject, Log } from '@dispatch/common'
+import type { Log } from '@dispatch/common'
 import { DispatchError, latestVersion } from '@dispatch/contract'
 import { type Actor, type AuditAuthor, chainFault, type Pipeline, runEvery, type ServicePath } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
@@ -19,8 +19,8 @@ export type Decider = Asker & { author: AuditAuthor }
 export type Proposals = {
   /** Validates the request first, and throws what a dispatch of it would. Throws `conflict` where too many are open. */
   create: (asker: Asker, body: NewProposalBody) => Promise<ProposalView>
-  /** The newest 100: of the user, for admins those of the company. */
-  list: (actor: Actor) => Promise<ProposalSummary[]>
+  /** The newest 100: of the user, for admins those of the company. `sandbox`: only tests, or none. */
+  list: (actor: Actor, sandbox?: boolean) => Promise<ProposalSummary[]>
   /** Throws `not_found`. */
   read: (asker: Asker, id: string) => Promise<ProposalReview>
   /** Sends it, once, as the person. Throws `conflict` where it is not open, or where another dispatch would come of it than was `seen`. */
@@ -47,12 +47,15 @@ export type ProposalNeeds = {
 }
 
 export function createProposals ({ database, pipeline, now, newId, pages }: ProposalNeeds): Proposals {
-  const commandOf = ({ actor, requestId }: Asker, service: string, request: JsonObject) => ({
+  type Proposed = Pick<ProposalRow, 'service' | 'request' | 'sandbox'>
+
+  const commandOf = ({ actor, requestId }: Asker, { service, request, sandbox }: Proposed) => ({
     actor,
     requestId,
     services: pathOf(service),
     body: request,
-    version: latestVersion
+    version: latestVersion,
+    ...sandbox && { sandbox: true as const }
   })
 
   async function find (actor: Actor, id: string): Promise<ProposalRow> {
@@ -61,8 +64,8 @@ export function createProposals ({ database, pipeline, now, newId, pages }: Prop
     return row
   }
 
-  async function reviewOf (asker: Asker, { service, request }: Pick<ProposalRow, 'service' | 'request'>) {
-    const { plan, recipient, warnings, seen } = await pipeline.review(commandOf(asker, service, request))
+  async function reviewOf (asker: Asker, proposed: Proposed) {
+    const { plan, recipient, warnings, seen } = await pipeline.review(commandOf(asker, proposed))
     return { plan, ...recipient === undefined ? {} : { recipient }, warnings, seen }
   }
 
@@ -73,6 +76,7 @@ export function createProposals ({ database, pipeline, now, newId, pages }: Prop
       id: row.proposal_id,
       service: row.service,
       ...row.reason === null ? {} : { reason: row.reason },
+      sandbox: row.sandbox,
       status: statusOf(row),
       userId: row.user_id,
       decidedBy: row.decided_by,
@@ -93,21 +97,22 @@ export function createProposals ({ database, pipeline, now, newId, pages }: Prop
   }
 
   return {
-    async create (asker, { service, request, reason = null }) {
-      await pipeline.validate(commandOf(asker, service, request))
+    async create (asker, { service, request, reason = null, sandbox = false }) {
+      await pipeline.validate(commandOf(asker, { service, request, sandbox }))
       const at = now()
       const row = await addProposal(database, asker.actor, {
         id: newId(),
         service,
         request,
         reason,
+        sandbox,
         at,
         expiresAt: new Date(at.getTime() + lasts)
       })
       if (row !== undefined) return viewOf(row)
       throw new DispatchError('conflict', `${mostOpen} proposals of this user wait for a decision: a person decides about them first.`)
     },
-    list: async (actor) => (await listProposals(database, circleOf(actor))).map(summaryOf),
+    list: async (actor, sandbox) => (await listProposals(database, circleOf(actor), sandbox)).map(summaryOf),
     async read (asker, id) {
       const row = await find(asker.actor, id)
       if (statusOf(row) !== 'open') return { ...viewOf(row), review: null }
@@ -115,7 +120,9 @@ export function createProposals ({ database, pipeline, now, newId, pages }: Prop
         return { ...viewOf(row), review: await reviewOf(asker, row) }
       } catch (error) {
         if (!(error instanceof DispatchError)) throw error
-        return { ...viewOf(row), review: null, problem: error.message }
+        const { word, message, details } = error
+        const problem = { error: word, message, ...details !== undefined && { details: [...details] } }
+        return { ...viewOf(row), review: null, problem }
       }
     },
     async send (decider, id, seen) {
@@ -125,7 +132,7 @@ export function createProposals ({ database, pipeline, now, newId, pages }: Prop
       requireOpen(row)
       // The key makes one dispatch of it, whoever confirms at the same time, and whatever ends this process meanwhile.
       const sent = await pipeline.request({
-        ...commandOf(decider, row.service, row.request),
+        ...commandOf(decider, row),
         mode: 'asynchronous',
         idempotencyKey: `proposal ${id}`,
         seen

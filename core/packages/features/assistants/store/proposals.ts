@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { type AuditStamp, filesNamedIn, type FileUse, type Holder, noteAudit, tableHolder, type UserRef } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
-import { type ColumnType, type Selectable, sql } from 'kysely'
+import { type ColumnType, type Generated, type Selectable, sql } from 'kysely'
 
 type Tables = {
   proposals: {
@@ -11,6 +11,7 @@ type Tables = {
     service: string
     request: ColumnType<JsonObject, string, string>
     reason: string | null
+    sandbox: Generated<boolean>
     decision: 'sent' | 'declined' | null
     decided_by: number | null
     dispatch_id: string | null
@@ -22,8 +23,8 @@ type Tables = {
 export type ProposalRow = Selectable<Tables['proposals']>
 export type SummaryRow = Omit<ProposalRow, 'request'>
 
-const summary = ['proposal_id', 'company_id', 'user_id', 'service', 'reason', 'decision', 'decided_by', 'dispatch_id', 'created_at',
-  'expires_at'] as const
+const summary = ['proposal_id', 'company_id', 'user_id', 'service', 'reason', 'sandbox', 'decision', 'decided_by', 'dispatch_id',
+  'created_at', 'expires_at'] as const
 
 /** How many of a user wait at most for a decision. */
 export const mostOpen = 100
@@ -37,7 +38,7 @@ export type Circle = { companyId: number, userId?: number }
 export async function addProposal (
   database: Database,
   { companyId, userId }: UserRef,
-  proposal: { id: string, service: string, request: JsonObject, reason: string | null, at: Date, expiresAt: Date }
+  proposal: { id: string, service: string, request: JsonObject, reason: string | null, sandbox: boolean, at: Date, expiresAt: Date }
 ): Promise<ProposalRow | undefined> {
   return database.company(companyId, async (queries) => {
     await sql`select pg_advisory_xact_lock(hashtext('proposals'), ${userId})`.execute(queries)
@@ -53,18 +54,22 @@ export async function addProposal (
       service: proposal.service,
       request: JSON.stringify(proposal.request),
       reason: proposal.reason,
+      sandbox: proposal.sandbox,
       created_at: proposal.at,
       expires_at: proposal.expiresAt
     }).returning([...summary, 'request']).executeTakeFirstOrThrow()
   })
 }
 
-/** The newest first. */
-export async function listProposals (database: Database, { companyId, userId }: Circle): Promise<SummaryRow[]> {
+/** The newest first. `sandbox`: only tests, or none. */
+export async function listProposals (database: Database, { companyId, userId }: Circle, sandbox?: boolean): Promise<SummaryRow[]> {
   return database.reading(companyId,
     (queries) =>
       tablesOf(queries).selectFrom('proposals').select(summary).where('company_id', '=', companyId)
-        .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0)).orderBy('created_at', 'desc').limit(mostListed)
+        .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
+        .$if(sandbox !== undefined, (query) => query.where('sandbox', '=', sandbox ?? false)).orderBy('created_at', 'desc').limit(
+          mostListed
+        )
         .execute())
 }
 

@@ -208,6 +208,20 @@ await t.test('what is sent is what was seen, once, by those who may', async (t) 
   has(t, await as(key, 'POST', '/api/v1/proposals', { service: 'sms/sms', request: message() }), { status: 404 })
 })
 
+await t.test('a proposal of a test is sent to the test environments, and tests are listed by themselves', async (t) => {
+  const before = await real()
+  const { body: { id } } = await as(key, 'POST', '/api/v1/proposals', { service: 'sms', request: message('A test'), sandbox: true })
+  const list = async (sandbox: boolean): Promise<string[]> =>
+    (await send('GET', `/api/v1/proposals?sandbox=${String(sandbox)}`, {}, company.member)).body.data.map((one: { id: string }) => one.id)
+  t.same(await list(true), [id])
+  t.notOk((await list(false)).includes(id))
+  const { body: { review: { seen, plan } } } = await send('GET', `/api/v1/proposals/${String(id)}`, {}, company.member)
+  has(t, plan, [{ sandbox: true }])
+  const { body: sent } = await send('POST', `/api/v1/proposals/${String(id)}/send`, { body: { seen } }, company.member)
+  has(t, (await send('GET', `/api/v1/dispatches/${String(sent.dispatchId)}`, {}, company.member)).body, { test: true })
+  t.same(await real(), before)
+})
+
 await t.test('a proposal expires after a week; of a user 100 wait at most; old ones are removed', async (t) => {
   const clock = { time: Date.now() }
   const own = createProposals({

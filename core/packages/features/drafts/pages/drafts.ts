@@ -1,4 +1,4 @@
-import { type Asked, type Confirmation, fill, type Html, html, page, table, time, visitWith, withQuery, withWords,
+import { ApiRefused, type Asked, type Confirmation, fill, type Html, html, page, table, time, visitWith, withQuery, withWords,
   wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { DraftSummary } from '../contract/drafts.ts'
@@ -24,7 +24,8 @@ export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   app.post<{ Params: { id: string } }>('/drafts/:id/delete', { config: { confirms: deletion } }, async (request, reply) => {
-    await visitOf(request).api.send('DELETE', `/api/v1/drafts/${encodeURIComponent(request.params.id)}`)
+    const deleted = await visitOf(request).api.send('DELETE', `/api/v1/drafts/${encodeURIComponent(request.params.id)}`)
+    if (!deleted.ok) throw new ApiRefused(deleted)
     return reply.redirect('/console/drafts', 303)
   })
   done()

@@ -31,7 +31,7 @@ await t.test('the list has the company\'s own templates and the shared ones, and
   const all = (await open('/templates', cookie)).body
   contains(t, all, `<a href="/console${at}">Own</a>`)
   contains(t, all, '<a href="/console/templates/1">Invoice</a>')
-  contains(t, all, `<td>${en.templateOwn}</td>`)
+  contains(t, all, `<td class="beside-phone">${en.templateOwn}</td>`)
   const narrowed = (await open('/templates?service=file', cookie)).body
   contains(t, narrowed, `<a href="/console${at}">Own</a>`)
   lacks(t, narrowed, '<a href="/console/templates/1">')
