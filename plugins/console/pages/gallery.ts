@@ -3,10 +3,15 @@ import { type Html, html } from '../../html.ts'
 import { checkField, choiceField, linesField, manyField, radioField, textField } from '../form/fields.ts'
 import { numberOf, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused } from '../session/api.ts'
+import { serviceNames } from '../session/services.ts'
 import { visitOf } from '../session/visit.ts'
 import { columns } from './bars.ts'
 import { dispatchChart } from './chart.ts'
 import { badge, copied, facts, folded, notice, page, table, time } from './layout.ts'
+
+/** Services of the samples. */
+const samples = serviceNames.slice(0, 3)
+const [first = '', chosen = ''] = samples
 
 /** A time of the samples. */
 const at = '2026-03-14T09:26:53.000Z'
@@ -37,7 +42,7 @@ function texts (words: Words): Html {
 <p class="quiet">${words.notFoundText}</p>${
     facts([[words.recipient, 'Ada Lovelace'], [words.provider, 'simulator'], [words.finished, time(at)], ['ID',
       html`<code>01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90</code>`]])
-  }<p>${copied(words, 'curl https://dispatch.example.com/healthz')}</p><pre tabindex="0">{ "sms": { "phoneNumber": "+33612345678" } }</pre>`
+  }<p>${copied(words, 'curl https://dispatch.example.com/healthz')}</p><pre tabindex="0">{ "metadata": { "order": "7" } }</pre>`
   return part('texts', words.galleryTexts, content)
 }
 
@@ -48,16 +53,16 @@ function buttons (words: Words): Html {
 }
 
 function fields (words: Words): Html {
-  const options = (['email', 'sms', 'postal'] as const).map((value) => ({ value, label: wordFor(words, 'service', value) }))
+  const options = samples.map((value) => ({ value, label: wordFor(words, 'service', value) }))
   const wrong = [html`${words.seeFields}`]
   return part('fields', words.galleryFields,
     html`<form method="get" action="/console/gallery" novalidate>${
       textField({ name: 'text', label: words.recipient, value: 'Ada Lovelace', help: words.galleryHelp })
     }${textField({ name: 'wrong', label: words.email, type: 'email', value: 'ada@', wrong })}${
       linesField({ name: 'lines', label: words.document, value: 'A\nB', placeholder: 'A' })
-    }${choiceField({ name: 'choice', label: words.service, options, value: 'sms', none: words.allServices })}${
-      radioField({ name: 'one', label: words.service, value: 'sms', options })
-    }${manyField({ name: 'many', label: words.services, values: ['email', 'sms'], options, wrong })}${
+    }${choiceField({ name: 'choice', label: words.service, options, value: chosen, none: words.allServices })}${
+      radioField({ name: 'one', label: words.service, value: chosen, options })
+    }${manyField({ name: 'many', label: words.services, values: [first, chosen], options, wrong })}${
       checkField({ name: 'check', label: words.filter, checked: true, help: words.galleryHelp })
     }</form>${
       folded(words, true,
@@ -86,7 +91,7 @@ function notices (words: Words): Html {
 }
 
 function tables (words: Words): Html {
-  const rows = (['email', 'sms', 'postal'] as const).map((service, index) =>
+  const rows = samples.map((service, index) =>
     html`<tr><th scope="row"><a href="#tables">${wordFor(words, 'service', service)}</a></th><td>${
       badge(words, 'status', 'succeeded')
     }</td><td class="count">${numberOf(words, 1_234 * (index + 1))}</td><td class="beside-phone">${time(at)}</td></tr>\n`
@@ -98,7 +103,7 @@ function tables (words: Words): Html {
 }
 
 function charts (words: Words): Html {
-  const data = (['email', 'sms', 'postal'] as const).flatMap((service, index) => [
+  const data = samples.flatMap((service, index) => [
     { service, status: 'succeeded' as const, count: 40 - 12 * index },
     { service, status: 'running' as const, count: 3 },
     { service, status: 'failed' as const, count: 2 * index + 1 }
