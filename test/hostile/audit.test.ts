@@ -521,6 +521,11 @@ const changes: Record<string, Change> = {
   },
   'POST /api/v1/assets': { send: (by) => send('POST', '/api/v1/assets', { body: { name: 'logo', image } }, by), action: 'asset.created' },
   'PUT /api/v1/assets/{name}': { send: (by) => send('PUT', '/api/v1/assets/logo', { body: { image } }, by), action: 'asset.replaced' },
+  'PUT /api/v1/partials/{name}': {
+    send: (by) => send('PUT', '/api/v1/partials/terms', { body: { kind: 'partial', source: 'blocks: [{ paragraph: Hello }]' } }, by),
+    action: 'partial.changed'
+  },
+  'DELETE /api/v1/partials/{name}': { send: (by) => send('DELETE', '/api/v1/partials/terms', {}, by), action: 'partial.deleted' },
   'PUT /api/v1/company/brand': {
     send: (by) => send('PUT', '/api/v1/company/brand', { body: { accent: '#004d40' } }, by),
     action: 'brand.changed'
@@ -757,8 +762,8 @@ const lastEntry = async (): Promise<string> =>
 /** What changes no row of the database: there is nothing that the entry could be without. */
 const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked', 'callback-endpoint.tested', 'person.exported']
 /** What leaves no other row than its entry, because it takes one away. */
-const removing = ['single-sign-on.removed', 'link-mail.removed', 'invitation.withdrawn', 'asset.deleted', 'session.ended',
-  'adapter.removed', 'contact.removed', 'connection.removed', 'oauth-app.removed', 'suppression.removed', 'budget.removed',
+const removing = ['single-sign-on.removed', 'link-mail.removed', 'invitation.withdrawn', 'asset.deleted', 'partial.deleted',
+  'session.ended', 'adapter.removed', 'contact.removed', 'connection.removed', 'oauth-app.removed', 'suppression.removed', 'budget.removed',
   'approval_rule.removed', 'alert.removed']
 
 /** The tables with rows that a transaction has written, but for the audit log. */

@@ -54,6 +54,7 @@ async function founded (name: string, templateId: number): Promise<Company> {
   const spare = await send('POST', '/api/v1/templates', { body: letter({ name: `${name} letter` }) }, company.admin)
   const asset = `asset-${String(templateId)}`
   await send('POST', '/api/v1/assets', { body: { name: asset, image: point } }, company.admin)
+  await send('PUT', `/api/v1/partials/${asset}`, { body: { kind: 'partial', source: 'blocks: [{ paragraph: Hi }]' } }, company.admin)
   for (const [login, scope] of [[company.admin, 'company'], [company.admin, 'my'], [company.member, 'my']] as const) {
     await send('PUT', `/api/v1/${scope}/providers/sample`, { body: { settings: { region: `${name}-${scope}`, token: `${name}-token` } } },
       login)
@@ -424,6 +425,28 @@ const matrix: Record<string, Row> = {
     foreign: 'not_found'
   },
   'POST /api/v1/assets': { roles: ['admin'], request: at('/api/v1/assets', { name: 'new', image: point }), ok: [201, 409] },
+  'GET /api/v1/partials': { roles: everyone, request: at('/api/v1/partials') },
+  'GET /api/v1/partials/:name': {
+    roles: everyone,
+    request: ({ asset }) => ({ path: `/api/v1/partials/${asset}` }),
+    foreign: 'not_found'
+  },
+  'GET /api/v1/partials/:name/templates': {
+    roles: everyone,
+    request: ({ asset }) => ({ path: `/api/v1/partials/${asset}/templates` }),
+    foreign: 'not_found'
+  },
+  'PUT /api/v1/partials/:name': {
+    roles: ['admin'],
+    request: at('/api/v1/partials/new', { kind: 'partial', source: 'blocks: [{ paragraph: Hello }]' }),
+    ok: [200, 409]
+  },
+  'DELETE /api/v1/partials/:name': {
+    roles: ['admin'],
+    request: ({ asset }) => ({ path: `/api/v1/partials/${asset}` }),
+    ok: [204],
+    foreign: 'not_found'
+  },
   'GET /api/v1/company/brand': { roles: everyone, request: at('/api/v1/company/brand') },
   'PUT /api/v1/company/brand': { roles: ['admin'], request: at('/api/v1/company/brand', { accent: '#004d40' }) },
   'POST /api/v1/company/brand/preview': {

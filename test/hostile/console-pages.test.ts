@@ -194,6 +194,7 @@ await t.test('no form does what cannot be taken back, before its reader was aske
     '/suppressions': made.suppressionId,
     '/templates': String(made.templateIds[0]),
     '/assets': made.asset,
+    '/partials': made.asset,
     '/services': 'sms'
   }
   const changes = async (): Promise<unknown> =>

@@ -6,6 +6,7 @@ export { RenderError, TemplateError } from './model/errors.ts'
 
 // Templates: the model, a folder with a template, a template compiled for many documents.
 export type { Brand } from './model/brand.ts'
+export type { KeptPartial, KeptPartials } from './model/partial.ts'
 export { templateLanguage, type TemplateSource } from './model/model.ts'
 export { readTemplateFiles, type TemplateFiles } from './source/files.ts'
 export { readTemplateFolder } from './source/read-folder.ts'

@@ -251,6 +251,8 @@ export const french: Readonly<Record<string, string>> = {
   unassigned_number: 'Ce numéro n’est attribué à personne.',
   unicode_text: 'Ce texte coûte plus cher à cause d’un signe particulier.',
   unknown_asset: 'Cette image n’existe pas.',
+  unknown_partial: 'Ce bloc commun ou cette mise en page n’existe pas.',
+  partial_cycle: 'Ce bloc commun s’inclut lui-même.',
   unknown_country: 'Ce pays n’existe pas.',
   unknown_currency: 'Cette devise n’existe pas.',
   unknown_field: 'Ce champ n’existe pas.',

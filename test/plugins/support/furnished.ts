@@ -175,6 +175,7 @@ export async function furnished (
     values (${randomUUIDv7()}, ${companyId}, 0, ${text}, 'GET', ${text}, ${text}, 200, 1, ${text})`.execute(owner)
   const asset = `logo-${String(companyId)}`
   await send('POST', '/api/v1/assets', { body: { name: asset, image: point } }, admin)
+  await send('PUT', `/api/v1/partials/${asset}`, { body: { kind: 'partial', source: 'blocks: [{ paragraph: Hi }]' } }, admin)
   const invited = await send('POST', '/api/v1/company/invitations', {
     body: { email: `guest@${String(companyId)}.example.com`, role: 'member', services: [] }
   }, admin)

@@ -1,6 +1,8 @@
+import { pointer } from '@dispatch/common'
 import type { Block } from '../model/blocks.ts'
 import type { ResolvedBlock, ResolvedStyle } from '../model/document.ts'
 import { renderLimits } from '../model/limits.ts'
+import type { IncludedPartial } from '../model/model.ts'
 import { points } from '../model/paper.ts'
 import { colorOf } from '../model/style.ts'
 import { compileCode } from './code.ts'
@@ -15,7 +17,11 @@ import { compileTable } from './table.ts'
 import { compileHeading, compileKeyValues, compileText, splitLines } from './text.ts'
 
 /** The facts that are the same for all blocks of a template. */
-export type BlockResources = { readonly style: ResolvedStyle, readonly assets: Assets }
+export type BlockResources = {
+  readonly style: ResolvedStyle
+  readonly assets: Assets
+  readonly partials: Readonly<Record<string, IncludedPartial>>
+}
 
 /** Resolves a block with these data, and adds the result to a list of resolved blocks. */
 export type CompiledBlock = (scope: Scope, out: ResolvedBlock[]) => void
@@ -48,6 +54,7 @@ export function resolveBlocks (block: CompiledBlock, scope: Scope): ResolvedBloc
 function compileBlock (block: Block, site: CompileContext, setting: BlockResources): CompiledBlock {
   if ('if' in block) return compileIf(block, site, setting)
   if ('each' in block) return compileEach(block, site, setting)
+  if ('partial' in block) return compilePartial(block.partial, contextBelow(site, 'partial'), setting)
   const resolve = compileLeaf(block, site, setting)
   return (scope, out) => {
     spend(scope, 'blocks', 1)
@@ -56,7 +63,23 @@ function compileBlock (block: Block, site: CompileContext, setting: BlockResourc
   }
 }
 
-type Leaf = Exclude<Block, { if: string } | { each: string }>
+/** Compiles the blocks of a partial in the place where it is included, with the variables that are known there. */
+function compilePartial (name: string, site: CompileContext, setting: BlockResources): CompiledBlock {
+  const partial = Object.hasOwn(setting.partials, name) ? setting.partials[name] : undefined
+  const { within, places, counted } = site.inclusion
+  if (!places.has(name)) places.set(name, site.at)
+  const isFull = counted.blocks > renderLimits.includedBlocks
+  counted.blocks += partial?.blocks.length ?? 0
+  if (partial === undefined) reportFault(site, `There is no partial "${name}".`, 'unknown_partial')
+  else if (within.includes(name)) reportFault(site, `The partial "${name}" includes itself.`, 'partial_cycle')
+  else if (counted.blocks <= renderLimits.includedBlocks) {
+    const inside = { ...site, at: pointer('/partials', name), inclusion: { ...site.inclusion, within: [...within, name] } }
+    return compileBlocks(partial.blocks, inside, setting)
+  } else if (!isFull) reportFault(site, `A template includes at most ${renderLimits.includedBlocks} blocks of partials.`, 'too_large')
+  return () => undefined
+}
+
+type Leaf = Exclude<Block, { if: string } | { each: string } | { partial: string }>
 type Resolve = (scope: Scope) => ResolvedBlock | undefined
 
 function compileLeaf (block: Leaf, site: CompileContext, setting: BlockResources): Resolve {

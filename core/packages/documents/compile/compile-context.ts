@@ -26,7 +26,18 @@ export type CompileContext = {
   readonly reads: Read[]
   /** The signers who have a place for any data. */
   readonly signers: Set<number>
+  readonly inclusion: Inclusion
   readonly faults: Fault[]
+}
+
+/**
+ * What a template includes. `within`: the partials around a place; `places`: where each is included first; `blocks`: how many blocks of
+ * partials were compiled.
+ */
+export type Inclusion = { readonly within: readonly string[], readonly places: Map<string, string>, readonly counted: { blocks: number } }
+
+export function noInclusion (): Inclusion {
+  return { within: [], places: new Map(), counted: { blocks: 0 } }
 }
 
 /** The place below, at a key or index of the template. */

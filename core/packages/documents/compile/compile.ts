@@ -9,7 +9,7 @@ import { inOneLine } from '../model/output.ts'
 import { type PaperSize, usualPaper } from '../model/paper.ts'
 import { pageOf, styleOf } from '../model/style.ts'
 import { compileBlocks, resolveBlocks } from './blocks.ts'
-import { type CompileContext, contextBelow } from './compile-context.ts'
+import { type CompileContext, contextBelow, noInclusion } from './compile-context.ts'
 import { emptyFieldUsage, type FieldUsage, type Read } from './field-usage.ts'
 import { decodeAssets } from './image.ts'
 import { compileLanguage } from './language.ts'
@@ -33,13 +33,16 @@ export type CompiledTemplate = {
 
 /** Compiles a template for every output format. Throws a TemplateError with all its faults, as JSON pointers into template.yaml. */
 export function compileTemplate (source: TemplateSource): CompiledTemplate {
-  const { faults, ...template } = examineTemplate(source)
+  const { faults, places: _, ...template } = examineTemplate(source)
   if (faults.length > 0) throw new TemplateError(faults)
   return template
 }
 
-/** Compiles a template as far as possible, and returns its faults and the fields that it reads. */
-export function examineTemplate (source: TemplateSource): CompiledTemplate & { readonly faults: readonly Fault[] } {
+/** Compiles a template as far as possible. Answers its faults, the fields that it reads, and where it includes each partial first. */
+export function examineTemplate (source: TemplateSource): CompiledTemplate & {
+  readonly faults: readonly Fault[]
+  readonly places: ReadonlyMap<string, string>
+} {
   const site: CompileContext = {
     at: '',
     names: {},
@@ -51,6 +54,7 @@ export function examineTemplate (source: TemplateSource): CompiledTemplate & { r
     uses: emptyFieldUsage(),
     reads: [],
     signers: new Set(),
+    inclusion: noInclusion(),
     faults: []
   }
   const begin = compileScope(source, site)
@@ -58,6 +62,7 @@ export function examineTemplate (source: TemplateSource): CompiledTemplate & { r
   const subject = source.subject === undefined ? undefined : compileSubject(source.subject, contextBelow(site, 'subject'))
   return {
     faults: distinct(site.faults),
+    places: site.inclusion.places,
     uses: site.uses,
     reads: site.reads,
     signers: site.signers,
@@ -90,7 +95,7 @@ function compileBrand (brand: Brand | undefined): (scope: Scope) => Scope {
 
 function compileDocument (source: TemplateSource, site: CompileContext): (scope: Scope, paper: PaperSize) => ResolvedDocument {
   const style = styleOf(source.style ?? {}, brandOf(source))
-  const setting = { style, assets: decodeAssets(source.assets ?? {}, contextBelow(site, 'assets')) }
+  const setting = { style, partials: source.partials ?? {}, assets: decodeAssets(source.assets ?? {}, contextBelow(site, 'assets')) }
   const edge = { ...site, pageFields: true }
   const title = compileText(source.title ?? source.name, contextBelow(site, 'title'))
   const author = compileText(source.author ?? '', contextBelow(site, 'author'))

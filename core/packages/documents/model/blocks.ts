@@ -67,6 +67,12 @@ export const Name = Type.String({
   description: 'a name of letters and digits, beginning with a lowercase letter'
 })
 
+/** The name of a partial or a layout of the company. */
+export const PartialName = Type.String({
+  pattern: '^[a-z][a-z0-9-]{0,40}$',
+  description: 'a name of lowercase letters, digits and dashes, beginning with a letter'
+})
+
 /** A total; with `each` and `as`, one for each item of a list. */
 const Total = Type.Object({
   label: Prose,
@@ -172,6 +178,7 @@ export const Block = Type.Cyclic({
     Type.Object({ spacer: Distance }, closed),
     Type.Object({ pageBreak: Type.Literal(true) }, closed),
     Type.Object({ rule: Rule }, closed),
+    Type.Object({ partial: PartialName }, closed),
     Type.Object({ if: Expression, then: Blocks, else: Type.Optional(Blocks) }, closed),
     Type.Object({ each: Expression, as: Name, pageBreak: Type.Optional(Type.Boolean()), do: Blocks }, closed)
   ])

@@ -5,6 +5,8 @@ export const longestSubject = 500
 export const renderLimits = {
   /** The most levels of blocks inside blocks, in a template. */
   depth: 12,
+  /** The most blocks of a template that stand in partials, each counted as often as it is included. */
+  includedBlocks: 5_000,
   /** The most levels of lists and fields in template.yaml: each block adds at most five levels. */
   yamlDepth: 80,
   /** The most work of the expressions of one document, counted in steps of about 20 ns: two seconds. */

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
-import { Block, Hex, Name, Prose, TypeSize } from './blocks.ts'
+import { Block, Hex, Name, PartialName, Prose, TypeSize } from './blocks.ts'
 import type { Brand } from './brand.ts'
 import { paperSizes } from './paper.ts'
 
@@ -8,7 +8,7 @@ const closed = { additionalProperties: false } as const
 /** Millimetres from the edge of the paper. */
 const Margin = Type.Number({ minimum: 0, maximum: 100 })
 
-const Page = Type.Object({
+export const Page = Type.Object({
   size: Type.Optional(Type.Enum([...paperSizes, 'auto'], { description: 'auto: the paper that a letter is printed on, else A4' })),
   orientation: Type.Optional(Type.Enum(['portrait', 'landscape'])),
   margins: Type.Optional(
@@ -17,7 +17,7 @@ const Page = Type.Object({
   )
 }, closed)
 
-const Style = Type.Object({
+export const Style = Type.Object({
   font: Type.Optional(Type.Enum(['sans', 'serif', 'mono'])),
   size: Type.Optional(TypeSize),
   lineHeight: Type.Optional(Type.Number({ minimum: 1, maximum: 3, description: 'a multiple of the font size' })),
@@ -27,7 +27,10 @@ const Style = Type.Object({
 }, closed)
 
 /** The words of a template by language (BCP 47) and name. Expressions read them as `{{ t.name }}` in the language of the document. */
-const Texts = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' }), Type.Record(Name, Prose))
+export const Texts = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' }), Type.Record(Name, Prose))
+
+/** Pictures by name: files of the folder, data URIs, or `asset:<name>`. */
+export const Assets = Type.Record(Type.String({ pattern: '^[a-z][A-Za-z0-9-]{0,40}$' }), Type.String({ minLength: 1 }))
 
 /**
  * The version of the language of templates. It rises when the model or the expressions gain something that an older release cannot read;
@@ -67,13 +70,19 @@ const TemplateModel = Type.Object({
   brand: Type.Optional(
     Type.Unsafe<true | Brand>(Type.Literal(true, { description: 'true: it follows the brand of the company that sends it' }))
   ),
-  assets: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z][A-Za-z0-9-]{0,40}$' }), Type.String({ minLength: 1 }))),
+  assets: Type.Optional(Assets),
+  layout: Type.Optional(PartialName),
   header: Type.Optional(Type.Array(Block, { maxItems: 100 })),
   firstHeader: Type.Optional(Type.Array(Block, { maxItems: 100 })),
   footer: Type.Optional(Type.Array(Block, { maxItems: 100 })),
   body: Type.Array(Block, { minItems: 1, maxItems: 1000 })
 }, closed)
-export type TemplateSource = Static<typeof TemplateModel>
+
+/** A partial in a version of a template, as it was when the version was saved. A part of a layout is called `name/part`. */
+export type IncludedPartial = { version: number, blocks: readonly Block[] }
+
+/** `partials`: what the template includes, and its layout; no author writes it. */
+export type TemplateSource = Static<typeof TemplateModel> & { partials?: Readonly<Record<string, IncludedPartial>> }
 
 /** The model of templates for these services. */
 export function templateModel (services: readonly string[]): TUnsafe<TemplateSource> {

@@ -6,10 +6,12 @@ import { type DataSchema, readDataSchema } from '../model/data-schema.ts'
 import { type Fault, TemplateError } from '../model/errors.ts'
 import { renderLimits } from '../model/limits.ts'
 import { templateModel, type TemplateSource } from '../model/model.ts'
+import type { KeptPartials } from '../model/partial.ts'
 import type { Schema } from '../model/subschemas.ts'
 import { assetName } from './asset-name.ts'
 import { templateDigestOf } from './digest.ts'
 import { explain } from './explain.ts'
+import { include, placedInTemplate } from './include.ts'
 import { unknownPathFaults } from './schema-paths.ts'
 import { unusedFields } from './unused-fields.ts'
 import { type LocateFault, readYaml } from './yaml.ts'
@@ -20,6 +22,8 @@ export type TemplateDraft = Partial<Record<Fact, string>> & {
   schema: Schema
   sample: Schema
   assets: Readonly<Record<string, string>>
+  /** The partials and layouts of the company, which the template may include. */
+  partials?: KeptPartials
   /** The services that it may be made for. */
   services: readonly string[]
 }
@@ -62,9 +66,12 @@ function readModel (draft: TemplateDraft, schema: DataSchema): Reading {
   if (unusable.length > 0) return { faults: [...problems, ...at(unusable)], warnings: [] }
   const known = templateModel(draft.services)
   if (!Check(known, model)) return { faults: [...problems, ...at(explain(known, model))], warnings: [] }
-  const { id, ...source } = model
+  const { id, ...written } = model
+  const { source, faults: missing } = include(written, draft.partials ?? {})
+  if (missing.length > 0) return { faults: [...problems, ...at(missing)], warnings: [] }
   const compiled = examineTemplate({ ...source, ...source.assets === undefined ? {} : { assets: standIns(source.assets) } })
   const wrong = [...compiled.faults, ...assetFaults(source, draft), ...schema.ok ? unknownPathFaults(draft.schema, compiled.reads) : []]
+    .map((fault) => placedInTemplate(fault, source, compiled.places))
   return {
     source,
     faults: [...problems, ...at(wrong)],
@@ -82,7 +89,7 @@ function readModel (draft: TemplateDraft, schema: DataSchema): Reading {
   }
 }
 
-function readText (yaml: string): { value: unknown, place: LocateFault, faults: readonly Fault[] } {
+export function readText (yaml: string): { value: unknown, place: LocateFault, faults: readonly Fault[] } {
   try {
     return { ...readYaml(yaml, ''), faults: [] }
   } catch (error) {
@@ -100,7 +107,7 @@ function readText (yaml: string): { value: unknown, place: LocateFault, faults: 
 }
 
 /** A fault of the template as a problem of the request. */
-function problemOf ({ code = 'template_error', message, line, column }: Fault): Problem {
+export function problemOf ({ code = 'template_error', message, line, column }: Fault): Problem {
   return { path: '/source', code, message, ...line === undefined ? {} : { line }, ...column === undefined ? {} : { column } }
 }
 
@@ -123,7 +130,7 @@ function withFacts (value: unknown, draft: TemplateDraft, place: LocateFault): {
   return { model: { ...Object.fromEntries(given.map(({ name, said }) => [name, said])), ...value }, problems }
 }
 
-function assetFaults ({ assets = {} }: TemplateSource, draft: TemplateDraft): Fault[] {
+export function assetFaults ({ assets = {} }: Pick<TemplateSource, 'assets'>, draft: Pick<TemplateDraft, 'assets'>): Fault[] {
   const known = Object.keys(draft.assets)
   return Object.entries(assets).flatMap(([name, asset]) => {
     const path = pointer('/assets', name)
@@ -147,7 +154,7 @@ function assetFaults ({ assets = {} }: TemplateSource, draft: TemplateDraft): Fa
   })
 }
 
-function standIns (assets: Readonly<Record<string, string>>): Record<string, string> {
+export function standIns (assets: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(assets).map(([name, asset]) => [name, asset.startsWith('data:') ? asset : placeholderImage]))
 }
 

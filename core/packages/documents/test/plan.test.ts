@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { CompileContext } from '../compile/compile-context.ts'
+import { type CompileContext, noInclusion } from '../compile/compile-context.ts'
 import { liquidContext, readingOf } from '../compile/expression.ts'
 import { withFallbacksInside } from '../compile/fallback.ts'
 import { emptyFieldUsage } from '../compile/field-usage.ts'
@@ -19,6 +19,7 @@ const site: CompileContext = {
   uses: emptyFieldUsage(),
   reads: [],
   signers: new Set(),
+  inclusion: noInclusion(),
   faults: []
 }
 

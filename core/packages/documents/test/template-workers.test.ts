@@ -37,6 +37,7 @@ void t.test('the digest names the picture, and not its name', async (t) => {
 
 const twoSeconds = {
   inspect: 2,
+  inspectPartial: 2,
   check: 2,
   subject: 2,
   refuse: 2,

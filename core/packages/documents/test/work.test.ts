@@ -1,7 +1,7 @@
 import t from 'tap'
 import { growthOf, mostGrowth } from '../../../../test/support/growth.ts'
 import { has } from '../../../../test/support/matching.ts'
-import type { CompileContext } from '../compile/compile-context.ts'
+import { type CompileContext, noInclusion } from '../compile/compile-context.ts'
 import { emptyFieldUsage } from '../compile/field-usage.ts'
 import { engine } from '../compile/liquid.ts'
 import { compileProse } from '../compile/prose.ts'
@@ -31,7 +31,7 @@ function compiled (text: string): ReturnType<typeof compileProse> {
 
 function site (): CompileContext {
   const facts = { at: '', names: {}, texts: {}, takesBrand: false, pageFields: false, isInside: false, depth: 0 }
-  return { ...facts, uses: emptyFieldUsage(), reads: [], signers: new Set(), faults: [] }
+  return { ...facts, uses: emptyFieldUsage(), reads: [], signers: new Set(), inclusion: noInclusion(), faults: [] }
 }
 
 type Data = Record<string, unknown>

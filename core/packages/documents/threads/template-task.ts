@@ -6,6 +6,7 @@ import type { Addressed, AddressPage } from '../given/address-page.ts'
 import type { JoinedPdf, PdfReading } from '../given/join-pdfs.ts'
 import type { RenderJob, RenderResult } from '../job.ts'
 import type { TemplateSource } from '../model/model.ts'
+import type { PartialDraft, PartialInspection } from '../source/inspect-partial.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
 
 /**
@@ -29,6 +30,7 @@ export type ProfilesReport = { ok: true, reports: ProfileReport[] } | { ok: fals
 /** The kinds of template jobs, with their inputs and answers. They are plain data, because they are sent between threads. */
 export type TemplateTasks = {
   inspect: { job: TemplateDraft, answer: Inspection }
+  inspectPartial: { job: PartialDraft, answer: PartialInspection }
   check: { job: { template: CheckedTemplate, data: JsonObject, at: string, format: Format }, answer: DataFindings }
   subject: { job: { template: CheckedTemplate, data: JsonObject, at: string }, answer: SubjectFindings }
   refuse: {

@@ -5,6 +5,7 @@ import { examineTemplate } from '../compile/compile.ts'
 import { type DataCheck, dataCheck, type DataFindings } from '../data/data-check.ts'
 import { dataUriOf, readImage } from '../image/read.ts'
 import { readDataSchema } from '../model/data-schema.ts'
+import { inspectPartial } from '../source/inspect-partial.ts'
 import { inspectDraft } from '../source/inspect.ts'
 import type { CheckedTemplate, InvoiceReading, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
 import { inThread } from './thread-job.ts'
@@ -14,6 +15,7 @@ export default inThread(({ kind, job }: TemplateTask) => (doers[kind] as (job: u
 
 const doers: { [K in TemplateTaskKind]: (job: TemplateTasks[K]['job']) => TemplateTasks[K]['answer'] | Promise<unknown> } = {
   inspect: inspectDraft,
+  inspectPartial,
   check: ({ template, data, at, format }) => checkOf(template).evaluate(data, at, format),
   subject: ({ template, data, at }) => checkOf(template).subject(data, at),
   refuse ({ template, all, at, format, examples }) {

@@ -6,6 +6,7 @@ import type { Addressed, AddressPage } from '../given/address-page.ts'
 import type { JoinedPdf, PdfReading } from '../given/join-pdfs.ts'
 import type { Rendered, RenderJob, RenderResult } from '../job.ts'
 import { RenderError } from '../model/errors.ts'
+import type { PartialDraft, PartialInspection } from '../source/inspect-partial.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
 import type { InvoiceReading, Picture, ProfilesReport, Refusals, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
 import { createThreads, ThreadStopped } from './threads.ts'
@@ -19,6 +20,7 @@ export type { InvoiceReading, Picture, ProfilesReport } from './template-task.ts
  */
 export type TemplateWorkers = {
   inspect: (companyId: number, draft: TemplateDraft) => Promise<Inspection>
+  inspectPartial: (companyId: number, draft: PartialDraft) => Promise<PartialInspection>
   /** The result of the company's template for data, from evaluating it with them. */
   check: (companyId: number, job: TemplateTasks['check']['job']) => Promise<DataFindings>
   /** The subject of a mail with data, of a template that has one. */
@@ -62,6 +64,7 @@ export type TemplateWorkersOptions = {
 
 const seconds: Readonly<Record<TemplateTaskKind, number>> = {
   inspect: 10,
+  inspectPartial: 10,
   check: 5,
   subject: 5,
   refuse: 5,
@@ -117,6 +120,8 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
   return {
     inspect: (companyId, job) =>
       run(companyId, { kind: 'inspect', job }, (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })),
+    inspectPartial: (companyId, job) =>
+      run(companyId, { kind: 'inspectPartial', job }, (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })),
     check: (companyId, job) =>
       run(companyId, { kind: 'check', job }, (problem) => ({ problems: [{ path: job.at, ...problem }], warnings: [], signers: 0 })),
     subject: (companyId, job) => run(companyId, { kind: 'subject', job }, (problem) => ({ problems: [{ path: job.at, ...problem }] })),

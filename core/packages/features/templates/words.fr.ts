@@ -103,6 +103,31 @@ export const words: Record<keyof typeof en, string> = {
     'Les modèles peuvent aussi montrer vos nom, adresse et compte bancaire (brand.seller, brand.bankDetails). Ce sont les ' +
     'coordonnées avec lesquelles les formulaires commencent.',
   brandDetailsSet: 'Vos coordonnées sur les documents',
+  partials: 'Blocs communs et mises en page',
+  partialsIntro: 'Ce que vos modèles ont en commun, gardé une fois : un pied de page, des conditions, une place pour signer, ou toute la ' +
+    'page autour d’une lettre. Chaque modèle les contient tels qu’ils étaient à son enregistrement.',
+  partialsNone: 'Il n’y en a pas encore. Écrivez le premier : un modèle l’inclut ensuite par son nom.',
+  partialNew: 'Nouveau bloc commun ou mise en page',
+  partialBack: 'Tous les blocs communs et mises en page',
+  partialKind: 'Genre',
+  partialKind_partial: 'blocs communs',
+  partialKind_layout: 'mise en page',
+  partialKindHelp:
+    'Des blocs communs se placent là où un modèle dit « partial: nom ». Une mise en page entoure un modèle qui dit « layout: nom ».',
+  partialText: 'Texte',
+  partialTextIntro:
+    'Ce que vous enregistrez fait un nouveau brouillon de chaque modèle qui l’inclut. Les envois s’en servent une fois publiés.',
+  partialSourceHelp: 'En YAML : « blocks: » avec une liste de blocs, et « texts: » avec ses mots en plusieurs langues.',
+  layoutSourceHelp:
+    'En YAML : page, style, watermark, header, firstHeader et footer, et les blocs avant (before) et après (after) le corps.',
+  partialSave: 'Enregistrer comme nouvelle version',
+  partialSaved: 'C’est enregistré. Les modèles qui l’incluent ont de nouveaux brouillons : publiez-les ci-dessous.',
+  partialUses: 'Modèles qui l’incluent',
+  partialUsesIntro: 'Dans la version dont les envois se servent, et dans la plus récente.',
+  partialUnused: 'Aucun modèle ne l’inclut.',
+  partialRemove: 'Le retirer',
+  partialRemoveIntro: 'Seul ce qu’aucun modèle n’inclut peut être retiré.',
+  partialRemoved: 'C’est retiré.',
   templateNew: 'Nouveau modèle',
   templateSaved: 'La version est enregistrée comme brouillon.',
   templateEdit: 'Modifier {name}',

@@ -143,7 +143,7 @@ function facts (words: Words, asset: AssetView): Html {
 <dt>${words.created}</dt><dd>${time(asset.createdAt)}</dd>`
 }
 
-function usesList (words: Words, uses: readonly AssetUseView[]): Html {
+export function usesList (words: Words, uses: readonly AssetUseView[]): Html {
   if (uses.length === 0) return html`<p>${words.assetUnused}</p>`
   return html`<ul>${
     uses.map(({ templateId, name, version, published }) =>

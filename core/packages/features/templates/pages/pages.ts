@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { assetPages } from './assets.ts'
 import { brandPages } from './brand.ts'
+import { partialPages } from './partials.ts'
 import { templateDifferencePage } from './template-difference.ts'
 import { templateEditorPages } from './template-editor.ts'
 import { templatePages } from './template.ts'
@@ -11,6 +12,7 @@ export const pages: FastifyPluginAsync = async (app) => {
   await app.register(templatesPage)
   await app.register(assetPages)
   await app.register(brandPages)
+  await app.register(partialPages)
   await app.register(templatePages)
   await app.register(templateEditorPages)
   await app.register(templateDifferencePage)

@@ -17,7 +17,7 @@ export const templatesPage: FastifyPluginCallback = (app, _options, done) => {
     const said = request.query['removed'] === undefined ? html`` : notice('good', html`<p>${words.templateRemoved}</p>`)
     const main = html`${said}<p>${words.templatesIntro}</p>${
       role === 'admin' ? newLink(words) : html``
-    }<p><a href="/console/assets">${words.assets}</a></p>
+    }<p><a href="/console/partials">${words.partials}</a> <a href="/console/assets">${words.assets}</a></p>
 <section aria-labelledby="list"><h2 id="list">${words.templates}</h2>
 <form class="filters" method="get" action="/console/templates">${
       choiceField({

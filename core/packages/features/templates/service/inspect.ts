@@ -1,10 +1,11 @@
 import type { Problem } from '@dispatch/common'
 import { refusal } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
-import { assetName, type TemplateSource, type TemplateWorkers } from '@dispatch/documents'
+import { assetName, type KeptPartials, type TemplateSource, type TemplateWorkers } from '@dispatch/documents'
 import { templateServices } from '@dispatch/services'
 import { type TemplateBody, templateTextLimit } from '../contract/templates.ts'
 import { listAssets, mostAssets, readAssets } from '../store/assets.ts'
+import { readKeptPartials } from '../store/partials.ts'
 import type { NewVersion } from '../store/template-changes.ts'
 
 /** A template that could be stored, with warnings. */
@@ -14,13 +15,14 @@ export type Inspected = { version: NewVersion, warnings: readonly Problem[] }
 const mostPictures = 1_500_000
 
 /**
- * Checks that a template compiles and that its sample fits its schema, and takes in the pictures that it names. Throws `validation_failed`
- * with every fault and its path.
+ * Checks that a template compiles and that its sample fits its schema, and takes in what it includes and the pictures that it names.
+ * `partials`: those of the company, unless told as they are stored. Throws `validation_failed` with every fault and its path.
  */
 export async function inspectTemplate (
   { database, templateWorkers }: { database: Database, templateWorkers: TemplateWorkers },
   companyId: number,
-  body: TemplateBody
+  body: TemplateBody,
+  partials?: KeptPartials
 ): Promise<Inspected> {
   refuseIfAny(oversized(body))
   const assets = Object.fromEntries(
@@ -32,6 +34,7 @@ export async function inspectTemplate (
     schema,
     sample,
     assets,
+    partials: partials ?? (mayInclude.test(yaml) ? await readKeptPartials(database, companyId) : {}),
     services: templateServices,
     ...given({ name, service, documentType })
   })
@@ -39,6 +42,9 @@ export async function inspectTemplate (
   const source = await withPictures(database, companyId, inspection.source)
   return { version: { source, digest: inspection.digest, schema, sample, yaml }, warnings: inspection.warnings }
 }
+
+/** What a text has in it that includes something. */
+const mayInclude = /partial|layout/
 
 /** Embeds the company's pictures into the template, so that later changes of a picture do not change this version. */
 async function withPictures (database: Database, companyId: number, source: TemplateSource): Promise<TemplateSource> {

@@ -29,6 +29,16 @@ export async function fillTemplates (queries: Database['owner'], companyId: numb
     size: 1,
     created_at: at
   }).execute()
+  await tables.insertInto('partials').values({
+    company_id: companyId,
+    name: 'terms',
+    kind: 'partial',
+    version: 1,
+    yaml: '',
+    source: '{"blocks":[]}',
+    user_id: null,
+    updated_at: at
+  }).execute()
   await tables.insertInto('brands').values({ company_id: companyId, settings: '{}', logo: null, updated_at: at }).execute()
   await tables.insertInto('brand_logos').values({ company_id: companyId, sha256: '', uri: '' }).execute()
   await tables.insertInto('brand_versions').values({

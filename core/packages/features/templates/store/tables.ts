@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
-import type { Brand, TemplateSource } from '@dispatch/documents'
+import type { Brand, KeptPartial, TemplateSource } from '@dispatch/documents'
 import type { ColumnType, Generated } from 'kysely'
 import type { BrandBody } from '../contract/brand.ts'
 
@@ -33,6 +33,16 @@ export type TemplateTables = {
     language: Generated<number>
   }
   assets: { company_id: number, name: string, uri: string, sha256: string, width: number, height: number, size: number, created_at: Date }
+  partials: {
+    company_id: number
+    name: string
+    kind: KeptPartial['kind']
+    version: number
+    yaml: string
+    source: Plain<KeptPartial['source']>
+    user_id: number | null
+    updated_at: Date
+  }
   brands: { company_id: number, settings: Plain<BrandBody>, logo: string | null, updated_at: Date }
   brand_versions: {
     company_id: number

@@ -32,7 +32,7 @@ export async function createTemplate (database: Database, by: ChangeContext, ver
     await tablesIn(queries).insertInto('templates').values({ template_id: id, company_id: companyId, name, version: null, updated_at: at })
       .execute()
     await addVersion(queries, by, { id, version: 1 }, version)
-    await note(queries, by, 'template.created', id, { name, version: 1 })
+    await noteTemplate(queries, by, 'template.created', id, { name, version: 1 })
     return id
   })
 }
@@ -60,7 +60,7 @@ export async function changeTemplate (
       by.companyId
     ).where('template_id', '=', templateId).execute()
     await addVersion(queries, by, { id: templateId, version: base + 1 }, version)
-    await note(queries, by, 'template.changed', templateId, { name, version: base + 1 })
+    await noteTemplate(queries, by, 'template.changed', templateId, { name, version: base + 1 })
     await forgetDrafts(queries, by.companyId, templateId)
   })
 }
@@ -85,7 +85,7 @@ export async function publishTemplate (database: Database, by: ChangeContext, te
         '=',
         templateId
       ).execute()
-    await note(queries, by, 'template.published', templateId, { name: row.name, version })
+    await noteTemplate(queries, by, 'template.published', templateId, { name: row.name, version })
   })
 }
 
@@ -99,7 +99,7 @@ export async function removeTemplate (database: Database, by: ChangeContext, tem
         '=',
         templateId
       ).execute()
-    await note(queries, by, 'template.deleted', templateId, { name })
+    await noteTemplate(queries, by, 'template.deleted', templateId, { name })
   })
 }
 
@@ -158,7 +158,8 @@ async function requireFree (queries: CompanyQueries, companyId: number, name: st
   }
 }
 
-async function addVersion (
+/** Stores a draft. Throws `conflict` where the versions of the company take up too much. */
+export async function addVersion (
   queries: CompanyQueries,
   { companyId, author, at }: ChangeContext,
   { id, version }: { id: number, version: number },
@@ -205,7 +206,7 @@ async function forgetDrafts (queries: CompanyQueries, companyId: number, templat
         .orderBy('old.version', 'desc').offset(templateLimits.drafts)).execute()
 }
 
-async function note (
+export async function noteTemplate (
   queries: CompanyQueries,
   { companyId, author, at }: ChangeContext,
   action: string,

@@ -7,7 +7,20 @@ import { createTemplateWorkers } from '../../../documents/threads/template-worke
 import { tablesIn } from '../store/tables.ts'
 
 const templateWorkers = createTemplateWorkers({
-  timeLimits: { inspect: 3, check: 2, subject: 2, refuse: 2, render: 3, profiles: 3, read: 3, address: 3, pages: 3, join: 3, flatten: 3 }
+  timeLimits: {
+    inspect: 3,
+    inspectPartial: 3,
+    check: 2,
+    subject: 2,
+    refuse: 2,
+    render: 3,
+    profiles: 3,
+    read: 3,
+    address: 3,
+    pages: 3,
+    join: 3,
+    flatten: 3
+  }
 })
 const service = await startService(t, { replacements: { templateWorkers } })
 const { admin, companyId } = await service.company('hostile')
