@@ -1,7 +1,9 @@
 import fc from 'fast-check'
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
 import { languages } from '../../plugins/console/language/language.ts'
+import { until } from '../core/work/support.ts'
 import { type Login, seededDatabase, startService } from '../support/service.ts'
 import { vendorOf } from '../support/vendor.ts'
 import { formIn, openConsole } from './support/console.ts'
@@ -167,4 +169,69 @@ await t.test('whatever a person does, a draft reaches its vendor once', async (t
     }
   }), { numRuns: 15, endOnFailure: true, examples: [[['send'], []], [['press twice', 'restart', 'go back and send'], []]] })
   t.same([...all].filter((key) => reached(key) > 1), [], 'nor does it afterwards')
+})
+
+await t.test('whatever people do, each row of a batch that somebody approves reaches its vendor once', async () => {
+  const { admin: approver, member } = await first.company('approving', { credits: 1_000 })
+  await first.send('PUT', '/api/v1/company/providers/blind', { body: { settings: {} } }, approver)
+  await first.send('PUT', '/api/v1/company/defaults/sms', { body: { providerName: 'blind' } }, approver)
+  await first.send('POST', '/api/v1/company/approval-rules', { body: { name: 'Everything' } }, approver)
+  const [asks, decides] = await Promise.all([member, approver].map((login) => openConsole(first).signIn(login)))
+  let turn = 0
+  const current = (): Console => processes[turn % processes.length]!
+
+  type Batch = { form: Fields, batchId: string, approvalId: string }
+  const approve = async ({ approvalId }: Batch): Promise<void> => {
+    const { status } = await current().post(`/approvals/${approvalId}/approve`, {}, decides)
+    if (![303, 409].includes(status)) throw new TypeError(`An approval was answered ${String(status)}.`)
+  }
+  const sendAgain = async ({ form, batchId }: Batch): Promise<void> => {
+    const { headers } = await current().post('/batches', form, asks)
+    if (headers.get('location') !== `/console/batches/${batchId}`) throw new TypeError('Another batch was made.')
+  }
+  const acts: Record<string, (batch: Batch) => unknown> = {
+    approve,
+    'press twice': (batch) => Promise.all([approve(batch), approve(batch)]),
+    'approve from two tabs': ({ approvalId }) =>
+      Promise.all(processes.map((one) => one.post(`/approvals/${approvalId}/approve`, {}, decides))),
+    'lose the answer': async ({ approvalId }) => {
+      const gone = new AbortController()
+      const sent = fetch(`${[first, second][turn % 2]?.url ?? ''}/console/approvals/${approvalId}/approve`, {
+        method: 'POST',
+        body: new URLSearchParams(),
+        headers: { cookie: decides ?? '', 'sec-fetch-site': 'same-origin' },
+        redirect: 'manual',
+        signal: gone.signal
+      }).catch(() => undefined)
+      gone.abort()
+      await sent
+    },
+    'go back and send the batch': sendAgain,
+    'let it go on': ({ batchId }) => current().post(`/batches/${batchId}/resume`, {}, asks),
+    restart: () => {
+      turn++
+    }
+  }
+
+  await fc.assert(fc.asyncProperty(fc.array(fc.constantFrom(...Object.keys(acts)), { minLength: 1, maxLength: 5 }), async (chosen) => {
+    next = []
+    const key = randomUUID()
+    const names = [`${key}/1`, `${key}/2`]
+    const rows = names.map((draft) => JSON.stringify({ sms: { phoneNumber: '+33687654321', message: 'Hello' }, metadata: { draft } }))
+    const form = { service: 'sms', name: 'rows.ndjson', key, file: Buffer.from(`${rows.join('\n')}\n`).toString('base64') }
+    const batchId = (await current().post('/batches', form, asks)).headers.get('location')?.split('/').at(-1) ?? ''
+    const waiting = async (): Promise<any> =>
+      (await first.send('GET', '/api/v1/approvals', {}, approver)).body.data.find((one: { batchId: string }) => one.batchId === batchId)
+    const statusOf = async (): Promise<string> => (await first.send('GET', `/api/v1/batches/${batchId}`, {}, member)).body.status
+    // The console has the rows checked, and sends them when somebody lets them go.
+    await until('it is checked', async () => await statusOf() === 'paused')
+    await current().post(`/batches/${batchId}/resume`, {}, asks)
+    await until('it waits', async () => await waiting() !== undefined)
+    const batch = { form, batchId, approvalId: (await waiting()).id }
+    if (names.some((name) => reached(name) > 0)) throw new Error('It was sent before it was approved.')
+    for (const act of chosen) await acts[act]?.(batch)
+    await approve(batch)
+    await until('it is finished', async () => await statusOf() === 'finished')
+    for (const name of names) if (reached(name) !== 1) throw new Error(`A row reached its vendor ${String(reached(name))} times.`)
+  }), { numRuns: 4, endOnFailure: true, examples: [[['press twice', 'restart', 'go back and send the batch', 'approve from two tabs']]] })
 })
