@@ -20,6 +20,24 @@ export function planned (
   }`
 }
 
+/**
+ * The stored documents and the uploaded files that a request names, outside of the data of its template, each once and in their order. What
+ * is sent of them is what a person has to see.
+ */
+export function namedIn (request: JsonObject): { documents: string[], files: string[] } {
+  const [documents, files] = [new Set<string>(), new Set<string>()]
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) { for (const item of value) visit(item) }
+    if (!isRecord(value)) return
+    if (typeof value['documentId'] === 'string') documents.add(value['documentId'])
+    if (typeof value['fileId'] === 'string') files.add(value['fileId'])
+    for (const within of Object.values(value)) visit(within)
+  }
+  const { template: _template, metadata: _metadata, ...rest } = request
+  visit(rest)
+  return { documents: [...documents], files: [...files] }
+}
+
 /** The template of a request, with its data; undefined where it names none. */
 export function templateIn ({ template }: JsonObject): { id: number, data: object } | undefined {
   if (!isRecord(template) || typeof template['id'] !== 'number') return undefined

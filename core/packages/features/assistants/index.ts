@@ -27,7 +27,8 @@ export default defineFeature({
   tables: { proposals: 'company' },
   migrations: {
     'assistants/001-proposals': () => import('./migrations/001-proposals.ts'),
-    'assistants/002-sandbox': () => import('./migrations/002-sandbox.ts')
+    'assistants/002-sandbox': () => import('./migrations/002-sandbox.ts'),
+    'assistants/003-proposal-keys': () => import('./migrations/003-proposal-keys.ts')
   },
   holds: ({ database }) => [proposalsHolder(database)],
   namesFiles: ({ database, now }) => proposalFileUse(database, now),

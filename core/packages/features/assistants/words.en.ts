@@ -13,6 +13,9 @@ export const words = {
   proposalDocument: 'The document',
   proposalPlan: 'What sending it does',
   proposalSend: 'Send it',
+  proposalUnseen:
+    'It sends uploaded files that cannot be shown here ({files}), so it cannot be sent here. Send it yourself from “Send”, or ' +
+    'decline it.',
   proposalDeclineIntro: 'It is not sent, and cannot be sent later. Its assistant can propose it again.',
   proposalDecline: 'Decline',
   proposalDispatch: 'What it was sent as',

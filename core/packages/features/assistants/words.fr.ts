@@ -13,6 +13,9 @@ export const words = {
   proposalDocument: 'Le document',
   proposalPlan: 'Ce que fait l’envoi',
   proposalSend: 'Envoyer',
+  proposalUnseen:
+    'Elle envoie des fichiers téléversés qui ne peuvent pas être montrés ici ({files}) : elle ne peut donc pas être envoyée ' +
+    'ici. Envoyez-la vous-même depuis « Envoyer », ou refusez-la.',
   proposalDeclineIntro: 'Elle n’est pas envoyée et ne pourra plus l’être. Son assistant peut la proposer de nouveau.',
   proposalDecline: 'Refuser',
   proposalDispatch: 'L’envoi qui en est issu',

@@ -1,4 +1,4 @@
-import { type Asked, type Confirmation, errorOf, facts, fill, type Html, html, notice, page, pathIn, planned, pretty, previewFrame,
+import { type Asked, type Confirmation, errorOf, facts, fill, type Html, html, namedIn, notice, page, pathIn, planned, pretty, previewFrame,
   type Refusal, sendNoPreview, sendPreview, sentences, table, templateIn, textOfSaid, time, visitWith, withQuery, withWords,
   wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
@@ -12,7 +12,7 @@ type Visit = ReturnType<typeof visitOf>
 type Words = Visit['words']
 type Named = { Params: { id: string } }
 
-const pathOf = ({ params: { id } }: Pick<FastifyRequest<Named>, 'params'>): string => `/api/v1/proposals/${encodeURIComponent(id)}`
+const pathOf = ({ params: { id } }: { params: { id: string } }): string => `/api/v1/proposals/${encodeURIComponent(id)}`
 
 /** What assistants propose: each with its document, its request and its price, and two buttons. */
 export const proposalsPages: FastifyPluginCallback = (app, _options, done) => {
@@ -40,6 +40,13 @@ export const proposalsPages: FastifyPluginCallback = (app, _options, done) => {
     const { request: asked } = await api.read<ProposalReview>(pathOf(request))
     const made = await api.file(`/api/v1/templates/${String(templateIn(asked)?.id ?? 0)}/preview`, { data: templateIn(asked)?.data ?? {} })
     return made.ok ? sendPreview(reply, made.body) : sendNoPreview(reply, made.status, [textOfSaid(words, made.error)])
+  })
+
+  app.get<{ Params: { id: string, nth: string } }>('/proposals/:id/documents/:nth', async (request, reply) => {
+    const { api } = visitOf(request)
+    const { request: asked } = await api.read<ProposalReview>(pathOf(request))
+    const stored = await api.file(`/api/v1/documents/${encodeURIComponent(namedIn(asked).documents[Number(request.params.nth)] ?? '')}`)
+    return stored.ok ? sendPreview(reply, stored.body) : sendNoPreview(reply, stored.status, [stored.error.message])
   })
 
   app.post<Named & { Body: URLSearchParams }>('/proposals/:id/send', async (request, reply) => {
@@ -91,6 +98,8 @@ async function refusal (request: Asked): Promise<Confirmation | undefined> {
   }
 }
 
+const servicesOf = (words: Words, service: string): string => service.split('/').map((name) => wordFor(words, 'service', name)).join(' → ')
+
 function row (words: Words, { id, service, createdAt, reason = '', status }: ProposalSummary): Html {
   return html`<tr><th scope="row"><a href="/console/proposals/${id}">${service}</a></th><td>${time(createdAt)}</td><td>${reason}</td><td>${
     words[`proposal_${status}`]
@@ -100,32 +109,42 @@ function row (words: Words, { id, service, createdAt, reason = '', status }: Pro
 function view (visit: Visit, proposal: ProposalReview, refused: Html = html``): Html {
   const { words } = visit
   const { id, service, reason, status, userId, dispatchId, createdAt, request, review, problem } = proposal
-  const frame = templateIn(request) === undefined
+  const { documents, files } = namedIn(request)
+  const frames = [
+    ...templateIn(request) === undefined ? [] : [`/console/proposals/${id}/document`],
+    ...documents.map((_, nth) => `/console/proposals/${id}/documents/${nth}`)
+  ]
+  const frame = frames.length === 0
     ? html``
     : html`<section aria-labelledby="document"><h2 id="document">${words.proposalDocument}</h2>${
-      previewFrame(words, { name: service, source: `/console/proposals/${id}/document` })
+      frames.map((source, nth) =>
+        previewFrame(words, { name: `${servicesOf(words, service)}${frames.length === 1 ? '' : ` (${nth + 1})`}`, source })
+      )
     }</section>`
   const main = html`${refused}<section aria-label="${words.proposals}">${
     facts([
       [words.proposalStatus, words[`proposal_${status}`]],
-      [words.proposalService, service.split('/').map((name) => wordFor(words, 'service', name)).join(' → ')],
+      [words.proposalService, servicesOf(words, service)],
       [words.proposalAt, time(createdAt)],
       [words.proposalBy, String(userId)],
       [words.proposalReason, reason],
       [words.proposalDispatch, dispatchId === null ? undefined : html`<a href="/console/dispatches/${dispatchId}">${dispatchId}</a>`]
     ])
   }</section>${problem === undefined ? html`` : notice('warn', sentences(words, problem))}${
-    review === null ? html`` : decision(words, id, review)
+    review === null ? html`` : decision(words, id, review, files)
   }${frame}<section aria-labelledby="request"><h2 id="request">${words.proposalRequest}</h2><pre tabindex="0">${
     pretty(request)
   }</pre></section>`
   return page(visit, { title: fill(words.proposalOf, { at: createdAt.slice(0, 10) }), section: 'proposals', main })
 }
 
-function decision (words: Words, id: string, review: NonNullable<ProposalReview['review']>): Html {
+/** Nobody sends what nobody can look at: an uploaded file is not shown. */
+function decision (words: Words, id: string, review: NonNullable<ProposalReview['review']>, files: readonly string[]): Html {
+  const send = files.length > 0
+    ? notice('warn', html`<p>${fill(words.proposalUnseen, { files: files.join(', ') })}</p>`)
+    : html`<form method="post" action="/console/proposals/${id}/send"><input type="hidden" name="seen" value="${review.seen}">
+<button>${words.proposalSend}</button></form>`
   return html`<section aria-labelledby="plan"><h2 id="plan">${words.proposalPlan}</h2>${
     planned(words, words.proposalPlan, review)
-  }<div class="actions"><form method="post" action="/console/proposals/${id}/send"><input type="hidden" name="seen" value="${review.seen}">
-<button>${words.proposalSend}</button></form>
-<form method="post" action="/console/proposals/${id}/decline"><button class="second">${words.proposalDecline}</button></form></div></section>`
+  }<div class="actions">${send}<form method="post" action="/console/proposals/${id}/decline"><button class="second">${words.proposalDecline}</button></form></div></section>`
 }

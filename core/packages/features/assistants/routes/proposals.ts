@@ -1,5 +1,5 @@
-import { page } from '@dispatch/contract'
-import { auditAuthorOf, uuidIn } from '@dispatch/plugins/routes'
+import { IdempotencyHeaders, page } from '@dispatch/contract'
+import { auditAuthorOf, idempotencyKeyOf, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -14,16 +14,21 @@ export const proposalsRoutes: FastifyPluginCallbackTypebox<{ proposals: Proposal
   app.post('/api/v1/proposals', {
     config: {
       errors: ['validation_error', 'not_found', 'conflict', 'template_not_found', 'expectation_failed', 'validation_failed',
-        'configuration_missing', 'provider_unavailable', 'timeout']
+        'configuration_missing', 'provider_unavailable', 'timeout', 'idempotency_key_reused']
     },
     schema: {
       operationId: 'createProposal',
       tags,
       summary: 'Proposes a dispatch: a person looks at it, and sends or declines it.',
+      headers: IdempotencyHeaders,
       body: NewProposalBody,
       response: { 201: ProposalView }
     }
-  }, async (request, reply) => reply.code(201).send(await proposals.create(askerOf(request), request.body)))
+  }, async (request, reply) => {
+    const { proposal, replayed } = await proposals.create(askerOf(request), request.body, idempotencyKeyOf(request).idempotencyKey)
+    if (replayed) reply.header('idempotency-replayed', 'true')
+    return reply.code(201).send(proposal)
+  })
 
   app.get('/api/v1/proposals', {
     config: { errors: ['validation_error'] },

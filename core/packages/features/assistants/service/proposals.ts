@@ -1,4 +1,4 @@
-import type { Log } from '@dispatch/common'
+import { canonicalJson, type Log } from '@dispatch/common'
 import { DispatchError, latestVersion } from '@dispatch/contract'
 import { type Actor, type AuditAuthor, chainFault, type Pipeline, runEvery, type ServicePath } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
@@ -17,8 +17,11 @@ export type Decider = Asker & { author: AuditAuthor }
  * Dispatches that an assistant has asked for, each kept as it was asked for until a person sends or declines it. Nothing changes one.
  */
 export type Proposals = {
-  /** Validates the request first, and throws what a dispatch of it would. Throws `conflict` where too many are open. */
-  create: (asker: Asker, body: NewProposalBody) => Promise<ProposalView>
+  /**
+   * Validates the request first, and throws what a dispatch of it would. Throws `conflict` where too many are open. The same again under
+   * the same idempotency key is the same proposal (`replayed`); another one under it throws `idempotency_key_reused`.
+   */
+  create: (asker: Asker, body: NewProposalBody, idempotencyKey?: string) => Promise<{ proposal: ProposalView, replayed: boolean }>
   /** The newest 100: of the user, for admins those of the company. `sandbox`: only tests, or none. */
   list: (actor: Actor, sandbox?: boolean) => Promise<ProposalSummary[]>
   /** Throws `not_found`. */
@@ -97,19 +100,24 @@ export function createProposals ({ database, pipeline, now, newId, pages }: Prop
   }
 
   return {
-    async create (asker, { service, request, reason = null, sandbox = false }) {
+    async create (asker, { service, request, reason = null, sandbox = false }, idempotencyKey) {
       await pipeline.validate(commandOf(asker, { service, request, sandbox }))
-      const at = now()
+      const [at, id] = [now(), newId()]
       const row = await addProposal(database, asker.actor, {
-        id: newId(),
+        id,
         service,
         request,
         reason,
         sandbox,
+        key: idempotencyKey ?? null,
         at,
         expiresAt: new Date(at.getTime() + lasts)
       })
-      if (row !== undefined) return viewOf(row)
+      if (row !== undefined && canonicalJson([row.service, row.request, row.sandbox]) !== canonicalJson([service, request, sandbox])) {
+        throw new DispatchError('idempotency_key_reused',
+          'This idempotency key was used with another proposal: take a new key for a new one.')
+      }
+      if (row !== undefined) return { proposal: viewOf(row), replayed: row.proposal_id !== id }
       throw new DispatchError('conflict', `${mostOpen} proposals of this user wait for a decision: a person decides about them first.`)
     },
     list: async (actor, sandbox) => (await listProposals(database, circleOf(actor), sandbox)).map(summaryOf),

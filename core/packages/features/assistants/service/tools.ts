@@ -118,7 +118,7 @@ export function toolsOf (document: JsonObject): Tool[] {
       async call ({ service, request, sandbox, idempotencyKey, reason }, { ask, proposes }) {
         if (proposes && sandbox !== true) {
           const body = { service: textOf(service), request: objectOf(request), ...typeof reason === 'string' ? { reason } : {} }
-          return proposed(await ask('POST', '/api/v1/proposals', { body }))
+          return proposed(await ask('POST', '/api/v1/proposals', { body, headers: { 'idempotency-key': textOf(idempotencyKey) } }))
         }
         return answered(
           await ask('POST', `${pathOf(service)}${sandbox === true ? '?sandbox=true' : ''}`, {

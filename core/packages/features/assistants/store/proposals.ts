@@ -17,10 +17,11 @@ type Tables = {
     dispatch_id: string | null
     created_at: Date
     expires_at: Date
+    idempotency_key: string | null
   }
 }
 
-export type ProposalRow = Selectable<Tables['proposals']>
+export type ProposalRow = Omit<Selectable<Tables['proposals']>, 'idempotency_key'>
 export type SummaryRow = Omit<ProposalRow, 'request'>
 
 const summary = ['proposal_id', 'company_id', 'user_id', 'service', 'reason', 'sandbox', 'decision', 'decided_by', 'dispatch_id',
@@ -34,15 +35,30 @@ const mostListed = 100
 /** Whose proposals somebody sees: those of a user, or, where none is named, all of the company. */
 export type Circle = { companyId: number, userId?: number }
 
-/** Keeps a proposal. Undefined where as many of the user as may wait are open; two at once take turns. */
+/**
+ * Keeps a proposal, or finds the one that the user has made with this idempotency key. Undefined where as many of the user as may wait are
+ * open; two at once take turns.
+ */
 export async function addProposal (
   database: Database,
   { companyId, userId }: UserRef,
-  proposal: { id: string, service: string, request: JsonObject, reason: string | null, sandbox: boolean, at: Date, expiresAt: Date }
+  proposal: {
+    id: string
+    service: string
+    request: JsonObject
+    reason: string | null
+    sandbox: boolean
+    key: string | null
+    at: Date
+    expiresAt: Date
+  }
 ): Promise<ProposalRow | undefined> {
   return database.company(companyId, async (queries) => {
     await sql`select pg_advisory_xact_lock(hashtext('proposals'), ${userId})`.execute(queries)
     const own = tablesOf(queries)
+    const before = proposal.key === null ? undefined : await own.selectFrom('proposals').select([...summary, 'request'])
+      .where('company_id', '=', companyId).where('user_id', '=', userId).where('idempotency_key', '=', proposal.key).executeTakeFirst()
+    if (before !== undefined) return before
     const { open } = await own.selectFrom('proposals').select(({ fn }) => fn.countAll<string>().as('open'))
       .where('company_id', '=', companyId).where('user_id', '=', userId).where('decision', 'is', null).where('expires_at', '>', proposal.at)
       .executeTakeFirstOrThrow()
@@ -55,6 +71,7 @@ export async function addProposal (
       request: JSON.stringify(proposal.request),
       reason: proposal.reason,
       sandbox: proposal.sandbox,
+      idempotency_key: proposal.key,
       created_at: proposal.at,
       expires_at: proposal.expiresAt
     }).returning([...summary, 'request']).executeTakeFirstOrThrow()

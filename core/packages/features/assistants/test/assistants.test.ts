@@ -1,8 +1,10 @@
+import { PDFDocument } from '@cantoo/pdf-lib'
 import { DispatchError } from '@dispatch/contract'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
@@ -11,6 +13,7 @@ import { mostOpen } from '../store/proposals.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send, app, url } = service
+const { signIn, open } = openConsole(service)
 const company = await service.company('assisted')
 const other = await service.company('elsewhere')
 
@@ -64,7 +67,12 @@ for (const [how, mode] of [['http', 'auto'], ['http', 'legacy'], ['stdio', 'auto
       isError: true,
       json: { error: 'validation_error' }
     })
-    const { json: made } = await call('send', { service: 'sms', request: message(how + mode), idempotencyKey: 'a', reason: 'You asked.' })
+    const { json: made } = await call('send', {
+      service: 'sms',
+      request: message(how + mode),
+      idempotencyKey: how + mode,
+      reason: 'You asked.'
+    })
     has(t, made, { status: 'open', link: `https://dispatch.example.com/console/proposals/${String(made.id)}` })
     t.equal((await real()).length, before, 'nothing has left')
     const { body: seen } = await send('GET', `/api/v1/proposals/${String(made.id)}`, {}, company.member)
@@ -222,6 +230,46 @@ await t.test('a proposal of a test is sent to the test environments, and tests a
   t.same(await real(), before)
 })
 
+await t.test('what an assistant repeats under its idempotency key is one proposal; another one under it is refused', async (t) => {
+  const { call } = await connected(t, key, 'http')
+  const asked = { service: 'sms', request: message('Once'), idempotencyKey: 'order-1' }
+  const [first, second] = await Promise.all([call('send', asked), call('send', asked)])
+  t.equal(first.json.id, second.json.id)
+  has(t, await call('send', { ...asked, request: message('Twice') }), { isError: true, json: { error: 'idempotency_key_reused' } })
+  t.not((await call('send', { ...asked, idempotencyKey: 'order-2' })).json.id, first.json.id)
+  const other = await connected(t, await keyOf(['propose'], company.admin), 'http')
+  t.not((await other.call('send', asked)).json.id, first.json.id, 'another user has keys of their own')
+})
+
+await t.test('a person sends what they can look at: stored documents are shown, and uploaded files are not sent here', async (t) => {
+  const pdf = await PDFDocument.create()
+  pdf.addPage([595, 842])
+  const headers = { 'content-type': 'application/pdf' }
+  const { body: file } = await send('POST', '/api/v1/files?filename=terms.pdf', { body: Buffer.from(await pdf.save()), headers },
+    company.member)
+  const { body: { generatedDocument } } = await send('POST', '/api/file', {
+    body: { document: { fileId: file.id } },
+    headers: { 'x-api-version': '1.1.0' }
+  }, company.member)
+  const letter = (document: object) => ({
+    providerName: 'simulator',
+    document,
+    postal: { recipient: { name: 'Ada', address: '1 High Street', postalCode: '69001', city: 'Lyon', country: 'FR' } }
+  })
+  const propose = async (document: object): Promise<string> =>
+    (await as(key, 'POST', '/api/v1/proposals', { service: 'postal', request: letter(document) })).body.id as string
+  const cookie = await signIn(company.member)
+  const id = await propose({ documentId: generatedDocument.id })
+  const { body: page } = await open(`/proposals/${id}`, cookie)
+  contains(t, page, `<iframe src="/console/proposals/${id}/documents/0"`)
+  contains(t, page, 'Send it')
+  has(t, await open(`/proposals/${id}/documents/0`, cookie), { status: 200, body: /^%PDF/ })
+  t.equal((await open(`/proposals/${id}/documents/1`, cookie)).status, 404)
+  const { body: unseen } = await open(`/proposals/${await propose({ fileId: file.id })}`, cookie)
+  contains(t, unseen, `uploaded files that cannot be shown here (${String(file.id)})`)
+  lacks(t, unseen, 'Send it<')
+})
+
 await t.test('a proposal expires after a week; of a user 100 wait at most; old ones are removed', async (t) => {
   const clock = { time: Date.now() }
   const own = createProposals({
@@ -233,7 +281,7 @@ await t.test('a proposal expires after a week; of a user 100 wait at most; old o
   })
   const actor = await app.get('authentication').authenticate(`Bearer ${await keyOf(['propose'], other.member)}`, '127.0.0.1')
   const asker = { actor, requestId: 'r' }
-  const create = () => own.create(asker, { service: 'sms', request: message() as never })
+  const create = async () => (await own.create(asker, { service: 'sms', request: message() as never })).proposal
   const { id, link } = await create()
   t.equal(link, null)
   for (let more = 1; more < mostOpen; more++) await create()
