@@ -75,7 +75,7 @@ const homes: Record<string, RegExp> = {
   kysely: /^core\/(store|packages\/(database|features\/.+\/(store|migrations)))\//,
   pg: /^core\/(store|packages\/(database|embedded-postgres))\//,
   'rate-limiter-flexible': /^core\/store\/tenants\/rate-limiter\.ts$/,
-  esbuild: /^(core\/packages\/sandbox\/runtime|scripts\/provider\/(kit-)?bundle)\.ts$/,
+  esbuild: /^(core\/packages\/sandbox\/runtime|scripts\/(client\/build|provider\/(kit-)?bundle))\.ts$/,
   '@codemirror': /^plugins\/console\/browser\/script\/editor\//,
   '@lezer': /^plugins\/console\/browser\/script\/editor\//,
   undici: /^core\/packages\/vendor-io\/http\/transport\.ts$/,

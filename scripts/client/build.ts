@@ -1,3 +1,4 @@
+import { transform } from 'esbuild'
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -62,7 +63,8 @@ const options: ts.CompilerOptions = {
   declaration: true
 }
 
-/** Compiles to what Node 20 and browsers run: declarations with what they say, code without. Throws with the first thing that is wrong. */
+/** Compiles to what Node 20 and browsers run: declarations with what they say, code without, and without
+ * spaces, but with its names. Throws with the first thing that is wrong. */
 async function compile (folder: string, outDir: string): Promise<void> {
   const program = ts.createProgram([join(folder, 'index.ts'), join(folder, 'runtime/command/main.ts')], {
     ...options,
@@ -90,7 +92,8 @@ async function compile (folder: string, outDir: string): Promise<void> {
       fileName,
       compilerOptions: { ...options, module: ts.ModuleKind.ES2022, removeComments: true }
     })
-    files.set(join(outDir, relative(folder, fileName)).replace(/\.ts$/, '.js'), outputText)
+    const { code } = await transform(outputText, { format: 'esm', target: 'es2022', minifySyntax: true, minifyWhitespace: true })
+    files.set(join(outDir, relative(folder, fileName)).replace(/\.ts$/, '.js'), code)
   }
   for (const [path, text] of files) {
     await mkdir(dirname(path), { recursive: true })

@@ -183,7 +183,7 @@ function lineOf ({ method, path, body, isKeyed, answer: { kind } }: Method): str
   const traits = [
     ...body === undefined ? [] : [body === 'json' ? 'body' : 'form'],
     ...isKeyed ? ['key'] : [],
-    ...kind === 'json' || kind === 'nothing' ? [] : [kind]
+    ...kind === 'json' ? [] : [kind]
   ]
   return [path.replace(/^\/api\/v1\//, ''), method, ...traits].join(' ')
 }

@@ -1,7 +1,9 @@
-import { type CallError, errorOf, type Facts, type FailedStep, type Problem } from './errors.ts'
+import { type CallError, errorOf, type Facts, type FailedStep, isCallError, type Problem } from './errors.ts'
 import { eventsOf, type ServerEvent } from './events.ts'
 import { fillPath, type Operation, type Operations, queryOf, readOperation } from './operations.ts'
 import { type Form, formOf, type Progress, type Upload } from './upload.ts'
+
+type Headings = Readonly<Record<string, string>>
 
 /** Where the service is, and who asks. */
 export type ClientOptions = {
@@ -17,17 +19,17 @@ export type ClientOptions = {
   retries?: number
   /** The longest pause before another try, in seconds; 60 unless given. A longer one is an error that names it. */
   patience?: number
-  /** Seconds until a try without an answer is given up; 120 unless given. */
+  /** Seconds until a try without an answer is given up, from the last part of a file that left; 120 unless given. */
   timeout?: number
   /** Further headers of each request. */
-  headers?: Readonly<Record<string, string>>
+  headers?: Headings
 }
 
 /** What a single call may say besides its parameters. */
 export type CallOptions = Pick<ClientOptions, 'retries' | 'timeout' | 'headers'> & {
   /** In the place of one that the client makes. */
   idempotencyKey?: string
-  /** Ends the call. What was sent by then may have its effect. */
+  /** Ends the call. What was sent by then may have its effect: then the call ends with `connection_lost`, whose cause is the reason. */
   signal?: AbortSignal
   /** Told while a file is sent. */
   onProgress?: Progress
@@ -51,6 +53,9 @@ export type Description = { operations: Operations, apiVersion: string, pause?: 
 
 type Call = { operation: Operation, path: string, query: Readonly<Record<string, unknown>>, body: unknown, options: CallOptions }
 
+/** How one try goes: where to, what is known of it, whether it may be repeated. */
+type Way = { call: Call, url: string, facts: Facts, repeatable: boolean }
+
 /** What one try ends with: an answer, or an error and whether another try is safe and makes sense. */
 type Try = { answer: Response, body: unknown } | { error: CallError, again: boolean }
 
@@ -61,7 +66,7 @@ export function clientOf (given: ClientOptions, { operations, apiVersion, pause 
   const { retries = 3, patience = 60, timeout = 120, fetch: ask = fetch, headers = {}, key, login } = given
   const base = baseOf(given.baseUrl)
 
-  async function authorization (): Promise<Record<string, string>> {
+  async function authorization (): Promise<Headings> {
     const token = typeof key === 'function' ? await key() : key
     if (token !== undefined) return { authorization: `Bearer ${token}` }
     if (login === undefined) return {}
@@ -70,60 +75,79 @@ export function clientOf (given: ClientOptions, { operations, apiVersion, pause 
 
   /** The answer of a call, after as many tries as are safe. */
   async function send (call: Call): Promise<{ answer: Response, body: unknown } & Keyed> {
-    const { operation: { traits }, options } = call
-    const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
-    const form = traits.has('form') ? formOf(call.body as Upload, options.onProgress) : undefined
-    for (let left = options.retries ?? retries;; left--) {
-      options.signal?.throwIfAborted()
-      const result = await attempt(call, idempotencyKey, form)
-      if ('answer' in result) return { ...result, idempotencyKey, replayed: result.answer.headers.get('idempotency-replayed') === 'true' }
-      const seconds = result.error.retryAfter ?? 2 ** ((options.retries ?? retries) - left) / 2
-      if (!result.again || left <= 0 || seconds > patience || form?.spent() === true) throw result.error
-      await pause(seconds, options.signal)
+    const { operation: { traits }, options: { idempotencyKey = crypto.randomUUID(), signal, onProgress, retries: tries = retries } } = call
+    const form = traits.has('form') ? formOf(call.body as Upload, onProgress) : undefined
+    // The last try that may have been sent: what comes to nothing after it changes nothing of that.
+    let doubt: CallError | undefined
+    for (let left = tries;; left--) {
+      try {
+        signal?.throwIfAborted()
+        const result = await attempt(call, idempotencyKey, form)
+        if ('answer' in result) return { ...result, idempotencyKey, replayed: result.answer.headers.get('idempotency-replayed') === 'true' }
+        const { error, again } = result
+        if (error.outcomeUnknown && traits.has('key')) doubt = error
+        const seconds = error.retryAfter ?? 2 ** (tries - left) / 2
+        if (!again || left <= 0 || seconds > patience || form?.spent() === true) throw error
+        await pause(seconds, signal)
+      } catch (cause) {
+        throw doubt === undefined || settles(cause) ? cause : inDoubt(doubt, cause)
+      }
     }
   }
 
   async function attempt (call: Call, idempotencyKey: string, form: Form | undefined): Promise<Try> {
     const { operation: { method, traits }, options } = call
-    const repeatable = method === 'GET' || traits.has('key')
-    const facts: Facts = traits.has('key') ? { idempotencyKey } : {}
     const url = `${base}${call.path}${queryOf(call.query)}`
-    const body = form === undefined ? traits.has('body') ? JSON.stringify(call.body ?? {}) : undefined : form.open()
-    const proof = await authorization()
+    const way: Way = {
+      call,
+      url,
+      facts: traits.has('key') ? { idempotencyKey } : {},
+      repeatable: method === 'GET' || traits.has('key')
+    }
     const limit = new AbortController()
-    const timer = setTimeout(() => limit.abort(), (options.timeout ?? timeout) * 1000)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const begin = (): void => {
+      clearTimeout(timer)
+      timer = setTimeout(() => limit.abort(), (options.timeout ?? timeout) * 1000)
+    }
+    // As long as a file flows, it is not late.
+    const body = form === undefined ? traits.has('body') ? JSON.stringify(call.body ?? {}) : undefined : form.open(begin)
+    const own = headersOf({ ...headers, ...options.headers })
+    if ('idempotency-key' in own || 'x-idempotency-key' in own) {
+      throw new TypeError('Give the idempotency key as the option "idempotencyKey" of the call, not as a header.')
+    }
+    const sent = headersOf({
+      accept: 'application/json, */*;q=0.5',
+      'x-api-version': apiVersion,
+      ...body === undefined ? {} : { 'content-type': form?.contentType ?? 'application/json' },
+      ...traits.has('key') ? { 'x-idempotency-key': idempotencyKey } : {},
+      ...await authorization(),
+      ...own
+    })
+    options.signal?.throwIfAborted()
+    begin()
     try {
       const answer = await ask(url, {
         method,
         redirect: 'manual',
         signal: options.signal === undefined ? limit.signal : AbortSignal.any([limit.signal, options.signal]),
-        headers: {
-          accept: 'application/json, */*;q=0.5',
-          'x-api-version': apiVersion,
-          ...body === undefined ? {} : { 'content-type': form?.contentType ?? 'application/json' },
-          ...traits.has('key') ? { 'x-idempotency-key': idempotencyKey } : {},
-          ...proof,
-          ...headers,
-          ...options.headers
-        },
+        headers: sent,
         ...body === undefined ? {} : { body },
         ...form === undefined ? {} : { duplex: 'half' }
       })
-      if (answer.ok && (traits.has('raw') || traits.has('events'))) return { answer, body: undefined }
-      return read(answer, await answer.text(), { url, facts, repeatable, isAsync: call.query['async'] === true })
+      return answer.ok && isRaw(answer, traits) ? { answer, body: undefined } : read(answer, await answer.text(), way)
     } catch (cause) {
-      options.signal?.throwIfAborted()
-      return failure(cause, { url, facts, repeatable, late: limit.signal.aborted })
+      if (options.signal?.aborted !== true) return failure(cause, way, limit.signal.aborted)
+      if (method === 'GET') throw options.signal.reason
+      const message = `The call was ended before the answer of ${url} was there. ${whatNow(way)}`
+      return { error: errorOf('connection_lost', message, { ...way.facts, cause: options.signal.reason }), again: false }
     } finally {
       clearTimeout(timer)
     }
   }
 
-  const read = (
-    answer: Response,
-    text: string,
-    { url, facts, repeatable, isAsync }: { url: string, facts: Facts, repeatable: boolean, isAsync: boolean }
-  ): Try => {
+  function read (answer: Response, text: string, way: Way): Try {
+    const { call: { operation: { traits }, query }, facts, repeatable } = way
     const httpStatus = answer.status
     const told: Facts = {
       ...facts,
@@ -132,15 +156,15 @@ export function clientOf (given: ClientOptions, { operations, apiVersion, pause 
       retryAfter: secondsOf(answer.headers)
     }
     const body = parsed(text)
-    if (answer.ok && (body !== undefined || text === '')) {
+    if (answer.ok && (text === '' ? traits.has('nothing') : body !== undefined && !traits.has('raw') && !traits.has('events'))) {
       // The key belongs to a dispatch that was queued: who wants to wait for its end gets that.
-      if (isAsync || facts.idempotencyKey === undefined || body === undefined || !isUnderWay(body)) return { answer, body }
+      if (query['async'] === true || facts.idempotencyKey === undefined || body === undefined || !isUnderWay(body)) return { answer, body }
       const message = `The dispatch ${textIn(body, 'dispatchId') ?? ''} of this idempotency key is still under way: wait for it.`
       const more = { ...told, dispatchId: textIn(body, 'dispatchId'), retryAfter: 1 }
       return { error: errorOf('idempotency_in_progress', message, more), again: true }
     }
     const word = answer.ok || body === undefined ? undefined : textIn(body, 'error')
-    if (word === undefined || body === undefined) return strange(answer, text, { url, facts: told, repeatable })
+    if (word === undefined || body === undefined) return strange(answer, text, { ...way, facts: told })
     const error = errorOf(word,
       explained(word, textIn(body, 'message') ?? '', { base, apiVersion, served: answer.headers.get('x-api-version') }), {
       ...told,
@@ -148,11 +172,14 @@ export function clientOf (given: ClientOptions, { operations, apiVersion, pause 
       dispatchId: textIn(body, 'dispatchId'),
       problems: body['details'] as readonly Problem[] | undefined,
       steps: body['steps'] as readonly FailedStep[] | undefined,
-      retryUrl: textIn(body, 'retryUrl')
+      retryUrl: textIn(body, 'retryUrl'),
+      docs: 'docs' in body ? new URL(String(body['docs']), base).href : undefined
     })
-    // Of 504 nothing is known: without the key of the first request a second one could send again.
-    const again = httpStatus === 429 || httpStatus === 503 || word === 'idempotency_in_progress' || (httpStatus === 504 && repeatable)
-    return { error, again }
+    // A word that nobody knows, without the id that each answer of the service has: "Not Found" of a gateway.
+    if (error.error === 'unknown_error' && error.requestId === undefined) return strange(answer, text, { ...way, facts: told })
+    // Of what is unknown, such as 504, a second request without the key of the first could send again.
+    const passes = httpStatus === 429 || httpStatus === 503 || httpStatus === 504 || word === 'idempotency_in_progress'
+    return { error, again: passes && (repeatable || error.surelyNotSent) }
   }
 
   async function json (call: Call): Promise<unknown> {
@@ -189,10 +216,10 @@ export function clientOf (given: ClientOptions, { operations, apiVersion, pause 
     const hasBody = traits.has('body') || traits.has('form')
     const run = traits.has('pages')
       ? pages
-      : traits.has('events')
-      ? events
       : traits.has('raw')
       ? async (call: Call) => (await send(call)).answer
+      : traits.has('events')
+      ? events
       : json
     return (...given) => {
       const last = Object.entries(given[inPath + (hasBody ? 1 : 0)] ?? {})
@@ -244,55 +271,85 @@ export function clientOf (given: ClientOptions, { operations, apiVersion, pause 
   return { ...Object.fromEntries(groups) as object, wait }
 }
 
-type Way = { url: string, facts: Facts, repeatable: boolean }
+/** Whether an answer is what the operation streams. Pages of proxies come without the version that each answer of the service has. */
+function isRaw (answer: Response, traits: ReadonlySet<string>): boolean {
+  const type = typeOf(answer)
+  if (traits.has('events')) return type === 'text/event-stream'
+  return traits.has('raw') && (type !== 'text/html' || answer.headers.has('x-api-version'))
+}
+
+function typeOf ({ headers }: Response): string {
+  return headers.get('content-type')?.split(';')[0] ?? 'nothing'
+}
 
 /** An answer that is not the service's, or not all of it. */
-function strange ({ status, headers, ok }: Response, text: string, { url, facts, repeatable }: Way): Try {
-  const type = headers.get('content-type')?.split(';')[0] ?? 'nothing'
+function strange (answer: Response, text: string, way: Way): Try {
+  const { url, facts, repeatable } = way
+  const { status, headers, ok } = answer
+  const type = typeOf(answer)
   const place = headers.get('location')
-  if (status >= 300 && status < 500) {
-    const message = place === null
-      ? `${url} answered ${status} with ${type}, which Document Dispatch does not: check "baseUrl", and the proxies on the way.`
-      : `${url} leads elsewhere, to ${place}: give the address of the service itself as "baseUrl".`
-    return { error: errorOf('wrong_address', message, facts), again: status === 429 }
-  }
-  const message = type === 'application/json'
+  const isCut = type === 'application/json' && parsed(text) === undefined
+  const sentence = isCut
     ? `The answer of ${url} was cut on its way, after ${text.length} characters.`
-    : `${url} answered ${status} with ${type}, which Document Dispatch does not: a proxy on the way, or another service at "baseUrl".`
+    : place === null
+    ? `${url} answered ${status} with ${type}, which Document Dispatch does not: check "baseUrl", and the proxies on the way.`
+    : `${url} leads elsewhere, to ${place}: give the address of the service itself as "baseUrl".`
+  if (!isCut && status >= 300 && status < 500) return { error: errorOf('wrong_address', sentence, facts), again: status === 429 }
   // A proxy whose service is away, or an answer of which a part is lost.
-  const again = repeatable && (type === 'application/json' || (!ok && status !== 500))
-  return { error: errorOf('unreadable_answer', `${message} ${whatNow(facts, repeatable)}`, facts), again }
+  return {
+    error: errorOf('unreadable_answer', `${sentence} ${whatNow(way)}`, facts),
+    again: repeatable && (isCut || (!ok && status !== 500))
+  }
+}
+
+/** Whether an error tells what became of all tries: the service has looked at their key. */
+function settles (error: unknown): boolean {
+  return isCallError(error) &&
+    (error.outcomeUnknown || (error.error !== 'wrong_address' && [400, 402, 409, 422].includes(error.httpStatus ?? 0)))
+}
+
+/** What is known after a try that may have been sent, and then something that tells nothing about it. */
+function inDoubt (doubt: CallError, cause: unknown): CallError {
+  const known: Facts = doubt
+  if (!isCallError(cause)) return errorOf(doubt.error, doubt.message, { ...known, cause })
+  return errorOf(doubt.error, `${doubt.message} Then: ${cause.message}`, { ...known, retryAfter: cause.retryAfter, cause })
 }
 
 /** An error of the way: there was no answer, or only a part of one. */
-function failure (cause: unknown, { url, facts, repeatable, late }: Way & { late: boolean }): Try {
-  const { origin } = new URL(url)
-  const code = codeOf(cause)
-  const told = { ...facts, cause }
-  if (late) {
-    return { error: errorOf('connection_lost', `${origin} did not answer in time. ${whatNow(facts, repeatable)}`, told), again: repeatable }
-  }
+function failure (cause: unknown, way: Way, late: boolean): Try {
+  const { origin } = new URL(way.url)
+  const code = codeOf(cause) ?? ''
+  const told = { ...way.facts, cause }
+  const unsent = (sentence: string, again: boolean): Try => ({
+    error: errorOf('unreachable', `${sentence}. Nothing was sent.`, told),
+    again
+  })
+  const lost = (sentence: string): Try => ({
+    error: errorOf('connection_lost', `${sentence}. ${whatNow(way)}`, told),
+    again: way.repeatable
+  })
+  if (late) return lost(`${origin} did not answer in time`)
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') {
-    const message = `The certificate of ${origin} is ${code === 'CERT_HAS_EXPIRED' ? 'no longer' : 'not yet'} valid by the clock of this ` +
-      `machine, which says ${new Date().toISOString()}: set it, or tell who runs the service. Nothing was sent.`
-    return { error: errorOf('unreachable', message, told), again: false }
+    return unsent(
+      `The certificate of ${origin} is ${code === 'CERT_HAS_EXPIRED' ? 'no longer' : 'not yet'} valid by the clock of this machine, ` +
+        `which says ${new Date().toISOString()}: set it, or tell who runs the service`,
+      false
+    )
   }
-  if (code !== undefined && /CERT|LEAF_SIGNATURE|HOSTNAME_MISMATCH/.test(code)) {
-    const message = `The certificate of ${origin} is not trusted (${code}): check "baseUrl", and the authorities that ` +
-      'are trusted (NODE_EXTRA_CA_CERTS adds some). Nothing was sent.'
-    return { error: errorOf('unreachable', message, told), again: false }
+  if (/CERT|LEAF_SIGNATURE|HOSTNAME_MISMATCH/.test(code)) {
+    return unsent(
+      `The certificate of ${origin} is not trusted (${code}): check "baseUrl", and the authorities that are trusted ` +
+        '(NODE_EXTRA_CA_CERTS adds some)',
+      false
+    )
   }
-  const unsent = unsentCodes[code ?? '']
-  if (unsent !== undefined) {
-    return { error: errorOf('unreachable', `${origin} ${unsent} (${code ?? ''}). Nothing was sent.`, told), again: true }
-  }
-  const message = `The connection with ${origin} ended before the whole answer was there (${code ?? lowest(cause)}). ${
-    whatNow(facts, repeatable)
-  }`
-  return { error: errorOf('connection_lost', message, told), again: repeatable }
+  const why = unsentCodes[code]
+  return why === undefined
+    ? lost(`The connection with ${origin} ended before the whole answer was there (${code === '' ? lowest(cause) : code})`)
+    : unsent(`${origin} ${why} (${code})`, true)
 }
 
-function whatNow ({ idempotencyKey }: Facts, repeatable: boolean): string {
+function whatNow ({ facts: { idempotencyKey }, repeatable }: Way): string {
   if (idempotencyKey === undefined) return repeatable ? 'Ask again.' : 'Look whether it was done before you ask again.'
   return `The request may be repeated under its idempotency key, ${idempotencyKey}, and only under it.`
 }
@@ -347,6 +404,19 @@ function secondsOf (headers: Headers): number | undefined {
   const now = date === null ? Date.now() : Date.parse(date)
   const seconds = /^\d+$/.test(after) ? Number(after) : Math.ceil((Date.parse(after) - now) / 1000)
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
+}
+
+/** Headers by their names in small letters, which say each once. Throws for what no header can hold. */
+function headersOf (given: Headings): Headings {
+  return Object.fromEntries(
+    Object.entries(given).map(([written, value]) => {
+      const name = written.toLowerCase()
+      const [unfit] = /[^\t -~\x80-\xff]/.exec(value.trim()) ?? []
+      if (unfit === undefined) return [name, value]
+      const place = { authorization: 'key', 'x-idempotency-key': 'idempotencyKey' }[name] ?? name
+      throw new TypeError(`"${place}" has the character ${JSON.stringify(unfit)}, which no header can hold. Nothing was sent.`)
+    })
+  )
 }
 
 function isUnderWay ({ status }: { status?: unknown }): boolean {

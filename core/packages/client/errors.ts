@@ -17,6 +17,8 @@ export type Facts = {
   problems?: readonly Problem[] | undefined
   steps?: readonly FailedStep[] | undefined
   retryUrl?: string | undefined
+  /** The page of the documentation that explains the error. */
+  docs?: string | undefined
   cause?: unknown
 }
 
@@ -39,6 +41,8 @@ export abstract class DispatchError<Word extends string = string> extends Error 
   readonly retryAfter: number | undefined
   /** All problems of the request, each with its place as a JSON pointer. */
   readonly problems: readonly Problem[]
+  /** The page of the documentation that explains the error. */
+  readonly docs: string | undefined
 
   constructor (error: Word, message: string, facts: Facts, sending: Sending) {
     super(message, { cause: facts.cause })
@@ -52,6 +56,7 @@ export abstract class DispatchError<Word extends string = string> extends Error 
     this.idempotencyKey = facts.idempotencyKey
     this.retryAfter = facts.retryAfter
     this.problems = facts.problems ?? []
+    this.docs = facts.docs
   }
 }
 
@@ -128,44 +133,30 @@ export function isCallError (error: unknown): error is CallError {
 type Make = (word: string, message: string, facts: Facts) => CallError | undefined
 type Made<Word> = new(word: Word, message: string, facts: Facts, sending: Sending) => CallError
 
-/** The words of a class, and what each says about whether something was sent. */
-function kind<Word extends string> (Class: Made<Word>, words: Readonly<Record<Word, Sending>>): Make {
-  const has = (word: string): word is Word => Object.hasOwn(words, word)
-  return (word, message, facts) => has(word) ? new Class(word, message, facts, words[word]) : undefined
+/** The words of a class, each of which says so of whether something was sent. */
+function kind<Word extends string> (Class: Made<Word>, sending: Sending, ...words: readonly Word[]): Make {
+  const has = (word: string): word is Word => (words as readonly string[]).includes(word)
+  return (word, message, facts) => has(word) ? new Class(word, message, facts, sending) : undefined
 }
 
 const kinds = [
-  kind(InvalidRequestError, {
-    validation_error: 'not',
-    validation_failed: 'not',
-    unsupported_version: 'not',
-    payload_too_large: 'not',
-    unsupported_media_type: 'not',
-    expectation_failed: 'not',
-    suppressed: 'not',
-    idempotency_key_reused: 'not'
-  }),
-  kind(AccessError, {
-    unauthorized: 'not',
-    fresh_proof_required: 'not',
-    forbidden: 'not',
-    approval_required: 'not',
-    https_required: 'not',
-    authorization_pending: 'not',
-    slow_down: 'not',
-    access_denied: 'not',
-    expired_token: 'not'
-  }),
-  kind(NotFoundError, { not_found: 'not', template_not_found: 'not', unknown_service: 'not', unknown_chain: 'not' }),
-  kind(ConflictError, { conflict: 'not', consent_required: 'not', document_expired: 'not' }),
-  kind(CreditsError, { insufficient_credits: 'not', budget_exceeded: 'not' }),
-  kind(ProviderError, { provider_error: 'not', authentication_error: 'not', configuration_missing: 'not', distant_service_error: 'not' }),
-  kind(PartialDispatchError, { partially_dispatched: 'part' }),
-  kind(BusyError, { rate_limited: 'not', service_unavailable: 'not', provider_unavailable: 'not', idempotency_in_progress: 'unknown' }),
-  kind(UnknownOutcomeError, { timeout: 'unknown', recording_unknown: 'unknown', outcome_unknown: 'unknown', internal_error: 'unknown' }),
-  kind(DocumentError, { document_damaged: 'not' }),
-  kind(ConnectionError, { unreachable: 'not', connection_lost: 'unknown' }),
-  kind(AnswerError, { wrong_address: 'not', unreadable_answer: 'unknown', unknown_error: 'unknown' })
+  kind(InvalidRequestError, 'not', 'validation_error', 'validation_failed', 'unsupported_version', 'payload_too_large',
+    'unsupported_media_type', 'expectation_failed', 'suppressed', 'idempotency_key_reused'),
+  kind(AccessError, 'not', 'unauthorized', 'fresh_proof_required', 'forbidden', 'approval_required', 'https_required',
+    'authorization_pending', 'slow_down', 'access_denied', 'expired_token'),
+  kind(NotFoundError, 'not', 'not_found', 'template_not_found', 'unknown_service', 'unknown_chain'),
+  kind(ConflictError, 'not', 'conflict', 'consent_required', 'document_expired'),
+  kind(CreditsError, 'not', 'insufficient_credits', 'budget_exceeded'),
+  kind(ProviderError, 'not', 'provider_error', 'authentication_error', 'configuration_missing', 'distant_service_error'),
+  kind(PartialDispatchError, 'part', 'partially_dispatched'),
+  kind(BusyError, 'not', 'rate_limited', 'service_unavailable', 'provider_unavailable'),
+  kind(BusyError, 'unknown', 'idempotency_in_progress'),
+  kind(UnknownOutcomeError, 'unknown', 'timeout', 'recording_unknown', 'outcome_unknown', 'internal_error'),
+  kind(DocumentError, 'not', 'document_damaged'),
+  kind(ConnectionError, 'not', 'unreachable'),
+  kind(ConnectionError, 'unknown', 'connection_lost'),
+  kind(AnswerError, 'not', 'wrong_address'),
+  kind(AnswerError, 'unknown', 'unreadable_answer', 'unknown_error')
 ]
 
 /** The error of a word; a word that this version does not know becomes `unknown_error`. */

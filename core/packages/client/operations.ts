@@ -4,7 +4,10 @@
  */
 export type Operations = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** Traits: `body`: JSON. `form`: a file with fields. `key`: an idempotency key. `pages`, `events`, `raw`: what it answers besides JSON. */
+/**
+ * Traits: `body`: JSON. `form`: a file with fields. `key`: an idempotency key. `nothing`, `pages`, `events`, `raw`: what it answers besides
+ * JSON; `raw` and `events` together: an answer whose body is the events.
+ */
 export type Operation = { method: string, path: string, traits: ReadonlySet<string> }
 
 export function readOperation (text: string): Operation {

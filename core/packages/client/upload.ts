@@ -17,8 +17,8 @@ export type Upload = {
 /** How much of a file has left; `total` is undefined for a stream. */
 export type Progress = (progress: { sent: number, total: number | undefined }) => void
 
-/** A form as the body of a request, which `open` begins anew. `once`: it can be sent only once, and `begun` says whether that was. */
-export type Form = { contentType: string, open: () => ReadableStream<Uint8Array>, spent: () => boolean }
+/** A form as the body of a request, which `open` begins anew; `onPart` is told of each part. `spent`: it cannot be sent again. */
+export type Form = { contentType: string, open: (onPart: () => void) => ReadableStream<Uint8Array>, spent: () => boolean }
 
 export function formOf ({ file, filename, contentType = 'application/octet-stream', ...fields }: Upload, progress?: Progress): Form {
   const boundary = `dispatch-${crypto.randomUUID()}`
@@ -27,11 +27,12 @@ export function formOf ({ file, filename, contentType = 'application/octet-strea
     contentType: `multipart/form-data; boundary=${boundary}`,
     // A stream that somebody has begun to read cannot be read again.
     spent: () => begun && isStream(file),
-    open: () => {
+    open: (onPart) => {
       const parts = formParts({ file, filename, contentType, fields }, boundary, progress)
       return new ReadableStream<Uint8Array>({
         async pull (controller) {
           begun = true
+          onPart()
           const { done, value } = await parts.next()
           if (done === true) controller.close()
           else controller.enqueue(value)

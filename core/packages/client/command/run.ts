@@ -173,6 +173,9 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     return 0
   }
   const stored = await readProfile(values.profile, env)
+  if (values.key !== undefined && /[^ -~]/.test(values.key)) {
+    throw new UsageError('--key has a character that is neither ASCII nor visible.')
+  }
   const url = values.url ?? stored.url
   if (url === undefined && values.profile !== 'default' && await storedProfile(values.profile, env) === undefined) {
     throw new UsageError(`There is no profile "${values.profile}": "dispatch login --profile ${values.profile} --url <address>" makes it.`)
@@ -202,7 +205,7 @@ async function command (given: readonly string[], surroundings: Surroundings): P
           preview: 'templates/{id}/preview POST body raw',
           send: `/api/${services} POST body key`,
           validate: `/api/${services}/validate POST body`,
-          events: 'events/stream GET raw',
+          events: 'events/stream GET raw events',
           document: `/openapi/${apiVersion}.json GET`
         },
         device: { begin: '/auth/device POST body', take: '/auth/device/token POST body' },
@@ -424,7 +427,7 @@ async function templates (api: Api['api'], [word, place]: readonly string[], { o
 }
 
 /** What went wrong, where, what to do, and the id by which the service's operators find it. */
-function told ({ error, message, problems, requestId, dispatchId, idempotencyKey, outcomeUnknown }: CallError): string {
+function told ({ error, message, problems, requestId, dispatchId, idempotencyKey, outcomeUnknown, docs }: CallError): string {
   return [
     // What the client calls so, a person has written there.
     message.replaceAll('"baseUrl"', '--url'),
@@ -432,7 +435,8 @@ function told ({ error, message, problems, requestId, dispatchId, idempotencyKey
     ...error === 'unauthorized' ? ['"dispatch login" stores a key.'] : [],
     ...dispatchId === undefined ? [] : [`The dispatch: ${dispatchId}`],
     ...outcomeUnknown && idempotencyKey !== undefined ? [`Repeat it only with --key ${idempotencyKey}: so it is sent once.`] : [],
-    ...requestId === undefined ? [] : [`The request: ${requestId}`]
+    ...requestId === undefined ? [] : [`The request: ${requestId}`],
+    ...docs === undefined ? [] : [`What it means: ${docs}`]
   ].join('\n')
 }
 
@@ -447,9 +451,22 @@ function factsOf ({
   retryAfter,
   surelyNotSent,
   outcomeUnknown,
-  problems
+  problems,
+  docs
 }: CallError): object {
-  return { error, message, httpStatus, requestId, dispatchId, idempotencyKey, retryAfter, surelyNotSent, outcomeUnknown, details: problems }
+  return {
+    error,
+    message,
+    httpStatus,
+    requestId,
+    dispatchId,
+    idempotencyKey,
+    retryAfter,
+    surelyNotSent,
+    outcomeUnknown,
+    details: problems,
+    docs
+  }
 }
 
 const noAccess: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'fresh_proof_required', 'https_required', 'access_denied',

@@ -50,6 +50,11 @@ void t.test('what cannot be trusted says in a sentence what to do', async (t) =>
     ['signature_wrong', 'the body exactly as it came', () => verified(headers, `${body} `, secret, known, { now })],
     ['signature_wrong', 'fits none', () => verified({ ...headers, 'webhook-signature': 'v1,%%%' }, body, secret, known, { now })],
     ['signature_wrong', 'fits none', () => verified(headers, body, [], known, { now })],
+    ...['ab_c', 'abc==', 'a', '-', 'ü'].flatMap((part): typeof cases => [
+      ['signature_wrong', 'fits none', () => verified({ ...headers, 'webhook-signature': `v1,${part}` }, body, secret, known, { now })],
+      ['secret_unreadable', 'is written "whsec_"', () => verified(headers, body, `whsec_${part}`, known, { now })]
+    ]),
+    ['secret_unreadable', 'this one is undefined', () => verified(headers, body, undefined as unknown as string, known, { now })],
     ['header_missing', 'a proxy has removed them', () => verified({}, body, secret, known, { now })],
     ['body_not_raw', 'before any middleware reads it as JSON', () => verified(headers, JSON.parse(body), secret, known, { now })],
     ['secret_unreadable', 'is written "whsec_"', () => verified(headers, body, 'hunter2', known, { now })],

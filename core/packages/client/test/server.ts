@@ -63,13 +63,19 @@ type Methods = {
     read: (id: string, options?: object) => Promise<Result>
     list: (options?: object) => PromiseLike<{ data: unknown[], nextCursor: string | null }> & AsyncIterable<unknown>
     upload: (body: object, options?: object) => Promise<Result>
+    download: (id: string, options?: object) => Promise<Response>
+    remove: (id: string, options?: object) => Promise<unknown>
     follow: (id: string, options?: object) => AsyncGenerator<{ event: string, data: unknown }>
   }
   wait: (dispatch: string, options?: object) => Promise<Result>
 }
 
 /** A client with a few operations, which writes its pauses down instead of making them. */
-export function clientFor (baseUrl: string, options: Partial<ClientOptions> = {}): Methods & { pauses: number[] } {
+export function clientFor (
+  baseUrl: string,
+  options: Partial<ClientOptions> = {},
+  then: (signal?: AbortSignal) => Promise<void> = () => Promise.resolve()
+): Methods & { pauses: number[] } {
   const pauses: number[] = []
   const client = clientOf({ baseUrl, key: 'dk_test_1', ...options }, {
     apiVersion: '1.1.0',
@@ -80,12 +86,14 @@ export function clientFor (baseUrl: string, options: Partial<ClientOptions> = {}
         read: '/api/things/{id} GET',
         list: '/api/things GET pages',
         upload: '/api/upload POST form key',
+        download: '/api/things/{id}/file GET raw',
+        remove: '/api/things/{id} DELETE nothing',
         follow: '/api/things/{id}/changes GET events'
       }
     },
-    pause: (seconds) => {
+    pause: (seconds, signal) => {
       pauses.push(seconds)
-      return Promise.resolve()
+      return then(signal)
     }
   })
   return { ...client as Methods, pauses }

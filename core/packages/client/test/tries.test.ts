@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { Server } from 'node:net'
 import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { contains, has } from '../../../../test/support/matching.ts'
 import { createAuthority } from '../../conformance/vendor/certificates.ts'
@@ -103,6 +104,136 @@ void t.test('after the last try, the error has the key under which the request m
   t.equal(server.seen.length, 2)
 })
 
+const cases: Readonly<Record<string, [first: Turn, then: Turn, says: RegExp, error?: string]>> = {
+  'an answer that is lost, then a server that is full': [gone, refusal(503, 'service_unavailable', {}, { 'retry-after': '600' }), /Then: /],
+  'an answer that is lost, then a page of something else': [gone, html(404), /Then: .* answered 404 with text\/html/],
+  'an answer that is lost, then a key that was revoked': [gone, refusal(401, 'unauthorized'), /Then: It is unauthorized/],
+  'an unknown outcome, then too many requests': [refusal(504, 'outcome_unknown', { dispatchId: 'd-1' }), refusal(429, 'rate_limited', {}, {
+    'retry-after': '600'
+  }), /^It is outcome_unknown\. Then: It is rate_limited\.$/, 'outcome_unknown']
+}
+for (const [name, [first, then, says, word = 'connection_lost']] of Object.entries(cases)) {
+  void t.test(`${name}: the outcome stays unknown, under its key`, async (t) => {
+    const server = await serve(t, first, then)
+    const error = await errorOfCall(clientFor(server.url).things.send({}))
+    has(t, error, { error: word, outcomeUnknown: true, surelyNotSent: false, idempotencyKey: server.seen[0]?.key })
+    contains(t, error.message, says)
+    t.equal(error.retryAfter, /full|many/.test(name) ? 600 : undefined, 'of the last answer')
+    t.equal(server.seen.length, 2)
+  })
+}
+
+void t.test('an answer that is lost, then refused connections: the outcome stays unknown', async (t) => {
+  const server = await serve(t, (response) => {
+    void server.close()
+    gone(response)
+  })
+  const error = await errorOfCall(clientFor(server.url).things.send({}))
+  has(t, error, { error: 'connection_lost', outcomeUnknown: true, idempotencyKey: server.seen[0]?.key })
+  contains(t, error.message, 'refuses connections')
+})
+
+void t.test('what the service answers under the key settles a try that was lost', async (t) => {
+  const server = await serve(t, gone, refusal(422, 'provider_error'))
+  has(t, await errorOfCall(clientFor(server.url).things.send({})), { error: 'provider_error', surelyNotSent: true })
+})
+
+void t.test('a call that is ended while its request is under way has its key, and the reason', async (t) => {
+  const controller = new AbortController()
+  const server = await serve(t, () => controller.abort(reason))
+  const reason = new Error('Enough.')
+  const error = await errorOfCall(clientFor(server.url).things.send({}, { signal: controller.signal }))
+  has(t, error, { error: 'connection_lost', outcomeUnknown: true, idempotencyKey: server.seen[0]?.key })
+  t.equal(error.cause, reason)
+  const other = new AbortController()
+  const reading = await serve(t, () => other.abort(reason))
+  await t.rejects(clientFor(reading.url).things.read('1', { signal: other.signal }), reason, 'what reads has no outcome')
+  const pausing = new AbortController()
+  const lost = await serve(t, gone)
+  const client = clientFor(lost.url, {}, (signal) => {
+    pausing.abort(reason)
+    return Promise.reject(signal?.reason as Error)
+  })
+  const paused = await errorOfCall(client.things.send({}, { signal: pausing.signal }))
+  has(t, paused, { error: 'connection_lost', idempotencyKey: lost.seen[0]?.key })
+  t.equal(paused.cause, reason)
+})
+
+void t.test('a refusal that is cut is no other address: its request is asked for again under the key', async (t) => {
+  const part: Turn = (response) => {
+    response.writeHead(409, { 'content-type': 'application/json' }).end('{"error":"idempotency_in_pr')
+  }
+  const server = await serve(t, part, json(200, { success: true }))
+  has(t, await clientFor(server.url).things.send({}), { success: true })
+  const other = await serve(t, part)
+  has(t, await errorOfCall(clientFor(other.url).things.change('1', {})), { error: 'unreadable_answer', outcomeUnknown: true })
+  t.equal(other.seen.length, 1)
+})
+
+void t.test('an error of a stranger in JSON is not the service\'s: nothing without a key is repeated on it', async (t) => {
+  const foreign = (status: number, error: string): Turn => (response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ status, error }))
+  }
+  const gateway = await serve(t, foreign(503, 'Service Unavailable'))
+  const error = await errorOfCall(clientFor(gateway.url).things.change('1', {}))
+  has(t, error, { error: 'unreadable_answer', outcomeUnknown: true })
+  t.equal(gateway.seen.length, 1)
+  const other = await serve(t, foreign(404, 'Not Found'))
+  has(t, await errorOfCall(clientFor(other.url).things.send({})), { error: 'wrong_address', surelyNotSent: true })
+  const newer = await serve(t, refusal(503, 'brand_new'))
+  has(t, await errorOfCall(clientFor(newer.url).things.change('1', {})), { error: 'unknown_error' })
+  t.equal(newer.seen.length, 1)
+})
+
+void t.test('an idempotency key is an option, and what no header can hold is sent nowhere', async (t) => {
+  const server = await serve(t, json(200, {}))
+  for (const name of ['X-Idempotency-Key', 'idempotency-key']) {
+    await t.rejects(clientFor(server.url).things.send({}, { headers: { [name]: 'order-1' } }), {
+      message: /as the option "idempotencyKey"/
+    })
+  }
+  await t.rejects(clientFor(server.url).things.send({}, { idempotencyKey: 'Auftrag 5 €' }), {
+    message: '"idempotencyKey" has the character "€", which no header can hold. Nothing was sent.'
+  })
+  await t.rejects(clientFor(server.url, { key: 'dk_“' }).things.send({}), { message: /^"key" has the character "“"/ })
+  t.equal(server.seen.length, 0)
+  await clientFor(server.url).things.send({}, { headers: { 'X-API-Version': '1.0.1' }, idempotencyKey: 'Ærø' })
+  t.equal(server.seen.length, 1)
+})
+
+void t.test('a page in the place of a file or of events, and nothing in the place of an answer, is no success', async (t) => {
+  const page = await serve(t, html(200))
+  const client = clientFor(page.url)
+  has(t, await errorOfCall(client.things.download('1')), { error: 'unreadable_answer' })
+  has(t, await errorOfCall(client.things.follow('1').next()), { error: 'unreadable_answer' })
+  const own = await serve(t, html(200, { 'x-api-version': '1.1.0' }))
+  contains(t, await (await clientFor(own.url).things.download('1')).text(), 'Hello')
+  const stream = await serve(t, json(200, {}))
+  has(t, await errorOfCall(clientFor(stream.url).things.follow('1').next()), { error: 'unreadable_answer' })
+  const empty = await serve(t, (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end()
+  })
+  has(t, await errorOfCall(clientFor(empty.url, { retries: 0 }).things.send({})), { error: 'unreadable_answer', outcomeUnknown: true })
+  has(t, await errorOfCall(clientFor(empty.url, { retries: 0 }).things.list()), { error: 'unreadable_answer' })
+  t.equal(await clientFor(empty.url).things.remove('1'), undefined)
+})
+
+void t.test('an error has the page that explains it', async (t) => {
+  const server = await serve(t, refusal(403, 'forbidden', { docs: '/docs/errors/forbidden' }))
+  has(t, await errorOfCall(clientFor(server.url).things.send({})), { docs: `${server.url}/docs/errors/forbidden` })
+})
+
+void t.test('a file that flows is not late, however long it takes', async (t) => {
+  const server = await serve(t, json(200, { success: true }))
+  async function* slow (): AsyncGenerator<Uint8Array> {
+    for (let part = 0; part < 8; part++) {
+      await setTimeout(100)
+      yield new Uint8Array(100)
+    }
+  }
+  has(t, await clientFor(server.url, { timeout: 0.5, retries: 0 }).things.upload({ file: slow, filename: 'a' }), { success: true })
+})
+
 void t.test('a refused connection is tried again whatever the request is, because nothing was sent', async (t) => {
   const server = await serve(t)
   await server.close()
@@ -148,7 +279,7 @@ void t.test('a proxy that answers HTML while its service is away', async (t) => 
 
 void t.test('a server that never answers is given up, and a call ends when its signal says so', async (t) => {
   const server = await serve(t, () => undefined)
-  const late = await errorOfCall(clientFor(server.url).things.send({}, { timeout: 0.05, retries: 1 }))
+  const late = await errorOfCall(clientFor(server.url).things.send({}, { timeout: 0.3, retries: 1 }))
   has(t, late, { error: 'connection_lost', outcomeUnknown: true })
   contains(t, late.message, 'did not answer in time')
   t.equal(server.seen.length, 2)
