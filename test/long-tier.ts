@@ -15,6 +15,7 @@ export const longTier: Readonly<Record<string, { why: string, of: readonly strin
   'core/packages/features/marketplace/test/': { why: 'packages are installed, and run outside', of: ['sandbox', 'marketplace'] },
   'test/sandbox/': { why: 'services run the providers of others', of: ['sandbox'] },
   'core/packages/conformance/test/zoo.test.ts': { why: 'the kit runs once for each broken provider', of: ['conformance'] },
+  'core/packages/conformance/test/mutants.test.ts': { why: 'the kit runs once for each mistake of an adapter', of: ['conformance'] },
   'core/packages/conformance/test/values.test.ts': { why: 'the kit runs once for each way to harm a value', of: ['conformance'] },
   'test/conformance.test.ts': { why: 'every shipped provider passes the whole kit', of: ['conformance', 'providers', 'call'] },
   'test/crash/': { why: 'processes are killed and disturbed under load', of: ['pipeline', 'work'] },

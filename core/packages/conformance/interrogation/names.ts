@@ -58,6 +58,12 @@ export function takenFor (field: string, places: readonly string[]): string | un
   return Object.entries(group).find(([other, pattern]) => other !== field && words.every((name) => pattern.test(name)))?.[0]
 }
 
+/** Whether whoever gets an e-mail reads what stands at a place: a copy, or a header with the recipients. */
+export function isReadByAll (place: string): boolean {
+  const words = wordsOf(place)
+  return /\bcc\b|\bheaders? to\b/.test(words) && !/\b(bcc|blind)\b/.test(words)
+}
+
 /** Whether a place is named as the field itself. */
 export function isNamed (field: string, place: string): boolean {
   const words = wordsOf(place)

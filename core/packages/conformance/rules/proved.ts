@@ -99,13 +99,12 @@ function otherNumber (answer: Json, number: string | undefined): Json | undefine
     : changedAt(answer, (value, name) => value === number && /num|no$/i.test(name), () => 'ZQ-SOMEBODY-ELSE')
 }
 
-/** The vendor's id, as it stands in an answer. */
+/** The vendor's id, as it stands in an answer: by itself, or else at the end of an address. */
 function idOf (result: JsonObject, exchange: Exchange): string | undefined {
   const told = textOf(result, '/response/id') ?? ''
-  const texts = exchange.flatMap(({ answer: { json } }) => textsIn(json ?? null)).filter((text) =>
-    text.length > 0 && (told === text || told.endsWith(`-${text}`) || told.endsWith(`:${text}`))
-  )
-  return texts[0]
+  const texts = exchange.flatMap(({ answer: { json } }) => textsIn(json ?? null)).filter((text) => text.length > 0)
+  return texts.find((text) => told === text || told.endsWith(`-${text}`) || told.endsWith(`:${text}`)) ??
+    texts.find((text) => told !== '' && URL.canParse(text) && text.endsWith(`/${told}`))
 }
 
 function textsIn (value: Json): string[] {
@@ -142,7 +141,9 @@ function changedAt (value: Json, isMeant: (value: Json, name: string) => boolean
 
 /** An id that is no id: of the same form, with nothing but zeros; empty where letters name its kind. */
 function zeroAt (answer: Json, id: string): Json | undefined {
-  const zero = (value: Json): Json => typeof value === 'number' ? 0 : /^[0-9a-f-]+$/i.test(id) ? id.replaceAll(/[0-9a-f]/gi, '0') : ''
+  const last = id.slice(id.lastIndexOf('/') + 1)
+  const zeros = /^[0-9a-f-]+$/i.test(last) ? last.replaceAll(/[0-9a-f]/gi, '0') : ''
+  const zero = (value: Json): Json => typeof value === 'number' ? 0 : `${id.slice(0, id.length - last.length)}${zeros}`
   return changedAt(answer, (value) => value === id || (typeof value === 'number' && String(value) === id), zero)
 }
 

@@ -5,13 +5,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Answered, askAgain, askWith } from '../interrogation/ask.ts'
 import { differing, documentForms, type Facts } from '../interrogation/facts.ts'
 import { type Field, fieldsIn, firstLine, placeOf, type Several, severalIn } from '../interrogation/fields.ts'
-import { isNamed, isOpposite, names, takenFor } from '../interrogation/names.ts'
+import { isNamed, isOpposite, isReadByAll, names, takenFor } from '../interrogation/names.ts'
 import { settingsOf } from '../interrogation/settings.ts'
 import { type Case, judged } from '../report.ts'
-import { inTurn } from '../run/in-turn.ts'
-import type { Prepared } from '../run/prepare.ts'
-import type { ProviderUnderTest } from '../run/subject.ts'
-import { type Base, baseOf, kindOf } from '../values/trial.ts'
+import { type Base, baseOf, type Change, kindOf } from '../values/trial.ts'
+import { inTurn } from './replay.ts'
+import type { ProviderUnderTest } from './subject.ts'
 
 /**
  * Asks with one thing changed at a time, and compares what reaches the vendor: two values of a field, a choice or a setting must not look
@@ -81,7 +80,10 @@ async function fieldVerdict (
   { at, name, values }: Field,
   noise: ReadonlySet<string>
 ): Promise<Verdict> {
-  const tries = await inTurn(values, async (value) => ({ value, answered: await askWith(subject, base, [{ place: placeOf(at), value }]) }))
+  const tries = await inTurn(values, async (value) => ({
+    value,
+    answered: await askWith(subject, base, [{ place: placeOf(at), value }, ...besideOf(at)])
+  }))
   const asked = tries.flatMap(({ value, answered }) => answered === undefined ? [] : [{ value, ...answered }])
   const placesOf = (one: Asked, other: Asked): string[] => [
     ...differing(one.facts, other.facts).filter((place) => !noise.has(place)),
@@ -109,6 +111,11 @@ async function fieldVerdict (
   return { told: pairs.some(({ places }) => places.length > 0) ? 'shown' : 'untold' }
 }
 
+/** What must be there besides to tell whether a field is mixed up with it: a blind copy beside an open one. */
+function besideOf (at: string): Change[] {
+  return at === '/email/bcc' ? [{ place: placeOf('/email/cc'), value: ['zqcc@example.com'] }] : []
+}
+
 const allOfThem = 'Send all of them, refuse in "limits" or "check" what is too many, or declare it in "ignores".'
 const todo = 'Send it, refuse it in "limits" or "check", or declare it in "ignores".'
 
@@ -128,6 +135,8 @@ function mixedUp ({ at, name, one, other, places }: {
 }): string[] {
   const taken = takenFor(name, places)
   if (taken !== undefined) return [`${at}: it reaches the vendor as "${taken}" (${places[0] ?? ''}). Send each value under its own name.`]
+  const read = name === 'bcc' ? places.find(isReadByAll) : undefined
+  if (read !== undefined) return [`${at}: whoever gets the e-mail reads it (${read}). Send a blind copy under its own name alone.`]
   if (typeof one.value === 'boolean') {
     const [yes, no] = one.value ? [one.facts, other.facts] : [other.facts, one.facts]
     const wrong = places.find((place) => isNamed(name, place) && isOpposite(place, { yes: yes.get(place), no: no.get(place) }))
@@ -188,8 +197,9 @@ function orderQuestions (subject: ProviderUnderTest, base: Base): Question[] {
     if (forwards === undefined || backwards === undefined) return { told: 'untold' }
     const isTold = [backwards, together].every((other) => other === undefined || differing(forwards.facts, other.facts).length > 0)
     if (isTold) {
-      const isFirst = (facts: Facts, who = '', whom = ''): boolean => firstOf(facts, who, whom)
-      return isFirst(forwards.facts, one, other) || isFirst(backwards.facts, other, one) || !forwards.complete
+      const [there, back] = [orderOf(forwards.facts, one, other), orderOf(backwards.facts, other, one)]
+      const isRight = there.isNumbered && back.isNumbered ? there.isFirst && back.isFirst : there.isFirst || back.isFirst
+      return isRight || !forwards.complete || !backwards.complete
         ? { told: 'shown' }
         : { told: 'wrong', why: `${at}: who signs second reaches the vendor as the first. Send the order as it is.` }
     }
@@ -200,8 +210,11 @@ function orderQuestions (subject: ProviderUnderTest, base: Base): Question[] {
   return [{ at, ask }]
 }
 
-/** Whether a signer comes before another one: by a number that is named so beside each, or else by who is named first. */
-function firstOf (facts: Facts, who: string, whom: string): boolean {
+/**
+ * Whether a signer comes before another one: by a number that is named so beside each, or else by who is named first, which a list of all
+ * may be whatever their order.
+ */
+function orderOf (facts: Facts, who = '', whom = ''): { isFirst: boolean, isNumbered: boolean } {
   const entries = [...facts]
   const numberOf = (signer: string): number | undefined => {
     const [place = ''] = entries.find(([, text]) => text === signer) ?? []
@@ -213,9 +226,9 @@ function firstOf (facts: Facts, who: string, whom: string): boolean {
     return number === undefined || Number.isNaN(Number(number)) ? undefined : Number(number)
   }
   const [own, others] = [numberOf(who), numberOf(whom)]
-  if (own !== undefined && others !== undefined) return own < others
+  if (own !== undefined && others !== undefined) return { isFirst: own < others, isNumbered: true }
   const indexOf = (signer: string): number => entries.findIndex(([, text]) => text.includes(signer))
-  return indexOf(who) < indexOf(whom)
+  return { isFirst: indexOf(who) < indexOf(whom), isNumbered: false }
 }
 
 /** Lines of an invoice: none is lost, and a quantity is no price. */

@@ -183,7 +183,9 @@ function observed (
         http: listened(http, seen),
         smtp: overheard(smtp, seen),
         documents: composed(documents, seen),
-        files: noted(files, seen)
+        files: noted(files, seen),
+        // An invented vendor has done at once what a real one takes time for.
+        wait: (seconds: number) => context.wait(Math.min(seconds, 0.1))
       }
       seen.returned = await own(request, { ...context, ...heard }, caller)
       return seen.returned

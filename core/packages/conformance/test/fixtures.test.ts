@@ -42,6 +42,11 @@ const unusable: Record<string, { file: string, content: unknown, why: RegExp }> 
     content: { ...good, service: 'upload', request: {} },
     why: /does not offer "upload"/
   },
+  'asks for a verb that there is not': {
+    file: 'document.bad.json',
+    content: { service: 'sms', settings: good.settings, query: { id: 'msg_1' }, result: {} },
+    why: /has no verb "document" for "sms"/
+  },
   'has a request that does not fit the service': {
     file: 'send.bad.json',
     content: { ...good, request: { sms: { phoneNumber: '0612', message: 'Hello' } } },

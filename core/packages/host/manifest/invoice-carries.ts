@@ -23,7 +23,7 @@ export function carriedFields ({ fields, customer, made = [] }: {
   const known = (fits: TSchema | false) => ({ '/invoicing/customerId': fits })
   return [
     { at: inData([...fields, ...counted]) },
-    { at: inData(customer.map((name) => `customer/${name}`)), when: known(false) },
+    ...customer.length > 0 ? [{ at: inData(customer.map((name) => `customer/${name}`)), when: known(false) }] : [],
     { at: inData(['customer']), when: known(Type.String()), made: true },
     { at: inData([...ofItself, ...made]), made: true }
   ]

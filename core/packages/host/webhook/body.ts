@@ -69,7 +69,8 @@ export function formFields (bytes: Uint8Array): [name: string, value: string][] 
 export async function multipartFields (bytes: Uint8Array): Promise<[name: string, value: string][]> {
   const boundary = boundaryOf(bytes)
   if (boundary === undefined) throw new TypeError('It does not begin with a boundary.')
-  const { Busboy } = await import('@fastify/busboy')
+  // A bundle has no other name of a CommonJS module that is imported later.
+  const { default: { Busboy } } = await import('@fastify/busboy')
   return await new Promise((resolve, reject) => {
     const fields: [string, string][] = []
     const parser = new Busboy({
