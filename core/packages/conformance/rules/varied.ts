@@ -8,9 +8,10 @@ import { type Field, fieldsIn, firstLine, placeOf, type Several, severalIn } fro
 import { isNamed, isOpposite, isReadByAll, names, takenFor } from '../interrogation/names.ts'
 import { settingsOf } from '../interrogation/settings.ts'
 import { type Case, judged } from '../report.ts'
+import { inTurn } from '../run/in-turn.ts'
+import type { Prepared } from '../run/prepare.ts'
+import type { ProviderUnderTest } from '../run/subject.ts'
 import { type Base, baseOf, type Change, kindOf } from '../values/trial.ts'
-import { inTurn } from './replay.ts'
-import type { ProviderUnderTest } from './subject.ts'
 
 /**
  * Asks with one thing changed at a time, and compares what reaches the vendor: two values of a field, a choice or a setting must not look
