@@ -1,14 +1,17 @@
 import { transform } from 'esbuild'
-import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { cp, glob, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
+import { parse } from 'yaml'
+import { type JsonSchema, typesOf } from '../../core/packages/client/command/types.ts'
 import type { Document } from './document.ts'
 import { generateClient } from './generate.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const source = join(root, 'core/packages/client')
+const vocabularyFile = join(root, 'core/packages/common/invoice.schema.json')
 
 /** Writes the package `@dispatch/client`, as it is published, into an empty or a new folder: for the API that a document describes. */
 export async function buildClient (document: Document, folder: string): Promise<void> {
@@ -21,11 +24,12 @@ export async function buildClient (document: Document, folder: string): Promise<
     })
     await writeFile(join(work, 'package.json'), '{ "type": "module" }')
     await writeFile(join(work, 'schema.ts'), schema)
+    await writeFile(join(work, 'templates.ts'), await shippedTypes())
     await writeFile(join(work, 'index.ts'), index)
     await mkdir(folder, { recursive: true })
     await compile(work, join(folder, 'dist'))
     // Schemas of templates refer to it.
-    await cp(join(root, 'core/packages/common/invoice.schema.json'), join(folder, 'dist/runtime/command/invoice.schema.json'))
+    await cp(vocabularyFile, join(folder, 'dist/runtime/command/invoice.schema.json'))
   } finally {
     await rm(work, { recursive: true })
   }
@@ -45,6 +49,18 @@ export async function buildClient (document: Document, folder: string): Promise<
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   await cp(join(source, 'README.md'), join(folder, 'README.md'))
   await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+}
+
+/** The types of the data of the templates that every service has. */
+async function shippedTypes (): Promise<string> {
+  const templates: { id: number, name: string, schema: JsonSchema }[] = []
+  for await (const file of glob('templates/*/template.yaml', { cwd: root })) {
+    const { id, name } = parse(await readFile(join(root, file), 'utf8')) as { id: number, name: string }
+    const schema = await readFile(join(root, dirname(file), 'schema.json'), 'utf8')
+    templates.push({ id, name, schema: JSON.parse(schema) as JsonSchema })
+  }
+  const vocabulary = { 'dispatch:invoice': JSON.parse(await readFile(vocabularyFile, 'utf8')) as object }
+  return typesOf(templates.sort((one, other) => one.id - other.id), vocabulary)
 }
 
 type Manifest = { name: string, version: string, description: string, license: string, engines: object }

@@ -71,6 +71,7 @@ import type * as schema from './schema.ts'
 
 export * from './runtime/index.ts'
 export type * from './schema.ts'
+export type * from './templates.ts'
 
 type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>
 

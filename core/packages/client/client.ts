@@ -165,8 +165,12 @@ export function clientOf (given: ClientOptions, { operations, apiVersion, pause 
     }
     const word = answer.ok || body === undefined ? undefined : textIn(body, 'error')
     if (word === undefined || body === undefined) return strange(answer, text, { ...way, facts: told })
-    const error = errorOf(word,
-      explained(word, textIn(body, 'message') ?? '', { base, apiVersion, served: answer.headers.get('x-api-version') }), {
+    const error = errorOf(word, explained(word, textIn(body, 'message') ?? '', {
+      base,
+      apiVersion,
+      served: answer.headers.get('x-api-version'),
+      isLogin: key === undefined
+    }), {
       ...told,
       requestId: textIn(body, 'requestId') ?? told.requestId,
       dispatchId: textIn(body, 'dispatchId'),
@@ -378,14 +382,15 @@ function lowest (error: unknown): string {
   return error instanceof Error ? error.cause === undefined ? error.message : lowest(error.cause) : String(error)
 }
 
-type Between = { base: string, apiVersion: string, served: string | null }
+type Between = { base: string, apiVersion: string, served: string | null, isLogin: boolean }
 
 /** The sentence of an error, with what to do about it at the client. `served`: the version that answered. */
-function explained (word: string, message: string, { base, apiVersion, served }: Between): string {
+function explained (word: string, message: string, { base, apiVersion, served, isLogin }: Between): string {
   const { pathname } = new URL(base)
   if (word === 'not_found' && pathname !== '/') {
     return `${message} "baseUrl" has the path "${pathname}": leave it out, unless the service is there.`
   }
+  if (word === 'unauthorized' && isLogin) return `${message} Check "login", or give a "key".`
   if (word === 'unauthorized') {
     return `${message} The key may have ended or been revoked: make another one at ${base}/console, or with POST /api/v1/keys.`
   }

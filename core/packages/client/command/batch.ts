@@ -6,7 +6,7 @@ import type { Progress, Upload } from '../upload.ts'
 import { openBar, type Terminal } from './bar.ts'
 
 type Counts = Readonly<Record<string, number>> & { total: number }
-export type Batch = { batchId: string, status: string, counts: Counts, problem?: { message: string } }
+export type Batch = { batchId: string, status: string, counts: Counts, problem?: { error?: string, message: string } }
 type Row = { row: number, id?: string, status: string, dispatchId?: string, problem?: { message: string } }
 
 /** What a run needs of the API. */

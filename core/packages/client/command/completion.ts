@@ -61,7 +61,7 @@ ${cases.map(([name, list]) => `      ${name}) compadd ${words(list)}; return ;;`
   fi
   _files
 }
-compdef _dispatch dispatch
+if [[ "$funcstack[1]" == _dispatch ]]; then _dispatch "$@"; else compdef _dispatch dispatch; fi
 `,
   fish: `complete -c dispatch -n __fish_use_subcommand -f -a '${words(Object.keys(commands))}'
 ${cases.map(([name, list]) => `complete -c dispatch -n '__fish_seen_subcommand_from ${name}' -a '${words(list)}'`).join('\n')}

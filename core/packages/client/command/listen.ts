@@ -30,25 +30,23 @@ const passes: ReadonlySet<string> = new Set(['unreachable', 'connection_lost', '
 /** In milliseconds: the pause after a stream that has ended, and the longest of those that follow where nothing comes. */
 const [first, longest] = [1_000, 30_000]
 
-/** Follows what callbacks tell. After a cut it goes on behind the last event that was handled: none is missed, none comes twice. */
-export async function listen (open: OpenStream, { limit, errors, wait = pause, ...handling }: Listening): Promise<void> {
-  let [after, seen, break_, isOpen]: [string | undefined, number, number, boolean] = [undefined, 0, first, false]
+type Following = Pick<Listening, 'errors' | 'wait'>
+
+/** What a stream that is followed tells: that it is open, and that something came. */
+type Signs = { opened: () => void, moved: () => void }
+
+/** Follows a stream until `follow` answers that it is enough; where it ends or is cut, again, after longer pauses while nothing comes. */
+async function again (follow: (signs: Signs) => Promise<boolean>, { errors, wait = pause }: Following): Promise<void> {
+  let [break_, isOpen] = [first, false]
+  const opened = (): void => {
+    isOpen = true
+  }
+  const moved = (): void => {
+    break_ = first
+  }
   for (;;) {
     try {
-      const answer = await open(after)
-      if (!isOpen) errors.write('Listening: what happens from now on is shown here, until you press Ctrl+C.\n')
-      isOpen = true
-      const marked = (mark: string): void => {
-        after = mark
-        break_ = first
-      }
-      for await (const { event, data, id } of eventsOf(answer, marked)) {
-        break_ = first
-        if (event !== 'event') continue
-        await handle(data, handling)
-        after = id ?? after
-        if (++seen >= limit) return
-      }
+      if (await follow({ opened, moved })) return
     } catch (error) {
       if (!isOpen || (isCallError(error) && !passes.has(error.error))) throw error
       errors.write(`The stream was cut (${error instanceof Error ? error.message : ''}). It goes on behind the last event.\n`)
@@ -56,6 +54,58 @@ export async function listen (open: OpenStream, { limit, errors, wait = pause, .
     await wait(break_)
     break_ = Math.min(longest, 2 * break_)
   }
+}
+
+/** Follows what callbacks tell. After a cut it goes on behind the last event that was handled: none is missed, none comes twice. */
+export async function listen (open: OpenStream, { limit, errors, wait, ...handling }: Listening): Promise<void> {
+  let [after, seen, isTold]: [string | undefined, number, boolean] = [undefined, 0, false]
+  await again(async ({ opened, moved }) => {
+    const answer = await open(after)
+    if (!isTold) errors.write('Listening: what happens from now on is shown here, until you press Ctrl+C.\n')
+    isTold = true
+    opened()
+    const marked = (mark: string): void => {
+      after = mark
+      moved()
+    }
+    for await (const { event, data, id } of eventsOf(answer, marked)) {
+      moved()
+      if (event !== 'event') continue
+      await handle(data, handling)
+      after = id ?? after
+      if (++seen >= limit) return true
+    }
+    return false
+  }, { errors, ...wait === undefined ? {} : { wait } })
+}
+
+type Followed = Record<string, unknown>
+
+/** How many dispatches `tail` remembers, so that it tells each of their states once. */
+const mostKnown = 10_000
+
+/** Follows all dispatches of the company without end: each state of each is told once. */
+export async function tail (
+  open: () => Promise<Response>,
+  tell: (dispatch: Followed) => void,
+  following: Following
+): Promise<void> {
+  const known = new Map<unknown, unknown>()
+  await again(async ({ opened, moved }) => {
+    const answer = await open()
+    opened()
+    for await (const { data } of eventsOf(answer)) {
+      for (const dispatch of (data as { data: Followed[] }).data.reverse()) {
+        if (known.get(dispatch['dispatchId']) === dispatch['status']) continue
+        moved()
+        known.delete(dispatch['dispatchId'])
+        known.set(dispatch['dispatchId'], dispatch['status'])
+        if (known.size > mostKnown) known.delete(known.keys().next().value)
+        tell(dispatch)
+      }
+    }
+    return false
+  }, following)
 }
 
 async function handle (

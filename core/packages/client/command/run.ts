@@ -6,12 +6,11 @@ import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { clientOf } from '../client.ts'
 import { type CallError, isCallError } from '../errors.ts'
-import type { ServerEvent } from '../events.ts'
 import type { Terminal } from './bar.ts'
 import { type BatchApi, isWhole, runBatch, wordsOf } from './batch.ts'
 import { bridge } from './bridge.ts'
 import { commands, completions, mostWords } from './completion.ts'
-import { type CallbackDocument, exampleOf, listen, post, type Receiver } from './listen.ts'
+import { type CallbackDocument, exampleOf, listen, post, type Receiver, tail } from './listen.ts'
 import { grantedKey, type LoginApi } from './login.ts'
 import { type Profile, readProfile, storedProfile, writeProfile } from './settings.ts'
 import { type JsonSchema, typesOf, type Vocabulary } from './types.ts'
@@ -65,7 +64,7 @@ type Api = {
     list: (options: object) => List
     show: (id: string) => Promise<Json>
     retry: (id: string, body: object, options: object) => Promise<Json>
-    followAll: () => AsyncGenerator<ServerEvent>
+    followAll: () => Promise<Response>
     templates: (options: object) => List
     template: (id: string) => Promise<Json>
     addTemplate: (body: object) => Promise<Json>
@@ -172,12 +171,13 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     output.write(script)
     return 0
   }
-  const stored = await readProfile(values.profile, env)
+  const stored = await readProfile(values.profile, env, values.url)
   if (values.key !== undefined && /[^ -~]/.test(values.key)) {
     throw new UsageError('--key has a character that is neither ASCII nor visible.')
   }
-  const url = values.url ?? stored.url
-  if (url === undefined && values.profile !== 'default' && await storedProfile(values.profile, env) === undefined) {
+  const { url } = stored
+  const kept = await storedProfile(values.profile, env)
+  if (name !== 'login' && values.profile !== 'default' && kept === undefined) {
     throw new UsageError(`There is no profile "${values.profile}": "dispatch login --profile ${values.profile} --url <address>" makes it.`)
   }
   if (url === undefined) throw new UsageError('Where is the service? Say it with --url, DISPATCH_URL, or "dispatch login --url <address>".')
@@ -197,7 +197,7 @@ async function command (given: readonly string[], surroundings: Surroundings): P
           list: 'dispatches GET pages',
           show: 'dispatches/{id} GET',
           retry: 'dispatches/{id}/retry POST body key',
-          followAll: 'dispatches/changes GET events',
+          followAll: 'dispatches/changes GET raw events',
           templates: 'templates GET pages',
           template: 'templates/{id} GET',
           addTemplate: 'templates POST body',
@@ -219,10 +219,14 @@ async function command (given: readonly string[], surroundings: Surroundings): P
   const show = (answer: Json, line: string): void => print(values.json === true ? JSON.stringify(answer, null, 2) : line)
   if (name === 'login') {
     const key = await newKey(connect, surroundings, values.device === true)
-    print(`${await writeProfile(values.profile, { url, key }, env)} has the key for ${url}, as the profile "${values.profile}".`)
+    const file = await writeProfile(values.profile, { url, key }, env)
+    show({ file, url, profile: values.profile }, `${file} has the key for ${url}, as the profile "${values.profile}".`)
     return 0
   }
-  if (stored.key === undefined) throw new UsageError('Who asks? "dispatch login" stores a key, and DISPATCH_KEY says one.')
+  if (stored.key === undefined) {
+    const elsewhere = kept?.key === undefined ? '' : ` The key of the profile "${values.profile}" is for ${kept.url ?? ''} alone.`
+    throw new UsageError(`Who asks? "dispatch login" stores a key, and DISPATCH_KEY says one.${elsewhere}`)
+  }
   if (name === 'mcp') {
     await bridge({ url, key: stored.key }, surroundings)
     return 0
@@ -266,6 +270,7 @@ async function command (given: readonly string[], surroundings: Surroundings): P
         mode: values.valid === true ? 'valid' : 'all'
       }, { terminal: surroundings.errors })
       show({ ...ended.batch, rows: ended.rows }, wordsOf(ended))
+      if (ended.batch.status === 'paused' && ended.batch.problem?.error === 'approval_required') return 6
       return isWhole(ended.batch) ? 0 : 1
     }
     case 'list': {
@@ -285,7 +290,9 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     case 'tail': {
       const line = (dispatch: Json): void => print(values.json === true ? JSON.stringify(dispatch) : lineOf(dispatch))
       if (first === undefined) {
-        for (;;) for await (const { data } of api.followAll()) for (const one of (data as { data: Json[] }).data.reverse()) line(one)
+        const { errors } = surroundings
+        await tail(api.followAll, line, { errors, ...sleep === undefined ? {} : { wait: sleep } })
+        return 0
       }
       const end = await wait(first, { onChange: line })
       return end['status'] === 'succeeded' ? 0 : 1
@@ -324,11 +331,11 @@ async function command (given: readonly string[], surroundings: Surroundings): P
         throw new UsageError('"dispatch trigger" needs --forward <address>: the receiver that is to get the event.')
       }
       const answer = await post(await receiverAt(forward, stored, values.profile, surroundings), event)
-      print(`${type} → ${answer}`)
+      show({ type, receiver: forward, answer }, `${type} → ${answer}`)
       return /^2\d\d$/.test(answer) ? 0 : 1
     }
     case 'templates':
-      return templates(api, words, { ...values, print })
+      return templates(api, words, { ...values, show })
     default: {
       const found: { id: number, name: string, schema: JsonSchema }[] = []
       for await (const template of api.templates({ limit: 100 })) found.push(template as (typeof found)[number])
@@ -391,21 +398,23 @@ function checkReceiver (address: string): void {
   )
 }
 
-type TemplateOptions = { out?: string, data?: string, print: (line: string) => void }
+type TemplateOptions = { out?: string, data?: string, show: (answer: Json, line: string) => void }
 
 /** Pulls, pushes and previews templates. A file has what a company may write, and the version that it is based on. */
-async function templates (api: Api['api'], [word, place]: readonly string[], { out, data, print }: TemplateOptions): Promise<number> {
+async function templates (api: Api['api'], [word, place]: readonly string[], { out, data, show }: TemplateOptions): Promise<number> {
   if (word === 'pull') {
     const folder = place ?? '.'
     await mkdir(folder, { recursive: true })
+    const pulled: Json[] = []
     for await (const { id, companyId } of api.templates({ limit: 100 })) {
       if (companyId === null) continue
       const { name, service, documentType, source, schema, sample, latestVersion } = await api.template(String(id))
       const file = join(folder, `${String(id)}.template.json`)
       await writeFile(file,
         `${JSON.stringify({ id, baseVersion: latestVersion, name, service, documentType, source, schema, sample }, null, 2)}\n`)
-      print(`${file} ${String(name)}`)
+      pulled.push({ file, id, name, version: latestVersion })
     }
+    show({ data: pulled }, pulled.map((one) => `${String(one['file'])} ${String(one['name'])}`).join('\n'))
     return 0
   }
   if (word === 'push' && place !== undefined) {
@@ -414,13 +423,14 @@ async function templates (api: Api['api'], [word, place]: readonly string[], { o
     const { id: kept, latestVersion } = stored
     // The next push is based on what this one has stored.
     await writeFile(place, `${JSON.stringify({ id: kept, baseVersion: latestVersion, ...template }, null, 2)}\n`)
-    print(`${String(kept)} version ${String(latestVersion)}${warningsOf(stored)}`)
+    show({ file: place, id: kept, version: latestVersion, warnings: stored['warnings'] },
+      `${String(kept)} version ${String(latestVersion)}${warningsOf(stored)}`)
     return 0
   }
   if (word === 'preview' && place !== undefined && out !== undefined) {
     const answer = await api.preview(place, data === undefined ? {} : { data: await readJson(data) })
     await writeFile(out, new Uint8Array(await answer.arrayBuffer()))
-    print(out)
+    show({ file: out }, out)
     return 0
   }
   throw new UsageError('There are "templates pull [<folder>]", "templates push <file>" and "templates preview <template> --out <file>".')

@@ -13,16 +13,21 @@ export function profilesFile (env: Environment): string {
   return join(env['XDG_CONFIG_HOME'] ?? env['APPDATA'] ?? join(homedir(), '.config'), 'dispatch', 'profiles.json')
 }
 
-/** The profile of a call. What the environment says goes first, so that programs need no file. */
-export async function readProfile (name: string, env: Environment): Promise<Partial<Profile>> {
+/** The profile of a call. What the environment says goes first: programs need no file. A stored key goes to its own service alone. */
+export async function readProfile (name: string, env: Environment, given?: string): Promise<Partial<Profile>> {
   const stored = await storedProfile(name, env)
-  const [url, key] = [env['DISPATCH_URL'] ?? stored?.url, env['DISPATCH_KEY'] ?? stored?.key]
+  const url = given ?? env['DISPATCH_URL'] ?? stored?.url
+  const key = env['DISPATCH_KEY'] ?? (originOf(url) === originOf(stored?.url) ? stored?.key : undefined)
   const secret = env['DISPATCH_CALLBACK_SECRET'] ?? stored?.secret
   return {
     ...url === undefined ? {} : { url },
     ...key === undefined ? {} : { key },
     ...secret === undefined ? {} : { secret }
   }
+}
+
+function originOf (url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).origin : url
 }
 
 /** What the file has of a profile; undefined where it has none of this name. */

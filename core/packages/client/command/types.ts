@@ -11,23 +11,15 @@ export type JsonSchema = {
   items?: JsonSchema
   anyOf?: readonly JsonSchema[]
   oneOf?: readonly JsonSchema[]
+  allOf?: readonly JsonSchema[]
 }
 
 /** Schemas that others refer to, by the address before the `#`. */
 export type Vocabulary = Readonly<Record<string, object>>
 
 /** The type of the data of a template, in TypeScript. Where a schema says nothing, the type is `unknown`. */
-export function typeOf (schema: JsonSchema, vocabulary: Vocabulary, root: JsonSchema = schema, indent = ''): string {
-  if (schema.$ref !== undefined) {
-    const [address = '', pointer = ''] = schema.$ref.split('#')
-    const base = address === '' ? root : vocabulary[address] as JsonSchema | undefined
-    const target = pointer.split('/').slice(1).reduce<unknown>((part, token) => (part as Record<string, unknown> | undefined)?.[token],
-      base)
-    if (base === undefined || target === undefined) return 'unknown'
-    // What stands beside a reference adds to it.
-    const { $ref: _, ...more } = schema
-    return typeOf({ ...target, ...more }, vocabulary, base, indent)
-  }
+export function typeOf (given: JsonSchema, vocabulary: Vocabulary, root: JsonSchema = given, indent = ''): string {
+  const schema = resolved(given, vocabulary, root)
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   const choices = schema.anyOf ?? schema.oneOf
@@ -49,6 +41,51 @@ export function typeOf (schema: JsonSchema, vocabulary: Vocabulary, root: JsonSc
       return objectOf(schema, vocabulary, root, indent)
     default:
       return 'unknown'
+  }
+}
+
+/** A schema with what it refers to, and what stands beside that. */
+function resolved ({ $ref, allOf = [], ...more }: JsonSchema, vocabulary: Vocabulary, root: JsonSchema): JsonSchema {
+  const parts = [...$ref === undefined ? [] : [referred($ref, vocabulary, root)], ...allOf]
+  return [...parts.map((part) => resolved(part, vocabulary, root)), more].reduce((one, other) => merged(one, other, vocabulary, root))
+}
+
+/** What a reference leads to; a schema that says nothing where that is not known. */
+function referred ($ref: string, vocabulary: Vocabulary, root: JsonSchema): JsonSchema {
+  const [address = '', pointer = ''] = $ref.split('#')
+  const found = pointer.split('/').slice(1).reduce<unknown>((part, token) => (part as Record<string, unknown> | undefined)?.[token],
+    address === '' ? root : vocabulary[address])
+  return absolute(found ?? {}, address) as JsonSchema
+}
+
+/** A part of a schema, whose references into that schema name it. */
+function absolute (part: unknown, address: string): unknown {
+  if (Array.isArray(part)) return part.map((one) => absolute(one, address))
+  if (typeof part !== 'object' || part === null) return part
+  return Object.fromEntries(
+    Object.entries(part).map(([name, value]: [string, unknown]) => [
+      name,
+      name === '$ref' && typeof value === 'string' && value.startsWith('#') ? `${address}${value}` : absolute(value, address)
+    ])
+  )
+}
+
+/** What two schemas say together, field by field. */
+function merged (one: JsonSchema, other: JsonSchema, vocabulary: Vocabulary, root: JsonSchema): JsonSchema {
+  const both = (first: JsonSchema | undefined, second: JsonSchema): JsonSchema =>
+    first === undefined ? second : merged(resolved(first, vocabulary, root), resolved(second, vocabulary, root), vocabulary, root)
+  const { properties, required, items } = other
+  return {
+    ...one,
+    ...other,
+    ...properties === undefined ? {} : {
+      properties: {
+        ...one.properties,
+        ...Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, both(one.properties?.[name], schema)]))
+      }
+    },
+    ...required === undefined ? {} : { required: [...one.required ?? [], ...required] },
+    ...items === undefined ? {} : { items: both(one.items, items) }
   }
 }
 

@@ -15,7 +15,7 @@ import { verified } from '../callbacks.ts'
 import { openBar } from '../command/bar.ts'
 import { typesOf } from '../command/types.ts'
 import { commandIn } from './command.ts'
-import { json, refusal, serve, type Turn } from './server.ts'
+import { html, json, refusal, serve, type Turn } from './server.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const folder = mkdtempSync(join(tmpdir(), 'dispatch-command-'))
@@ -93,7 +93,7 @@ await t.test('a request is validated, sent, listed, shown, followed; what is ref
 await t.test('what waits for an approval says so, with an exit code of its own', async (t) => {
   const statusUrl = 'https://dispatch.test/api/v1/approvals/1'
   const { url } = await serve(t, json(202, { success: true, status: 'approval_required', rules: ['Texts', 'All'], statusUrl }))
-  has(t, await dispatch(['send', 'sms', '--url', url], message()), {
+  has(t, await dispatch(['send', 'sms', '--url', url], message(), { DISPATCH_KEY: 'dk_live_x' }), {
     code: 6,
     output: `It waits until somebody else has approved it (Texts, All): ${statusUrl}\n`
   })
@@ -140,7 +140,7 @@ await t.test('a bar is for people who look, and leaves nothing behind', (t) => {
 await t.test('the exit code tells what became of a request', async (t) => {
   const of = async (status: number, error: string): Promise<number> => {
     const server = await serve(t, refusal(status, error, {}, { 'retry-after': '3600' }))
-    return (await dispatch(['send', 'sms'], message(), { DISPATCH_URL: server.url })).code
+    return (await dispatch(['send', 'sms'], message(), { DISPATCH_URL: server.url, DISPATCH_KEY: 'dk_live_x' })).code
   }
   t.equal(await of(422, 'provider_error'), 1)
   t.equal(await of(504, 'outcome_unknown'), 3)
@@ -314,10 +314,68 @@ await t.test('the secret of a profile is made once, told and stored; without a p
   const [, made] = told.exec((await dispatch(words, '', env)).errors) ?? []
   t.strictSame(JSON.parse(readFileSync(file, 'utf8')), { ...before, default: { ...before.default, secret: made } })
   t.equal(told.exec((await dispatch(words)).errors)?.[1], made)
-  const [, own] = told.exec((await dispatch([...words, '--profile', 'none'], '', env)).errors) ?? []
+  const [, own] = told.exec((await dispatch(words, '', { ...env, XDG_CONFIG_HOME: join(folder, 'none') })).errors) ?? []
   t.ok(own !== undefined && own !== made)
   lacks(t, readFileSync(file, 'utf8'), String(own))
   lacks(t, (await dispatch(words, '', { DISPATCH_CALLBACK_SECRET: secret })).errors, 'whsec_')
+})
+
+await t.test('a stored key goes to its own service alone, and a profile that is named must be there', async (t) => {
+  const server = await serve(t, json(200, { data: [], nextCursor: null }))
+  for (const env of [{}, { DISPATCH_URL: server.url }]) {
+    const told = await dispatch(['list', ...'DISPATCH_URL' in env ? [] : ['--url', server.url]], '', env)
+    has(t, told, { code: 2, errors: /Who asks\? .* The key of the profile "default" is for http:\S+ alone\.\n$/ })
+  }
+  t.equal(server.seen.length, 0)
+  const env = { DISPATCH_URL: server.url, DISPATCH_KEY: 'dk_test_1' }
+  has(t, await dispatch(['list', '--profile', 'nosuch'], '', env), { code: 2, errors: /There is no profile "nosuch"/ })
+  has(t, await dispatch(['send', 'sms', '--key', 'Auftrag €'], '{}', env), { code: 2, errors: /--key has a character/ })
+  t.equal(server.seen.length, 0)
+})
+
+await t.test('all dispatches are followed: each state once, with pauses between streams that end at once', async (t) => {
+  const stream = (...dispatches: readonly object[]): Turn => (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(dispatches.length === 0 ? '' : `event: dispatches\ndata: ${JSON.stringify({ data: dispatches })}\n\n`)
+  }
+  const of = (dispatchId: string, status: string): object => ({ dispatchId, status })
+  const server = await serve(t, stream(of('b', 'queued'), of('a', 'failed')), stream(of('b', 'queued'), of('a', 'failed')),
+    stream(of('b', 'succeeded'), of('a', 'failed')), stream())
+  const pauses: number[] = []
+  const ended = await dispatch(['tail'], '', { DISPATCH_URL: server.url, DISPATCH_KEY: 'dk_live_x' }, {
+    wait (milliseconds) {
+      pauses.push(milliseconds)
+      return pauses.length < 5 ? Promise.resolve() : Promise.reject(new Error('Enough.'))
+    }
+  })
+  has(t, ended, { code: 1, output: 'a failed\nb queued\nb succeeded\n', errors: 'Enough.\n' })
+  t.strictSame(pauses, [1_000, 2_000, 1_000, 2_000, 4_000])
+  const page = await serve(t, html(200))
+  const env = { DISPATCH_URL: page.url, DISPATCH_KEY: 'dk_live_x' }
+  for (const word of ['tail', 'listen']) has(t, await dispatch([word], '', env), { code: 3, errors: /answered 200 with text\/html/ }, word)
+})
+
+await t.test('a batch that waits for an approval ends with the code for it', async (t) => {
+  const file = join(folder, 'waits.csv')
+  writeFileSync(file, '/sms/phoneNumber\n+33612345678\n')
+  const problem = { error: 'approval_required', message: 'Somebody else has to approve it: it goes on when they do.' }
+  const server = await serve(t, json(202, { batchId: 'b-1', status: 'paused', counts: { total: 1, waiting: 1 }, problem }))
+  const env = { DISPATCH_URL: server.url, DISPATCH_KEY: 'dk_live_x' }
+  has(t, await dispatch(['batch', 'sms', file], '', env), { code: 6, output: /^b-1 paused: 1 rows, 1 waiting\n {2}Somebody else/ })
+})
+
+await t.test('what is stored, sent and pulled is told to programs as JSON', async (t) => {
+  const stored = await dispatch(['login', '--url', service.url, '--profile', 'json', '--json'], `${key}\n`)
+  has(t, JSON.parse(stored.output), { profile: 'json', url: service.url, file: /profiles\.json$/ })
+  const place = join(folder, 'json')
+  const pulled = await dispatch(['templates', 'pull', place, '--json'])
+  const [{ file }] = JSON.parse(pulled.output).data
+  has(t, JSON.parse((await dispatch(['templates', 'push', file, '--json'])).output), { file, version: Number })
+  const words = ['trigger', 'company.credits_low', '--forward', 'http://127.0.0.1:1/', '--json']
+  has(t, JSON.parse((await dispatch(words, '', { DISPATCH_CALLBACK_SECRET: secret })).output), {
+    type: 'company.credits_low',
+    answer: /no answer/
+  })
 })
 
 await t.test('each shell gets a script that it can read', async (t) => {
@@ -327,5 +385,7 @@ await t.test('each shell gets a script that it can read', async (t) => {
     (await dispatch(['completion', 'bash'])).output
   }\nCOMP_WORDS=(dispatch templates pu) COMP_CWORD=2; _dispatch; echo "\${COMPREPLY[@]}"`
   t.equal(execFileSync('bash', ['-c', script], { encoding: 'utf8' }), 'pull push\n')
+  // Zsh runs the file itself as the function, at its first use.
+  contains(t, (await dispatch(['completion', 'zsh'])).output, 'then _dispatch "$@"; else compdef')
   has(t, await dispatch(['completion', 'tcsh']), { code: 2 })
 })

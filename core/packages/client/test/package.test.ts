@@ -74,17 +74,38 @@ await t.test('every callback of the service is known to it', async (t) => {
   }
 })
 
+let typesKey = ''
 await t.test('its command runs, and writes types of templates that compile and that their samples have', async (t) => {
   const { body: { key } } = await service.send('POST', '/api/v1/keys', { body: { name: 'Types', mode: 'test' } })
+  typesKey = key
   const env = { DISPATCH_URL: service.url, DISPATCH_KEY: key, XDG_CONFIG_HOME: folder }
   const { code, stderr } = await run(join(project, 'node_modules/.bin/dispatch'), ['types', '--out', 'templates.ts'], project, env)
   t.equal(code, undefined, stderr)
-  const { body: { sample } } = await service.send('GET', '/api/v1/templates/1')
-  writeFileSync(join(project, 'typed.ts'), `import type { InvoiceData } from './templates.js'
-export const data: InvoiceData = ${JSON.stringify(sample)}
+  const { body: { data: shipped } } = await service.send('GET', '/api/v1/templates?limit=100')
+  const samples = await Promise.all(shipped.map(async ({ id, name }: { id: number, name: string }) => {
+    const { body: { sample } } = await service.send('GET', `/api/v1/templates/${id}`)
+    const type = `${name.replaceAll(/[^\w ]/g, '').replaceAll(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase())}Data`
+    // By the command, and as the package has them.
+    return `export const own${id}: own.${type} = ${JSON.stringify(sample)}\nexport const shipped${id}: ${type} = own${id}\n`
+  }))
+  writeFileSync(join(project, 'typed.ts'), `import type * as own from './templates.js'
+import type { ${[...samples.join('').matchAll(/shipped\d+: (\w+)/g)].map(([, type]) => type).join(', ')} } from '@dispatch/client'
+${samples.join('')}
+export const data: InvoiceData = own1
+// @ts-expect-error The rules of an e-invoice want its seller.
+export const sellerless: EinvoiceData = { number: '1', date: '2026-01-01', customer: { name: 'Ada Lovelace' }, lines: [] }
 // @ts-expect-error A field that is misspelt.
 export const misspelt: InvoiceData = { ...data, custmer: { name: 'Ada Lovelace' } }
 `)
+})
+
+await t.test('who reads only the beginning of what the command writes makes no noise', async (t) => {
+  const { code, stderr } = await run('bash', ['-c', 'node_modules/.bin/dispatch types | true'], project, {
+    DISPATCH_URL: service.url,
+    DISPATCH_KEY: typesKey,
+    XDG_CONFIG_HOME: folder
+  })
+  t.strictSame([code, stderr], [undefined, ''])
 })
 
 /** What the examples of the README print, in their order. */

@@ -7,7 +7,7 @@ import t from 'tap'
 import { contains, has } from '../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../test/support/quick-renderer.ts'
 import { startService } from '../../../../test/support/service.ts'
-import { json, refusal, serve } from './server.ts'
+import { cut, html, json, refusal, serve } from './server.ts'
 
 const file = (path: string): string => fileURLToPath(new URL(`../samples/${path}`, import.meta.url))
 const samples = {
@@ -48,10 +48,23 @@ for (const [language, command] of Object.entries(samples)) {
     const again = await run(command, ['send', language], request)
     t.equal(JSON.parse(again.output).dispatchId, JSON.parse(sent.output).dispatchId)
     contains(t, (await run(command, ['send', `${language} other`], '{}')).errors, 'validation_error')
-    const server = await serve(t, refusal(503, 'service_unavailable', {}, { 'retry-after': '0' }),
-      refusal(409, 'idempotency_in_progress', {}, { 'retry-after': '0' }), json(200, { success: true }))
-    t.equal((await run(command, ['send', 'once'], invoice, server.url)).code, 0)
-    t.equal(server.seen.length, 3)
+    const busy = await serve(t, refusal(503, 'service_unavailable', {}, { 'retry-after': '0' }),
+      refusal(409, 'idempotency_in_progress', {}, { 'retry-after': '0' }), json(200, { dispatchId: 'd-1' }))
+    const lossy = await serve(t, cut, html(200, { 'retry-after': '0' }), json(200, { dispatchId: 'd-1' }))
+    for (const server of [busy, lossy]) {
+      const once = await run(command, ['send', 'once'], invoice, server.url)
+      t.equal(once.code, 0, once.errors)
+      contains(t, once.output, 'd-1')
+      t.strictSame(server.seen.map(({ method }) => method), Array(3).fill('POST'))
+    }
+    const page = await serve(t, html(200, { 'retry-after': '0' }))
+    const never = await run(command, ['send', 'once'], invoice, page.url)
+    t.not(never.code, 0)
+    contains(t, never.errors, 'under the key once alone')
+    const elsewhere = await serve(t, json(200, { dispatchId: 'd-2' }))
+    const led = await serve(t, html(302, { location: elsewhere.url }))
+    t.not((await run(command, ['send', 'once'], invoice, led.url)).code, 0)
+    t.strictSame([led.seen.length, elsewhere.seen.length], [1, 0])
 
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
     const body = JSON.stringify({ type: 'company.credits_low', data: { name: 'Ærø' } })

@@ -18,7 +18,11 @@ using System.Threading.Tasks;
 public static class Dispatch
 {
     private const int Tries = 4;
-    private static readonly HttpClient Client = new HttpClient { Timeout = TimeSpan.FromSeconds(130) };
+    // A redirect would make a GET of a POST, elsewhere.
+    private static readonly HttpClient Client = new HttpClient(new HttpClientHandler { AllowAutoRedirect = false })
+    {
+        Timeout = TimeSpan.FromSeconds(130)
+    };
 
     /// <summary>Dispatches an invoice. The same key with each try, also of a later run, makes one dispatch of it.</summary>
     public static async Task<string> Send(byte[] request, string idempotencyKey)
@@ -36,20 +40,32 @@ public static class Dispatch
                 using (var answer = await Client.SendAsync(call))
                 {
                     var body = await answer.Content.ReadAsStringAsync();
-                    if (answer.IsSuccessStatusCode) return body;
-                    // Not now, or still under way: anything else stays as it is, however often it is asked.
-                    var passes = new[] { 429, 503, 504 }.Contains((int)answer.StatusCode)
+                    if (answer.IsSuccessStatusCode && IsAnswer(body)) return body;
+                    // Not now, still under way, or a page of a proxy: anything else stays as it is, however often it is asked.
+                    var passes = answer.IsSuccessStatusCode || new[] { 429, 503, 504 }.Contains((int)answer.StatusCode)
                         || answer.StatusCode == HttpStatusCode.Conflict && body.Contains("idempotency_in_progress");
-                    if (!passes || attempt == Tries) throw new InvalidOperationException((int)answer.StatusCode + ": " + body);
+                    if (!passes || attempt == Tries)
+                    {
+                        throw new InvalidOperationException(
+                            (int)answer.StatusCode + ": " + body + ". Repeat it under the key " + idempotencyKey + " alone.");
+                    }
                     pause = answer.Headers.RetryAfter?.Delta ?? pause;
                 }
             }
             // No connection, or one that was cut, or no answer in time: what was sent is not sent again, because the key is the same.
-            catch (Exception error) when (attempt < Tries && (error is HttpRequestException || error is TaskCanceledException))
+            catch (Exception error) when (attempt < Tries &&
+                (error is HttpRequestException || error is TaskCanceledException || error is IOException))
             {
             }
             await Task.Delay(pause < TimeSpan.FromSeconds(60) ? pause : TimeSpan.FromSeconds(60));
         }
+    }
+
+    /// <summary>Whether a body is a whole answer of the service, and not a page of a proxy.</summary>
+    private static bool IsAnswer(string body)
+    {
+        var text = body.Trim();
+        return text.StartsWith("{") && text.EndsWith("}") && (text.Contains("\"dispatchId\"") || text.Contains("\"statusUrl\""));
     }
 
     /// <summary>Whether a callback is the service's (Standard Webhooks), and not older than five minutes. Give it the bytes of the body.</summary>

@@ -37,11 +37,14 @@ public final class Dispatch {
       try {
         HttpResponse<String> answer = client.send(call, HttpResponse.BodyHandlers.ofString());
         int status = answer.statusCode();
-        if (status < 300) return answer.body();
-        // Not now, or still under way: anything else stays as it is, however often it is asked.
-        boolean passes = status == 429 || status == 503 || status == 504
+        boolean isDone = status >= 200 && status < 300;
+        if (isDone && isAnswer(answer.body())) return answer.body();
+        // Not now, still under way, or a page of a proxy: anything else stays as it is, however often it is asked.
+        boolean passes = isDone || status == 429 || status == 503 || status == 504
             || status == 409 && answer.body().contains("idempotency_in_progress");
-        if (!passes || attempt == TRIES) throw new IllegalStateException(status + ": " + answer.body());
+        if (!passes || attempt == TRIES) {
+          throw new IllegalStateException(status + ": " + answer.body() + ". Repeat it under the key " + idempotencyKey + " alone.");
+        }
         pause = answer.headers().firstValueAsLong("Retry-After").orElse(pause);
       } catch (IOException error) {
         // No connection, or one that was cut: what was sent is not sent again, because the key is the same.
@@ -49,6 +52,11 @@ public final class Dispatch {
       }
       Thread.sleep(Math.min(pause, 60) * 1000);
     }
+  }
+
+  /** Whether a body is a whole answer of the service, and not a page of a proxy. */
+  private static boolean isAnswer(String body) {
+    return body.strip().startsWith("{") && body.strip().endsWith("}") && (body.contains("\"dispatchId\"") || body.contains("\"statusUrl\""));
   }
 
   /** Whether a callback is the service's (Standard Webhooks), and not older than five minutes. Give it the bytes of the body. */

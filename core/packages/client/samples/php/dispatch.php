@@ -23,20 +23,24 @@ function send(string $request, string $idempotencyKey): string
             'content' => $request,
             'timeout' => 130,
             'ignore_errors' => true,
+            // A redirect would make a GET of a POST, elsewhere.
+            'follow_location' => 0,
         ]]);
         $http_response_header = [];
         $body = @file_get_contents(getenv('DISPATCH_URL') . '/api/invoicing', false, $context);
         $head = implode("\n", $http_response_header);
         // 0: no connection, or one that was cut. What was sent is not sent again, because the key is the same.
         $status = $body !== false && preg_match('{^HTTP/\S+ (\d{3})}', $head, $found) ? (int) $found[1] : 0;
-        if ($status >= 200 && $status < 300) {
+        $isDone = $status >= 200 && $status < 300;
+        $answer = json_decode((string) $body, true);
+        if ($isDone && (isset($answer['dispatchId']) || isset($answer['statusUrl']))) {
             return $body;
         }
-        // Not now, or still under way: anything else stays as it is, however often it is asked.
-        $passes = in_array($status, [0, 429, 503, 504], true)
+        // Not now, still under way, or a page of a proxy: anything else stays as it is, however often it is asked.
+        $passes = $isDone || in_array($status, [0, 429, 503, 504], true)
             || $status === 409 && str_contains((string) $body, 'idempotency_in_progress');
         if (!$passes || $attempt === TRIES) {
-            throw new RuntimeException("$status: $body");
+            throw new RuntimeException("$status: $body. Repeat it under the key $idempotencyKey alone.");
         }
         $pause = preg_match('{^Retry-After: *(\d+)}mi', $head, $found) ? (int) $found[1] : 2 ** $attempt;
         sleep(min($pause, 60));

@@ -6,6 +6,7 @@
 import base64
 import hashlib
 import hmac
+import http.client
 import json
 import os
 import sys
@@ -14,6 +15,32 @@ import urllib.error
 import urllib.request
 
 TRIES = 4
+
+
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        """A redirect would make a GET of a POST, elsewhere."""
+
+
+OPENER = urllib.request.build_opener(NoRedirects)
+
+
+def ask(call):
+    try:
+        with OPENER.open(call, timeout=130) as answer:
+            return answer.status, answer.headers, answer.read().decode(errors="replace")
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.headers, error.read().decode(errors="replace")
+
+
+def answer_in(body):
+    """The answer of the service, or None: a page of a proxy, or a part of an answer."""
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        return None
+    return answer if isinstance(answer, dict) and ("dispatchId" in answer or "statusUrl" in answer) else None
 
 
 def send(request, idempotency_key):
@@ -28,21 +55,19 @@ def send(request, idempotency_key):
                 "Idempotency-Key": idempotency_key,
             },
         )
-        pause = 2**attempt
+        status, headers, body = 0, {}, "no answer"
         try:
-            with urllib.request.urlopen(call, timeout=130) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            body = error.read().decode()
-            # Not now, or still under way: anything else stays as it is, however often it is asked.
-            under_way = error.code == 409 and "idempotency_in_progress" in body
-            if error.code not in (429, 503, 504) and not under_way or attempt == TRIES:
-                raise RuntimeError(f"{error.code}: {body}") from error
-            pause = int(error.headers.get("Retry-After", pause))
-        except OSError:
+            status, headers, body = ask(call)
+        except (OSError, http.client.HTTPException):
             # No connection, or one that was cut: what was sent is not sent again, because the key is the same.
-            if attempt == TRIES:
-                raise
+            pass
+        if 200 <= status < 300 and answer_in(body) is not None:
+            return answer_in(body)
+        # Not now, still under way, or a page of a proxy: anything else stays as it is, however often it is asked.
+        passes = 200 <= status < 300 or status in (0, 429, 503, 504) or status == 409 and "idempotency_in_progress" in body
+        if not passes or attempt == TRIES:
+            raise RuntimeError(f"{status}: {body}. Repeat it under the key {idempotency_key} alone.")
+        pause = int(headers.get("Retry-After", 2**attempt))
         time.sleep(min(pause, 60))
 
 
