@@ -39,6 +39,7 @@ const cases = Object.entries(commands).filter(([, list]) => list.length > 0)
 export const completions: Readonly<Record<string, string>> = {
   bash: `_dispatch () {
   local word="\${COMP_WORDS[COMP_CWORD]}"
+  if [ "\${COMP_WORDS[COMP_CWORD-1]}" = --profile ]; then COMPREPLY=( $(compgen -W "$(dispatch completion profiles)" -- "$word") ); return; fi
   case "$word" in -*) COMPREPLY=( $(compgen -W "${words(options)}" -- "$word") ); return ;; esac
   if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=( $(compgen -W "${words(Object.keys(commands))}" -- "$word") ); return; fi
   if [ "$COMP_CWORD" -eq 2 ]; then
@@ -52,6 +53,7 @@ complete -F _dispatch dispatch
 `,
   zsh: `#compdef dispatch
 _dispatch () {
+  if [[ "$words[CURRENT-1]" == --profile ]]; then compadd -- \${(f)"$(dispatch completion profiles)"}; return; fi
   if (( CURRENT == 2 )); then compadd ${words(Object.keys(commands))}; return; fi
   if [[ "$PREFIX" == -* ]]; then compadd -- ${words(options)}; return; fi
   if (( CURRENT == 3 )); then
@@ -65,6 +67,7 @@ if [[ "$funcstack[1]" == _dispatch ]]; then _dispatch "$@"; else compdef _dispat
 `,
   fish: `complete -c dispatch -n __fish_use_subcommand -f -a '${words(Object.keys(commands))}'
 ${cases.map(([name, list]) => `complete -c dispatch -n '__fish_seen_subcommand_from ${name}' -a '${words(list)}'`).join('\n')}
-${options.map((option) => `complete -c dispatch -l ${option.slice(2)}`).join('\n')}
+${options.filter((option) => option !== '--profile').map((option) => `complete -c dispatch -l ${option.slice(2)}`).join('\n')}
+complete -c dispatch -l profile -x -a '(dispatch completion profiles)'
 `
 }

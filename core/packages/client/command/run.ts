@@ -12,7 +12,7 @@ import { bridge } from './bridge.ts'
 import { commands, completions, mostWords } from './completion.ts'
 import { type CallbackDocument, exampleOf, listen, post, type Receiver, tail } from './listen.ts'
 import { grantedKey, type LoginApi } from './login.ts'
-import { type Profile, readProfile, storedProfile, writeProfile } from './settings.ts'
+import { type Profile, profileNames, readProfile, storedProfile, writeProfile } from './settings.ts'
 import { type JsonSchema, typesOf, type Vocabulary } from './types.ts'
 
 export const usage =
@@ -166,6 +166,11 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     return first
   }
   if (name === 'completion') {
+    // The scripts ask for them.
+    if (first === 'profiles') {
+      for (const profile of await profileNames(env)) print(profile)
+      return 0
+    }
     const script = completions[need('a shell: bash, zsh or fish')]
     if (script === undefined) throw new UsageError('There is completion for bash, zsh and fish.')
     output.write(script)

@@ -35,6 +35,10 @@ export async function storedProfile (name: string, env: Environment): Promise<Pa
   return (await readProfiles(env))[name]
 }
 
+export async function profileNames (env: Environment): Promise<string[]> {
+  return Object.keys(await readProfiles(env))
+}
+
 /** Writes these parts of a profile into the file, whose name it answers. Its other parts stay as they are there. */
 export async function writeProfile (name: string, parts: Partial<Profile>, env: Environment): Promise<string> {
   const file = profilesFile(env)
