@@ -44,6 +44,7 @@ export const completions: Readonly<Record<string, string>> = {
   if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=( $(compgen -W "${words(Object.keys(commands))}" -- "$word") ); return; fi
   if [ "$COMP_CWORD" -eq 2 ]; then
     case "\${COMP_WORDS[1]}" in
+      send|validate|batch) COMPREPLY=( $(compgen -W "$(dispatch completion services 2>/dev/null)" -- "$word") ); return ;;
 ${cases.map(([name, list]) => `      ${name}) COMPREPLY=( $(compgen -W "${words(list)}" -- "$word") ); return ;;`).join('\n')}
     esac
   fi
@@ -58,6 +59,7 @@ _dispatch () {
   if [[ "$PREFIX" == -* ]]; then compadd -- ${words(options)}; return; fi
   if (( CURRENT == 3 )); then
     case "$words[2]" in
+      send|validate|batch) compadd -- \${(f)"$(dispatch completion services 2>/dev/null)"}; return ;;
 ${cases.map(([name, list]) => `      ${name}) compadd ${words(list)}; return ;;`).join('\n')}
     esac
   fi
@@ -68,6 +70,7 @@ if [[ "$funcstack[1]" == _dispatch ]]; then _dispatch "$@"; else compdef _dispat
   fish: `complete -c dispatch -n __fish_use_subcommand -f -a '${words(Object.keys(commands))}'
 ${cases.map(([name, list]) => `complete -c dispatch -n '__fish_seen_subcommand_from ${name}' -a '${words(list)}'`).join('\n')}
 ${options.filter((option) => option !== '--profile').map((option) => `complete -c dispatch -l ${option.slice(2)}`).join('\n')}
+complete -c dispatch -n '__fish_seen_subcommand_from send validate batch' -a '(dispatch completion services 2>/dev/null)'
 complete -c dispatch -l profile -x -a '(dispatch completion profiles)'
 `
 }

@@ -144,8 +144,8 @@ function subjectOf ({ data }: CallbackBody): string {
   return dispatchId === undefined ? `company ${String(companyId ?? '')}` : `${dispatchId}${status === undefined ? '' : ` ${status}`}`
 }
 
-/** The document of the API, as far as it has callbacks with their examples. */
-export type CallbackDocument = { webhooks: Readonly<Record<string, { post: unknown }>> }
+/** The document of the API, as far as it has callbacks with their examples, and paths. */
+export type CallbackDocument = { paths: Readonly<Record<string, unknown>>, webhooks: Readonly<Record<string, { post: unknown }>> }
 
 /** An event of a type as the documentation of the service shows it, at this time; undefined for a type that there is not. */
 export function exampleOf (document: CallbackDocument, type: string, at: Date): object | undefined {

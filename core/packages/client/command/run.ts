@@ -165,7 +165,7 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     if (first === undefined) throw new UsageError(`"dispatch ${name}" needs ${what}.`)
     return first
   }
-  if (name === 'completion') {
+  if (name === 'completion' && first !== 'services') {
     // The scripts ask for them.
     if (first === 'profiles') {
       for (const profile of await profileNames(env)) print(profile)
@@ -226,6 +226,14 @@ async function command (given: readonly string[], surroundings: Surroundings): P
     const key = await newKey(connect, surroundings, values.device === true)
     const file = await writeProfile(values.profile, { url, key }, env)
     show({ file, url, profile: values.profile }, `${file} has the key for ${url}, as the profile "${values.profile}".`)
+    return 0
+  }
+  if (name === 'completion') {
+    const { paths } = await connect().api.document()
+    for (const path of Object.keys(paths)) {
+      const [, service] = /^\/api\/([a-z/]+)\/validate$/.exec(path) ?? []
+      if (service !== undefined) print(service)
+    }
     return 0
   }
   if (stored.key === undefined) {

@@ -386,10 +386,12 @@ await t.test('each shell gets a script that it can read', async (t) => {
   }\nCOMP_WORDS=(dispatch templates pu) COMP_CWORD=2; _dispatch; echo "\${COMPREPLY[@]}"`
   t.equal(execFileSync('bash', ['-c', script], { encoding: 'utf8' }), 'pull push\n')
   has(t, await dispatch(['completion', 'profiles']), { code: 0, output: /^default\n(.*\n)*json\n$/ })
+  has(t, await dispatch(['completion', 'services']), { code: 0, output: /^(\w+(\/\w+)*\n)*file\/email\n/m })
   const named = `dispatch () { echo default acme; }
 ${(await dispatch(['completion', 'bash'])).output}
-COMP_WORDS=(dispatch list --profile ac) COMP_CWORD=3; _dispatch; echo "\${COMPREPLY[@]}"`
-  t.equal(execFileSync('bash', ['-c', named], { encoding: 'utf8' }), 'acme\n')
+COMP_WORDS=(dispatch list --profile ac) COMP_CWORD=3; _dispatch; echo "\${COMPREPLY[@]}"
+COMP_WORDS=(dispatch send de) COMP_CWORD=2; _dispatch; echo "\${COMPREPLY[@]}"`
+  t.equal(execFileSync('bash', ['-c', named], { encoding: 'utf8' }), 'acme\ndefault\n')
   // Zsh runs the file itself as the function, at its first use.
   contains(t, (await dispatch(['completion', 'zsh'])).output, 'then _dispatch "$@"; else compdef')
   has(t, await dispatch(['completion', 'tcsh']), { code: 2 })
