@@ -27,22 +27,36 @@ export type KeptRequest = {
   key?: { key: string, fingerprint: string }
 }
 
+/** What the rules look at of rows of a batch: of several rows, the most that one of them has. */
+export type AskedRows = Pick<Asked, 'services' | 'recipients' | 'amount'>
+
+/** What a batch comes to: how many of its rows each service gets, for how many credits, and the amounts of its documents. */
+export type BatchTotals = {
+  services: { service: string, rows: number, credits: number }[]
+  /** `unknown`: documents about money that do not say how much. */
+  amounts: { currency: string | null, rows: number, amount: number, unknown: number }[]
+}
+
+/** A batch, of which whoever decides about it is asked. */
+export type AskedBatch = { actor: Actor, batchId: string, rows: number, credits: number }
+
 /** A batch whose rows wait for an approval. */
-export type KeptBatch = {
-  actor: Actor
-  batchId: string
+export type KeptBatch = AskedBatch & {
   services: readonly ServiceName[]
-  rows: number
-  credits: number
   requestId: string
+  /** What its rows come to, as they are when it is kept. */
+  totals: () => Promise<BatchTotals>
   /** Pauses it in the transaction that keeps it; false where it does not go on any more: then it is not kept. */
   pause: (queries: CompanyQueries) => Promise<boolean>
 }
 
 /** What a company wants two people for. A feature brings it. */
 export type ApprovalDesk = {
-  /** The rules by which somebody else has to approve; none where it may be sent at once. `asked` is found where the company has any. */
-  rulesFor: (about: Pick<Asked, 'actor' | 'rows'>, asked: () => Promise<Asked>) => Promise<readonly AskingRule[]>
+  /**
+   * The rules by which somebody else has to approve one of what is asked; none where it may be sent at once. `asked` is found where the
+   * company has any.
+   */
+  rulesFor: (about: Pick<Asked, 'actor' | 'rows'>, asked: () => Promise<readonly Asked[]>) => Promise<readonly AskingRule[]>
   /**
    * What waits under an idempotency key. Throws `approval_required` where it was refused, and `idempotency_key_reused` for another
    * request.
@@ -52,8 +66,8 @@ export type ApprovalDesk = {
   keep: (kept: KeptRequest) => Promise<WaitingView>
   /** The same for a batch, which it pauses. */
   keepBatch: (kept: KeptBatch & { rules: readonly AskingRule[] }) => Promise<void>
-  /** Whether somebody has approved it: a batch after `since`, the last change of what its rows are made of. */
-  isApproved: (companyId: number, of: { batchId: string, since?: Date } | { dispatchId: string }) => Promise<boolean>
+  /** The rules by which it was approved: a batch after `since`, the last change of what its rows are made of. */
+  approvedBy: (companyId: number, of: { batchId: string, since?: Date } | { dispatchId: string }) => Promise<readonly string[]>
   /** Until when what is kept now waits at most. */
   waitsUntil: () => Date
 }

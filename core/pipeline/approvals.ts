@@ -6,7 +6,7 @@ import type { Actor } from '../access/account.ts'
 import type { DispatchRecord } from '../store/dispatch/dispatch-views.ts'
 import type { Replacement } from '../store/dispatch/runs.ts'
 import { amountIn, type AmountStep, foundInGiven, largestOf } from './amounts.ts'
-import type { Asked, AskingRule } from './approval-desk.ts'
+import type { Asked, AskedBatch, AskedRows, AskingRule } from './approval-desk.ts'
 import type { DispatchCommand } from './command.ts'
 import type { PipelineDependencies } from './dependencies.ts'
 import type { DispatchPlan } from './plan/plan.ts'
@@ -23,45 +23,80 @@ export async function rulesForPlan (
   command: DispatchCommand,
   plan: DispatchPlan
 ): Promise<{ asked: Asked, rules: readonly AskingRule[] } | undefined> {
-  if (sources.approvals.length === 0 || plan.test || command.dispatchId !== undefined) return undefined
-  const steps = [...plan.steps, ...plan.deferred].map(({ service, fields, template, price, by }) => ({
+  if (plan.test || command.dispatchId !== undefined) return undefined
+  return await rulesOf(sources, aboutOf(command, plan), stepsOf(plan))
+}
+
+/** What rules look at of a plan, whether there are any or not; undefined where nothing of it leaves. */
+export async function askedOf (
+  { database }: Pick<Sources, 'database'>,
+  command: DispatchCommand,
+  plan: DispatchPlan
+): Promise<Asked | undefined> {
+  const steps = stepsOf(plan)
+  return steps.some(({ hasProvider }) => hasProvider) ? await factsOf(database, aboutOf(command, plan), steps) : undefined
+}
+
+const stepsOf = ({ steps, deferred }: DispatchPlan): AskedStep[] =>
+  [...steps, ...deferred].map(({ service, fields, template, price, by }) => ({
     service,
     fields,
     data: template?.data,
     price,
     hasProvider: by !== undefined
   }))
-  const { approval } = command
-  const { facts: { recipient } } = plan
-  return await rulesOf(sources, {
-    actor: command.actor,
+
+type About = Pick<Asked, 'actor' | 'rows' | 'recipient'> & { credits?: number }
+
+function aboutOf ({ actor, approval }: DispatchCommand, { facts: { recipient } }: DispatchPlan): About {
+  return {
+    actor,
     ...approval !== undefined && 'batchId' in approval && { rows: approval.rows, credits: approval.credits },
     ...recipient !== undefined && { recipient }
-  }, steps)
+  }
 }
 
 async function rulesOf (
   { approvals, database }: Sources,
-  { credits: together = 0, ...about }: Pick<Asked, 'actor' | 'rows' | 'recipient'> & { credits?: number },
+  about: About,
   steps: readonly AskedStep[]
 ): Promise<{ asked: Asked, rules: readonly AskingRule[] } | undefined> {
-  const sending = steps.filter(({ hasProvider }) => hasProvider)
-  if (sending.length === 0) return undefined
-  const find = async (): Promise<Asked> => {
-    const given = await foundInGiven(database, about.actor.companyId, steps)
-    const amount = largestOf([amountIn(steps), ...given.amounts])
-    return {
-      ...about,
-      services: [...new Set([...sending.map(({ service }) => service), ...given.services])],
-      credits: Math.max(together, sending.reduce((sum, { price }) => sum + price, 0)),
-      recipients: Math.max(1, ...sending.map(({ service, fields }) => services[service].recipients?.in(fields).length ?? 1)),
-      ...amount !== undefined && { amount }
-    }
-  }
+  if (approvals.length === 0 || !steps.some(({ hasProvider }) => hasProvider)) return undefined
   let found: Promise<Asked> | undefined
-  const asked = (): Promise<Asked> => found ??= find()
-  const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(about, asked)))).flat()
+  const asked = (): Promise<Asked> => found ??= factsOf(database, about, steps)
+  const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(about, async () => [await asked()])))).flat()
   return rules.length === 0 ? undefined : { asked: await asked(), rules }
+}
+
+async function factsOf (
+  database: Sources['database'],
+  { credits: together = 0, ...about }: About,
+  steps: readonly AskedStep[]
+): Promise<Asked> {
+  const sending = steps.filter(({ hasProvider }) => hasProvider)
+  const given = await foundInGiven(database, about.actor.companyId, steps)
+  const amount = largestOf([amountIn(steps), ...given.amounts])
+  return {
+    ...about,
+    services: [...new Set([...sending.map(({ service }) => service), ...given.services])],
+    credits: Math.max(together, sending.reduce((sum, { price }) => sum + price, 0)),
+    recipients: Math.max(1, ...sending.map(({ service, fields }) => services[service].recipients?.in(fields).length ?? 1)),
+    ...amount !== undefined && { amount }
+  }
+}
+
+/** The rules that want an approval for a batch which it has not got: for all of it, or for one of its rows. */
+export async function rulesForBatch (
+  { approvals }: Pick<Sources, 'approvals'>,
+  { actor, batchId, rows, credits }: AskedBatch,
+  found: () => Promise<readonly AskedRows[]>
+): Promise<readonly AskingRule[]> {
+  const about = { actor, rows }
+  const asked = async (): Promise<Asked[]> => (await found()).map((some) => ({ ...about, credits, ...some }))
+  const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(about, asked)))).flat()
+  if (rules.length === 0) return rules
+  const had = (await Promise.all(approvals.map((desk) => desk.approvedBy(actor.companyId, { batchId })))).flat()
+  return rules.filter(({ id }) => !had.includes(id))
 }
 
 /**
@@ -87,17 +122,17 @@ export function requireSeen (command: DispatchCommand, plan: DispatchPlan): void
     'Another dispatch would come of it now than was shown, because a template, a provider or a price has changed: look again.')
 }
 
-/** Whether somebody has approved the batch of a row since what the row is made of has changed last. */
-export async function isBatchApproved (
+/** The rules by which the batch of a row was approved since what the row is made of has changed last. */
+export async function approvedForRow (
   { approvals }: Pick<PipelineDependencies, 'approvals'>,
   { actor: { companyId }, approval }: DispatchCommand,
   { steps, deferred }: DispatchPlan
-): Promise<boolean> {
-  if (approval === undefined || !('batchId' in approval)) return false
+): Promise<readonly string[]> {
+  if (approval === undefined || !('batchId' in approval)) return []
   const changes = [...steps, ...deferred].flatMap(({ template }) => template?.template.updatedAt ?? [])
   const [last] = changes.toSorted((one, other) => other.getTime() - one.getTime())
   const since = last === undefined ? {} : { since: last }
-  return (await Promise.all(approvals.map((desk) => desk.isApproved(companyId, { batchId: approval.batchId, ...since })))).includes(true)
+  return (await Promise.all(approvals.map((desk) => desk.approvedBy(companyId, { batchId: approval.batchId, ...since })))).flat()
 }
 
 /** Who lets a recorded dispatch go on. `batchId`: for the batch that it belongs to. */
@@ -124,8 +159,8 @@ export async function requireApproved (
   })))
   if (found === undefined) return
   const of = [{ dispatchId }, ...batchId === undefined ? [] : [{ batchId }]]
-  const had = await Promise.all(approvals.flatMap((desk) => of.map((one) => desk.isApproved(companyId, one))))
-  if (replacement === undefined && had.includes(true)) return
+  const had = await Promise.all(approvals.flatMap((desk) => of.map((one) => desk.approvedBy(companyId, one))))
+  if (replacement === undefined && had.flat().length > 0) return
   throw approvalRequired(found.rules, replacement === undefined ? 'send it anew' : 'with other data it is another dispatch: send it anew')
 }
 

@@ -11,8 +11,9 @@ import { dueMoment } from '../requests/due.ts'
 import { type DispatchRecord, findDispatch, findIdempotencyKey } from '../store/dispatch/dispatch-views.ts'
 import { IdempotencyKeyTaken, type NewDispatch } from '../store/dispatch/dispatches.ts'
 import { requireBudget } from '../store/tenants/budgets.ts'
-import type { Asked, AskingRule, KeptBatch } from './approval-desk.ts'
-import { approvalRequired, isBatchApproved, requireApproved, requireSeen, rulesForPlan, seenIn } from './approvals.ts'
+import type { Asked, AskedBatch, AskedRows, AskingRule, KeptBatch } from './approval-desk.ts'
+import { approvalRequired, approvedForRow, askedOf, requireApproved, requireSeen, rulesForBatch, rulesForPlan,
+  seenIn } from './approvals.ts'
 import type { DispatchCommand } from './command.ts'
 import type { PipelineDependencies } from './dependencies.ts'
 import { documentExpiry } from './document-expiry.ts'
@@ -31,8 +32,11 @@ export type DispatchReply = { result: RunResult, replayed: boolean }
 /** The same of a request that waits until somebody else has approved it. */
 export type WaitingReply = { waiting: WaitingView, replayed: boolean }
 
-/** What a dispatch would do now. `seen` stands for all of it. */
-export type Review = ValidationResponse & { seen: string }
+/** What a dispatch would do now. `seen` stands for all of it; `asking`: the rules that want somebody else to approve it. */
+export type Review = ValidationResponse & { seen: string, asking: readonly AskingRule[] }
+
+/** What a row of a batch would do, and what rules look at of it: nothing where it leaves nothing. */
+export type CheckedRow = { answer: ValidationResponse, asked?: Asked }
 
 export type Pipeline =
   & DispatchActions
@@ -42,6 +46,8 @@ export type Pipeline =
     validate: (command: DispatchCommand, how?: Lookup) => Promise<ValidationResponse>
     /** The same for whoever decides about it. */
     review: (command: DispatchCommand) => Promise<Review>
+    /** The same for a row of a batch. */
+    checkRow: (command: DispatchCommand) => Promise<CheckedRow>
     /** Tells what the first step of a dispatch would send. Nothing is recorded or sent. */
     dryRun: (command: DispatchCommand) => Promise<DryRunView>
     /**
@@ -51,11 +57,13 @@ export type Pipeline =
     dispatch: (command: DispatchCommand) => Promise<DispatchReply>
     /** The same, but what somebody else has to approve waits for that. */
     request: (command: DispatchCommand) => Promise<DispatchReply | WaitingReply>
-    /**
-     * Asks for an approval of a batch, where a rule wants one for so many rows, or `needed` says that one of them does. Answers whether it
-     * waits then.
-     */
-    askForBatch: (batch: AskedBatch & { needed: boolean }) => Promise<boolean>
+    /** The rules that want an approval for a batch or one of its rows, which it has not got. `found` is asked where there are rules. */
+    rulesForBatch: (batch: AskedBatch, found: () => Promise<readonly AskedRows[]>) => Promise<readonly AskingRule[]>
+    /** Asks for an approval of a batch where rules want one: these, too. Answers whether it waits then. */
+    askForBatch: (
+      batch: KeptBatch,
+      how: { found: () => Promise<readonly AskedRows[]>, also?: readonly AskingRule[] }
+    ) => Promise<boolean>
     explain: Explain
   }
 
@@ -85,6 +93,7 @@ export function createPipeline (
     ...createDispatchActions(dependencies, { resume: runner.resume, link }),
     validate: async (command, how = {}) => (await validate(dependencies, planner, command, how)).answer,
     review: (command) => review(dependencies, planner, command),
+    checkRow: (command) => checkRow(dependencies, planner, command),
     dryRun: (command) => dryRunOf(dependencies, planner, command),
     async dispatch (command) {
       const reply = await dispatch({ dependencies, planner, runner }, command, refuseToWait)
@@ -92,14 +101,15 @@ export function createPipeline (
       return reply
     },
     request: (command) => dispatch({ dependencies, planner, runner }, command, waitFor),
-    askForBatch: (batch) => askForBatch(dependencies, batch),
+    rulesForBatch: (batch, found) => rulesForBatch(dependencies, batch, found),
+    askForBatch: (batch, how) => askForBatch(dependencies, batch, how),
     explain: createExplanation(dependencies, { link, offered: options.offered, problemsOf }),
     beginQueued: runner.beginQueued,
     drain: runner.drain
   }
 }
 
-type Validated = { answer: ValidationResponse, plan: DispatchPlan }
+type Validated = { answer: ValidationResponse, plan: DispatchPlan, asking: readonly AskingRule[] }
 
 async function validate (
   dependencies: PipelineDependencies,
@@ -126,13 +136,20 @@ async function validate (
       ...unknown.length > 0 && { result: 'warning', warnings: [...answer.warnings, ...unknown] },
       ...asking !== undefined && { approval: { rules: asking.rules.map(({ name }) => name) } }
     },
-    plan
+    plan,
+    asking: asking?.rules ?? []
   }
 }
 
+async function checkRow (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<CheckedRow> {
+  const { answer, plan } = await validate(dependencies, planner, command, {})
+  const asked = await askedOf(dependencies, command, plan)
+  return { answer, ...asked !== undefined && { asked } }
+}
+
 async function review (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<Review> {
-  const { answer, plan } = await validate(dependencies, planner, command, { lookUp: true })
-  return { ...answer, seen: seenIn(command, plan) }
+  const { answer, plan, asking } = await validate(dependencies, planner, command, { lookUp: true })
+  return { ...answer, seen: seenIn(command, plan), asking }
 }
 
 /** Budgets came with 1.1.0: before, a validation tells nothing of what a dispatch costs. */
@@ -172,26 +189,15 @@ const waitFor: Waits = async ({ dependencies: { approvals } }, command, { asked,
   return desk.keep({ command, asked, rules, ...key !== undefined && { key } })
 }
 
-/** A batch as rules see it. */
-type AskedBatch = Omit<KeptBatch, 'services'> & { services: ServicePath }
-
 async function askForBatch (
-  { approvals }: Pick<PipelineDependencies, 'approvals'>,
-  { needed, ...batch }: AskedBatch & { needed: boolean }
+  dependencies: Pick<PipelineDependencies, 'approvals'>,
+  batch: KeptBatch,
+  { found, also = [] }: { found: () => Promise<readonly AskedRows[]>, also?: readonly AskingRule[] }
 ): Promise<boolean> {
-  const [desk] = approvals
+  const { approvals: [desk] } = dependencies
   if (desk === undefined) return false
-  const { actor, services: path, rows, credits } = batch
-  // Of a batch of which a row needs it, all rules count that could be meant.
-  const asked: Asked = {
-    actor,
-    services: path,
-    credits,
-    rows,
-    recipients: needed ? Number.POSITIVE_INFINITY : 1,
-    ...needed && { amount: 'unknown' }
-  }
-  const rules = await desk.rulesFor(asked, () => Promise.resolve(asked))
+  const asking = await rulesForBatch(dependencies, batch, found)
+  const rules = [...also, ...asking.filter(({ id }) => !also.some((one) => one.id === id))]
   if (rules.length > 0) await desk.keepBatch({ ...batch, rules })
   return rules.length > 0
 }
@@ -282,19 +288,18 @@ function idempotencyOf ({ actor, idempotencyKey: key, services, sandbox, body, f
 /** `asWritten`: the fingerprint of releases that kept the order of the members. Their keys are repeated after an upgrade. */
 type GivenKey = IdempotencyKey & { readonly asWritten: () => string }
 
-/** The rules for which a request waits: where it has its approval, those that have not asked for that. */
+/** The rules for which a request waits: where it, or its batch, has its approval, those that have not asked for that. */
 async function askingFor (
   dependencies: Pick<PipelineDependencies, 'approvals' | 'database'>,
   command: DispatchCommand,
   plan: DispatchPlan
 ): ReturnType<typeof rulesForPlan> {
   const asking = await rulesForPlan(dependencies, command, plan)
+  if (asking === undefined) return undefined
   const { approval } = command
-  if (asking !== undefined && approval !== undefined && 'approvalId' in approval) {
-    const rules = asking.rules.filter(({ id }) => !approval.rules.includes(id))
-    return rules.length === 0 ? undefined : { ...asking, rules }
-  }
-  return asking !== undefined && await isBatchApproved(dependencies, command, plan) ? undefined : asking
+  const had = approval !== undefined && 'approvalId' in approval ? approval.rules : await approvedForRow(dependencies, command, plan)
+  const rules = asking.rules.filter(({ id }) => !had.includes(id))
+  return rules.length === 0 ? undefined : { ...asking, rules }
 }
 
 /** Whether it is what somebody has just approved. */

@@ -1,5 +1,6 @@
 import { isRecord, type JsonObject } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
+import { sentenceOf } from '../form/sentence.ts'
 import { wordFor, type Words } from '../language/language.ts'
 import type { ValidationResponse } from '../session/api.ts'
 import { badge, facts, notice, table } from './layout.ts'
@@ -16,7 +17,9 @@ export function planned (
     }</td><td>${badge(words, 'earnest', sandbox === true ? 'test' : 'real')}</td></tr>\n`
   )
   return html`${facts([[words.recipient, recipient]])}${table(caption, [words.service, words.provider, words.price, words.earnest], rows)}${
-    warnings.length === 0 ? html`` : notice('warn', html`<ul>${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul>`)
+    warnings.length === 0
+      ? html``
+      : notice('warn', html`<ul>${warnings.map((warning) => html`<li>${sentenceOf(words, warning)}</li>`)}</ul>`)
   }`
 }
 

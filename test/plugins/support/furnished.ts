@@ -184,6 +184,18 @@ export async function furnished (
     body: Buffer.from(rows),
     headers: { 'content-type': 'application/x-ndjson' }
   }, admin)
+  // One that somebody else has to approve.
+  const { body: listRule } = await send('POST', '/api/v1/company/approval-rules', { body: { name: 'Lists', rowsAbove: 0 } }, admin)
+  const listed = texts.map((message) => `${JSON.stringify({ providerName: 'simulator', sms: { phoneNumber: '+33612345678', message } })}\n`)
+  const { body: { batchId: waitingBatch } } = await send('POST', '/api/v1/batches?service=sms&mode=valid', {
+    body: Buffer.from(listed.join('')),
+    headers: { 'content-type': 'application/x-ndjson' }
+  }, admin)
+  const approvalOf = async (): Promise<unknown> =>
+    (await send('GET', '/api/v1/approvals', {}, admin)).body.data.find((one: { batchId: string }) => one.batchId === waitingBatch)?.id
+  await until('the batch waits for an approval', async () => await approvalOf() !== undefined)
+  note(made.approvalIds, await approvalOf())
+  await send('DELETE', `/api/v1/company/approval-rules/${String(listRule.id)}`, {}, admin)
   const { body: { id: suppressionId } } = await send('POST', '/api/v1/suppressions', {
     body: { channel: 'email', address: `tired@${String(companyId)}.example.com`, note: text }
   }, admin)

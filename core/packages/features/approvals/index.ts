@@ -46,6 +46,7 @@ export default defineFeature({
   permissions: {
     listApprovals: reading,
     readApproval: reading,
+    listApprovalRows: reading,
     approve: { ...deciding, irreversible: true },
     refuseApproval: { ...deciding, irreversible: true },
     withdrawApproval: { scopes: ['send'], irreversible: true },
@@ -60,6 +61,7 @@ export default defineFeature({
     workOnApprovals({ approvals: held, database, linkMail, log, now, outbox, publicUrl: config.publicUrl, pages: pagesOf(config) }),
   audit: {
     'approval.requested': { en: en.auditRequested, fr: fr.auditRequested },
+    'approval.consented': { en: en.auditConsented, fr: fr.auditConsented },
     'approval.approved': { en: en.auditApproved, fr: fr.auditApproved },
     'approval.refused': { en: en.auditRefused, fr: fr.auditRefused },
     'approval.withdrawn': { en: en.auditWithdrawn, fr: fr.auditWithdrawn },

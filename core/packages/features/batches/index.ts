@@ -24,7 +24,8 @@ export default defineFeature({
     'batches/001-batches': () => import('./migrations/001-batches.ts'),
     'batches/002-held': () => import('./migrations/002-held.ts'),
     'batches/003-approval': () => import('./migrations/003-approval.ts'),
-    'batches/004-files': () => import('./migrations/004-files.ts')
+    'batches/004-files': () => import('./migrations/004-files.ts'),
+    'batches/005-facts': () => import('./migrations/005-facts.ts')
   },
   holds: ({ database }) => [rowsHolder(database), batchesHolder(database)],
   namesFiles: ({ database }) => batchFileUse(database),

@@ -1,8 +1,10 @@
+import type { JsonObject } from '@dispatch/common'
 import { ApiRefused, type Asked, type Confirmation, errorOf, facts, fill, type Html, html, notice, numberOf, page, planned, pretty,
-  previewFrame, said, sendNoPreview, sendPreview, sentences, table, templateIn, textField, time, type Typed, withQuery, wordFor,
-  wrongOf } from '@dispatch/plugins/console'
+  previewFrame, type Query, said, sendNoPreview, sendPreview, sentences, table, templateIn, textField, textOfSaid, time, type Typed,
+  withQuery, wordFor, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import type { ApprovalFacts, ApprovalView } from '../contract/approvals.ts'
+import { moneyOf, readRow, readRows, rowsSection, totalsOf } from './rows.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 const at = '/console/approvals'
@@ -30,13 +32,17 @@ export const approvalPages: FastifyPluginCallback = (app, _options, done) => {
     return reply.page(page(visit, { title: words.approvals, section: 'approvals', main }))
   })
 
-  app.get<Named>('/approvals/:id', async (request, reply) => reply.page(view(visitOf(request), await read(request)), 'framing'))
+  app.get<Named & { Querystring: Query }>('/approvals/:id',
+    async (request, reply) => reply.page(await view(visitOf(request), await read(request), { query: request.query }), 'framing'))
 
-  app.get<Named>('/approvals/:id/document', async (request, reply) => {
-    const { request: asked } = await read(request)
-    const template = templateIn(asked ?? {})
-    const made = await visitOf(request).api.file(`/api/v1/templates/${String(template?.id ?? 0)}/preview`, { data: template?.data ?? {} })
-    return made.ok ? sendPreview(reply, made.body) : sendNoPreview(reply, made.status, [made.error.message])
+  // Of a batch, that of one of its rows.
+  app.get<Named & { Querystring: Query }>('/approvals/:id/document', async (request, reply) => {
+    const visit = visitOf(request)
+    const { id, batchId, request: whole } = await read(request)
+    const row = batchId === null ? undefined : await readRow(visit, id, rowIn(request.query) ?? 1)
+    const template = templateIn(row?.request ?? whole ?? {})
+    const made = await visit.api.file(`/api/v1/templates/${String(template?.id ?? 0)}/preview`, { data: template?.data ?? {} })
+    return made.ok ? sendPreview(reply, made.body) : sendNoPreview(reply, made.status, [textOfSaid(visit.words, made.error)])
   })
 
   app.post<Sent>('/approvals/:id/approve', { config: { confirms: 'form' } }, async (request, reply) => {
@@ -49,9 +55,11 @@ export const approvalPages: FastifyPluginCallback = (app, _options, done) => {
     })
     if (!sent.ok) {
       const refused = notice('bad', sentences(visit.words, errorOf(sent)))
-      return reply.code(sent.status).page(view(visit, await read(request), { refused }), 'framing')
+      return reply.code(sent.status).page(await view(visit, await read(request), { refused }), 'framing')
     }
-    const { dispatchId, batchId } = sent.body
+    const { id, status, dispatchId, batchId } = sent.body
+    // Somebody else has to approve it as well: the page says who.
+    if (status === 'waiting') return reply.redirect(`${at}/${id}`, 303)
     if (dispatchId !== null) return reply.redirect(`/console/dispatches/${dispatchId}`, 303)
     return reply.redirect(batchId === null ? at : `/console/batches/${batchId}`, 303)
   })
@@ -62,7 +70,7 @@ export const approvalPages: FastifyPluginCallback = (app, _options, done) => {
     const sent = await visit.api.send('POST', `${pathOf(request)}/refuse`, { reason: (body.get('reason') ?? '').trim() })
     if (sent.ok) return reply.redirect(`${at}/${encodeURIComponent(request.params.id)}`, 303)
     const typed = { body, error: errorOf(sent) }
-    return reply.code(sent.status).page(view(visit, await read(request), { typed }), 'framing')
+    return reply.code(sent.status).page(await view(visit, await read(request), { typed }), 'framing')
   })
 
   app.post<Named>('/approvals/:id/withdraw', { config: { confirms: withdrawal } }, async (request, reply) => {
@@ -88,9 +96,9 @@ async function withdrawal (request: Asked): Promise<Confirmation> {
 
 const servicesOf = (words: Words, service: string): string => service.split('/').map((name) => wordFor(words, 'service', name)).join(' → ')
 
-function amountOf (words: Words, { amount, currency = '', rows }: ApprovalFacts): string {
+function amountOf (words: Words, { amount, currency, rows }: ApprovalFacts): string {
   if (rows !== undefined) return fill(words.approvalRows, { rows: numberOf(words, rows) })
-  return amount === undefined ? '' : `${numberOf(words, amount)} ${currency}`.trim()
+  return amount === undefined ? '' : moneyOf(words, amount, currency)
 }
 
 function row (words: Words, approval: ApprovalFacts): Html {
@@ -100,20 +108,60 @@ function row (words: Words, approval: ApprovalFacts): Html {
   }</td><td>${time(createdAt)}</td><td>${words[`approval_${status}`]}</td></tr>\n`
 }
 
-function view (visit: Visit, approval: ApprovalView, { refused = html``, typed }: { refused?: Html, typed?: Typed } = {}): Html {
-  const { words, actor } = visit
-  const { id, service, rules, status, userId, askedBy, decidedBy, reason, recipient, credits, batchId, dispatchId } = approval
-  const { createdAt, expiresAt, decidedAt, request, review, problem } = approval
-  const frame = request === null || templateIn(request) === undefined
+type Shown = { refused?: Html, typed?: Typed, query?: Query }
+
+const rowIn = ({ row }: Query): number | undefined => typeof row === 'string' && /^[1-9]\d{0,6}$/.test(row) ? Number(row) : undefined
+
+/** What is sent: the document with its request; of a batch, its rows, and those of the one that is looked at. */
+async function content (visit: Visit, approval: ApprovalView, query: Query): Promise<Html> {
+  const { words } = visit
+  const { id, service, batchId, request, status } = approval
+  if (batchId === null) return requestSections(words, { name: service, request, source: `${at}/${id}/document` })
+  if (status !== 'waiting') return totalsOf(words, approval)
+  const rows = await readRows(visit, id, query)
+  const number = rowIn(query) ?? rows.data[0]?.row
+  const chosen = number === undefined ? undefined : rows.data.find(({ row }) => row === number) ?? await readRow(visit, id, number)
+  return html`${totalsOf(words, approval)}${rowsSection(words, `${at}/${id}`, rows, chosen?.row)}${
+    chosen === undefined ? html`` : html`<div id="row">${
+      requestSections(words, {
+        name: fill(words.approvalRow, { row: numberOf(words, chosen.row) }),
+        request: chosen.request,
+        source: withQuery(`${at}/${id}/document`, { row: String(chosen.row) })
+      })
+    }</div>`
+  }`
+}
+
+function requestSections (words: Words, { name, request, source }: { name: string, request: JsonObject | null, source: string }): Html {
+  if (request === null) return html``
+  const frame = templateIn(request) === undefined
     ? html``
     : html`<section aria-labelledby="document"><h2 id="document">${words.approvalDocument}</h2>${
-      previewFrame(words, { name: service, source: `${at}/${id}/document` })
+      previewFrame(words, { name, source })
     }</section>`
+  return html`${frame}<section aria-labelledby="request"><h2 id="request">${words.approvalRequest}</h2><pre tabindex="0">${
+    pretty(request)
+  }</pre></section>`
+}
+
+/** The rules that want it: who approves it for each, and who has. */
+function rulesTable (words: Words, { asks }: ApprovalView): Html {
+  return table(words.approvalRulesWanting, [words.approvalRule, words.ruleApprovers, words.approvalBySomebody],
+    asks.map(({ name, approvers, approvedBy, approvedAt }) =>
+      html`<tr><th scope="row">${name}</th><td>${approvers.length === 0 ? words.ruleAdmins : approvers.join(', ')}</td><td>${
+        approvedBy === null ? words.approvalNobodyYet : html`${approvedBy}, ${time(approvedAt ?? '')}`
+      }</td></tr>\n`
+    ))
+}
+
+async function view (visit: Visit, approval: ApprovalView, { refused = html``, typed, query = {} }: Shown = {}): Promise<Html> {
+  const { words, actor } = visit
+  const { id, service, status, userId, askedBy, decider, reason, recipient, credits, batchId, dispatchId } = approval
+  const { createdAt, expiresAt, decidedAt, review, problem } = approval
   const own = status === 'waiting' && userId === actor.userId
   const main = html`${refused}<section aria-label="${words.approvals}">${
     facts([
       [words.status, words[`approval_${status}`]],
-      [words.approvalRulesWanting, rules.join(', ')],
       [words.approvalWhat, servicesOf(words, service)],
       [words.recipient, recipient],
       [words.approvalAmount, amountOf(words, approval)],
@@ -121,27 +169,21 @@ function view (visit: Visit, approval: ApprovalView, { refused = html``, typed }
       [words.approvalBy, askedBy],
       [words.approvalAt, time(createdAt)],
       [words.approvalUntil, status === 'waiting' ? time(expiresAt) : undefined],
-      [words.approvalDecidedBy, decidedBy === null ? undefined : String(decidedBy)],
+      [words.approvalDecidedBy, decider],
       [words.approvalDecidedAt, decidedAt === null ? undefined : time(decidedAt)],
       [words.approvalReason, reason ?? undefined],
       [words.approvalBatch, batchId === null ? undefined : html`<a href="/console/batches/${batchId}">${batchId}</a>`],
       [words.approvalDispatch, dispatchId === null ? undefined : html`<a href="/console/dispatches/${dispatchId}">${dispatchId}</a>`]
     ])
   }${own ? html`<p>${words.approvalOwn}</p>${withdrawForm(words, id)}` : html``}</section>${
-    problem === undefined ? html`` : notice('warn', html`<p>${problem}</p>`)
-  }${
+    problem === undefined ? html`` : notice('warn', sentences(words, problem))
+  }<section aria-labelledby="rules"><h2 id="rules">${words.approvalRulesWanting}</h2>${rulesTable(words, approval)}</section>${
     review === null
       ? html``
       : html`<section aria-labelledby="plan"><h2 id="plan">${words.approvalPlan}</h2>${
         planned(words, words.approvalPlan, review)
       }</section>`
-  }${frame}${
-    request === null
-      ? html``
-      : html`<section aria-labelledby="request"><h2 id="request">${words.approvalRequest}</h2><pre tabindex="0">${
-        pretty(request)
-      }</pre></section>`
-  }${approval.mayDecide ? decision(words, approval, typed) : html``}`
+  }${await content(visit, approval, query)}${approval.mayRefuse ? decision(words, approval, typed) : html``}`
   return page(visit, { title: fill(words.approvalOf, { at: createdAt.slice(0, 10) }), section: 'approvals', main })
 }
 
@@ -149,13 +191,15 @@ function withdrawForm (words: Words, id: string): Html {
   return html`<form method="post" action="${at}/${id}/withdraw"><button class="second">${words.approvalWithdraw}</button></form>`
 }
 
-/** Both ways to decide. What cannot be sent now can be refused alone. */
-function decision (words: Words, { id, review, batchId }: ApprovalView, typed: Typed | undefined): Html {
-  const approve = review === null && batchId === null
-    ? html``
-    : html`<form method="post" action="${at}/${id}/approve"><input type="hidden" name="seen" value="${
-      review?.seen ?? ''
-    }"><p>${words.approvalApproveIntro}</p><div class="actions"><button>${words.approvalApprove}</button></div></form>`
+/** Both ways to decide. What cannot be sent now, and what one has approved already, can be refused alone. */
+function decision (words: Words, { id, review, batchId, mayDecide, problem, asks }: ApprovalView, typed: Typed | undefined): Html {
+  const cannot = review === null && batchId === null || problem !== undefined
+  const others = asks.filter(({ approvedBy }) => approvedBy === null).length > 1
+  const approve = cannot || !mayDecide
+    ? mayDecide ? html`` : html`<p>${words.approvalGiven}</p>`
+    : html`<form method="post" action="${at}/${id}/approve"><input type="hidden" name="seen" value="${review?.seen ?? ''}"><p>${
+      others ? words.approvalApprovePart : words.approvalApproveIntro
+    }</p><div class="actions"><button>${words.approvalApprove}</button></div></form>`
   return html`<section aria-labelledby="decision"><h2 id="decision">${words.approvalDecision}</h2>${approve}
 ${said(words, typed, 'reason')}<form method="post" action="${at}/${id}/refuse" novalidate>${
     textField({

@@ -2,7 +2,8 @@ import { Nothing, page } from '@dispatch/contract'
 import { auditAuthorOf, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { ApprovalFacts, ApprovalsQuery, ApprovalView, ApproveBody, RefuseBody } from '../contract/approvals.ts'
+import { ApprovalFacts, ApprovalRowsQuery, ApprovalRowView, ApprovalsQuery, ApprovalView, ApproveBody,
+  RefuseBody } from '../contract/approvals.ts'
 import { RuleBody, RuleView } from '../contract/rules.ts'
 import type { Approvals } from '../service/approvals.ts'
 import type { ApprovalRules } from '../service/rules.ts'
@@ -44,13 +45,30 @@ export const routes: FastifyPluginCallbackTypebox<{ approvals: Approvals, approv
     }
   }, async (request) => approvals.read(request.actor, idIn(request)))
 
+  app.get('/api/v1/approvals/:id/rows', {
+    config: { errors: ['validation_error', 'not_found'] },
+    schema: {
+      operationId: 'listApprovalRows',
+      tags,
+      summary: 'Lists the rows of a batch that waits for an approval, in their order, each with what would be sent.',
+      description: 'A page may be shorter than its limit, where the rows are large: `nextCursor` says whether there are more.',
+      querystring: ApprovalRowsQuery,
+      response: { 200: page(ApprovalRowView) }
+    }
+  }, async ({ actor, params, query: { limit = 25, cursor, search } }) => {
+    const after = cursor === undefined ? 0 : Math.min(Number(cursor), 2_147_483_647)
+    const { rows, hasMore } = await approvals.rows(actor, idIn({ params }), { after, limit, search })
+    return { data: rows, nextCursor: hasMore ? String(rows.at(-1)?.row) : null }
+  })
+
   app.post('/api/v1/approvals/:id/approve', {
     config: { errors: sending },
     schema: {
       operationId: 'approve',
       tags,
       summary: 'Approves what waits, as it was seen: it is sent, once, as a dispatch of whoever asked for it.',
-      description: 'For a person whom the rules name, or an admin where they name nobody, but never for whoever asked. What would be ' +
+      description: 'For a person whom a rule names, or an admin where it names nobody, but never for whoever asked. The rules are asked ' +
+        'again; of several, each needs one of its approvers: until then the status is `waiting`, and `asks` says for whom. What would be ' +
         'refused now waits on.',
       body: ApproveBody,
       response: { 200: ApprovalView }

@@ -4,9 +4,9 @@ import { type Accounts, type Actor, ApprovalRequired, type AuditAuthor, noteAudi
 import { asOwner, type CompanyQueries, type Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import type { Batches } from '../../batches/service/batches.ts'
-import type { ApprovalFacts, ApprovalView } from '../contract/approvals.ts'
-import { type ApprovalRef, type Circle, dispatchUnder, listApprovals, listExpired, moveApproval, readApproval, removeOld,
-  takeStuck } from '../store/approvals.ts'
+import type { ApprovalFacts, ApprovalRowView, ApprovalView } from '../contract/approvals.ts'
+import { addressesOf, type ApprovalRef, type Circle, consentTo, dispatchUnder, listApprovals, listExpired, moveApproval, readApproval,
+  removeOld, takeStuck } from '../store/approvals.ts'
 import { rulesNow } from '../store/rules.ts'
 import type { ApprovalRow, StoredRule } from '../store/tables.ts'
 
@@ -19,9 +19,16 @@ export type Approvals = {
   list: (actor: Actor, only?: 'waiting') => Promise<ApprovalFacts[]>
   /** Throws `not_found`. */
   read: (actor: Actor, id: string) => Promise<ApprovalView>
+  /** So many rows of a batch after a number: fewer where they are large; none of what is no batch. Throws `not_found`. */
+  rows: (
+    actor: Actor,
+    id: string,
+    page: { after: number, limit: number, search?: string | undefined }
+  ) => Promise<{ rows: ApprovalRowView[], hasMore: boolean }>
   /**
-   * Sends it, once, as whoever has asked. Throws `conflict` where it does not wait, or where another dispatch would come of it than was
-   * `seen`, `forbidden` for somebody who may not decide, and what a dispatch would be refused with.
+   * Approves it for each rule that names the decider, of those that want it now. Once there is somebody for each, sends it, once, as
+   * whoever has asked. Throws `conflict` where it does not wait, or where another dispatch would come of it than was `seen`, `forbidden`
+   * for somebody who may not decide, and what a dispatch would be refused with.
    */
   approve: (decider: Decider, id: string, decision: { seen?: string, reason?: string }) => Promise<ApprovalView>
   /** Throws `conflict` where it does not wait, and `forbidden`. It is never sent. */
@@ -51,8 +58,8 @@ const mostTries = 20
 type Needs = {
   accounts: Accounts
   database: Database
-  pipeline: Pick<Pipeline, 'review' | 'dispatch'>
-  batches: Pick<Batches, 'resumeApproved' | 'find' | 'end'>
+  pipeline: Pick<Pipeline, 'review' | 'dispatch' | 'rulesForBatch'>
+  batches: Pick<Batches, 'resumeApproved' | 'find' | 'end' | 'asked' | 'kept'>
   outbox: Pick<Outbox, 'tell'>
   now: () => Date
   /** Where the pages are; undefined where there is no console. */
@@ -95,22 +102,59 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     }
   }
 
-  async function viewFor (actor: Actor, row: ApprovalRow): Promise<ApprovalView> {
-    const asker = await accounts.byId(row.user_id)
-    const view = {
-      ...factsOf(row, { now: now(), pages }),
-      askedBy: asker?.email ?? '',
-      mayDecide: isOpen(row) && mayDecide(actor, row),
-      request: row.request
-    }
-    if (!isOpen(row) || row.batch_id !== null) return { ...view, review: null }
+  async function viewFor (actor: Actor, found: ApprovalRow): Promise<ApprovalView> {
+    if (!isOpen(found)) return { ...await withNames(actor, found), review: null }
     try {
-      const { plan, recipient, warnings, seen } = await pipeline.review(commandOf(row, await askerOf(row)))
-      return { ...view, review: { plan, ...recipient !== undefined && { recipient }, warnings, seen } }
+      const { added, review } = await lookAgain(found)
+      return { ...await withNames(actor, { ...found, rules: [...found.rules, ...added] }), review }
     } catch (error) {
       if (!(error instanceof DispatchError)) throw error
-      return { ...view, review: null, problem: error.message }
+      const { word, message, details } = error
+      const problem = { error: word, message, ...details !== undefined && { details: [...details] } }
+      return { ...await withNames(actor, found), review: null, problem }
     }
+  }
+
+  async function withNames (actor: Actor, row: ApprovalRow): Promise<Omit<ApprovalView, 'review'>> {
+    const { company_id: companyId, user_id: userId, decided_by: decidedBy, rules, request, facts: { totals } } = row
+    const people = [userId, ...decidedBy === null ? [] : [decidedBy],
+      ...rules.flatMap(({ approvers, consent }) => [...approvers, ...consent === undefined ? [] : [consent.by]])]
+    const addresses = await addressesOf(database, companyId, [...new Set(people)])
+    const nameOf = (id: number): string => addresses.get(id) ?? ''
+    return {
+      ...factsOf(row, { now: now(), pages }),
+      askedBy: nameOf(userId),
+      decider: decidedBy === null ? null : nameOf(decidedBy),
+      asks: rules.map(({ name, approvers, consent }) => ({
+        name,
+        approvers: approvers.map(nameOf),
+        approvedBy: consent === undefined ? null : nameOf(consent.by),
+        approvedAt: consent?.at ?? null
+      })),
+      mayDecide: isOpen(row) && mayDecide(actor, row),
+      mayRefuse: isOpen(row) && isNamed(actor, row),
+      ...totals !== undefined && { totals },
+      request
+    }
+  }
+
+  /** What would come of it now, and the rules that want it since it was asked for. Throws what a dispatch would be refused with. */
+  async function lookAgain (row: ApprovalRow): Promise<{ added: StoredRule[], review: ApprovalView['review'] }> {
+    const asker = await askerOf(row)
+    const { batch_id: batchId } = row
+    if (batchId !== null) {
+      const asked = await batches.asked(asker, batchId)
+      return { added: asked === undefined ? [] : await addedOf(row, await pipeline.rulesForBatch(asked.batch, asked.found)), review: null }
+    }
+    const { plan, recipient, warnings, seen, asking } = await pipeline.review(commandOf(row, asker))
+    return { added: await addedOf(row, asking), review: { plan, ...recipient !== undefined && { recipient }, warnings, seen } }
+  }
+
+  /** Those rules that have not asked for it before, with whom they name. */
+  async function addedOf (row: ApprovalRow, asking: ApprovalRequired['rules']): Promise<StoredRule[]> {
+    const rules = asking.filter(({ id }) => !row.rules.some((rule) => rule.id === id))
+      .map(({ id = '', name = '' }) => ({ id, name, approvers: [] }))
+    return rules.length === 0 ? [] : await rulesNow(database, { company_id: row.company_id, rules })
   }
 
   /** Tells the company by callbacks, and the audit log, in the transaction of the decision. A batch that is not approved ends in it. */
@@ -143,6 +187,22 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     }
   }
 
+  /** Notes that somebody has approved it while others are still asked. */
+  const notedConsent = (author: AuditAuthor) => async (queries: CompanyQueries, row: ApprovalRow): Promise<void> => {
+    if (row.status !== 'waiting') return
+    await noteAudit(queries, {
+      companyId: row.company_id,
+      author,
+      at: now(),
+      action: 'approval.consented',
+      object: { kind: 'approval', id: row.approval_id },
+      facts: {
+        askedBy: row.user_id,
+        waitsFor: row.rules.filter(({ consent }) => consent === undefined).map(({ name }) => name)
+      }
+    })
+  }
+
   /** Sends what was approved. Where it is refused for sure, it waits again, and whoever decides reads why. */
   async function sendApproved (row: ApprovalRow): Promise<void> {
     const { author, seen } = row
@@ -156,7 +216,7 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
         noted('approval.approved', author))
     } catch (error) {
       if (error instanceof DispatchError && !unclear.has(error.word)) {
-        const added = error instanceof ApprovalRequired ? await rulesNow(database, { ...row, rules: storedRules(error) }) : []
+        const added = error instanceof ApprovalRequired ? await addedOf(row, error.rules) : []
         await waitAgain(row, error.word, added)
         if (added.length > 0) {
           const names = added.map(({ name }) => `"${name}"`).join(', ')
@@ -167,10 +227,16 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
     }
   }
 
-  /** What was approved waits again. `added`: the rules that have not asked for it before. */
+  /**
+   * What was approved waits again, for those rules that have not asked for it before, or for whoever approved it last: the others need not
+   * look again.
+   */
   async function waitAgain (row: ApprovalRow, reason: string, added: readonly StoredRule[] = []): Promise<void> {
-    const rules = added.length === 0 ? {} : { rules: [...row.rules, ...added] }
-    await moveApproval(database, refOf(row), { from: 'sending', to: 'waiting', at: now(), since: row.worked_at, ...rules },
+    const rules = added.length > 0
+      ? [...row.rules, ...added]
+      : row.rules.map(({ consent, ...rule }) => ({ ...rule, ...consent !== undefined && consent.by !== row.decided_by && { consent } }))
+    const asksAgain = added.length > 0
+    await moveApproval(database, refOf(row), { from: 'sending', to: 'waiting', at: now(), since: row.worked_at, rules, asksAgain },
       (queries) =>
         noteAudit(queries, {
           companyId: row.company_id,
@@ -216,31 +282,43 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
 
     read: async (actor, id) => viewFor(actor, await find(actor, id)),
 
+    async rows (actor, id, page) {
+      const { company_id: companyId, batch_id: batchId } = await find(actor, id)
+      return batchId === null ? { rows: [], hasMore: false } : batches.kept({ companyId, batchId }, page)
+    },
+
     async approve ({ actor, author }, id, { seen, reason }) {
       const row = await find(actor, id)
-      requireDecider(actor, row)
-      if (row.status === 'approved' && row.decided_by === actor.userId) return viewFor(actor, row)
+      requireNamed(actor, row)
+      const isTheirs = row.rules.some(({ consent }) => consent?.by === actor.userId)
+      if (isTheirs && (row.status === 'approved' || isOpen(row) && !mayDecide(actor, row))) return viewFor(actor, row)
       requireOpen(row)
       if (row.batch_id === null && seen === undefined) {
         throw new DispatchError('validation_error', 'What was seen of it belongs into the body: GET tells it.', {
           details: [{ path: '/seen', code: 'required', message: 'It is required for what is no batch.' }]
         })
       }
-      const taken = await moveApproval(database, refOf(row), {
-        from: 'waiting',
-        to: 'sending',
+      const { added, review } = await lookAgain(row)
+      if (review !== null && review.seen !== seen) {
+        throw new DispatchError('conflict',
+          'Another dispatch would come of it now than was shown, because a template, a provider or a price has changed: look again.')
+      }
+      const rules = [...row.rules, ...added]
+      if (!mayDecide(actor, { ...row, rules })) throw new DispatchError('conflict', 'Somebody else has to approve it as well: look again.')
+      const taken = await consentTo(database, refOf(row), {
+        rules,
+        names: (rule) => names(actor, rule),
         by: { userId: actor.userId, author, reason, seen },
-        at: now(),
-        open: true
-      })
+        at: now()
+      }, notedConsent(author))
       if (taken === undefined) throw new DispatchError('conflict', 'Somebody else has just decided about it: look again.')
-      await sendApproved(taken)
+      if (taken.status === 'sending') await sendApproved(taken)
       return viewFor(actor, await find(actor, id))
     },
 
     async refuse ({ actor, author }, id, reason) {
       const row = await find(actor, id)
-      requireDecider(actor, row)
+      requireNamed(actor, row)
       requireOpen(row)
       const refused = await moveApproval(database, refOf(row), {
         from: 'waiting',
@@ -296,26 +374,32 @@ export function createApprovals ({ accounts, database, pipeline, batches, outbox
   }
 }
 
-const storedRules = ({ rules }: ApprovalRequired): StoredRule[] => rules.map(({ id = '', name = '' }) => ({ id, name, approvers: [] }))
-
 /** Admins see what waits in the company, others their own and what they may decide about; a key what its user has asked for. */
 function circleOf ({ companyId, userId, role, key }: Actor): Circle {
   if (key !== undefined) return { companyId, userId }
   return role === 'member' ? { companyId, userId, decides: true } : { companyId }
 }
 
-/**
- * Whether somebody may decide: each of the rules names them, or, where it names nobody, they are an admin. They sit at their own session,
- * and have not asked for it, not even under another identity.
- */
-export function mayDecide ({ userId, role, key, impersonatorId }: Actor, { asker, rules }: Pick<ApprovalRow, 'asker' | 'rules'>): boolean {
-  if (key !== undefined || impersonatorId !== undefined || userId === asker.userId || userId === asker.impersonatorId) return false
-  return rules.every(({ approvers }) => approvers.length === 0 ? role === 'admin' : approvers.includes(userId))
-}
+type Decided = Pick<ApprovalRow, 'asker' | 'rules'>
 
-function requireDecider (actor: Actor, row: ApprovalRow): void {
-  if (!mayDecide(actor, row)) {
-    throw new DispatchError('forbidden', 'This needs somebody else than who asked for it: a person, as themselves, whom the rules name.')
+/** Whether a rule names somebody: where it names nobody, the admins. */
+const names = ({ userId, role }: Actor, { approvers }: StoredRule): boolean =>
+  approvers.length === 0 ? role === 'admin' : approvers.includes(userId)
+
+/** Whether somebody sits at their own session, and has not asked for it, not even under another identity. */
+const isAnother = ({ userId, key, impersonatorId }: Actor, { asker }: Decided): boolean =>
+  key === undefined && impersonatorId === undefined && userId !== asker.userId && userId !== asker.impersonatorId
+
+/** Whether somebody may refuse it: one of the rules names them. */
+const isNamed = (actor: Actor, row: Decided): boolean => isAnother(actor, row) && row.rules.some((rule) => names(actor, rule))
+
+/** Whether somebody may approve it: a rule names them for which nobody has. */
+export const mayDecide = (actor: Actor, row: Decided): boolean =>
+  isAnother(actor, row) && row.rules.some((rule) => rule.consent === undefined && names(actor, rule))
+
+function requireNamed (actor: Actor, row: Decided): void {
+  if (!isNamed(actor, row)) {
+    throw new DispatchError('forbidden', 'This needs somebody else than who asked for it: a person, as themselves, whom a rule names.')
   }
 }
 
@@ -324,6 +408,7 @@ function statusOf ({ status, expires_at: expiresAt }: ApprovalRow, now: Date): A
 }
 
 export function factsOf (row: ApprovalRow, { now, pages }: { now: Date, pages: string | undefined }): ApprovalFacts {
+  const { totals: _totals, ...facts } = row.facts
   return {
     id: row.approval_id,
     status: statusOf(row, now),
@@ -332,7 +417,7 @@ export function factsOf (row: ApprovalRow, { now, pages }: { now: Date, pages: s
     userId: row.user_id,
     decidedBy: row.decided_by,
     reason: row.reason,
-    ...row.facts,
+    ...facts,
     batchId: row.batch_id,
     dispatchId: row.dispatch_id,
     createdAt: row.created_at.toISOString(),

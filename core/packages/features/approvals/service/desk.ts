@@ -3,7 +3,7 @@ import { type Actor, type ApprovalDesk, type Asked, type AuditAuthor, noteAudit,
 import type { Database, Freshness } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { mostWaiting } from '../contract/approvals.ts'
-import { addApproval, findByKey, wasApproved } from '../store/approvals.ts'
+import { addApproval, approvedBy, findByKey } from '../store/approvals.ts'
 import { createPolicies, type Rule } from '../store/rules.ts'
 import type { ApprovalRow, StoredFacts, StoredRule } from '../store/tables.ts'
 
@@ -81,7 +81,7 @@ export function createApprovalDesk ({ database, freshness, publicUrl, newId, now
       const { rules } = await policies.of(actor.companyId)
       if (rules.length === 0) return []
       const facts = await asked()
-      return rules.filter((rule) => asksFor(rule, facts)).map(({ id, name }) => ({ id, name }))
+      return rules.filter((rule) => facts.some((one) => asksFor(rule, one))).map(({ id, name }) => ({ id, name }))
     },
 
     async waitingUnder (companyId, { key, fingerprint }) {
@@ -119,11 +119,12 @@ export function createApprovalDesk ({ database, freshness, publicUrl, newId, now
       return waitingOf(row, metadataOf(body))
     },
 
-    async keepBatch ({ actor, batchId, services, rows, credits, requestId, rules, pause }) {
-      await add({ actor, requestId, rules }, { batchId, services, command: { requestId }, facts: { rows, credits }, pause })
+    async keepBatch ({ actor, batchId, services, rows, credits, requestId, rules, totals, pause }) {
+      const facts = { rows, credits, totals: await totals() }
+      await add({ actor, requestId, rules }, { batchId, services, command: { requestId }, facts, pause })
     },
 
-    isApproved: (companyId, of) => wasApproved(database, companyId, of),
+    approvedBy: (companyId, of) => approvedBy(database, companyId, of),
 
     waitsUntil: () => new Date(now().getTime() + lasts)
   }

@@ -42,13 +42,18 @@ export function createTelling ({ database, linkMail, outbox, log, publicUrl, pag
   async function mail (row: ApprovalRow): Promise<void> {
     const { company_id: companyId, approval_id: approvalId, status, asker } = row
     const rules = await rulesNow(database, row)
-    const named = rules.flatMap(({ approvers }) => approvers)
-    const people = status === 'waiting' && await linkMail.offered()
-      ? await listToldPeople(database, companyId, named.length === 0 ? 'admins' : named)
+    const asking = rules.filter(({ consent }) => consent === undefined)
+    // Each rule has its own approvers: of one that names nobody, the admins.
+    const named = asking.flatMap(({ approvers }) => approvers)
+    const circles = [...asking.some(({ approvers }) => approvers.length === 0) ? ['admins' as const] : [],
+      ...named.length > 0 ? [named] : []]
+    const told = status === 'waiting' && await linkMail.offered()
+      ? (await Promise.all(circles.map((who) => listToldPeople(database, companyId, who)))).flat()
       : []
-    const names = rules.map(({ name }) => name).join(', ')
+    const people = new Map(told.filter((one) => one.userId !== asker.userId).map((one) => [one.userId, one]))
+    const names = asking.map(({ name }) => name).join(', ')
     const failures: unknown[] = []
-    for (const { userId, email: to, language } of people.filter((one) => one.userId !== asker.userId)) {
+    for (const { userId, email: to, language } of people.values()) {
       const words = language === 'fr' ? fr : en
       await linkMail.message({
         dispatchId: uuidOf(['approval', approvalId, userId]),

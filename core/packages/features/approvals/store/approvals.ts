@@ -121,22 +121,80 @@ export async function findByKey (database: Database, companyId: number, key: str
         .executeTakeFirst())
 }
 
-/** Whether a dispatch or a batch was approved: the batch after a time. */
-export async function wasApproved (
+/** The rules by which a dispatch or a batch was approved: the batch after a time. */
+export async function approvedBy (
   database: Database,
   companyId: number,
   of: { batchId: string, since?: Date } | { dispatchId: string }
-): Promise<boolean> {
+): Promise<string[]> {
   return database.company(companyId, async (queries) => {
-    const found = await tablesOf(queries).selectFrom('approvals').select('approval_id').where('company_id', '=', companyId)
+    const found = await tablesOf(queries).selectFrom('approvals').select('rules').where('company_id', '=', companyId)
       .$call((query) =>
         'dispatchId' in of
           ? query.where('dispatch_id', '=', of.dispatchId)
           : query.where('batch_id', '=', of.batchId).where('decided_at', '>=', of.since ?? new Date(0))
       )
-      .where('status', 'in', ['sending', 'approved']).limit(1).executeTakeFirst()
-    return found !== undefined
+      .where('status', 'in', ['sending', 'approved']).execute()
+    // Where one person has approved it before, and another one after that time, the first one has seen it as it was.
+    const since = 'batchId' in of ? of.since?.toISOString() ?? '' : ''
+    return found.flatMap(({ rules }) => rules.flatMap(({ id, consent }) => consent === undefined || consent.at >= since ? [id] : []))
   })
+}
+
+/**
+ * Notes that somebody approves what waits, for each of these rules that `names` them. Those who have seen something else of it have to look
+ * again. Once there is somebody for each, it is about to be sent. Undefined where it waits no more; `also`: in the same transaction.
+ */
+export async function consentTo (
+  database: Database,
+  { companyId, approvalId }: ApprovalRef,
+  { rules: present, names, by: { userId, author, reason, seen }, at }: {
+    rules: readonly StoredRule[]
+    names: (rule: StoredRule) => boolean
+    by: NonNullable<Move['by']>
+    at: Date
+  },
+  also: (queries: CompanyQueries, row: ApprovalRow) => Promise<void>
+): Promise<ApprovalRow | undefined> {
+  return database.company(companyId, async (queries) => {
+    const tables = tablesOf(queries)
+    const before = await tables.selectFrom('approvals').select('rules').where('company_id', '=', companyId)
+      .where('approval_id', '=', approvalId).where('status', '=', 'waiting').where('expires_at', '>', at).forUpdate().executeTakeFirst()
+    if (before === undefined) return undefined
+    const consent = { by: userId, at: at.toISOString(), ...seen !== undefined && { seen } }
+    const known = new Map([...present, ...before.rules].map((rule) => [rule.id, rule]))
+    const rules = [...known.values()].map(({ consent: earlier, ...rule }): StoredRule => {
+      const named = present.find(({ id }) => id === rule.id) ?? rule
+      const had = earlier?.seen === seen ? earlier : undefined
+      const now = had ?? (names(named) ? consent : undefined)
+      return { ...rule, approvers: named.approvers, ...now !== undefined && { consent: now } }
+    })
+    const isDone = rules.every((rule) => rule.consent !== undefined)
+    const row = await tables.updateTable('approvals').set({
+      rules: JSON.stringify(rules),
+      ...rules.length > before.rules.length && { mailed_at: null },
+      ...isDone && {
+        status: 'sending' as const,
+        worked_at: database.now,
+        decided_by: userId,
+        author: JSON.stringify(author),
+        reason: reason ?? null,
+        seen: seen ?? null,
+        decided_at: at
+      }
+    }).where('company_id', '=', companyId).where('approval_id', '=', approvalId).returningAll().executeTakeFirstOrThrow()
+    await also(queries, row)
+    return row
+  })
+}
+
+/** The e-mail addresses of users of a company. */
+export async function addressesOf (database: Database, companyId: number, users: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await database.reading(companyId,
+    (queries) =>
+      sql<{ id: number, email: string }>`select user_id as id, email from users where company_id = ${companyId}
+      and user_id = any (${users}::integer[])`.execute(queries))
+  return new Map(rows.map(({ id, email }) => [id, email]))
 }
 
 /** How a status is changed: from which ones, by whom. `open`: only what has not expired. */
@@ -145,8 +203,9 @@ type Move = {
   to: ApprovalRow['status']
   by?: { userId: number, author: AuditAuthor, reason?: string | undefined, seen?: string | undefined }
   dispatchId?: string
-  /** All by which it waits from now on. */
+  /** All by which it waits from now on. `asksAgain`: those whom they name are mailed. */
   rules?: readonly StoredRule[]
+  asksAgain?: boolean
   at: Date
   open?: true
   /** Only where no other process has taken it over since. */
@@ -157,14 +216,15 @@ type Move = {
 export async function moveApproval (
   database: Database,
   { companyId, approvalId }: ApprovalRef,
-  { from, to, by, dispatchId, rules, at, open, since }: Move,
+  { from, to, by, dispatchId, rules, asksAgain = false, at, open, since }: Move,
   also: (queries: CompanyQueries, row: ApprovalRow) => Promise<void> = () => Promise.resolve()
 ): Promise<ApprovalRow | undefined> {
   return database.company(companyId, async (queries) => {
     const row = await tablesOf(queries).updateTable('approvals').set({
       status: to,
       worked_at: database.now,
-      ...rules === undefined ? {} : { rules: JSON.stringify(rules), mailed_at: null },
+      ...rules === undefined ? {} : { rules: JSON.stringify(rules) },
+      ...asksAgain ? { mailed_at: null } : {},
       ...to === 'waiting' ? { tries: 0, decided_by: null, author: null, seen: null, reason: null, decided_at: null } : {},
       ...by === undefined ? {} : {
         decided_by: by.userId,

@@ -32,11 +32,21 @@ async function rulesIn (queries: CompanyQueries, companyId: number): Promise<Rul
   return rows.map(({ rule_id: id, rule, created_at: createdAt }) => ({ ...rule, id, createdAt }))
 }
 
-/** The rules by which something waits, each with whom it names now; one that is gone names whom it named when it asked. */
-export async function rulesNow (database: Database, { company_id: companyId, rules }: ApprovalRow): Promise<StoredRule[]> {
+/**
+ * The rules by which something waits, each with whom it names now; one that is gone names whom it named when it asked. Who is named no more
+ * has not approved it.
+ */
+export async function rulesNow (
+  database: Database,
+  { company_id: companyId, rules }: Pick<ApprovalRow, 'company_id' | 'rules'>
+): Promise<StoredRule[]> {
   const found = await database.company(companyId, (queries) => rulesIn(queries, companyId))
-  const approvers = new Map(found.map((rule) => [rule.id, rule.approvers ?? []]))
-  return rules.map((rule) => ({ ...rule, approvers: approvers.get(rule.id) ?? rule.approvers }))
+  const named = new Map(found.map((rule) => [rule.id, rule.approvers ?? []]))
+  return rules.map(({ consent, ...rule }) => {
+    const approvers = named.get(rule.id) ?? rule.approvers
+    const counts = consent !== undefined && (approvers.length === 0 || approvers.includes(consent.by))
+    return { ...rule, approvers, ...counts && { consent } }
+  })
 }
 
 /** Adds a rule. Answers false where the company has as many as it may; two at once take turns. */

@@ -3,16 +3,22 @@ import type { ApprovalFacts, Version } from '@dispatch/contract'
 import type { AuditAuthor, RecordedActor, ServicePath } from '@dispatch/core'
 import type { CompanyQueries } from '@dispatch/database'
 import type { ColumnType, Generated, Selectable } from 'kysely'
+import type { ApprovalView } from '../contract/approvals.ts'
 import type { RuleBody } from '../contract/rules.ts'
 
 /** How a request was asked for. */
 export type StoredCommand = { requestId: string, version?: Version, strict?: true, sandbox?: true, sendAt?: string }
 
+/** That somebody has approved it for a rule. `seen`: what they had seen of it; a batch has none. */
+export type Consent = { by: number, at: string, seen?: string }
+
 /** A rule as it was when it asked. No approvers: the admins. */
-export type StoredRule = { id: string, name: string, approvers: readonly number[] }
+export type StoredRule = { id: string, name: string, approvers: readonly number[], consent?: Consent }
 
 /** What the rules have seen of it. */
-export type StoredFacts = Pick<ApprovalFacts, 'recipient' | 'amount' | 'currency' | 'credits' | 'rows'>
+export type StoredFacts = Pick<ApprovalFacts, 'recipient' | 'amount' | 'currency' | 'credits' | 'rows'> & {
+  totals?: ApprovalView['totals']
+}
 
 type Json<T> = ColumnType<T, string, string>
 

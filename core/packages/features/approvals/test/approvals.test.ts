@@ -23,7 +23,7 @@ const send: typeof service.send = (method, path, { headers = {}, ...sending } = 
   service.send(method, path, { ...sending, headers: { 'x-api-version': '1.1.0', ...headers } }, ...login)
 const { owner } = app.get('database')
 const none = () => Promise.resolve(undefined)
-const noBatches = { resumeApproved: none, find: none, end: none }
+const noBatches = { resumeApproved: none, find: none, end: none, asked: none, kept: () => Promise.resolve({ rows: [], hasMore: false }) }
 const rulesPath = '/api/v1/company/approval-rules'
 
 /** A company with rules, and what two of its people do. */
@@ -167,17 +167,63 @@ await t.test('a rule that has come since wants its approval too', async (t) => {
   const { body: { id } } = await send('POST', rulesPath, { body: { name: 'Texts', services: ['sms'], amountAbove: 5, approvers: [by] } },
     admin)
   await send('PUT', `${rulesPath}/${String(id)}`, { body: { name: 'Texts', services: ['sms'], approvers: [by] } }, admin)
-  has(t, await approve(approvalId), { status: 409, body: { message: /"Texts"/ } })
-  has(t, (await read(approvalId)).body, { status: 'waiting', rules: ['Everything', 'Texts'], mayDecide: false })
+  has(t, (await read(approvalId)).body, { rules: ['Everything', 'Texts'], mayDecide: true })
+  has(t, await approve(approvalId), {
+    status: 200,
+    body: {
+      status: 'waiting',
+      decider: null,
+      mayDecide: false,
+      mayRefuse: true,
+      asks: [{ name: 'Everything', approvedBy: admin.email }, { name: 'Texts', approvers: [second.email], approvedBy: null }]
+    }
+  })
+  // Whoever has approved it cannot do it for others.
+  has(t, await approve(approvalId), { status: 200, body: { status: 'waiting' } })
   t.same(await sent(), [])
   const audit = async (action: string): Promise<any> => (await send('GET', `/api/v1/audit?action=${action}`, {}, admin)).body.data[0].facts
-  has(t, await audit('approval.returned'), { reason: 'approval_required', rules: ['Texts'] })
+  has(t, await audit('approval.consented'), { waitsFor: ['Texts'] })
+  has(t, await approve(approvalId, second), { status: 200, body: { status: 'approved', decider: second.email } })
+  t.equal((await sent()).length, 1)
   t.same(await audit('approval_rule.changed'), {
     name: 'Texts',
     fields: ['name', 'services', 'approvers'],
     before: { amountAbove: 5 },
     after: {}
   })
+})
+
+await t.test('a rule that comes while it is sent wants its approval too', async (t) => {
+  const { admin, member, operator: second, sent, read, approve } = await approving('a late rule', everything)
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
+  const late = { name: 'Late', approvers: [await idOf(second)] }
+  const racing = await processOf(admin, async (command) => {
+    await send('POST', rulesPath, { body: late }, admin)
+    await app.get('freshness').check()
+    return app.get('pipeline').dispatch(command)
+  })
+  const { body: { review: { seen } } } = await read(approvalId)
+  await t.rejects(racing.approve(racing.by, approvalId, { seen }), /Another rule wants it approved as well \("Late"\)/)
+  has(t, (await send('GET', '/api/v1/audit?action=approval.returned', {}, admin)).body, {
+    data: [{ facts: { reason: 'approval_required', rules: ['Late'] } }]
+  })
+  t.same(await sent(), [])
+  has(t, await approve(approvalId, second), { status: 200, body: { status: 'approved' } })
+  t.equal((await sent()).length, 1)
+})
+
+await t.test('who has approved it for one rule looks again where the other one saw something else', async (t) => {
+  const { admin, member, operator: second, sent, approve } = await approving('two looks', everything)
+  await send('POST', rulesPath, { body: { name: 'Second', approvers: [await idOf(second)] } }, admin)
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
+  has(t, await approve(approvalId), { status: 200, body: { status: 'waiting' } })
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {}, sandbox: true } }, admin)
+  has(t, await approve(approvalId, second), {
+    status: 200,
+    body: { status: 'waiting', asks: [{ approvedBy: null }, { approvedBy: second.email }] }
+  })
+  t.same(await sent(), [])
+  has(t, await approve(approvalId), { status: 200, body: { status: 'approved' } })
 })
 
 await t.test('what is refused, taken back or too old is never sent', async (t) => {
@@ -226,7 +272,7 @@ await t.test('the template, provider and price are looked at again; whoever aske
   const { body: { data: users } } = await send('GET', '/api/v1/users', {}, admin)
   const { id } = users.find(({ email }: Login) => email === member.email)
   await send('PUT', `/api/v1/users/${String(id)}`, { body: { disabled: true } }, admin)
-  has(t, (await read(approvalId)).body, { review: null, problem: /may not send any more/ })
+  has(t, (await read(approvalId)).body, { review: null, problem: { error: 'conflict', message: /may not send any more/ } })
   has(t, await send('POST', `/api/v1/approvals/${String(approvalId)}/approve`, { body: { seen: review.seen } }, admin), { status: 409 })
   t.same(await sent(), [])
   await send('PUT', `/api/v1/users/${String(id)}`, { body: { disabled: false } }, admin)
@@ -295,6 +341,99 @@ await t.test('a batch waits as a whole, and goes on once it is approved', async 
   has(t, asked, { batchId: held, rules: ['Lists'] })
   has(t, await approve(asked.id), { status: 200 })
   has(t, await reaches(held, 'finished'), { counts: { succeeded: 3 } })
+})
+
+await t.test('an approver sees the rows of a batch, what they come to, and which rule asks', async (t) => {
+  const { admin, member, operator: second, sent, approve } = await approving('rows', {
+    name: 'Large',
+    services: ['invoicing'],
+    amountAbove: 1_000,
+    currency: 'EUR'
+  }, { name: 'Letters', services: ['postal'] }, { name: 'Long lists', rowsAbove: 50 })
+  const row = (number: string, total: number): object => ({
+    id: number,
+    ...invoiceRequest({
+      number,
+      lines: [{ description: 'x', quantity: 1, unitPrice: total, total }],
+      subtotal: total,
+      taxRate: 0,
+      taxAmount: 0,
+      total
+    }, { providerName: 'simulator' })
+  })
+  const rows = [row('F-1', 10), row('F-2', 5_000), row('F-3', 20)]
+  const { body: { batchId } } = await send('POST', '/api/v1/batches?service=invoicing', {
+    body: Buffer.from(rows.map((one) => `${JSON.stringify(one)}\n`).join('')),
+    headers: { 'content-type': 'application/x-ndjson' }
+  }, member)
+  let id = ''
+  await until('it waits', async () => {
+    const { body: { data: [found] } } = await send('GET', '/api/v1/approvals?status=waiting', {}, admin)
+    id = found?.id ?? ''
+    return id !== ''
+  })
+  const at = `/api/v1/approvals/${id}`
+  has(t, (await send('GET', at, {}, admin)).body, {
+    asks: [{ name: 'Large', approvers: [], approvedBy: null }],
+    totals: {
+      services: [{ service: 'invoicing', rows: 3, credits: 3 }],
+      amounts: [{ currency: 'EUR', rows: 3, amount: 5_030, unknown: 0 }]
+    }
+  })
+  const { body: first } = await send('GET', `${at}/rows?limit=2`, {}, admin)
+  has(t, first, {
+    data: [{ row: 1, id: 'F-1', status: 'waiting', recipient: 'Ada Lovelace', amount: 10, currency: 'EUR', credits: 1 }, {
+      row: 2,
+      request: { template: { data: { number: 'F-2' } } }
+    }],
+    nextCursor: '2'
+  })
+  has(t, (await send('GET', `${at}/rows?cursor=2`, {}, admin)).body, { data: [{ row: 3 }], nextCursor: null })
+  const found = async (search: string): Promise<number[]> =>
+    (await send('GET', `${at}/rows?search=${encodeURIComponent(search)}`, {}, admin)).body.data.map((one: { row: number }) => one.row)
+  t.same(await found('f-2'), [2])
+  t.same(await found('LOVELACE'), [1, 2, 3])
+  t.same(await found('%'), [])
+  has(t, await send('GET', `${at}/rows`, {}, second), { status: 200 })
+  // A rule that has come since asks for its part of the rows.
+  await send('POST', rulesPath, { body: { name: 'Above 4,000', amountAbove: 4_000, approvers: [await idOf(second)] } }, admin)
+  await send('POST', rulesPath, { body: { name: 'Above 6,000', amountAbove: 6_000, approvers: [await idOf(second)] } }, admin)
+  has(t, await approve(id), {
+    status: 200,
+    body: { status: 'waiting', asks: [{ name: 'Large', approvedBy: admin.email }, { name: 'Above 4,000', approvedBy: null }] }
+  })
+  t.same(await sent(), [])
+  has(t, await approve(id, second), { status: 200, body: { status: 'approved' } })
+  await until('all are sent', async () => (await sent()).length === 3)
+  const { body: kept } = await send('GET', `${at}/rows`, {}, admin)
+  has(t, kept.data[0], { row: 1, request: null })
+  t.equal(kept.data[0].recipient, undefined)
+  has(t, (await send('GET', at, {}, admin)).body, { totals: { services: [{ credits: 3 }] } })
+  t.ok(batchId)
+})
+
+await t.test('a rule that comes once a batch was approved pauses what is left of it', async (t) => {
+  const { admin, member, approve, sent } = await approving('paused again', { name: 'Lists', rowsAbove: 1 })
+  const { body: { batchId } } = await send('POST', '/api/v1/batches?service=sms', {
+    body: Buffer.from(`${JSON.stringify(text('1'))}\n${JSON.stringify(text('2'))}\n`),
+    headers: { 'content-type': 'application/x-ndjson' }
+  }, member)
+  const waiting = async (): Promise<any> => (await send('GET', '/api/v1/approvals?status=waiting', {}, admin)).body.data[0]
+  await until('it waits', async () => await waiting() !== undefined)
+  const { id } = await waiting()
+  // Approved, but no row is handed over before the other rule has come.
+  await sql`update batches set claim = ${randomUUID()}, claimed_until = now() + interval '1 hour' where batch_id = ${batchId}`.execute(
+    owner
+  )
+  has(t, await approve(id), { status: 200, body: { status: 'approved' } })
+  await send('POST', rulesPath, { body: { name: 'Texts', services: ['sms'] } }, admin)
+  await sql`update batches set claim = null, claimed_until = null where batch_id = ${batchId}`.execute(owner)
+  await until('it waits again', async () => await waiting() !== undefined)
+  const again = await waiting()
+  has(t, again, { batchId, rules: ['Texts'] })
+  t.same(await sent(), [])
+  has(t, await approve(again.id), { status: 200, body: { status: 'approved' } })
+  await until('it is sent', async () => (await sent()).length === 2)
 })
 
 await t.test('a batch that is not approved is cancelled, and one that was cancelled is not told as sent', async (t) => {
@@ -508,7 +647,7 @@ async function processOf ({ email, password }: Login, dispatch: Pipeline['dispat
     ...createApprovals({
       accounts: app.get('accounts'),
       database: app.get('database'),
-      pipeline: { review: app.get('pipeline').review, dispatch },
+      pipeline: { ...app.get('pipeline'), dispatch },
       batches: noBatches,
       outbox: app.get('outbox'),
       now: app.get('now'),
@@ -579,7 +718,8 @@ await t.test('of two processes that send what was approved, what one has sent co
   })
   await t.rejects(refused.approve(refused.by, approvalId, { seen }), /None is left/)
   has(t, (await read(approvalId)).body, { status: 'sending' })
-  await sql`update approvals set status = 'waiting' where approval_id = ${approvalId}`.execute(owner)
+  await sql`update approvals set status = 'waiting', rules = jsonb_build_array(rules->0 #- '{consent}') where approval_id = ${approvalId}`
+    .execute(owner)
   // The other one was refused, and has let it wait again: what this one has sent is approved.
   const overtaken = await processOf(admin, async (command) => {
     const reply = await app.get('pipeline').dispatch(command)

@@ -1,7 +1,7 @@
 import { canonicalJson, createFairSemaphore, type JsonObject, type Log } from '@dispatch/common'
 import { type BatchView, DispatchError, refusal, type Version } from '@dispatch/contract'
-import { type Actor, type AuditAuthor, type AuditStamp, chainFault, isPath, type PipelineJobs, requireService, type ServicePath,
-  sightOf } from '@dispatch/core'
+import { type Actor, type AskedBatch, type AskedRows, type AuditAuthor, type AuditStamp, chainFault, isPath, type PipelineJobs,
+  requireService, type ServicePath, sightOf } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { isServiceName, jsonServices } from '@dispatch/services'
@@ -11,12 +11,13 @@ import type { BatchQuery, Mapping, ResultView } from '../contract/batches.ts'
 import { type BatchRef, beginBatch, changeBatch, changeBatchIn, discardBatch, endReceiving, findBatch, listBatches,
   retryBatch } from '../store/batches.ts'
 import { filesIn } from '../store/named-files.ts'
+import { listAskedRows, listKeptRows } from '../store/row-facts.ts'
 import { addRows, listResults } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import { readCsv } from './read-csv.ts'
 import { readNdjson } from './read-ndjson.ts'
 import { problemOf, type ReadItem, type ReadRow } from './row.ts'
-import { resultOf, viewOf } from './view.ts'
+import { askedBatch, keptOf, type KeptRowView, resultOf, viewOf } from './view.ts'
 
 /** The rows of a batch as they come. */
 export type Upload = {
@@ -55,6 +56,13 @@ export type Batches = {
   resume: (request: BatchRequest) => Promise<BatchView | undefined>
   /** The same once somebody has approved it. */
   resumeApproved: (request: BatchRequest) => Promise<BatchView | undefined>
+  /** What rules of approval look at of a batch that somebody decides about; undefined where it is gone. */
+  asked: (actor: Actor, batchId: string) => Promise<{ batch: AskedBatch, found: () => Promise<AskedRows[]> } | undefined>
+  /** So many of its rows after a number, for whoever decides about it: fewer where they are large. `hasMore`: there are others then. */
+  kept: (
+    ref: BatchRef,
+    page: { after: number, limit: number, search?: string | undefined }
+  ) => Promise<{ rows: KeptRowView[], hasMore: boolean }>
   /** Cancels, in the transaction of a decision, what of it is not sent; nothing where it is over. */
   end: (queries: CompanyQueries, ref: BatchRef, stamp: AuditStamp) => Promise<void>
   cancel: (request: BatchRequest) => Promise<BatchView | undefined>
@@ -256,6 +264,19 @@ export function createBatches ({ database, jobs, log, network: { guard }, newId,
     resume: (request) => change(request, { from: ['paused'], to: 'resumed' }),
     resumeApproved: (request) => change(request, { from: ['paused'], to: 'resumed', approved: true }),
     cancel: (request) => change(request, { from: [...unfinished], to: 'cancelled' }),
+
+    async asked (actor, batchId) {
+      const ref = { companyId: actor.companyId, batchId }
+      const batch = await findBatch(database, ref, {})
+      return batch && { batch: askedBatch(batch, actor), found: () => listAskedRows(database, ref) }
+    },
+
+    async kept (ref, page) {
+      const batch = await findBatch(database, ref, {})
+      if (batch === undefined) return { rows: [], hasMore: false }
+      const { rows, hasMore } = await listKeptRows(database, ref, page)
+      return { rows: rows.map((row) => keptOf(batch, row)), hasMore }
+    },
 
     async end (queries, ref, stamp) {
       const jobOf = (dispatchId: string) => jobs.batched({ companyId: ref.companyId, dispatchId })

@@ -1,7 +1,9 @@
 import { hasMoreValues, isDeeper, isRecord, type JsonObject, mostValues } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
+import type { CheckedRow } from '@dispatch/core'
 import { isUtf8 } from 'node:buffer'
 import type { RowProblem } from '../contract/batches.ts'
+import type { RowFacts } from '../store/tables.ts'
 
 /** The largest row in bytes: that of the body of a dispatch. */
 export const largestRow = 5 * 1024 * 1024
@@ -51,6 +53,23 @@ export function rowOfJson (number: number, json: Buffer): ReadRow {
   } catch (error) {
     if (!(error instanceof DispatchError)) throw error
     return { number, problem: problemOf(error) }
+  }
+}
+
+/** What is kept of a row that was checked. */
+export function factsOf ({ answer: { plan, recipient: answered }, asked }: CheckedRow): RowFacts {
+  const prices: Record<string, number> = {}
+  for (const { service, credits, on } of plan) if (on === undefined) prices[service] = (prices[service] ?? 0) + credits
+  const { services = [], recipients = 0, amount, recipient = answered } = asked ?? {}
+  return {
+    services,
+    recipients,
+    prices,
+    ...recipient !== undefined && { recipient },
+    ...amount === 'unknown' ? { unknown: true } : amount !== undefined && {
+      amount: amount.value,
+      ...amount.currency !== undefined && { currency: amount.currency }
+    }
   }
 }
 

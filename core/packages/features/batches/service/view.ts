@@ -1,7 +1,11 @@
+import type { JsonObject } from '@dispatch/common'
 import type { BatchView } from '@dispatch/contract'
+import type { Actor, AskedBatch } from '@dispatch/core'
 import type { ResultView, RowProblem } from '../contract/batches.ts'
+import type { KeptRow } from '../store/row-facts.ts'
 import type { ResultRow } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
+import { bodyOf } from './body.ts'
 
 /** A batch as a client reads it. Of one that was cancelled or refused, what was not sent is cancelled. */
 export function viewOf (batch: BatchRow): BatchView {
@@ -32,9 +36,38 @@ export function viewOf (batch: BatchRow): BatchView {
   }
 }
 
+/** What rules of approval look at of it. */
+export function askedBatch ({ batch_id: batchId, total: rows, credits }: BatchRow, actor: Actor): AskedBatch {
+  return { actor, batchId, rows, credits: Number(credits) }
+}
+
 /** Whether nothing more of it will be sent. */
 export function hasStopped ({ status }: BatchRow): boolean {
   return status === 'cancelled' || status === 'refused'
+}
+
+/** A row as whoever decides about its batch reads it. `request`: the body of its dispatch, while it is not sent. */
+export type KeptRowView = Pick<ResultView, 'row' | 'id' | 'status'> & {
+  recipient?: string
+  amount?: number
+  currency?: string
+  credits: number
+  request: JsonObject | null
+}
+
+export function keptOf (batch: BatchRow, { number, row_id: id, state, facts, body }: KeptRow): KeptRowView {
+  const { recipient, amount, currency, prices = {} } = facts ?? {}
+  const { row, status } = resultOf(batch, { number, row_id: id, state, dispatch_id: null, problem: null })
+  return {
+    row,
+    ...id === null ? {} : { id },
+    status,
+    ...recipient !== undefined && { recipient },
+    ...amount !== undefined && { amount },
+    ...currency !== undefined && { currency },
+    credits: Object.values(prices).reduce((sum, price) => sum + price, 0),
+    request: body === null ? null : bodyOf(batch.common, body) as JsonObject
+  }
 }
 
 /** A row in the results of its batch. */

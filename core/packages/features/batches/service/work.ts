@@ -1,15 +1,17 @@
 import type { JsonObject, Log } from '@dispatch/common'
 import { type CallbackType, DispatchError } from '@dispatch/contract'
-import { type Accounts, type Actor, type Outbox, type Pipeline, type PipelineJobs, recordedActor, runEvery } from '@dispatch/core'
+import { type Accounts, type Actor, ApprovalRequired, type AskingRule, type Outbox, type Pipeline, type PipelineJobs, recordedActor,
+  runEvery } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import pLimit from 'p-limit'
 import { forgetBatches, letGo } from '../store/batches.ts'
+import { listAskedRows, totalsOf } from '../store/row-facts.ts'
 import { advanceBatch, advanceBatchIn, changeRows, claimBatch, countElsewhere, dispatchOf, freeCredits, listNotBegun, listUnderWay,
   nextRows, type Progress, releaseBatch, type RowChange, type Work } from '../store/rows.ts'
 import type { BatchRow } from '../store/tables.ts'
 import { bodyOf } from './body.ts'
-import { problemOf } from './row.ts'
-import { hasStopped, viewOf } from './view.ts'
+import { factsOf, problemOf } from './row.ts'
+import { askedBatch, hasStopped, viewOf } from './view.ts'
 
 type Needs = {
   accounts: Accounts
@@ -19,7 +21,7 @@ type Needs = {
   log: Log
   newId: () => string
   outbox: Outbox
-  pipeline: Pick<Pipeline, 'validate' | 'dispatch' | 'retry' | 'cancel' | 'askForBatch'>
+  pipeline: Pick<Pipeline, 'checkRow' | 'dispatch' | 'retry' | 'cancel' | 'askForBatch'>
 }
 
 /** Seconds for which a process has a batch to itself. */
@@ -114,23 +116,20 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     if (actor === undefined) return 'done'
     const rows = await nextRows(database, ref(batch), 'unchecked', checkedTogether)
     if (rows.length === 0) return conclude(batch, actor)
-    const asking = new Set<number>()
     const until = performance.now() + checkFor
     const checked = await each(rows, async (row): Promise<RowChange | undefined> => {
       if (performance.now() > until) return undefined
       try {
-        const { plan, approval } = await pipeline.validate(commandOf(batch, actor, row))
-        if (approval !== undefined) asking.add(row.number)
-        const credits = plan.reduce((sum, step) => sum + (step.on === undefined ? step.credits : 0), 0)
-        return { number: row.number, from: 'unchecked', to: 'waiting', credits: batch.test ? 0 : credits }
+        const checked = await pipeline.checkRow(commandOf(batch, actor, row))
+        const facts = factsOf(checked)
+        const credits = Object.values(facts.prices).reduce((sum, price) => sum + price, 0)
+        return { number: row.number, from: 'unchecked', to: 'waiting', credits: batch.test ? 0 : credits, facts }
       } catch (error) {
         return failedRow(batch, row, error, 'unchecked')
       }
     })
     // What was not begun is for the next turn.
     const changes = checked.filter((change) => change !== undefined)
-    // Before its rows count as checked, so that a process that ends here forgets nothing.
-    if (asking.size > 0 && !batch.needs_approval) await advance(batch, { from: ['checking'], needsApproval: true })
     await changeRows(database, ref(batch), changes)
     return changes.some(({ to }) => to === 'unchecked') ? 'held' : 'done'
   }
@@ -147,7 +146,7 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
       await refuse('validation_failed', `${refused} of ${total} rows have faults, and nothing is sent: the results tell which.`)
     } else if (credits > 0 && credits > free) {
       await refuse('insufficient_credits', `The batch costs ${credits} credits; ${free} are free.`)
-    } else if (batch.held || !await waits(batch, actor, batch.needs_approval, { from: ['checking'], checked: true })) {
+    } else if (batch.held || !await waits(batch, actor, { from: ['checking'], checked: true })) {
       await advance(batch, { from: ['checking'], status: batch.held ? 'paused' : 'queued', checked: true })
     }
     return 'done'
@@ -156,17 +155,19 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
   const toApprove = problem('approval_required', 'Somebody else has to approve it: it goes on when they do.')
 
   /** Whether somebody else has to approve it. Then it has paused before anybody can, unless it was changed meanwhile. */
-  async function waits (batch: BatchRow, actor: Actor, needed: boolean, progress: Progress): Promise<boolean> {
-    const { batch_id: batchId, services, total: rows, credits, request_id: requestId, test } = batch
+  async function waits (batch: BatchRow, actor: Actor, progress: Progress, also: readonly AskingRule[] = []): Promise<boolean> {
+    const { services, request_id: requestId, test } = batch
     const pause = async (queries: CompanyQueries): Promise<boolean> =>
       await advanceBatchIn(database, queries, ref(batch), { ...progress, status: 'paused', problem: toApprove }) !== undefined
-    return !test && await pipeline.askForBatch({ actor, batchId, services, rows, credits: Number(credits), requestId, needed, pause })
+    const totals = () => database.company(batch.company_id, (queries) => totalsOf(queries, ref(batch)))
+    const found = () => listAskedRows(database, ref(batch))
+    return !test && await pipeline.askForBatch({ ...askedBatch(batch, actor), services, requestId, totals, pause }, { found, also })
   }
 
   const keyOf = (batch: BatchRow, { number, row_id: id }: Work): string => id ?? `batch ${batch.batch_id}/${number}`
 
-  /** `unapproved`: takes the row where somebody else has to approve it. */
-  async function hand (batch: BatchRow, actor: Actor, row: Work, unapproved: Set<number>): Promise<RowChange> {
+  /** `unapproved`: takes the row where somebody else has to approve it, with the rules that want it. */
+  async function hand (batch: BatchRow, actor: Actor, row: Work, unapproved: Map<number, readonly AskingRule[]>): Promise<RowChange> {
     const { number } = row
     const handed = { number, from: 'handing' as const, to: 'running' as const, forget: true as const }
     try {
@@ -195,7 +196,7 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
       }
       const change = failedRow(batch, row, error, 'handing')
       const failed = change.to === 'refused' && row.dispatch_id !== null ? { ...change, to: 'failed' as const } : change
-      if (word === 'approval_required') unapproved.add(number)
+      if (word === 'approval_required') unapproved.set(number, error instanceof ApprovalRequired ? rulesOf(error) : [])
       return failed
     }
   }
@@ -216,12 +217,11 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
       await changeRows(database, ref(batch), waiting.map(({ number }) => ({ number, from: 'waiting', to: 'handing' })))
     }
     if (batch.status === 'queued' && await advance(batch, { from: ['queued'], status: 'running' }) === undefined) return 'done'
-    const unapproved = new Set<number>()
+    const unapproved = new Map<number, readonly AskingRule[]>()
     const handed = await each(waiting, (row) => hand(batch, actor, row, unapproved))
     // Asked once all of them are back: whoever approves at once lets all of them go on.
-    const underWay: Progress = { from: ['queued', 'running'] }
-    const asks = unapproved.size > 0 &&
-      (await waits(batch, actor, batch.needs_approval, underWay) || await waits(batch, actor, true, underWay))
+    const asking = new Map([...unapproved.values()].flat().map((rule) => [rule.id, rule]))
+    const asks = unapproved.size > 0 && await waits(batch, actor, { from: ['queued', 'running'] }, [...asking.values()])
     const changes = handed.map((change): RowChange =>
       asks && unapproved.has(change.number) ? { number: change.number, from: 'handing', to: 'waiting' } : change
     )
@@ -362,3 +362,6 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     }
   }
 }
+
+/** Those of a refusal that tell which they are. */
+const rulesOf = ({ rules }: ApprovalRequired): AskingRule[] => rules.flatMap(({ id, name = '' }) => id === undefined ? [] : [{ id, name }])

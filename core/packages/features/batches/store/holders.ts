@@ -69,6 +69,7 @@ export function rowsHolder (database: Database): Holder {
         await tables.updateTable('batch_rows')
           .set({
             body: null,
+            facts: null,
             problem: null,
             row_id: sql`case when ${names(sql`to_jsonb(row_id)::text`, person)} then null else row_id end`
           })

@@ -3,7 +3,7 @@ import { asOwner, type CompanyQueries, type Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import { type BatchRef, columns } from './batches.ts'
 import { noteFiles } from './named-files.ts'
-import { type BatchRow, type RowState, tablesIn } from './tables.ts'
+import { type BatchRow, type RowFacts, type RowState, tablesIn } from './tables.ts'
 
 /** A row that has come. `problem`: why no dispatch can be made of it. */
 export type NewRow = { number: number, id?: string, body: string } | { number: number, problem: object }
@@ -112,6 +112,8 @@ export type RowChange = {
   forget?: true
   /** Its price. */
   credits?: number
+  /** What was found when it was checked. */
+  facts?: RowFacts
 }
 
 /**
@@ -139,10 +141,11 @@ export async function changeRows (
     })))
     const { rows: moved } = await sql<{ was: RowState, next: RowState, rows: number, credits: number }>`with given as (
         select * from json_to_recordset(${given}::json) as one (number integer, was text, next text, dispatch uuid, problem text,
-          forget boolean, credits integer)
+          forget boolean, credits integer, facts jsonb)
       ), changed as (
         update batch_rows set state = next, dispatch_id = coalesce(dispatch, dispatch_id), problem = given.problem,
           tries = tries + (next = was or (was = 'handing' and next = 'waiting'))::integer, body = case when forget then null else body end,
+          facts = case when forget then null else coalesce(given.facts, batch_rows.facts) end,
           fed_at = case when next = 'running' then ${database.now} else fed_at end
         from given where company_id = ${companyId} and batch_id = ${batchId} and batch_rows.number = given.number and state = was
           and batch_rows.number between (select min(number) from given) and (select max(number) from given)
@@ -227,7 +230,6 @@ export type Progress = {
   status?: BatchRow['status']
   problem?: string
   checked?: true
-  needsApproval?: true
   ended?: true
   closed?: true
   told?: number
@@ -252,13 +254,12 @@ export async function advanceBatchIn (
   database: Database,
   queries: CompanyQueries,
   { companyId, batchId }: BatchRef,
-  { from, status, problem, checked, needsApproval, ended, closed, told }: Progress
+  { from, status, problem, checked, ended, closed, told }: Progress
 ): Promise<BatchRow | undefined> {
   const batch = await tablesIn(queries).updateTable('batches').set({
     ...status === undefined ? {} : { status },
     ...problem === undefined ? {} : { problem },
     ...checked === undefined ? {} : { checked_at: database.now },
-    ...needsApproval === undefined ? {} : { needs_approval: true },
     ...ended === undefined ? {} : { ended_at: database.now },
     ...closed === undefined ? {} : { is_open: false },
     ...told === undefined ? {} : { told }

@@ -1,5 +1,5 @@
 import type { Version } from '@dispatch/contract'
-import type { AuditAuthor, ServicePath } from '@dispatch/core'
+import type { Asked, AuditAuthor, ServicePath } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { rowStates } from '../contract/batches.ts'
@@ -9,6 +9,14 @@ export type RowState = typeof rowStates[number] | 'handing'
 
 /** `receiving`: its rows still come in, and nobody sees it. */
 export type StoredStatus = 'receiving' | 'checking' | 'queued' | 'running' | 'paused' | 'finished' | 'cancelled' | 'refused'
+
+/** What rules of approval look at of a row, its recipient, and its price by service. `unknown`: a document says no amount. */
+export type RowFacts = Pick<Asked, 'services' | 'recipients' | 'recipient'> & {
+  amount?: number
+  currency?: string
+  unknown?: true
+  prices: Readonly<Record<string, number>>
+}
 
 /** The API key with which a batch came. */
 export type BatchKey = { id: string, mode: 'live' | 'test', scopes: readonly string[] }
@@ -27,7 +35,6 @@ type Tables = {
     sandbox: boolean
     strict: boolean
     held: Generated<boolean>
-    needs_approval: Generated<boolean>
     api_version: Version
     request_id: string
     callback_url: string | null
@@ -67,6 +74,7 @@ type Tables = {
     state: RowState
     problem: string | null
     dispatch_id: string | null
+    facts: ColumnType<RowFacts | null, string | undefined, string | null>
     tries: Generated<number>
     fed_at: Date | null
   }

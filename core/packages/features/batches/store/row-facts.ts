@@ -1,0 +1,69 @@
+import type { AskedRows, BatchTotals } from '@dispatch/core'
+import type { CompanyQueries, Database } from '@dispatch/database'
+import { sql } from 'kysely'
+import type { BatchRef } from './batches.ts'
+import type { RowFacts, RowState } from './tables.ts'
+
+/** The rows of a batch that may still be sent. */
+const unsent = ({ companyId, batchId }: BatchRef) =>
+  sql`batch_rows where company_id = ${companyId} and batch_id = ${batchId} and state in ('waiting', 'handing') and facts is not null`
+
+/** What rules look at of the rows that may still be sent: the most that one has, of those with the same services and currency. */
+export async function listAskedRows (database: Database, ref: BatchRef): Promise<AskedRows[]> {
+  return database.company(ref.companyId, async (queries) => {
+    type Found = { services: AskedRows['services'], recipients: number, amount: number | null, currency: string | null, unknown: boolean }
+    const { rows } = await sql<Found>`select facts->'services' as services, max((facts->>'recipients')::integer) as recipients,
+        max((facts->>'amount')::double precision) as amount, facts->>'currency' as currency, facts ? 'unknown' as unknown
+      from ${unsent(ref)} and facts->'services' <> '[]' group by facts->'services', facts->>'currency', facts ? 'unknown', facts ? 'amount'`
+      .execute(queries)
+    return rows.map(({ services, recipients, amount, currency, unknown }) => ({
+      services,
+      recipients,
+      ...unknown
+        ? { amount: 'unknown' as const }
+        : amount !== null && { amount: { value: amount, ...currency !== null && { currency } } }
+    }))
+  })
+}
+
+/** What the rows come to that may still be sent. */
+export async function totalsOf (queries: CompanyQueries, ref: BatchRef): Promise<BatchTotals> {
+  const { rows: services } = await sql<BatchTotals['services'][number]>`select key as service, count(*)::integer as rows,
+      sum(value::integer)::integer as credits from (select facts from ${unsent(ref)}) as row, jsonb_each_text(facts->'prices')
+    group by key order by key`.execute(queries)
+  const { rows: amounts } = await sql<BatchTotals['amounts'][number]>`select facts->>'currency' as currency, count(*)::integer as rows,
+      coalesce(sum((facts->>'amount')::numeric), 0)::double precision as amount, count(*) filter (where facts ? 'unknown')::integer as unknown
+    from (select facts from ${unsent(ref)}) as row where facts ?| array['amount', 'unknown'] group by facts->>'currency'
+    order by rows desc, currency`.execute(queries)
+  return { services, amounts }
+}
+
+/** A row, as whoever decides about its batch reads it. `body`: what it changes of the common body; null once it is handed over. */
+export type KeptRow = { number: number, row_id: string | null, state: RowState, facts: RowFacts | null, body: string | null }
+
+/** Characters of the bodies of one page. */
+const charactersTogether = 1024 * 1024
+
+/**
+ * So many rows of a batch after a number, in their order, up to a size: at least one, where there is one. `hasMore`: there are others after
+ * them. `search`: a part of what stands in them, whether letters are large or small.
+ */
+export async function listKeptRows (
+  database: Database,
+  { companyId, batchId }: BatchRef,
+  { after, limit, search }: { after: number, limit: number, search?: string | undefined }
+): Promise<{ rows: KeptRow[], hasMore: boolean }> {
+  return database.reading(companyId, async (queries) => {
+    const { rows } = await sql<KeptRow & { found: number }>`select number, row_id, state, facts, body, found from (
+        select *, (count(*) over ())::integer as found, sum(coalesce(length(body), 0)) over (order by number) - coalesce(length(body), 0) as before from (
+          select number, row_id, state, facts, body from batch_rows
+          where company_id = ${companyId} and batch_id = ${batchId} and number > ${after}${
+      search === undefined
+        ? sql``
+        : sql` and strpos(lower(concat_ws(' ', row_id, facts->>'recipient', body)), lower(${search})) > 0`
+    } order by number limit ${limit + 1}
+        ) as next
+      ) as sized where before < ${charactersTogether} order by number limit ${limit}`.execute(queries)
+    return { rows, hasMore: (rows[0]?.found ?? 0) > rows.length }
+  })
+}
