@@ -81,6 +81,7 @@ const migrations: Migrations = {
   '122-partial-search': () => import('./migrations/122-partial-search.ts'),
   '140-retentions': () => import('./migrations/140-retentions.ts'),
   '150-data-keys': () => import('./migrations/150-data-keys.ts'),
+  '151-leaving-companies': () => import('./migrations/151-leaving-companies.ts'),
   '154-retention-changes': () => import('./migrations/154-retention-changes.ts'),
   '156-request-modes': () => import('./migrations/156-request-modes.ts'),
   '158-brand-versions': () => import('./migrations/158-brand-versions.ts')

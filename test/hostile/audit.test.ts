@@ -296,6 +296,16 @@ const changes: Record<string, Change> = {
     send: (by) => send('POST', '/api/v1/privacy/exports', { body: { reference: 'C-1042' } }, by),
     action: 'person.exported'
   },
+  'POST /api/v1/companies/{id}/deletion': {
+    ...byOperator,
+    async send (by) {
+      const name = `leaving-${randomUUID()}`
+      const { companyId: id } = await service.company(name)
+      await send('PUT', `/api/v1/companies/${id}`, { body: { disabled: true } }, by)
+      return send('POST', `/api/v1/companies/${id}/deletion`, { body: { name } }, by)
+    },
+    action: 'company.deletion_started'
+  },
   'PUT /api/v1/company/retention': {
     send: (by) => send('PUT', '/api/v1/company/retention', { body: { days: 30 } }, by),
     action: 'retention.changed'

@@ -3,11 +3,13 @@ import type { CompanyQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
-import { contains } from '../support/matching.ts'
-import { invoiceRequest, startService } from '../support/service.ts'
+import { createDeletionStep } from '../../core/packages/features/company-deletions/service/work.ts'
+import { contains, has } from '../support/matching.ts'
+import { invoiceRequest, operator, startService } from '../support/service.ts'
 import { dump, tablesOf } from './support.ts'
 
-const service = await startService(t)
+// Nothing but these tests changes a row.
+const service = await startService(t, { config: { runsWorker: false } })
 const { app, send } = service
 const { owner, company } = app.get('database')
 
@@ -268,4 +270,33 @@ await t.test('a transaction that a function begins is the company\'s from its fi
       t.same(state, { bound: true, company: String(own) }, schema)
     })
   }
+})
+
+await t.test('a company that is deleted leaves nothing in any table, and takes nothing of another along', async (t) => {
+  const before = await dump(app, own)
+  await sql`update companies set disabled_at = now() where company_id = ${theirs}`.execute(owner)
+  await sql`update credits set held = 0 where company_id = ${theirs}`.execute(owner)
+  await sql`update dispatches set status = 'cancelled', finished_at = now() where company_id = ${theirs} and status in ('queued', 'running')`
+    .execute(owner)
+  // The users of the tables that name no company.
+  await sql`insert into known_clients (user_id, client, last_at) select user_id, 'client', now() from users where company_id = ${theirs}
+    on conflict do nothing`.execute(owner)
+  const users = sql`select user_id from users where company_id = ${theirs}`
+  const { rows: [user] } = await sql<{ user_id: number }>`${users} limit 1`.execute(owner)
+  await service.send('POST', `/api/v1/companies/${theirs}/deletion`, { body: { name: 'theirs' } }, operator)
+  const step = createDeletionStep({
+    database: app.get('database'),
+    dataKeys: app.get('dataKeys'),
+    files: app.get('files'),
+    log: app.get('log'),
+    newId: app.get('newId'),
+    now: app.get('now'),
+    settles: 0
+  })
+  while (await step());
+  const left = Object.entries(await dump(app, theirs)).flatMap(([name, rows]) => rows.length > 0 && name !== 'changes' ? [name] : [])
+  t.strictSame(left, [])
+  t.strictSame((await sql`select from known_clients where user_id = ${user?.user_id}`.execute(owner)).rows, [])
+  has(t, await service.send('GET', `/api/v1/companies/${theirs}/deletion`, {}, operator), { status: 200, body: { status: 'finished' } })
+  t.strictSame(await dump(app, own), before)
 })

@@ -362,7 +362,7 @@ await t.test('the answers fit their schemas', async (t) => {
     !/\{token\}|\{name\}|\{code\}|documents|security|livez|readyz|refresh|changes|stream|results|export|unsubscribe|comparison/.test(path)
   )) {
     const path = Object.entries(paths).reverse().reduce((text, [from, to]) => text.replace(from, to), found.path)
-    const isForOperators = /^\/api\/v1\/(queue|companies|oauth-apps|platform|providers\/processes)/.test(path)
+    const isForOperators = /^\/api\/v1\/(queue|companies|company-deletions|oauth-apps|platform|providers\/processes)/.test(path)
     const { status, body } = await service.send('GET', path, {}, isForOperators ? operator : admin)
     t.equal(status, 200, path)
     t.strictSame(compiled(answerOf(found, '200'))(body), { ok: true, value: body }, path)

@@ -435,8 +435,12 @@ async function storeFile (
   }
 }
 
+/** The folders of the storage that have files of companies: documents, and what companies upload. */
+export const fileFolders = ['documents', 'files'] as const
+export type FileFolder = typeof fileFolders[number]
+
 /** The storage key of a document: by company, and by the day on which it was made. */
-export function storageKeyOf (companyId: number, time: Date, documentId: string, folder = 'documents'): string {
+export function storageKeyOf (companyId: number, time: Date, documentId: string, folder: FileFolder = 'documents'): string {
   return `${folder}/${companyId}/${time.toISOString().slice(0, 10)}/${documentId}`
 }
 

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import type { ReceivedFile } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { usualExpiry } from '../document-expiry.ts'
-import { storageKeyOf } from './content.ts'
+import { type FileFolder, storageKeyOf } from './content.ts'
 
 /**
  * Stores a file that comes with a request, and computes its hash. Its type is detected from its first bytes; where they tell nothing, a
@@ -14,7 +14,7 @@ import { storageKeyOf } from './content.ts'
 export async function receiveFile (
   { files, newId, now }: Pick<PipelineDependencies, 'files' | 'newId' | 'now'>,
   companyId: number,
-  { bytes, filename, contentType, folder }: { bytes: Readable, filename: string, contentType: string, folder?: string }
+  { bytes, filename, contentType, folder }: { bytes: Readable, filename: string, contentType: string, folder?: FileFolder }
 ): Promise<ReceivedFile & { head: Uint8Array }> {
   const time = now()
   const documentId = newId()
@@ -47,7 +47,7 @@ export async function receiveFile (
 /** Receives a file for a company. `head`: its first bytes. */
 export type Receive = (
   companyId: number,
-  file: { bytes: Readable, filename: string, contentType: string, folder?: string }
+  file: { bytes: Readable, filename: string, contentType: string, folder?: FileFolder }
 ) => Promise<ReceivedFile & { head: Uint8Array }>
 
 /** Types that first bytes cannot tell. HTML and scripts are left out, because a browser would run them. */

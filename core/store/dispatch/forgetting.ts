@@ -28,6 +28,18 @@ export async function forgetDispatches ({ owner }: Pick<Database, 'owner'>, forg
   })
 }
 
+/** Deletes the oldest dispatches of a company with all that is about them alone, whatever they are; answers how many. */
+export async function deleteDispatches (queries: OwnerQueries, companyId: number, limit: number): Promise<number> {
+  const found = await queries.selectFrom('dispatches').select('dispatch_id').where('company_id', '=', companyId).orderBy('dispatch_id')
+    .limit(limit).forUpdate().execute()
+  if (found.length === 0) return 0
+  const theirs = sql`dispatch_id = any (${found.map((row) => row.dispatch_id)}::uuid[])`
+  await sql`set local app.forgets = 'on'`.execute(queries)
+  for (const rows of rowsOf(theirs)) await sql`delete from ${rows}`.execute(queries)
+  await sql`delete from dispatches where ${theirs}`.execute(queries)
+  return found.length
+}
+
 /** The oldest of them, locked. Whoever is just changed comes later. */
 async function listFinished (queries: OwnerQueries, { before, hopeless, limit }: Forgetting): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { linesField, onceField, onceIn, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type CompanyView, type UserView, withQuery } from '../session/api.ts'
-import { type Visit, visitOf } from '../session/visit.ts'
+import { partsAt, type Visit, visitOf } from '../session/visit.ts'
 import type { Asked, Confirmation } from './confirm.ts'
 import { notice, page, table, time } from './layout.ts'
 import { said, type Typed, wrongOf } from './typed.ts'
@@ -188,7 +188,9 @@ async function view (
       value: typed?.body.get('domains') ?? domains.join('\n'),
       wrong: wrongOf(words, typed, '/domains')
     })
-  }<div class="actions"><button class="second">${words.save}</button></div></form></section>`
+  }<div class="actions"><button class="second">${words.save}</button></div></form></section>${
+    partsAt(visit.parts, 'platformCompany').map((part) => part(words, company))
+  }`
   return page({ ...visit, path: `/console/companies/${String(company.id)}` }, { title: company.name, section: 'companies', main })
 }
 

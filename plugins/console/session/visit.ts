@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import type { ConfigurationView, UserView } from '@dispatch/contract'
+import type { CompanyView, ConfigurationView, UserView } from '@dispatch/contract'
 import type { Actor, Sessions, Visitor } from '@dispatch/core'
 import type { FastifyInstance, FastifyPluginAsync, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { admitRecognised } from '../../hooks/admission-control.ts'
@@ -59,6 +59,8 @@ export type PageParts = {
   readonly users?: (words: Words) => Html
   /** On the page of the reader's company, before the audit log. */
   readonly company?: (words: Words) => Html
+  /** On the page of any company, for operators. */
+  readonly platformCompany?: (words: Words, company: CompanyView) => Html
   /** On the page of a user of the reader's company, after the password. */
   readonly userPassword?: (visit: Visit, user: UserView) => Promise<Html>
   /** On the same page, after the second factor. */

@@ -58,6 +58,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/gallery': () => operator('/gallery'),
   '/companies': () => operator('/companies'),
   '/companies/:id': ({ companyId }) => operator(`/companies/${String(companyId)}`),
+  '/company-deletions': () => operator('/company-deletions', '/company-deletions?company=7'),
   '/companies/:id/setup': ({ companyId }) => operator(`/companies/${String(companyId)}/setup`),
   '/companies/:id/users/:userId': ({ companyId, userId }) => operator(`/companies/${String(companyId)}/users/${String(userId)}`),
   '/company': () => admin('/company'),
