@@ -37,19 +37,5 @@ export const DeletionView = Type.Object({
     description: 'The SHA-256 of the receipt in hexadecimal. It stands in the audit log of the platform too, which nobody changes.',
     examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08']
   })
-}, {
-  title: 'CompanyDeletion',
-  examples: [{
-    companyId: 7,
-    name: 'Acme',
-    status: 'possible',
-    obstacles: [],
-    counts: { users: 3, dispatches: 1042, documents: 210, credits: 77 },
-    askedBy: null,
-    askedAt: null,
-    finishedAt: null,
-    receipt: null,
-    sha256: null
-  }]
-})
+}, { title: 'CompanyDeletion' })
 export type DeletionView = Static<typeof DeletionView>
