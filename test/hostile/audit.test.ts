@@ -296,16 +296,6 @@ const changes: Record<string, Change> = {
     send: (by) => send('POST', '/api/v1/privacy/exports', { body: { reference: 'C-1042' } }, by),
     action: 'person.exported'
   },
-  'POST /api/v1/companies/{id}/deletion': {
-    ...byOperator,
-    async send (by) {
-      const name = `leaving-${randomUUID()}`
-      const { companyId: id } = await service.company(name)
-      await send('PUT', `/api/v1/companies/${id}`, { body: { disabled: true } }, by)
-      return send('POST', `/api/v1/companies/${id}/deletion`, { body: { name } }, by)
-    },
-    action: 'company.deletion_started'
-  },
   'PUT /api/v1/company/retention': {
     send: (by) => send('PUT', '/api/v1/company/retention', { body: { days: 30 } }, by),
     action: 'retention.changed'
@@ -496,6 +486,16 @@ const changes: Record<string, Change> = {
     send: (by) => send('POST', '/api/v1/companies', { body: { name: 'Another', credits: 1, admin: { ...user(), password: canary } } }, by),
     action: 'company.created',
     company: companyId + 1
+  },
+  'POST /api/v1/companies/{id}/deletion': {
+    ...byOperator,
+    async send (by) {
+      const name = `leaving-${randomUUID()}`
+      const { companyId: id } = await service.company(name)
+      await send('PUT', `/api/v1/companies/${id}`, { body: { disabled: true } }, by)
+      return send('POST', `/api/v1/companies/${id}/deletion`, { body: { name } }, by)
+    },
+    action: 'company.deletion_started'
   },
   'PUT /api/v1/companies/{id}': {
     by: operator,
