@@ -167,7 +167,7 @@ function pathOfForm (url: string, ids: Readonly<Record<string, string>>): string
 
 /** Who may send a form. */
 function readerOf (path: string): string {
-  return /^\/(?:act|companies|link-mail|marketplace|oauth-apps|operation)\b/.test(path) ? cookies.operator : cookies.admin
+  return /^\/(?:act|companies|company-deletions|link-mail|marketplace|oauth-apps|operation)\b/.test(path) ? cookies.operator : cookies.admin
 }
 
 await t.test('no form does what cannot be taken back, before its reader was asked or where there is no way back', async (t) => {
@@ -212,6 +212,8 @@ await t.test('no form does what cannot be taken back, before its reader was aske
   }
   // Of an adapter and a version that are not there nothing can be said.
   t.same(unasked.map((url) => url.slice('/console'.length)).toSorted(), [
+    // Its own test gives the name of a company that may be deleted.
+    '/company-deletions',
     '/marketplace/:code/disable',
     // These ask where they are forced.
     '/marketplace/:code/offer',
@@ -267,6 +269,7 @@ await t.test('what the API cannot take back is decided', async (t) => {
     'createErasure',
     'creditCompany',
     'declineProposal',
+    'deleteCompany',
     'refuseApproval',
     'removeMyPasskey',
     'removeMySecondFactor',

@@ -4,7 +4,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { cp, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { has } from '../../../../../test/support/matching.ts'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
+import { contains, has } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, operator, startService } from '../../../../../test/support/service.ts'
 import { createDeletionStep } from '../service/work.ts'
@@ -115,4 +116,20 @@ await t.test('a deletion removes the key first, goes on wherever it was interrup
 await t.test('another company keeps what is its own', async (t) => {
   has(t, await send('GET', `/api/v1/documents/${other.id}`, {}, stays.admin), { status: 200 })
   await document(stays.admin)
+})
+
+await t.test('the console asks whether the company is meant, and says what there is, before it begins', async (t) => {
+  const { companyId } = await service.company('leaving')
+  const { open, post, signIn } = openConsole(service)
+  const cookie = await signIn(operator)
+  const typed = { company: String(companyId), name: 'leaving' }
+  contains(t, (await open(`/companies/${companyId}`, cookie)).body, `/console/company-deletions?company=${companyId}`)
+  contains(t, (await post('/company-deletions', typed, cookie)).body, 'it is not disabled')
+  await send('PUT', `/api/v1/companies/${companyId}`, { body: { disabled: true } }, operator)
+  contains(t, (await post('/company-deletions', { ...typed, name: 'another' }, cookie)).body, 'value="another"')
+  const asked = await post('/company-deletions', typed, cookie)
+  has(t, asked, { status: 200, body: /Delete leaving for good\?[^]*name=":confirmed" value="true"/ })
+  has(t, await send('GET', `/api/v1/companies/${companyId}/deletion`, {}, operator), { body: { status: 'possible' } })
+  has(t, await post('/company-deletions', { ...typed, ':confirmed': 'true' }, cookie), { status: 303 })
+  has(t, await send('GET', `/api/v1/companies/${companyId}/deletion`, {}, operator), { body: { status: 'running' } })
 })
