@@ -4,9 +4,6 @@ import { words as fr } from '../words.fr.ts'
 
 export const wordsOf = withWords({ en, fr })
 
-/** The texts of the console and of these pages, in one language. */
-export type Words = ReturnType<typeof wordsOf>
-
 export const visitOf = visitWith(wordsOf)
 
 /** What a page knows of its reader. */
