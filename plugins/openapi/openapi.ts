@@ -158,6 +158,7 @@ const tags = {
   Approvals: 'What somebody else has to approve before it is sent.',
   Contacts: 'To whom documents go, and who a company is on them.',
   Suppressions: 'To whom nothing is sent.',
+  'E-reports': 'What French companies report to the tax authority.',
   Privacy: 'What is held about persons: erased for good, or handed over.',
   Usage: 'What was sent, and what became of it, in numbers.',
   Alerts: 'What a company wants to be told of, and how.',

@@ -186,6 +186,7 @@ await t.test('no form does what cannot be taken back, before its reader was aske
     '/developers/endpoints': made.endpointIds[0] ?? '',
     '/developers/keys': keys,
     '/drafts': drafts,
+    '/e-reports': made.reportId,
     '/files': made.fileId,
     '/operation/holds': made.stepId,
     '/proposals': made.proposalIds[0] ?? '',
@@ -243,6 +244,8 @@ await t.test('no form does what cannot be taken back, before its reader was aske
     '/approvals/:id/refuse',
     // They ask what was found out, and why.
     '/dispatches/:id/resolve',
+    // As that of an approval.
+    '/e-reports/:id/send',
     '/operation/holds/:id/resolve',
     // They ask for the password or a code.
     '/second-factor/passkeys/:id/remove',
@@ -279,6 +282,7 @@ await t.test('what the API cannot take back is decided', async (t) => {
     'resolveHold',
     'rotateCallbackEndpointSecret',
     'sayInvoiceStatus',
+    'sendEReport',
     'setRetention',
     'unlinkMySingleSignOn',
     'withdrawApproval'

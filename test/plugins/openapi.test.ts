@@ -334,6 +334,16 @@ await t.test('the answers fit their schemas', async (t) => {
   const { body: alert } = await service.send('POST', '/api/v1/alerts', {
     body: { name: 'Doubts', kind: 'doubt', minutes: 60, callback: true }
   }, admin)
+  await service.send('PUT', '/api/v1/e-reports/settings', {
+    body: {
+      siren: '732829320',
+      name: 'Acme Tea',
+      platform: { id: '0042', name: 'The platform' },
+      regime: 'SIMPLIFIED',
+      providerName: 'simulator'
+    }
+  }, admin)
+  const { body: report } = await service.send('POST', '/api/v1/e-reports', { body: { kind: 'transactions', day: '2026-03-14' } }, admin)
   const { body: erasure } = await service.send('POST', '/api/v1/privacy/erasures', { body: { reference: 'C-1042' } }, admin)
   await until('the erasure is finished',
     async () => (await service.send('GET', `/api/v1/privacy/erasures/${String(erasure.id)}`, {}, admin)).body.status === 'finished')
@@ -349,6 +359,7 @@ await t.test('the answers fit their schemas', async (t) => {
     '/erasures/{id}': `/erasures/${String(erasure.id)}`,
     '/suppressions/{id}': `/suppressions/${String(suppression.id)}`,
     '/alerts/{id}': `/alerts/${String(alert.id)}`,
+    '/e-reports/{id}': `/e-reports/${String(report.id)}`,
     '/drafts/{id}': `/drafts/${String(draft.id)}`,
     '/templates/{id}': '/templates/1',
     '/users/{id}': '/users/2',

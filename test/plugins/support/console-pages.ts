@@ -15,6 +15,7 @@ export type Made = {
   templateIds: readonly number[]
   contactId: string
   alertId: string
+  reportId: string
   endpointIds: readonly string[]
   approvalIds: readonly string[]
   proposalIds: readonly string[]
@@ -121,6 +122,9 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
     own(...[`${String(first)}?format=HTML`, first, ...others].map((id) => `/templates/${String(id)}`)),
   '/templates/:id/difference': ({ templateIds: [id] }) => own(`/templates/${String(id)}/difference?from=1&to=2`),
   '/e-invoices': () => admin('/e-invoices'),
+  '/e-reports': () => admin('/e-reports'),
+  '/e-reports/:id': ({ reportId }) => own(`/e-reports/${reportId}`),
+  '/e-reports/settings': () => admin('/e-reports/settings'),
   '/files': () => admin('/files'),
   '/privacy': () => admin('/privacy'),
   '/privacy/retention': () => admin('/privacy/retention'),
@@ -149,6 +153,7 @@ const noPages: Readonly<Record<string, string>> = {
   '/dispatches/:id/messages/:step': 'a mail in a sandbox',
   '/dispatches/changes': 'a stream of events',
   '/approvals/:id/document': 'a document',
+  '/e-reports/:id/report.xml': 'a file',
   '/proposals/:id/document': 'a document',
   '/suppressions/suppressions.csv': 'a file',
   '/templates/:id/preview': 'a document',

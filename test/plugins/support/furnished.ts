@@ -50,6 +50,7 @@ export async function furnished (
     proposalIds: [] as string[],
     contactId: '',
     alertId: '',
+    reportId: '',
     eInvoiceDraftId: ''
   }
   const { body: { sample } } = await send('GET', '/api/v1/templates/4', {}, admin)
@@ -126,6 +127,16 @@ export async function furnished (
       chat: { format: 'slack', url: 'https://hooks.chat.example.com/secret' }
     })
     if (alert.id !== undefined) made.alertId = alert.id as string
+    await write('settings of reports', text, 'PUT', '/api/v1/e-reports/settings', {
+      siren: '732829320',
+      name: text,
+      platform: { id: '0042', name: text },
+      regime: 'SIMPLIFIED',
+      providerName: 'simulator',
+      usualNature: 'GOODS'
+    })
+    const report = await write('report', text, 'POST', '/api/v1/e-reports', { kind: 'transactions', day: '2026-03-14' })
+    if (report.id !== undefined) made.reportId = report.id as string
     const draft = { service: 'invoicing', request: { note: text }, shared: true }
     await write('draft', text, 'POST', '/api/v1/drafts', draft)
     const invoice = { ...sample, number: text, customer: { ...sample.customer, name: text } }

@@ -10,10 +10,14 @@ import { dayInFrance } from './periods.ts'
 import type { PaidInvoice, PaymentsReport, ReportedInvoice, ReportedPayment, ReportedSales, ReportPeriod, SalesCategory,
   TransactionsReport } from './report.ts'
 
-/** An invoice that was sent. `data`: in the words of `dispatch:invoice`; undefined where they are no longer kept. */
+/**
+ * An invoice that was sent. `sent`: on which day (YYYY-MM-DD). `data`: in the words of `dispatch:invoice`; undefined where they are no
+ * longer kept.
+ */
 export type SentInvoice = {
   id: string
   number?: string
+  sent?: string
   data: JsonObject | undefined
   isCreditNote?: boolean
   /** It was refused, or taken back. */
@@ -55,16 +59,18 @@ export type Gathered<Report> = Report & { left: readonly LeftOut[], assumed: rea
 
 export type Gathering = { siren: string, period: ReportPeriod, usualNature?: Nature }
 
+type Sent = AsyncIterable<SentInvoice> | Iterable<SentInvoice>
 type Readable = { sent: SentInvoice, invoice: EInvoiceModel, totals: Totals, nature: Nature | undefined }
 
 /** What is to be reported of the invoices of a period, as they are when it is asked. */
-export function gatherTransactions (sent: readonly SentInvoice[], { siren, period, usualNature }: Gathering): Gathered<TransactionsReport> {
+export async function gatherTransactions (sent: Sent, { siren, period, usualNature }: Gathering): Promise<Gathered<TransactionsReport>> {
   const left: LeftOut[] = []
   const invoices: ReportedInvoice[] = []
   const sales: Sale[] = []
   const assumed: string[] = []
   let count = 0
-  for (const one of readable(sent, { siren, usualNature }, ({ date = '' }) => isIn(period, date), left)) {
+  const dated = readable(sent, { siren, usualNature, isMeant: (day) => isIn(period, day) }, left)
+  for await (const one of dated) {
     const found = one.operation.as === 'invoice' ? reportedInvoice(one, siren) : salesOf(one)
     if ('reason' in found) {
       left.push(leftOut(one.sent, found.reason, found.problems))
@@ -79,16 +85,12 @@ export function gatherTransactions (sent: readonly SentInvoice[], { siren, perio
 }
 
 /** What is to be reported of the payments of a period, as they are known when it is asked. */
-export function gatherPayments (sent: readonly SentInvoice[], { siren, period, usualNature }: Gathering): Gathered<PaymentsReport> {
+export async function gatherPayments (sent: Sent, { siren, period, usualNature }: Gathering): Promise<Gathered<PaymentsReport>> {
   const left: LeftOut[] = []
   const invoices: PaidInvoice[] = []
   const paid: Payment[] = []
   let count = 0
-  const inPeriod = sent.flatMap((one) => {
-    const payments = one.payments.filter(({ at }) => isIn(period, dayInFrance(at)))
-    return payments.length === 0 ? [] : [{ ...one, payments }]
-  })
-  for (const one of readable(inPeriod, { siren, usualNature }, () => true, left)) {
+  for await (const one of readable(paidIn(period, sent), { siren, usualNature }, left)) {
     const { sent, invoice: { number = '', date = '' }, operation } = one
     const found = paymentsOf(one)
     if ('reason' in found) {
@@ -108,6 +110,14 @@ export function gatherPayments (sent: readonly SentInvoice[], { siren, period, u
   return { kind: 'payments', invoices, days: paymentsByDay(paid), left, assumed: [], count }
 }
 
+/** Those with payments in a period, and these alone. */
+async function* paidIn (period: ReportPeriod, sent: Sent): AsyncGenerator<SentInvoice, void> {
+  for await (const one of sent) {
+    const payments = one.payments.filter(({ at }) => isIn(period, dayInFrance(at)))
+    if (payments.length > 0) yield { ...one, payments }
+  }
+}
+
 function isIn ({ start, end }: ReportPeriod, day: string): boolean {
   return start <= day && day <= end
 }
@@ -118,27 +128,30 @@ function leftOut ({ id, number }: SentInvoice, reason: LeftReason, problems?: re
 
 type Counted = Readable & { operation: { as: 'invoice' | 'sale', isAssumed?: true } }
 
+/** `isMeant`: whether invoices of a day count; all of them unless given. */
+type Readability = { siren: string, usualNature: Nature | undefined, isMeant?: (day: string) => boolean }
+
 /** The invoices that count, each once; why the others do not is noted. */
-function* readable (
-  sent: readonly SentInvoice[],
-  { siren, usualNature }: { siren: string, usualNature?: Nature | undefined },
-  isMeant: (invoice: EInvoiceModel) => boolean,
+async function* readable (
+  sent: Sent,
+  { siren, usualNature, isMeant = () => true }: Readability,
   left: LeftOut[]
-): Generator<Counted> {
+): AsyncGenerator<Counted, void> {
   const seen = new Set<string>()
-  for (const one of sent) {
+  for await (const one of sent) {
     if (one.data === undefined) {
-      left.push(leftOut(one, 'data_gone'))
+      // Its own day is not known any more.
+      if (one.sent === undefined || isMeant(one.sent)) left.push(leftOut(one, 'data_gone'))
       continue
     }
     const found = read(one, one.data, usualNature)
     const { invoice } = found
     const seller = sirenOf(invoice.seller)
     if (invoice.number === undefined || invoice.date === undefined || seller === undefined) {
-      left.push(leftOut(one, 'unreadable'))
+      if (isMeant(invoice.date ?? one.sent ?? '')) left.push(leftOut(one, 'unreadable'))
       continue
     }
-    if (!isMeant(invoice)) continue
+    if (!isMeant(invoice.date)) continue
     const key = JSON.stringify([invoice.number, invoice.type, invoice.date])
     const operation = operationOf(invoice)
     const reason = seller !== siren ? 'other_seller' : one.isVoid === true ? 'void' : seen.has(key) ? 'duplicate' : undefined

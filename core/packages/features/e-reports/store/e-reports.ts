@@ -1,0 +1,158 @@
+import { type AuditStamp, noteAudit } from '@dispatch/core'
+import type { CompanyQueries, Database } from '@dispatch/database'
+import { sql } from 'kysely'
+import type { EReportSettings } from '../contract/e-reports.ts'
+import { type ReportRow, tablesIn } from './tables.ts'
+
+/** A report with what is known of the dispatch that sends it; nothing as long as there is none. */
+export type SentRow = ReportRow & { status: string | null, delivery: string | null }
+
+const columns = ['report_id', 'e_reports.company_id', 'e_reports.user_id', 'kind', 'type', 'period_start', 'period_end', 'due', 'report',
+  'left_out', 'left_counts', 'assumed', 'count', 'needed', 'provider_name', 'e_reports.dispatch_id', 'e_reports.created_at', 'asked_at',
+  'sent_at'] as const
+
+const withDispatch = (queries: CompanyQueries) =>
+  tablesIn(queries).selectFrom('e_reports')
+    .select(columns)
+    .select([
+      sql<string | null>`(select status from dispatches where dispatches.company_id = e_reports.company_id
+        and dispatches.dispatch_id = e_reports.dispatch_id)`.as('status'),
+      sql<string | null>`(select delivery_status from steps where steps.company_id = e_reports.company_id
+        and steps.dispatch_id = e_reports.dispatch_id and position = 0 and rest_of is null limit 1)`.as('delivery')
+    ])
+
+/** What a company reports as; undefined before it has said so. */
+export async function readSettings (database: Database, companyId: number): Promise<EReportSettings | undefined> {
+  const row = await database.reading(companyId,
+    (queries) =>
+      tablesIn(queries).selectFrom('e_report_settings').select('settings').where('company_id', '=', companyId).executeTakeFirst())
+  return row?.settings
+}
+
+export async function writeSettings (
+  database: Database,
+  companyId: number,
+  settings: EReportSettings,
+  stamp: AuditStamp
+): Promise<void> {
+  const stored = { settings: JSON.stringify(settings) }
+  await database.company(companyId, async (queries) => {
+    await tablesIn(queries).insertInto('e_report_settings').values({ company_id: companyId, ...stored })
+      .onConflict((conflict) => conflict.column('company_id').doUpdateSet(stored)).execute()
+    await noteAudit(queries, { ...stamp, companyId, action: 'e_report.settings', object: { kind: 'company', id: String(companyId) } })
+  })
+}
+
+export async function addReport (database: Database, row: ReportRow): Promise<void> {
+  await database.company(row.company_id, async (queries) => {
+    await tablesIn(queries).insertInto('e_reports').values({
+      ...row,
+      report: JSON.stringify(row.report),
+      left_out: JSON.stringify(row.left_out),
+      left_counts: JSON.stringify(row.left_counts),
+      assumed: JSON.stringify(row.assumed)
+    }).execute()
+  })
+}
+
+/** The newest first. */
+export async function listReports (
+  database: Database,
+  companyId: number,
+  { limit, after }: { limit: number, after?: string | undefined }
+): Promise<SentRow[]> {
+  return database.company(companyId, (queries) =>
+    withDispatch(queries).where('e_reports.company_id', '=', companyId)
+      .$if(after !== undefined, (query) => query.where('report_id', '<', after ?? ''))
+      .orderBy('report_id', 'desc').limit(limit).execute())
+}
+
+export async function findReport (database: Database, companyId: number, reportId: string): Promise<SentRow | undefined> {
+  return database.company(companyId,
+    (queries) => withDispatch(queries).where('e_reports.company_id', '=', companyId).where('report_id', '=', reportId).executeTakeFirst())
+}
+
+type Period = Pick<ReportRow, 'kind' | 'period_start' | 'period_end'>
+
+/** What is reported next of a period: the first report, or a correction where one was sent, or may have been. */
+export async function nextType (queries: CompanyQueries, companyId: number, period: Period): Promise<ReportRow['type']> {
+  const rows = await withDispatch(queries).where('e_reports.company_id', '=', companyId).where('kind', '=', period.kind)
+    .where('period_start', '=', period.period_start).where('period_end', '=', period.period_end).execute()
+  return rows.some((row) => isAsked(row) && !isOver(row)) ? 'RE' : 'IN'
+}
+
+/** It was sent, or may have been. */
+function isAsked ({ status, asked_at: asked }: SentRow): boolean {
+  return status !== null || asked !== null
+}
+
+/** It has certainly not been taken, and is not taken any more. */
+function isOver ({ status, delivery }: SentRow): boolean {
+  return status === 'failed' || status === 'cancelled' || delivery === 'failed' || delivery === 'deleted'
+}
+
+const locked = (queries: CompanyQueries, companyId: number) =>
+  sql`select pg_advisory_xact_lock(hashtextextended('e_reports', ${companyId}))`.execute(queries)
+
+/**
+ * Notes that a report may be sent from now on. `gone` where it is not there any more; `other` where another one of its period was sent
+ * meanwhile, so that it would be of the other type.
+ */
+export async function askFor (
+  database: Database,
+  { company_id: companyId, report_id: reportId, ...row }: ReportRow,
+  stamp: AuditStamp
+): Promise<'asked' | 'gone' | 'other'> {
+  return database.company(companyId, async (queries) => {
+    await locked(queries, companyId)
+    const found = await tablesIn(queries).selectFrom('e_reports').select('asked_at').where('company_id', '=', companyId)
+      .where('report_id', '=', reportId).executeTakeFirst()
+    if (found === undefined) return 'gone'
+    if (found.asked_at !== null) return 'asked'
+    if (await nextType(queries, companyId, row) !== row.type) return 'other'
+    await tablesIn(queries).updateTable('e_reports').set({ asked_at: stamp.at }).where('company_id', '=', companyId)
+      .where('report_id', '=', reportId).execute()
+    await noteAudit(queries, { ...stamp, companyId, action: 'e_report.sent', object: { kind: 'e_report', id: reportId } })
+    return 'asked'
+  })
+}
+
+/** Notes that the dispatch of a report is recorded. */
+export async function noteSent (database: Database, companyId: number, reportId: string, at: Date): Promise<void> {
+  await database.company(companyId,
+    (queries) =>
+      tablesIn(queries).updateTable('e_reports').set({ sent_at: at }).where('company_id', '=', companyId).where('report_id', '=', reportId)
+        .where('sent_at', 'is', null).execute())
+}
+
+/** Makes a draft again of a report of which no dispatch was recorded, because that was refused. */
+export async function takeBack (database: Database, companyId: number, reportId: string): Promise<void> {
+  await database.company(companyId, async (queries) => {
+    await locked(queries, companyId)
+    await tablesIn(queries).updateTable('e_reports').set({ asked_at: null }).where('company_id', '=', companyId)
+      .where('report_id', '=', reportId).where('sent_at', 'is', null).where(isUnrecorded).execute()
+  })
+}
+
+const isUnrecorded = sql<boolean>`not exists (select from dispatches where dispatches.company_id = e_reports.company_id
+  and dispatches.dispatch_id = e_reports.dispatch_id)`
+
+/** Removes a draft. False where there is none: what may have been sent stays. */
+export async function removeDraft (database: Database, companyId: number, reportId: string, stamp: AuditStamp): Promise<boolean> {
+  return database.company(companyId, async (queries) => {
+    const { numDeletedRows: removed } = await tablesIn(queries).deleteFrom('e_reports').where('company_id', '=', companyId)
+      .where('report_id', '=', reportId).where('asked_at', 'is', null).where(isUnrecorded).executeTakeFirst()
+    if (removed === 0n) return false
+    await noteAudit(queries, { ...stamp, companyId, action: 'e_report.removed', object: { kind: 'e_report', id: reportId } })
+    return true
+  })
+}
+
+/** Rows of a company in each table, for the tests of the walls between companies. */
+export async function fillReports (queries: Database['owner'], companyId: number): Promise<void> {
+  await sql`insert into e_report_settings (company_id, settings) values (${companyId}, '{}')`.execute(queries)
+  await sql`insert into e_reports (report_id, company_id, user_id, kind, type, period_start, period_end, due, report, left_out, left_counts,
+      assumed, count, needed, provider_name, dispatch_id, created_at)
+    select gen_random_uuid(), ${companyId}, min(user_id), 'payments', 'IN', '', '', '', '{}', '[]', '{}', '[]', 0, 0, '', gen_random_uuid(),
+      now() from users where company_id = ${companyId}`.execute(queries)
+}
