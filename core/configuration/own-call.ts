@@ -1,7 +1,7 @@
 import { type JsonObject, type Log, logWith } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import type { CallContext, InstalledProvider } from '@dispatch/host'
-import { type Network } from '@dispatch/vendor-io'
+import type { KeepDocument, Network } from '@dispatch/vendor-io'
 import { createHash } from 'node:crypto'
 import type { Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 import { adapterState } from '../store/vendor/provider-state.ts'
@@ -20,11 +20,17 @@ export type OwnCalls = {
 /** A configuration that is called about itself, with its opened settings. */
 type Called = { companyId: number, provider: InstalledProvider, configuration: StoredConfiguration, settings: JsonObject }
 
-/** The context of a call that is about a configuration, and about no dispatch: it has no documents and no checkpoint. */
-export function ownCallContext ({ connections, network, database, log, now, newId }: OwnCalls, called: Called): CallContext {
+/** What a call takes that is about something received: our reference of it, and where a file is kept. */
+type About = { reference?: string, keep?: KeepDocument }
+
+/** The context of a call that is about a configuration, and about no dispatch: it has no checkpoint, and reads no documents. */
+export function ownCallContext (
+  { connections, network, database, log, now, newId }: OwnCalls,
+  called: Called,
+  { reference = newId(), keep }: About = {}
+): CallContext {
   const { companyId, provider, configuration, settings } = called
   const none = (): Promise<never> => Promise.reject(new TypeError('A call about a configuration has no documents and no checkpoint.'))
-  const reference = newId()
   const connection = connections.signIn(called)
   return {
     settings,
@@ -38,7 +44,7 @@ export function ownCallContext ({ connections, network, database, log, now, newI
     resources: {
       network,
       account: `${companyId}|${provider.code}|${scopeOf(configuration)}`,
-      documents: { read: none, keep: none },
+      documents: { read: none, keep: keep ?? none },
       checkpoint: { save: none },
       ...(connection !== undefined && { connection })
     }

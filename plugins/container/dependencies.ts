@@ -4,8 +4,8 @@ import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authenticat
   Credentials, DataKeys, Directories, DocumentLinks, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool,
   ExchangeLog, FileShelf, FileUse, Holder, Impersonation, Inbox, KeyAdministration, Leases, LeaseTimes, LinkMail, MailedSecrets, Meter,
   Notices, Outbox, OutcomeSpool, PasswordPolicy, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue,
-  Receive, RecipientBook, ReleaseQueue, RequestLog, SecondFactors, Sessions, SigningKeys, Suggestions, Templates, Tokens, UnknownSecrets,
-  Users, Verification, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
+  Receive, Reception, RecipientBook, ReleaseQueue, RequestLog, SecondFactors, Sessions, SigningKeys, Suggestions, Templates, Tokens,
+  UnknownSecrets, Users, Verification, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Database, Freshness } from '@dispatch/database'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
@@ -73,6 +73,8 @@ export type AppDependencies = {
   credentialCheck: CredentialCheck
   suggestions: Suggestions
   directories: Directories
+  /** The e-invoices that come to companies through their providers. */
+  reception: Reception
   /** Undefined where the operator has not set it up. */
   peppol: Peppol | undefined
   connections: Connections

@@ -1,6 +1,6 @@
 import { createConfigurations, createConfigurationService, createCredentialCheck, createDirectories, createInbox,
-  createProviderAdministration, createProviderState, createSubscribing, createSuggestions, createWebhookReceiver, createWebhookVerifier,
-  demo } from '@dispatch/core'
+  createProviderAdministration, createProviderState, createReception, createSubscribing, createSuggestions, createWebhookReceiver,
+  createWebhookVerifier, demo } from '@dispatch/core'
 import { createBreakers, createKeySources, withoutProvider } from '@dispatch/host'
 import { createFetchJson, createNetwork, createPeppol } from '@dispatch/vendor-io'
 import { isIP } from 'node:net'
@@ -36,6 +36,7 @@ export const providers: Factories = {
   credentialCheck: (get) => createCredentialCheck({ ...ownCalls(get), configurations: get('configurations') }),
   suggestions: (get) => createSuggestions({ ...ownCalls(get), configurations: get('configurations') }),
   directories: (get) => createDirectories({ ...ownCalls(get), configurations: get('configurations'), peppol: get('peppol') }),
+  reception: (get) => createReception({ ...ownCalls(get), configurations: get('configurations'), receive: get('receive') }),
   peppol: (get) => {
     const { peppol } = get('config')
     return peppol && createPeppol({ ...peppol, transport: get('network').transport, now: get('now') })

@@ -1,6 +1,6 @@
 import { AlertCallback, alertTypes, ApprovalCallback, approvalTypes, BatchCallback, BudgetCallback, type CallbackType, callbackTypes,
   CompanyCallback, deliveryMarksOf, deliveryServices, deliveryStatusesOf, DispatchCallback, EndpointCallback, endpointTypes, isBatchType,
-  isSince, sinceOf, TestCallback, testType, toldStatuses, type Version } from '@dispatch/contract'
+  isSince, ReceivedCallback, receivedTypes, sinceOf, TestCallback, testType, toldStatuses, type Version } from '@dispatch/contract'
 import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
 import { withExamples } from './examples.ts'
 
@@ -25,13 +25,15 @@ export function callbackOperations (components: Components): Record<string, Open
   const ofApproval = body('ApprovalCallback', ApprovalCallback)
   const ofBudget = body('BudgetCallback', BudgetCallback)
   const ofAlert = body('AlertCallback', AlertCallback)
+  const ofReceived = body('ReceivedCallback', ReceivedCallback)
   const ofEndpoint = body('EndpointCallback', EndpointCallback)
   const own: Partial<Record<CallbackType, OpenApiObject>> = {
     ...Object.fromEntries(approvalTypes.map((type) => [type, ofApproval])),
     'company.credits_low': ofCompany,
     'company.budget_reached': ofBudget,
     ...Object.fromEntries(endpointTypes.map((type) => [type, ofEndpoint])),
-    ...Object.fromEntries(alertTypes.map((type) => [type, ofAlert]))
+    ...Object.fromEntries(alertTypes.map((type) => [type, ofAlert])),
+    ...Object.fromEntries(receivedTypes.map((type) => [type, ofReceived]))
   }
   const bodyOf = (type: CallbackType): OpenApiObject => own[type] ?? (isBatchType(type) ? ofBatch : ofDispatch)
   const responses = Object.fromEntries(
@@ -115,5 +117,8 @@ const summaries = {
   'company.endpoint_disabled': 'An endpoint has failed for 5 days and was disabled: what waited for it is stopped, and can be sent again.',
   'alert.began': 'The condition of an alert that the company has set is met.',
   'alert.ended': 'What an alert has told of is over.',
+  'invoice.received': 'An e-invoice has come, and its file is there or cannot be had.',
+  'invoice.status_said': 'The platform has a status that the company has said of a received e-invoice.',
+  'invoice.status_refused': 'The platform does not take a status after all.',
   'company.credits_low': 'The free credits of the company are below its threshold.'
 } as Record<CallbackType, string>

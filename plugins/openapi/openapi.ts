@@ -164,6 +164,7 @@ const tags = {
   Alerts: 'What a company wants to be told of, and how.',
   Dispatches: 'The state of dispatches, and the actions of people on them.',
   Documents: 'The documents that were made.',
+  'Received invoices': 'E-invoices that others have sent to the company, and what it says of them.',
   Callbacks: 'The messages that the service sends by itself, and the secret that signs them.',
   Templates: 'What documents are made of.',
   Providers: 'Who dispatches.',

@@ -2,6 +2,7 @@ import { defineProvider, refused, Type } from '@dispatch/core/provider'
 import { acknowledged, answer, ask, find, read, submit } from './api.ts'
 import { recipientsAt } from './directory.ts'
 import { begin, lifecycle, noteSaid, remember, statusOf } from './lifecycle.ts'
+import { listReceived, receivedFile } from './received.ts'
 import { sendReport, taken } from './report.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
@@ -86,6 +87,9 @@ export default defineProvider({
       },
 
       recipients: recipientsAt,
+
+      received: listReceived,
+      receivedFile: ({ id }, call) => receivedFile(id, call),
 
       async status ({ id }, call) {
         const flow = await read(id, call)

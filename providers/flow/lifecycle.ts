@@ -83,7 +83,8 @@ async function noting (log: Call['log'], note: () => Promise<void>): Promise<voi
   }
 }
 
-function earlier (now: Date, seconds: number): string {
+/** The time so many seconds ago (ISO 8601). */
+export function earlier (now: Date, seconds: number): string {
   return new Date(now.getTime() - seconds * 1000).toISOString()
 }
 

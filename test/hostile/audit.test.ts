@@ -6,6 +6,7 @@ import t from 'tap'
 import { tablesIn } from '../../core/packages/features/templates/store/tables.ts'
 import { noteAudit } from '../../core/store/audit/audit.ts'
 import { directory, provide, source } from '../fixtures/providers/folders.ts'
+import { receiveInvoice } from '../plugins/support/received-invoice.ts'
 import { letter } from '../plugins/support/templates.ts'
 import { packed } from '../support/adapters.ts'
 import { createAuthenticator } from '../support/authenticator.ts'
@@ -29,6 +30,7 @@ const issuer = 'https://login.acme.test'
 vendor.on('GET /.well-known/openid-configuration', {
   json: { issuer, authorization_endpoint: `${issuer}/a`, token_endpoint: `${issuer}/t`, jwks_uri: `${issuer}/k` }
 })
+vendor.on('POST /v1/flows', { status: 202, json: { flowId: 'flow-1' } })
 vendor.on('POST /token', { json: { access_token: 'canary-of-a-vendor' } })
 // What is queued waits: nobody works on it.
 const service = await startService(t, {
@@ -173,6 +175,12 @@ async function budget (by: Login): Promise<Answer> {
   for (const { id } of (await send('GET', '/api/v1/budgets', {}, by)).body.data) await send('DELETE', `/api/v1/budgets/${id}`, {}, by)
   return send('POST', '/api/v1/budgets', { body: { scope: 'company', unit: 'credits', amount: 1_000_000, hardStop: false } }, by)
 }
+/** A platform of e-invoices. */
+async function setPlatform (): Promise<void> {
+  const settings = { url: 'https://flow.acme.test', tokenUrl: 'https://flow.acme.test/token', clientId: 'id', clientSecret: canary }
+  await send('PUT', '/api/v1/company/providers/flow', { body: { settings } }, admin)
+}
+
 /** The one alert of a company. */
 async function alert (by: Login): Promise<Answer> {
   for (const { id } of (await send('GET', '/api/v1/alerts', {}, by)).body.data) await send('DELETE', `/api/v1/alerts/${id}`, {}, by)
@@ -257,6 +265,21 @@ const changes: Record<string, Change> = {
       return send('POST', `/api/v1/dispatches/${String(dispatchId)}/statuses`, { body: { code: '212' } }, by)
     },
     action: 'dispatch.status_said'
+  },
+  'POST /api/v1/e-invoices/received/{id}/statuses': {
+    async send (by) {
+      await setPlatform()
+      const id = await receiveInvoice(service, companyId)
+      return send('POST', `/api/v1/e-invoices/received/${id}/statuses`, { body: { code: '205', reason: canary } }, by)
+    },
+    action: 'received_invoice.answered'
+  },
+  'PUT /api/v1/e-invoices/receptions/{code}': {
+    async send (by) {
+      await setPlatform()
+      return send('PUT', '/api/v1/e-invoices/receptions/flow', { body: { receives: true } }, by)
+    },
+    action: 'reception.changed'
   },
   'PUT /api/v1/dispatches/{id}/schedule': {
     async send (by) {

@@ -182,6 +182,7 @@ await t.test('no form does what cannot be taken back, before its reader was aske
     '/company/users': String(made.userId),
     '/company/invitations': invitations,
     '/alerts': made.alertId,
+    '/received': made.receivedId,
     '/contacts': made.contactId,
     '/developers/endpoints': made.endpointIds[0] ?? '',
     '/developers/keys': keys,

@@ -10,6 +10,7 @@ import { contains, has, lacks } from '../support/matching.ts'
 import { type Operation, operationsOf, resolved, schemasOf } from '../support/openapi.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, type Answer, operator, startService } from '../support/service.ts'
+import { receiveInvoice } from './support/received-invoice.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { status, body: document } = await service.send('GET', '/openapi.json', {}, null)
@@ -344,6 +345,7 @@ await t.test('the answers fit their schemas', async (t) => {
     }
   }, admin)
   const { body: report } = await service.send('POST', '/api/v1/e-reports', { body: { kind: 'transactions', day: '2026-03-14' } }, admin)
+  const receivedId = await receiveInvoice(service, 1)
   const { body: erasure } = await service.send('POST', '/api/v1/privacy/erasures', { body: { reference: 'C-1042' } }, admin)
   await until('the erasure is finished',
     async () => (await service.send('GET', `/api/v1/privacy/erasures/${String(erasure.id)}`, {}, admin)).body.status === 'finished')
@@ -356,6 +358,7 @@ await t.test('the answers fit their schemas', async (t) => {
     '/proposals/{id}': `/proposals/${String(proposal.id)}`,
     '/contacts/{id}': `/contacts/${String(contact.id)}`,
     '/files/{id}': `/files/${String(file.id)}`,
+    '/received/{id}': `/received/${receivedId}`,
     '/erasures/{id}': `/erasures/${String(erasure.id)}`,
     '/suppressions/{id}': `/suppressions/${String(suppression.id)}`,
     '/alerts/{id}': `/alerts/${String(alert.id)}`,

@@ -13,6 +13,7 @@ import { directedCases } from './rules/directed.ts'
 import { foreseenCases } from './rules/foreseen.ts'
 import { freshCases } from './rules/fresh.ts'
 import { idempotencyCases } from './rules/idempotency.ts'
+import { incomingCases } from './rules/incoming.ts'
 import { lateCases } from './rules/late.ts'
 import { mailCases } from './rules/mails.ts'
 import { outcomeCases } from './rules/outcomes.ts'
@@ -135,6 +136,7 @@ async function casesOf (
     await when(['cancel'], () => cancelCases(subject, { questions, fit })),
     await when(['said'], () => saidCases(subject, questions)),
     await when(['directed'], () => Promise.resolve(directedCases(subject, questions))),
+    await when(['incoming'], () => Promise.resolve(incomingCases(subject, questions))),
     await when(['subscribed'], () => subscribedCases(subject, questions)),
     await when(['checked'], () => checkedCases(subject)),
     await when(['suggested'], () => suggestedCases(subject)),

@@ -21,12 +21,13 @@ export const conformanceRules = {
   key: 'A repeated attempt sends the same idempotency key; another attempt sends another key.',
   found: 'The look-up finds an accepted dispatch, and reports any other one as absent.',
   late: 'A late acceptance leaves the outcome uncertain, and never "not accepted" before the declared delay has passed.',
-  blind: 'A look-up whose request fails has no result, and does not report "absent"; nor does a directory know nobody then.',
+  blind: 'A look-up whose request fails has no result, and does not report "absent"; nor does a directory know nobody, or nothing come.',
   question: 'A query to the vendor runs exactly as its fixture says.',
   cancel:
     'Fixtures show a cancellation that the vendor accepts and one that it refuses; whichever request of it fails, the outcome is right.',
   said: 'Fixtures show what is said later and what the vendor does not take; whichever request of it fails, the outcome is right.',
   directed: 'Fixtures show whom the vendor\'s directory knows, and whom it does not.',
+  incoming: 'Fixtures show e-invoices that have come and the file of one, and that nothing has come.',
   subscribed:
     'Fixtures show that a webhook is registered, registered again and taken back; whichever request of it fails, the outcome is right.',
   checked: 'A check of the credentials only reads; a 401 means that they fail, an unreachable vendor that they cannot be checked.',

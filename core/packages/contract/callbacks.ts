@@ -25,6 +25,9 @@ export const approvalTypes = ['approval.requested', 'approval.approved', 'approv
 /** The callbacks of an alert that a company has set: that its condition is met, and that it is over. */
 export const alertTypes = ['alert.began', 'alert.ended'] as const
 
+/** The callbacks of a received e-invoice: that it is there, and what became of what was said of it. */
+export const receivedTypes = ['invoice.received', 'invoice.status_said', 'invoice.status_refused'] as const
+
 /** What alerts look for. */
 export const alertKinds = ['failures', 'provider_unavailable', 'credits_low', 'callbacks_failing', 'doubt'] as const
 
@@ -36,6 +39,7 @@ export type CallbackType =
   | typeof alertTypes[number]
   | typeof approvalTypes[number]
   | typeof batchTypes[number]
+  | typeof receivedTypes[number]
   | 'company.budget_reached'
   | EndpointType
   | 'company.credits_low'
@@ -58,7 +62,8 @@ export const callbackTypes = [
   'company.credits_low',
   'company.budget_reached',
   ...endpointTypes,
-  ...alertTypes
+  ...alertTypes,
+  ...receivedTypes
 ] as CallbackType[]
 
 /** The types that came with version 1.1.0 of the API. Of a dispatch they are told where its request was of that version, or a later one. */
@@ -66,7 +71,8 @@ const later = new Set<string>([
   ...ofVendors.filter(({ service }) => !deferringServices.some((name) => name === service)).map(({ type }) => type),
   'company.budget_reached',
   ...endpointTypes,
-  ...alertTypes
+  ...alertTypes,
+  ...receivedTypes
 ])
 
 /** The version of the API that has added a type of callback. */
@@ -75,7 +81,7 @@ export function sinceOf (type: CallbackType): Version | undefined {
 }
 
 /** Callbacks about the company itself. */
-const companyTypes = ['company.credits_low', 'company.budget_reached', ...endpointTypes, ...alertTypes] as const
+const companyTypes = ['company.credits_low', 'company.budget_reached', ...endpointTypes, ...alertTypes, ...receivedTypes] as const
 
 function isCompanyType (type: CallbackType): type is typeof companyTypes[number] {
   return companyTypes.some((one) => one === type)
@@ -151,6 +157,24 @@ export const AlertCallback = Type.Object({
     trial: Type.Boolean({ description: 'An admin has tried the alert: nothing has begun.' })
   })
 }, { title: 'AlertCallback' })
+
+/** The body of a callback about a received e-invoice. It names no person, so that nobody has to be erased from callbacks. */
+export const ReceivedCallback = Type.Object({
+  type: Type.Enum(receivedTypes),
+  ...told,
+  data: Type.Object({
+    companyId: Type.Integer(),
+    invoiceId: Uuid,
+    provider: Type.String({ description: 'The code of the provider by which it came.' }),
+    sandbox: Type.Boolean(),
+    state: Type.Enum(['fetching', 'readable', 'unreadable']),
+    format: Type.Optional(Type.String({ examples: ['FACTUR_X'] })),
+    profile: Type.Optional(Type.String({ examples: ['EN16931'] })),
+    problem: Type.Optional(Type.String({ description: 'Why it cannot be read, in a word.' })),
+    statusId: Type.Optional(Uuid),
+    code: Type.Optional(Type.String({ description: 'What was said.', examples: ['205'] }))
+  })
+}, { title: 'ReceivedCallback' })
 
 /** The body of a callback about a batch. */
 export const BatchCallback = Type.Object({ type: Type.Enum(batchTypes), ...told, data: BatchView }, { title: 'BatchCallback' })

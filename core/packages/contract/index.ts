@@ -6,10 +6,10 @@ export { Login, LoginResponse } from './auth.ts'
 export { BatchView } from './batches.ts'
 export { EndpointCallbackQuery, EndpointChanges, EndpointTest, EndpointView, Endpoints, NewEndpointBody, NewEndpointView, ResendBody,
   Resent, TestCallback, longestPause, testType } from './callback-endpoints.ts'
-export { AlertCallback, ApprovalCallback, ApprovalFacts, type AttemptOutcome, BatchCallback, BudgetCallback, CallbackSecrets,
-  type CallbackState, type CallbackType, CallbackView, CompanyCallback, DispatchCallback, EndpointCallback, type EndpointType,
-  NewCallbackSecret, ToldApproval, alertKinds, alertTypes, approvalTypes, callbackTypes, endpointTypes, isBatchType, sinceOf,
-  toldStatuses } from './callbacks.ts'
+export { AlertCallback, ReceivedCallback, receivedTypes, ApprovalCallback, ApprovalFacts, type AttemptOutcome, BatchCallback,
+  BudgetCallback, CallbackSecrets, type CallbackState, type CallbackType, CallbackView, CompanyCallback, DispatchCallback, EndpointCallback,
+  type EndpointType, NewCallbackSecret, ToldApproval, alertKinds, alertTypes, approvalTypes, callbackTypes, endpointTypes, isBatchType,
+  sinceOf, toldStatuses } from './callbacks.ts'
 export { ChoicesView, type ConsideredProvider } from './choices.ts'
 export { AnyJson, AnyJsonObject, CallbackUrl, Metadata, ProblemSchema, ProviderCode, Timestamp } from './common.ts'
 export { type DeliveryMark, type DeliveryService, type DeliveryStatus, type RecipientsService, canTransition, deferringServices,

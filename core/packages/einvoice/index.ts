@@ -21,8 +21,9 @@ export { readStatus } from './lifecycle/read-status.ts'
 export { writeStatus } from './lifecycle/write-status.ts'
 export { BrokenStatus, checkStatus, type InvoiceStatus, type StatusAmount, type StatusDetail,
   type StatusParty } from './lifecycle/status.ts'
-export { amountDueOf, type Collected, type Saying, type SellerCode, sellerCodes, sellerStatus } from './lifecycle/saying.ts'
-export { isStatusCode, type StatusCode, statusCodes } from './lifecycle/status-codes.ts'
+export { amountDueOf, type BuyerCode, buyerCodes, type BuyerSaying, buyerStatus, type Collected, type Saying, type SellerCode, sellerCodes,
+  sellerStatus } from './lifecycle/saying.ts'
+export { isStatusCode, reasonsOf, type StatusCode, statusCodes } from './lifecycle/status-codes.ts'
 
 // What French businesses report to the tax authority beside their e-invoices (Flux 10).
 export { type Gathered, gatherPayments, gatherTransactions, type LeftOut, type LeftReason, type SentInvoice } from './reporting/gather.ts'

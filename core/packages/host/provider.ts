@@ -22,8 +22,8 @@ export type { Json, JsonObject, Mailbox, Place, DocumentHandle, TurnedAway } fro
 export type { CheckContext, Context, Keeping, State, TakeBack } from './manifest/context.ts'
 export type { Suggestion } from './manifest/suggestion.ts'
 export type { ServiceContracts } from '@dispatch/services'
-export type { Accepted, Cancel, Dispatch, ElectronicAddress, FetchDocument, FindRecipients, Found, Idempotency, Lookup, Poll,
-  ProviderDefinition, Recipient, Reported, Said, Say, ServiceDefinition, Status, Subscribe, Subscription,
+export type { Accepted, Cancel, Dispatch, ElectronicAddress, FetchDocument, FetchReceived, FindRecipients, Found, Idempotency, ListReceived,
+  Lookup, Poll, ProviderDefinition, Received, Recipient, Reported, Said, Say, ServiceDefinition, Status, Subscribe, Subscription,
   Unsubscribe } from './manifest/definition.ts'
 export type { Asked, Known, Objection } from './manifest/provider-check.ts'
 export type { Carried } from './manifest/carries.ts'

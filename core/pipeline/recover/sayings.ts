@@ -1,8 +1,7 @@
 import { canonicalJson } from '@dispatch/common'
-import { type DeliveryService, type DeliveryStatus, DispatchError, isDeliveryService, refusal, type SaidLater, type SayingBody, sayingNames,
-  type SayingState, type SayingsView, type SayingView } from '@dispatch/contract'
-import { type CallContext, callLookup, callSay, canSay, clientWord, type InstalledProvider, missCountsAfter,
-  type Said } from '@dispatch/host'
+import { type DeliveryStatus, DispatchError, isDeliveryService, refusal, type SaidLater, type SayingBody, sayingNames, type SayingState,
+  type SayingsView, type SayingView } from '@dispatch/contract'
+import { callSay, canSay, clientWord, type InstalledProvider, lookUpSaid, type Said } from '@dispatch/host'
 import { services } from '@dispatch/services'
 import { hash } from 'node:crypto'
 import { providerOfStep } from '../../configuration/serving.ts'
@@ -74,7 +73,7 @@ async function say (
   const context = await contextAfterwards(dependencies, found, { runId, reference: statusId, idempotencyKey: statusId })
   const end = (how: SayingEnd, more: How = {}): Promise<void> => endOf(dependencies, { record, found, statusId }, how, more)
   if (before?.kind === 'saying' || before?.kind === 'say_unknown') {
-    const known = await lookUp(provider, step.service, before, context)
+    const known = await lookUpSaid(provider, step.service, before, context)
     if (known.is === 'there') return end('said', { remoteId: known.remoteId })
     // It is in doubt, and nothing new was learnt.
     if (known.is === 'unknown') throw new DispatchError('outcome_unknown', `${known.message} ${askAgain}`, { dispatchId })
@@ -131,7 +130,7 @@ export async function followSaying (
     const before = (await listSayings(dependencies.database, ref)).find((one) => one.statusId === statusId)
     if (before === undefined || before.kind === 'not_said') return 'over'
     const context = await contextAfterwards(dependencies, found, { runId, reference: statusId, idempotencyKey: statusId })
-    const known = await lookUp(found.provider, found.step.service, before, context)
+    const known = await lookUpSaid(found.provider, found.step.service, before, context)
     if (known.is === 'unknown' || (before.kind === 'said' && known.is !== 'refused')) return 'open'
     const { is, ...how } = known
     await endOf(dependencies, { record, found, statusId }, is === 'there' ? 'said' : 'not_said', how)
@@ -179,27 +178,6 @@ async function endOf (
     isTakenBack: ended.kind === 'said' && end === 'not_said',
     moved: createStatusChangeHandler(dependencies)
   })
-}
-
-type Known = { is: 'there', remoteId: string } | { is: 'refused' | 'absent' | 'unknown', message: string }
-
-/** What the vendor says of a message. `absent`: it certainly has not got it, and does not get it any more. */
-async function lookUp (
-  provider: InstalledProvider,
-  service: DeliveryService,
-  { statusId, since }: Pick<SayingRecord, 'statusId' | 'since'>,
-  context: CallContext
-): Promise<Known> {
-  const offered = provider.manifest.services[service]
-  const answer = await callLookup(provider, service, { reference: statusId }, context)
-  if (!answer.ok) return { is: 'unknown', message: answer.why }
-  const { value: found } = answer
-  if (found.found === 'accepted') return { is: 'there', remoteId: found.response.id }
-  if (found.found === 'rejected') return { is: 'refused', message: found.message }
-  const left = offered === undefined ? Infinity : missCountsAfter(offered) - since
-  return left > 0
-    ? { is: 'unknown', message: 'The provider has not got it yet, and may still get it.' }
-    : { is: 'absent', message: 'The provider has not got it: say it again.' }
 }
 
 /** What is said, and as the provider is handed it. */

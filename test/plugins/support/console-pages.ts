@@ -16,6 +16,7 @@ export type Made = {
   contactId: string
   alertId: string
   reportId: string
+  receivedId: string
   endpointIds: readonly string[]
   approvalIds: readonly string[]
   proposalIds: readonly string[]
@@ -54,6 +55,8 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/audit': () => admin('/audit', '/audit?action=nothing'),
   '/batches': () => admin('/batches'),
   '/batches/:id': ({ batchId }) => own(`/batches/${batchId}`),
+  '/received': () => admin('/received'),
+  '/received/:id': ({ receivedId }) => own(`/received/${receivedId}`),
   '/alerts': () => admin('/alerts'),
   '/alerts/:id': ({ alertId }) => own(`/alerts/${alertId}`),
   '/gallery': () => operator('/gallery'),

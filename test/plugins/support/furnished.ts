@@ -5,6 +5,7 @@ import { until } from '../../core/work/support.ts'
 import type { Login, TestService } from '../../support/service.ts'
 import { invoiceRequest } from '../../support/service.ts'
 import type { Made } from './console-pages.ts'
+import { receiveInvoice } from './received-invoice.ts'
 import { letter } from './templates.ts'
 
 type Company = Awaited<ReturnType<TestService['company']>>
@@ -51,6 +52,7 @@ export async function furnished (
     contactId: '',
     alertId: '',
     reportId: '',
+    receivedId: '',
     eInvoiceDraftId: ''
   }
   const { body: { sample } } = await send('GET', '/api/v1/templates/4', {}, admin)
@@ -118,6 +120,7 @@ export async function furnished (
 
     const contact = await write('contact', text, 'POST', '/api/v1/contacts', { name: text, contact: text, city: text })
     if (contact.id !== undefined) made.contactId = contact.id as string
+    made.receivedId = await receiveInvoice({ app }, companyId, text)
     const alert = await write('alert', text, 'POST', '/api/v1/alerts', {
       name: text,
       kind: 'doubt',

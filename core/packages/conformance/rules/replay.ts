@@ -77,9 +77,11 @@ export async function questionCases (subject: ProviderUnderTest, questions: read
   ]
 }
 
-/** Attacks every request of every look-up, also in a directory. */
+/** Attacks every request of every look-up, also in a directory and of what has come. */
 export async function blindCases (subject: ProviderUnderTest, questions: readonly Prepared[]): Promise<Case[]> {
-  const lookups = questions.filter(({ call: { verb, exchange } }) => ['lookup', 'recipients'].includes(verb) && exchange.length > 0)
+  const lookups = questions.filter(({ call: { verb, exchange } }) =>
+    ['lookup', 'recipients', 'received'].includes(verb) && exchange.length > 0
+  )
   if (lookups.length === 0) return [skipped('blind', 'a look-up that fails', 'No fixture of a look-up asks the vendor.')]
   const trials = lookups.flatMap((prepared) =>
     prepared.call.exchange.flatMap((_, at) => injectedFaults.map((how) => ({ prepared, attack: { at, how } })))

@@ -2,7 +2,7 @@ import { type Decimal, type JsonObject, Money, type Problem } from '@dispatch/co
 import type { EInvoiceModel, Identifier, Party } from '../model/model.ts'
 import { isOneGroup, totalsOf } from '../model/totals.ts'
 import { modelOf, type Reading } from '../read/read.ts'
-import { factsOf } from './status-codes.ts'
+import { factsOf, reasonedStatuses } from './status-codes.ts'
 import { checkStatus, type InvoiceStatus, type StatusAmount, type StatusParty } from './status.ts'
 
 /** What a seller says of an invoice in the French life cycle: what was missing is there (209), the money has come in (212). */
@@ -38,10 +38,66 @@ export function sellerStatus (
     invoice: { number, type, ...(date !== undefined && { date }), ...(sellerId !== undefined && { seller: sellerId }) },
     sender: { role: 'WK' },
     issuer: { role: 'SE', ...(sellerId !== undefined && { id: sellerId }), ...(seller.name !== undefined && { name: seller.name }) },
-    recipients: [...customerOf(customer), portal],
+    recipients: [...recipientOf('BY', customer), portal],
     details: detailsOf(collected.map((one) => ({ kind: 'MEN', ...one, currency })), reason)
   }
   return { status, problems: [...rateProblems(invoice, code === '212' ? amounts ?? [] : []), ...checkStatus(status).map(inSaying)] }
+}
+
+/**
+ * What a buyer says of an invoice in the French life cycle: it is worked on (204), approved (205) or a part of it (206), disputed (207),
+ * waits for what is missing (208), is refused (210), and its payment is on the way (211).
+ */
+export const buyerCodes = ['204', '205', '206', '207', '208', '210', '211'] as const
+export type BuyerCode = typeof buyerCodes[number]
+
+/**
+ * `at`: when it came to be, in UTC (ISO 8601). `reasonCode`: of 206, 207, 208 and 210, one of those of the status; `reason`: why, in words.
+ * `amount`: of 211, what was paid, in the currency of the invoice; a decimal.
+ */
+export type BuyerSaying = { code: BuyerCode, at: string, reasonCode?: string, reason?: string, amount?: string }
+
+/**
+ * The status of an invoice that its buyer says, of its data (`dispatch:invoice`) and as {@link sellerStatus} has it. What is wrong with the
+ * invoice has no place.
+ */
+export function buyerStatus (
+  data: JsonObject,
+  { code, at, reasonCode, reason, amount }: BuyerSaying,
+  { id, issued, reading }: { id: string, issued: string, reading: Reading }
+): { status: InvoiceStatus, problems: Problem[] } {
+  const { seller, customer, number = '', type, date, currency } = modelOf(data, reading)
+  const [sellerId, buyerId] = [sirenOf(seller), sirenOf(customer)]
+  const detail = {
+    ...(reasonCode !== undefined && { reasonCode }),
+    ...(reason !== undefined && { reason }),
+    ...(amount !== undefined && { amounts: [{ kind: 'MPA', amount, currency }] })
+  }
+  const status: InvoiceStatus = {
+    id,
+    process: sellerId === undefined ? 'B2BINT' : 'REGULATED',
+    code,
+    name: factsOf(code).name,
+    issued: plainTime(issued),
+    at: plainTime(at),
+    invoice: { number, type, ...(date !== undefined && { date }), ...(sellerId !== undefined && { seller: sellerId }) },
+    sender: { role: 'WK' },
+    issuer: { role: 'BY', ...(buyerId !== undefined && { id: buyerId }), ...(customer.name !== undefined && { name: customer.name }) },
+    // The portal hears of a refusal, as of each payment; the other statuses of a buyer are between the parties.
+    recipients: [...recipientOf('SE', seller), ...code === '210' ? [portal] : []],
+    details: Object.keys(detail).length === 0 ? [] : [detail]
+  }
+  const strange = [
+    ...reasonCode !== undefined && !reasonedStatuses.has(code) ? ['reasonCode'] : [],
+    ...amount !== undefined && code !== '211' ? ['amount'] : []
+  ]
+  return {
+    status,
+    problems: [
+      ...strange.map((name) => ({ path: `/${name}`, code: 'not_of_this_status', message: `The status ${code} has no "${name}".` })),
+      ...checkStatus(status).map((problem) => ({ ...problem, path: problem.path === '/details' ? '/reasonCode' : '' }))
+    ]
+  }
 }
 
 /** Who keeps the directory and hears of each payment. */
@@ -63,11 +119,12 @@ function sirenOf ({ registration, vatId }: Party): { id: string, scheme: string 
   return id === undefined ? undefined : { id, scheme: '0002' }
 }
 
-function customerOf (customer: Party): StatusParty[] {
-  const id = sirenOf(customer)
-  const address = schemed(customer.electronicAddress) ?? (id && { ...id, scheme: '0225' })
+/** Whom a message is for; nobody who has no address. */
+function recipientOf (role: 'BY' | 'SE', party: Party): StatusParty[] {
+  const id = sirenOf(party)
+  const address = schemed(party.electronicAddress) ?? (id && { ...id, scheme: '0225' })
   if (address === undefined) return []
-  return [{ role: 'BY', ...(id !== undefined && { id }), ...(customer.name !== undefined && { name: customer.name }), address }]
+  return [{ role, ...(id !== undefined && { id }), ...(party.name !== undefined && { name: party.name }), address }]
 }
 
 function schemed (given: Identifier | undefined): { id: string, scheme: string } | undefined {

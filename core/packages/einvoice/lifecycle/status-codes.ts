@@ -59,6 +59,11 @@ export function factsOf (code: StatusCode): StatusFacts {
   return statusCodes[code as unknown as keyof typeof statusCodes]
 }
 
+/** The codes of reasons that a status takes; none where it says no reason, or takes any. */
+export function reasonsOf (code: StatusCode): readonly string[] {
+  return factsOf(code).reasons ?? []
+}
+
 /** The statuses that say why (BR-FR-CDV-15). */
 export const reasonedStatuses: ReadonlySet<string> = new Set(['206', '207', '208', '210', '213', '501'])
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { JsonObject } from '../../common/json.ts'
-import { BrokenStatus, checkStatus, type InvoiceStatus, readStatus, type Saying, sellerStatus, type StatusCode, statusCodes,
-  UnreadableInvoice, writeStatus } from '../index.ts'
+import { BrokenStatus, buyerCodes, type BuyerSaying, buyerStatus, checkStatus, type InvoiceStatus, readStatus, reasonsOf, type Saying,
+  sellerStatus, type StatusCode, statusCodes, UnreadableInvoice, writeStatus } from '../index.ts'
 import { factsOf, reasonedStatuses } from '../lifecycle/status-codes.ts'
 import { plain } from './support.ts'
 
@@ -162,5 +162,40 @@ void t.test('a consumer, a customer abroad, and what cannot be said', (t) => {
   t.strictSame(told({}, { amounts: [{ rate: '20', amount: '1' }, { rate: '10', amount: '1' }] }), ['unknown_rate /amounts/1/rate'])
   t.strictSame(told({ seller: { name: 'Acme', country: 'FR' } }), ['BR-FR-CDV-07 ', 'BR-FR-CDV-13 '])
   t.strictSame(told({ type: '326' }), ['BR-FR-04 '])
+  t.end()
+})
+
+void t.test('a buyer approves, refuses or pays, by messages that are read as they were', (t) => {
+  const says = (saying: Omit<BuyerSaying, 'at'>, data: JsonObject = {}) =>
+    buyerStatus({ ...french, ...data }, { at: '2026-08-02T10:00:00.000Z', ...saying }, made)
+  for (const code of buyerCodes) {
+    const [reasonCode] = reasonedStatuses.has(code) ? reasonsOf(code) : []
+    const { status, problems } = says({ code, ...(reasonCode !== undefined && { reasonCode, reason: 'Why' }) })
+    t.strictSame(problems, [], code)
+    t.strictSame(readStatus(Buffer.from(writeStatus(status))), [status], code)
+    t.equal(status.recipients.some(({ role }) => role === 'DFH'), code === '210', 'the portal hears of a refusal alone')
+  }
+  t.strictSame(says({ code: '211', amount: '24.00' }).status, {
+    id: 'message-1',
+    process: 'REGULATED',
+    code: '211',
+    name: 'Paiement transmis',
+    issued: '2026-08-02T10:05:00',
+    at: '2026-08-02T10:00:00',
+    invoice: { number: 'F-1', type: '380', date: '2026-03-14', seller: siren('732829320') },
+    sender: { role: 'WK' },
+    issuer: { role: 'BY', id: siren('404833048'), name: 'Létang' },
+    recipients: [{ role: 'SE', id: siren('732829320'), name: 'Müller & Söhne', address: { id: '732829320', scheme: '0225' } }],
+    details: [{ amounts: [{ kind: 'MPA', amount: '24.00', currency: 'EUR' }] }]
+  })
+  const told = (saying: Omit<BuyerSaying, 'at'>, data: JsonObject = {}): string[] =>
+    says(saying, data).problems.map(({ code, path }) => `${code} ${path}`)
+  t.strictSame(told({ code: '210' }), ['BR-FR-CDV-15 /reasonCode'])
+  t.strictSame(told({ code: '210', reasonCode: 'JUSTIF_ABS' }), ['BR-FR-CDV-CL-09 /reasonCode'], 'a reason of another status')
+  t.strictSame(told({ code: '205', reasonCode: 'DOUBLON', amount: '1' }), [
+    'not_of_this_status /reasonCode',
+    'not_of_this_status /amount'
+  ])
+  t.strictSame(told({ code: '205' }, { customer: { name: 'Ada', country: 'FR' } }), ['BR-FR-CDV-07 '], 'a buyer without a number')
   t.end()
 })

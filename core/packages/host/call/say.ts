@@ -3,6 +3,7 @@ import type { ServiceName } from '@dispatch/services'
 import type { InstalledProvider } from '../load/load.ts'
 import type { Accepted, Said } from '../manifest/definition.ts'
 import { type CallContext, type FailedCall, invoke, unusable } from './invoke.ts'
+import { callLookup, missCountsAfter } from './lookup.ts'
 import { readProviderResponse } from './provider-response.ts'
 
 /** `said`: the vendor has it. */
@@ -27,4 +28,26 @@ export async function callSay (
   return answer.ok
     ? { outcome: 'said', response: { ...redact.json(answer.value), id: redact.id(answer.value.id) } }
     : unusable(called, `The answer of the provider "${installed.code}" to a status cannot be read.`)
+}
+
+/** What a vendor says of a message. `absent`: it certainly has not got it, and does not get it any more. */
+export type SaidKnown = { is: 'there', remoteId: string } | { is: 'refused' | 'absent' | 'unknown', message: string }
+
+/** Finds out what became of something that was said. `since`: the seconds since it was last said. */
+export async function lookUpSaid (
+  installed: InstalledProvider,
+  service: DeliveryService,
+  { statusId, since }: { statusId: string, since: number },
+  context: CallContext
+): Promise<SaidKnown> {
+  const offered = installed.manifest.services[service]
+  const answer = await callLookup(installed, service, { reference: statusId }, context)
+  if (!answer.ok) return { is: 'unknown', message: answer.why }
+  const { value: found } = answer
+  if (found.found === 'accepted') return { is: 'there', remoteId: found.response.id }
+  if (found.found === 'rejected') return { is: 'refused', message: found.message }
+  const left = offered === undefined ? Infinity : missCountsAfter(offered) - since
+  return left > 0
+    ? { is: 'unknown', message: 'The provider has not got it yet, and may still get it.' }
+    : { is: 'absent', message: 'The provider has not got it: say it again.' }
 }

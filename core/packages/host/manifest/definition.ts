@@ -73,8 +73,9 @@ export type FetchDocument<Call> = (query: { id: string }, context: Call) => Prom
 export type Cancel<Call> = (query: { id: string }, context: Call) => Promise<Reported>
 
 /**
- * What a company says of what was dispatched: that an invoice is paid, above all. `id`: the vendor's, of the dispatch; `status`: what is
- * said, and `message`: the same as vendors exchange it (CDAR, XML). The `reference` of the call is that of the message.
+ * What a company says of what was dispatched, that an invoice is paid above all, or of an e-invoice that it has received. `id`: the
+ * vendor's, of the dispatch or of the received file; `status`: what is said, and `message`: the same as vendors exchange it (CDAR in
+ * XML). The `reference` of the call is that of the message.
  */
 export type Said = { id: string, code: string, status: JsonObject, message: string }
 
@@ -98,6 +99,27 @@ export type Recipient = ElectronicAddress & { readonly name?: string, readonly s
  * as a SIREN. No recipients: the directory has been asked and knows nobody by that. What it is not about, the verb refuses (`refused`).
  */
 export type FindRecipients<Call> = (asked: ElectronicAddress, context: Call) => Promise<{ recipients: readonly Recipient[] }>
+
+/** An e-invoice that somebody has sent to the customer of the vendor. `id`: the vendor's, of its file; `at`: when it came (ISO 8601). */
+export type Received = { readonly id: string, readonly at?: string }
+
+/**
+ * Lists e-invoices that others have sent, the oldest first: those behind `cursor`, a place that the verb has answered before; without one
+ * those since a time (ISO 8601). `cursor` of the answer: where the next question goes on; `more`: there is more behind it already. It may
+ * list one again, and must leave out none.
+ */
+export type ListReceived<Call> = (
+  query: { since: string, cursor?: string },
+  context: Call
+) => Promise<{ received: readonly Received[], cursor: string, more: boolean }>
+
+/** Fetches the file of a received e-invoice, as its sender has made it. It changes nothing at the vendor. */
+export type FetchReceived<Call> = (query: { id: string }, context: Call) => Promise<DocumentHandle>
+
+/** Both, or neither. */
+type Receiving<Call> =
+  | { received: ListReceived<Call>, receivedFile: FetchReceived<Call> }
+  | { received?: never, receivedFile?: never }
 
 /** What a vendor has registered: its id, and secrets by the names of the `Secret()` settings that keep them. */
 export type Subscription = { readonly id: string, readonly secrets?: Readonly<Record<string, string>> }
@@ -138,6 +160,7 @@ export type ServiceDefinition<Name extends ServiceName, Call> =
   & Lookups<Call>
   & Followed<Name, Call>
   & Subscribed<Name, Call>
+  & Receiving<Call>
   & {
     /** Further limits of the vendor. A request outside of them is refused before anything is made. */
     limits?: readonly Limit[]

@@ -280,11 +280,14 @@ export function makesDocument (service: ServiceManifest<ServiceName> | undefined
 function verbProblems (name: ServiceName, service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {
   if (service === undefined) return []
   const { idempotency, statuses } = service
+  const receiving = service.verbs.filter((verb) => verb === 'received' || verb === 'receivedFile')
   const needed = new Set<VerbName>([
     'dispatch',
     ...idempotency.kind === 'lookup' ? ['lookup' as const] : [],
     // Whether it was said after all, the look-up tells.
     ...service.verbs.includes('say') ? ['lookup' as const, 'status' as const] : [],
+    // What is listed is fetched, and the other way round.
+    ...receiving.length > 0 ? ['received' as const, 'receivedFile' as const] : [],
     // Whether it was taken back, the status tells.
     ...statuses === undefined && !service.verbs.includes('cancel') ? [] : ['status' as const],
     ...makesDocument(service) ? ['document' as const] : []
@@ -302,6 +305,9 @@ function verbProblems (name: ServiceName, service: ServiceManifest<ServiceName> 
       : [],
     ...service.verbs.includes('recipients') && services[name].electronicAddress === undefined
       ? [{ path, code: 'unknown_verb', message: `What "${name}" sends goes to no electronic address, which a directory could know.` }]
+      : [],
+    ...receiving.length > 0 && services[name].electronicAddress === undefined
+      ? [{ path, code: 'unknown_verb', message: `What "${name}" sends goes to no electronic address, so nothing comes to one.` }]
       : [],
     ...mute ? [{ path, code: 'required', message: 'The verb "cancel" needs a word of "statuses" for "cancelled".' }] : []
   ]

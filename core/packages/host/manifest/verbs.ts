@@ -4,7 +4,8 @@ import type { ServiceName } from '@dispatch/services'
 import type { Context } from './context.ts'
 
 /** The functions of a provider for a service. */
-export const verbNames = ['dispatch', 'lookup', 'status', 'document', 'cancel', 'say', 'recipients', 'subscribe', 'unsubscribe'] as const
+export const verbNames = ['dispatch', 'lookup', 'status', 'document', 'cancel', 'say', 'recipients', 'received', 'receivedFile',
+  'subscribe', 'unsubscribe'] as const
 export type VerbName = typeof verbNames[number]
 
 /** The caller of a verb: `account` names the configuration, `ended` fires when the call is over. */

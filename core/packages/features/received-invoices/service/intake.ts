@@ -1,0 +1,235 @@
+import { isRecord, type Json, type JsonObject, type Log } from '@dispatch/common'
+import { DispatchError } from '@dispatch/contract'
+import { listRetentionRules, type Outbox, type Reception, runEvery } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
+import { type InvoiceFile, largestInvoice } from '@dispatch/einvoice'
+import { draftEnding, type FileStore } from '@dispatch/files'
+import { token } from '@dispatch/plugins/feature'
+import type { InvoiceReader } from '../../e-invoices/service/reader.ts'
+import { companyIds, forgetHidden, hideOld, listRemovable, noteOutcome, noteWithout, type Outcome, recordedKeys,
+  takeInvoices } from '../store/invoices.ts'
+import { countWaiting, forgetCursor, noteFailure, noteFound, takeReceptions } from '../store/receptions.ts'
+import type { Facts, InvoiceRow, ReceptionRow, StoredInvoice } from '../store/tables.ts'
+import { type Answers, tellOf } from './answers.ts'
+import { asService, readStored } from './received.ts'
+
+/** Takes in what has come, and removes what has been kept for long enough. Several processes may do so at once. */
+export type Intake = {
+  /** Asks the providers what has come, each once in five minutes. */
+  look: () => Promise<void>
+  /** Fetches and reads the files of what was listed. */
+  fetch: () => Promise<void>
+  sweep: () => Promise<void>
+  /** Removes the bytes of what nobody gets any more, of a company. */
+  clean: (companyId: number) => Promise<void>
+}
+
+export const intake = token<Intake>('receivedInvoiceIntake')
+
+/** Milliseconds between two rounds, and two sweeps. */
+const [every, sweepEvery] = [15_000, 3_600_000]
+const day = 24 * sweepEvery
+/** Bytes without a row are removed when their folder is this many days old. */
+const lookedInto = [2, 3, 4]
+/** How many providers are asked and files fetched at once; files and rows that are looked for together. */
+const [atOnce, together] = [4, 500]
+/** Answers of a provider that are read in one look, and how many files of a company may wait to be fetched. */
+const [mostAnswers, mostWaiting] = [20, 2_000]
+/** After so many tries, in about a day, a file is given up. */
+const mostTries = 10
+/** The longest text of a list, and of all whom a file names. */
+const [longest, longestParties] = [300, 20_000]
+/** Where the bytes are. */
+const folder = 'received'
+
+type Options = {
+  database: Database
+  files: FileStore
+  invoiceReader: Pick<InvoiceReader, 'read'>
+  outbox: Pick<Outbox, 'tell'>
+  reception: Pick<Reception, 'list' | 'fetch'>
+  log: Log
+  newId: () => string
+  now: () => Date
+  retentionDays: number
+}
+
+export function createIntake (options: Options): Intake {
+  const { database, files, invoiceReader, outbox, reception, log, newId, now, retentionDays } = options
+
+  async function lookAt (taken: ReceptionRow): Promise<void> {
+    let row = taken
+    const of = { companyId: row.company_id, provider: row.provider_code }
+    for (let answer = 0; answer < mostAnswers && await countWaiting(database, of.companyId) < mostWaiting; answer++) {
+      const { cursor, since } = row
+      const listed = await reception.list(of, { since, ...cursor !== null && { cursor } })
+      if (!listed.ok) return noteFailure(database, row, listed.why)
+      const { received, sandbox, more, ...place } = listed.value
+      if (cursor !== null && sandbox !== row.sandbox) {
+        await forgetCursor(database, row, sandbox)
+        row = { ...row, cursor: null, sandbox }
+        continue
+      }
+      const found = { ...place, sandbox, received: received.map(({ id: remoteId, at }) => ({ remoteId, receivedId: newId(), at })) }
+      // A provider whose place stays where it is would be asked for ever.
+      if (!await noteFound(database, row, found) || !more || place.cursor === cursor) return
+      row = { ...row, cursor: place.cursor, sandbox }
+    }
+  }
+
+  async function fetchOne (row: InvoiceRow): Promise<void> {
+    const from = { companyId: row.company_id, provider: row.provider_code, sandbox: row.sandbox }
+    const fetched = await reception.fetch(from, row.remote_id, folder)
+    if (!fetched.ok) {
+      if (row.tries >= mostTries) await record(row, { state: 'unreadable', problem: { code: 'not_fetched', message: fetched.why } })
+      return
+    }
+    const { document: { filename, contentType, size, sha256, storageKey: key }, discard } = fetched.value
+    try {
+      if (size > largestInvoice) {
+        await record(row, { state: 'unreadable', problem: tooLarge })
+        await discard()
+        return
+      }
+      const file = { filename, contentType, size, sha256, key }
+      if (!await record(row, await outcomeOf(row.company_id, file))) await discard()
+    } catch (error) {
+      // After an error of the database it may have been recorded. What was not is found by the day on which it was stored.
+      if (error instanceof DispatchError) await discard()
+      throw error
+    }
+  }
+
+  /** What a file is. Throws where it cannot be read now. */
+  async function outcomeOf (companyId: number, file: StoredInvoice): Promise<Outcome> {
+    try {
+      const invoice = await readStored({ files, invoiceReader }, companyId, file)
+      return { state: 'readable', file, facts: factsOf(invoice), parties: partiesOf(invoice) }
+    } catch (error) {
+      const [problem] = error instanceof DispatchError && error.word === 'validation_failed' ? error.details ?? [] : []
+      if (problem === undefined) throw error
+      return { state: 'unreadable', file, problem: { code: problem.code, message: problem.message } }
+    }
+  }
+
+  const record = (row: InvoiceRow, outcome: Outcome): Promise<boolean> =>
+    noteOutcome(database, row, outcome, (queries, recorded) => tellOf(queries, outbox, recorded, 'invoice.received'))
+
+  async function removeHidden (only?: number): Promise<void> {
+    const asked = { limit: together, ...only !== undefined && { only } }
+    for (let gone = await listRemovable(database, asked); gone.length > 0; gone = await listRemovable(database, asked)) {
+      for (const { file } of gone) if (file !== null) await files.remove(file.key)
+      await noteWithout(database, gone)
+    }
+  }
+
+  async function hideExpired (): Promise<void> {
+    const time = now().getTime()
+    const shorter = (await listRetentionRules(database, retentionDays)).filter(({ services }) => services.includes(asService))
+    const hide = async (days: number, of: { only?: number, but: readonly number[] }): Promise<void> => {
+      const asked = { before: new Date(time - days * day), limit: together, ...of }
+      while (await hideOld(database, asked) === together);
+    }
+    for (const { companyId: only, days } of shorter) await hide(days, { only, but: [] })
+    await hide(retentionDays, { but: [] })
+  }
+
+  /** Removes bytes whose taking in ended before they were recorded, by the day on which they were stored. */
+  async function removeAbandoned (): Promise<void> {
+    for (const companyId of await companyIds(database)) {
+      for (const days of lookedInto) {
+        const date = new Date(now().getTime() - days * day).toISOString().slice(0, 10)
+        const keys = await files.list(`${folder}/${companyId}/${date}`)
+        const stored = (key: string): string => key.endsWith(draftEnding) ? key.slice(0, -draftEnding.length) : key
+        for (let from = 0; from < keys.length; from += together) {
+          const page = keys.slice(from, from + together)
+          const recorded = await recordedKeys(database, companyId, page.map(stored))
+          for (const key of page) if (!recorded.has(stored(key))) await files.remove(key)
+        }
+      }
+    }
+  }
+
+  /** Does the work of each that was taken; one that fails comes again later, and keeps nobody else waiting. */
+  async function each<Row extends { company_id: number }> (
+    take: () => Promise<Row[]>,
+    work: (row: Row) => Promise<void>,
+    what: string
+  ): Promise<void> {
+    for (let taken = await take(); taken.length > 0; taken = await take()) {
+      await Promise.all(taken.map(async (row) => {
+        await work(row).catch((err: unknown) => {
+          log.warn({ err, companyId: row.company_id }, what)
+        })
+      }))
+    }
+  }
+
+  return {
+    look: () => each(() => takeReceptions(database, atOnce), lookAt, 'a provider could not be asked for e-invoices'),
+    fetch: () => each(() => takeInvoices(database, atOnce), fetchOne, 'the file of a received e-invoice could not be taken in'),
+    clean: removeHidden,
+
+    async sweep () {
+      await hideExpired()
+      await removeHidden()
+      await forgetHidden(database, together)
+      await removeAbandoned()
+    }
+  }
+}
+
+const tooLarge = { code: 'too_large', message: `The file is larger than ${largestInvoice / 1024 / 1024} MiB, and was not kept.` }
+
+/** Looks, fetches and follows every 15 seconds, and removes every hour. */
+export function workOnReceived ({ look, fetch, sweep }: Intake, { follow }: Pick<Answers, 'follow'>, log: Log): AsyncDisposable {
+  const repeated = (milliseconds: number, work: () => Promise<void>, what: string) =>
+    runEvery(milliseconds, work, (err) => {
+      log.warn({ err }, what)
+    })
+  const tasks = [
+    repeated(every, look, 'providers were not asked for e-invoices'),
+    repeated(every, fetch, 'files of received e-invoices were not fetched'),
+    repeated(every, follow, 'what became of statuses of received e-invoices was not found out'),
+    repeated(sweepEvery, sweep, 'expired e-invoices could not be removed')
+  ]
+  return {
+    async [Symbol.asyncDispose] () {
+      await Promise.all(tasks.map((task) => task.close()))
+    }
+  }
+}
+
+/** What lists show of an e-invoice. */
+function factsOf ({ format, profile, data, totals, problems }: InvoiceFile): Facts {
+  const [seller, customer] = [partyIn(data['seller']), partyIn(data['customer'])]
+  const texts = {
+    number: textOf(data['number']),
+    type: textOf(data['type']),
+    date: textOf(data['date']),
+    dueDate: textOf(data['dueDate']),
+    currency: textOf(data['currency']),
+    seller: textOf(seller['name']),
+    sellerId: textOf(partyIn(seller['registration'])['id']) ?? textOf(seller['vatId']),
+    customer: textOf(customer['name'])
+  }
+  const known = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== undefined)) as {
+    [Name in keyof typeof texts]?: string
+  }
+  return { format, profile, ...known, total: totals.total, amountDue: totals.amountDue, brokenRules: problems.length }
+}
+
+/** Whoever stands in it, for who asks what is known of a person. */
+function partiesOf ({ data: { seller = null, customer = null, payee = null, delivery = null, taxRepresentative = null } }:
+  InvoiceFile): string
+{
+  return JSON.stringify([seller, customer, payee, delivery, taxRepresentative]).slice(0, longestParties)
+}
+
+function partyIn (value: Json | undefined): JsonObject {
+  return isRecord(value) ? value : {}
+}
+
+function textOf (value: Json | undefined): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, longest) : undefined
+}
