@@ -833,6 +833,9 @@ const removing = ['single-sign-on.removed', 'link-mail.removed', 'invitation.wit
 /** What the same request writes once more, when the dispatch is recorded that is its own record. */
 const rewritten = ['e_report.sent']
 
+/** What comes of it is written into the same rows, by later transactions. */
+const rewritten = ['received_invoice.answered']
+
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {
   const tables = (await tablesOf(app)).filter(({ name }) => name !== 'audit')

@@ -345,7 +345,9 @@ await t.test('the answers fit their schemas', async (t) => {
     }
   }, admin)
   const { body: report } = await service.send('POST', '/api/v1/e-reports', { body: { kind: 'transactions', day: '2026-03-14' } }, admin)
-  const receivedId = await receiveInvoice(service, 1)
+  const { company_id: companyId } = await service.app.get('database').owner.selectFrom('users').select('company_id')
+    .where('email', '=', admin.email).executeTakeFirstOrThrow()
+  const receivedId = await receiveInvoice(service, companyId)
   const { body: erasure } = await service.send('POST', '/api/v1/privacy/erasures', { body: { reference: 'C-1042' } }, admin)
   await until('the erasure is finished',
     async () => (await service.send('GET', `/api/v1/privacy/erasures/${String(erasure.id)}`, {}, admin)).body.status === 'finished')
@@ -359,6 +361,7 @@ await t.test('the answers fit their schemas', async (t) => {
     '/contacts/{id}': `/contacts/${String(contact.id)}`,
     '/files/{id}': `/files/${String(file.id)}`,
     '/received/{id}': `/received/${receivedId}`,
+    '/received/{id}/file': `/received/${receivedId}/file?format=json`,
     '/erasures/{id}': `/erasures/${String(erasure.id)}`,
     '/suppressions/{id}': `/suppressions/${String(suppression.id)}`,
     '/alerts/{id}': `/alerts/${String(alert.id)}`,
