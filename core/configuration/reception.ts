@@ -25,7 +25,7 @@ export type KeptFile = {
 /** Stores a file of a company. */
 type Keep = (
   companyId: number,
-  file: { bytes: Readable, filename: string, contentType: string, folder: string }
+  file: { bytes: Readable, filename: string, contentType: string, folder: 'received' }
 ) => Promise<KeptFile>
 
 /** What a vendor has received: the ids of the files, where the next question goes on, and whether there is more already. */
@@ -39,7 +39,7 @@ export type Reception = {
   sources: (companyId: number) => Promise<ReceptionSource[]>
   list: (of: { companyId: number, provider: string }, query: { since: Date, cursor?: string }) => Promise<QueryResult<Listed>>
   /** Fetches a file and stores it in a folder of the storage; whoever does not record it discards it. */
-  fetch: (from: ReceivedFrom, id: string, folder: string) => Promise<QueryResult<KeptFile>>
+  fetch: (from: ReceivedFrom, id: string, folder: 'received') => Promise<QueryResult<KeptFile>>
   /** Says something of what has come. `statusId`: our reference of what is said, by which the vendor finds it. */
   say: (from: ReceivedFrom, statusId: string, said: Said) => Promise<SayResult>
   /** What became of something that was said so many seconds ago. */

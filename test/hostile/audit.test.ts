@@ -830,11 +830,8 @@ const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.check
 const removing = ['single-sign-on.removed', 'link-mail.removed', 'invitation.withdrawn', 'asset.deleted', 'partial.deleted',
   'session.ended', 'adapter.removed', 'contact.removed', 'connection.removed', 'oauth-app.removed', 'suppression.removed', 'budget.removed',
   'approval_rule.removed', 'alert.removed', 'e_report.removed']
-/** What the same request writes once more, when the dispatch is recorded that is its own record. */
-const rewritten = ['e_report.sent']
-
-/** What comes of it is written into the same rows, by later transactions. */
-const rewritten = ['received_invoice.answered']
+/** What later transactions write into the same rows: the dispatch that is the record of a report, what comes of an answer. */
+const rewritten = ['e_report.sent', 'received_invoice.answered']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {

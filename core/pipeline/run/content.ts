@@ -436,7 +436,7 @@ async function storeFile (
 }
 
 /** The folders of the storage that have files of companies: documents, and what companies upload. */
-export const fileFolders = ['documents', 'files'] as const
+export const fileFolders = ['documents', 'files', 'received'] as const
 export type FileFolder = typeof fileFolders[number]
 
 /** The storage key of a document: by company, and by the day on which it was made. */
