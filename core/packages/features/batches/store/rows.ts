@@ -127,8 +127,8 @@ export async function changeRows (
 ): Promise<BatchRow | undefined> {
   return database.company(companyId, async (queries) => {
     const tables = tablesIn(queries)
-    // In this order everywhere: the batch, then its rows. Bounded by their numbers, because all rows of the batch are read otherwise: the
-    // database knows nothing of a batch that has just come in.
+    // In this order everywhere: the batch, then its rows. Found by their numbers, each of which is one row: the database knows nothing of a
+    // batch that has just come in, and would read all of it.
     await tables.selectFrom('batches').select('batch_id').where('company_id', '=', companyId).where('batch_id', '=', batchId).forUpdate()
       .execute()
     const given = JSON.stringify(changes.map(({ from, to, dispatchId, forget, credits, ...change }) => ({
@@ -148,7 +148,7 @@ export async function changeRows (
           facts = case when forget then null else coalesce(given.facts, batch_rows.facts) end,
           fed_at = case when next = 'running' then ${database.now} else fed_at end
         from given where company_id = ${companyId} and batch_id = ${batchId} and batch_rows.number = given.number and state = was
-          and batch_rows.number between (select min(number) from given) and (select max(number) from given)
+          and batch_rows.number = any(${changes.map(({ number }) => number)}::integer[])
         returning was, next, credits
       ) select was, next, count(*)::integer as rows, sum(credits)::integer as credits from changed group by was, next`.execute(queries)
     const counts = new Map<RowState, number>()
