@@ -283,6 +283,7 @@ await t.test('what the API cannot take back is decided', async (t) => {
     'resolveHold',
     'rotateCallbackEndpointSecret',
     'sayInvoiceStatus',
+    'sayReceivedInvoiceStatus',
     'sendEReport',
     'setRetention',
     'unlinkMySingleSignOn',

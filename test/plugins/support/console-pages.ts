@@ -161,6 +161,7 @@ const noPages: Readonly<Record<string, string>> = {
   '/received/:id/file': 'a file',
   '/received/:id/pdf': 'a file',
   '/proposals/:id/document': 'a document',
+  '/proposals/:id/documents/:nth': 'a document',
   '/suppressions/suppressions.csv': 'a file',
   '/templates/:id/preview': 'a document',
   '/usage/usage.csv': 'a file'
