@@ -64,7 +64,7 @@ function placeIn ({ group, name }: Method): string {
 function placeOf ({ operationId, tags: [tag = ''] }: Operation): { group: string, name: string } {
   const [, verb = '', rest = ''] = /^([a-z]+)(.*)$/.exec(operationId) ?? []
   if (tag === 'Dispatch') return { group: verb, name: lowered(rest) }
-  const joined = tag.replaceAll(/ (\w)/g, (_, letter: string) => letter.toUpperCase())
+  const joined = tag.replaceAll(/[ -](\w)/g, (_, letter: string) => letter.toUpperCase())
   const noun = [joined, joined.replace(/es$/, ''), joined.replace(/s$/, '')].find((one) =>
     rest === one || (rest.startsWith(one) && /^[A-Z]/.test(rest.slice(one.length)))
   )
