@@ -33,7 +33,7 @@ export async function listReceived (
   const more = flows.length >= most
   return {
     received: flows.filter(({ acknowledgement }) => acknowledgement?.status !== 'Error').map(receivedOf),
-    cursor: more ? placeIn(flows.map(({ updatedAt }) => updatedAt)) : later(updatedAfter, earlier(call.now(), overlap)),
+    cursor: more ? placeIn(flows.map(({ updatedAt }) => updatedAt)) : later(since, earlier(call.now(), overlap)),
     more
   }
 }
@@ -53,6 +53,7 @@ function placeIn (moments: readonly string[]): string {
   return moments.findLast((moment) => moment < last) ?? last
 }
 
+/** The later of two moments, however they are written. */
 function later (one: string, other: string): string {
-  return one > other ? one : other
+  return new Date(one) > new Date(other) ? one : other
 }

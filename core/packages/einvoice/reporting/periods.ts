@@ -15,13 +15,13 @@ export function reportPeriod (regime: VatRegime, kind: ReportKind, day: string):
   const [year, month, date] = [Number(day.slice(0, 4)), Number(day.slice(5, 7)), Number(day.slice(8))]
   if (regime === 'EXEMPT') {
     const first = month - (month + 1) % 2
-    return { start: written(year, first, 1), end: written(year, first + 2, 0), due: written(year, first + 3, 0) }
+    return { start: written(year, first, 1), end: written(year, first + 2, 0), due: thirtieth(year, first + 2) }
   }
   if (regime === 'NORMAL_MONTHLY' && kind === 'transactions') {
     const [from, to] = date <= 10 ? [1, 10] : date <= 20 ? [11, 20] : [21, lastOf(year, month)]
     return { start: written(year, month, from), end: written(year, month, to), due: written(year, month, to + 10) }
   }
-  const due = regime === 'SIMPLIFIED' ? written(year, month + 2, 0) : written(year, month + 1, 10)
+  const due = regime === 'SIMPLIFIED' ? thirtieth(year, month + 1) : written(year, month + 1, 10)
   return { start: written(year, month, 1), end: written(year, month + 1, 0), due }
 }
 
@@ -38,6 +38,11 @@ function written (year: number, month: number, date: number): string {
   const moment = midnightOf(`${year}-01-01`)
   moment.setUTCMonth(month - 1, date)
   return moment.toISOString().slice(0, 10)
+}
+
+/** The 30th of a month, and of February its last day. */
+function thirtieth (year: number, month: number): string {
+  return written(year, month, Math.min(30, lastOf(year, month)))
 }
 
 function lastOf (year: number, month: number): number {

@@ -1,6 +1,6 @@
 import { checkReport, type EReport, type LeftOut } from '@dispatch/einvoice'
 import type { EReportSummary, EReportView, ReportState } from '../contract/e-reports.ts'
-import type { SentRow } from '../store/e-reports.ts'
+import type { SentRow, SummaryRow } from '../store/e-reports.ts'
 
 /** What has become of a report, by the dispatch that sends it. */
 export function stateOf ({ status, delivery, sent_at: sent }: Pick<SentRow, 'status' | 'delivery' | 'sent_at'>): ReportState {
@@ -12,7 +12,7 @@ export function stateOf ({ status, delivery, sent_at: sent }: Pick<SentRow, 'sta
   return delivery === 'failed' || delivery === 'deleted' ? 'refused' : 'sent'
 }
 
-export function summaryOf (row: SentRow): EReportSummary {
+export function summaryOf (row: SummaryRow): EReportSummary {
   const { report_id: id, kind, type, period_start: start, period_end: end, due, count, needed, created_at: createdAt } = row
   return {
     id,

@@ -6,14 +6,15 @@ import { type ReportRow, tablesIn } from './tables.ts'
 
 /** A report with what is known of the dispatch that sends it; nothing as long as there is none. */
 export type SentRow = ReportRow & { status: string | null, delivery: string | null }
+/** The same without its content, which may be tens of megabytes. */
+export type SummaryRow = Omit<SentRow, 'report' | 'left_out' | 'assumed'>
 
-const columns = ['report_id', 'e_reports.company_id', 'e_reports.user_id', 'kind', 'type', 'period_start', 'period_end', 'due', 'report',
-  'left_out', 'left_counts', 'assumed', 'count', 'needed', 'provider_name', 'e_reports.dispatch_id', 'e_reports.created_at', 'asked_at',
-  'sent_at'] as const
+const summaryColumns = ['report_id', 'e_reports.company_id', 'e_reports.user_id', 'kind', 'type', 'period_start', 'period_end', 'due',
+  'left_counts', 'count', 'needed', 'provider_name', 'e_reports.dispatch_id', 'e_reports.created_at', 'asked_at', 'sent_at'] as const
 
 const withDispatch = (queries: CompanyQueries) =>
   tablesIn(queries).selectFrom('e_reports')
-    .select(columns)
+    .select(summaryColumns)
     .select([
       sql<string | null>`(select status from dispatches where dispatches.company_id = e_reports.company_id
         and dispatches.dispatch_id = e_reports.dispatch_id)`.as('status'),
@@ -60,7 +61,7 @@ export async function listReports (
   database: Database,
   companyId: number,
   { limit, after }: { limit: number, after?: string | undefined }
-): Promise<SentRow[]> {
+): Promise<SummaryRow[]> {
   return database.company(companyId, (queries) =>
     withDispatch(queries).where('e_reports.company_id', '=', companyId)
       .$if(after !== undefined, (query) => query.where('report_id', '<', after ?? ''))
@@ -69,25 +70,32 @@ export async function listReports (
 
 export async function findReport (database: Database, companyId: number, reportId: string): Promise<SentRow | undefined> {
   return database.company(companyId,
-    (queries) => withDispatch(queries).where('e_reports.company_id', '=', companyId).where('report_id', '=', reportId).executeTakeFirst())
+    (queries) =>
+      withDispatch(queries).select(['report', 'left_out', 'assumed']).where('e_reports.company_id', '=', companyId)
+        .where('report_id', '=', reportId).executeTakeFirst())
 }
 
 type Period = Pick<ReportRow, 'kind' | 'period_start' | 'period_end'>
 
 /** What is reported next of a period: the first report, or a correction where one was sent, or may have been. */
 export async function nextType (queries: CompanyQueries, companyId: number, period: Period): Promise<ReportRow['type']> {
+  return (await listAsked(queries, companyId, period)).length > 0 ? 'RE' : 'IN'
+}
+
+/** Those of a period that were sent, or may have been, and are not certainly refused. */
+async function listAsked (queries: CompanyQueries, companyId: number, period: Period): Promise<SummaryRow[]> {
   const rows = await withDispatch(queries).where('e_reports.company_id', '=', companyId).where('kind', '=', period.kind)
     .where('period_start', '=', period.period_start).where('period_end', '=', period.period_end).execute()
-  return rows.some((row) => isAsked(row) && !isOver(row)) ? 'RE' : 'IN'
+  return rows.filter((row) => isAsked(row) && !isOver(row))
 }
 
 /** It was sent, or may have been. */
-function isAsked ({ status, asked_at: asked }: SentRow): boolean {
+function isAsked ({ status, asked_at: asked }: SummaryRow): boolean {
   return status !== null || asked !== null
 }
 
 /** It has certainly not been taken, and is not taken any more. */
-function isOver ({ status, delivery }: SentRow): boolean {
+function isOver ({ status, delivery }: SummaryRow): boolean {
   return status === 'failed' || status === 'cancelled' || delivery === 'failed' || delivery === 'deleted'
 }
 
@@ -96,7 +104,7 @@ const locked = (queries: CompanyQueries, companyId: number) =>
 
 /**
  * Notes that a report may be sent from now on. `gone` where it is not there any more; `other` where another one of its period was sent
- * meanwhile, so that it would be of the other type.
+ * meanwhile: it would be of the other type, or take the place of a newer one.
  */
 export async function askFor (
   database: Database,
@@ -108,8 +116,11 @@ export async function askFor (
     const found = await tablesIn(queries).selectFrom('e_reports').select('asked_at').where('company_id', '=', companyId)
       .where('report_id', '=', reportId).executeTakeFirst()
     if (found === undefined) return 'gone'
+    const asked = await listAsked(queries, companyId, row)
+    // The ids begin with their time.
+    if (asked.some(({ report_id: other }) => other > reportId)) return 'other'
     if (found.asked_at !== null) return 'asked'
-    if (await nextType(queries, companyId, row) !== row.type) return 'other'
+    if ((asked.length > 0 ? 'RE' : 'IN') !== row.type) return 'other'
     await tablesIn(queries).updateTable('e_reports').set({ asked_at: stamp.at }).where('company_id', '=', companyId)
       .where('report_id', '=', reportId).execute()
     await noteAudit(queries, { ...stamp, companyId, action: 'e_report.sent', object: { kind: 'e_report', id: reportId } })

@@ -172,6 +172,22 @@ await t.test('a report of a period that was sent is a correction; two first ones
   has(t, (await make(admin)).body, { type: 'IN' }, 'what the platform has refused does not count')
 })
 
+await t.test('an older correction does not take the place of a newer one', async (t) => {
+  const { admin } = await newCompany()
+  await dispatch(admin, invoice('F-1'))
+  t.equal((await hand((await make(admin)).body.id, admin)).status, 200)
+  const { body: older } = await make(admin)
+  await dispatch(admin, invoice('F-2'))
+  const { body: newer } = await make(admin)
+  t.strictSame([older.type, newer.type], ['RE', 'RE'])
+  t.equal((await hand(newer.id, admin)).status, 200)
+  has(t, await hand(older.id, admin), { status: 409, body: { message: /^Another report of this period was sent/ } })
+  // Its process may have ended when it was asked for, before the newer one was.
+  await sql`update e_reports set asked_at = now() where report_id = ${older.id}`.execute(database.owner)
+  t.equal((await hand(older.id, admin)).status, 409)
+  t.equal((await read(older.id, admin)).state, 'draft')
+})
+
 await t.test('whenever its process ends, a report is sent once and not lost', async (t) => {
   const { admin, companyId } = await newCompany()
   await dispatch(admin, invoice('F-1'))

@@ -1,4 +1,4 @@
-import { isRecord, type Json, type JsonObject, type Log } from '@dispatch/common'
+import { isRecord, type Json, type JsonObject, type Log, shortened } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
 import { listRetentionRules, type Outbox, type Reception, runEvery } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
@@ -6,7 +6,7 @@ import { type InvoiceFile, largestInvoice } from '@dispatch/einvoice'
 import { draftEnding, type FileStore } from '@dispatch/files'
 import { token } from '@dispatch/plugins/feature'
 import type { InvoiceReader } from '../../e-invoices/service/reader.ts'
-import { companyIds, forgetHidden, hideOld, listRemovable, noteOutcome, noteWithout, type Outcome, recordedKeys,
+import { companyIds, hideOld, listRemovable, noteOutcome, noteWithout, type Outcome, recordedKeys,
   takeInvoices } from '../store/invoices.ts'
 import { countWaiting, forgetCursor, noteFailure, noteFound, takeReceptions } from '../store/receptions.ts'
 import type { Facts, InvoiceRow, ReceptionRow, StoredInvoice } from '../store/tables.ts'
@@ -94,9 +94,12 @@ export function createIntake (options: Options): Intake {
       const file = { filename, contentType, size, sha256, key }
       if (!await record(row, await outcomeOf(row.company_id, file))) await discard()
     } catch (error) {
-      // After an error of the database it may have been recorded. What was not is found by the day on which it was stored.
-      if (error instanceof DispatchError) await discard()
-      throw error
+      // A database that does not answer may have recorded it. What was not is found by the day on which it was stored.
+      if (!isRefused(error)) throw error
+      await discard()
+      if (row.tries < mostTries) throw error
+      log.warn({ err: error, companyId: row.company_id }, 'a received e-invoice cannot be recorded')
+      await record(row, { state: 'unreadable', problem: notRecorded })
     }
   }
 
@@ -173,13 +176,20 @@ export function createIntake (options: Options): Intake {
     async sweep () {
       await hideExpired()
       await removeHidden()
-      await forgetHidden(database, together)
       await removeAbandoned()
     }
   }
 }
 
 const tooLarge = { code: 'too_large', message: `The file is larger than ${largestInvoice / 1024 / 1024} MiB, and was not kept.` }
+
+const notRecorded = { code: 'not_recorded', message: 'What it says could not be recorded here, and the file was not kept.' }
+
+/** Whether certainly nothing was recorded: the file could not be read now, or the database has refused what it says (SQLSTATE 22…). */
+function isRefused (error: unknown): boolean {
+  return error instanceof DispatchError
+    || (error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('22'))
+}
 
 /** Looks, fetches and follows every 15 seconds, and removes every hour. */
 export function workOnReceived ({ look, fetch, sweep }: Intake, { follow }: Pick<Answers, 'follow'>, log: Log): AsyncDisposable {
@@ -223,7 +233,7 @@ function factsOf ({ format, profile, data, totals, problems }: InvoiceFile): Fac
 function partiesOf ({ data: { seller = null, customer = null, payee = null, delivery = null, taxRepresentative = null } }:
   InvoiceFile): string
 {
-  return JSON.stringify([seller, customer, payee, delivery, taxRepresentative]).slice(0, longestParties)
+  return shortened(JSON.stringify([seller, customer, payee, delivery, taxRepresentative]), longestParties)
 }
 
 function partyIn (value: Json | undefined): JsonObject {
@@ -231,5 +241,5 @@ function partyIn (value: Json | undefined): JsonObject {
 }
 
 function textOf (value: Json | undefined): string | undefined {
-  return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, longest) : undefined
+  return typeof value === 'string' || typeof value === 'number' ? shortened(String(value), longest) : undefined
 }

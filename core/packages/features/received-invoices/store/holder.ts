@@ -1,6 +1,7 @@
 import { type Holder, tableHolder } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
+import { emptied } from './invoices.ts'
 
 /**
  * Received e-invoices that name a person, and what was said of them. Of one that is erased its id at the vendor stays, so that it is not
@@ -18,8 +19,7 @@ export function receivedHolders (database: Database, clean: (companyId: number) 
     hidden: ['file', 'next_at', 'tries'],
     async erase (queries, { companyId }, ids) {
       await sql`delete from received_statuses where company_id = ${companyId} and received_id = any (${[...ids]}::uuid[])`.execute(queries)
-      const { numAffectedRows = 0n } = await sql`update received_invoices set removed_at = ${database.now}, parties = null, number = null,
-          facts = null, problem = null, file = file - 'filename'
+      const { numAffectedRows = 0n } = await sql`update received_invoices set removed_at = ${database.now}, ${emptied}
         where company_id = ${companyId} and received_id = any (${[...ids]}::uuid[])`.execute(queries)
       return Number(numAffectedRows)
     }

@@ -86,17 +86,28 @@ export async function noteOutcome (
 /** Whose bytes are to be removed. */
 export type Removable = Pick<InvoiceRow, 'company_id' | 'received_id' | 'file'>
 
-/** Hides what was taken in before a time, of a company or of all but some, and answers how many there were. */
+/** What a hidden e-invoice is without. Its bytes are still to be removed. */
+export const emptied = sql`parties = null, number = null, facts = null, problem = null, file = file - 'filename'`
+
+/**
+ * Hides what was taken in before a time, of a company or of all but some, and answers how many there were. Nothing stays but the id at the
+ * vendor, so that it is not taken in again, and where the bytes are, until they are removed.
+ */
 export async function hideOld (
   { owner, now }: Database,
   { before, only, but, limit }: { before: Date, only?: number, but: readonly number[], limit: number }
 ): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`update received_invoices set removed_at = ${now} where (company_id, received_id) in (
-      select company_id, received_id from received_invoices where taken_at <= ${before} and removed_at is null
-        and (${only ?? null}::integer is null or company_id = ${only ?? null}) and not company_id = any (${[...but]}::integer[])
-      limit ${limit} for update skip locked
-    )`.execute(owner)
-  return Number(numAffectedRows)
+  const { rows: [hidden] } = await sql<{ count: number }>`with hidden as (
+      update received_invoices set removed_at = ${now}, ${emptied} where (company_id, received_id) in (
+        select company_id, received_id from received_invoices where taken_at <= ${before} and removed_at is null
+          and (${only ?? null}::integer is null or company_id = ${only ?? null}) and not company_id = any (${[...but]}::integer[])
+        limit ${limit} for update skip locked
+      ) returning company_id, received_id
+    ), unsaid as (
+      delete from received_statuses using hidden
+      where received_statuses.company_id = hidden.company_id and received_statuses.received_id = hidden.received_id
+    ) select count(*)::integer as count from hidden`.execute(owner)
+  return hidden?.count ?? 0
 }
 
 /** Those that nobody gets any more and that have bytes, of a company or of all. */
@@ -111,16 +122,6 @@ export async function noteWithout ({ owner }: Database, gone: readonly Removable
     await tablesIn(owner).updateTable('received_invoices').set({ file: null }).where('company_id', '=', companyId)
       .where('received_id', '=', receivedId).execute()
   }
-}
-
-/**
- * Deletes the rows of what was hidden and has no bytes, a week after: until then what a provider lists again is known. What was erased
- * sooner keeps nothing but its id at the vendor.
- */
-export async function forgetHidden ({ owner, now }: Database, limit: number): Promise<void> {
-  await sql`delete from received_invoices where (company_id, received_id) in (
-      select company_id, received_id from received_invoices where removed_at <= ${now} - interval '7 days' and file is null limit ${limit}
-    )`.execute(owner)
 }
 
 /** Which of these files of a company have a row. */

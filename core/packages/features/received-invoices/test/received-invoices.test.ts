@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import type { Feature } from '../../../../../plugins/features/feature.ts'
 import { findFeatures } from '../../../../../plugins/features/find-features.ts'
@@ -379,6 +380,7 @@ await t.test('a person who is erased is gone from what was received, and it is n
 
 await t.test('it is kept as long as the data of invoices, and no longer', async (t) => {
   const { admin, id } = await received('F-13')
+  has(t, await say(admin, id, { code: '205' }), { status: 200 })
   const [row] = await tablesIn(owner).selectFrom('received_invoices').select('file').where('received_id', '=', id).execute()
   const taken = (days: number) =>
     tablesIn(owner).updateTable('received_invoices').set({ taken_at: new Date(time.getTime() - days * 24 * 3_600_000) })
@@ -391,6 +393,42 @@ await t.test('it is kept as long as the data of invoices, and no longer', async 
   t.strictSame(await list(admin), [])
   t.equal(await files.read(row?.file?.key ?? ''), undefined, 'its bytes are gone')
   has(t, await send('GET', `${path}/${id}/file`, {}, admin), { status: 404 })
+  later(10 * 24 * 60)
+  await two[0].sweep()
+  comes('flow-F-13', fileOf('F-13'))
+  await takeIn()
+  t.strictSame(await list(admin), [], 'what the platform lists again is known')
+  const [bare] = await tablesIn(owner).selectFrom('received_invoices').selectAll().where('received_id', '=', id).execute()
+  has(t, bare, { remote_id: 'flow-F-13', file: null, facts: null, number: null, parties: null })
+  t.strictSame(await tablesIn(owner).selectFrom('received_statuses').selectAll().where('received_id', '=', id).execute(), [])
+})
+
+await t.test('a name that is cut within an emoji is recorded; what cannot be recorded is given up, and no file is left', async (t) => {
+  flows.length = 0
+  const { admin, companyId } = await newCompany()
+  const file = (number: string, name: string): Buffer =>
+    Buffer.from(
+      writeInvoice({ ...plain, number, currency: 'EUR', seller: { ...seller, name }, customer, businessProcess: 'B1' }, 'EN16931', 'CII')
+    )
+  comes('emoji', file('F-20', `${'a'.repeat(299)}🐎`))
+  await takeIn()
+  has(t, await list(admin), [{ state: 'readable', invoice: { seller: 'a'.repeat(299) } }])
+  comes('refused', fileOf('F-21'))
+  later(6)
+  await two[0].look()
+  await tablesIn(owner).updateTable('received_invoices').set({ tries: 8 }).where('remote_id', '=', 'refused').execute()
+  const stored = async (): Promise<number> => (await files.list(`received/${String(companyId)}/${time.toISOString().slice(0, 10)}`)).length
+  const before = await stored()
+  await sql`create function refuse () returns trigger language plpgsql as
+    $$ begin if new.number = 'F-21' then raise sqlstate '22P05'; end if; return new; end $$`.execute(owner)
+  await sql`create trigger refuse before update on received_invoices for each row execute function refuse()`.execute(owner)
+  t.teardown(() => sql`drop function refuse cascade`.execute(owner))
+  await two[0].fetch()
+  has(t, await list(admin, '?state=fetching'), [{ remoteId: 'refused' }])
+  later(6 * 60 + 1)
+  await two[0].fetch()
+  has(t, await list(admin, '?state=unreadable'), [{ remoteId: 'refused', problem: { code: 'not_recorded' }, file: null }])
+  t.equal(await stored(), before)
 })
 
 await t.test('the console lists, shows and answers', async (t) => {
