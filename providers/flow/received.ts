@@ -53,7 +53,7 @@ function placeIn (moments: readonly string[]): string {
   return moments.findLast((moment) => moment < last) ?? last
 }
 
-/** The later of two moments, however they are written. */
+/** Both as `toISOString` writes them. */
 function later (one: string, other: string): string {
-  return new Date(one) > new Date(other) ? one : other
+  return one > other ? one : other
 }
