@@ -3,7 +3,7 @@ import type { Database } from '@dispatch/database'
 import { type FileKey, type FileKeys, type FileStore, StorageUnavailable } from '@dispatch/files'
 import { LRUCache } from 'lru-cache'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { findDataKey, forgetDataKey, listDataKeys, nameDataKey, type NamedKey } from './store/tenants/data-keys.ts'
+import { findDataKey, forgetDataKey, listDataKeys, listKeysInUse, nameDataKey, type NamedKey } from './store/tenants/data-keys.ts'
 import { listCompanyIds } from './store/tenants/retention.ts'
 
 /** Where the data keys of companies are: apart from the database and from the documents, so that no backup of these brings one back. */
@@ -79,7 +79,7 @@ export function createDataKeys ({ place, keyring, database, log }: Options): Dat
     },
     async ready () {
       await place.ready()
-      const newest = await listDataKeys(database, looksFor)
+      const newest = await listKeysInUse(database, looksFor)
       const paths = newest.map(({ companyId, keyId }) => pathOf(companyId, keyId))
       const found = await Promise.all(paths.map(async (path) => {
         const bytes = await place.read(path)
@@ -100,14 +100,14 @@ export function createDataKeys ({ place, keyring, database, log }: Options): Dat
 /**
  * Wraps the data keys of all companies under the first master key of the keyring. After an interruption it is simply run again. Answers how
  * many there are. Throws a SealError where one is sealed under a master key that the keyring does not have, and one sentence where one is
- * missing that the database names.
+ * missing that the database names, of a company that is not disabled.
  */
 export async function rewrapDataKeys (
   database: Pick<Database, 'owner'>,
   { place, keyring }: Pick<Options, 'place' | 'keyring'>
 ): Promise<number> {
   let keys = 0
-  const missing = await listMissing(database, place)
+  const missing = await listMissing(await listKeysInUse(database), place)
   if (missing.length > 0) {
     throw new Error(
       `DISPATCH_KEYS has not all of the data keys that the database names: those of the companies ${
@@ -130,15 +130,15 @@ export async function rewrapDataKeys (
 
 /** Lets companies whose data key is lost get another one. Answers which. */
 export async function renewDataKeys (database: Pick<Database, 'owner'>, { place }: Pick<Options, 'place'>): Promise<number[]> {
-  const missing = await listMissing(database, place)
+  const missing = await listMissing(await listDataKeys(database), place)
   for (const key of missing) await forgetDataKey(database, key)
   return missing.map(({ companyId }) => companyId)
 }
 
-/** The keys that the database names and that are not there. */
-async function listMissing (database: Pick<Database, 'owner'>, place: KeyPlace): Promise<NamedKey[]> {
+/** Those of these keys that are not there. */
+async function listMissing (keys: readonly NamedKey[], place: KeyPlace): Promise<NamedKey[]> {
   const missing: NamedKey[] = []
-  for (const key of await listDataKeys(database)) {
+  for (const key of keys) {
     if (await place.read(pathOf(key.companyId, key.keyId)) === undefined) missing.push(key)
   }
   return missing

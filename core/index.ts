@@ -105,7 +105,7 @@ export { countHeld, deleteCompany, deleteCompanyRows, type Held, isReferredTo, k
 export { companyNames, missingCompanies, notifyUrlOf } from './store/tenants/companies.ts'
 export { addBudget, type Budget, budgetScopes, budgetUnits, changeBudget, type DueBudget, listBudgets, listBudgetsToMail,
   listCompaniesToTell, noteMailed, noteTold, removeBudget } from './store/tenants/budgets.ts'
-export { hasDataKeys } from './store/tenants/data-keys.ts'
+export { findDataKey, hasDataKeys } from './store/tenants/data-keys.ts'
 export { createKnownClients } from './store/tenants/known-clients.ts'
 export { addLogCounts, type LogCount } from './store/tenants/log-counts.ts'
 export { createMeter, type Meter } from './store/tenants/meter.ts'

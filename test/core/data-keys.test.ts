@@ -114,6 +114,19 @@ await t.test('a shredded key is gone from the place at once, and from this proce
   t.strictSame(await keys.find(fileOf(2), kept?.id ?? Buffer.of()), kept?.secret)
 })
 
+await t.test('the key of a company that is being deleted is missed by no start, and by no new master key', async (t) => {
+  const folder = await begin(t)
+  const { keys } = open(folder)
+  for (const id of [1, 2]) await keys.current(fileOf(id))
+  await keys.shred(2)
+  const place = createLocalFiles(folder)
+  await t.rejects(rewrapDataKeys(database, { place, keyring: old }), { message: /those of the companies 2 are missing/ })
+  await database.owner.updateTable('companies').set({ disabled_at: new Date() }).where('company_id', '=', 2).execute()
+  t.equal(await rewrapDataKeys(database, { place, keyring: old }), 1)
+  await database.owner.deleteFrom('data_keys').where('company_id', '=', 1).execute()
+  await open(folder).keys.ready()
+})
+
 await t.test('a new master key wraps the keys anew: they stay what they are, and the old one opens them no more', async (t) => {
   const folder = await begin(t)
   const place = createLocalFiles(folder)

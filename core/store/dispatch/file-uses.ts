@@ -12,10 +12,12 @@ export async function filesNamedIn (queries: CompanyQueries, requests: RawBuilde
   return rows.map(({ id }) => id)
 }
 
-/** Those of dispatches that are sent later. */
+/** Those of dispatches that are sent later, and of steps that wait for an event or may be tried again after it. */
 export function scheduledFileUse (database: Database): FileUse {
   return (companyId, fileIds) =>
     database.company(companyId, (queries) =>
       filesNamedIn(queries, sql`select fields from dispatches join steps using (company_id, dispatch_id)
-        where company_id = ${companyId} and dispatches.status = 'queued' and dispatches.schedule->>'dueAt' is not null`, fileIds))
+        where company_id = ${companyId} and dispatches.status = 'queued' and dispatches.schedule->>'dueAt' is not null
+        union all select fields from steps
+        where company_id = ${companyId} and deferred_on is not null and status in ('waiting', 'planned', 'unavailable')`, fileIds))
 }

@@ -22,8 +22,18 @@ export type NamedKey = { companyId: number, keyId: string }
 
 /** The keys of all companies, the newest first, or the newest of them. */
 export async function listDataKeys ({ owner }: Pick<Database, 'owner'>, most?: number): Promise<NamedKey[]> {
+  return newestKeys(owner, most).execute()
+}
+
+/** The same of the companies that are not disabled: one that is being deleted is, and its key is gone while the database names it. */
+export async function listKeysInUse ({ owner }: Pick<Database, 'owner'>, most?: number): Promise<NamedKey[]> {
+  return newestKeys(owner, most).where('company_id', 'in',
+    (from) => from.selectFrom('companies').select('company_id').where('disabled_at', 'is', null)).execute()
+}
+
+function newestKeys (owner: Database['owner'], most?: number) {
   const all = owner.selectFrom('data_keys').select(['company_id as companyId', 'key_id as keyId']).orderBy('created_at', 'desc')
-  return (most === undefined ? all : all.limit(most)).execute()
+  return most === undefined ? all : all.limit(most)
 }
 
 /** Forgets a key that is lost: the company gets another one with its next document. */

@@ -1,5 +1,6 @@
 import { canonicalJson, type Log } from '@dispatch/common'
-import { type DataKeys, deleteCompanyRows, fileFolders, isReferredTo, keepDisabled, rememberedFor, runEvery } from '@dispatch/core'
+import { type DataKeys, deleteCompanyRows, fileFolders, findDataKey, isReferredTo, keepDisabled, rememberedFor,
+  runEvery } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { FileStore } from '@dispatch/files'
 import { createHash } from 'node:crypto'
@@ -25,6 +26,8 @@ const claimLasts = 600
 const together = 2_000
 /** Seconds until what is still referred to is tried again. */
 const blockedFor = 60
+/** Seconds in which a process that has the data keys may take a deletion from one that has not. */
+const handedOnFor = 5
 
 /**
  * Deletes companies, a bounded step at a time, in whichever process comes first: their keys, their files, their rows, and themselves last.
@@ -66,10 +69,20 @@ export function createDeletionStep ({ database, dataKeys, files, log, newId, now
     return { counts: added(row.counts, counts), isDone, seconds: isStuck ? blockedFor : 0 }
   }
 
+  /** Removes the data keys. Answers false where the company has one, and this process does not know where: another one does it. */
+  async function shred (companyId: number): Promise<boolean> {
+    if (dataKeys === undefined && await findDataKey(database, companyId) !== undefined) {
+      log.warn({ company: companyId }, 'the deletion of a company waits for a process with DISPATCH_KEYS')
+      return false
+    }
+    await dataKeys?.shred(companyId)
+    return true
+  }
+
   const steps: Record<Exclude<Stage, 'finished'>, (row: DeletionRow) => Promise<void>> = {
     async keys (row) {
-      await dataKeys?.shred(row.former_company)
-      await advanceDeletion(database, row, { stage: 'files', counts: row.counts, seconds: 0 })
+      if (await shred(row.former_company)) await advanceDeletion(database, row, { stage: 'files', counts: row.counts, seconds: 0 })
+      else await advanceDeletion(database, row, { stage: 'keys', counts: row.counts, seconds: handedOnFor })
     },
     async files (row) {
       await removeFiles(row.former_company)
@@ -80,7 +93,9 @@ export function createDeletionStep ({ database, dataKeys, files, log, newId, now
       await advanceDeletion(database, row, { stage: isDone ? 'last' : 'rows', counts, seconds: isDone ? settles : seconds })
     },
     async last (row) {
-      await dataKeys?.shred(row.former_company)
+      if (!await shred(row.former_company)) {
+        return advanceDeletion(database, row, { stage: 'last', counts: row.counts, seconds: handedOnFor })
+      }
       await removeFiles(row.former_company)
       const { counts, isDone, seconds } = await removeRows(row)
       if (!isDone) return advanceDeletion(database, row, { stage: 'last', counts, seconds })

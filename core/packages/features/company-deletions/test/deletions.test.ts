@@ -80,6 +80,14 @@ await t.test('a deletion removes the key first, goes on wherever it was interrup
   has(t, await begin(), { status: 202, body: { status: 'running', counts: {} } })
   has(t, await begin(), { status: 409 })
   await cp(keysFolder, join(backup, 'keys'), { recursive: true })
+  const free = () =>
+    database.owner.$extendTables<{ company_deletions: { next_at: Date } }>().updateTable('company_deletions')
+      .set({ next_at: new Date(0) }).execute()
+  const keyless = createDeletionStep({ ...needs, dataKeys: undefined })
+  t.ok(await keyless())
+  t.notOk(await keyless(), 'a process without the keys leaves it to another one for some seconds')
+  t.ok(await isReadable(keysFolder))
+  await free()
   await createDeletionStep(needs)()
   t.strictSame(await readdir(keysFolder), [String(stays.companyId)])
   t.notOk(await isReadable(keysFolder), 'a restored copy of documents and database is closed')
@@ -89,9 +97,6 @@ await t.test('a deletion removes the key first, goes on wherever it was interrup
   const ended = new Error('The process has ended.')
   const breaking = createDeletionStep({ ...needs, files: { removeBelow: () => Promise.reject(ended) } })
   await t.rejects(breaking(), ended)
-  const free = () =>
-    database.owner.$extendTables<{ company_deletions: { next_at: Date } }>().updateTable('company_deletions')
-      .set({ next_at: new Date(0) }).execute()
   await free()
   let steps = 0
   while (await createDeletionStep(needs)()) steps++

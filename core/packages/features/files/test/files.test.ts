@@ -608,8 +608,21 @@ await t.test('a file of a mail that is sent later is kept until 30 days after th
 
 await t.test('a file that something names which waits is kept as long as that does, and counts meanwhile', async (t) => {
   const hour = 3600
-  const [drafted, batched, unused, cancelled] = await Promise.all(['a', 'b', 'c', 'd'].map((name) => upload(pdf, `${name}.pdf`)))
+  const [drafted, batched, unused, cancelled, deferred] = await Promise.all(
+    ['a', 'b', 'c', 'd', 'e'].map((name) => upload(pdf, `${name}.pdf`))
+  )
   const ids = { drafted: drafted?.body.id, batched: batched?.body.id, unused: unused?.body.id, cancelled: cancelled?.body.id }
+  const contract = await upload(await pages(1), 'contract.pdf')
+  const envelope = await send('POST', '/api/esign', {
+    body: {
+      providerName: 'simulator',
+      document: { fileId: contract.body.id },
+      signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'L' }],
+      esign: { places: [{ signer: 1, page: 1, x: 72, y: 600 }] },
+      deferred: [{ on: 'esign.completed', service: 'email', ...mail([{ fileId: deferred?.body.id }]) }]
+    }
+  })
+  has(t, envelope, { status: 200 })
   const draft = await send('POST', '/api/v1/drafts', { body: { service: 'email', request: mail([{ fileId: ids.drafted }]) } })
   has(t, draft, { status: 201 })
   const rows = await send('POST', '/api/v1/batches?service=email&hold=true', {
@@ -642,6 +655,15 @@ await t.test('a file that something names which waits is kept as long as that do
   clock.advance(25 * hour)
   await sweep()
   t.strictSame(await Promise.all([ids.drafted, ids.batched].map(there)), [404, 404], 'once that has ended they go')
+  for (let days = 0; days < 30; days++) {
+    clock.advance(day)
+    await sweep()
+  }
+  t.strictSame(await Promise.all([deferred?.body.id, contract.body.id].map(there)), [200, 404], 'what waits for a signature keeps its file')
+  has(t, await send('POST', `/api/v1/dispatches/${envelope.body.dispatchId}/cancel`), { status: 200 })
+  clock.advance(2 * day)
+  await sweep()
+  t.equal(await there(deferred?.body.id), 404)
 })
 
 await t.test('a document expires as its company says for the services of its path, where that is sooner', async (t) => {
