@@ -100,8 +100,8 @@ export async function rulesForBatch (
 }
 
 /**
- * What would come of a request, as a hash: of the request itself, its templates, its providers and its prices. Who decides about it repeats
- * what they have seen. Of a list of providers it is all of them, since the first is drawn.
+ * What would come of a request, as a hash: of the request itself, its templates with the brand of the company, its providers and its
+ * prices. Who decides about it repeats what they have seen. Of a list of providers it is all of them, since the first is drawn.
  */
 export function seenIn ({ services: path, body }: DispatchCommand, { steps, deferred, facts: { recipient = '' } }: DispatchPlan): string {
   const parts = [...steps, ...deferred].map(({ service, by, price, template, deferredOn = '' }) => ({
@@ -109,7 +109,7 @@ export function seenIn ({ services: path, body }: DispatchCommand, { steps, defe
     providers: (by?.list ?? (by === undefined ? [] : [by])).map(({ code }) => code).toSorted(),
     sandbox: by?.sandbox ?? false,
     price,
-    template: template === undefined ? [] : [template.template.id, template.template.version],
+    template: template === undefined ? [] : [template.template.id, template.template.version, template.template.brand?.version ?? 0],
     deferredOn
   }))
   return hash('sha256', canonicalJson({ path, body, recipient, parts }), 'base64url')
@@ -135,22 +135,30 @@ export async function approvedForRow (
   return (await Promise.all(approvals.map((desk) => desk.approvedBy(companyId, { batchId: approval.batchId, ...since })))).flat()
 }
 
-/** Who lets a recorded dispatch go on. `batchId`: for the batch that it belongs to. */
-type GoingOn = { actor: Actor, batchId?: string | undefined, replacement?: Replacement | undefined }
+/** The batch of a row, with its rows and its price. */
+export type RowOfBatch = Extract<NonNullable<DispatchCommand['approval']>, { batchId: string }>
+
+/** Who lets a recorded dispatch go on. `batch`: for the batch that it belongs to. */
+type GoingOn = { actor: Actor, batch?: RowOfBatch | undefined, replacement?: Replacement | undefined }
 
 /**
- * Throws `approval_required` where a recorded dispatch needs an approval that it has not. With other fields it is another one than was
- * approved.
+ * Throws `approval_required` where a rule wants an approval of a recorded dispatch that it has not. With other fields it is another one
+ * than was approved.
  */
 export async function requireApproved (
   sources: Sources,
   record: DispatchRecord,
-  { actor, batchId, replacement }: GoingOn
+  { actor, batch, replacement }: GoingOn
 ): Promise<void> {
   const { approvals } = sources
   if (approvals.length === 0 || record.test) return
   const { company_id: companyId, dispatch_id: dispatchId, recipient } = record
-  const found = await rulesOf(sources, { actor, ...recipient !== null && { recipient } }, record.steps.map((step) => ({
+  const about = {
+    actor,
+    ...batch !== undefined && { rows: batch.rows, credits: batch.credits },
+    ...recipient !== null && { recipient }
+  }
+  const found = await rulesOf(sources, about, record.steps.map((step) => ({
     service: step.service as ServiceName,
     fields: step.step_id === replacement?.stepId ? replacement.fields : step.fields,
     data: recordedData(record, step) ?? undefined,
@@ -158,10 +166,11 @@ export async function requireApproved (
     hasProvider: step.provider_code !== null
   })))
   if (found === undefined) return
-  const of = [{ dispatchId }, ...batchId === undefined ? [] : [{ batchId }]]
-  const had = await Promise.all(approvals.flatMap((desk) => of.map((one) => desk.approvedBy(companyId, one))))
-  if (replacement === undefined && had.flat().length > 0) return
-  throw approvalRequired(found.rules, replacement === undefined ? 'send it anew' : 'with other data it is another dispatch: send it anew')
+  if (replacement !== undefined) throw approvalRequired(found.rules, 'with other data it is another dispatch: send it anew')
+  const of = [{ dispatchId }, ...batch === undefined ? [] : [{ batchId: batch.batchId }]]
+  const had = (await Promise.all(approvals.flatMap((desk) => of.map((one) => desk.approvedBy(companyId, one))))).flat()
+  const rules = found.rules.filter(({ id }) => !had.includes(id))
+  if (rules.length > 0) throw approvalRequired(rules, 'send it anew')
 }
 
 /** The refusal of what somebody else has to approve, by these rules. */

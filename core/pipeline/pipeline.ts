@@ -331,7 +331,7 @@ async function repeat (
   if (goesOn && !isApproved(command)) {
     await requireApproved(dependencies, record, {
       actor,
-      ...approval !== undefined && 'batchId' in approval && { batchId: approval.batchId }
+      ...approval !== undefined && 'batchId' in approval && { batch: approval }
     })
   }
   const result = goesOn ? await runner.resume(record, { actor, mode }) : resultOf(record)

@@ -12,7 +12,7 @@ import { type DispatchRecord, findDispatch } from '../../store/dispatch/dispatch
 import { findHold } from '../../store/dispatch/holds.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { acquireLease, cancelDispatch, moveDispatch, releaseLease, type Replacement } from '../../store/dispatch/runs.ts'
-import { requireApproved } from '../approvals.ts'
+import { requireApproved, type RowOfBatch } from '../approvals.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { findExpiring, keepFiles } from '../enclosures.ts'
 import { timingOf } from '../plan/schedule.ts'
@@ -33,9 +33,9 @@ export type DispatchActions = {
   /**
    * Lets a dispatch go on at the step that failed, and repeats its deferred steps that failed. The body may correct one of them. Throws
    * `conflict` when nothing has failed, or another run has the dispatch, and `approval_required` when somebody else has to approve it.
-   * `batchId`: the batch that it is a row of.
+   * `batch`: the one that it is a row of.
    */
-  retry: (recorded: ActionRequest & { body?: unknown, mode?: Mode, version?: Version, batchId?: string }) => Promise<RunResult>
+  retry: (recorded: ActionRequest & { body?: unknown, mode?: Mode, version?: Version, batch?: RowOfBatch }) => Promise<RunResult>
   /**
    * Ends a dispatch of which nothing has begun. Of one that has ended, asks the vendors to cancel what they have accepted. Throws
    * `conflict` when neither is possible, and the error of a vendor that fails. `onlyQueued`: no vendor is asked.
@@ -123,11 +123,11 @@ export function createDispatchActions (
   }
 
   return {
-    async retry ({ body, mode, version = latestVersion, batchId, ...recorded }) {
+    async retry ({ body, mode, version = latestVersion, batch, ...recorded }) {
       const record = await find(recorded)
       const failed = failedDeferred(record)
       const replacement = await replacementOf(dependencies, record, { body, link, actor: recorded.actor, version })
-      await requireApproved(dependencies, record, { actor: recorded.actor, batchId, replacement })
+      await requireApproved(dependencies, record, { actor: recorded.actor, batch, replacement })
       const replaced = replacement === undefined ? {} : { replacement }
       const ofDeferred = failed.some(({ step_id: stepId }) => stepId === replacement?.stepId)
       const also: TransactionHook = async (queries) => {

@@ -1,3 +1,4 @@
+import { DispatchError } from '@dispatch/contract'
 import { type AuditAuthor, filesNamedIn, type FileUse, type RecordedActor } from '@dispatch/core'
 import type { CompanyQueries, Database, OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
@@ -51,6 +52,10 @@ export async function addApproval (
             : where.and([where('batch_id', '=', batchId), where('status', 'in', ['waiting', 'sending'])])
         ).executeTakeFirst()
       : undefined
+    if (batchId !== undefined && known?.status === 'sending') {
+      // It is about to go on: paused now, it would wait for nobody. Asked again once that has ended, another approval is kept.
+      throw new DispatchError('service_unavailable', 'The batch is about to go on, as somebody has just approved it.')
+    }
     if (known !== undefined) return await pause(queries) ? known : 'over'
     const { count } = await tables.selectFrom('approvals').select(({ fn }) => fn.countAll<string>().as('count'))
       .where('company_id', '=', companyId).where('status', '=', 'waiting').executeTakeFirstOrThrow()
@@ -79,17 +84,27 @@ export async function addApproval (
   })
 }
 
-/** Whose approvals somebody sees: all of the company, those of a user, or those too that the user may decide about. */
-export type Circle = { companyId: number, userId?: number, decides?: true }
+/**
+ * Whose approvals somebody sees: all of the company, or those of a user; of certain services alone. `decider`: those too of whose rules one
+ * names this user; one that names nobody names the admins.
+ */
+export type Circle = {
+  companyId: number
+  userId?: number
+  services?: readonly string[]
+  decider?: { userId: number, isAdmin: boolean }
+}
 
-const within = ({ companyId, userId, decides }: Circle): RawBuilder<boolean> =>
-  userId === undefined
-    ? sql<boolean>`company_id = ${companyId}`
-    : sql<boolean>`company_id = ${companyId} and (user_id = ${userId}${
-      decides === undefined ? sql`` : sql` or exists (select from jsonb_array_elements(rules) as asked
-        left join approval_rules as present on present.company_id = ${companyId} and present.rule_id = (asked->>'id')::uuid
-        where case when present.rule_id is null then asked else present.rule end->'approvers' @> to_jsonb(${userId}::integer))`
-    })`
+const namedBy = ({ companyId, decider }: Circle & { decider: NonNullable<Circle['decider']> }): RawBuilder<boolean> =>
+  sql<boolean>`exists (select from jsonb_array_elements(rules) as asked
+    left join approval_rules as present on present.company_id = ${companyId} and present.rule_id = (asked->>'id')::uuid,
+    coalesce(case when present.rule_id is null then asked else present.rule end->'approvers', '[]') as approvers
+    where approvers @> to_jsonb(${decider.userId}::integer) or ${decider.isAdmin} and approvers = '[]')`
+
+const within = ({ companyId, userId, services, decider }: Circle): RawBuilder<boolean> =>
+  sql<boolean>`company_id = ${companyId} and (${userId === undefined ? sql`true` : sql`user_id = ${userId}`}${
+    services === undefined ? sql`` : sql` and services <@ ${services}::text[]`
+  }${decider === undefined ? sql`` : sql` or ${namedBy({ companyId, decider })}`})`
 
 /** The files of what waits for a decision. */
 export function approvalFileUse (database: Database): FileUse {
@@ -165,7 +180,10 @@ export async function consentTo (
     const known = new Map([...present, ...before.rules].map((rule) => [rule.id, rule]))
     const rules = [...known.values()].map(({ consent: earlier, ...rule }): StoredRule => {
       const named = present.find(({ id }) => id === rule.id) ?? rule
-      const had = earlier?.seen === seen ? earlier : undefined
+      // Who is named no more has not approved it.
+      const counts = earlier !== undefined && earlier.seen === seen &&
+        (named.approvers.length === 0 || named.approvers.includes(earlier.by))
+      const had = counts ? earlier : undefined
       const now = had ?? (names(named) ? consent : undefined)
       return { ...rule, approvers: named.approvers, ...now !== undefined && { consent: now } }
     })

@@ -12,7 +12,7 @@ import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.
 import { mostWaiting } from '../contract/approvals.ts'
 import { mostRules } from '../contract/rules.ts'
 import { createApprovals } from '../service/approvals.ts'
-import { listUntold, removeOld, tellLater } from '../store/approvals.ts'
+import { addApproval, listUntold, removeOld, tellLater } from '../store/approvals.ts'
 
 const receiver = await createVendor()
 const service = await startService(t, { replacements: { network: vendorNetwork(receiver), renderer: quickRenderer } })
@@ -226,6 +226,53 @@ await t.test('who has approved it for one rule looks again where the other one s
   has(t, await approve(approvalId), { status: 200, body: { status: 'approved' } })
 })
 
+await t.test('what somebody has approved counts no more once the rule names others', async (t) => {
+  const { admin, member, operator: second, sent, approve } = await approving('named no more')
+  const rule = async (name: string, approver: Login): Promise<object> => ({ name, approvers: [await idOf(approver)] })
+  const { body: { id } } = await send('POST', rulesPath, { body: await rule('First', second) }, admin)
+  await send('POST', rulesPath, { body: await rule('Second', admin) }, admin)
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
+  has(t, await approve(approvalId, second), { status: 200, body: { status: 'waiting' } })
+  await send('PUT', `${rulesPath}/${String(id)}`, { body: await rule('First', member) }, admin)
+  has(t, await approve(approvalId), {
+    status: 200,
+    body: { status: 'waiting', asks: [{ name: 'First', approvedBy: null }, { name: 'Second', approvedBy: admin.email }] }
+  })
+  t.same(await sent(), [])
+})
+
+await t.test('another brand of the company makes another document than was seen', async (t) => {
+  const { admin, member, sent, read } = await approving('painted', everything)
+  const { body: { approvalId } } = await send('POST', '/api/invoicing', {
+    body: invoiceRequest({}, { providerName: 'simulator' })
+  }, member)
+  const { body: { review: { seen } } } = await read(approvalId)
+  has(t, await send('PUT', '/api/v1/company/brand', { body: { accent: '#7a1f3d' } }, admin), { status: 200 })
+  has(t, await send('POST', `/api/v1/approvals/${String(approvalId)}/approve`, { body: { seen } }, admin), { status: 409 })
+  t.same(await sent(), [])
+})
+
+await t.test('a test key sees nothing that waits, and who has few services only what is of them, or names them', async (t) => {
+  const { admin, member, keyOf, as, read } = await approving('narrow', everything)
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
+  const path = `/api/v1/approvals/${String(approvalId)}`
+  const scopes = ['send', 'read_all']
+  const { body: { key: ofFile } } = await send('POST', '/api/v1/keys', { body: { name: 'f', mode: 'live', scopes, services: ['file'] } },
+    member)
+  for (const key of [await keyOf(scopes, member, 'test'), ofFile as string]) {
+    has(t, await as(key, 'GET', '/api/v1/approvals'), { status: 200, body: { data: [] } })
+    for (const end of ['', '/rows']) has(t, await as(key, 'GET', path + end), { status: 404 })
+  }
+  has(t, await as(await keyOf(scopes, member), 'GET', path), { status: 200 })
+  const login = { email: `file-${member.email}`, password: 'a good password' }
+  const reader = await send('POST', '/api/v1/users', { body: { ...login, role: 'member', services: ['file'] } }, admin)
+  has(t, reader, { status: 201 })
+  has(t, await read(approvalId, login), { status: 404 })
+  const { body: { data: [rule] } } = await send('GET', rulesPath, {}, admin)
+  await send('PUT', `${rulesPath}/${String(rule.id)}`, { body: { ...everything, approvers: [reader.body.id] } }, admin)
+  has(t, await read(approvalId, login), { status: 200, body: { mayDecide: true } })
+})
+
 await t.test('what is refused, taken back or too old is never sent', async (t) => {
   const { admin, member, sent, read, approve } = await approving('refusing', everything)
   const ask = async (key?: string): Promise<string> =>
@@ -426,13 +473,21 @@ await t.test('a rule that comes once a batch was approved pauses what is left of
     owner
   )
   has(t, await approve(id), { status: 200, body: { status: 'approved' } })
+  // While it is about to go on, another approval is asked for later: a pause would last for ever.
+  const { rows: [kept] } = await sql<any>`update approvals set status = 'sending', worked_at = now() where approval_id = ${id} returning *`
+    .execute(owner)
+  const [approvalId, at] = [randomUUID(), new Date()]
+  const again = { approvalId, asker: kept.asker, batchId, services: ['sms'], command: kept.command, facts: kept.facts, rules: [], at }
+  const pause = () => Promise.reject(new Error('paused'))
+  await t.rejects(addApproval(app.get('database'), { ...again, expiresAt: at, pause }, none), /about to go on/)
+  await sql`update approvals set status = 'approved' where approval_id = ${id}`.execute(owner)
   await send('POST', rulesPath, { body: { name: 'Texts', services: ['sms'] } }, admin)
   await sql`update batches set claim = null, claimed_until = null where batch_id = ${batchId}`.execute(owner)
   await until('it waits again', async () => await waiting() !== undefined)
-  const again = await waiting()
-  has(t, again, { batchId, rules: ['Texts'] })
+  const next = await waiting()
+  has(t, next, { batchId, rules: ['Texts'] })
   t.same(await sent(), [])
-  has(t, await approve(again.id), { status: 200, body: { status: 'approved' } })
+  has(t, await approve(next.id), { status: 200, body: { status: 'approved' } })
   await until('it is sent', async () => (await sent()).length === 2)
 })
 
@@ -477,6 +532,37 @@ await t.test('a retry with other data, and one of what nobody has approved, send
   }
   t.same(await sent(), [dispatchId])
   has(t, (await send('GET', `/api/v1/dispatches/${String(dispatchId)}`, {}, admin)).body, { status: 'failed' })
+})
+
+await t.test('a retry needs the approval of each rule, and a row that of its batch', async (t) => {
+  const { admin, member, approve } = await approving('retrying again', { name: 'First' })
+  const failing = { providerName: 'simulator', sms: { phoneNumber: '+15005550001', message: 'x' } }
+  const { body: { approvalId } } = await send('POST', '/api/sms', { body: failing }, member)
+  const { body: { dispatchId } } = await approve(approvalId)
+  const statusOf = async (path: string): Promise<string> => (await send('GET', path, {}, admin)).body.status as string
+  const path = `/api/v1/dispatches/${String(dispatchId)}`
+  await until('it fails', async () => await statusOf(path) === 'failed')
+  has(t, await send('POST', `${path}/retry`, { body: {} }, member), { status: 422 })
+  await until('it fails again', async () => await statusOf(path) === 'failed')
+  const { body: { data: [first] } } = await send('GET', rulesPath, {}, admin)
+  await send('POST', rulesPath, { body: { name: 'Second' } }, admin)
+  has(t, await send('POST', `${path}/retry`, { body: {} }, member), { status: 403, body: { message: /\("Second"\)/ } })
+
+  const { body: { data: [, second] } } = await send('GET', rulesPath, {}, admin)
+  for (const { id } of [first, second]) await send('DELETE', `${rulesPath}/${String(id)}`, {}, admin)
+  const { body: { batchId } } = await send('POST', '/api/v1/batches?service=sms', {
+    body: Buffer.from(`${JSON.stringify(failing)}\n${JSON.stringify(text())}\n`),
+    headers: { 'content-type': 'application/x-ndjson' }
+  }, member)
+  const batch = `/api/v1/batches/${String(batchId)}`
+  await until('it is sent', async () => await statusOf(batch) === 'finished')
+  await send('POST', rulesPath, { body: { name: 'Lists', rowsAbove: 1 } }, admin)
+  await send('POST', `${batch}/retry`, {}, member)
+  await until('it waits', async () => await statusOf(batch) === 'paused')
+  const { body: { data: [asked] } } = await send('GET', '/api/v1/approvals?status=waiting', {}, admin)
+  has(t, asked, { batchId, rules: ['Lists'] })
+  has(t, await approve(asked.id), { status: 200 })
+  await until('it is sent again', async () => await statusOf(batch) === 'finished')
 })
 
 /** The ways on which something could leave without an approval, each by whoever may take it. */

@@ -84,6 +84,9 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     return actor
   }
 
+  /** What of a batch counts for the approval of one of its rows. */
+  const rowOf = ({ batch_id: batchId, total: rows, credits }: BatchRow) => ({ batchId, rows, credits: Number(credits) })
+
   function commandOf (batch: BatchRow, actor: Actor, { body }: Work) {
     return {
       actor,
@@ -94,7 +97,7 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
       ...batch.sandbox ? { sandbox: true as const } : {},
       ...batch.strict ? { strict: true as const } : {},
       version: batch.api_version,
-      approval: { batchId: batch.batch_id, rows: batch.total, credits: Number(batch.credits) }
+      approval: rowOf(batch)
     }
   }
 
@@ -180,12 +183,10 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
         return { ...handed, dispatchId: result.dispatchId }
       }
       // Where another run has it, or nothing of it has failed any more, its own end counts.
-      const { batch_id: batchId } = batch
-      await pipeline.retry({ actor, author: authorOf(batch), dispatchId: row.dispatch_id, mode: 'asynchronous', batchId }).catch(
-        (error: unknown) => {
-          if (wordOf(error) !== 'conflict') throw error
-        }
-      )
+      const retried = { dispatchId: row.dispatch_id, mode: 'asynchronous' as const, batch: rowOf(batch) }
+      await pipeline.retry({ actor, author: authorOf(batch), ...retried }).catch((error: unknown) => {
+        if (wordOf(error) !== 'conflict') throw error
+      })
       return handed
     } catch (error) {
       // Nothing of what was held for others is given back: the batch waits for credits.
