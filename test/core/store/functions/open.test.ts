@@ -16,6 +16,7 @@ await t.test('a dispatch is recorded with its steps, its document and its price,
     service: 'email',
     template_id: 2,
     template_version: 1,
+    brand_version: 4,
     data: { a: 1 },
     price: 2,
     held: 0,
@@ -24,8 +25,9 @@ await t.test('a dispatch is recorded with its steps, its document and its price,
     providers: [{ code: 'simulator', version: '1.0.0', configuredBy: 'user' as const, weight: 3 }]
   }
   const all = [{ ...first!, document_id: given.documents[0]!.document_id }, second]
-  t.equal(await call('open_dispatch', { ...given, steps: all }), 'opened')
-  const { due_at: _due, in_batch: _batch, ...written } = given.dispatch
+  const asked = { ...given.dispatch, brand_version: 3 }
+  t.equal(await call('open_dispatch', { ...given, dispatch: asked, steps: all }), 'opened')
+  const { due_at: _due, in_batch: _batch, ...written } = asked
   has(t, await dispatch(given), {
     ...written,
     schedule: null,
@@ -34,7 +36,7 @@ await t.test('a dispatch is recorded with its steps, its document and its price,
     company_id: owner.companyId,
     created_at: moment
   })
-  const undone = { template_id: null, template_version: null, data: null, deferred_on: null, providers: null }
+  const undone = { template_id: null, template_version: null, brand_version: null, data: null, deferred_on: null, providers: null }
   has(t, await steps(given), [{ ...all[0], ...undone, charged: 0 }, { ...second, document_id: null }])
   const { size, ...stored } = given.documents[0]!
   has(t, await database.owner.selectFrom('documents').selectAll().where('dispatch_id', '=', given.dispatch_id).execute(), [
