@@ -364,7 +364,7 @@ const changes: Record<string, Change> = {
     send: async (by) => send('POST', `/api/v1/approvals/${await waiting(by)}/withdraw`, {}, by),
     action: 'approval.withdrawn'
   },
-  'PUT /api/v1/e-reports/settings': { send: reporting, action: 'e_report.settings' },
+  'PUT /api/v1/e-reports/settings': { send: reporting, action: 'e_report.settings_changed' },
   'POST /api/v1/e-reports/{id}/send': {
     async send (by) {
       await send('POST', '/api/invoicing', {

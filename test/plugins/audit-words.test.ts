@@ -6,7 +6,7 @@ import { findFeatures } from '../../plugins/features/find-features.ts'
 
 const core = join(import.meta.dirname, '../../core')
 /** An action is a thing and what was done to it. */
-const action = /'([a-z][\w-]*\.[a-z_-]*(?:ed|made|set|found|lifted|back|drawn|said))'/g
+const action = /'([a-z][\w-]*\.[a-z_-]*(?:ed|made|set|found|lifted|back|drawn|said|sent))'/g
 /** Those that a place puts together from the thing and what was done. */
 const joined = {
   'callback-endpoint': ['created', 'changed', 'removed', 'secret-rotated', 'tested', 'resent', 'failing', 'disabled'],
@@ -17,7 +17,8 @@ const joined = {
   suppression: ['added', 'imported', 'removed', 'transactional']
 }
 /** Columns, events and callbacks with such names. */
-const others = ['company.budget_reached', 'company.endpoint_disabled', 'connection_requests.sealed']
+const others = ['company.budget_reached', 'company.endpoint_disabled', 'connection_requests.sealed', 'invoice.received',
+  'invoice.status_refused', 'invoice.status_said']
 
 /** What the files of a folder note in the audit log. */
 function notedIn (pattern: string): string[] {

@@ -40,7 +40,7 @@ export default defineFeature({
     roles: ['admin', 'member']
   }],
   audit: {
-    'e_report.settings': { en: en.auditEReportSettings, fr: fr.auditEReportSettings },
+    'e_report.settings_changed': { en: en.auditEReportSettings, fr: fr.auditEReportSettings },
     'e_report.sent': { en: en.auditEReportSent, fr: fr.auditEReportSent },
     'e_report.removed': { en: en.auditEReportRemoved, fr: fr.auditEReportRemoved }
   },
