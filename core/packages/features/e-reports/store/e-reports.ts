@@ -40,7 +40,12 @@ export async function writeSettings (
   await database.company(companyId, async (queries) => {
     await tablesIn(queries).insertInto('e_report_settings').values({ company_id: companyId, ...stored })
       .onConflict((conflict) => conflict.column('company_id').doUpdateSet(stored)).execute()
-    await noteAudit(queries, { ...stamp, companyId, action: 'e_report.settings_changed', object: { kind: 'company', id: String(companyId) } })
+    await noteAudit(queries, {
+      ...stamp,
+      companyId,
+      action: 'e_report.settings_changed',
+      object: { kind: 'company', id: String(companyId) }
+    })
   })
 }
 
