@@ -43,6 +43,7 @@ export { addFactor, removeFactor, type FactorChange, type FactorStore } from './
 export type { UserRef } from './store/tenants/users.ts'
 export { createConfigurationService, type ConfigurationService } from './configuration/configuration-service.ts'
 export { connectionProblem, type Called, type Connections } from './configuration/connections.ts'
+export { configurationOf } from './configuration/choose.ts'
 export { createDirectories, type Directories, type DirectoryAnswer } from './configuration/directories.ts'
 export { createReception, type ReceivedFrom, type Reception } from './configuration/reception.ts'
 export { createSuggestions, type Suggestions } from './configuration/suggestions.ts'

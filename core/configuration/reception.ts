@@ -49,7 +49,7 @@ export type Reception = {
 type Options = OwnCalls & { configurations: Pick<Configurations, 'latest'>, host: Host, keyring: Keyring, receive: Keep }
 
 /** The configuration by which a vendor is asked, or why it cannot be. */
-type Reached = { ok: true, service: ServiceName, serving: Serving } | { ok: false, why: string }
+type Reached = { ok: true, service: ServiceName, serving: Serving } | { ok: false, why: string, passes: true }
 
 export function createReception (options: Options): Reception {
   const { configurations, host, keyring, log, receive } = options
@@ -61,12 +61,12 @@ export function createReception (options: Options): Reception {
     const company = await configurations.latest(companyId)
     const chooser = { host: offeredTo(host, companyId), company, problemsOf: problemsOf.bind(undefined, companyId) }
     const service = serviceOf(chooser.host.find(code))
-    if (service === undefined) return { ok: false, why: `By the provider "${code}" no e-invoices are received any more.` }
+    if (service === undefined) return unreached(`By the provider "${code}" no e-invoices are received any more.`)
     // Nobody is the user 0: the configurations of users are not the company's.
     const choice = chooseProvider(chooser, { userId: 0 }, service, code)
-    if (!choice.chosen) return { ok: false, why: choice.problem.message }
+    if (!choice.chosen) return unreached(choice.problem.message)
     if (sandbox !== undefined && choice.configuration.sandbox !== sandbox) {
-      return { ok: false, why: `It came through ${sandbox ? 'the test environment' : 'production'} of "${code}", which is not set up now.` }
+      return unreached(`It came through ${sandbox ? 'the test environment' : 'production'} of "${code}", which is not set up now.`)
     }
     return { ok: true, service, serving: choice }
   }
@@ -154,6 +154,10 @@ export function createReception (options: Options): Reception {
       return lookUpSaid(serving.provider, service as DeliveryService, said, contextOf({ ...from, serving }, { reference: said.statusId }))
     }
   }
+}
+
+function unreached (why: string): Reached {
+  return { ok: false, why, passes: true }
 }
 
 /** The service by which e-invoices come to a vendor's customers. */

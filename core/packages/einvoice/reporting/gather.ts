@@ -1,4 +1,4 @@
-import { type Decimal, type JsonObject, Money, type Problem } from '@dispatch/common'
+import { type Decimal, type JsonObject, Money, type Problem, roundedTo } from '@dispatch/common'
 import { frenchProcess, isFrenchProcess } from '../model/french.ts'
 import type { EInvoiceModel, Text } from '../model/model.ts'
 import { isCounted } from '../model/sub-lines.ts'
@@ -92,7 +92,7 @@ export async function gatherPayments (sent: Sent, { siren, period, usualNature }
   let count = 0
   for await (const one of readable(paidIn(period, sent), { siren, usualNature }, left)) {
     const { sent, invoice: { number = '', date = '' }, operation } = one
-    const found = paymentsOf(one)
+    const found = paymentsOf(one, period)
     if ('reason' in found) {
       left.push(leftOut(sent, found.reason))
       continue
@@ -110,11 +110,10 @@ export async function gatherPayments (sent: Sent, { siren, period, usualNature }
   return { kind: 'payments', invoices, days: paymentsByDay(paid), left, assumed: [], count }
 }
 
-/** Those with payments in a period, and these alone. */
+/** Those with payments in a period. */
 async function* paidIn (period: ReportPeriod, sent: Sent): AsyncGenerator<SentInvoice, void> {
   for await (const one of sent) {
-    const payments = one.payments.filter(({ at }) => isIn(period, dayInFrance(at)))
-    if (payments.length > 0) yield { ...one, payments }
+    if (one.payments.some(({ at }) => isIn(period, dayInFrance(at)))) yield one
   }
 }
 
@@ -293,25 +292,51 @@ function byDay (sales: readonly Sale[]): ReportedSales[] {
 
 type Payment = { date: string, rate: string, amount: string }
 
-/** What came in for the services of an invoice, of which VAT is due with the payment. */
-function paymentsOf ({ sent: { payments }, invoice, totals, nature }: Readable): ReportedPayment[] | Unreported {
+/**
+ * What came in during a period for the services of an invoice, of which VAT is due with the payment. One without amounts is of all that was
+ * to be paid, but for what came in before it.
+ */
+function paymentsOf ({ sent: { payments }, invoice, totals, nature }: Readable, period: ReportPeriod): ReportedPayment[] | Unreported {
   if (isTaxedWhenInvoiced(invoice)) return { reason: 'taxed_when_invoiced' }
   if (nature === undefined) return { reason: 'nature_unknown' }
   if (nature === 'GOODS') return { reason: 'goods' }
   if (nature === 'MIXED') return { reason: 'nature_mixed' }
   if (invoice.currency !== 'EUR') return { reason: 'other_currency' }
-  const taxed = totals.taxes.filter(isTaxedWhenPaid)
-  const rateOf = ({ category, rate = zero }: Totals['taxes'][number]): string => rateText(isOneGroup(category) ? zero : rate)
-  const rates = new Set(taxed.map(rateOf))
-  const whole = taxed.map((group) => ({ rate: rateOf(group), amount: group.base.add(group.amount).toFixed(2) }))
+  const whole = dueByRate(totals)
+  const open = new Map(whole)
+  const rest = () =>
+    [...open].filter(([rate, amount]) => amount.mul(whole.get(rate) ?? zero).gt(0)).map(([rate, amount]) => ({
+      rate,
+      amount: amount.toFixed(2)
+    }))
   const found = payments.flatMap(({ at, amounts }): ReportedPayment[] => {
-    const parts = (amounts ?? whole).map(({ rate, amount }) => ({ rate: rateText(new Money(rate)), amount }))
-      .filter(({ rate }) => rates.has(rate))
-    return parts.length === 0 ? [] : [{ date: dayInFrance(at), parts }]
+    const date = dayInFrance(at)
+    const parts = (amounts ?? rest()).map(({ rate, amount }) => ({ rate: rateText(new Money(rate)), amount }))
+      .filter(({ rate }) => whole.has(rate))
+    for (const { rate, amount } of parts) open.set(rate, (open.get(rate) ?? zero).sub(new Money(amount)))
+    return parts.length === 0 || !isIn(period, date) ? [] : [{ date, parts }]
   })
   if (found.length === 0) return { reason: 'not_taxed' }
   const isBack = invoice.isCreditNote || found.some(({ parts }) => parts.some(({ amount }) => new Money(amount).isNegative()))
   return isBack ? { reason: 'refund' } : found
+}
+
+/**
+ * What is to be paid, by the rate of VAT that is due with it. What was prepaid was reported with its own invoice: it is taken off in
+ * proportion, and the last rate has what rounding leaves. Where nothing is due any more, it was paid before it was sent, and is its own.
+ */
+function dueByRate ({ taxes, total, due }: Totals): Map<string, Decimal> {
+  const isWhole = due.equals(total) || due.isZero() || total.isZero()
+  const amounts = new Map<string, Decimal>()
+  let left = due
+  for (const [index, group] of taxes.entries()) {
+    const whole = group.base.add(group.amount)
+    const amount = isWhole ? whole : index === taxes.length - 1 ? left : roundedTo(whole.mul(due).div(total), 2)
+    left = left.sub(amount)
+    const rate = rateText(isOneGroup(group.category) ? zero : group.rate ?? zero)
+    if (isTaxedWhenPaid(group)) amounts.set(rate, (amounts.get(rate) ?? zero).add(amount))
+  }
+  return amounts
 }
 
 function paymentsByDay (paid: readonly Payment[]): ReportedPayment[] {

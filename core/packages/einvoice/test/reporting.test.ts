@@ -184,6 +184,24 @@ await t.test('payments of services are reported by invoice or by day, in the day
   t.strictSame(days, [{ date: '2026-03-15', parts: [{ rate: '20', amount: '13.50' }, { rate: '5.5', amount: '10.55' }] }])
   const report = readXml(writeReport({ ...head, kind: 'payments', invoices, days }))
   t.strictSame(texts(report, 'Amount'), ['5.00', '13.50', '10.55'])
+  const earlier = new Date('2026-02-10T08:00:00Z')
+  const rest = await payments(
+    sent({ ...service, number: 'F-51' }, { payments: [{ at: earlier, amounts: [{ rate: '20', amount: '5.00' }] }, { at }, { at }] }),
+    sent({ ...service, customer: consumer, lines: [line({ unitPrice: '1000.00' })], prepaidAmount: '300.00' }, { payments: [{ at }] }),
+    sent({ ...service, customer: consumer, prepaidAmount: '7.00' }, { payments: [{ at: new Date('2026-03-16T08:00:00Z') }] }),
+    sent({ ...service, customer: consumer, lines: [line({})], prepaidAmount: '12.00' }, {
+      payments: [{ at: new Date('2026-03-17T08:00:00Z') }]
+    })
+  )
+  t.strictSame(rest.invoices.map(({ payment }) => payment), [{
+    date: '2026-03-15',
+    parts: [{ rate: '20', amount: '7.00' }, { rate: '5.5', amount: '10.55' }]
+  }], 'what came in before is taken off, and nothing comes in twice')
+  t.strictSame(rest.days, [
+    { date: '2026-03-15', parts: [{ rate: '20', amount: '900.00' }] },
+    { date: '2026-03-16', parts: [{ rate: '20', amount: '8.27' }, { rate: '5.5', amount: '7.28' }] },
+    { date: '2026-03-17', parts: [{ rate: '20', amount: '12.00' }] }
+  ], 'what was prepaid is taken off')
   const none: [string, SentInvoice][] = [
     ['goods', sent({}, { payments: [{ at }] })],
     ['nature_mixed', sent({ operationNature: 'MIXED' }, { payments: [{ at }] })],

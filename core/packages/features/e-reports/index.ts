@@ -13,9 +13,11 @@ const writing = { roles: ['admin'], scopes: ['send'], everyService: 'of keys' } 
 /** What French companies report to the tax authority beside their e-invoices: sales to consumers and abroad, payments. */
 export default defineFeature({
   name: 'e-reports',
-  needs: { ...service('database', 'newId', 'now', 'pipeline', 'receive'), eReports },
+  needs: { ...service('configurations', 'database', 'newId', 'now', 'pipeline', 'receive'), eReports },
   provides: (provide) => [
-    provide(eReports, ({ database, newId, now, pipeline, receive }) => createEReports({ database, newId, now, pipeline, receive }))
+    provide(eReports,
+      ({ configurations, database, newId, now, pipeline, receive }) =>
+        createEReports({ configurations, database, newId, now, pipeline, receive }))
   ],
   tables: { e_report_settings: 'company', e_reports: 'company' },
   migrations: { 'e-reports/001-e-reports': () => import('./migrations/001-e-reports.ts') },

@@ -6,8 +6,8 @@ import type { InstalledProvider } from '../load/load.ts'
 import type { VerbName } from '../manifest/verbs.ts'
 import { type CallContext, type CallLimits, invoke } from './invoke.ts'
 
-/** A provider's answer to a query, or why there is none. */
-export type QueryResult<Value> = { ok: true, value: Value } | { ok: false, why: string }
+/** A provider's answer to a query, or why there is none. `passes`: it may be there later, when the vendor is back or is set up again. */
+export type QueryResult<Value> = { ok: true, value: Value } | { ok: false, why: string, passes?: true }
 
 type Query<Value> = {
   verb: Exclude<VerbName, 'dispatch' | 'cancel' | 'say' | 'recipients' | 'subscribe' | 'unsubscribe'>
@@ -27,7 +27,10 @@ export async function queryProvider<Value> (
   limits: CallLimits = {}
 ): Promise<QueryResult<Value>> {
   const called = await invoke(installed, service, verb, request, context, limits)
-  if ('outcome' in called) return { ok: false, why: called.error.message }
+  if ('outcome' in called) {
+    const { word, message: why, ours } = called.error
+    return { ok: false, why, ...(word !== 'provider_error' && ours !== true && { passes: true }) }
+  }
   const { returned, redact } = called
   const copied = copyJson(returned)
   const fit = copied.ok ? read(copied.value, redact) : copied

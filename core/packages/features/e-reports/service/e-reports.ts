@@ -1,6 +1,7 @@
 import { midnightOf } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type Actor, type AuditAuthor, type Pipeline, type Receive, requireService } from '@dispatch/core'
+import { type Actor, type AuditAuthor, configurationOf, type Configurations, type Pipeline, type Receive,
+  requireService } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { checkReport, dayInFrance, type EReport, gatherPayments, gatherTransactions, type LeftOut, reportPeriod,
   writeReport } from '@dispatch/einvoice'
@@ -29,8 +30,8 @@ export type EReports = {
   /** As it is sent. Throws `validation_failed` with the rules that it breaks. */
   xml: (companyId: number, id: string) => Promise<string | undefined>
   /**
-   * Sends a draft, once however often that is asked for. Throws `conflict` where its period is not over, nothing is in it, or another
-   * report of the period was sent since it was made; and what keeps a dispatch from being recorded.
+   * Sends a draft, once however often that is asked for. Throws `conflict` where its period is not over, nothing is in it, another report
+   * of the period was sent since it was made, or it would be a test; and what keeps a dispatch from being recorded.
    */
   send: (by: By & { requestId: string }, id: string) => Promise<EReportView | undefined>
   /** Removes a draft; false where there is none. Throws `conflict` for what may have been sent. */
@@ -50,6 +51,7 @@ const askedFor = 7 * 86_400_000
 const mayBeRecorded: ReadonlySet<string> = new Set(['idempotency_in_progress', 'recording_unknown', 'timeout'])
 
 type Parts = {
+  configurations: Pick<Configurations, 'latest'>
   database: Database
   newId: () => string
   now: () => Date
@@ -57,7 +59,7 @@ type Parts = {
   receive: Receive
 }
 
-export function createEReports ({ database, newId, now, pipeline, receive }: Parts): EReports {
+export function createEReports ({ configurations, database, newId, now, pipeline, receive }: Parts): EReports {
   const stamp = ({ author }: By) => ({ author, at: now() })
 
   async function make ({ actor: { companyId, userId } }: By, { kind, day }: NewEReport): Promise<EReportView> {
@@ -117,6 +119,10 @@ export function createEReports ({ database, newId, now, pipeline, receive }: Par
     if (report.invoices.length + report.days.length === 0) throw new DispatchError('conflict', 'There is nothing to report.')
     if (row.asked_at !== null && time.getTime() - row.asked_at.getTime() > askedFor) {
       throw new DispatchError('conflict', 'Nobody knows any more whether it was sent: make a new report of the period.')
+    }
+    if (actor.key?.mode === 'test' || configurationOf(await configurations.latest(companyId), actor, providerName)?.sandbox === true) {
+      throw new DispatchError('conflict',
+        `It would go to a test environment of "${providerName}", and the tax authority would not get it: send it with a live configuration.`)
     }
     const xml = written(report)
     const asked = await askFor(database, row, stamp(by))

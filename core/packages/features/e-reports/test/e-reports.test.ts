@@ -21,7 +21,9 @@ const takes: Verb = ({ document: { sha256, contentType } }: { document: Document
 }
 await providers.add('platform', {
   of: 'upload',
-  service: 'idempotency: { kind: \'lookup\', visibleAfter: 0 }, statuses: { Pending: \'processing\', Ok: \'available\', Error: \'failed\' }'
+  service:
+    'idempotency: { kind: \'lookup\', visibleAfter: 0 }, statuses: { Pending: \'processing\', Ok: \'available\', Error: \'failed\' }',
+  more: 'sandbox: { kind: \'configuration\' },'
 }, takes, {
   status: () => Promise.resolve({ status: 'Ok' }),
   lookup: ({ reference }: { reference: string }) =>
@@ -196,6 +198,7 @@ await t.test('whenever its process ends, a report is sent once and not lost', as
   const by = { actor, author: { userId, companyId, address: '', requestId: '' }, requestId: '' }
   const dying = (dispatch: Pipeline['dispatch']) =>
     createEReports({
+      configurations: app.get('configurations'),
       database,
       newId: app.get('newId'),
       now: app.get('now'),
@@ -288,6 +291,15 @@ await t.test('nothing is sent that cannot be: an empty report, a period that is 
   )
   has(t, await hand(broken.id, admin), { status: 422, body: { details: [{ path: '/sender/id', code: 'G6.22' }] } })
   has(t, await read(broken.id, admin), { state: 'draft', problems: [{ code: 'G6.22' }] })
+  const { admin: testing } = await newCompany()
+  await dispatch(testing, invoice('F-1'))
+  const { body: draft } = await make(testing)
+  const set = (sandbox: boolean) => send('PUT', '/api/v1/company/providers/platform', { body: { settings: {}, sandbox } }, testing)
+  t.equal((await set(true)).status, 200)
+  has(t, await hand(draft.id, testing), { status: 409, body: { message: /^It would go to a test environment/ } })
+  t.equal((await make(testing)).body.type, 'IN')
+  await set(false)
+  t.equal((await hand(draft.id, testing)).status, 200)
   const { admin: new_ } = await service.company('new')
   has(t, await make(new_), { status: 409 })
   t.equal((await send('GET', `${path}/settings`, {}, new_)).status, 404)

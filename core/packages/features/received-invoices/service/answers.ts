@@ -108,6 +108,8 @@ export function createAnswers ({ database, files, invoiceReader, outbox, recepti
         const locked = await lockInvoice(queries, ref)
         // What was said meanwhile decides what may be said.
         if (locked?.status !== found.status) return false
+        const said = (await listAnswers(queries, ref)).find(({ status_id: id }) => id === statusId)
+        if (said?.state !== before?.state) return false
         const began = await beginAnswer(queries, database, ref, { statusId, answer, userId })
         if (began === false) return false
         const object = { kind: 'received_invoice', id: receivedId }

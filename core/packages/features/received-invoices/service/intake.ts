@@ -35,7 +35,7 @@ const lookedInto = [2, 3, 4]
 const [atOnce, together] = [4, 500]
 /** Answers of a provider that are read in one look, and how many files of a company may wait to be fetched. */
 const [mostAnswers, mostWaiting] = [20, 2_000]
-/** After so many tries, in about a day, a file is given up. */
+/** After so many tries, in about a day, a file is given up that its vendor does not hand out. One that is away is asked every six hours. */
 const mostTries = 10
 /** The longest text of a list, and of all whom a file names. */
 const [longest, longestParties] = [300, 20_000]
@@ -81,7 +81,9 @@ export function createIntake (options: Options): Intake {
     const from = { companyId: row.company_id, provider: row.provider_code, sandbox: row.sandbox }
     const fetched = await reception.fetch(from, row.remote_id, folder)
     if (!fetched.ok) {
-      if (row.tries >= mostTries) await record(row, { state: 'unreadable', problem: { code: 'not_fetched', message: fetched.why } })
+      if (fetched.passes !== true && row.tries >= mostTries) {
+        await record(row, { state: 'unreadable', problem: { code: 'not_fetched', message: fetched.why } })
+      }
       return
     }
     const { document: { filename, contentType, size, sha256, storageKey: key }, discard } = fetched.value

@@ -10,7 +10,10 @@ export async function listReceptions (database: Database, companyId: number): Pr
     (queries) => tablesIn(queries).selectFrom('receptions').selectAll().where('company_id', '=', companyId).execute())
 }
 
-/** Begins or ends asking a provider, at once. With `since` it begins there anew, else where it went on last, or now. */
+/**
+ * Begins or ends asking a provider, at once. With `since` it begins there anew, else where it went on last, or now. Files that were given
+ * up are asked for once more.
+ */
 export async function setReception (
   queries: CompanyQueries,
   { now }: Pick<Database, 'now'>,
@@ -22,6 +25,10 @@ export async function setReception (
     on conflict (company_id, provider_code) do update set is_on = excluded.is_on, next_at = excluded.next_at, failures = 0, problem = null,
       since = coalesce(${since ?? null}::timestamptz, receptions.since),
       cursor = case when ${since === undefined} then receptions.cursor end`.execute(queries)
+  if (!receives) return
+  await sql`update received_invoices set state = 'fetching', problem = null, tries = 0, next_at = ${now}
+    where company_id = ${companyId} and provider_code = ${provider} and state = 'unreadable' and problem->>'code' = 'not_fetched'
+      and removed_at is null`.execute(queries)
 }
 
 /** Takes receptions that are due, so many at most: of several processes each takes others. An end of the process delays the next look. */

@@ -24,6 +24,8 @@ type Flow = { flowId: string, updatedAt: string, bytes: Buffer, type?: string, s
 const flows: Flow[] = []
 let submitted: { trackingId: string, status: string, message: string }[] = []
 let next: { search?: VendorReply, file?: VendorReply, submit?: VendorReply } = {}
+/** What the platform says whenever a file is asked for. */
+let again: VendorReply | undefined
 const once = (what: keyof typeof next): VendorReply | undefined => {
   const reply = next[what]
   next = { ...next, [what]: undefined }
@@ -56,7 +58,7 @@ platform.answer(({ method, host, path, body }) => {
   }
   const flow = flows.find(({ flowId }) => path.startsWith(`/v1/flows/${flowId}`))
   if (flow === undefined) return { status: 404, json: { errorCode: 'FlowNotFound' } }
-  return once('file') ?? { headers: { 'content-type': flow.type ?? 'application/xml' }, body: flow.bytes }
+  return once('file') ?? again ?? { headers: { 'content-type': flow.type ?? 'application/xml' }, body: flow.bytes }
 })
 
 let time = new Date('2026-10-01T08:00:00.000Z')
@@ -81,8 +83,8 @@ const [database, files] = [get('database'), get('files')]
 const { owner } = database
 const path = '/api/v1/e-invoices/received'
 
-function worker () {
-  const given = {
+function options () {
+  return {
     database,
     files,
     log: get('log'),
@@ -103,6 +105,9 @@ function worker () {
       receive: get('receive')
     })
   }
+}
+function worker () {
+  const given = options()
   return { ...createIntake({ ...given, retentionDays: 90 }), follow: createAnswers(given).follow }
 }
 const two = [worker(), worker()] as const
@@ -268,6 +273,21 @@ await t.test('a file that is away comes later; one that is too large, or never c
   has(t, await send('GET', `${path}/${gone.id}`, {}, admin), {
     body: { state: 'unreadable', problem: { code: 'not_fetched' }, sayable: [] }
   })
+  comes('gone', fileOf('F-2'))
+  has(t, await reception(admin, { receives: true }), { status: 200 })
+  has(t, await list(admin, '?state=fetching'), [{ id: gone.id, problem: null }], 'it is asked for once more')
+  for (const failure of [{ status: 503 }, { status: 401 }]) {
+    await tablesIn(owner).updateTable('received_invoices').set({ tries: 20, next_at: time }).where('remote_id', '=', 'gone').execute()
+    // A token that is refused is asked for anew, and the file once more.
+    next = { file: failure }
+    again = failure.status === 401 ? failure : undefined
+    await two[0].fetch()
+    again = undefined
+    t.equal((await list(admin, '?state=fetching')).length, 1, `a vendor that answers ${String(failure.status)} may be back`)
+  }
+  later(6 * 60 + 1)
+  await two[0].fetch()
+  has(t, await send('GET', `${path}/${gone.id}`, {}, admin), { body: { state: 'readable' } })
 })
 
 await t.test('it is read as it came, as data, and as a page that runs nothing', async (t) => {
@@ -344,6 +364,31 @@ await t.test('an answer that is lost leaves a doubt that is found out, and nothi
   t.ok((await told()).length >= 2)
 })
 
+await t.test('what somebody else has said while it is read is not said twice', async (t) => {
+  const { admin, companyId, id } = await received('F-15')
+  const { rows: [user] } = await sql<{ id: number }>`select min(user_id) as id from users where company_id = ${companyId}`.execute(owner)
+  const userId = user?.id ?? 0
+  const author = { userId, companyId, address: '', requestId: '' }
+  const given = options()
+  const { invoiceReader } = given
+  let wasSaid = false
+  const slow = createAnswers({
+    ...given,
+    invoiceReader: {
+      async read (...asked) {
+        next = { submit: { cut: 'in-reply' } }
+        has(t, await say(admin, id, { code: '205' }), { status: 504 })
+        wasSaid = true
+        return invoiceReader.read(...asked)
+      }
+    }
+  })
+  const actor = { userId, companyId, email: '', role: 'admin' as const, services: ['*'] }
+  await t.rejects(slow.say(actor, author, id, { code: '205' }), /is being said of this invoice/)
+  t.ok(wasSaid)
+  t.equal(submitted.length, 1)
+})
+
 await t.test('what a platform refuses after it has taken it is taken back, and told', async (t) => {
   const { admin, id, told } = await received('F-11')
   has(t, await say(admin, id, { code: '205' }), { status: 200 })
@@ -417,7 +462,9 @@ await t.test('a name that is cut within an emoji is recorded; what cannot be rec
   later(6)
   await two[0].look()
   await tablesIn(owner).updateTable('received_invoices').set({ tries: 8 }).where('remote_id', '=', 'refused').execute()
-  const stored = async (): Promise<number> => (await files.list(`received/${String(companyId)}/${time.toISOString().slice(0, 10)}`)).length
+  const days = [0, 24].map((hours) => new Date(time.getTime() + hours * 3_600_000).toISOString().slice(0, 10))
+  const stored = async (): Promise<number> =>
+    (await Promise.all(days.map((day) => files.list(`received/${String(companyId)}/${day}`)))).flat().length
   const before = await stored()
   await sql`create function refuse () returns trigger language plpgsql as
     $$ begin if new.number = 'F-21' then raise sqlstate '22P05'; end if; return new; end $$`.execute(owner)
