@@ -102,7 +102,8 @@ export type { AccessEnd } from './store/tenants/access.ts'
 export { createAccounts, createCompanies } from './store/tenants/accounts.ts'
 export { createApiKeys, isKeyValid, type ApiKeys } from './store/tenants/api-keys.ts'
 export { type AuditAuthor, type AuditStamp, noteAudit } from './store/audit/audit.ts'
-export { countHeld, deleteCompany, deleteCompanyRows, type Held, isReferredTo, keepDisabled } from './store/privacy/leaving.ts'
+export { countHeld, deleteAllRows, deleteCompany, type DeletedRows, deleteFoundRows, type Held, isReferredTo,
+  keepDisabled } from './store/privacy/leaving.ts'
 export { companyNames, missingCompanies, notifyUrlOf } from './store/tenants/companies.ts'
 export { addBudget, type Budget, budgetScopes, budgetUnits, changeBudget, type DueBudget, listBudgets, listBudgetsToMail,
   listCompaniesToTell, noteMailed, noteTold, removeBudget } from './store/tenants/budgets.ts'

@@ -340,6 +340,21 @@ await t.test('the recipients whom an accepted e-mail left stay with the provider
   })
 })
 
+await t.test('the recipients whom an e-mail left get nothing of a company that is disabled', async (t) => {
+  await choose({ providers: [{ providerName: 'mail' }] }, 'email')
+  const email = { from: 'demo@example.com', to: ['ada@example.com', 'bob@example.com'], subject: 'News', body: 'Hello' }
+  const { body: { dispatchId } } = await service.send('POST', '/api/email', { body: { email } })
+  const disable = (at: Date | null) => owner.updateTable('companies').set({ disabled_at: at }).where('company_id', '=', companyId).execute()
+  await disable(new Date())
+  const rest = owner.selectFrom('steps').select(['step_id', 'status', 'error']).where('dispatch_id', '=', String(dispatchId))
+    .where('rest_of', 'is not', null)
+  const { step_id: stepId } = await rest.executeTakeFirstOrThrow()
+  await runDeferredAction(service.app.get('pipelineDependencies'), { companyId, dispatchId: String(dispatchId), stepId })
+  has(t, await rest.executeTakeFirstOrThrow(), { status: 'rejected', error: { word: 'forbidden' } })
+  t.strictSame(called(), ['mail'])
+  await disable(null)
+})
+
 await t.test('a process that ends between two providers: the next run goes on with the second, once', async (t) => {
   const before = await credits()
   await list('alpha', 'beta')

@@ -40,26 +40,36 @@ async function actAfterEvent (dependencies: PipelineDependencies, run: Run, step
   else await settle(dependencies, run, step, { settlement: refused, actor: { kind: 'system' } })
 }
 
-/** Sends to the recipients that an accepted step left, with the content that it was called with. */
+/** Sends to the recipients that an accepted step left, with the content that it was called with. They cost nothing. */
 async function sendToRemaining (dependencies: PipelineDependencies, run: Run, step: Step): Promise<void> {
-  await runStep(dependencies, run, step, () => handOnAgain(dependencies, run, step))
+  const refused = await barredFrom(dependencies, run, step)
+  if (refused === undefined) await runStep(dependencies, run, step, () => handOnAgain(dependencies, run, step))
+  else await settle(dependencies, run, step, { settlement: refused, actor: { kind: 'system' } })
+}
+
+/** Why who asked for the step may not use its service any more. */
+async function barredFrom ({ accounts }: Pick<PipelineDependencies, 'accounts'>, { actor }: Run, { service }: Step): Promise<
+  Settlement | undefined
+> {
+  const account = await accounts.byId(actor.userId)
+  if (account !== undefined && !account.disabled && mayUse(account, service)) return undefined
+  return {
+    outcome: 'rejected',
+    error: { word: 'forbidden', message: `The user who asked for it may not use the service "${service}" any more.` }
+  }
 }
 
 /** Why the step may not be run now: permission and credits are checked again. The configuration is checked by the call. */
 async function refusalOf (
-  { accounts, database }: Pick<PipelineDependencies, 'database' | 'accounts'>,
-  { companyId, dispatchId, actor }: Run,
-  { service, stepId, price }: Step
+  dependencies: Pick<PipelineDependencies, 'database' | 'accounts'>,
+  run: Run,
+  step: Step
 ): Promise<Settlement | undefined> {
-  const account = await accounts.byId(actor.userId)
-  if (account === undefined || account.disabled || !mayUse(account, service)) {
-    return {
-      outcome: 'rejected',
-      error: { word: 'forbidden', message: `The user who asked for it may not use the service "${service}" any more.` }
-    }
-  }
+  const barred = await barredFrom(dependencies, run, step)
+  if (barred !== undefined) return barred
   try {
-    await holdStep(database, { companyId, dispatchId, stepId, price })
+    const { companyId, dispatchId } = run
+    await holdStep(dependencies.database, { companyId, dispatchId, stepId: step.stepId, price: step.price })
     return undefined
   } catch (error) {
     if (!(error instanceof DispatchError)) throw error

@@ -1,19 +1,28 @@
 import type { Database, OwnerQueries } from '@dispatch/database'
-import { type RawBuilder, sql } from 'kysely'
+import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
 import { deleteDispatches } from '../dispatch/forgetting.ts'
 
 type Owner = Pick<Database, 'owner'>
+type Queries = Database['owner']
 
 /** What a company has, and what is still under way: dispatches, and credits that they hold. Undefined where there is no such company. */
 export async function countHeld ({ owner }: Owner, companyId: number): Promise<Held | undefined> {
   const { rows: [found] } = await sql<Held>`
     select name, disabled_at is not null as disabled, balance::float8 as credits, held::float8 as held,
       (select count(*)::integer from dispatches where dispatches.company_id = ${companyId}) as dispatches,
-      (select count(*)::integer from dispatches where dispatches.company_id = ${companyId} and status in ('queued', 'running')) as running,
+      (select count(*)::integer from dispatches where dispatches.company_id = ${companyId}
+        and (status in ('queued', 'running', 'uncertain') or run_id is not null or dispatch_id in (${goingOn(companyId)}))) as running,
       (select count(*)::integer from documents where documents.company_id = ${companyId} and removed_at is null) as documents,
       (select count(*)::integer from users where users.company_id = ${companyId}) as users
     from companies join credits using (company_id) where company_id = ${companyId}`.execute(owner)
   return found
+}
+
+/** The dispatches that have a step beside their path which is done or tried again, or in doubt. A call itself is a run of its dispatch. */
+function goingOn (companyId: number): RawBuilder<unknown> {
+  return sql`select dispatch_id from steps where steps.company_id = ${companyId} and steps.next_try_at is not null
+    union all select dispatch_id from steps where steps.company_id = ${companyId} and steps.status = 'uncertain'
+    union all select dispatch_id from steps where steps.company_id = ${companyId} and deferred_on is not null and steps.status = 'calling'`
 }
 
 export type Held = {
@@ -22,13 +31,17 @@ export type Held = {
   credits: number
   held: number
   dispatches: number
+  /** Of these, what is not surely at its end. */
   running: number
   documents: number
   users: number
 }
 
-/** How many rows of each table were deleted. `blocked`: tables of which some are still referred to. */
-export type DeletedRows = { counts: Readonly<Record<string, number>>, blocked: readonly string[] }
+/** Whether anything was deleted. `blocked`: of which tables not, because something refers to rows, or it took too long or was cancelled. */
+export type DeletedRows = { deleted: boolean, blocked: readonly string[], locked: boolean }
+
+/** `note` records what was deleted, in the transaction that deletes it. */
+export type Deleting = { limit: number, note: (queries: OwnerQueries, table: string, rows: number) => Promise<void> }
 
 /**
  * What goes last, in one transaction with the company, and the numbers of changes, which tell other processes that something is gone and
@@ -36,34 +49,111 @@ export type DeletedRows = { counts: Readonly<Record<string, number>>, blocked: r
  */
 const last = new Set(['companies', 'data_keys', 'changes'])
 
-/** Whose rows name their company, or a user of it. */
-type Table = { name: string, theirs: RawBuilder<unknown> }
+/** Whose rows name their company, or a user of it. `indexed`: these are found without reading all of the table. */
+type Table = { name: string, indexed: boolean, theirs: RawBuilder<unknown> }
 
 /**
- * Deletes some rows of a company from each table that has any, what refers to others first: at most `limit` of each. All tables are found
- * in the catalog of the database, so that no feature is left out. Nothing is deleted any more once all are gone.
+ * Deletes some rows of a company from each table whose index finds them, what refers to others first: dispatches with all that is about
+ * them, then at most `limit` of each. All tables are found in the catalog of the database, so that no feature is left out.
  */
-export async function deleteCompanyRows ({ owner }: Owner, companyId: number, limit: number): Promise<DeletedRows> {
-  const counts: Record<string, number> = {}
-  const blocked: string[] = []
-  const note = (name: string, rows: number): void => {
-    if (rows > 0) counts[name] = rows
+export async function deleteFoundRows ({ owner }: Owner, companyId: number, deleting: Deleting): Promise<DeletedRows> {
+  const found = await deleteOldest(owner, companyId, deleting)
+  if (found.deleted) return found
+  const tables = (await tablesOf(owner, companyId)).filter(({ indexed }) => indexed)
+  return together(found, await deleteFrom(owner, tables, { ...deleting, most: deleting.limit }))
+}
+
+/**
+ * Deletes all rows of a company that are left, from every table. Those without an index are read as a whole, so it has no limits of time;
+ * aborting cancels it. Nothing is deleted any more once all are gone.
+ */
+export async function deleteAllRows (
+  database: Pick<Database, 'session' | 'vital'>,
+  companyId: number,
+  { signal, ...deleting }: Deleting & { signal: AbortSignal }
+): Promise<DeletedRows> {
+  return withoutLimits(database, signal, async (owner) => {
+    const found = await deleteOldest(owner, companyId, deleting)
+    return found.deleted ? found : together(found, await deleteFrom(owner, await tablesOf(owner, companyId), { ...deleting, signal }))
+  })
+}
+
+async function deleteOldest (owner: Queries, companyId: number, { limit, note }: Deleting): Promise<DeletedRows> {
+  return deleteSome(owner, 'dispatches', note, (queries) => deleteDispatches(queries, companyId, Math.ceil(limit / 10)))
+}
+
+/** `most`: rows of each table, unless all. */
+async function deleteFrom (
+  owner: Queries,
+  tables: readonly Table[],
+  { most, note, signal }: Pick<Deleting, 'note'> & { most?: number, signal?: AbortSignal }
+): Promise<DeletedRows> {
+  let all = nothing
+  for (const { name, theirs } of tables) {
+    if (signal?.aborted === true) return together(all, { ...nothing, blocked: [name] })
+    const some = most === undefined
+      ? theirs
+      : sql`ctid = any (array(select ctid from ${sql.table(name)} as one where ${theirs} limit ${most}))`
+    const one = await deleteSome(owner, name, note, async (queries) =>
+      Number((await sql`delete from ${sql.table(name)} as one where ${some}`.execute(queries)).numAffectedRows))
+    all = together(all, one)
   }
-  note('dispatches', await leaving(owner, (queries) => deleteDispatches(queries, companyId, Math.ceil(limit / 10))))
-  if (Object.keys(counts).length > 0) return { counts, blocked }
-  for (const { name, theirs } of await tablesOf(owner, companyId)) {
-    const rows = await leaving(owner, async (queries) => {
-      const { numAffectedRows } = await sql`delete from ${sql.table(name)}
-        where ctid = any (array(select ctid from ${sql.table(name)} as one where ${theirs} limit ${limit}))`.execute(queries)
-      return Number(numAffectedRows)
-    }).catch((error: unknown) => {
-      if (!isReferredTo(error)) throw error
-      blocked.push(name)
-      return 0
+  return all
+}
+
+const nothing: DeletedRows = { deleted: false, blocked: [], locked: false }
+
+function together (one: DeletedRows, other: DeletedRows): DeletedRows {
+  return {
+    deleted: one.deleted || other.deleted,
+    blocked: [...one.blocked, ...other.blocked],
+    locked: one.locked || other.locked
+  }
+}
+
+async function deleteSome (
+  owner: Queries,
+  table: string,
+  note: Deleting['note'],
+  work: (queries: OwnerQueries) => Promise<number>
+): Promise<DeletedRows> {
+  try {
+    const rows = await owner.transaction().execute(async (queries) => {
+      // What is append-only may go.
+      await sql`set local app.company_leaves = 'on'`.execute(queries)
+      const count = await work(queries)
+      if (count > 0) await note(queries, table, count)
+      return count
     })
-    note(name, rows)
+    return { ...nothing, deleted: rows > 0 }
+  } catch (error) {
+    const locked = isState(error, '55P03')
+    if (!locked && !isReferredTo(error) && !isState(error, '57014')) throw error
+    return { ...nothing, blocked: [table], locked }
   }
-  return { counts, blocked }
+}
+
+/** Work on a connection of its own without limits of time. Aborting cancels the statement that it is at. */
+function withoutLimits<Result> (
+  { session, vital }: Pick<Database, 'session' | 'vital'>,
+  signal: AbortSignal,
+  work: (owner: Queries) => Promise<Result>
+): Promise<Result> {
+  return session(async (client) => {
+    const { rows: [own] } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const cancel = (): void => {
+      void sql`select pg_cancel_backend(${own?.pid})`.execute(vital).catch(() => undefined)
+    }
+    const lent = Object.assign(client, { release: () => undefined })
+    const pool = { options: {}, connect: () => Promise.resolve(lent), end: () => Promise.resolve() }
+    signal.throwIfAborted()
+    signal.addEventListener('abort', cancel)
+    try {
+      return await work(new Kysely({ dialect: new PostgresDialect({ pool }) }))
+    } finally {
+      signal.removeEventListener('abort', cancel)
+    }
+  })
 }
 
 /** Deletes the company itself, once nothing else of it is there; else the database refuses. */
@@ -78,19 +168,13 @@ export async function keepDisabled ({ owner, now }: Pick<Database, 'owner' | 'no
     .execute()
 }
 
-/** Work in a transaction in which what is append-only may go. */
-function leaving<Result> (owner: Database['owner'], work: (queries: OwnerQueries) => Promise<Result>): Promise<Result> {
-  return owner.transaction().execute(async (queries) => {
-    await sql`set local app.company_leaves = 'on'`.execute(queries)
-    return work(queries)
-  })
-}
-
 /** The tables that have rows of companies, those that refer to others before these. */
-async function tablesOf (owner: Database['owner'], companyId: number): Promise<Table[]> {
-  const { rows: found } = await sql<{ name: string, own: boolean, users: string[], refers: string[], self: string[][] }>`
+async function tablesOf (owner: Queries, companyId: number): Promise<Table[]> {
+  const { rows: found } = await sql<{ name: string, own: boolean, leading: string[], users: string[], refers: string[], self: string[][] }>`
     select relname as name,
       exists (select from pg_attribute where attrelid = pg_class.oid and attname = 'company_id' and not attisdropped) as own,
+      array(select attname::text from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
+        where indrelid = pg_class.oid and indpred is null and indisvalid) as leading,
       array(select attname::text from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1]
         where conrelid = pg_class.oid and contype = 'f' and confrelid = 'users'::regclass) as users,
       array(select confrelid::regclass::text from pg_constraint where conrelid = pg_class.oid and contype = 'f') as refers,
@@ -100,13 +184,14 @@ async function tablesOf (owner: Database['owner'], companyId: number): Promise<T
         where conrelid = pg_class.oid and confrelid = pg_class.oid and contype = 'f' and cardinality(conkey) = 1) as self
     from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by relname`.execute(owner)
   const tables = found.filter(({ name, own, users }) => !last.has(name) && (own || users.length > 0))
-  return inOrder(tables).map(({ name, own, users, self }) => {
+  return inOrder(tables).map(({ name, own, leading, users, self }) => {
+    const indexed = (own ? ['company_id'] : users).every((column) => leading.includes(column))
     const ofUsers = users.map((column) => sql`${sql.ref(`one.${column}`)} in (select user_id from users where company_id = ${companyId})`)
     const unreferred = self.map(([column = '', key = '']) =>
       sql` and not exists (select from ${sql.table(name)} as other where ${sql.ref(`other.${column}`)} = ${sql.ref(`one.${key}`)})`
     )
     const theirs = own ? sql`one.company_id = ${companyId}` : sql`(${sql.join(ofUsers, sql` or `)})`
-    return { name, theirs: sql`${theirs}${sql.join(unreferred, sql``)}` }
+    return { name, indexed, theirs: sql`${theirs}${sql.join(unreferred, sql``)}` }
   })
 }
 
@@ -125,5 +210,9 @@ function inOrder<One extends { name: string, refers: readonly string[] }> (table
 
 /** Whether the database has refused a deletion because something refers to what was to be deleted. */
 export function isReferredTo (error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23503'
+  return isState(error, '23503')
+}
+
+function isState (error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -24,7 +24,7 @@ export const deletions = token<Deletions>('companyDeletions')
 const reasons: Readonly<Record<Obstacle, string>> = {
   platform: 'it is the company of the operators themselves',
   not_disabled: 'it is not disabled',
-  dispatches_under_way: 'dispatches of it are queued or running',
+  dispatches_under_way: 'dispatches of it are queued, running or in doubt, or a step of one is tried again',
   credits_held: 'dispatches of it hold credits, because nobody knows yet what became of them'
 }
 

@@ -1,11 +1,11 @@
 import { canonicalJson, type Log } from '@dispatch/common'
-import { type DataKeys, deleteCompanyRows, fileFolders, findDataKey, isReferredTo, keepDisabled, rememberedFor,
-  runEvery } from '@dispatch/core'
-import type { Database } from '@dispatch/database'
+import { countHeld, type DataKeys, deleteAllRows, type DeletedRows, deleteFoundRows, fileFolders, findDataKey, isReferredTo, keepDisabled,
+  rememberedFor, runEvery } from '@dispatch/core'
+import type { Database, OwnerQueries } from '@dispatch/database'
 import type { FileStore } from '@dispatch/files'
 import { createHash } from 'node:crypto'
-import { advanceDeletion, claimDeletion, finishDeletion } from '../store/deletions.ts'
-import type { Counts, DeletionRow, Stage } from '../store/tables.ts'
+import { advanceDeletion, claimDeletion, finishDeletion, noteDeleted } from '../store/deletions.ts'
+import type { DeletionRow, Stage } from '../store/tables.ts'
 
 type Needs = {
   database: Database
@@ -16,16 +16,18 @@ type Needs = {
   now: () => Date
   /** Seconds after which no other process knows anything of the company any more. */
   settles?: number
+  /** Aborted where the process ends: what takes long is done again later. */
+  signal?: AbortSignal
 }
 
 /** Milliseconds between two looks for a deletion. */
 const idle = 1_000
-/** Seconds for which a process has a deletion to itself at each step. */
-const claimLasts = 600
+/** Seconds for which a process has a deletion to itself at each step; the last one reads tables that have no index for it. */
+const claimLasts = { most: 600, last: 3_600 }
 /** Rows of each table that a step deletes. */
 const together = 2_000
-/** Seconds until what is still referred to is tried again. */
-const blockedFor = 60
+/** Seconds until what is still referred to, or under way, is tried again, and what another process has just now. */
+const [blockedFor, lockedFor] = [60, 5]
 /** Seconds in which a process that has the data keys may take a deletion from one that has not. */
 const handedOnFor = 5
 
@@ -35,38 +37,53 @@ const handedOnFor = 5
  * deleted before the end.
  */
 export function workOnDeletions (needs: Needs): AsyncDisposable {
-  const step = createDeletionStep(needs)
-  let isClosing = false
+  const end = new AbortController()
+  const step = createDeletionStep({ ...needs, signal: end.signal })
   const working = runEvery(idle, async () => {
-    while (!isClosing && await step());
+    while (!end.signal.aborted && await step());
   }, (err) => {
     needs.log.warn({ err }, 'the deletion of a company could not go on; it is tried again')
   })
   return {
     async [Symbol.asyncDispose] () {
-      isClosing = true
+      end.abort()
       await working.close()
     }
   }
 }
 
 /** Does one step of one deletion. Answers false where there is none to do. */
-export function createDeletionStep ({ database, dataKeys, files, log, newId, now, settles = 2 * rememberedFor / 1000 }: Needs): () =>
-  Promise<boolean>
-{
+export function createDeletionStep ({
+  database,
+  dataKeys,
+  files,
+  log,
+  newId,
+  now,
+  settles = 2 * rememberedFor / 1000,
+  signal = new AbortController().signal
+}: Needs): () => Promise<boolean> {
   async function removeFiles (companyId: number): Promise<void> {
     for (const folder of fileFolders) await files.removeBelow(`${folder}/${companyId}`)
   }
 
-  /** Deletes rows; answers what was deleted, and how many seconds what is still referred to waits. */
-  async function removeRows (row: DeletionRow): Promise<{ counts: Counts, isDone: boolean, seconds: number }> {
-    const { counts, blocked } = await deleteCompanyRows(database, row.former_company, together)
-    const isDone = Object.keys(counts).length === 0 && blocked.length === 0
-    const isStuck = Object.keys(counts).length === 0 && blocked.length > 0
-    if (isStuck) {
-      log.warn({ company: row.former_company, blocked }, 'rows of a company that is being deleted are referred to; they are tried again')
-    }
-    return { counts: added(row.counts, counts), isDone, seconds: isStuck ? blockedFor : 0 }
+  /** How rows are deleted: what each table had is recorded with its deletion, so that the receipt has all of it. */
+  const deletingOf = (row: DeletionRow, seconds: number) => ({
+    limit: together,
+    note: (queries: OwnerQueries, table: string, rows: number) => noteDeleted(database, queries, row, { table, rows, seconds })
+  })
+
+  /** Seconds until more is deleted. */
+  function waitsFor ({ former_company: company }: DeletionRow, { deleted, blocked, locked }: DeletedRows): number {
+    if (deleted || blocked.length === 0) return 0
+    log.warn({ company, blocked }, 'rows of a company that is being deleted are referred to, or in use; they are tried again')
+    return locked ? lockedFor : blockedFor
+  }
+
+  /** Whether something is still sent, or nobody knows whether it was: it would go on without what it needs. */
+  async function isUnderWay (companyId: number): Promise<boolean> {
+    const held = await countHeld(database, companyId)
+    return held !== undefined && (held.running > 0 || held.held > 0)
   }
 
   /** Removes the data keys. Answers false where the company has one, and this process does not know where: another one does it. */
@@ -81,24 +98,26 @@ export function createDeletionStep ({ database, dataKeys, files, log, newId, now
 
   const steps: Record<Exclude<Stage, 'finished'>, (row: DeletionRow) => Promise<void>> = {
     async keys (row) {
-      if (await shred(row.former_company)) await advanceDeletion(database, row, { stage: 'files', counts: row.counts, seconds: 0 })
-      else await advanceDeletion(database, row, { stage: 'keys', counts: row.counts, seconds: handedOnFor })
+      const go = (stage: Stage, seconds: number): Promise<void> => advanceDeletion(database, row, { stage, seconds })
+      if (await isUnderWay(row.former_company)) return go('keys', blockedFor)
+      return await shred(row.former_company) ? go('files', 0) : go('keys', handedOnFor)
     },
     async files (row) {
       await removeFiles(row.former_company)
-      await advanceDeletion(database, row, { stage: 'rows', counts: row.counts, seconds: 0 })
+      await advanceDeletion(database, row, { stage: 'rows', seconds: 0 })
     },
     async rows (row) {
-      const { counts, isDone, seconds } = await removeRows(row)
-      await advanceDeletion(database, row, { stage: isDone ? 'last' : 'rows', counts, seconds: isDone ? settles : seconds })
+      const done = await deleteFoundRows(database, row.former_company, deletingOf(row, claimLasts.most))
+      if (done.deleted || done.locked) return advanceDeletion(database, row, { stage: 'rows', seconds: waitsFor(row, done) })
+      await advanceDeletion(database, row, { stage: 'last', seconds: settles })
     },
     async last (row) {
-      if (!await shred(row.former_company)) {
-        return advanceDeletion(database, row, { stage: 'last', counts: row.counts, seconds: handedOnFor })
-      }
+      if (!await shred(row.former_company)) return advanceDeletion(database, row, { stage: 'last', seconds: handedOnFor })
       await removeFiles(row.former_company)
-      const { counts, isDone, seconds } = await removeRows(row)
-      if (!isDone) return advanceDeletion(database, row, { stage: 'last', counts, seconds })
+      const done = await deleteAllRows(database, row.former_company, { ...deletingOf(row, claimLasts.last), signal })
+      if (done.deleted || done.blocked.length > 0) {
+        return advanceDeletion(database, row, { stage: 'last', seconds: waitsFor(row, done) })
+      }
       const { author } = row
       if (author === null) throw new Error('A finished deletion has nothing to do.')
       const at = now()
@@ -106,7 +125,7 @@ export function createDeletionStep ({ database, dataKeys, files, log, newId, now
       const sha256 = createHash('sha256').update(receipt).digest('hex')
       await finishDeletion(database, row, { author, receipt, sha256, at }).catch(async (error: unknown) => {
         if (!isReferredTo(error)) throw error
-        await advanceDeletion(database, row, { stage: 'rows', counts, seconds: 0 })
+        await advanceDeletion(database, row, { stage: 'rows', seconds: 0 })
       })
     }
   }
@@ -119,11 +138,6 @@ export function createDeletionStep ({ database, dataKeys, files, log, newId, now
     await steps[row.stage](row)
     return true
   }
-}
-
-function added (one: Counts, other: Counts): Counts {
-  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])]
-  return Object.fromEntries(names.map((name) => [name, (one[name] ?? 0) + (other[name] ?? 0)]))
 }
 
 /** What is held for whoever has to prove that it was deleted: in the one writing that the same facts have. */

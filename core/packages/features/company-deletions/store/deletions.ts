@@ -1,7 +1,7 @@
 import { type AuditAuthor, deleteCompany, noteAudit, platform } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
-import { columns, type Counts, type DeletionRow, type Stage, tablesIn } from './tables.ts'
+import { columns, type DeletionRow, type Stage, tablesIn } from './tables.ts'
 
 /** Records a deletion; undefined where the company is just being deleted. */
 export async function addDeletion (
@@ -51,9 +51,17 @@ export async function listDeletions (
     .orderBy('created_at', 'desc').orderBy('former_company', 'desc').limit(limit).execute()
 }
 
-/** Claims the deletion that has waited for longest. `seconds`: after which another process may, because this one must have ended. */
-export async function claimDeletion ({ owner, now }: Database, claim: string, seconds: number): Promise<DeletionRow | undefined> {
-  return tablesIn(owner).updateTable('company_deletions').set({ claim, next_at: sql<Date>`${now} + make_interval(secs => ${seconds})` })
+/**
+ * Claims the deletion that has waited for longest. `seconds`: after which another process may, because this one must have ended; the last
+ * stage takes longer than most.
+ */
+export async function claimDeletion (
+  { owner, now }: Database,
+  claim: string,
+  seconds: { most: number, last: number }
+): Promise<DeletionRow | undefined> {
+  const lasts = sql`case stage when 'last' then ${seconds.last}::integer else ${seconds.most}::integer end`
+  return tablesIn(owner).updateTable('company_deletions').set({ claim, next_at: sql<Date>`${now} + make_interval(secs => ${lasts})` })
     .where('former_company', '=',
       (from) =>
         from.selectFrom('company_deletions').select('former_company').where('next_at', '<=', now).orderBy('next_at').limit(1).forUpdate()
@@ -65,11 +73,25 @@ export async function claimDeletion ({ owner, now }: Database, claim: string, se
 export async function advanceDeletion (
   { owner, now }: Database,
   { former_company: id, claim }: DeletionRow,
-  { stage, counts, seconds }: { stage: Stage, counts: Counts, seconds: number }
+  { stage, seconds }: { stage: Stage, seconds: number }
 ): Promise<void> {
   const { numUpdatedRows } = await tablesIn(owner).updateTable('company_deletions')
-    .set({ stage, counts: JSON.stringify(counts), next_at: sql<Date>`${now} + make_interval(secs => ${seconds})` })
+    .set({ stage, next_at: sql<Date>`${now} + make_interval(secs => ${seconds})` })
     .where('former_company', '=', id).where('claim', '=', claim).executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw new Error('Another process has the deletion.')
+}
+
+/** Adds deleted rows of a table to the counts, in the transaction that deletes them, and keeps the claim for so many seconds more. */
+export async function noteDeleted (
+  { now }: Pick<Database, 'now'>,
+  queries: OwnerQueries,
+  { former_company: id, claim }: DeletionRow,
+  { table, rows, seconds }: { table: string, rows: number, seconds: number }
+): Promise<void> {
+  const { numUpdatedRows } = await tablesIn(queries).updateTable('company_deletions').set({
+    counts: sql<string>`counts || jsonb_build_object(${table}::text, coalesce((counts->>${table}::text)::bigint, 0) + ${rows}::bigint)`,
+    next_at: sql<Date>`${now} + make_interval(secs => ${seconds})`
+  }).where('former_company', '=', id).where('claim', '=', claim).executeTakeFirstOrThrow()
   if (numUpdatedRows === 0n) throw new Error('Another process has the deletion.')
 }
 

@@ -61,11 +61,19 @@ await t.test('what is in the way is told, and nothing is deleted', async (t) => 
   has(t, await begin(), { status: 409, body: { error: 'conflict', message: 'The company cannot be deleted: it is not disabled.' } })
   const { body: { dispatchId } } = await send('POST', '/api/invoicing?async=true', { body: invoiceRequest() }, gone.admin)
   await send('PUT', path, { body: { disabled: true } }, operator)
-  has(t, await begin(), { status: 409, body: { message: /: dispatches of it are queued or running\.$/ } })
+  has(t, await begin(), {
+    status: 409,
+    body: { message: /: dispatches of it are queued, running or in doubt, or a step of one is tried again\.$/ }
+  })
   has(t, await send('GET', `${path}/deletion`, {}, operator), { body: { obstacles: ['dispatches_under_way', 'credits_held'] } })
   await send('PUT', path, { body: { disabled: false } }, operator)
   has(t, await send('POST', `/api/v1/dispatches/${dispatchId}/cancel`, {}, gone.admin), { status: 200 })
   await send('PUT', path, { body: { disabled: true } }, operator)
+  const steps = (nextTry: Date | null) =>
+    database.owner.updateTable('steps').set({ next_try_at: nextTry }).where('company_id', '=', gone.companyId).execute()
+  await steps(new Date())
+  has(t, await send('GET', `${path}/deletion`, {}, operator), { body: { obstacles: ['dispatches_under_way'] } })
+  await steps(null)
   for (const name of ['Gone', 'stays', 'gon']) {
     has(t, await begin(name), { status: 422, body: { error: 'validation_failed', details: [{ path: '/name', code: 'another_name' }] } })
   }
@@ -83,6 +91,13 @@ await t.test('a deletion removes the key first, goes on wherever it was interrup
   const free = () =>
     database.owner.$extendTables<{ company_deletions: { next_at: Date } }>().updateTable('company_deletions')
       .set({ next_at: new Date(0) }).execute()
+  const lease = (set: { run_id: string | null, leased_until: Date | null }) =>
+    database.owner.updateTable('dispatches').set(set).where('company_id', '=', gone.companyId).execute()
+  await lease({ run_id: randomUUID(), leased_until: new Date(0) })
+  t.ok(await createDeletionStep(needs)())
+  t.ok(await isReadable(keysFolder), 'as long as something is under way the key stays')
+  await lease({ run_id: null, leased_until: null })
+  await free()
   const keyless = createDeletionStep({ ...needs, dataKeys: undefined })
   t.ok(await keyless())
   t.notOk(await keyless(), 'a process without the keys leaves it to another one for some seconds')
