@@ -58,7 +58,7 @@ type Table = { name: string, indexed: boolean, theirs: RawBuilder<unknown> }
  */
 export async function deleteFoundRows ({ owner }: Owner, companyId: number, deleting: Deleting): Promise<DeletedRows> {
   const found = await deleteOldest(owner, companyId, deleting)
-  if (found.deleted) return found
+  if (found.deleted || found.locked) return found
   const tables = (await tablesOf(owner, companyId)).filter(({ indexed }) => indexed)
   return together(found, await deleteFrom(owner, tables, { ...deleting, most: deleting.limit }))
 }
@@ -74,7 +74,9 @@ export async function deleteAllRows (
 ): Promise<DeletedRows> {
   return withoutLimits(database, signal, async (owner) => {
     const found = await deleteOldest(owner, companyId, deleting)
-    return found.deleted ? found : together(found, await deleteFrom(owner, await tablesOf(owner, companyId), { ...deleting, signal }))
+    return found.deleted || found.locked
+      ? found
+      : together(found, await deleteFrom(owner, await tablesOf(owner, companyId), { ...deleting, signal }))
   })
 }
 
