@@ -37,8 +37,8 @@ export type BatchTotals = {
   amounts: { currency: string | null, rows: number, amount: number, unknown: number }[]
 }
 
-/** A batch, of which whoever decides about it is asked. */
-export type AskedBatch = { actor: Actor, batchId: string, rows: number, credits: number }
+/** A batch, of which whoever decides about it is asked. `checkedAt`: when all its rows were checked; null while some are not. */
+export type AskedBatch = { actor: Actor, batchId: string, rows: number, credits: number, checkedAt: Date | null }
 
 /** A batch whose rows wait for an approval. */
 export type KeptBatch = AskedBatch & {

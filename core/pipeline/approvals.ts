@@ -88,14 +88,15 @@ async function factsOf (
 /** The rules that want an approval for a batch which it has not got: for all of it, or for one of its rows. */
 export async function rulesForBatch (
   { approvals }: Pick<Sources, 'approvals'>,
-  { actor, batchId, rows, credits }: AskedBatch,
+  { actor, batchId, rows, credits, checkedAt }: AskedBatch,
   found: () => Promise<readonly AskedRows[]>
 ): Promise<readonly AskingRule[]> {
   const about = { actor, rows }
   const asked = async (): Promise<Asked[]> => (await found()).map((some) => ({ ...about, credits, ...some }))
   const rules = (await Promise.all(approvals.map((desk) => desk.rulesFor(about, asked)))).flat()
-  if (rules.length === 0) return rules
-  const had = (await Promise.all(approvals.map((desk) => desk.approvedBy(actor.companyId, { batchId })))).flat()
+  // Whoever approved it before its rows were checked has not seen those that were refused until then.
+  if (rules.length === 0 || checkedAt === null) return rules
+  const had = (await Promise.all(approvals.map((desk) => desk.approvedBy(actor.companyId, { batchId, since: checkedAt })))).flat()
   return rules.filter(({ id }) => !had.includes(id))
 }
 
@@ -122,17 +123,17 @@ export function requireSeen (command: DispatchCommand, plan: DispatchPlan): void
     'Another dispatch would come of it now than was shown, because a template, a provider or a price has changed: look again.')
 }
 
-/** The rules by which the batch of a row was approved since what the row is made of has changed last. */
+/** The rules by which the batch of a row was approved since its rows were checked, and what the row is made of has changed last. */
 export async function approvedForRow (
   { approvals }: Pick<PipelineDependencies, 'approvals'>,
   { actor: { companyId }, approval }: DispatchCommand,
   { steps, deferred }: DispatchPlan
 ): Promise<readonly string[]> {
-  if (approval === undefined || !('batchId' in approval)) return []
-  const changes = [...steps, ...deferred].flatMap(({ template }) => template?.template.updatedAt ?? [])
-  const [last] = changes.toSorted((one, other) => other.getTime() - one.getTime())
-  const since = last === undefined ? {} : { since: last }
-  return (await Promise.all(approvals.map((desk) => desk.approvedBy(companyId, { batchId: approval.batchId, ...since })))).flat()
+  if (approval === undefined || !('batchId' in approval) || approval.checkedAt === null) return []
+  const { batchId, checkedAt } = approval
+  const changes = [...steps, ...deferred].flatMap(({ template }) => template?.template.inUseSince ?? template?.template.updatedAt ?? [])
+  const since = changes.reduce((last, one) => one > last ? one : last, checkedAt)
+  return (await Promise.all(approvals.map((desk) => desk.approvedBy(companyId, { batchId, since })))).flat()
 }
 
 /** The batch of a row, with its rows and its price. */

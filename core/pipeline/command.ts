@@ -8,7 +8,7 @@ import type { NewDocument } from '../store/calls/document-row.ts'
  * test environments. `strict`: what would only be warned of is refused. `version`: of the API, the usual one unless given.
  * `traceparent`: of the request's trace (W3C Trace Context), where it is traced. `batchId`: of which batch it is a row; it lets go
  * first whatever is asked for by itself. `approval`: the one that it has, with the ids of the rules by which it was
- * asked for, or the batch whose approval counts, with its rows and its price.
+ * asked for, or the batch whose approval counts, with its rows, its price and when all rows were checked: null while some are not.
  * `seen`: what its sender was shown (`Review`); where another dispatch would come of it, it is refused.
  */
 export type DispatchCommand = {
@@ -23,7 +23,7 @@ export type DispatchCommand = {
   traceparent?: string
   idempotencyKey?: string
   batchId?: string
-  approval?: { approvalId: string, rules: readonly string[] } | { batchId: string, rows: number, credits: number }
+  approval?: { approvalId: string, rules: readonly string[] } | { batchId: string, rows: number, credits: number, checkedAt: Date | null }
   seen?: string
   /** The id that the dispatch gets, where the service itself asks for it; any new one unless given. */
   dispatchId?: string

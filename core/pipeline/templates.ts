@@ -2,8 +2,9 @@ import type { JsonObject } from '@dispatch/common'
 import type { KeptBrand, TemplateSource } from '@dispatch/documents'
 
 /**
- * One version of a template. `companyId` null: it is shared. `source`: the block model; `schema`: the JSON Schema of its data. `brand`: of
- * the company that sends it, with the number of its version; absent where the template takes none or the company has none.
+ * One version of a template. `companyId` null: it is shared. `source`: the block model; `schema`: the JSON Schema of its data. `updatedAt`:
+ * when it was saved; `inUseSince`: when the version that dispatches use now was published last. `brand`: of the company that sends it, with
+ * the number of its version; absent where the template takes none or the company has none.
  */
 export type StoredTemplate = {
   id: number
@@ -15,6 +16,7 @@ export type StoredTemplate = {
   schema: JsonObject
   sample: JsonObject
   updatedAt: Date
+  inUseSince?: Date
   brand?: KeptBrand & { version: number }
 }
 

@@ -156,6 +156,7 @@ const noPages: Readonly<Record<string, string>> = {
   '/dispatches/:id/messages/:step': 'a mail in a sandbox',
   '/dispatches/changes': 'a stream of events',
   '/approvals/:id/document': 'a document',
+  '/approvals/:id/documents/:nth': 'a document',
   '/e-reports/:id/report.xml': 'a file',
   '/received/:id/page': 'a page of what somebody has sent',
   '/received/:id/file': 'a file',

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { ApiRefused, type Asked, type Confirmation, errorOf, facts, fill, type Html, html, notice, numberOf, page, planned, pretty,
+import { ApiRefused, type Asked, type Confirmation, errorOf, facts, fill, type Html, html, namedIn, notice, numberOf, page, planned, pretty,
   previewFrame, type Query, said, sendNoPreview, sendPreview, sentences, table, templateIn, textField, textOfSaid, time, type Typed,
   withQuery, wordFor, wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
@@ -38,11 +38,16 @@ export const approvalPages: FastifyPluginCallback = (app, _options, done) => {
   // Of a batch, that of one of its rows.
   app.get<Named & { Querystring: Query }>('/approvals/:id/document', async (request, reply) => {
     const visit = visitOf(request)
-    const { id, batchId, request: whole } = await read(request)
-    const row = batchId === null ? undefined : await readRow(visit, id, rowIn(request.query) ?? 1)
-    const template = templateIn(row?.request ?? whole ?? {})
+    const template = templateIn(await requestIn(visit, request))
     const made = await visit.api.file(`/api/v1/templates/${String(template?.id ?? 0)}/preview`, { data: template?.data ?? {} })
     return made.ok ? sendPreview(reply, made.body) : sendNoPreview(reply, made.status, [textOfSaid(visit.words, made.error)])
+  })
+
+  app.get<{ Params: { id: string, nth: string }, Querystring: Query }>('/approvals/:id/documents/:nth', async (request, reply) => {
+    const visit = visitOf(request)
+    const { documents } = namedIn(await requestIn(visit, request))
+    const stored = await visit.api.file(`/api/v1/documents/${encodeURIComponent(documents[Number(request.params.nth)] ?? '')}`)
+    return stored.ok ? sendPreview(reply, stored.body) : sendNoPreview(reply, stored.status, [textOfSaid(visit.words, stored.error)])
   })
 
   app.post<Sent>('/approvals/:id/approve', { config: { confirms: 'form' } }, async (request, reply) => {
@@ -112,11 +117,18 @@ type Shown = { refused?: Html, typed?: Typed, query?: Query }
 
 const rowIn = ({ row }: Query): number | undefined => typeof row === 'string' && /^[1-9]\d{0,6}$/.test(row) ? Number(row) : undefined
 
-/** What is sent: the document with its request; of a batch, its rows, and those of the one that is looked at. */
+/** The request that waits; of a batch, that of one of its rows. */
+async function requestIn (visit: Visit, asked: FastifyRequest<Named & { Querystring: Query }>): Promise<JsonObject> {
+  const { id, batchId, request } = await read(asked)
+  const row = batchId === null ? undefined : await readRow(visit, id, rowIn(asked.query) ?? 1)
+  return row?.request ?? request ?? {}
+}
+
+/** What is sent: the documents with their request; of a batch, its rows, and those of the one that is looked at. */
 async function content (visit: Visit, approval: ApprovalView, query: Query): Promise<Html> {
   const { words } = visit
   const { id, service, batchId, request, status } = approval
-  if (batchId === null) return requestSections(words, { name: service, request, source: `${at}/${id}/document` })
+  if (batchId === null) return requestSections(words, { name: service, request, source: `${at}/${id}`, query: {} })
   if (status !== 'waiting') return totalsOf(words, approval)
   const rows = await readRows(visit, id, query)
   const number = rowIn(query) ?? rows.data[0]?.row
@@ -126,18 +138,28 @@ async function content (visit: Visit, approval: ApprovalView, query: Query): Pro
       requestSections(words, {
         name: fill(words.approvalRow, { row: numberOf(words, chosen.row) }),
         request: chosen.request,
-        source: withQuery(`${at}/${id}/document`, { row: String(chosen.row) })
+        source: `${at}/${id}`,
+        query: { row: String(chosen.row) }
       })
     }</div>`
   }`
 }
 
-function requestSections (words: Words, { name, request, source }: { name: string, request: JsonObject | null, source: string }): Html {
+type Requested = { name: string, request: JsonObject | null, source: string, query: Record<string, string> }
+
+/** A request, with the document that is made for it and the stored ones that it names. */
+function requestSections (words: Words, { name, request, source, query }: Requested): Html {
   if (request === null) return html``
-  const frame = templateIn(request) === undefined
+  const documents = [
+    ...templateIn(request) === undefined ? [] : [`${source}/document`],
+    ...namedIn(request).documents.map((_, nth) => `${source}/documents/${nth}`)
+  ]
+  const frame = documents.length === 0
     ? html``
     : html`<section aria-labelledby="document"><h2 id="document">${words.approvalDocument}</h2>${
-      previewFrame(words, { name, source })
+      documents.map((path, nth) =>
+        previewFrame(words, { name: `${name}${documents.length === 1 ? '' : ` (${nth + 1})`}`, source: withQuery(path, query) })
+      )
     }</section>`
   return html`${frame}<section aria-labelledby="request"><h2 id="request">${words.approvalRequest}</h2><pre tabindex="0">${
     pretty(request)

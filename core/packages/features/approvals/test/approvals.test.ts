@@ -1,3 +1,4 @@
+import { PDFDocument } from '@cantoo/pdf-lib'
 import { DispatchError } from '@dispatch/contract'
 import type { Pipeline } from '@dispatch/core'
 import fc from 'fast-check'
@@ -5,7 +6,9 @@ import { sql } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { until } from '../../../../../test/core/work/support.ts'
-import { has, matches, type Pattern } from '../../../../../test/support/matching.ts'
+import { openConsole } from '../../../../../test/plugins/support/console.ts'
+import { invoiceYaml } from '../../../../../test/plugins/support/templates.ts'
+import { contains, has, matches, type Pattern } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, operator, startService } from '../../../../../test/support/service.ts'
 import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
@@ -252,6 +255,28 @@ await t.test('another brand of the company makes another document than was seen'
   t.same(await sent(), [])
 })
 
+await t.test('the page shows the stored documents that a request names', async (t) => {
+  const { member, admin } = await approving('shown', { name: 'Letters', services: ['postal'] })
+  const pdf = await PDFDocument.create()
+  pdf.addPage([595, 842])
+  const headers = { 'content-type': 'application/pdf' }
+  const { body: file } = await send('POST', '/api/v1/files?filename=terms.pdf', { body: Buffer.from(await pdf.save()), headers }, member)
+  const { body: { generatedDocument } } = await send('POST', '/api/file', { body: { document: { fileId: file.id } } }, member)
+  const { body: { approvalId } } = await send('POST', '/api/postal', {
+    body: {
+      providerName: 'simulator',
+      document: { documentId: generatedDocument.id },
+      postal: { recipient: { name: 'Ada', address: '1 High Street', postalCode: '69001', city: 'Lyon', country: 'FR' } }
+    }
+  }, member)
+  const { open, signIn } = openConsole(service)
+  const cookie = await signIn(admin)
+  const at = `/approvals/${String(approvalId)}`
+  contains(t, (await open(at, cookie)).body, `<iframe src="/console${at}/documents/0"`)
+  has(t, await open(`${at}/documents/0`, cookie), { status: 200, body: /^%PDF/ })
+  t.equal((await open(`${at}/documents/1`, cookie)).status, 404)
+})
+
 await t.test('a test key sees nothing that waits, and who has few services only what is of them, or names them', async (t) => {
   const { admin, member, keyOf, as, read } = await approving('narrow', everything)
   const { body: { approvalId } } = await send('POST', '/api/sms', { body: text() }, member)
@@ -489,6 +514,76 @@ await t.test('a rule that comes once a batch was approved pauses what is left of
   t.same(await sent(), [])
   has(t, await approve(next.id), { status: 200, body: { status: 'approved' } })
   await until('it is sent', async () => (await sent()).length === 2)
+})
+
+await t.test('a batch is approved with the rows and the templates that there were: what comes later asks anew', async (t) => {
+  const { admin, member, approve, sent } = await approving('later rows', everything)
+  const { body: { schema, sample } } = await send('GET', '/api/v1/templates/1', {}, admin)
+  const made = (name: string, more = ''): object => ({ source: invoiceYaml.replace('Own invoice', name) + more, schema, sample })
+  const template = async (name: string, isPublished: boolean): Promise<number> => {
+    const { body: { id } } = await send('POST', '/api/v1/templates', { body: made(name) }, admin)
+    if (isPublished) await publish(id, 1)
+    return id as number
+  }
+  const publish = async (id: number, version: number): Promise<void> => {
+    has(t, await send('POST', `/api/v1/templates/${id}/publish`, { body: { version } }, admin), { status: 200 })
+  }
+  const [ready, draft] = [await template('Ready', true), await template('Draft', false)]
+  const invoice = (id: number, index: number): object => ({
+    documentType: 'INVOICE',
+    providerName: 'simulator',
+    template: { id, data: { ...sample, number: `${id}-${index}` } }
+  })
+  const take = async (...templates: number[]): Promise<string> =>
+    (await send('POST', '/api/v1/batches?service=invoicing&mode=valid', {
+      body: Buffer.from(templates.map((id, index) => `${JSON.stringify(invoice(id, index))}\n`).join('')),
+      headers: { 'content-type': 'application/x-ndjson' }
+    }, member)).body.batchId as string
+  const asked = async (batchId: string): Promise<string> => {
+    let id = ''
+    await until('it waits', async () => {
+      const { body: { data } } = await send('GET', '/api/v1/approvals?status=waiting', {}, admin)
+      return (id = data.find((one: { batchId: string }) => one.batchId === batchId)?.id ?? '') !== ''
+    })
+    return id
+  }
+  const reaches = async (batchId: string, status: string): Promise<any> => {
+    let batch: any
+    await until(`it is ${status}`,
+      async () => (batch = (await send('GET', `/api/v1/batches/${batchId}`, {}, member)).body).status === status)
+    return batch
+  }
+  const rows = await take(ready, ready, draft)
+  const first = await asked(rows)
+  has(t, await send('POST', `/api/v1/batches/${rows}/retry`, {}, member), { status: 409, body: { message: /has to approve/ } })
+  has(t, await approve(first), { status: 200, body: { status: 'approved' } })
+  has(t, await reaches(rows, 'finished'), { counts: { succeeded: 2, refused: 1 } })
+  // What is refused again refuses nothing else.
+  has(t, await send('POST', `/api/v1/batches/${rows}/retry`, {}, member), { status: 200, body: { counts: { unchecked: 1 } } })
+  await reaches(rows, 'finished')
+  await publish(draft, 1)
+  await send('POST', `/api/v1/batches/${rows}/retry`, {}, member)
+  const second = await asked(rows)
+  t.equal((await sent()).length, 2)
+  has(t, (await send('GET', `/api/v1/approvals/${second}`, {}, admin)).body, {
+    totals: { services: [{ service: 'invoicing', rows: 1 }] }
+  })
+  has(t, await approve(second), { status: 200, body: { status: 'approved' } })
+  has(t, await reaches(rows, 'finished'), { counts: { succeeded: 3, refused: 0 } })
+
+  // Saved before it is approved, published after that.
+  const body = { ...made('Ready', '  - paragraph: Thank you\n'), baseVersion: 1 }
+  has(t, await send('PUT', `/api/v1/templates/${ready}`, { body }, admin), { status: 200 })
+  const other = await take(ready)
+  const third = await asked(other)
+  await sql`update batches set claim = ${randomUUID()}, claimed_until = now() + interval '1 hour' where batch_id = ${other}`.execute(owner)
+  has(t, await approve(third), { status: 200, body: { status: 'approved' } })
+  await publish(ready, 2)
+  await sql`update batches set claim = null, claimed_until = null where batch_id = ${other}`.execute(owner)
+  const fourth = await asked(other)
+  t.equal((await sent()).length, 3)
+  has(t, await approve(fourth), { status: 200, body: { status: 'approved' } })
+  await reaches(other, 'finished')
 })
 
 await t.test('a batch that is not approved is cancelled, and one that was cancelled is not told as sent', async (t) => {

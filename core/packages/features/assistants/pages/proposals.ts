@@ -43,10 +43,10 @@ export const proposalsPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   app.get<{ Params: { id: string, nth: string } }>('/proposals/:id/documents/:nth', async (request, reply) => {
-    const { api } = visitOf(request)
+    const { api, words } = visitOf(request)
     const { request: asked } = await api.read<ProposalReview>(pathOf(request))
     const stored = await api.file(`/api/v1/documents/${encodeURIComponent(namedIn(asked).documents[Number(request.params.nth)] ?? '')}`)
-    return stored.ok ? sendPreview(reply, stored.body) : sendNoPreview(reply, stored.status, [stored.error.message])
+    return stored.ok ? sendPreview(reply, stored.body) : sendNoPreview(reply, stored.status, [textOfSaid(words, stored.error)])
   })
 
   app.post<Named & { Body: URLSearchParams }>('/proposals/:id/send', async (request, reply) => {

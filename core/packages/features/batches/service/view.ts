@@ -37,8 +37,8 @@ export function viewOf (batch: BatchRow): BatchView {
 }
 
 /** What rules of approval look at of it. */
-export function askedBatch ({ batch_id: batchId, total: rows, credits }: BatchRow, actor: Actor): AskedBatch {
-  return { actor, batchId, rows, credits: Number(credits) }
+export function askedBatch ({ batch_id: batchId, total: rows, credits, checked_at: checkedAt }: BatchRow, actor: Actor): AskedBatch {
+  return { actor, batchId, rows, credits: Number(credits), checkedAt }
 }
 
 /** Whether nothing more of it will be sent. */

@@ -85,7 +85,12 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
   }
 
   /** What of a batch counts for the approval of one of its rows. */
-  const rowOf = ({ batch_id: batchId, total: rows, credits }: BatchRow) => ({ batchId, rows, credits: Number(credits) })
+  const rowOf = ({ batch_id: batchId, total: rows, credits, checked_at: checkedAt }: BatchRow) => ({
+    batchId,
+    rows,
+    credits: Number(credits),
+    checkedAt
+  })
 
   function commandOf (batch: BatchRow, actor: Actor, { body }: Work) {
     return {
@@ -145,12 +150,15 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
         'batch.refused')
     const free = await freeCredits(database, batch.company_id)
     const credits = Number(batch.credits)
-    if (waiting === 0 || (refused > 0 && mode === 'all')) {
+    // Some of it was sent before: it was not refused as a whole, and those are checked again that were refused.
+    const isAgain = waiting + refused < total
+    const held = batch.held && !isAgain
+    if (!isAgain && (waiting === 0 || (refused > 0 && mode === 'all'))) {
       await refuse('validation_failed', `${refused} of ${total} rows have faults, and nothing is sent: the results tell which.`)
-    } else if (credits > 0 && credits > free) {
+    } else if (!isAgain && credits > 0 && credits > free) {
       await refuse('insufficient_credits', `The batch costs ${credits} credits; ${free} are free.`)
-    } else if (batch.held || !await waits(batch, actor, { from: ['checking'], checked: true })) {
-      await advance(batch, { from: ['checking'], status: batch.held ? 'paused' : 'queued', checked: true })
+    } else if (held || !await waits(batch, actor, { from: ['checking'], checked: true })) {
+      await advance(batch, { from: ['checking'], status: held ? 'paused' : 'queued', checked: true })
     }
     return 'done'
   }

@@ -186,8 +186,7 @@ export async function changeBatchIn (
     claimed_until: atOnce,
     ...to === 'cancelled' ? { ended_at: database.now } : {}
   }).where('company_id', '=', companyId).where('batch_id', '=', batchId).where('status', 'in', from)
-    .$if(to === 'resumed' && approved === undefined,
-      (query) => query.where(sql<boolean>`problem::json->>'error' is distinct from 'approval_required'`))
+    .$if(to === 'resumed' && approved === undefined, (query) => query.where(isNotAsked))
     .returning(columns).executeTakeFirst()
   if (changed !== undefined) {
     await holdBack(queries, { companyId, batchId }, to !== 'resumed')
@@ -196,6 +195,9 @@ export async function changeBatchIn (
   }
   return changed
 }
+
+/** Whether nobody else has to approve a batch. */
+const isNotAsked = sql<boolean>`problem::json->>'error' is distinct from 'approval_required'`
 
 /** Whoever changes a batch does not wait until it has rested, but for the process that works on it. */
 const atOnce = sql<Date | null>`case when claim is null then null else claimed_until end`
@@ -221,7 +223,10 @@ async function listDue ({ now }: Database, queries: CompanyQueries, { companyId,
   return rows.map(({ id }) => id)
 }
 
-/** Lets the rows that failed or were refused be sent again. `nothing`: there are none; undefined where it is not in such a state. */
+/**
+ * Lets the rows that failed or were refused be sent again: those first checked again that were refused when they were. `nothing`: there are
+ * none; undefined where it is not in such a state, or somebody else has to approve it.
+ */
 export async function retryBatch (
   database: Database,
   { companyId, batchId }: BatchRef,
@@ -230,22 +235,27 @@ export async function retryBatch (
   return database.company(companyId, async (queries) => {
     const tables = tablesIn(queries)
     const of = await tables.selectFrom('batches').select('status').where('company_id', '=', companyId).where('batch_id', '=', batchId)
-      .forUpdate().executeTakeFirst()
+      .where(isNotAsked).forUpdate().executeTakeFirst()
     if (of === undefined || !from.includes(of.status)) return undefined
-    const { rows: counts } = await sql<{ state: 'failed' | 'partial' | 'refused', rows: number }>`with again as (
-        select number, state from batch_rows where company_id = ${companyId} and batch_id = ${batchId}
+    const { rows: counts } = await sql<{ state: 'failed' | 'partial' | 'refused', rows: number, unchecked: number }>`with again as (
+        select number, state, case when dispatch_id is null and facts is null then 'unchecked' else 'waiting' end as next
+        from batch_rows where company_id = ${companyId} and batch_id = ${batchId}
           and state in ('failed', 'partial', 'refused') and (dispatch_id is not null or body is not null)
       ), changed as (
-        update batch_rows set state = 'waiting', problem = null, tries = 0 from again
-        where company_id = ${companyId} and batch_id = ${batchId} and batch_rows.number = again.number returning again.state
-      ) select state, count(*)::integer as rows from changed group by state`.execute(queries)
+        update batch_rows set state = next, problem = null, tries = 0 from again
+        where company_id = ${companyId} and batch_id = ${batchId} and batch_rows.number = again.number returning again.state, next
+      ) select state, count(*)::integer as rows, count(*) filter (where next = 'unchecked')::integer as unchecked
+        from changed group by state`.execute(queries)
     if (counts.length === 0) return 'nothing'
     const again = counts.reduce((sum, { rows }) => sum + rows, 0)
+    const unchecked = counts.reduce((sum, one) => sum + one.unchecked, 0)
     const left = Object.fromEntries(counts.map(({ state, rows }) => [state, sql<number>`${sql.ref(state)} - ${rows}`]))
+    const goesOn = unchecked > 0 ? 'checking' : 'running'
     const changed = await tables.updateTable('batches').set({
       ...left,
-      waiting: sql<number>`waiting + ${again}`,
-      status: sql<BatchRow['status']>`case when status = 'paused' then 'paused' else 'running' end`,
+      ...unchecked > 0 && { unchecked: sql<number>`unchecked + ${unchecked}`, checked_at: null },
+      waiting: sql<number>`waiting + ${again - unchecked}`,
+      status: sql<BatchRow['status']>`case when status = 'paused' then 'paused' else ${sql.lit(goesOn)} end`,
       is_open: true,
       claimed_until: atOnce,
       ended_at: null,

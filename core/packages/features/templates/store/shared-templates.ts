@@ -31,8 +31,9 @@ export async function publishShared (
         }
         if (known?.digest === digest) continue
         const version = (known?.version ?? 0) + 1
-        await tables.insertInto('templates').values({ template_id: id, company_id: null, name, version, updated_at: now })
-          .onConflict((conflict) => conflict.column('template_id').doUpdateSet({ name, version, updated_at: now })).execute()
+        const present = { name, version, in_use_since: now, updated_at: now }
+        await tables.insertInto('templates').values({ template_id: id, company_id: null, ...present })
+          .onConflict((conflict) => conflict.column('template_id').doUpdateSet(present)).execute()
         await tables.insertInto('template_versions').values({
           template_id: id,
           version,

@@ -79,7 +79,8 @@ export async function publishTemplate (database: Database, by: ChangeContext, te
         `The template has no version ${version}: GET /api/v1/templates/${templateId}/versions lists those that it has.`)
     }
     await requireFree(queries, companyId, row.name, templateId)
-    await tablesIn(queries).updateTable('templates').set({ version, name: row.name, updated_at: at }).where('company_id', '=', companyId)
+    await tablesIn(queries).updateTable('templates').set({ version, name: row.name, in_use_since: at, updated_at: at }).where('company_id',
+      '=', companyId)
       .where(
         'template_id',
         '=',

@@ -26,7 +26,7 @@ export function selectUsableVersions (queries: Database['owner'], companyId: num
   return tablesIn(queries).selectFrom('templates')
     .innerJoin('template_versions', 'template_versions.template_id', 'templates.template_id')
     .select(['templates.template_id', 'templates.company_id', 'name', 'template_versions.version', 'digest', 'schema', 'sample',
-      'template_versions.created_at', 'language'])
+      'template_versions.created_at', 'language', 'in_use_since'])
     .where((where) =>
       where.or([where('templates.company_id', 'is not distinct from', companyId), where('templates.company_id', 'is', null)])
     )
@@ -54,7 +54,7 @@ export function selectManagedVersions (queries: Database['owner'], companyId: nu
 }
 
 type TemplateRow =
-  & Pick<Selectable<TemplateTables['templates']>, 'template_id' | 'company_id' | 'name'>
+  & Pick<Selectable<TemplateTables['templates']>, 'template_id' | 'company_id' | 'name' | 'in_use_since'>
   & Pick<Selectable<TemplateTables['template_versions']>, 'version' | 'digest' | 'source' | 'schema' | 'sample' | 'created_at' | 'language'>
 type RecordRow = TemplateRow & Pick<Selectable<TemplateTables['template_versions']>, 'yaml' | 'user_id' | 'published_at'> & {
   present: number | null
@@ -72,7 +72,8 @@ export function templateOf (row: TemplateRow): StoredTemplate {
     source: row.source,
     schema: row.schema,
     sample: row.sample,
-    updatedAt: row.created_at
+    updatedAt: row.created_at,
+    ...row.in_use_since !== null && { inUseSince: row.in_use_since }
   }
 }
 
