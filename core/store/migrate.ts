@@ -84,7 +84,8 @@ const migrations: Migrations = {
   '151-leaving-companies': () => import('./migrations/151-leaving-companies.ts'),
   '154-retention-changes': () => import('./migrations/154-retention-changes.ts'),
   '156-request-modes': () => import('./migrations/156-request-modes.ts'),
-  '158-brand-versions': () => import('./migrations/158-brand-versions.ts')
+  '158-brand-versions': () => import('./migrations/158-brand-versions.ts'),
+  '170-templates-in-use': () => import('./migrations/170-templates-in-use.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -50,8 +50,7 @@ export default defineFeature({
   },
   migrations: {
     'templates/001-brands': () => import('./migrations/001-brands.ts'),
-    'templates/002-partials': () => import('./migrations/002-partials.ts'),
-    'templates/003-in-use': () => import('./migrations/003-in-use.ts')
+    'templates/002-partials': () => import('./migrations/002-partials.ts')
   },
   prepare: publishShipped,
   routes,

@@ -7,7 +7,7 @@ import type { BrandBody } from '../contract/brand.ts'
 /** A column with JSON, which is written as a text. */
 type Plain<T> = ColumnType<T, string, string>
 
-/** The tables of templates as the types of queries. The migration 008 of the core, and those of this feature, have made them. */
+/** The tables of templates as the types of queries. The migrations 008 and later of the core have made them. */
 export type TemplateTables = {
   templates: {
     template_id: number
