@@ -21,6 +21,9 @@ const inQuery = (name: string, schema: object): object => ({ name, in: 'query', 
 const form = 'application/x-www-form-urlencoded'
 const docusignAccounts = ['account', 'account-d'].map((name) => ({ url: `https://${name}.docusign.com` }))
 
+/** What the fixtures put beside an invoice. */
+const attached = ['application/pdf', 'text/csv', 'image/png', 'text/plain']
+
 const previewedLine = {
   type: 'object',
   properties: {
@@ -37,7 +40,7 @@ const previewedLine = {
 /**
  * Operations that a vendor has, and the trimmed copy of its description leaves out: paths as in OpenAPI, from the vendor's own reference.
  * Stripe: https://docs.stripe.com/api/invoices/delete, /customers/list, /quotes/cancel, /credit_notes/preview.
- * Xero: https://developer.xero.com/documentation/api/accounting/invoices#post-invoices, /contacts, /guides/oauth2/tenants.
+ * Xero: https://developer.xero.com/documentation/api/accounting/invoices#post-invoices, /contacts, /attachments, /guides/oauth2/tenants.
  * Docusign: https://developers.docusign.com/docs/esign-rest-api/reference/envelopes/documents/update/, /envelopes/recipients/create/,
  * /reference/folders/folders/moveenvelopes/, /reference/accounts/identityverifications/list/, /platform/auth/jwt-get-token/.
  */
@@ -101,6 +104,17 @@ export const leftOut: Readonly<Record<string, object>> = {
           $ref: `#/components/parameters/${name}`
         })),
         requestBody: jsonBody({ $ref: '#/components/schemas/Invoices' })
+      }
+    },
+    '/Invoices/{InvoiceID}/Attachments/{FileName}': {
+      put: {
+        operationId: 'createInvoiceAttachmentByFileName',
+        parameters: [
+          ...['requiredHeader', 'InvoiceID'].map((name) => ({ $ref: `#/components/parameters/${name}` })),
+          inPath('FileName'),
+          inQuery('IncludeOnline', { type: 'boolean' })
+        ],
+        requestBody: { required: true, content: Object.fromEntries(attached.map((type) => [type, { schema: {} }])) }
       }
     },
     '/Contacts': {
