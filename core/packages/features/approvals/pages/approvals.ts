@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
-import { ApiRefused, type Asked, type Confirmation, errorOf, facts, fill, type Html, html, namedIn, notice, numberOf, page, planned, pretty,
-  previewFrame, type Query, said, sendNoPreview, sendPreview, sentences, table, templateIn, textField, textOfSaid, time, type Typed,
-  withQuery, wordFor, wrongOf } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, type Confirmation, documentFrames, errorOf, facts, fill, type Html, html, notice, numberOf, page, planned,
+  pretty, type Query, said, sendNamedDocument, sendTemplateDocument, sentences, table, textField, time, type Typed, withQuery, wordFor,
+  wrongOf } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import type { ApprovalFacts, ApprovalView } from '../contract/approvals.ts'
 import { moneyOf, readRow, readRows, rowsSection, totalsOf } from './rows.ts'
@@ -38,16 +38,12 @@ export const approvalPages: FastifyPluginCallback = (app, _options, done) => {
   // Of a batch, that of one of its rows.
   app.get<Named & { Querystring: Query }>('/approvals/:id/document', async (request, reply) => {
     const visit = visitOf(request)
-    const template = templateIn(await requestIn(visit, request))
-    const made = await visit.api.file(`/api/v1/templates/${String(template?.id ?? 0)}/preview`, { data: template?.data ?? {} })
-    return made.ok ? sendPreview(reply, made.body) : sendNoPreview(reply, made.status, [textOfSaid(visit.words, made.error)])
+    return sendTemplateDocument(reply, visit, await requestIn(visit, request))
   })
 
   app.get<{ Params: { id: string, nth: string }, Querystring: Query }>('/approvals/:id/documents/:nth', async (request, reply) => {
     const visit = visitOf(request)
-    const { documents } = namedIn(await requestIn(visit, request))
-    const stored = await visit.api.file(`/api/v1/documents/${encodeURIComponent(documents[Number(request.params.nth)] ?? '')}`)
-    return stored.ok ? sendPreview(reply, stored.body) : sendNoPreview(reply, stored.status, [textOfSaid(visit.words, stored.error)])
+    return sendNamedDocument(reply, visit, await requestIn(visit, request), request.params.nth)
   })
 
   app.post<Sent>('/approvals/:id/approve', { config: { confirms: 'form' } }, async (request, reply) => {
@@ -150,17 +146,7 @@ type Requested = { name: string, request: JsonObject | null, source: string, que
 /** A request, with the document that is made for it and the stored ones that it names. */
 function requestSections (words: Words, { name, request, source, query }: Requested): Html {
   if (request === null) return html``
-  const documents = [
-    ...templateIn(request) === undefined ? [] : [`${source}/document`],
-    ...namedIn(request).documents.map((_, nth) => `${source}/documents/${nth}`)
-  ]
-  const frame = documents.length === 0
-    ? html``
-    : html`<section aria-labelledby="document"><h2 id="document">${words.approvalDocument}</h2>${
-      documents.map((path, nth) =>
-        previewFrame(words, { name: `${name}${documents.length === 1 ? '' : ` (${nth + 1})`}`, source: withQuery(path, query) })
-      )
-    }</section>`
+  const frame = documentFrames(words, request, { title: words.approvalDocument, name, source, query })
   return html`${frame}<section aria-labelledby="request"><h2 id="request">${words.approvalRequest}</h2><pre tabindex="0">${
     pretty(request)
   }</pre></section>`

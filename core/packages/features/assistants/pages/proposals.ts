@@ -1,5 +1,5 @@
-import { type Asked, type Confirmation, errorOf, facts, fill, type Html, html, namedIn, notice, page, pathIn, planned, pretty, previewFrame,
-  type Refusal, sendNoPreview, sendPreview, sentences, table, templateIn, textOfSaid, time, visitWith, withQuery, withWords,
+import { type Asked, type Confirmation, documentFrames, errorOf, facts, fill, type Html, html, namedIn, notice, page, pathIn, planned,
+  pretty, type Refusal, sendNamedDocument, sendTemplateDocument, sentences, table, time, visitWith, withQuery, withWords,
   wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import type { ProposalReview, ProposalSummary } from '../contract/proposals.ts'
@@ -36,17 +36,13 @@ export const proposalsPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   app.get<Named>('/proposals/:id/document', async (request, reply) => {
-    const { api, words } = visitOf(request)
-    const { request: asked } = await api.read<ProposalReview>(pathOf(request))
-    const made = await api.file(`/api/v1/templates/${String(templateIn(asked)?.id ?? 0)}/preview`, { data: templateIn(asked)?.data ?? {} })
-    return made.ok ? sendPreview(reply, made.body) : sendNoPreview(reply, made.status, [textOfSaid(words, made.error)])
+    const visit = visitOf(request)
+    return sendTemplateDocument(reply, visit, (await visit.api.read<ProposalReview>(pathOf(request))).request)
   })
 
   app.get<{ Params: { id: string, nth: string } }>('/proposals/:id/documents/:nth', async (request, reply) => {
-    const { api, words } = visitOf(request)
-    const { request: asked } = await api.read<ProposalReview>(pathOf(request))
-    const stored = await api.file(`/api/v1/documents/${encodeURIComponent(namedIn(asked).documents[Number(request.params.nth)] ?? '')}`)
-    return stored.ok ? sendPreview(reply, stored.body) : sendNoPreview(reply, stored.status, [textOfSaid(words, stored.error)])
+    const visit = visitOf(request)
+    return sendNamedDocument(reply, visit, (await visit.api.read<ProposalReview>(pathOf(request))).request, request.params.nth)
   })
 
   app.post<Named & { Body: URLSearchParams }>('/proposals/:id/send', async (request, reply) => {
@@ -109,22 +105,13 @@ function row (words: Words, { id, service, createdAt, reason = '', status }: Pro
 function view (visit: Visit, proposal: ProposalReview, refused: Html = html``): Html {
   const { words } = visit
   const { id, service, reason, status, userId, dispatchId, createdAt, request, review, problem } = proposal
-  const { documents, files } = namedIn(request)
-  const frames = [
-    ...templateIn(request) === undefined ? [] : [`/console/proposals/${id}/document`],
-    ...documents.map((_, nth) => `/console/proposals/${id}/documents/${nth}`)
-  ]
-  const frame = frames.length === 0
-    ? html``
-    : html`<section aria-labelledby="document"><h2 id="document">${words.proposalDocument}</h2>${
-      frames.map((source, nth) =>
-        previewFrame(words, { name: `${servicesOf(words, service)}${frames.length === 1 ? '' : ` (${nth + 1})`}`, source })
-      )
-    }</section>`
+  const { files } = namedIn(request)
+  const name = servicesOf(words, service)
+  const frame = documentFrames(words, request, { title: words.proposalDocument, name, source: `/console/proposals/${id}` })
   const main = html`${refused}<section aria-label="${words.proposals}">${
     facts([
       [words.proposalStatus, words[`proposal_${status}`]],
-      [words.proposalService, servicesOf(words, service)],
+      [words.proposalService, name],
       [words.proposalAt, time(createdAt)],
       [words.proposalBy, String(userId)],
       [words.proposalReason, reason],

@@ -1,0 +1,46 @@
+import type { JsonObject } from '@dispatch/common'
+import type { FastifyReply } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import type { Words } from '../language/language.ts'
+import { textOfSaid } from '../language/problems.ts'
+import { type ApiAnswer, type ApiFile, withQuery } from '../session/api.ts'
+import type { Visit } from '../session/visit.ts'
+import { namedIn, templateIn } from './planned.ts'
+import { previewFrame, sendNoPreview, sendPreview } from './preview.ts'
+
+/**
+ * What a request sends, in frames: the document of its template (`<source>/document`), and the stored ones that it names
+ * (`<source>/documents/0`). Nothing where there is none. `name`: what the request is, for readers who hear the page.
+ */
+export function documentFrames (
+  words: Words,
+  request: JsonObject,
+  { title, name, source, query = {} }: { title: string, name: string, source: string, query?: Readonly<Record<string, string>> }
+): Html {
+  const paths = [
+    ...templateIn(request) === undefined ? [] : [`${source}/document`],
+    ...namedIn(request).documents.map((_, nth) => `${source}/documents/${nth}`)
+  ]
+  if (paths.length === 0) return html``
+  return html`<section aria-labelledby="document"><h2 id="document">${title}</h2>${
+    paths.map((path, nth) =>
+      previewFrame(words, { name: `${name}${paths.length === 1 ? '' : ` (${nth + 1})`}`, source: withQuery(path, query) })
+    )
+  }</section>`
+}
+
+/** Answers such a frame with the document that the template of a request makes of its data. */
+export async function sendTemplateDocument (reply: FastifyReply, visit: Visit, request: JsonObject): Promise<FastifyReply> {
+  const { id = 0, data = {} } = templateIn(request) ?? {}
+  return sendFile(reply, visit, await visit.api.file(`/api/v1/templates/${id}/preview`, { data }))
+}
+
+/** Answers such a frame with a stored document that a request names, and with no other. */
+export async function sendNamedDocument (reply: FastifyReply, visit: Visit, request: JsonObject, nth: string): Promise<FastifyReply> {
+  const { documents } = namedIn(request)
+  return sendFile(reply, visit, await visit.api.file(`/api/v1/documents/${encodeURIComponent(documents[Number(nth)] ?? '')}`))
+}
+
+function sendFile (reply: FastifyReply, { words }: Visit, file: ApiAnswer<ApiFile>): FastifyReply {
+  return file.ok ? sendPreview(reply, file.body) : sendNoPreview(reply, file.status, [textOfSaid(words, file.error)])
+}
