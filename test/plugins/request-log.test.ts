@@ -59,9 +59,9 @@ await t.test('tests are a list of their own, and the console follows its switch'
   const { open, signIn } = openConsole(service)
   const cookie = await signIn(acme.admin)
   for (const [path, of, not] of [['/test', 'shop-1', 'missing-1'], ['', 'missing-1', 'shop-1']] as const) {
-    const { body } = await open(`${path}/developers/requests`, cookie)
-    contains(t, body, of)
-    lacks(t, body, not)
+    const listed = async (id: string): Promise<string> => (await open(`${path}/developers/requests?requestId=${id}`, cookie)).body as string
+    contains(t, await listed(of), `<code>${of}</code>`)
+    lacks(t, await listed(not), `<code>${not}</code>`)
   }
 })
 
