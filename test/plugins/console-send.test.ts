@@ -280,7 +280,7 @@ await t.test('a draft and a proposal are at home in one console: the other leads
   for (const [own, other] of [['', '/test'], ['/test', '']] as const) {
     const at = pathOf(await open(`${own}/send?template=4`, theirs))
     const form = formIn((await open(at, theirs)).body)
-    t.equal((await post(`${own}/send/e-invoices`, { ...form, 'request.eInvoiceFormat': 'CII' }, theirs)).status, 303)
+    t.equal((await post(`${own}/send/e-invoices`, { ...form, 'request.eInvoiceFormat': 'CII' }, theirs)).status, 200)
     for (const page of ['/send', '/send/e-invoices']) {
       const address = `${page}?template=4&draft=${form[':once']!}`
       t.equal(pathOf(await open(`${other}${address}`, theirs)), `${own}${address}`)
@@ -593,15 +593,20 @@ await t.test('an invoice is taken back from its page, and the profiles that it f
   lacks(t, (await open(credit, cookie)).body, `action="/console${credit}/credit"`)
   t.equal((await post(`${credit}/credit`, {}, cookie)).status, 422)
 
+  const about = credit.split('/').at(-1)!
   const electronic = await follow('/send?template=4', cookie)
   contains(t, electronic.body, 'formaction="/console/send/e-invoices"')
   lacks(t, (await follow('/send?template=1', cookie)).body, 'formaction="/console/send/e-invoices"')
-  const asked = await post('/send/e-invoices', { ...formIn(electronic.body), 'request.eInvoiceFormat': 'CII' }, cookie)
-  t.equal(asked.status, 303)
-  const profiles = (await open(asked.headers.get('location')!.slice('/console'.length), cookie)).body
-  for (const said of ['<h2 id="profile">EN 16931', '&amp;profile=XRECHNUNG&amp;format=UBL#profile', 'CrossIndustryInvoice']) {
-    contains(t, profiles, said)
+  const terms = { 'request.eInvoiceFormat': 'CII', 'request.paymentTerms': 'Within a fortnight', 'request.from.dispatchId': about }
+  const asked = await post('/send/e-invoices', { ...formIn(electronic.body), 'data.paymentTerms': '', ...terms }, cookie)
+  t.equal(asked.status, 200)
+  const profiles = asked.body
+  const [other] = /[^"]*&amp;profile=XRECHNUNG&amp;format=CII#profile/.exec(profiles) ?? []
+  for (const shown of [profiles, (await open(other!.slice('/console'.length).replaceAll('&amp;', '&'), cookie)).body]) {
+    const said = ['&amp;profile=XRECHNUNG&amp;format=UBL#profile', 'CrossIndustryInvoice', 'Within a fortnight', 'C-TAKEN-BACK']
+    for (const one of said) contains(t, shown, one)
   }
+  contains(t, profiles, '<h2 id="profile">EN 16931')
   t.equal((await post('/send/e-invoices', { ...formIn(electronic.body), ':written': 'json', json: '{ no' }, cookie)).status, 400)
   contains(t, (await open('/templates/4/e-invoices', cookie)).body, '?profile=PEPPOL&amp;format=UBL#profile')
 })

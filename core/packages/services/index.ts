@@ -14,6 +14,7 @@ export { checkJoined, type DocumentSource, type Enclosed, type Enclosure, furthe
   largestJoined, placeOf } from './enclosures.ts'
 export { cleanFilename } from './filename.ts'
 export { type Hours } from './hours.ts'
+export { InvoicingFields } from './invoicing/index.ts'
 export { checkEInvoiceWords, checkInvoice } from './invoicing/invoice.ts'
 export { isLinked, linkToken } from './link.ts'
 export { formatOf, jsonServices, madeAs, mailService, needsProvider, providedNames, services, takesDocument, templateServices,

@@ -35,17 +35,33 @@ async function withOriginal (catalogs: Catalogs, actor: Actor, step: ResolvedSte
   const origin = originIn(service, fields)
   if (follows === undefined || origin === undefined || template === undefined) return step
   const { [follows.field]: _, ...own } = fields
-  const refuse = (name: string, problem: Omit<Problem, 'path'>): never => {
-    throw refusal('validation_failed', [{ path: `${step.at(follows.field)}/${name}`, ...problem }])
+  const found = await repeatedFrom(catalogs, actor, services[service], origin)
+  if ('problem' in found) {
+    const { path, ...problem } = found.problem
+    throw refusal('validation_failed', [{ path: step.at(follows.field) + path, ...problem }])
   }
-  const { dispatchId, document } = origin as { dispatchId?: string, document?: string }
-  const [name, found] = dispatchId === undefined
-    ? ['document', await read(catalogs, actor, document ?? '')]
-    : ['dispatchId', await dispatched(catalogs, actor, service, dispatchId)]
-  const original = 'data' in found ? found.data : refuse(name, found)
-  const told = follows.told(original) ?? refuse(name, { code: 'incomplete', message: 'It has no number.' })
   const { schema = {} } = factsTemplateOf(template.template)
-  return { ...step, fields: own, template: { ...template, data: withFacts({ schema }, template.data, told) } }
+  return { ...step, fields: own, template: { ...template, data: withFacts({ schema }, template.data, found.told) } }
+}
+
+type Following = Pick<(typeof services)[ResolvedStep['service']], 'name' | 'follows'>
+
+/**
+ * What the data of a service's document repeat of those of the one that it follows (`origin`: the field that names it); or why that
+ * cannot be said, with the place below the field.
+ */
+export async function repeatedFrom (
+  catalogs: Catalogs,
+  actor: Actor,
+  { name, follows }: Following,
+  { dispatchId, document }: { dispatchId?: string, document?: string }
+): Promise<{ told: JsonObject } | { problem: Problem }> {
+  const [path, found] = dispatchId === undefined
+    ? ['/document', await read(catalogs, actor, document ?? '')]
+    : ['/dispatchId', await dispatched(catalogs, actor, name, dispatchId)]
+  if (!('data' in found)) return { problem: { path, ...found } }
+  const told = follows?.told(found.data)
+  return told === undefined ? { problem: { path, code: 'incomplete', message: 'It has no number.' } } : { told }
 }
 
 type Found = { data: JsonObject } | Omit<Problem, 'path'>

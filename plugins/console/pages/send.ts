@@ -7,7 +7,7 @@ import { isList, isObject } from '../form/schema.ts'
 import { sentenceOf } from '../form/sentence.ts'
 import { fill, type Words } from '../language/language.ts'
 import { textOfSaid } from '../language/problems.ts'
-import { ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
+import { type ApiAnswer, ApiRefused, type Refusal, type ValidationResponse, withQuery } from '../session/api.ts'
 import { pathIn } from '../session/mode.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { profilesSections, type ProfilesView } from './e-invoices.ts'
@@ -17,7 +17,7 @@ import { requestFile } from './send-code.ts'
 import { addressOf, beginDraft, type Draft, keepDraft, readDraft, requestOf, resumeDraft, type SentTemplate,
   type StoredDraft } from './send-draft.ts'
 import { fillSection, withRecipient } from './send-fill.ts'
-import type { ListedFile } from './send-forms.ts'
+import { type ListedFile, serviceForms } from './send-forms.ts'
 import { isReal, review, samplesRefused, type Untouched, untouchedIn } from './send-review.ts'
 import { choicePage, draftPage, type Shown } from './send-view.ts'
 
@@ -117,10 +117,11 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   app.post<Posted>('/send/e-invoices', { bodyLimit }, async (request, reply) => {
+    const visit = visitOf(request)
     const draft = await readKept(request)
-    const found = await visitOf(request).api.send('POST', profilesOf(draft.template.id), { data: draft.data })
+    const found = await profilesIn(visit, draft)
     if (!found.ok) return refused(request, reply, draft, found)
-    return reply.redirect(withQuery('/console/send/e-invoices', { draft: onceIn(request.body), ...chosenIn(draft.fields) }), 303)
+    return reply.page(profilesPage(visit, draft, found.body, { draft: onceIn(request.body) ?? '', ...chosenIn(draft.fields) }))
   })
 
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/send/e-invoices', async (request, reply) => {
@@ -132,15 +133,9 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     if (elsewhere !== undefined) return reply.redirect(elsewhere, 303)
     const draft = await resumeDraft(visit, stored)
     if (draft === undefined) return reply.redirect(withQuery('/console/send', { draft: id }), 303)
-    const found = await visit.api.send<ProfilesView>('POST', profilesOf(draft.template.id), { data: draft.data })
+    const found = await profilesIn(visit, draft)
     if (!found.ok) throw new ApiRefused(found)
-    const [profile, format] = [textOf('profile'), textOf('format')]
-    const linkTo = (one: object): string => withQuery('/console/send/e-invoices', { draft: id, ...one })
-    const main = html`<p><a href="${withQuery('/console/send', { draft: id })}">${visit.words.sendBack}</a></p>${
-      profilesSections(visit.words, found.body, { chosen: { profile, ...format !== '' && { format } }, linkTo })
-    }`
-    const title = fill(visit.words.sendTitle, { name: draft.template.name })
-    return reply.page(page({ ...visit, path: linkTo({ profile, format }) }, { title, section: 'send', main }))
+    return reply.page(profilesPage(visit, draft, found.body, { draft: id, profile: textOf('profile'), format: textOf('format') }))
   })
 
   app.post<Posted>('/send/dispatch', { bodyLimit }, async (request, reply) => {
@@ -173,12 +168,36 @@ function otherConsole ({ mode, path }: Visit, { sandbox }: StoredDraft): string 
   return own === mode ? undefined : pathIn(own, path)
 }
 
-function profilesOf (template: number): string {
-  return `/api/v1/templates/${String(template)}/e-invoices`
+/** What a form says beside its data, and its e-invoice says too. */
+const terms = ['dueDate', 'paymentTerms', 'from'] as const
+
+/** Which profiles of e-invoices the data of a form fit, with what it says beside them. */
+async function profilesIn ({ api }: Visit, { template: { id }, service, fields, data }: Draft): Promise<ApiAnswer<ProfilesView>> {
+  const isMade = Object.hasOwn(serviceForms[service]?.properties ?? {}, 'eInvoiceProfile')
+  const said = isMade ? terms.filter((name) => fields[name] !== undefined) : []
+  return api.send<ProfilesView>('POST', `/api/v1/templates/${String(id)}/e-invoices`, {
+    data,
+    ...said.length > 0 && { terms: Object.fromEntries(said.map((name) => [name, fields[name]])) }
+  })
+}
+
+/** `query`: the draft, and which profile is shown. */
+function profilesPage (visit: Visit, { template }: Draft, found: ProfilesView, { draft, profile = '', format = '' }: {
+  draft: string
+  profile?: string
+  format?: string
+}): Html {
+  const { words } = visit
+  const linkTo = (one: object): string => withQuery('/console/send/e-invoices', { draft, ...one })
+  const main = html`<p><a href="${withQuery('/console/send', { draft })}">${words.sendBack}</a></p>${
+    profilesSections(words, found, { chosen: { profile, ...format !== '' && { format } }, linkTo })
+  }`
+  const title = fill(words.sendTitle, { name: template.name })
+  return page({ ...visit, path: linkTo({ profile, format }) }, { title, section: 'send', main })
 }
 
 /** The profile and the format that a form names. */
-function chosenIn ({ eInvoiceProfile: profile, eInvoiceFormat: format }: Draft['fields']): Record<string, string> {
+function chosenIn ({ eInvoiceProfile: profile, eInvoiceFormat: format }: Draft['fields']): { profile?: string, format?: string } {
   return { ...typeof profile === 'string' && { profile }, ...typeof format === 'string' && { format } }
 }
 

@@ -2,7 +2,7 @@ import { type JsonObject, Line } from '@dispatch/common'
 import { AnyJsonObject, ProblemSchema, Timestamp } from '@dispatch/contract'
 import { type ApiFormat, apiFormats, type FormatFacts, formatFacts } from '@dispatch/documents'
 import { eInvoiceFormats, eInvoiceProfiles } from '@dispatch/einvoice'
-import { templateServices } from '@dispatch/services'
+import { InvoicingFields, templateServices } from '@dispatch/services'
 import { type Static, type TSchema, Type } from 'typebox'
 
 const closed = { additionalProperties: false } as const
@@ -110,13 +110,24 @@ export type PreviewBody = Static<typeof PreviewBody>
 export const PreviewTextBody = Type.Object({ ...text, ...preview }, { ...closed, title: 'PreviewOfText', examples: [example] })
 export type PreviewTextBody = Static<typeof PreviewTextBody>
 
+const { dueDate, paymentTerms, from } = InvoicingFields.properties
+
+/** What a request says beside its data, and its e-invoice says too. */
+const InvoicingTerms = Type.Object({ dueDate, paymentTerms, from }, { ...closed, title: 'InvoicingTerms' })
+export type InvoicingTerms = Static<typeof InvoicingTerms>
+
 /** What is asked of the profiles of e-invoices. */
 export const ProfilesBody = Type.Object({
   version: Type.Optional(VersionNumber),
   data: preview.data,
+  terms: Type.Optional(InvoicingTerms),
   profile: Type.Optional(Type.Enum([...eInvoiceProfiles], { description: 'This one alone.' })),
   format: Type.Optional(Type.Enum([...eInvoiceFormats], { description: 'This one alone.' }))
-}, { ...closed, title: 'ProfilesPreview', examples: [{ profile: 'XRECHNUNG', format: eInvoiceFormats[1] }] })
+}, {
+  ...closed,
+  title: 'ProfilesPreview',
+  examples: [{ profile: 'XRECHNUNG', format: eInvoiceFormats[1], terms: { paymentTerms: 'Net 30' } }]
+})
 export type ProfilesBody = Static<typeof ProfilesBody>
 
 const RuleSeverity = Type.Enum(['error', 'warning'], { description: 'error: a violation prevents the e-invoice.' })

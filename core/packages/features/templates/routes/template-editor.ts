@@ -145,14 +145,15 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
       summary: 'Says which profiles of e-invoices the sample or the given data fit.',
       description:
         'Of each profile and format: the XML where nothing prevents it, the rules that the data break, with their places and how much ' +
-        'they weigh, and those that they pass. Nothing is stored or sent.',
+        'they weigh, and those that they pass. `terms` has what a request says beside the data: its terms, and the invoice that ' +
+        'it is about. Nothing is stored or sent.',
       body: ProfilesBody,
       response: { 200: { ...ProfilesView, examples: [profilesExample] } }
     }
   }, async ({ actor, params, body }) => {
     const template = await findTemplate(database, actor.companyId, params.id, body.version)
     requireService(actor, template.source.service)
-    return templateEditor.profiles(actor.companyId, template, body)
+    return templateEditor.profiles(actor, template, body)
   })
 
   app.post('/api/v1/templates/preview', {

@@ -36,7 +36,7 @@ export type TemplateEditor = {
   /** Previews a stored template: the published or newest version, unless the caller asks for another one. */
   preview: (companyId: number, template: TemplateRecord, options: PreviewBody) => Promise<Preview>
   /** What a stored template's data are in each profile of e-invoices. */
-  profiles: (companyId: number, template: TemplateRecord, options: ProfilesBody) => Promise<ProfilesView>
+  profiles: (actor: Actor, template: TemplateRecord, options: ProfilesBody) => Promise<ProfilesView>
   /** Previews a template that is not stored. */
   previewText: (companyId: number, body: PreviewTextBody) => Promise<Preview>
   /** Previews a stored template in a brand that is not stored. */
@@ -80,8 +80,8 @@ export function createTemplateEditor (parts: Parts): TemplateEditor {
       return previewVersion(parts, companyId, template, { brand, ...format !== undefined && { format } })
     },
 
-    profiles: async (companyId, { id, version, yaml }, options) =>
-      previewProfiles(parts, companyId, { ...await withPictures(parts, companyId, id, version), yaml }, options),
+    profiles: async (actor, { id, version, yaml }, options) =>
+      previewProfiles(parts, actor, { ...await withPictures(parts, actor.companyId, id, version), yaml }, options),
 
     previewText: (companyId, body) => previewText(parts, companyId, body)
   }

@@ -3,7 +3,7 @@ import { createTemplateWorkers } from '@dispatch/documents'
 import t from 'tap'
 import { parse } from 'yaml'
 import { invoiceYaml, letter, letterYaml } from '../../../../../test/plugins/support/templates.ts'
-import { contains, has, type Pattern } from '../../../../../test/support/matching.ts'
+import { contains, has, lacks, type Pattern } from '../../../../../test/support/matching.ts'
 import { type Answer, type Login, startService } from '../../../../../test/support/service.ts'
 import { listAudit } from '../../../../store/audit/audit.ts'
 import { wordsOf } from '../../../documents/test/support.ts'
@@ -512,6 +512,37 @@ await t.test('the sample of an e-invoice, or data, are shown in every profile wi
     body: { details: [{ code: 'not_supported' }] }
   })
   has(t, await send('POST', path, { profile: 'NONE' }), { status: 400 })
+})
+
+await t.test('what a request says beside the data is in every profile: its terms, and what it repeats of its invoice', async (t) => {
+  const path = '/api/v1/templates/4/e-invoices'
+  const { body: { sample } } = await send('GET', '/api/v1/templates/4')
+  const { dueDate: _, paymentTerms: _paymentTerms, buyerReference, ...rest } = sample
+  const [original] = (await send('POST', path, { profile: 'EN16931', format: 'CII' })).body.data
+  const document = Buffer.from(original.xml).toString('base64')
+  const asked = { data: { ...rest, number: 'C-1', type: 381 }, profile: 'EN16931', format: 'CII' }
+  const told = { dueDate: '2020-01-01', paymentTerms: 'Within a fortnight', from: { document } }
+  const [credit] = (await send('POST', path, { ...asked, terms: told }, member)).body.data
+  has(t, credit, { fits: true })
+  for (const said of ['Within a fortnight', buyerReference, `<ram:IssuerAssignedID>${sample.number}</ram:IssuerAssignedID>`]) {
+    contains(t, credit.xml, said)
+  }
+
+  const [late] = (await send('POST', path, { ...asked, terms: { dueDate: '2020-01-01' } })).body.data
+  lacks(t, late.xml, 'Within a fortnight')
+  const [wrong] = (await send('POST', path, { ...asked, profile: 'MINIMUM', terms: told })).body.data
+  t.ok(wrong.broken.some((one: any) => one.path === '/terms/dueDate' && one.code === 'not_in_profile'))
+  for (
+    const [from, at, code] of [
+      [{ document: Buffer.from('<a/>').toString('base64') }, 'document', 'not_an_invoice'],
+      [{ dispatchId: '01929f3c-6a1b-7c44-9f0e-2d5b8a7c1e90' }, 'dispatchId', 'not_found']
+    ] as const
+  ) {
+    has(t, await send('POST', path, { ...asked, terms: { from } }), {
+      status: 422,
+      body: { details: [{ path: `/terms/from/${at}`, code }] }
+    })
+  }
 })
 
 await t.test('the XML of all profiles together is bounded, and one of them is whole', async (t) => {
