@@ -2,7 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import { givenDocument, needsProvider, type ServiceName, services } from '@dispatch/services'
 import { type TObject, type TProperties, Type } from 'typebox'
 import { chainBeginners, chainFollowers } from './chains.ts'
-import { capital, deferredField, requestSchema, type StepSchema, stepSchemas } from './request-schema.ts'
+import { capital, deferredField, optionFields, requestSchema, type StepSchema, stepSchemas } from './request-schema.ts'
 
 /*
  * The bodies of dispatch requests as they are documented. The schemas that read them leave it to the reader to tell what is missing,
@@ -23,11 +23,11 @@ export function documentedRequest (path: readonly ServiceName[]): TObject {
   const own = Object.fromEntries(
     forms.map((form) => [form.service, isNeeded(form) ? ownSchema(form) : Type.Optional(ownSchema(form))])
   ) as TProperties
-  return Type.Object({ ...properties, ...own, ...deferredField(path, deferredSchema) }, {
-    title: `${path.map(capital).join('')}Request`,
-    additionalProperties: false,
-    ...together(forms.flatMap((form) => [...liftedWays(form, properties), ...isInside(form) ? [] : templateWays(form, properties)]))
-  })
+  return withOptions(
+    `${path.map(capital).join('')}Request`,
+    { ...properties, ...own, ...deferredField(path, deferredSchema) },
+    forms.flatMap((form) => [...liftedWays(form, properties), ...isInside(form) ? [] : templateWays(form, properties)])
+  )
 }
 
 /** The body of any chain: each takes what its services take. */
@@ -37,11 +37,22 @@ export function documentedChain (): TObject {
   const forms = [...makers.map((name) => formIn([name], 0)), ...chainFollowers.map((name) => formIn([...provided, name], 1))]
   const properties = Object.assign({}, ...chainBeginners.map((name) => requestSchema([name]).properties)) as TProperties
   const own = Object.fromEntries(forms.map((form) => [form.service, Type.Optional(ownSchema(form))])) as TProperties
-  return Type.Object({ ...properties, ...own, ...deferredField(forms.map(({ service }) => service), deferredSchema) }, {
-    title: 'ChainRequest',
-    additionalProperties: false,
-    ...together(makers.flatMap((name) => templateWays(formIn([name], 0), properties)))
-  })
+  return withOptions(
+    'ChainRequest',
+    { ...properties, ...own, ...deferredField(forms.map(({ service }) => service), deferredSchema) },
+    makers.flatMap((name) => templateWays(formIn([name], 0), properties))
+  )
+}
+
+/** What every request may say beside what it sends. */
+const Options = Type.Object(optionFields, { title: 'RequestOptions' })
+
+/** A body: the options that all have, once for all of them, and its own fields. */
+function withOptions (title: string, fields: TProperties, ways: Alternatives[]): TObject {
+  const own = Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(optionFields, name)))
+  const isWhole = Object.keys(optionFields).every((name) => Object.hasOwn(fields, name))
+  if (!isWhole) return Type.Object(fields, { title, additionalProperties: false, ...together(ways) })
+  return Type.Object(own, { title, unevaluatedProperties: false, allOf: [Options, ...ways] })
 }
 
 /**

@@ -36,6 +36,14 @@ const providerFields = {
   )
 }
 
+/** What every request that sends a document may say beside it, in the latest version of the API. */
+export const optionFields: TProperties = {
+  ...providerFields,
+  metadata: Type.Optional(Metadata),
+  callbackUrl: Type.Optional(CallbackUrl),
+  ...scheduleFields
+}
+
 /**
  * Where a request says what a step needs: in the step's own object, and (the fields of `top`) at the top level. `stated`: those that may be
  * left out where the data of its document state them.

@@ -9,57 +9,69 @@ export function callbackNamesIn (version: Version): string[] {
   return [...callbackTypes.filter((type) => isSince(sinceOf(type), version)), testType]
 }
 
-/** What the service sends to the receivers of companies: the `webhooks` of the document, one for each type of callback. */
+/**
+ * What the service sends to the receivers of companies: the `webhooks` of the document, one for each type of callback. Types with the same
+ * body are one operation: each by itself they took a twentieth of the document.
+ */
 export function callbackOperations (components: Components): Record<string, OpenApiObject> {
   const parameters = Object.entries(headers).map(([name, description]) =>
     addComponent(components, 'parameters', name, { name, in: 'header', required: true, description, schema: { type: 'string' } })
   )
-  const body = (name: string, schema: object): OpenApiObject =>
-    addComponent(components, 'requestBodies', name, {
-      required: true,
-      content: withExamples({ 'application/json': { schema: nameSchemas(schema, components) } }, components.schemas, 'answer')
-    })
-  const ofDispatch = body('DispatchCallback', DispatchCallback)
-  const ofCompany = body('CompanyCallback', CompanyCallback)
-  const ofBatch = body('BatchCallback', BatchCallback)
-  const ofApproval = body('ApprovalCallback', ApprovalCallback)
-  const ofBudget = body('BudgetCallback', BudgetCallback)
-  const ofAlert = body('AlertCallback', AlertCallback)
-  const ofReceived = body('ReceivedCallback', ReceivedCallback)
-  const ofEndpoint = body('EndpointCallback', EndpointCallback)
-  const own: Partial<Record<CallbackType, OpenApiObject>> = {
-    ...Object.fromEntries(approvalTypes.map((type) => [type, ofApproval])),
-    'company.credits_low': ofCompany,
-    'company.budget_reached': ofBudget,
-    ...Object.fromEntries(endpointTypes.map((type) => [type, ofEndpoint])),
-    ...Object.fromEntries(alertTypes.map((type) => [type, ofAlert])),
-    ...Object.fromEntries(receivedTypes.map((type) => [type, ofReceived]))
-  }
-  const bodyOf = (type: CallbackType): OpenApiObject => own[type] ?? (isBatchType(type) ? ofBatch : ofDispatch)
   const responses = Object.fromEntries(
     Object.entries(answers).map(([status, { name, description }]) => [status, addComponent(components, 'responses', name, { description })])
   )
-  const operation = (type: string, summary: string, requestBody: OpenApiObject): [string, OpenApiObject] => [
-    type,
-    {
-      post: {
-        operationId: `on${type.split(/[._]/).map(capital).join('')}`,
-        tags: ['Callbacks'],
-        summary,
-        description: type === testType ? 'Once, to that endpoint.' : 'To the endpoints that take it.',
-        security: [],
-        parameters,
-        requestBody,
-        responses
-      }
+  const items = Object.fromEntries(Object.entries(bodies).map(([name, { schema, about }]) => {
+    const operation = {
+      operationId: `on${name}`,
+      tags: ['Callbacks'],
+      summary: `A callback about ${about}.`,
+      description: name === 'TestCallback' ? 'Once, to that endpoint.' : 'To the endpoints that take it.',
+      security: [],
+      parameters,
+      requestBody: addComponent(components, 'requestBodies', name, {
+        required: true,
+        content: withExamples({ 'application/json': { schema: nameSchemas(schema, components) } }, components.schemas, 'answer')
+      }),
+      responses
     }
-  ]
+    return [name, addComponent(components, 'pathItems', name, { post: operation })]
+  })) as Record<BodyName, OpenApiObject>
+  const told = (type: string, name: BodyName, summary: string): [string, OpenApiObject] => [type, { ...items[name], summary }]
   return Object.fromEntries([
     ...callbackTypes.map((type) =>
-      operation(type, `${summaries[type]}${sinceOf(type) === undefined ? '' : ` From version ${sinceOf(type) ?? ''} on.`}`, bodyOf(type))
+      told(type, bodyOf(type), `${summaries[type]}${sinceOf(type) === undefined ? '' : ` From version ${sinceOf(type) ?? ''} on.`}`)
     ),
-    operation(testType, 'A test of an endpoint that an admin has asked for: sent once.', body('TestCallback', TestCallback))
+    told(testType, 'TestCallback', 'A test of an endpoint that an admin has asked for: sent once.')
   ])
+}
+
+/** The bodies of callbacks, and what they are about. */
+const bodies = {
+  DispatchCallback: { schema: DispatchCallback, about: 'a dispatch' },
+  CompanyCallback: { schema: CompanyCallback, about: 'the credits of a company' },
+  BatchCallback: { schema: BatchCallback, about: 'a batch' },
+  ApprovalCallback: { schema: ApprovalCallback, about: 'a request that somebody else has to approve' },
+  BudgetCallback: { schema: BudgetCallback, about: 'a budget' },
+  AlertCallback: { schema: AlertCallback, about: 'an alert' },
+  ReceivedCallback: { schema: ReceivedCallback, about: 'a received invoice' },
+  EndpointCallback: { schema: EndpointCallback, about: 'an endpoint' },
+  TestCallback: { schema: TestCallback, about: 'nothing: a test of an endpoint' }
+} as const satisfies Record<string, { schema: object, about: string }>
+
+type BodyName = keyof typeof bodies
+
+/** The types that are not about a dispatch or a batch. */
+const ownBodies: Partial<Record<CallbackType, BodyName>> = {
+  ...Object.fromEntries(approvalTypes.map((type) => [type, 'ApprovalCallback'])),
+  'company.credits_low': 'CompanyCallback',
+  'company.budget_reached': 'BudgetCallback',
+  ...Object.fromEntries(endpointTypes.map((type) => [type, 'EndpointCallback'])),
+  ...Object.fromEntries(alertTypes.map((type) => [type, 'AlertCallback'])),
+  ...Object.fromEntries(receivedTypes.map((type) => [type, 'ReceivedCallback']))
+}
+
+function bodyOf (type: CallbackType): BodyName {
+  return ownBodies[type] ?? (isBatchType(type) ? 'BatchCallback' : 'DispatchCallback')
 }
 
 /** Standard Webhooks 1.0.0. */
@@ -79,10 +91,6 @@ const answers = {
       'and 24 h. `Retry-After` makes a pause longer, up to a day.'
   },
   410: { name: 'CallbackStopped', description: 'Stops further attempts.' }
-}
-
-function capital (word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
 const summaries = {

@@ -4,12 +4,12 @@ import { isDeepStrictEqual } from 'node:util'
 /** A part of an OpenAPI document: plain data. */
 export type OpenApiObject = Readonly<Record<string, unknown>>
 
-export type Kind = 'schemas' | 'responses' | 'headers' | 'parameters' | 'requestBodies' | 'examples'
+export type Kind = 'schemas' | 'responses' | 'headers' | 'parameters' | 'requestBodies' | 'examples' | 'pathItems'
 /** What the document has once, by its name. */
 export type Components = Record<Kind, Record<string, OpenApiObject>>
 
 export function emptyComponents (): Components {
-  return { schemas: {}, responses: {}, headers: {}, parameters: {}, requestBodies: {}, examples: {} }
+  return { schemas: {}, responses: {}, headers: {}, parameters: {}, requestBodies: {}, examples: {}, pathItems: {} }
 }
 
 /** Adds a component and answers the reference to it. Throws where another one has its name. */
@@ -20,7 +20,7 @@ export function addComponent (components: Components, kind: Kind, name: string, 
 }
 
 /** The words of a schema and of its surroundings whose values are data, not schemas. */
-const data = new Set(['example', 'examples', 'default', 'const', 'enum', 'value'])
+export const data = new Set(['example', 'examples', 'default', 'const', 'enum', 'value'])
 
 /** What depends on a value of another field its description says: generated types cannot, and linters take it for a mistake. */
 const conditions = new Set(['if', 'then', 'else'])

@@ -3,8 +3,8 @@ export type Document = {
   openapi: string
   info: { title: string, version: string, description: string }
   paths: Readonly<Record<string, PathItem>>
-  webhooks: Readonly<Record<string, { post: Operation }>>
-  components: Readonly<Record<string, Readonly<Record<string, Shared>>>>
+  webhooks: Readonly<Record<string, { $ref: string }>>
+  components: Readonly<Record<string, Readonly<Record<string, Shared>>>> & { pathItems: Readonly<Record<string, { post: Operation }>> }
 }
 
 export type PathItem = Readonly<Record<string, Operation | readonly Shared[]>>

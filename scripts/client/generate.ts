@@ -59,7 +59,7 @@ function withoutExamples (part: unknown): unknown {
 
 function moduleOf (document: Document, methods: readonly Method[]): string {
   const groups = Map.groupBy(methods, ({ group }) => group)
-  const callbacks = Object.values(document.webhooks).map(({ post: { requestBody = {} } }) =>
+  const callbacks = Object.values(document.components.pathItems).map(({ post: { requestBody = {} } }) =>
     resolved(document, requestBody).content?.['application/json']?.schema ?? {}
   )
   const events = [...new Set(callbacks.flatMap((schema) => nameOf(schema) ?? []))]

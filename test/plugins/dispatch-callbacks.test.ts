@@ -212,7 +212,7 @@ await t.test('each of them is as the documentation has it', async (t) => {
   }))
   t.ok(new Set(sent.map(({ type }) => type)).size > 8)
   for (const { type, body } of sent) {
-    const { requestBody } = document.webhooks[type].post
+    const { requestBody } = resolved(document, document.webhooks[type]).post
     t.strictSame(compiled(resolved(document, requestBody).content['application/json'].schema)(body), { ok: true, value: body }, type)
   }
 })

@@ -129,8 +129,9 @@ export const IdempotencyHeaders = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'A repeat with the same key does nothing new: it answers with the current state of the first request\'s dispatch.'
+      description: 'A repeat with the same key does nothing new: it answers with the current state of the first request\'s dispatch. ' +
+        '`Idempotency-Key` is another name of it.'
     })
   ),
-  'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Another name of X-Idempotency-Key.' }))
+  'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255 }))
 })

@@ -9,7 +9,10 @@ import { recipientLists, type RecipientReport } from './recipients.ts'
 import { ScheduleView } from './schedule.ts'
 import { choosers, deferredStates, dispatchStatuses, eventKinds, stepStatuses } from './states.ts'
 
-const Word = Type.Enum(Object.keys(errorTable) as [ErrorWord, ...ErrorWord[]], { title: 'ErrorWord' })
+const Word = Type.Enum(Object.keys(errorTable) as [ErrorWord, ...ErrorWord[]], {
+  title: 'ErrorWord',
+  description: Object.entries(errorTable).map(([word, { when }]) => `- \`${word}\`: ${when}`).join('\n')
+})
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
 /** The generated document. The URL is signed and needs no credentials. It expires when the document is deleted. */

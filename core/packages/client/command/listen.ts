@@ -145,12 +145,12 @@ function subjectOf ({ data }: CallbackBody): string {
 }
 
 /** The document of the API, as far as it has callbacks with their examples, and paths. */
-export type CallbackDocument = { paths: Readonly<Record<string, unknown>>, webhooks: Readonly<Record<string, { post: unknown }>> }
+export type CallbackDocument = { paths: Readonly<Record<string, unknown>>, webhooks: Readonly<Record<string, unknown>> }
 
 /** An event of a type as the documentation of the service shows it, at this time; undefined for a type that there is not. */
 export function exampleOf (document: CallbackDocument, type: string, at: Date): object | undefined {
   if (!Object.hasOwn(document.webhooks, type)) return undefined
-  const content = follow(document, document.webhooks[type]?.post, 'requestBody', 'content', 'application/json')
+  const content = follow(document, document.webhooks[type], 'post', 'requestBody', 'content', 'application/json')
   const { example, examples } = content as { example?: object, examples?: object }
   const shown = example ?? follow(document, Object.values(examples ?? {})[0], 'value')
   return { ...shown as object, type, timestamp: at.toISOString() }
