@@ -2,11 +2,12 @@ import type { Format, Rendered, RenderJob } from '@dispatch/documents'
 import type { AppDependencies } from '../../plugins/container.ts'
 
 const quick: Rendered<'pdf'> = { bytes: Buffer.from('%PDF-1.7 quick'), contentType: 'application/pdf', pages: 1, signatures: [] }
+const quickMail: Rendered<'html'> = { html: '<p>quick</p>', text: 'quick', inline: [] }
 
-/** Makes the smallest document at once, for tests about everything but documents. */
+/** Makes the smallest document or mail at once, for tests about everything but documents. */
 export const quickRenderer: Pick<AppDependencies['renderer'], 'close'> & {
   render: <F extends Format>(job: RenderJob<F>) => Promise<Rendered<F>>
 } = {
-  render: <F extends Format>() => Promise.resolve(quick as unknown as Rendered<F>),
+  render: <F extends Format>({ format }: RenderJob<F>) => Promise.resolve((format === 'html' ? quickMail : quick) as unknown as Rendered<F>),
   close: () => Promise.resolve()
 }
