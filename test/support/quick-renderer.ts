@@ -8,6 +8,6 @@ const quickMail: Rendered<'html'> = { html: '<p>quick</p>', text: 'quick', inlin
 export const quickRenderer: Pick<AppDependencies['renderer'], 'close'> & {
   render: <F extends Format>(job: RenderJob<F>) => Promise<Rendered<F>>
 } = {
-  render: <F extends Format>({ format }: RenderJob<F>) => Promise.resolve((format === 'html' ? quickMail : quick) as unknown as Rendered<F>),
+  render: <F extends Format>(job: RenderJob<F>) => Promise.resolve((job.format === 'html' ? quickMail : quick) as unknown as Rendered<F>),
   close: () => Promise.resolve()
 }

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { packProvider } from '../../../../../scripts/provider/pack.ts'
 import { directory } from '../../../../../test/fixtures/providers/folders.ts'
 import { adapted } from '../../../../../test/fixtures/strangers/fixtures.ts'
 import { chainBody } from '../../../../../test/support/chains.ts'
@@ -110,10 +111,10 @@ await t.test('four adapters of at most 90 lines pass their kit in repositories o
     else await run(desk, 'cp', '-al', `${first}/node_modules`, `${code}/node_modules`)
     const said = await run(folder, 'npm', 'run', 'release', '--', `--registry=${registry.url}`)
     matches(t, said, /the kit passed \d{2,} cases/, code)
-    // The next version has nothing new; this checkout packs it without the kit.
+    // The next version has nothing new.
     await change(join(folder, 'package.json'), '"version": "1.0.0"', '"version": "1.1.0"')
-    await run(desk, process.execPath, join(root, 'scripts/provider.ts'), 'pack', folder, '--unchecked', '--out', desk)
-    await run(desk, 'npm', 'publish', `./dispatch-provider-${code}-1.1.0.tgz`, '--registry', registry.url)
+    const { path } = await packProvider(folder, { out: desk, unchecked: true, typed: true })
+    await run(desk, 'npm', 'publish', path, '--registry', registry.url)
   }
 })
 
@@ -160,7 +161,7 @@ await t.test('they are installed, upgraded, rolled back and revoked beside dispa
   await mkdir(catalog)
   await writeFile(key, JSON.stringify(publicKey))
   const service = await startService(t, {
-    config: { catalogs: [{ address: catalog, keyFiles: [key] }], prices: {}, publicUrl: 'https://dispatch.example.com' },
+    config: { catalogs: [{ address: catalog, keyFiles: [key] }], prices: { invoicing: 0 }, publicUrl: 'https://dispatch.example.com' },
     replacements: { network, renderer: quickRenderer }
   })
   t.teardown(async () => {
