@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import { checkSettings } from '@dispatch/host'
+import { checkSettings, type SettingsSchema } from '@dispatch/host'
 import { alternativesOf } from '../interrogation/alternatives.ts'
 import { askAgain } from '../interrogation/ask.ts'
 import { differing } from '../interrogation/facts.ts'
@@ -19,9 +19,9 @@ const otherSeed = 5
 export async function freshCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
   const bases = fit.flatMap((prepared) => baseOf(subject, prepared) ?? [])
   if (bases.length === 0) return []
-  const anew = await subject.anew()
   return await inTurn([...Map.groupBy(bases, kindOf).values()].flatMap(([first]) => first ?? []), async (base) => {
-    const settings = otherOf(subject, base)
+    const settings = await takenOf(await subject.anew(), base)
+    const anew = await subject.anew()
     const fresh = await askAgain(anew, base, { settings })
     const again = await askAgain(anew, base, { settings })
     const noise = new Set(differing(fresh.facts, again.facts))
@@ -39,17 +39,33 @@ export async function freshCases (subject: ProviderUnderTest, fit: readonly Prep
   })
 }
 
-/** Settings all of which are others, choices and switches too. */
-function otherOf ({ installed: { manifest } }: ProviderUnderTest, { prepared: { call: { settings } } }: Base): JsonObject {
-  const { settings: form } = manifest
+/** Settings of which all are others, or where the provider refuses them before it has asked for everything, as many as it takes. */
+async function takenOf (subject: ProviderUnderTest, base: Base): Promise<JsonObject> {
+  const takes = async (settings: JsonObject): Promise<boolean> => (await askAgain(subject, base, { settings })).complete
+  const { settings: form } = subject.installed.manifest
+  const { settings: own } = base.prepared.call
+  const all = otherOf(form, own)
+  if (await takes(all)) return all
+  let taken = own
+  for (const [name, other] of Object.entries(all)) {
+    const tried = { ...taken, [name]: other }
+    if (other !== taken[name] && isValid(form, tried, own) && await takes(tried)) taken = tried
+  }
+  return taken
+}
+
+/** Settings of which all are others, choices, switches and hosts too: the vendor in this process has every name. */
+function otherOf (form: SettingsSchema, settings: JsonObject): JsonObject {
   return Object.entries(form.properties).reduce<JsonObject>((changed, [name, schema]) => {
     const [other] = alternativesOf(schema, { name, own: settings[name] }).filter((value) => value !== settings[name])
-    if (other === undefined || typeof changed[name] === 'string' && changed[name] !== settings[name] || schema['x-destination'] === true) {
-      return changed
-    }
+    if (other === undefined || typeof changed[name] === 'string' && changed[name] !== settings[name]) return changed
     const tried = { ...changed, [name]: other }
-    return isChoice(schema, other) && checkSettings(form, tried).length <= checkSettings(form, settings).length ? tried : changed
+    return (isChoice(schema, other) || schema['x-destination'] === true) && isValid(form, tried, settings) ? tried : changed
   }, otherSettings(form, settings, otherSeed))
+}
+
+function isValid (form: SettingsSchema, settings: JsonObject, own: JsonObject): boolean {
+  return checkSettings(form, settings).length <= checkSettings(form, own).length
 }
 
 function isChoice (schema: object, value: Json): boolean {

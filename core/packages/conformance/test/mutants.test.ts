@@ -45,7 +45,16 @@ const mistakes: Readonly<Partial<Record<ConformanceRule, readonly Mistake[]>>> =
     ['the first item for all', 'community/quickbooks', [['ItemRef: { value: itemId }', 'ItemRef: { value: kept ??= itemId }'], [
       'const decimals =',
       'let kept: string | undefined\nconst decimals ='
-    ]], 'invoice.ts']
+    ]], 'invoice.ts'],
+    ['the first host for all', 'community/infobip', [['https://${account}.api', 'https://${kept ??= account}.api'], [
+      'const minute =',
+      'let kept: string | undefined\nconst minute ='
+    ]]],
+    ['the first organization for all', 'community/zoho-books', [['organization_id: organizationId',
+      'organization_id: kept ??= organizationId'], [
+      'export default',
+      'let kept: string | undefined\nexport default'
+    ]]]
   ],
   key: [
     ['one key for customer and invoice', 'community/quickbooks', [['`${call.idempotencyKey}-c`', 'call.idempotencyKey']]],
