@@ -54,6 +54,10 @@ const mistakes: Readonly<Partial<Record<ConformanceRule, readonly Mistake[]>>> =
       'organization_id: kept ??= organizationId'], [
       'export default',
       'let kept: string | undefined\nexport default'
+    ]]],
+    ['the first contact for all', 'community/zoho-books', [['customer_id: await', 'customer_id: kept ??= await'], [
+      'export default',
+      'let kept: string | undefined\nexport default'
     ]]]
   ],
   key: [
