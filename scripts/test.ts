@@ -12,6 +12,7 @@ import { isLong, placeInLongTier } from '../test/long-tier.ts'
 import { openTestServer, shareServer, type TestServer } from '../test/support/postgres-server.ts'
 import { assertNode } from './node-version.mjs'
 import { changedSince } from './test/change.ts'
+import { openFolderInMemory } from './test/folder-in-memory.ts'
 import { filesTogether } from './test/groups.ts'
 import { reachedIn } from './test/reached.ts'
 import { type Report, report } from './test/report.ts'
@@ -51,11 +52,18 @@ function outcomeOf ({ summary, failedFiles }: Report, exitCode: number): Outcome
 }
 
 async function runOnServer (files: readonly string[]): Promise<Outcome> {
-  const server = await openTestServer()
+  const memory = process.env['TMPDIR'] === undefined ? openFolderInMemory() : undefined
+  // Where the server and the tests have their temporary files.
+  if (memory !== undefined) process.env['TMPDIR'] = memory.path
   try {
-    return await runTap(files, server)
+    const server = await openTestServer()
+    try {
+      return await runTap(files, server)
+    } finally {
+      await server.close()
+    }
   } finally {
-    await server.close()
+    memory?.close()
   }
 }
 

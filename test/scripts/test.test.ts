@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { openFolderInMemory } from '../../scripts/test/folder-in-memory.ts'
 import { has } from '../support/matching.ts'
 import { openTestServer } from '../support/postgres-server.ts'
 
@@ -20,8 +22,8 @@ async function run (t: Test, sources: Record<string, string | Record<string, str
   t.teardown(() => server.close())
   const { PATH, HOME } = process.env
   const env = { PATH: `${path('node_modules/.bin')}:${PATH ?? ''}`, HOME, DISPATCH_TEST_DATABASE_URL: server.url }
-  const { status, stdout } = spawnSync(process.execPath, [path('scripts/test.ts'), ...args], { cwd, env, encoding: 'utf8' })
-  return { status, lines: stdout.trimEnd().split('\n'), server }
+  const { pid, status, stdout } = spawnSync(process.execPath, [path('scripts/test.ts'), ...args], { cwd, env, encoding: 'utf8' })
+  return { pid, status, lines: stdout.trimEnd().split('\n'), server }
 }
 
 const passing = 'import t from \'tap\'\nt.pass(\'one\')\nt.pass(\'two\')'
@@ -88,6 +90,24 @@ void t.test('an error that nobody could catch fails the test in which it was thr
   const failed = lines.flatMap((line) => /^ {4}not ok \d+ - ([^#]*[^# ])/.exec(line)?.[1] ?? [])
   t.same(failed, ['in a timer', 'in a promise'])
   for (const told of ['not ok 2 - from a timer', 'not ok 2 - from a promise']) t.ok(lines.some((line) => line.endsWith(told)), told)
+})
+
+const memory = openFolderInMemory()
+memory?.close()
+
+const whereRoom = { skip: memory === undefined ? 'no room in memory' : false }
+
+void t.test('temporary files are in memory and go with the run, as do those of a run that was killed', whereRoom, async (t) => {
+  const abandoned = '/dev/shm/dispatch-tests-999999999-killed'
+  mkdirSync(abandoned)
+  const source = `${passing}
+    import { mkdtempSync } from 'node:fs'
+    import { tmpdir } from 'node:os'
+    t.ok(mkdtempSync(tmpdir() + '/a-').startsWith('/dev/shm/dispatch-tests-'))`
+  const { pid, status, lines } = await run(t, { 'a.test.ts': source })
+  t.equal(status, 0, lines.join('\n'))
+  t.notOk(existsSync(abandoned))
+  t.same(readdirSync('/dev/shm').filter((name) => name.startsWith(`dispatch-tests-${String(pid)}-`)), [])
 })
 
 const failures: [what: string, source: string, closing: string][] = [
