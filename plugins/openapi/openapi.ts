@@ -17,8 +17,15 @@ import { type PrecompressedJson, precompressJson, sendPrecompressedJson } from '
 import { shareExamples, shareFields, shareParameters, shareParts } from './sharing.ts'
 import { type Part, parts, tags } from './tags.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The document of a version, once all routes are there. */
+    openapi: (version: Version) => OpenApiObject
+  }
+}
+
 /**
- * The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs/reference`.
+ * The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to try requests at `/docs/try`.
  * It is that of the version that serves requests which name none; those of all versions are at `/openapi/{version}.json`.
  */
 export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicUrl }) => {
@@ -62,12 +69,12 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
     transformObject: finish,
     convertConstToEnum: false
   })
+  app.decorate('openapi', (version: Version) => inVersion(app.swagger(), version))
   // Serialised once, because it is large and anonymous clients may request it as often as they like.
   const documents = new Map<string, PrecompressedJson>()
   const documentOf = (version: Version, part?: Part): PrecompressedJson => {
     const name = `${version} ${part ?? ''}`
-    const whole = (): OpenApiObject => inVersion(app.swagger(), version)
-    const document = documents.get(name) ?? precompressJson(part === undefined ? whole() : partOf(whole(), part))
+    const document = documents.get(name) ?? precompressJson(part === undefined ? app.openapi(version) : partOf(app.openapi(version), part))
     documents.set(name, document)
     return document
   }
@@ -90,7 +97,7 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
     })
     // The basic layout is the document alone, without a field for the address of another one.
     await pages.register(swaggerUi, {
-      routePrefix: '/docs/reference',
+      routePrefix: '/docs/try',
       staticCSP: pagePolicy,
       theme: { title: 'Document Dispatch' },
       uiConfig: { layout: 'BaseLayout', deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 }

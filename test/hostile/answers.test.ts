@@ -44,12 +44,12 @@ await t.test('a document is a download that runs nothing and is kept by nobody e
 })
 
 await t.test('the pages load nothing from elsewhere and may not be framed', async (t) => {
-  for (const path of ['/docs/reference', '/docs/reference/static/index.html']) {
+  for (const path of ['/docs/try', '/docs/try/static/index.html']) {
     const policy = (await send('GET', path, {}, null)).headers.get('content-security-policy') ?? ''
     contains(t, policy, /default-src 'none'.*script-src 'self';.*frame-ancestors 'none'/, path)
     lacks(t, policy, /script-src[^;]*unsafe/, path)
   }
-  const { body } = await send('GET', '/docs/reference/static/swagger-initializer.js', {}, null)
+  const { body } = await send('GET', '/docs/try/static/swagger-initializer.js', {}, null)
   contains(t, body, '"layout":"BaseLayout"', 'and offer no other document')
 })
 

@@ -84,7 +84,7 @@ await t.test('so it is with answers that no route gives', async (t) => {
 })
 
 await t.test('the pages load nothing from elsewhere, and run no script of their markup', async (t) => {
-  for (const path of ['/docs', '/docs/reference', '/docs/reference/static/index.html', '/docs/providers']) {
+  for (const path of ['/docs', '/docs/try', '/docs/try/static/index.html', '/docs/providers']) {
     const { status, headers, body } = await send('GET', path, {}, null)
     t.equal(status, 200, path)
     const policy = headers.get('content-security-policy') ?? ''

@@ -415,14 +415,14 @@ await t.test('the answers fit their schemas', async (t) => {
   }
 })
 
-await t.test('the pages at /docs/reference are readable without credentials and load nothing from elsewhere', async (t) => {
-  const page = await service.send('GET', '/docs/reference/', {}, null)
+await t.test('the pages at /docs/try are readable without credentials and load nothing from elsewhere', async (t) => {
+  const page = await service.send('GET', '/docs/try/', {}, null)
   t.equal(page.status, 200)
   contains(t, page.headers.get('content-security-policy'), /default-src 'none'.*script-src 'self'/)
   const sources = [...(page.body as string).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source = '']) => source)
   t.ok(sources.length > 0)
   for (const source of sources) {
     lacks(t, source, /^(https?:)?\/\//)
-    t.equal((await service.send('GET', new URL(source, 'http://x/docs/reference/').pathname, {}, null)).status, 200, source)
+    t.equal((await service.send('GET', new URL(source, 'http://x/docs/try/').pathname, {}, null)).status, 200, source)
   }
 })

@@ -1,8 +1,10 @@
+import { latestVersion } from '@dispatch/contract'
 import { stylesheet } from '@dispatch/plugins/console'
 import { type Html, html, permissionsPolicies } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { ApiDocument } from '../service/api.ts'
 import type { Documentation } from '../service/documentation.ts'
 import { llmsText } from '../service/llms.ts'
 import { plainOf } from '../service/markdown.ts'
@@ -23,8 +25,8 @@ const pageHeaders = {
 /** How many parts a search shows, and how many characters of each. */
 const [most, shown] = [20, 240]
 
-/** Where pages were before the reference had an address of its own. */
-const moved = ['static/*', 'json', 'yaml'] as const
+/** Where the pages were on which requests are tried, before they had an address of their own. */
+const moved = ['static/*', 'json', 'yaml', 'reference/static/*', 'reference/json', 'reference/yaml'] as const
 
 type At = { Params: { '*': string } }
 type Asked = { Querystring: Readonly<Record<string, unknown>> }
@@ -36,6 +38,7 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
   done
 ) => {
   const schema = { operationId: 'readDocumentation', hide: true }
+  documentation.describe(() => app.openapi(latestVersion) as unknown as ApiDocument)
   const page = (given: Omit<Parameters<typeof layoutOf>[0], 'pages' | 'style'>): string =>
     layoutOf({ ...given, pages: documentation.pages(), style: stylePath }).markup
   // Each page is made once: they change with the release alone.
@@ -61,8 +64,10 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     return reply.headers(pageHeaders).send(keep('fr', () => page(given)))
   })
   app.get('/docs/', { schema }, async (_request, reply) => reply.redirect('/docs', 301))
+  app.get('/docs/reference/', { schema }, async (_request, reply) => reply.redirect('/docs/reference', 301))
   for (const path of moved) {
-    app.get<At>(`/docs/${path}`, { schema }, async ({ url }, reply) => reply.redirect(url.replace('/docs/', '/docs/reference/'), 301))
+    app.get<At>(`/docs/${path}`, { schema }, async ({ url }, reply) =>
+      reply.redirect(url.replace(/^\/docs\/(reference\/)?/, '/docs/try/'), 301))
   }
   app.get(stylePath, { schema },
     async (_request, reply) =>
@@ -87,7 +92,8 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
     }
     const { address, title, language, other } = found
     const make = (): string => page({ title, address, main: documentation.markup(found), language, other })
-    return reply.headers(pageHeaders).send(keep(address, make))
+    // Those of the reference are many, and made of what is in memory.
+    return reply.headers(pageHeaders).send(found.section === 'Reference' && found.file === undefined ? make() : keep(address, make))
   })
 
   app.get('/llms.txt', { schema },

@@ -11,6 +11,7 @@ export function llmsText (pages: readonly Page[], publicUrl: string): string {
 > One HTTP API takes a template and its data, makes the document and dispatches it through a provider. Nothing is sent twice, nothing is lost.
 
 - [OpenAPI document of version 1.1.0](${publicUrl}/openapi/1.1.0.json): every operation with its schemas
+- [API reference](${publicUrl}/docs/reference.md): a page for each operation, and for each type
 - [Tools for assistants](${publicUrl}/mcp): a server of the Model Context Protocol, for a key with the scope \`propose\`
 
 ${listed.join('\n')}`

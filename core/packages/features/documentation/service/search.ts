@@ -22,28 +22,37 @@ export function partsOf (markdown: string): Part[] {
   }))
 }
 
-/** Those that have most of the words of a query; those first that have them in their title. */
-export function ranked<Found extends { title: string, text: string }> (parts: readonly Found[], query: string, most: number): Found[] {
-  const words = wordsOf(query)
-  return parts.map((part) => ({ part, rank: rankOf(part, words) })).filter(({ rank }) => rank > 0)
-    .sort((one, other) => other.rank - one.rank).slice(0, most).map(({ part }) => part)
-}
+/** Finds parts by the words of a query. */
+export type Index<Found> = (query: string, most: number) => Found[]
 
 /** A word in the title counts as much as three in the text; how often it stands there does not count. */
-function rankOf (part: { title: string, text: string }, words: readonly string[]): number {
-  const [inTitle, inText] = indexOf(part)
-  return words.reduce((sum, word) => sum + (inTitle.has(word) ? 3 : 0) + (inText.has(word) ? 1 : 0), 0)
-}
+const [inTitle, inText] = [3, 1]
 
-/** The words of each part: anybody may search, and the texts are long. */
-const indexed = new WeakMap<object, readonly [title: ReadonlySet<string>, text: ReadonlySet<string>]>()
-
-function indexOf (part: { title: string, text: string }): readonly [title: ReadonlySet<string>, text: ReadonlySet<string>] {
-  const known = indexed.get(part)
-  if (known !== undefined) return known
-  const made = [new Set(wordsOf(part.title)), new Set(wordsOf(part.text))] as const
-  indexed.set(part, made)
-  return made
+/**
+ * An index of parts, made once: anybody may search, and the texts are long. It finds those that have most of the words of a query, those
+ * first that have them in their title, and else in their order.
+ */
+export function indexOf<Found extends { title: string, text: string }> (parts: readonly Found[]): Index<Found> {
+  const places = new Map<string, Map<number, number>>()
+  const add = (text: string, place: number, weight: number): void => {
+    for (const word of new Set(wordsOf(text))) {
+      const known = places.get(word) ?? new Map<number, number>()
+      known.set(place, (known.get(place) ?? 0) + weight)
+      places.set(word, known)
+    }
+  }
+  for (const [place, { title, text }] of parts.entries()) {
+    add(title, place, inTitle)
+    add(text, place, inText)
+  }
+  return (query, most) => {
+    const ranks = new Map<number, number>()
+    for (const word of wordsOf(query)) {
+      for (const [place, weight] of places.get(word) ?? []) ranks.set(place, (ranks.get(place) ?? 0) + weight)
+    }
+    return [...ranks].sort(([one, rank], [other, otherRank]) => otherRank - rank || one - other).slice(0, most)
+      .flatMap(([place]) => parts[place] ?? [])
+  }
 }
 
 /** Words in small letters, without a plural. */

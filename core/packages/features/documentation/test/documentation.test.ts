@@ -2,9 +2,10 @@ import t from 'tap'
 import { isRight, launchChromium, watchFaults } from '../../../../../test/plugins/support/chromium.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { startService } from '../../../../../test/support/service.ts'
+import { type ApiDocument, apiPages } from '../service/api.ts'
 import { createDocumentation } from '../service/documentation.ts'
 import { markupOf } from '../service/markdown.ts'
-import { partsOf } from '../service/search.ts'
+import { indexOf, partsOf } from '../service/search.ts'
 
 const { send, url } = await startService(t)
 const documentation = createDocumentation()
@@ -76,8 +77,10 @@ await t.test('addresses of before lead on, and what is not there is told', async
     return [status, headers.get('location')]
   }
   t.same(await lead('/docs/'), [301, '/docs'])
-  t.same(await lead('/docs/json'), [301, '/docs/reference/json'])
-  t.same(await lead('/docs/static/index.html?a=1'), [301, '/docs/reference/static/index.html?a=1'])
+  t.same(await lead('/docs/reference/'), [301, '/docs/reference'])
+  t.same(await lead('/docs/json'), [301, '/docs/try/json'])
+  t.same(await lead('/docs/static/index.html?a=1'), [301, '/docs/try/static/index.html?a=1'])
+  t.same(await lead('/docs/reference/static/index.html?a=1'), [301, '/docs/try/static/index.html?a=1'])
   for (const path of ['/docs/nothing', '/docs/pictures/package.json']) {
     t.equal((await get(path)).status, 404, path)
   }
@@ -102,6 +105,58 @@ await t.test('the pages are searched, and programs get them as Markdown', async 
   ])
 })
 
+await t.test('the reference has a page for each operation, the callbacks and each type, and leads to what is there', async (t) => {
+  const { body: document } = await get('/openapi/1.1.0.json')
+  const pages = apiPages(document as ApiDocument)
+  const addresses = new Set(pages.map(({ address }) => `/docs/${address}`))
+  const operations = Object.values<object>(document.paths).flatMap(Object.entries).filter(([method]) => method !== 'parameters')
+  for (const [, { operationId }] of operations) t.ok(addresses.has(`/docs/reference/${String(operationId)}`), operationId)
+  t.equal(addresses.size, operations.length + Object.keys(document.components.schemas).length + 2)
+  for (const { address, markdown } of pages) {
+    lacks(t, markdown, /undefined|\[object/, address)
+    for (const [, link = ''] of markdown.matchAll(/\]\((\/[^)]*)\)/g)) {
+      const isKnown = addresses.has(link) || documentation.page(link.slice('/docs/'.length)) !== undefined
+      if (!isKnown) contains(t, link, /^\/(docs\/try\/|openapi\/1\.1\.0\.json)/, `${address}: ${link}`)
+    }
+  }
+  for (const type of Object.keys(document.webhooks)) {
+    contains(t, pages.find(({ address }) => address === 'reference/callbacks')?.markdown, `| \`${type}\` |`)
+  }
+  const { status, body } = await get('/docs/reference/dispatchInvoicing')
+  t.equal(status, 200)
+  contains(t, body, '<code>POST /api/invoicing</code>')
+  contains(t, body, '<a href="/docs/try/#/Dispatch/dispatchInvoicing">')
+  contains(t, body, '<a href="/docs/reference/types/InvoicingRequest">')
+  contains(t, body, '<a href="/docs/errors/validation_failed">')
+  contains(t, (await get('/docs/reference')).body, '<a href="/docs/reference/dispatchInvoicing">')
+  contains(t, (await get('/docs/reference/types/PostalRecipient.md')).body, '| `postalCode` | [`OneLine`](/docs/reference/types/OneLine)')
+  t.equal((await get('/docs/reference/nothing')).status, 404)
+  contains(t, (await get('/llms.txt')).body, 'https://dispatch.example.com/docs/reference.md')
+})
+
+await t.test('the search knows operations, words of errors and providers, in an index that is made once', async (t) => {
+  for (const [query, found] of [
+    ['dispatchInvoicingEmail', '/docs/reference/dispatchInvoicingEmail'],
+    ['reads how far an erasure is', '/docs/reference/readErasure'],
+    ['idempotency_key_reused', '/docs/errors/idempotency_key_reused'],
+    ['Pennylane', '/docs/providers/pennylane']
+  ] as const) contains(t, (await get(`/docs/search?q=${encodeURIComponent(query)}`)).body, `<a href="${found}`, query)
+  let reads = 0
+  const parts = ['a tea', 'tea and tea', 'milk'].map((title) => ({
+    title,
+    get text () {
+      reads++
+      return 'Cups of tea.'
+    }
+  }))
+  const search = indexOf(parts)
+  const read = reads
+  t.same(search('tea cup', 5).map(({ title }) => title), ['a tea', 'tea and tea', 'milk'])
+  t.same(search('milk', 1).map(({ title }) => title), ['milk'])
+  t.same(search('coffee', 5), [])
+  t.equal(reads, read)
+})
+
 await t.test('raw markup and other addresses in a page stay text', (t) => {
   const { markup } = markupOf('# A <b>\n\n<script>alert(1)</script>\n\nx <img src=y onerror=z> [a](javascript:alert(1)) ![p](data:x) `<i>`',
     () => undefined)
@@ -122,7 +177,8 @@ await t.test('axe finds nothing on the pages', { skip: browser === undefined && 
   const faults = watchFaults(context, url)
   const page = await context.newPage()
   for (const path of ['/docs', '/docs/fr', '/docs/fr/run-a-company', '/docs/nothing-twice', '/docs/services/invoicing', '/docs/errors',
-    '/docs/for/client', '/docs/for/operator', '/docs/search?q=callback', '/docs/no'])
+    '/docs/for/client', '/docs/for/operator', '/docs/search?q=callback', '/docs/no', '/docs/reference', '/docs/reference/dispatchInvoicing',
+    '/docs/reference/callbacks', '/docs/reference/types/InvoicingRequest'])
   {
     await page.goto(url + path)
     await isRight(t, page, path)
