@@ -11,6 +11,7 @@ import { keepCatalog, listCatalogs, readCatalog, type Revocation, type Revoked, 
 import { companiesInWords, type NamedCompany } from '../store/named-company.ts'
 import { createCatalogFetch } from './catalog-fetch.ts'
 import { readNpm } from './registry.ts'
+import { asSentence } from './sentence.ts'
 
 /** Where a catalog is, and whose signatures count when it is read for the first time; each catalog names the keys of the next. */
 export type CatalogPlace = { address: string, keys: readonly PublicKey[] }
@@ -133,7 +134,7 @@ function withRevoked (view: CatalogView, changed: readonly Revoked[]): CatalogVi
       code,
       version,
       companies: companies.map(({ id }) => id),
-      message: `Version ${version} of "${code}" was revoked: ${reason ?? ''} ${stoppedInWords(companies, goesOn)}`
+      message: `Version ${version} of "${code}" was revoked: ${asSentence(reason ?? '')} ${stoppedInWords(companies, goesOn)}`
     })
   )
   return revoked.length === 0 ? view : { ...view, revoked }

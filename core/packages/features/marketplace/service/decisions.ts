@@ -6,6 +6,7 @@ import semver from 'semver'
 import type { AdapterEdit, AdapterUse, Before } from '../store/adapter-changes.ts'
 import type { AdapterState, Consent, PackageSummary } from '../store/adapters.ts'
 import { companiesInWords } from '../store/named-company.ts'
+import { asSentence } from './sentence.ts'
 
 /** A change of an adapter: what it becomes, from what it is. Throws a DispatchError where it may not be made. */
 export type Decision = (code: string, before: Before) => AdapterEdit | Promise<AdapterEdit>
@@ -150,7 +151,7 @@ function requireSamePublisher (code: string, pin: Publisher | undefined, { versi
 }
 
 function requireUnrevoked (code: string, { version, revoked }: PackageSummary): void {
-  if (revoked !== null) throw conflict('version_revoked', `Version ${version} of "${code}" was revoked: ${revoked}`)
+  if (revoked !== null) throw conflict('version_revoked', `Version ${version} of "${code}" was revoked: ${asSentence(revoked)}`)
 }
 
 /** The error for a change that what is installed does not allow. `code` is the word of its details. */

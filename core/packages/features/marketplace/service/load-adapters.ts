@@ -11,6 +11,7 @@ import { rolesOf } from '../store/roles.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import { crashCounter } from './crashes.ts'
 import { type LockedAdapter, lockedOut, type LockFile } from './lock-file.ts'
+import { asSentence } from './sentence.ts'
 import { entryName } from './take-in.ts'
 
 type Entry = Awaited<ReturnType<ProviderSource['load']>>[number]
@@ -93,7 +94,7 @@ async function entriesOf (
 
 /** Why an adapter is not to run, in a sentence for everybody. */
 function noticeOf ({ code, enabled }: InstalledAdapter, { version, revoked }: RunnablePackage): string | undefined {
-  if (revoked !== null) return `Version ${version} of the provider "${code}" was revoked: ${revoked}`
+  if (revoked !== null) return `Version ${version} of the provider "${code}" was revoked: ${asSentence(revoked)}`
   return enabled ? undefined : `The operator of the service has disabled the provider "${code}".`
 }
 

@@ -11,6 +11,7 @@ import { rolesIn } from '../store/roles.ts'
 import { stoppedBy } from './effects.ts'
 import type { Looked } from './look.ts'
 import { type KnownAdapter, type KnownVersion, latestOf, shownOf, versionsOf } from './offers.ts'
+import { asSentence } from './sentence.ts'
 
 /** Whom an adapter is shown to: an operator sees what is to be installed, and to whom what is installed is offered. */
 export type Reader = { companyId: number, isOperator: boolean }
@@ -136,7 +137,7 @@ function runningOf (
   const running = rolesIn(adapter, packages)?.running
   if (revoked !== null && running === undefined) {
     const stopped = users === 1 ? 'one company' : `${users} companies`
-    return { state: 'stopped', reason: `The version was revoked: ${revoked} It stops ${stopped}; roll back, or upgrade.` }
+    return { state: 'stopped', reason: `The version was revoked: ${asSentence(revoked)} It stops ${stopped}; roll back, or upgrade.` }
   }
   if (running === undefined) return { state: 'stopped', reason: 'It is disabled.' }
   if (processes.length === 0) return { state: 'stopped', reason: 'The service is down.' }
@@ -145,7 +146,7 @@ function runningOf (
   if (idle === 0) {
     return revoked === null
       ? { state: 'ok' }
-      : { state: 'degraded', reason: `The version was revoked: ${revoked} Version ${running.version} goes on in its place.` }
+      : { state: 'degraded', reason: `The version was revoked: ${asSentence(revoked)} Version ${running.version} goes on in its place.` }
   }
   const reason = `${idle} of ${processes.length} processes do not run it: GET /api/v1/providers says why.`
   return { state: idle === processes.length ? 'stopped' : 'degraded', reason }

@@ -103,7 +103,7 @@ await t.test('a package that is not the one that the catalog lists is refused, a
 })
 
 await t.test('a revoked version stops and says why; the one before goes on in its place, until both are revoked', async (t) => {
-  const withdrawn = { code: 'acme', versions: '1.1.0', reason: 'It sends twice.', at: new Date().toISOString() }
+  const withdrawn = { code: 'acme', versions: '1.1.0', reason: 'It sends twice', at: new Date().toISOString() }
   const { body: { company: { id } } } = await service.send('GET', '/api/v1/my/config')
   has(t, await market('GET', '/acme/effects?change=revocation'), {
     status: 200,
@@ -121,7 +121,7 @@ await t.test('a revoked version stops and says why; the one before goes on in it
     body: {
       state: 'revoked',
       version: '1.1.0',
-      reason: 'It sends twice.',
+      reason: 'It sends twice',
       health: { state: 'degraded', reason: 'The version was revoked: It sends twice. Version 1.0.0 goes on in its place.' }
     }
   })
