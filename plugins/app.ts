@@ -21,8 +21,6 @@ import { waitingClientsPlugin } from './hooks/waiting-clients.ts'
 import { observationsPlugin } from './metrics/observations.ts'
 import { openapiPlugin } from './openapi/openapi.ts'
 import { auditRoutes } from './routes/audit.ts'
-import { callbackEndpointsRoutes } from './routes/callback-endpoints.ts'
-import { callbacksRoutes } from './routes/callbacks.ts'
 import { chainRoutes } from './routes/chains.ts'
 import { companiesRoutes } from './routes/companies.ts'
 import { companyRoutes } from './routes/company.ts'
@@ -114,13 +112,6 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get, features
   await server.register(dispatchChangesRoutes, { ...shared, changes: get('changes') })
   await server.register(dispatchActionRoutes, { ...shared, ...dispatch })
   await server.register(documentsRoutes, { downloads: get('downloads') })
-  await server.register(callbacksRoutes, {
-    ...shared,
-    callbacks: get('callbacks'),
-    endpointCallbacks: get('endpointCallbacks'),
-    signing: get('callbackSigning')
-  })
-  await server.register(callbackEndpointsRoutes, { endpoints: get('callbackEndpoints'), endpointCallbacks: get('endpointCallbacks') })
   await server.register(creditsRoutes, shared)
   await server.register(usersRoutes, { users: get('users') })
   await server.register(companyRoutes, { settings: get('companySettings'), limits: get('config').limits })

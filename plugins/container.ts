@@ -45,7 +45,7 @@ const factories: Factories = {
   traces: () => undefined,
   leaving: () => new AbortController(),
   freshness: (get) => createFreshness(get('database')),
-  changes: (get) => createChanges({ database: get('database'), log: get('log') }),
+  changes: (get) => createChanges({ database: get('database'), kept: get('dispatchRows'), log: get('log') }),
   ...people,
   ...providers,
   ...documents,
@@ -141,6 +141,7 @@ export async function createApp (
     put('approvalDesks', features.flatMap(({ approvals }) => approvals?.() ?? []))
     put('fileUses', [scheduledFileUse(database), ...features.flatMap(({ namesFiles }) => namesFiles?.() ?? [])])
     put('shelves', features.flatMap(({ shelf }) => shelf?.() ?? []))
+    put('dispatchRows', features.flatMap(({ dispatchRows }) => dispatchRows?.() ?? []))
     put('holders', features.flatMap(({ holds }) => holds?.() ?? []))
     const sandbox = createLazySandbox({
       cache: join(config.dataDirectory, 'sandbox'),
@@ -212,7 +213,7 @@ export async function createApp (
     opened.adopt(startOutcomeDrain(get('pipelineDependencies')), (recording) => recording.close())
     if (config.runsWorker) {
       opened.adopt(await beginWork(get), (worker) => worker.close())
-      for (const { work } of features) if (work !== undefined) opened.use(work())
+      for (const { work } of features) if (work !== undefined) opened.use(await work())
     }
   } catch (error) {
     // An error while closing must not hide the error that ended the start.

@@ -1,17 +1,24 @@
 import { DispatchError } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import type { FileStore } from '@dispatch/files'
+import type { DispatchRows } from '../store/dispatch/dispatch-rows.ts'
 import { eraseDispatches, listErasedFiles, lookForDispatches, queuedOf } from '../store/privacy/dispatches.ts'
 import type { Holder } from '../store/privacy/holder.ts'
 import { noteRemoved } from '../store/tenants/retention.ts'
 import type { Pipeline } from './pipeline.ts'
 
-type Needs = { database: Database, files: Pick<FileStore, 'remove'>, pipeline: Pick<Pipeline, 'cancel'> }
+type Needs = {
+  database: Database
+  files: Pick<FileStore, 'remove'>
+  pipeline: Pick<Pipeline, 'cancel'>
+  /** What features keep of dispatches. */
+  kept: readonly DispatchRows[]
+}
 
 /**
  * Dispatches, with all that belongs to them. One that waits and of which nothing has begun is cancelled. One that runs ends first.
  */
-export function dispatchHolder ({ database, files, pipeline }: Needs): Holder {
+export function dispatchHolder ({ database, files, kept, pipeline }: Needs): Holder {
   return {
     kind: 'dispatches',
     look: (companyId, person, after) => lookForDispatches(database, { companyId, person, after }),
@@ -26,7 +33,7 @@ export function dispatchHolder ({ database, files, pipeline }: Needs): Holder {
       }
     },
 
-    erase: (queries, { companyId, person }, ids) => eraseDispatches(queries, { companyId, person, now: database.now }, ids),
+    erase: (queries, { companyId, person }, ids) => eraseDispatches(queries, { companyId, person, now: database.now, kept }, ids),
 
     async clean (companyId) {
       for (let left = await listErasedFiles(database, companyId); left.length > 0; left = await listErasedFiles(database, companyId)) {

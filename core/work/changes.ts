@@ -1,40 +1,38 @@
 import type { Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
-import { readLastPlaces } from '../store/callbacks/event-feeds.ts'
+import type { DispatchRows } from '../store/dispatch/dispatch-rows.ts'
 import { readMarks, readStatuses, type StatusRow } from '../store/dispatch/marks.ts'
 import { type Presence, presenceKey, readPresences } from '../store/tenants/sessions.ts'
 
 /**
- * Tells who waits that something has changed, whichever process has changed it. All who wait in a process share four queries every second;
+ * Tells who waits that something has changed, whichever process has changed it. All who wait in a process share three queries every second;
  * nobody holds a connection meanwhile. Each function that follows calls back with the present state first, and returns the function that
  * ends it.
  */
 export type Changes = {
-  /** Follows the status of a dispatch, its timeline and its callbacks. */
+  /** Follows the status of a dispatch, its timeline and what features keep of it. */
   ofDispatch: (dispatchId: string, changed: () => void) => () => void
   /** Follows the statuses of the company's newest dispatches: told are those that are new or have another status. */
   ofCompany: (companyId: number, changed: (statuses: readonly StatusRow[]) => void) => () => void
-  /** Follows the feed of a company: told is the highest place of its events, at each look. Without a feed nothing is told. */
-  ofFeed: (companyId: number, look: (last: number) => void) => () => void
   /** Calls back when somebody's session has ended, or their user is disabled. */
   ofPresence: (presence: Presence, over: () => void) => () => void
 }
 
-/** `pause`: milliseconds between two looks. */
-type Options = { database: Database, log: Log, pause?: number }
+/** Milliseconds between two looks. */
+export const looksEvery = 1000
 
-export function createChanges ({ database, log, pause = 1000 }: Options): Changes {
+/** `kept`: what features keep of dispatches. `pause`: milliseconds between two looks. */
+type Options = { database: Database, kept: readonly Pick<DispatchRows, 'mark'>[], log: Log, pause?: number }
+
+export function createChanges ({ database, kept, log, pause = looksEvery }: Options): Changes {
   const failed = (error: unknown): void => log.warn({ err: error }, 'changes cannot be read; the next look follows')
-  const dispatches = createLooks((ids: readonly string[]) => readMarks(database, ids), { pause, failed })
+  const dispatches = createLooks((ids: readonly string[]) => readMarks(database, ids, kept), { pause, failed })
   const companies = createLooks(async (ids: readonly number[]) => Map.groupBy(await readStatuses(database, ids), (row) => row.company_id), {
     pause,
     failed
   })
-  const feeds = createLooks((ids: readonly number[]) => readLastPlaces(database, ids), { pause, failed })
   const presences = createLooks((keys: readonly string[]) => readPresences(database, keys), { pause, failed })
   return {
-    ofFeed: feeds,
-
     ofPresence: (presence, over) =>
       presences(presenceKey(presence), (stays) => {
         if (!stays) over()
@@ -60,7 +58,7 @@ export function createChanges ({ database, log, pause = 1000 }: Options): Change
 }
 
 /** Reads the states of all keys that are waited for, again and again while there are any. */
-function createLooks<Key, State> (
+export function createLooks<Key, State> (
   read: (keys: readonly Key[]) => Promise<ReadonlyMap<Key, State>>,
   { pause, failed }: { pause: number, failed: (error: unknown) => void }
 ): (key: Key, tell: (state: State) => void) => () => void {

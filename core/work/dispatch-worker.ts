@@ -9,7 +9,6 @@ import type { TransactionHook } from '../store/dispatch/lease.ts'
 import { type DispatchRef, listDueDeferred, listDueReconciliations, listExpiredLeases, listOverdueDispatches,
   recoverDispatch } from '../store/dispatch/runs.ts'
 import { endLostCancellations } from '../store/vendor/cancellations.ts'
-import { sendCreditWarnings } from './outbox/credit-warnings.ts'
 import type { BegunJob } from './queue/fair-worker.ts'
 import type { Queue } from './queue/queue.ts'
 import { type RepeatingTask, runEvery } from './queue/repeat.ts'
@@ -71,7 +70,7 @@ export function startOutcomeDrain (dependencies: OutcomeDependencies): Repeating
   })
 }
 
-/** Finds dispatches of lost processes, uncertain and deferred steps that are due, dispatches without a job, and low credits. */
+/** Finds dispatches of lost processes, uncertain and deferred steps that are due, and dispatches without a job. */
 export async function sweepDispatches (dependencies: OutcomeDependencies, queue: Queue): Promise<void> {
   const { database, log, leases } = dependencies
   // First: a step whose outcome is on the disk is not uncertain.
@@ -89,7 +88,6 @@ export async function sweepDispatches (dependencies: OutcomeDependencies, queue:
   await queue.send('deferred', deferred.map((data) => ({ data, key: data.stepId })))
   const stale = await listOverdueDispatches(database, { seconds: lostAfter, limit: most })
   await queue.send('dispatch', stale.map((data) => ({ data, key: data.dispatchId })))
-  await sendCreditWarnings({ ...dependencies, queue })
 }
 
 async function recover (

@@ -2,19 +2,20 @@ import { isUuid, type Log } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { draftEnding, type FileStore } from '@dispatch/files'
 import pLimit from 'p-limit'
+import type { DispatchRows, Forget } from '../store/dispatch/dispatch-rows.ts'
 import { forgetDispatches } from '../store/dispatch/forgetting.ts'
 import { emptyInbound } from '../store/privacy/events.ts'
 import { clientsKnownFor } from '../store/tenants/known-clients.ts'
 import { listRetentionRules, type RetentionRule } from '../store/tenants/retention-rules.ts'
-import { expireDocuments, forgetBodies, forgetClients, forgetExchanges, forgetFeedEvents, forgetIdempotencyKeys, forgetInbound,
-  forgetLogCounts, forgetLoggedRequests, forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments, noteRemoved,
+import { expireDocuments, forgetClients, forgetExchanges, forgetIdempotencyKeys, forgetInbound, forgetLogCounts, forgetLoggedRequests,
+  forgetNotices, forgetRequests, forgetState, listCompanyIds, listExpiredDocuments, noteRemoved,
   recordedDocuments } from '../store/tenants/retention.ts'
 import type { Queue } from './queue/queue.ts'
 import { before } from './queue/time.ts'
 
 /**
- * `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept, unless their company says shorter.
- * `forgetMonths`: how many whole months dispatches are kept; always unless given. `batch`: how many rows of a kind one job takes.
+ * `retentionDays`: how long the data of requests, events of vendors and what features keep of dispatches are kept, unless a company says
+ * shorter. `forgetMonths`: how many whole months dispatches are kept; always unless given. `batch`: how many rows of a kind one job takes.
  */
 export type RetentionOptions = {
   database: Database
@@ -22,6 +23,8 @@ export type RetentionOptions = {
   files: Pick<FileStore, 'remove' | 'list'>
   retentionDays: number
   forgetMonths?: number | undefined
+  /** What features keep of dispatches. */
+  kept: readonly DispatchRows[]
   log: Log
   batch?: number
 }
@@ -29,8 +32,6 @@ export type RetentionOptions = {
 const day = 24 * 3600 * 1000
 /** Milliseconds that an idempotency key is kept after the final state of its dispatch. */
 const keysKeptFor = day
-/** Milliseconds that an event stays in the feed of its company, where the bodies of callbacks are kept for as long. */
-const fedFor = 30 * day
 /** Milliseconds that a request stays in the log. */
 const requestsLoggedFor = 7 * day
 /** Milliseconds after which no event of a dispatch is expected: signers have up to a year. */
@@ -41,12 +42,13 @@ const lookedInto = [2, 3, 4]
 const removals = 8
 
 /** Deletes what has been kept for long enough, in batches. After a full batch another job goes on. */
-export function createRetention ({ database, queue, files, retentionDays, forgetMonths, log, batch: limit = 1_000 }:
+export function createRetention ({ database, queue, files, retentionDays, forgetMonths, kept, log, batch: limit = 1_000 }:
   RetentionOptions
 ): () => Promise<
   void
 > {
   const removing = pLimit(removals)
+  const ofFeatures = kept.flatMap(({ forget }) => Object.entries(forget))
 
   /** Answers the keys of the files that were removed. The next job tries the others again. */
   async function remove (keys: readonly string[]): Promise<Set<string>> {
@@ -97,9 +99,7 @@ export function createRetention ({ database, queue, files, retentionDays, forget
     const steps: ((limit: number) => Promise<number>)[] = [
       (limit) => expireDocuments(database, { ...old, limit, now: time }),
       (limit) => forgetRequests(database, { ...old, limit, hopeless }),
-      (limit) => forgetBodies(database, { ...old, limit, table: 'callbacks' }),
-      (limit) => forgetBodies(database, { ...old, limit, table: 'endpoint_callbacks' }),
-      (limit) => forgetFeedEvents(database, { ...old, limit }),
+      ...ofFeatures.map(([, forget]) => (limit: number) => forget(database, { ...old, limit, now: time })),
       (limit) => emptyInbound(database, { ...old, limit }),
       (limit) => forgetExchanges(database, { ...old, limit })
     ]
@@ -117,6 +117,13 @@ export function createRetention ({ database, queue, files, retentionDays, forget
     return done
   }
 
+  /** What features keep of dispatches, by the words of the log. */
+  async function forgetKept (batch: Parameters<Forget>[1]): Promise<Record<string, number>> {
+    const counts: Record<string, number> = {}
+    for (const [name, forget] of ofFeatures) counts[name] = await forget(database, batch)
+    return counts
+  }
+
   return async () => {
     const time = await database.time()
     const old = { before: before(time, retentionDays * day), limit }
@@ -125,12 +132,12 @@ export function createRetention ({ database, queue, files, retentionDays, forget
       owned: await forgetOwned(time),
       documents: await removeExpired(time),
       requests: await forgetRequests(database, { ...old, hopeless: before(old.before, waitedFor) }),
-      callbacks: await forgetBodies(database, { ...old, table: 'callbacks' }),
-      endpointCallbacks: await forgetBodies(database, { ...old, table: 'endpoint_callbacks' }),
-      fed: await forgetFeedEvents(database, { before: before(time, Math.min(fedFor, retentionDays * day)), limit }),
+      ...await forgetKept({ ...old, now: time }),
       events: await forgetInbound(database, old),
       keys: await forgetIdempotencyKeys(database, { before: before(time, keysKeptFor), limit }),
-      dispatches: forgetMonths === undefined ? 0 : await forgetDispatches(database, forgottenBy(time, { months: forgetMonths, limit })),
+      dispatches: forgetMonths === undefined
+        ? 0
+        : await forgetDispatches(database, { ...forgottenBy(time, { months: forgetMonths, limit }), kept }),
       logged: await forgetLoggedRequests(database, { before: before(time, requestsLoggedFor), limit }),
       counts: await forgetLogCounts(database, { before: before(time, requestsLoggedFor), limit }),
       exchanges: await forgetExchanges(database, { before: before(time, requestsLoggedFor), limit }),

@@ -2,9 +2,6 @@ import type { Log } from '@dispatch/common'
 import { startDispatchWorker } from './dispatch-worker.ts'
 import { createInboundHandler } from './inbox/inbound.ts'
 import type { Inbox } from './inbox/inbox.ts'
-import type { Callbacks } from './outbox/callbacks.ts'
-import { callbackLimits } from './outbox/delivery.ts'
-import type { EndpointCallbacks } from './outbox/endpoint-callbacks.ts'
 import { runEvery } from './queue/repeat.ts'
 import { createRetention, type RetentionOptions } from './retention.ts'
 import { createPollHandler, createPollSweep } from './status/poll.ts'
@@ -22,17 +19,16 @@ type Options =
   & Parameters<typeof createInboundHandler>[0]
   & RetentionOptions
   & Pick<Parameters<typeof startDispatchWorker>[0], 'dependencies' | 'pipeline' | 'atOnce'>
-  & { inbox: Inbox, callbacks: Callbacks, endpointCallbacks: EndpointCallbacks, notices: { mail: () => Promise<void> }, log: Log }
+  & { inbox: Inbox, notices: { mail: () => Promise<void> }, log: Log }
 
 /** Starts the handlers of the queue and the tasks that repeat. */
 export async function startWorker (options: Options): Promise<Worker> {
-  const { queue, inbox, callbacks, endpointCallbacks, notices, log } = options
+  const { queue, inbox, notices, log } = options
   const sweep = createPollSweep(options)
   await queue.work('webhook', createInboundHandler(options), 4)
   await queue.work('poll', createPollHandler(options), 4)
-  await queue.work('callback', (job) => (job.endpoints === true ? endpointCallbacks : callbacks).deliver(job), callbackLimits.atOnce)
   await queue.work('sweep', async () => {
-    await Promise.all([sweep(), callbacks.sweep(), endpointCallbacks.sweep(), notices.mail()])
+    await Promise.all([sweep(), notices.mail()])
   }, 1)
   await queue.schedule('sweep', '*/5 * * * *')
   await queue.work('retention', createRetention(options), 1)

@@ -26,8 +26,6 @@ import { dispatchPages } from './pages/dispatch.ts'
 import { dispatchesChosenPages } from './pages/dispatches-chosen.ts'
 import { dispatchesRetryPages } from './pages/dispatches-retry.ts'
 import { dispatchesPage } from './pages/dispatches.ts'
-import { endpointPages } from './pages/endpoint.ts'
-import { endpointsPages } from './pages/endpoints.ts'
 import { errorPage, type Failure } from './pages/errors.ts'
 import { findPage } from './pages/find.ts'
 import { followPages } from './pages/follow.ts'
@@ -132,8 +130,6 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
   await app.register(switchListPages)
   await app.register(sendPages)
   await app.register(developersPages)
-  await app.register(endpointsPages)
-  await app.register(endpointPages)
   await app.register(requestsPage)
   await app.register(companiesPages)
   await app.register(companySetupPages)

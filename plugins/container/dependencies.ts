@@ -1,11 +1,11 @@
 import type { Keyring, Log, OthersLately } from '@dispatch/common'
-import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authentication, BruteForceGuard, CallbackEndpoints, Callbacks,
-  CallbackSigning, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck,
-  Credentials, DataKeys, Directories, DocumentLinks, DocumentUrl, Domains, Downloads, EndpointCallbacks, EndpointSigning, EventSpool,
-  ExchangeLog, FileShelf, FileUse, Holder, Impersonation, Inbox, KeyAdministration, Leases, LeaseTimes, LinkMail, MailedSecrets, Meter,
-  Notices, Outbox, OutcomeSpool, PasswordPolicy, Pipeline, PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue,
-  Receive, Reception, RecipientBook, ReleaseQueue, RequestLog, SecondFactors, Sessions, SigningKeys, Suggestions, Templates, Tokens,
-  UnknownSecrets, Users, Verification, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
+import type { AccessEnd, Accounts, Addresses, ApiKeys, ApprovalDesk, Authentication, BruteForceGuard, Changes, CompanyAccounts,
+  CompanySettings, Configurations, ConfigurationService, Connections, CredentialCheck, Credentials, DataKeys, Directories, DispatchRows,
+  DocumentLinks, DocumentUrl, Domains, Downloads, EventSpool, ExchangeLog, FileShelf, FileUse, Holder, Impersonation, Inbox,
+  KeyAdministration, Leases, LeaseTimes, LinkMail, MailedSecrets, Meter, Notices, Outbox, OutcomeSpool, PasswordPolicy, Pipeline,
+  PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, Reception, RecipientBook, ReleaseQueue,
+  RequestLog, SecondFactors, Sessions, SigningKeys, Suggestions, Templates, Tokens, UnknownSecrets, Users, Verification, WebhookReceiver,
+  WebhookVerifier } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Database, Freshness } from '@dispatch/database'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
@@ -125,6 +125,8 @@ export type AppDependencies = {
   shelves: readonly FileShelf[]
   /** What names files of companies and waits. */
   fileUses: readonly FileUse[]
+  /** What features keep of dispatches. */
+  dispatchRows: readonly DispatchRows[]
   /** What the tables of features hold of persons. */
   holders: readonly Holder[]
   pipelineDependencies: PipelineDependencies
@@ -134,11 +136,6 @@ export type AppDependencies = {
   /** The requests of companies, which they can read. */
   requestLog: RequestLog
   exchangeLog: ExchangeLog
-  callbackSigning: CallbackSigning
-  callbacks: Callbacks
-  endpointSigning: EndpointSigning
-  callbackEndpoints: CallbackEndpoints
-  endpointCallbacks: EndpointCallbacks
   fetchJson: FetchJson
   /** In development only. */
   simulatedVendor: SimulatedVendor

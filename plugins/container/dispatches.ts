@@ -1,53 +1,18 @@
-import { createCallbackEndpoints, createCallbacks, createCallbackSigning, createEndpointCallbacks, createEndpointSigning, createJobs,
-  createLeases, createOutbox, createPipeline, createReleaseQueue, createReplyHandler, createStatusChangeHandler, createStatusQuery, demo,
-  leaseTimes, startWorker, type Worker } from '@dispatch/core'
+import { createJobs, createLeases, createPipeline, createReleaseQueue, createReplyHandler, createStatusChangeHandler, createStatusQuery,
+  demo, leaseTimes, startWorker, type Worker } from '@dispatch/core'
 import type { Config } from '../config/config.ts'
 import type { Factories, Get } from './dependencies.ts'
 
-/** Creates the way of a dispatch, its callbacks, and the work beside requests. */
+/** Creates the way of a dispatch, and the work beside requests. */
 export const dispatches: Factories = {
   synchronousLimit: () => 120,
   addresses: (get) => ({
     document: get('documentUrl'),
     status: (dispatchId) => `${get('config').publicUrl}/api/v1/dispatches/${dispatchId}`
   }),
-  callbackSigning: (get) =>
-    createCallbackSigning({ database: get('database'), keyring: get('keyring'), now: get('now'), newId: get('newId') }),
-  callbacks: (get) =>
-    createCallbacks({
-      database: get('database'),
-      queue: get('queue'),
-      network: get('network'),
-      signing: get('callbackSigning'),
-      log: get('log'),
-      now: get('now')
-    }),
-  endpointSigning: (get) => createEndpointSigning({ keyring: get('keyring'), now: get('now'), newId: get('newId') }),
-  callbackEndpoints: (get) =>
-    createCallbackEndpoints({
-      database: get('database'),
-      queue: get('queue'),
-      network: get('network'),
-      guard: get('network').guard,
-      signing: get('endpointSigning'),
-      now: get('now'),
-      newId: get('newId')
-    }),
-  endpointCallbacks: (get) =>
-    createEndpointCallbacks({
-      database: get('database'),
-      outbox: get('outbox'),
-      queue: get('queue'),
-      network: get('network'),
-      signing: get('endpointSigning'),
-      log: get('log'),
-      now: get('now')
-    }),
   leaseTimes: () => leaseTimes,
   leases: (get) =>
     createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log'), times: get('leaseTimes') }),
-  outbox: (get) =>
-    createOutbox({ database: get('database'), queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
   jobs: (get) => createJobs({ queue: get('queue'), now: get('now') }),
   releaseQueue: (get) => createReleaseQueue({ database: get('database'), queue: get('queue'), breakers: get('breakers'), now: get('now') }),
   pipelineDependencies: (get) => ({
@@ -93,7 +58,7 @@ export const dispatches: Factories = {
 
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
 
-/** Starts the background work: queued and uncertain dispatches, vendors' events, status queries, callbacks, retention. */
+/** Starts the background work: queued and uncertain dispatches, vendors' events, status queries, retention. */
 export async function beginWork (get: Get): Promise<Worker> {
   const shared = {
     database: get('database'),
@@ -128,8 +93,7 @@ export async function beginWork (get: Get): Promise<Worker> {
     fetchJson: get('fetchJson'),
     newId: get('newId'),
     inbox: get('inbox'),
-    callbacks: get('callbacks'),
-    endpointCallbacks: get('endpointCallbacks'),
+    kept: get('dispatchRows'),
     notices: get('notices'),
     files: get('files'),
     retentionDays: get('config').retentionDays,

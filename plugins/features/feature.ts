@@ -1,6 +1,6 @@
 import { lazy } from '@dispatch/common'
-import type { AccessEnd, ApprovalDesk, Check, FactorStore, FileShelf, FileUse, Holder, Migrations, PasswordPolicy, RecipientBook,
-  Verification } from '@dispatch/core'
+import type { AccessEnd, ApprovalDesk, Check, DispatchRows, FactorStore, FileShelf, FileUse, Holder, Migrations, PasswordPolicy,
+  RecipientBook, Verification } from '@dispatch/core'
 import type { ProviderSource } from '@dispatch/core/source'
 import type { Database } from '@dispatch/database'
 import type { FastifyContextConfig, FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
@@ -81,6 +81,8 @@ export type Definition<Needed extends Needs> = {
   shelf?: (given: Given<Needed>) => FileShelf
   /** Which files of a company something in its tables names that waits: as long as it does, they are kept. */
   namesFiles?: (given: Given<Needed>) => FileUse
+  /** What its tables keep of dispatches: it goes with them. */
+  dispatchRows?: () => readonly DispatchRows[]
   /** What its tables hold of persons to whom companies send, for who is erased or asks what is known of them. */
   holds?: (given: Given<Needed>) => readonly Holder[]
   /** Ends the ways in of a user that it brings, besides those of its verification: for one whom somebody else has got into. */
@@ -88,7 +90,7 @@ export type Definition<Needed extends Needs> = {
   /** Resolves when nothing that a request has begun is under way: asked when the service stops, while all that it needs is there. */
   drain?: (given: Given<Needed>) => Promise<void>
   /** Work beside requests, in processes that run jobs. What it answers is closed when the service stops; undefined: nothing is to do. */
-  work?: (given: Given<Needed>) => AsyncDisposable | undefined
+  work?: (given: Given<Needed>) => AsyncDisposable | undefined | Promise<AsyncDisposable>
   /** Below which path each word of an error has a page, which answers name. */
   errorPages?: string
   command?: FeatureCommand
@@ -115,7 +117,7 @@ export type BoundFeature = Omit<Feature, 'bind' | 'verification'> & {
   prepare?: () => Promise<void>
   providers?: () => Promise<ProviderSource>
   verification?: Verification
-  work?: () => AsyncDisposable | undefined
+  work?: () => AsyncDisposable | undefined | Promise<AsyncDisposable>
 }
 
 /** A feature as the service handles it: nothing is known of what it needs but names. */

@@ -1,4 +1,3 @@
-import { noteCallback } from '@dispatch/core'
 import type { CompanyQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
@@ -20,35 +19,13 @@ async function founded (name: string): Promise<number> {
     body: invoiceRequest({}, { metadata: { name } }),
     headers: { 'x-idempotency-key': name }
   }, admin)
-  // By the owner and without a job: nobody sends it meanwhile.
-  const callbackId = await owner.transaction().execute((queries) =>
-    noteCallback(queries, {
-      companyId,
-      dispatchId,
-      type: 'dispatch.succeeded',
-      url: 'https://hooks.acme.test/',
-      data: {},
-      now: new Date(),
-      due: app.get('database').now,
-      newId: randomUUIDv7
-    }, () => Promise.resolve())
-  )
-  await sql`insert into callback_attempts (callback_id, number, company_id, at) values (${callbackId}, 1, ${companyId}, now())`.execute(
-    owner
-  )
-  await send('POST', '/api/v1/company/callback-secret', {}, admin)
-  const { body: endpoint } = await send('POST', '/api/v1/company/callback-endpoints', { body: { name, url: 'https://hooks.acme.test/' } },
-    admin)
-  const told = randomUUIDv7()
-  await sql`insert into endpoint_callbacks (callback_id, company_id, endpoint_id, dispatch_id, type, sequence, receiver, state, created_at)
-    values (${told}, ${companyId}, ${endpoint.id}, ${dispatchId}, 'dispatch.succeeded', 1, '', 'failed', now())`.execute(owner)
-  await sql`insert into endpoint_attempts (callback_id, number, company_id, at) values (${told}, 1, ${companyId}, now())`.execute(owner)
+  const entry = randomUUIDv7()
   await sql`insert into dispatch_counts (company_id, hour, service, status, test, count)
     values (${companyId}, now(), 'sms', 'failed', false, 1)`.execute(owner)
   await sql`insert into request_log (entry_id, company_id, user_id, request_id, method, route, path, status, milliseconds, address)
-    values (${told}, ${companyId}, 0, ${name}, 'GET', '', '', 200, 1, '')`.execute(owner)
+    values (${entry}, ${companyId}, 0, ${name}, 'GET', '', '', 200, 1, '')`.execute(owner)
   await sql`insert into exchange_log (entry_id, company_id, dispatch_id, service, provider, outcome, exchanges)
-    values (${told}, ${companyId}, ${dispatchId}, 'sms', 'twilio', 'accepted', '[]')`.execute(owner)
+    values (${entry}, ${companyId}, ${dispatchId}, 'sms', 'twilio', 'accepted', '[]')`.execute(owner)
   await sql`insert into log_counts (company_id, log, hour, subject, result, count)
     values (${companyId}, 'requests', now(), ${name}, '404', 1)`.execute(owner)
   await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
@@ -58,8 +35,6 @@ async function founded (name: string): Promise<number> {
   await sql`insert into link_mail (company_id, user_id, provider, sender, set_at)
     select ${companyId}, user_id, '', '', now() from users where email = ${admin.email}`.execute(owner)
   await app.get('sessions').open(admin.email, admin.password, { address: '192.0.2.1', browser: name })
-  await sql`insert into event_feeds (company_id, since) values (${companyId}, now())`.execute(owner)
-  await sql`insert into feed_events (company_id, body, created_at) values (${companyId}, '{}', now())`.execute(owner)
   await sql`insert into data_keys (company_id, key_id, created_at) values (${companyId}, gen_random_uuid(), now())
     on conflict do nothing`.execute(owner)
   await sql`insert into retentions (company_id, days, services) values (${companyId}, 30, '{}')`.execute(owner)
@@ -291,6 +266,7 @@ await t.test('a company that is deleted leaves nothing in any table, and takes n
     log: app.get('log'),
     newId: app.get('newId'),
     now: app.get('now'),
+    dispatchRows: app.get('dispatchRows'),
     settles: 0
   })
   while (await step());

@@ -132,53 +132,6 @@ export const columns = {
     'note',
     'handled_at'
   ],
-  callbacks: [
-    'callback_id',
-    'company_id',
-    'dispatch_id',
-    'type',
-    'sequence',
-    'url',
-    'receiver',
-    'body',
-    'state',
-    'attempts',
-    'tries',
-    'next_at',
-    'created_at'
-  ],
-  callback_attempts: ['callback_id', 'number', 'company_id', 'at', 'outcome', 'status', 'milliseconds', 'reason'],
-  callback_endpoints: [
-    'endpoint_id',
-    'company_id',
-    'name',
-    'url',
-    'types',
-    'enabled',
-    'secrets',
-    'failing_since',
-    'warned_at',
-    'disabled_at',
-    'paused_until',
-    'created_at',
-    'removed_at'
-  ],
-  endpoint_callbacks: [
-    'callback_id',
-    'company_id',
-    'endpoint_id',
-    'dispatch_id',
-    'type',
-    'sequence',
-    'receiver',
-    'body',
-    'state',
-    'attempts',
-    'tries',
-    'next_at',
-    'created_at'
-  ],
-  endpoint_attempts: ['callback_id', 'number', 'company_id', 'at', 'outcome', 'status', 'milliseconds', 'reason'],
   exchange_log: ['entry_id', 'company_id', 'dispatch_id', 'service', 'provider', 'outcome', 'exchanges'],
   log_counts: ['company_id', 'log', 'hour', 'subject', 'result', 'count'],
   request_log: [
@@ -197,7 +150,6 @@ export const columns = {
     'address',
     'test'
   ],
-  callback_secrets: ['secret_id', 'company_id', 'user_id', 'impersonator_id', 'sealed', 'created_at', 'expires_at'],
   ledger: ['entry_id', 'company_id', 'kind', 'amount', 'balance', 'dispatch_id', 'step_id', 'reason', 'idempotency_key', 'at'],
   audit: [
     'audit_id',

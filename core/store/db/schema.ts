@@ -1,14 +1,10 @@
 import type { Envelope, Json, JsonObject, Problem } from '@dispatch/common'
-import type { AskedSchedule, AttemptOutcome, CallbackState, CallbackType, ChosenBy, ConfiguredBy, DeliveryService, DeliveryStatus,
-  DispatchStatus, ErrorWord, EventKind, KeyScope, ListedProvider, MailLanguage, ProviderResponse, Retention, StepStatus,
-  Version } from '@dispatch/contract'
+import type { AskedSchedule, ChosenBy, ConfiguredBy, DeliveryService, DeliveryStatus, DispatchStatus, ErrorWord, EventKind, KeyScope,
+  ListedProvider, MailLanguage, ProviderResponse, Retention, StepStatus, Version } from '@dispatch/contract'
 import type { StoredSecrets } from '@dispatch/host'
 import type { Exchange } from '@dispatch/vendor-io'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { KeyMode, Role } from '../../access/account.ts'
-
-/** A secret of an endpoint. Times are ISO 8601; `expiresAt` null: the current one. */
-export type EndpointSecret = { id: string, sealed: Envelope, createdAt: string, expiresAt: string | null }
 
 /** What is registered at the vendor for the events of a service. `at`: when it was registered last. */
 export type Registered = { id: string, url: string, at: string }
@@ -215,84 +211,6 @@ export type Tables = {
     note: string | null
     handled_at: Date | null
   }
-  callbacks: {
-    callback_id: string
-    company_id: number
-    dispatch_id: string | null
-    type: CallbackType
-    sequence: number
-    url: string
-    receiver: string
-    body: string | null
-    state: CallbackState
-    attempts: Generated<number>
-    tries: Generated<number>
-    next_at: Date | null
-    created_at: Date
-  }
-  callback_attempts: {
-    callback_id: string
-    number: number
-    company_id: number
-    at: Date
-    outcome: AttemptOutcome | null
-    status: number | null
-    milliseconds: number | null
-    reason: string | null
-  }
-  callback_endpoints: {
-    endpoint_id: string
-    company_id: number
-    name: string
-    url: string
-    types: CallbackType[] | null
-    enabled: boolean
-    secrets: Plain<readonly EndpointSecret[]>
-    failing_since: Date | null
-    /** When its company was told that it fails, and when it was disabled for that. */
-    warned_at: Date | null
-    disabled_at: Date | null
-    paused_until: Date | null
-    created_at: Date
-    removed_at: Date | null
-  }
-  endpoint_callbacks: {
-    callback_id: string
-    company_id: number
-    endpoint_id: string
-    dispatch_id: string | null
-    type: CallbackType
-    sequence: number
-    receiver: string
-    body: string | null
-    state: CallbackState
-    attempts: Generated<number>
-    tries: Generated<number>
-    next_at: Date | null
-    created_at: Date
-  }
-  event_feeds: {
-    company_id: number
-    since: Date
-    last: Generated<string>
-  }
-  feed_events: {
-    entry: Generated<string>
-    company_id: number
-    position: string | null
-    body: string
-    created_at: Date
-  }
-  endpoint_attempts: {
-    callback_id: string
-    number: number
-    company_id: number
-    at: Date
-    outcome: AttemptOutcome | null
-    status: number | null
-    milliseconds: number | null
-    reason: string | null
-  }
   request_log: {
     entry_id: string
     company_id: number
@@ -318,15 +236,6 @@ export type Tables = {
     provider: string
     outcome: string
     exchanges: Plain<readonly Exchange[]>
-  }
-  callback_secrets: {
-    secret_id: string
-    company_id: number
-    user_id: number | null
-    impersonator_id: number | null
-    sealed: Plain<Envelope>
-    created_at: Date
-    expires_at: Date | null
   }
   idempotency_keys: { company_id: number, key: string, fingerprint: string, dispatch_id: string, created_at: Date }
   provider_state: {

@@ -1,4 +1,4 @@
-import type { CallbackType, EventKind } from '@dispatch/contract'
+import type { EventKind } from '@dispatch/contract'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { columns } from '../db/columns.ts'
@@ -14,6 +14,9 @@ export type EventRow = Selectable<Tables['events']>
 export type DispatchRecord = DispatchRow & { steps: StepRecord[] }
 export type StepRecord = StepRow & { document: DocumentRow | undefined, rests: StepRow[] }
 
+/** The columns of a row of `dispatches` that is read whole. */
+export const dispatchColumns = columns.dispatches
+
 /** One dispatch of the company, or undefined. */
 export async function findDispatch (database: Database, companyId: number, dispatchId: string): Promise<DispatchRecord | undefined> {
   return database.snapshot(companyId, (queries) => readDispatch(queries, companyId, dispatchId))
@@ -25,28 +28,6 @@ export async function readDispatch (queries: CompanyQueries, companyId: number, 
     '=', dispatchId)
     .executeTakeFirst()
   return row === undefined ? undefined : (await withSteps(queries, [row]))[0]
-}
-
-/** A dispatch at an event that is told, the enabled endpoints that are told of it, and whether the company has a feed of events. */
-export type ToldDispatch = { record: DispatchRecord, endpointIds: readonly string[], hasFeed: boolean }
-
-/** The dispatch of an event of this type; undefined where nobody is to be told: no address of its own, no endpoint and no feed. */
-export async function readToldDispatch (
-  queries: CompanyQueries,
-  companyId: number,
-  dispatchId: string,
-  type: CallbackType
-): Promise<ToldDispatch | undefined> {
-  // One statement, so that companies without endpoints and a feed pay nothing for those of others.
-  const found = await queries.selectFrom('dispatches').select(columns.dispatches)
-    .select(sql<string[]>`array(select endpoint_id from callback_endpoints as endpoint where endpoint.company_id = ${companyId}
-      and enabled and removed_at is null and (types is null or ${type} = any (types)))`.as('endpointIds'))
-    .select(sql<boolean>`exists (select from event_feeds where company_id = ${companyId})`.as('hasFeed'))
-    .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).executeTakeFirst()
-  if (found === undefined || (found.callback_url === null && found.endpointIds.length === 0 && !found.hasFeed)) return undefined
-  const { endpointIds, hasFeed, ...row } = found
-  const [record] = await withSteps(queries, [row])
-  return record && { record, endpointIds, hasFeed }
 }
 
 /** A page of the company's dispatches, the newest first. Ids grow with time, so the last id of a page is its cursor. */

@@ -1,12 +1,17 @@
 import type { DispatchStatus } from '@dispatch/contract'
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
+import type { DispatchRows } from './dispatch-rows.ts'
 
-/** Texts that change whenever the status of a dispatch, its timeline or its callbacks do. */
-export async function readMarks ({ owner }: Database, dispatchIds: readonly string[]): Promise<Map<string, string>> {
+/** Texts that change whenever the status of a dispatch, its timeline or what features keep of it does. */
+export async function readMarks (
+  { owner }: Database,
+  dispatchIds: readonly string[],
+  kept: readonly Pick<DispatchRows, 'mark'>[]
+): Promise<Map<string, string>> {
   const { rows } = await sql<{ dispatch_id: string, mark: string }>`select dispatch_id, concat_ws('.', status,
-      (select max(event_id) from events where events.dispatch_id = dispatches.dispatch_id),
-      (select count(*) + sum(attempts) from callbacks where callbacks.dispatch_id = dispatches.dispatch_id)) as mark
+      (select max(event_id) from events where events.dispatch_id = dispatches.dispatch_id)
+      ${sql.join(kept.map(({ mark }) => sql`, ${mark}`), sql``)}) as mark
     from dispatches where dispatch_id = any(${dispatchIds}::uuid[])`.execute(owner)
   return new Map(rows.map(({ dispatch_id: id, mark }) => [id, mark]))
 }

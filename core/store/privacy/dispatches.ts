@@ -1,10 +1,11 @@
-import { isRecord, type Json, type JsonObject } from '@dispatch/common'
+import type { Json, JsonObject } from '@dispatch/common'
 import type { DispatchStatus } from '@dispatch/contract'
 import { type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import { columnsOf } from '../db/columns.ts'
+import type { DispatchRows } from '../dispatch/dispatch-rows.ts'
 import { emptyEvents, textOfEvent } from './events.ts'
-import type { Erased, Found } from './holder.ts'
+import type { Counts, Erased, Found } from './holder.ts'
 import { anyWord, names, type Person } from './person.ts'
 
 /** Dispatches that one look reads: each has several steps and a timeline. */
@@ -91,7 +92,7 @@ export async function queuedOf ({ owner }: Pick<Database, 'owner'>, companyId: n
  */
 export async function eraseDispatches (
   queries: OwnerQueries,
-  { companyId, person, now }: { companyId: number, person: Person, now: Database['now'] },
+  { companyId, person, now, kept }: { companyId: number, person: Person, now: Database['now'], kept: readonly DispatchRows[] },
   ids: readonly string[]
 ): Promise<Erased> {
   const { rows: locked } = await sql<{ id: string, still: boolean }>`
@@ -110,10 +111,9 @@ export async function eraseDispatches (
   const documents = await counted(queries, sql`update documents set filename = ${erasedWord}, expires_at = 'epoch' where ${theirs}`)
   const events = await counted(queries, sql`update events set facts = '{}' where ${theirs}`)
   const exchanges = await counted(queries, sql`delete from exchange_log where ${theirs}`)
-  const callbacks = await forgetCallbacks(queries, theirs, person)
+  const keptOf: Counts[] = []
+  for (const { erase } of kept) keptOf.push(await erase(queries, { companyId, ids: still, names: (text) => names(text, person) }))
   await counted(queries, sql`delete from dispatch_metadata where ${theirs}`)
-  await counted(queries, sql`delete from feed_events where company_id = ${companyId}
-    and body like any (select '%' || id || '%' from unnest(${still}::text[]) as id)`)
   await counted(queries, sql`update attempts set error = jsonb_build_object('word', error->'word', 'message', ${erasedWord}::text)
     where error is not null and step_id in (select step_id from steps where ${theirs})`)
   await counted(queries, sql`update steps set fields = '{}', request_settings = '{}', made = null, data = null, remote_id = null,
@@ -125,7 +125,7 @@ export async function eraseDispatches (
   await counted(queries, sql`update dispatches set data = null, metadata = '{}', recipient = null, document_number = null,
       callback_url = null,
       request_id = case when ${names(sql`request_id`, person)} then ${erasedWord} else request_id end where ${theirs}`)
-  return { counts: { dispatches: still.length, documents, events, exchanges, callbacks }, waiting }
+  return { counts: Object.assign({ dispatches: still.length, documents, events, exchanges }, ...keptOf) as Counts, waiting }
 }
 
 const ended: readonly DispatchStatus[] = ['succeeded', 'failed', 'partial', 'cancelled', 'uncertain']
@@ -152,61 +152,6 @@ async function forgetEvents (
       and (company_id = ${companyId} or company_id is null)
       and (reading->>'remoteId' = any (${ids}) or (${written} and (company_id is not null or ${names(textOfEvent, person)})))`)
   }
-}
-
-type Callback = { id: string, body: string | null, pending: boolean, url: string | null, named: boolean }
-
-/**
- * The bodies of callbacks go; one that is still to be sent keeps what is no data of the person. Where its address names the person, it is
- * not sent any more.
- */
-async function forgetCallbacks (queries: OwnerQueries, theirs: RawBuilder<unknown>, person: Person): Promise<number> {
-  let emptied = 0
-  for (const [table, url] of [['callbacks', sql`url`], ['endpoint_callbacks', sql`null::text`]] as const) {
-    const { rows } = await sql<Callback>`select callback_id as id, body, state = 'pending' as pending, ${url} as url,
-        ${names(url, person)} as named
-      from ${sql.table(table)} where ${theirs} and (body is not null or ${names(url, person)}) for update`.execute(queries)
-    for (const { id, body, pending, url: address, named } of rows) {
-      const goesOn = pending && !named
-      await sql`update ${sql.table(table)} set body = ${goesOn && body !== null ? withoutPerson(body) : null},
-          state = case when ${goesOn} or state <> 'pending' then state else 'failed' end,
-          next_at = case when ${goesOn} then next_at end
-          ${address !== null && named ? sql`, url = ${new URL('/', address).href}` : sql``}
-        where callback_id = ${id}`.execute(queries)
-    }
-    emptied += rows.length
-  }
-  return emptied
-}
-
-/** Of a dispatch, and of its steps, what its callback tells without the person. */
-const [keptOfDispatch, keptOfSteps] = [
-  ['dispatchId', 'status', 'test', 'services', 'userId', 'template', 'documentType', 'creditsCharged', 'requestId', 'createdAt',
-    'finishedAt'],
-  ['service', 'status', 'providerName', 'providerVersion', 'chosenBy', 'sandbox', 'creditsCharged', 'deferredOn', 'deferredState',
-    'deliveryStatus']
-]
-
-function withoutPerson (text: string): string {
-  const body = JSON.parse(text) as JsonObject
-  const data = isRecord(body['data']) ? body['data'] : {}
-  const steps = Array.isArray(data['steps']) ? data['steps'] : []
-  return JSON.stringify({
-    ...body,
-    data: {
-      ...only(data, keptOfDispatch),
-      metadata: {},
-      steps: steps.map((step: Json) => ({
-        ...isRecord(step) ? only(step, keptOfSteps) : {},
-        providerResponse: null,
-        generatedDocument: null
-      }))
-    }
-  })
-}
-
-function only (object: JsonObject, kept: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => kept.includes(name)))
 }
 
 async function counted (queries: OwnerQueries, statement: RawBuilder<unknown>): Promise<number> {

@@ -23,7 +23,6 @@ export function coreHolders (database: Pick<Database, 'owner' | 'now'>): Holder[
       hidden: ['parked', 'digest'],
       erase: (queries, { companyId }, ids) => emptyEvents(queries, sql`company_id = ${companyId} and inbound_id = any (${ids}::uuid[])`)
     }),
-    tableHolder(database, { kind: 'fedEvents', table: 'feed_events', key: sql`entry`, type: 'bigint' }),
     tableHolder(database, {
       kind: 'remembered',
       table: 'provider_state',

@@ -1,5 +1,6 @@
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
+import type { DispatchRows } from '../dispatch/dispatch-rows.ts'
 import { deleteDispatches } from '../dispatch/forgetting.ts'
 
 type Owner = Pick<Database, 'owner'>
@@ -40,8 +41,12 @@ export type Held = {
 /** Whether anything was deleted. `blocked`: of which tables not, because something refers to rows, or it took too long or was cancelled. */
 export type DeletedRows = { deleted: boolean, blocked: readonly string[], locked: boolean }
 
-/** `note` records what was deleted, in the transaction that deletes it. */
-export type Deleting = { limit: number, note: (queries: OwnerQueries, table: string, rows: number) => Promise<void> }
+/** `kept`: what features keep of dispatches. `note` records what was deleted, in the transaction that deletes it. */
+export type Deleting = {
+  limit: number
+  kept: readonly DispatchRows[]
+  note: (queries: OwnerQueries, table: string, rows: number) => Promise<void>
+}
 
 /**
  * What goes last, in one transaction with the company, and the numbers of changes, which tell other processes that something is gone and
@@ -80,8 +85,8 @@ export async function deleteAllRows (
   })
 }
 
-async function deleteOldest (owner: Queries, companyId: number, { limit, note }: Deleting): Promise<DeletedRows> {
-  return deleteSome(owner, 'dispatches', note, (queries) => deleteDispatches(queries, companyId, Math.ceil(limit / 10)))
+async function deleteOldest (owner: Queries, companyId: number, { limit, kept, note }: Deleting): Promise<DeletedRows> {
+  return deleteSome(owner, 'dispatches', note, (queries) => deleteDispatches(queries, companyId, { limit: Math.ceil(limit / 10), kept }))
 }
 
 /** `most`: rows of each table, unless all. */

@@ -6,10 +6,10 @@ import type { RetentionRule } from './retention-rules.ts'
 export type RetentionBatch = { before: Date, limit: number }
 
 /** Whose data: of a company, of the dispatches that have one of these services, and ended before `endedBefore`. */
-type Of = Pick<RetentionRule, 'companyId' | 'services'> & { endedBefore: Date }
+export type RetentionOf = Pick<RetentionRule, 'companyId' | 'services'> & { endedBefore: Date }
 
 /** `of`: of a company that keeps it for less long than the operator says; of all companies unless given. */
-type Owned = { of?: Of }
+type Owned = { of?: RetentionOf }
 
 /** A batch of what a company keeps for less long than the operator says. */
 export type OwnBatch = RetentionBatch & Required<Owned>
@@ -72,7 +72,7 @@ function unfinished (doubts: boolean): RawBuilder<unknown> {
 }
 
 /** Of a row of `dispatches`: it is one of these, and ended before that time for certain. */
-function ended ({ companyId, services, endedBefore }: Of): RawBuilder<unknown> {
+function ended ({ companyId, services, endedBefore }: RetentionOf): RawBuilder<unknown> {
   return sql`dispatches.company_id = ${companyId} and dispatches.services && ${services}::text[] and status <> 'uncertain'
     and finished_at < ${endedBefore}`
 }
@@ -91,32 +91,10 @@ export async function expireDocuments (
       limit ${limit} for update of documents skip locked)`)
 }
 
-/** Deletes the bodies of callbacks that are not sent any more. Answers how many. */
-export async function forgetBodies (
-  database: Pick<Database, 'owner'>,
-  { before, limit, table, of }: RetentionBatch & Owned & { table: 'callbacks' | 'endpoint_callbacks' }
-): Promise<number> {
-  return counted(database, sql`
-    update ${sql.table(table)} set body = null where callback_id in (
-      select callback_id from ${sql.table(table)} as callback where ${of === undefined ? sql`` : sql`${about(of, 'callback')} and`}
-        body is not null and created_at < ${before} and state <> 'pending' limit ${limit} for update of callback skip locked)`)
-}
-
 /** Of a row with a `dispatch_id`: it is about one of these dispatches. */
-function about (of: Of, row: string): RawBuilder<unknown> {
+export function aboutDispatches (of: RetentionOf, row: string): RawBuilder<unknown> {
   return sql`${sql.ref(`${row}.company_id`)} = ${of.companyId} and exists (select from dispatches
     where dispatches.dispatch_id = ${sql.ref(`${row}.dispatch_id`)} and dispatches.services && ${of.services}::text[])`
-}
-
-/** Deletes events from the feeds of companies, of whatever services; answers how many. */
-export async function forgetFeedEvents (
-  database: Pick<Database, 'owner'>,
-  { before, limit, of }: RetentionBatch & Owned
-): Promise<number> {
-  return counted(database, sql`
-    delete from feed_events where entry in (select entry from feed_events
-      where ${of === undefined ? sql`` : sql`company_id = ${of.companyId} and`} created_at < ${before} limit ${limit} for
-      update skip locked)`)
 }
 
 /** Deletes events of vendors that were handled. Answers how many. */
@@ -161,7 +139,7 @@ export async function forgetExchanges (
 ): Promise<number> {
   return counted(database, sql`
     delete from exchange_log where ctid = any (array(select ctid from exchange_log
-      where ${of === undefined ? sql`` : sql`${about(of, 'exchange_log')} and`} entry_id < ${firstIdOf(before)} limit ${limit}))`)
+      where ${of === undefined ? sql`` : sql`${aboutDispatches(of, 'exchange_log')} and`} entry_id < ${firstIdOf(before)} limit ${limit}))`)
 }
 
 /** Deletes what people were told of, by its age; answers how many notices. */

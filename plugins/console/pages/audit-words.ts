@@ -4,19 +4,6 @@ import type { ConsoleParts, Text } from '../session/visit.ts'
 /** What the service itself writes into the audit log, by action; features tell theirs in their definitions. */
 export const auditWords = {
   'access.reset': { en: 'Every way in of a user ended', fr: 'Tous les accès d’un utilisateur fermés' },
-  'callback-endpoint.changed': { en: 'Callback endpoint changed', fr: 'Point de réception modifié' },
-  'callback-endpoint.created': { en: 'Callback endpoint created', fr: 'Point de réception créé' },
-  'callback-endpoint.removed': { en: 'Callback endpoint removed', fr: 'Point de réception supprimé' },
-  'callback-endpoint.failing': { en: 'Endpoint fails since days', fr: 'Point de réception en échec depuis des jours' },
-  'callback-endpoint.disabled': {
-    en: 'Endpoint disabled after 5 days of failure',
-    fr: 'Point de réception désactivé après 5 jours d’échec'
-  },
-  'callback-endpoint.resent': { en: 'Callbacks sent to an endpoint again', fr: 'Rappels renvoyés à un point de réception' },
-  'callback-endpoint.secret-rotated': { en: 'Secret of a callback endpoint replaced', fr: 'Secret d’un point de réception remplacé' },
-  'callback-endpoint.tested': { en: 'Test callback sent', fr: 'Rappel d’essai envoyé' },
-  'callback-secret.rotated': { en: 'Secret of the callbacks replaced', fr: 'Secret des rappels remplacé' },
-  'callback.replayed': { en: 'Callback sent again', fr: 'Rappel renvoyé' },
   'choice.changed': { en: 'Provider of a service chosen', fr: 'Fournisseur d’un service choisi' },
   'company-domains.changed': { en: 'Domains of the company changed', fr: 'Domaines de la société modifiés' },
   'company.changed': { en: 'Company changed', fr: 'Société modifiée' },

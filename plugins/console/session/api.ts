@@ -7,13 +7,13 @@ import { releasePermit } from '../../hooks/admission-control.ts'
 import { askOwn } from '../../hooks/own-request.ts'
 import { ProofNeeded } from './proof.ts'
 
-export { callbackTypes, deliveryStatuses, latestVersion, searchedStepStatuses, statusClasses } from '@dispatch/contract'
+export { deliveryStatuses, latestVersion, searchedStepStatuses, statusClasses } from '@dispatch/contract'
 export { isUnderWay, noticeText, scopesWithin } from '@dispatch/core'
 export type { AuditView, SuggestionsView, CallbackSecrets, CallbackView, CheckView, ChoicesView, CompanyView, ConfigurationView,
-  CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody, EventView, FoundDispatchView,
-  GuideView, HoldView, KeyView, LimitsView, LinkMailView, ListedProvider, LogCountView, MyConfig, NewCallbackSecret, NewEndpointView,
-  NewKeyView, NoticeView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SayingsView, SecondFactorView,
-  SessionView, SettingsView, StatisticsView, UserView, ValidationResponse, VendorCallView } from '@dispatch/contract'
+  CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointView, ErrorBody, EventView, FoundDispatchView, GuideView, HoldView,
+  KeyView, LimitsView, LinkMailView, ListedProvider, LogCountView, MyConfig, NewCallbackSecret, NewKeyView, NoticeView, ProcessView,
+  ProviderView, QueueView, RecoveryCodesView, RequestView, SayingsView, SecondFactorView, SessionView, SettingsView, StatisticsView,
+  UserView, ValidationResponse, VendorCallView } from '@dispatch/contract'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

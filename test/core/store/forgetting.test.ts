@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import { idAt } from '../../../core/packages/database/id-times.ts'
+import { dispatchRows } from '../../../core/packages/features/callbacks/store/dispatch-rows.ts'
 import { forgetDispatches } from '../../../core/store/dispatch/forgetting.ts'
 import { countDispatches } from '../../../core/store/dispatch/statistics.ts'
 import { has } from '../../support/matching.ts'
@@ -49,7 +50,7 @@ async function ended (of: Owner, more: More = {}): Promise<Key> {
 
 /** Forgets what is older than so many seconds after the moment. */
 const forget = (seconds = 1, limit = 1_000): Promise<number> =>
-  forgetDispatches(database, { before: later(seconds), hopeless: later(seconds - 366 * day), limit })
+  forgetDispatches(database, { kept: [dispatchRows], before: later(seconds), hopeless: later(seconds - 366 * day), limit })
 
 /** The tables that name the dispatch, its step or one of its documents anywhere. */
 async function namedIn (...ids: readonly string[]): Promise<string[]> {

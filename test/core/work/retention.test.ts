@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Retention } from '../../../core/packages/contract/retention.ts'
 import { idAt } from '../../../core/packages/database/id-times.ts'
+import { dispatchRows } from '../../../core/packages/features/callbacks/store/dispatch-rows.ts'
+import { desk } from '../../../core/packages/features/callbacks/test/support.ts'
 import { findIdempotencyKey } from '../../../core/store/dispatch/dispatch-views.ts'
 import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
 import { insertExchanges, listExchanges } from '../../../core/store/dispatch/exchanges.ts'
@@ -19,7 +21,6 @@ import { directory } from '../../fixtures/providers/folders.ts'
 import { dump } from '../../hostile/support.ts'
 import { contains, has } from '../../support/matching.ts'
 import { startService } from '../../support/service.ts'
-import { desk } from './callback-support.ts'
 import { until } from './support.ts'
 
 const folder = await directory(t)
@@ -99,7 +100,7 @@ async function retain (options: { batch?: number, files?: Pick<FileStore, 'remov
   while (waiting.length > 0) {
     waiting = []
     runs++
-    await createRetention({ database, queue, files, retentionDays: 90, log: memoryLog(), batch: 1_000, ...options })()
+    await createRetention({ database, queue, files, retentionDays: 90, kept: [dispatchRows], log: memoryLog(), batch: 1_000, ...options })()
   }
   return runs
 }

@@ -1,6 +1,6 @@
-import { noteCallback } from '@dispatch/core'
 import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
+import { noteCallback } from '../../../core/packages/features/callbacks/store/callbacks.ts'
 import { until } from '../../core/work/support.ts'
 import type { Login, TestService } from '../../support/service.ts'
 import { invoiceRequest } from '../../support/service.ts'

@@ -11,7 +11,7 @@ const reading = { roles: ['operator'], scopes: ['platform'] } as const
 /** Companies that leave for good: their keys, files and rows are deleted, with a receipt. */
 export default defineFeature({
   name: 'company-deletions',
-  needs: { ...service('database', 'dataKeys', 'files', 'log', 'newId', 'now'), deletions },
+  needs: { ...service('database', 'dataKeys', 'dispatchRows', 'files', 'log', 'newId', 'now'), deletions },
   provides: (provide) => [provide(deletions, ({ database, now }) => createDeletions({ database, now }))],
   tables: { company_deletions: 'service' },
   migrations: { 'company-deletions/001-deletions': () => import('./migrations/001-deletions.ts') },
@@ -35,5 +35,5 @@ export default defineFeature({
     'company.deletion_started': { en: en.auditStarted, fr: fr.auditStarted },
     'company.deleted': { en: en.auditDeleted, fr: fr.auditDeleted }
   },
-  work: ({ database, dataKeys, files, log, newId, now }) => workOnDeletions({ database, dataKeys, files, log, newId, now })
+  work: workOnDeletions
 })

@@ -18,16 +18,16 @@ const erasing = { roles: ['admin'], scopes: ['configuration'], everyService: tru
 export default defineFeature({
   name: 'privacy',
   needs: {
-    ...service('config', 'database', 'files', 'holders', 'keyring', 'linkKey', 'log', 'newId', 'now', 'pipeline'),
+    ...service('config', 'database', 'dispatchRows', 'files', 'holders', 'keyring', 'linkKey', 'log', 'newId', 'now', 'pipeline'),
     personHolders,
     erasures,
     retentions
   },
   provides: (provide) => [
     // Files and rows of batches are found by what dispatches say of them; what is told of these is emptied after them.
-    provide(personHolders, ({ database, files, holders, pipeline }) => [
+    provide(personHolders, ({ database, dispatchRows: kept, files, holders, pipeline }) => [
       ...holders,
-      dispatchHolder({ database, files, pipeline }),
+      dispatchHolder({ database, files, kept, pipeline }),
       ...coreHolders(database)
     ]),
     provide(erasures,

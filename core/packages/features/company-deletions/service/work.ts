@@ -1,6 +1,6 @@
 import { canonicalJson, type Log } from '@dispatch/common'
-import { countHeld, type DataKeys, deleteAllRows, type DeletedRows, deleteFoundRows, fileFolders, findDataKey, isReferredTo, keepDisabled,
-  rememberedFor, runEvery } from '@dispatch/core'
+import { countHeld, type DataKeys, deleteAllRows, type DeletedRows, deleteFoundRows, type DispatchRows, fileFolders, findDataKey,
+  isReferredTo, keepDisabled, rememberedFor, runEvery } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import type { FileStore } from '@dispatch/files'
 import { createHash } from 'node:crypto'
@@ -10,6 +10,7 @@ import type { DeletionRow, Stage } from '../store/tables.ts'
 type Needs = {
   database: Database
   dataKeys: Pick<DataKeys, 'shred'> | undefined
+  dispatchRows: readonly DispatchRows[]
   files: Pick<FileStore, 'removeBelow'>
   log: Log
   newId: () => string
@@ -56,6 +57,7 @@ export function workOnDeletions (needs: Needs): AsyncDisposable {
 export function createDeletionStep ({
   database,
   dataKeys,
+  dispatchRows,
   files,
   log,
   newId,
@@ -70,6 +72,7 @@ export function createDeletionStep ({
   /** How rows are deleted: what each table had is recorded with its deletion, so that the receipt has all of it. */
   const deletingOf = (row: DeletionRow, seconds: number) => ({
     limit: together,
+    kept: dispatchRows,
     note: (queries: OwnerQueries, table: string, rows: number) => noteDeleted(database, queries, row, { table, rows, seconds })
   })
 

@@ -23,6 +23,7 @@ const needs = {
   log: app.get('log'),
   newId: app.get('newId'),
   now: app.get('now'),
+  dispatchRows: app.get('dispatchRows'),
   settles: 0
 }
 const gone = await service.company('gone')

@@ -1,0 +1,20 @@
+import type { Log } from '@dispatch/common'
+import { createLooks, looksEvery } from '@dispatch/core'
+import type { Database } from '@dispatch/database'
+import { token } from '@dispatch/plugins/feature'
+import { readLastPlaces } from '../store/event-feeds.ts'
+
+/**
+ * Follows the feed of a company: told is the highest place of its events, at each look. Without a feed nothing is told. Answers the
+ * function that ends it.
+ */
+export type FollowFeed = (companyId: number, look: (last: number) => void) => () => void
+
+export const feeds = token<FollowFeed>('feeds')
+
+export function createFeeds ({ database, log }: { database: Database, log: Log }): FollowFeed {
+  return createLooks((ids: readonly number[]) => readLastPlaces(database, ids), {
+    pause: looksEvery,
+    failed: (err) => log.warn({ err }, 'feeds of events cannot be read; the next look follows')
+  })
+}

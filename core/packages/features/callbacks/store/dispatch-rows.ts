@@ -1,0 +1,123 @@
+import { isRecord, type Json, type JsonObject } from '@dispatch/common'
+import { aboutDispatches, type DispatchRows, type Forget } from '@dispatch/core'
+import type { Database, OwnerQueries } from '@dispatch/database'
+import { type RawBuilder, sql } from 'kysely'
+
+/** Callbacks of dispatches, and what the feeds of companies have of them. */
+export const dispatchRows: DispatchRows = {
+  mark: sql`(select count(*) + sum(attempts) from callbacks where callbacks.dispatch_id = dispatches.dispatch_id)`,
+
+  unfinished: sql`select true from callbacks where callbacks.dispatch_id = dispatches.dispatch_id and state = 'pending'
+    union all select true from callback_endpoints join endpoint_callbacks as callback using (endpoint_id)
+      where callback_endpoints.company_id = dispatches.company_id and removed_at is null
+        and callback.dispatch_id = dispatches.dispatch_id and state = 'pending'`,
+
+  rowsOf (theirs) {
+    // The index of these callbacks begins with the endpoint.
+    const toEndpoints = sql`(select callback_id from (select dispatch_id, company_id from dispatches where ${theirs}) as forgotten
+      join callback_endpoints using (company_id) join endpoint_callbacks as callback using (endpoint_id, dispatch_id))`
+    return [
+      sql`callback_attempts where callback_id in (select callback_id from callbacks where ${theirs})`,
+      sql`callbacks where ${theirs}`,
+      sql`endpoint_attempts where callback_id in ${toEndpoints}`,
+      sql`endpoint_callbacks where callback_id in ${toEndpoints}`
+    ]
+  },
+
+  async erase (queries, { companyId, ids, names }) {
+    const theirs = sql`company_id = ${companyId} and dispatch_id = any (${ids}::uuid[])`
+    const callbacks = await forgetCallbacks(queries, theirs, names)
+    await sql`delete from feed_events where company_id = ${companyId}
+      and body like any (select '%' || id || '%' from unnest(${ids}::text[]) as id)`.execute(queries)
+    return { callbacks }
+  },
+
+  forget: { callbacks: forgetBodies('callbacks'), endpointCallbacks: forgetBodies('endpoint_callbacks'), fed: forgetFeedEvents }
+}
+
+/** Deletes the bodies of callbacks that are not sent any more. */
+function forgetBodies (table: 'callbacks' | 'endpoint_callbacks'): Forget {
+  return (database, { before, limit, of }) =>
+    counted(database, sql`
+      update ${sql.table(table)} set body = null where callback_id in (
+        select callback_id from ${sql.table(table)} as callback where ${
+      of === undefined ? sql`` : sql`${aboutDispatches(of, 'callback')} and`
+    }
+          body is not null and created_at < ${before} and state <> 'pending' limit ${limit} for update of callback skip locked)`)
+}
+
+/** Milliseconds that an event stays in the feed of its company, where the bodies of callbacks are kept for as long. */
+const fedFor = 30 * 24 * 3600 * 1000
+
+/** Deletes events from the feeds of companies, of whatever services. */
+async function forgetFeedEvents (database: Database, { before, limit, now, of }: Parameters<Forget>[1]): Promise<number> {
+  const last = new Date(Math.max(before.getTime(), now.getTime() - fedFor))
+  return counted(database, sql`
+    delete from feed_events where entry in (select entry from feed_events
+      where ${of === undefined ? sql`` : sql`company_id = ${of.companyId} and`} created_at < ${last} limit ${limit} for
+      update skip locked)`)
+}
+
+async function counted ({ owner }: Pick<Database, 'owner'>, statement: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows } = await statement.execute(owner)
+  return Number(numAffectedRows ?? 0)
+}
+
+type Callback = { id: string, body: string | null, pending: boolean, url: string | null, named: boolean }
+
+/**
+ * The bodies of callbacks go; one that is still to be sent keeps what is no data of the person. Where its address names the person, it is
+ * not sent any more.
+ */
+async function forgetCallbacks (
+  queries: OwnerQueries,
+  theirs: RawBuilder<unknown>,
+  names: (text: RawBuilder<unknown>) => RawBuilder<boolean>
+): Promise<number> {
+  let emptied = 0
+  for (const [table, url] of [['callbacks', sql`url`], ['endpoint_callbacks', sql`null::text`]] as const) {
+    const { rows } = await sql<Callback>`select callback_id as id, body, state = 'pending' as pending, ${url} as url,
+        ${names(url)} as named
+      from ${sql.table(table)} where ${theirs} and (body is not null or ${names(url)}) for update`.execute(queries)
+    for (const { id, body, pending, url: address, named } of rows) {
+      const goesOn = pending && !named
+      await sql`update ${sql.table(table)} set body = ${goesOn && body !== null ? withoutPerson(body) : null},
+          state = case when ${goesOn} or state <> 'pending' then state else 'failed' end,
+          next_at = case when ${goesOn} then next_at end
+          ${address !== null && named ? sql`, url = ${new URL('/', address).href}` : sql``}
+        where callback_id = ${id}`.execute(queries)
+    }
+    emptied += rows.length
+  }
+  return emptied
+}
+
+/** Of a dispatch, and of its steps, what its callback tells without the person. */
+const [keptOfDispatch, keptOfSteps] = [
+  ['dispatchId', 'status', 'test', 'services', 'userId', 'template', 'documentType', 'creditsCharged', 'requestId', 'createdAt',
+    'finishedAt'],
+  ['service', 'status', 'providerName', 'providerVersion', 'chosenBy', 'sandbox', 'creditsCharged', 'deferredOn', 'deferredState',
+    'deliveryStatus']
+]
+
+function withoutPerson (text: string): string {
+  const body = JSON.parse(text) as JsonObject
+  const data = isRecord(body['data']) ? body['data'] : {}
+  const steps = Array.isArray(data['steps']) ? data['steps'] : []
+  return JSON.stringify({
+    ...body,
+    data: {
+      ...only(data, keptOfDispatch),
+      metadata: {},
+      steps: steps.map((step: Json) => ({
+        ...isRecord(step) ? only(step, keptOfSteps) : {},
+        providerResponse: null,
+        generatedDocument: null
+      }))
+    }
+  })
+}
+
+function only (object: JsonObject, kept: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => kept.includes(name)))
+}
