@@ -39,12 +39,16 @@ export default defineFeature({
   provides: (provide) => [
     provide(ports.outbox, (given) => createOutbox(given)),
     provide(signing, (given) => createCallbackSigning(given)),
-    provide(callbacks, (given) => createCallbacks(given)),
+    provide(callbacks,
+      ({ database, log, network, now, queue, signing: secrets }) =>
+        createCallbacks({ database, log, network, now, queue, signing: secrets })),
     provide(endpointSigning, (given) => createEndpointSigning(given)),
     provide(endpoints,
-      ({ endpointSigning: secrets, network, ...given }) =>
-        createCallbackEndpoints({ ...given, network, guard: network.guard, signing: secrets })),
-    provide(endpointCallbacks, ({ endpointSigning: secrets, ...given }) => createEndpointCallbacks({ ...given, signing: secrets })),
+      ({ database, endpointSigning: secrets, network, newId, now, queue }) =>
+        createCallbackEndpoints({ database, guard: network.guard, network, newId, now, queue, signing: secrets })),
+    provide(endpointCallbacks,
+      ({ database, endpointSigning: secrets, log, network, now, outbox, queue }) =>
+        createEndpointCallbacks({ database, log, network, now, outbox, queue, signing: secrets })),
     provide(feeds, (given) => createFeeds(given))
   ],
   tables: {

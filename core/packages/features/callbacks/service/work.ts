@@ -18,7 +18,9 @@ type Needs =
   }
 
 /** Sends callbacks as their jobs come, and warns companies whose credits have become low. The queue is closed by its owner. */
-export async function workOnCallbacks ({ callbacks, endpointCallbacks, queue, log, ...needs }: Needs): Promise<AsyncDisposable> {
+export async function workOnCallbacks ({ callbacks, database, endpointCallbacks, log, newId, now, queue }: Needs): Promise<
+  AsyncDisposable
+> {
   await queue.work('callback', (job) => (job.endpoints === true ? endpointCallbacks : callbacks).deliver(job), callbackLimits.atOnce)
   const failed = (err: unknown): void => {
     log.warn({ err }, 'callbacks whose jobs were lost were not looked for; the next look follows')
@@ -26,7 +28,7 @@ export async function workOnCallbacks ({ callbacks, endpointCallbacks, queue, lo
   const sweeping = runEvery(sweptEvery, async () => {
     await Promise.all([callbacks.sweep(), endpointCallbacks.sweep()])
   }, failed)
-  const warning = runEvery(warnedEvery, () => sendCreditWarnings({ ...needs, queue }), (err) => {
+  const warning = runEvery(warnedEvery, () => sendCreditWarnings({ database, newId, now, queue }), (err) => {
     log.warn({ err }, 'companies could not be warned of low credits; the next look follows')
   })
   return {
