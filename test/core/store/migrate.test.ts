@@ -21,6 +21,14 @@ await t.test('processes that start together migrate once, and later ones not aga
   await Promise.all(databases.map((database) => database.close()))
 })
 
+await t.test('the migrator, which asks for all tables with each migration, gets their names and no columns', async (t) => {
+  const database = open()
+  const tables = await database.owner.introspection.getTables()
+  await database.close()
+  t.ok(tables.some(({ name }) => name === 'kysely_migration'))
+  t.same(tables.filter(({ columns }) => columns.length > 0), [])
+})
+
 type Column = { name: string, nullable: boolean }
 
 /** The columns that the types of queries write down, by table: of the core in schema.ts, of a feature in its store. */
