@@ -49,7 +49,8 @@ export { CountryCode, DocumentHandle, EmailAddress, LanguageCode, LanguageTag, L
   type NoDocument } from './fields.ts'
 export { TurnedAway } from './turned-away.ts'
 
-// Concurrency: permits, time limits, results that are computed once.
+// Concurrency: batches, permits, time limits, results that are computed once.
+export { createBatcher, type Batcher } from './batcher.ts'
 export { SemaphoreFull, createFairSemaphore, type FairSemaphore, type Permit } from './fair-semaphore.ts'
 export { createOthersLately, type OthersLately } from './others-lately.ts'
 export { lazy, once } from './once.ts'

@@ -1,4 +1,4 @@
-import { withTimeLimit } from '@dispatch/common'
+import { createBatcher, withTimeLimit } from '@dispatch/common'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { type AdvisoryLock, createAdvisoryLock } from './advisory-lock.ts'
@@ -9,7 +9,6 @@ import { connectAlone, type Connections, connectionSettings, ignoreRepeatedError
 import { Dialect } from './dialect.ts'
 import { createLifeMemory, type LifeMemory } from './life-memory.ts'
 import { followReplica, type ReplicaOptions } from './replica.ts'
-import { createSharedCalls } from './shared-calls.ts'
 import { createSharedRun } from './shared-run.ts'
 import type { SqlTimestamp } from './sql-timestamp.ts'
 import type { StoredTables } from './tables.ts'
@@ -185,7 +184,7 @@ const betweenFlushes = 2
 const [mostTogether, mostCharacters] = [8, 256 * 1024]
 
 /** In milliseconds. A call waits for a message before it, and a message that calls share for a lock, no longer than this. */
-const [patience, sharedLock] = [20, 100]
+const [sharedFor, sharedLock] = [20, 100]
 
 /** The commit of the transaction does not wait for the disk. */
 const notWaiting = ', set_config(\'synchronous_commit\', \'off\', true) as committed'
@@ -238,7 +237,7 @@ export function openDatabase (
     const [row] = await ask(companyId, callOf(name, alone ? '' : notWaiting), given)
     return { row, flushed: alone }
   }
-  const shared = createSharedCalls<Call, Called>(async ([first, ...others]) => {
+  const shared = createBatcher<Call, Called>(async ([first, ...others]) => {
     if (others.length === 0) return [await callOne(first)]
     const all = [first, ...others]
     const given = `[${all.map((one) => one.given).join()}]`
@@ -252,7 +251,7 @@ export function openDatabase (
       // Nothing of it was done. What is wrong with one of them must neither fail the others nor hold them up.
       return all.map(callOne)
     }
-  }, { most: mostTogether, patience })
+  }, { maxBatch: mostTogether, timeoutMs: sharedFor })
   const read = replica && openReplica(replica, { vital, snapshot: ofCompanies.snapshot }, { connections, limits, through, onError, time })
   const moment = (): SqlTimestamp => time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz`
   return {
@@ -277,7 +276,7 @@ export function openDatabase (
     async callFunction (companyId, name, given) {
       calls++
       try {
-        const { row, flushed } = await shared(`${companyId} ${name}`, { companyId, name, given })
+        const { row, flushed } = await shared.put({ companyId, name, given }, `${companyId} ${name}`)
         if (!flushed) await flush()
         return row
       } finally {

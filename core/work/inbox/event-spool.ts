@@ -1,8 +1,7 @@
-import type { Log } from '@dispatch/common'
+import { createBatcher, type Log } from '@dispatch/common'
 import { DatabaseUnavailable } from '@dispatch/database'
 import { type AtomicFiles, openAtomicFiles } from '@dispatch/files'
 import type { InboundEvent } from '../../store/vendor/inbound.ts'
-import { type BatchLimits, createBatcher } from './batcher.ts'
 
 /** Events on the local disk, until the database can take them. */
 export type EventSpool = {
@@ -19,7 +18,7 @@ export type EventSpool = {
 const mebibyte = 1024 * 1024
 
 /** The limits of the events in one file, and in one transaction. */
-export const eventBatchLimits: BatchLimits = { items: 500, bytes: 8 * mebibyte }
+export const eventBatchLimits = { maxBatch: 500, maxBytes: 8 * mebibyte }
 
 /** Opens the spool in a folder. Processes may share it: an event that two of them drain is recorded once. */
 export async function openEventSpool ({ folder, now, newId, log }: {
@@ -37,14 +36,13 @@ export async function openEventSpool ({ folder, now, newId, log }: {
     return `${String(last).padStart(17, '0')}-${newId()}.jsonl`
   }
 
-  const batcher = createBatcher<InboundEvent>({
-    limits: eventBatchLimits,
-    bytesOf: ({ body }) => body.byteLength,
-    write: (arrivals) => files.write(nextName(), arrivals.map((arrival) => `${toLine(arrival)}\n`).join(''))
-  })
+  const batcher = createBatcher<InboundEvent, undefined>(
+    (arrivals) => files.write(nextName(), arrivals.map((arrival) => `${toLine(arrival)}\n`).join('')),
+    { ...eventBatchLimits, bytesOf: ({ body }) => body.byteLength }
+  )
 
   return {
-    put: batcher.put,
+    put: (arrival) => batcher.put(arrival),
     count: files.count,
     drain: (take) =>
       files.drain(readLines, async (arrivals) => {

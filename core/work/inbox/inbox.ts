@@ -1,8 +1,7 @@
-import { type Log, withTimeLimit } from '@dispatch/common'
+import { createBatcher, type Log, withTimeLimit } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { type EnqueueInbound, type InboundEvent, recordInbound } from '../../store/vendor/inbound.ts'
 import type { Queue } from '../queue/queue.ts'
-import { createBatcher } from './batcher.ts'
 import { eventBatchLimits, type EventSpool } from './event-spool.ts'
 
 /** Keeps events: in the database, or on the disk while the database does not take them. */
@@ -30,7 +29,7 @@ export function enqueueInbound (queue: Queue, after?: number): EnqueueInbound {
 }
 
 export function createInbox ({ database, queue, spool, log }: { database: Database, queue: Queue, spool: EventSpool, log: Log }): Inbox {
-  const batcher = createBatcher<InboundEvent>({ write: record, bytesOf: ({ body }) => body.byteLength, limits: eventBatchLimits })
+  const batcher = createBatcher<InboundEvent, undefined>(record, { bytesOf: ({ body }) => body.byteLength, ...eventBatchLimits })
   /** Whether the database has just failed: the next drain tries it again, not every event. */
   let away = false
   let parked = 0
@@ -47,7 +46,7 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
   }
 
   async function toDatabase (arrival: InboundEvent): Promise<boolean> {
-    if (away || batcher.waiting() >= mostWaiting) return false
+    if (away || batcher.pending() >= mostWaiting) return false
     try {
       await withTimeLimit(storingLimit, batcher.put(arrival))
       return true
