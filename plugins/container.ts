@@ -5,7 +5,7 @@ import { addLogCounts, allOf, checkMasterKeys, createChanges, createExchangeLog,
   type LogCount, markPlaces, migrate, noRequestLog, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, scheduledFileUse,
   startOutcomeDrain, startProviderSync } from '@dispatch/core'
 import { createFreshness, measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
-import { createHost } from '@dispatch/host'
+import { createHost, type loadProvider } from '@dispatch/host'
 import { createLazySandbox } from '@dispatch/sandbox'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
@@ -53,7 +53,8 @@ const factories: Factories = {
 }
 
 /**
- * `signal` ends the wait for the database. `time` replaces the database's clock in tests. `features` replaces those of the installation.
+ * `signal` ends the wait for the database. `time` replaces the database's clock in tests, `load` how they load a provider into the process.
+ * `features` replaces those of the installation.
  * Any dependency can be replaced under its name.
  */
 export type AppOptions = {
@@ -63,6 +64,7 @@ export type AppOptions = {
   databaseLimits?: TimeLimits
   time?: (() => Date) | undefined
   features?: readonly Feature[]
+  load?: typeof loadProvider
 } & Partial<AppDependencies>
 
 /**
@@ -71,7 +73,7 @@ export type AppOptions = {
  */
 export async function createApp (
   config: Config,
-  { databaseUrl, log, signal, databaseLimits, time, features: given, ...replacements }: AppOptions
+  { databaseUrl, log, signal, databaseLimits, time, features: given, load, ...replacements }: AppOptions
 ): Promise<App> {
   const dependencies = container.createChildContainer()
   const get: Get = (name) => dependencies.resolve(name)
@@ -160,6 +162,7 @@ export async function createApp (
       log,
       pins: createPins(database),
       passedTrials,
+      ...load === undefined ? {} : { load },
       ...config.sandbox === 'all' ? { loadOutside: (await sandbox.open()).load } : {}
     }))
     put('clockSkew', await measureSkew(database, { now, log }))

@@ -28,10 +28,11 @@ for (const { name, permissions = {}, tables = {}, isolation, audit = {}, menu = 
   await t.test(`the feature "${name}" lets in whom it says, and nobody else`, async (t) => {
     const own = routes.filter(({ config }) => config.feature === name)
     t.same([...new Set(own.map(({ operation }) => operation))].sort(), Object.keys(permissions).sort(), 'each operation has a permission')
-    for (const { method, url, operation = '' } of own) {
+    for (const { method, url, operation = '', config } of own) {
       const { public: isOpen, roles, scopes = [], person } = permissions[operation] ?? {}
       if (isOpen === true) continue
-      const path = url.replaceAll(/:\w+/g, nothing)
+      // A stream that is let in lasts for as long as it may.
+      const path = url.replaceAll(/:\w+/g, nothing) + (config.lasting === true ? '?seconds=1' : '')
       isError(t, await send(method, path, {}, null), 'unauthorized', `${operation} of nobody`)
       for (const [role, login] of Object.entries(people)) {
         const { status } = await send(method, path, {}, login)

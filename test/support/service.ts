@@ -1,6 +1,6 @@
 import { createCompanies, demo, hashPassword, makeIndexes, type Role } from '@dispatch/core'
 import { openDatabase } from '@dispatch/database'
-import type { PassedTrials } from '@dispatch/host'
+import { loadProvider, type PassedTrials } from '@dispatch/host'
 import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -112,6 +112,17 @@ const hurried: AppDependencies['admissionLimits'] = {
 /** Folders that tests write do no harm; a trial takes a process, and so most of a second. */
 const withoutTrials: PassedTrials = { among: (keys) => Promise.resolve(new Set(keys)), add: () => Promise.resolve() }
 
+const loaded = new Map<string, ReturnType<typeof loadProvider>>()
+
+/** The services of a process share the shipped providers: to load them is a third of a start, and they keep nothing of a service. */
+const loadOnce: typeof loadProvider = (folder, digest, limit) => {
+  if (!folder.startsWith(shippedProviders)) return loadProvider(folder, digest, limit)
+  const key = `${folder} ${digest}`
+  const known = loaded.get(key) ?? loadProvider(folder, digest, limit)
+  loaded.set(key, known)
+  return known
+}
+
 type Starting = {
   databaseUrl?: string
   config?: Partial<Config>
@@ -138,6 +149,7 @@ export async function startService (
     log: logger,
     admissionLimits: hurried,
     passedTrials: withoutTrials,
+    load: loadOnce,
     time,
     ...features === undefined ? {} : { features },
     ...replacements

@@ -24,15 +24,16 @@ export type InstalledAdapter = InstalledProvider & { isAdapter: true }
 export type OtherProviders = () => Promise<readonly (InstalledAdapter | RefusedFolder)[]>
 
 /**
- * `loadLimit`: the time limit in seconds for loading one provider. `loadOutside` loads a provider into a process of its own. By default
- * pins and passed trials are kept for as long as the process runs. A code of a directory's provider is refused to `others`, and one of the
- * first of them to the later ones.
+ * `loadLimit`: the time limit in seconds for loading one provider. `load` loads a provider into this process in another way, `loadOutside`
+ * into a process of its own. By default pins and passed trials are kept for as long as the process runs. A code of a directory's provider
+ * is refused to `others`, and one of the first of them to the later ones.
  */
 export type HostOptions = {
   directories: readonly string[]
   others?: readonly OtherProviders[]
   log: Log
   loadLimit?: number
+  load?: typeof loadProvider
   loadOutside?: typeof loadProvider
   pins?: Pins
   passedTrials?: PassedTrials
@@ -44,6 +45,7 @@ export async function createHost ({
   others = [],
   log,
   loadLimit = 10,
+  load = loadProvider,
   loadOutside,
   pins = createMemoryPins(),
   passedTrials = memoryOfTrials
@@ -56,9 +58,9 @@ export async function createHost ({
   let turn: Promise<readonly ProviderEntry[]> = Promise.resolve([])
 
   async function scan (): Promise<readonly ProviderEntry[]> {
-    const own = await discover(roots, { serving: installed, pins, trials, load: loadOutside ?? loadProvider, loadLimit })
+    const own = await discover(roots, { serving: installed, pins, trials, load: loadOutside ?? load, loadLimit })
     const found: ProviderEntry[] = [...own]
-    for (const load of others) found.push(...yielding(await load(), found.filter(isInstalled)))
+    for (const other of others) found.push(...yielding(await other(), found.filter(isInstalled)))
     found.sort(byCodeThenFolder)
     report(log, entries, found)
     entries = found
