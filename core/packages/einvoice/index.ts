@@ -11,7 +11,7 @@ export { currencyOf, eInvoiceOf, pageDataOf } from './write/write.ts'
 export { plainPageDataOf } from './write/page.ts'
 
 // From data to XML and from a file to data, for use alone.
-export { BrokenInvoice, checkInvoice, writeInvoice } from './invoice.ts'
+export { BrokenInvoice, checkInvoice, rewritable, writeInvoice } from './invoice.ts'
 export { type ProfileChoice, type ProfileReport, reportProfiles, type RuleSeverity } from './profiles.ts'
 export { type InvoiceFile, largestInvoice, type LostPart, type PlacedProblem, readInvoice, type RecomputedTotals } from './invoice-file.ts'
 export { UnreadableInvoice } from './parse/unreadable.ts'

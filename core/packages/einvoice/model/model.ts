@@ -120,6 +120,8 @@ export type EInvoiceLine = {
   grossPrice: Decimal | undefined
   priceDiscount: Decimal | undefined
   priceQuantity: Decimal | undefined
+  /** The gross price is for this many, where it is another quantity. */
+  grossPriceQuantity: Decimal | undefined
   /** The amount that the data give; otherwise it is computed. */
   stated: Decimal | undefined
   /** Of a group, the sum of the lines below it. */

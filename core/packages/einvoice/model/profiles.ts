@@ -40,6 +40,8 @@ export type ProfileFacts = {
   notes?: 'one'
   /** Each breakdown of VAT has a rate, even one outside of VAT. */
   rates?: 'always'
+  /** Where the customer has a tax number beside the VAT number. */
+  customerTaxIds?: readonly EInvoiceFormat[]
   /** The level of conformance in the metadata of a Factur-X. */
   conformance: string
 }
@@ -51,7 +53,14 @@ const cii = ['FACTUR_X', 'CII'] as const
 
 /** The facts of each profile. */
 export const profiles: Readonly<Record<EInvoiceProfile, ProfileFacts>> = {
-  EN16931: { specification: en16931, formats: ['FACTUR_X', 'CII', 'UBL'], level: 'EN16931', rules: [], conformance: 'EN 16931' },
+  EN16931: {
+    specification: en16931,
+    formats: ['FACTUR_X', 'CII', 'UBL'],
+    level: 'EN16931',
+    rules: [],
+    customerTaxIds: ['UBL'],
+    conformance: 'EN 16931'
+  },
   PEPPOL: {
     specification: `${en16931}#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0`,
     process: billing,
@@ -70,6 +79,7 @@ export const profiles: Readonly<Record<EInvoiceProfile, ProfileFacts>> = {
     rules: ['xrechnung'],
     addresses: 'Peppol',
     rates: 'always',
+    customerTaxIds: ['CII', 'UBL'],
     conformance: 'XRECHNUNG'
   },
   MINIMUM: { specification: 'urn:factur-x.eu:1p0:minimum', formats: cii, level: 'MINIMUM', rules: [], conformance: 'MINIMUM' },
@@ -94,8 +104,17 @@ export const profiles: Readonly<Record<EInvoiceProfile, ProfileFacts>> = {
     level: 'EXTENDED',
     rules: ['france'],
     addresses: 'France',
+    customerTaxIds: ['UBL'],
     conformance: 'EXTENDED'
   }
+}
+
+/**
+ * Whether a profile has a place for the customer's tax number where it is not the VAT number. EN 16931 has no term for it, and Factur-X
+ * refuses a second number.
+ */
+export function hasCustomerTaxId (profile: EInvoiceProfile, format: EInvoiceFormat): boolean {
+  return profiles[profile].customerTaxIds?.includes(format) === true
 }
 
 /** The profile of an e-invoice that names none. */

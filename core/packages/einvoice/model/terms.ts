@@ -180,6 +180,7 @@ export const terms: readonly Term[] = `
   BT-147 BASIC /lines/*/priceDiscount
   BT-148 BASIC /lines/*/grossPrice
   BT-149 BASIC /lines/*/priceQuantity
+  BT-149 BASIC /lines/*/grossPriceQuantity
   BT-151 BASIC /lines/*/taxCategory
   BT-152 BASIC /lines/*/taxRate
   BT-153 BASIC /lines/*/name

@@ -25,6 +25,8 @@ const address: Fields = {
 const vatId = text('ram:SpecifiedTaxRegistration/ram:ID[@schemeID=VA]')
 const registration = schemed('ram:SpecifiedLegalOrganization/ram:ID')
 
+const taxId = text('ram:SpecifiedTaxRegistration/ram:ID[@schemeID=FC]')
+
 const customer: Fields = {
   name: text('ram:Name'),
   tradingName: text('ram:SpecifiedLegalOrganization/ram:TradingBusinessName'),
@@ -33,6 +35,7 @@ const customer: Fields = {
   phone: text('ram:DefinedTradeContact/ram:TelephoneUniversalCommunication/ram:CompleteNumber'),
   email: text('ram:DefinedTradeContact/ram:EmailURIUniversalCommunication/ram:URIID'),
   vatId,
+  taxId,
   id: identifiers('ram:ID', 'ram:GlobalID'),
   registration,
   electronicAddress: schemed('ram:URIUniversalCommunication/ram:URIID')
@@ -61,7 +64,6 @@ const buyer: Fields = { ...customer, contact: either(customer['contact'] ?? depa
 
 const seller: Fields = {
   ...buyer,
-  taxId: text('ram:SpecifiedTaxRegistration/ram:ID[@schemeID=FC]'),
   legalForm: text('ram:Description')
 }
 
@@ -183,8 +185,14 @@ const lines = list(`${transaction}/ram:IncludedSupplyChainTradeLineItem`, {
   unit: unitOf(quantity),
   unitPrice: money(`${net}/ram:ChargeAmount`),
   grossPrice: money(`${gross}/ram:ChargeAmount`),
-  priceDiscount: money(`${gross}/ram:AppliedTradeAllowanceCharge[ram:ChargeIndicator/udt:Indicator=false]/ram:ActualAmount`),
+  // Earlier versions of ZUGFeRD have no indicator here.
+  priceDiscount: either(
+    ...(['=false', '!=true'] as const).map((said) =>
+      money(`${gross}/ram:AppliedTradeAllowanceCharge[ram:ChargeIndicator/udt:Indicator${said}]/ram:ActualAmount`)
+    ) as [Field, Field]
+  ),
   priceQuantity: measured(`${net}/ram:BasisQuantity`),
+  grossPriceQuantity: unlessRead(`${gross}/ram:BasisQuantity`, measured),
   total: money(`${lineSettlement}/ram:SpecifiedTradeSettlementLineMonetarySummation/ram:LineTotalAmount`),
   taxCategory: text(`${lineSettlement}/ram:ApplicableTradeTax[ram:TypeCode=VAT]/ram:CategoryCode`),
   taxRate: number(`${lineSettlement}/ram:ApplicableTradeTax/ram:RateApplicablePercent`),
@@ -247,6 +255,12 @@ function below (path: string, known: Fields): Fields {
     const [inner] = nodesAt(node, path)
     return inner === undefined ? undefined : field(inner, at, file)
   }]))
+}
+
+/** What nobody has read yet. */
+function unlessRead (path: string, field: (path: string) => Field): Field {
+  const own = field(path)
+  return (node, at, file) => nodesAt(node, path)[0]?.isRead === true ? undefined : own(node, at, file)
 }
 
 /** The gross price is for as many as the net price, which is for one unless told. */

@@ -18,6 +18,15 @@ const address = (below: string): Fields => ({
 
 const vatId = text('cac:PartyTaxScheme[cac:TaxScheme/cbc:ID=VAT]/cbc:CompanyID')
 
+/** The local number: every scheme but VAT is that one (BT-32). */
+const taxId: Field = (node, at, { places }) => {
+  const found = textOf(node, 'cac:PartyTaxScheme[cac:TaxScheme/cbc:ID!=VAT]/cbc:CompanyID')
+  if (found === undefined) return undefined
+  places.set(at, found.from)
+  mark(nodesAt(found.from.parent ?? node, 'cac:TaxScheme/cbc:ID')[0])
+  return found.text
+}
+
 const customer: Fields = {
   name: text('cac:PartyLegalEntity/cbc:RegistrationName'),
   tradingName: text('cac:PartyName/cbc:Name'),
@@ -26,6 +35,7 @@ const customer: Fields = {
   phone: text('cac:Contact/cbc:Telephone'),
   email: text('cac:Contact/cbc:ElectronicMail'),
   vatId,
+  taxId,
   id: identifiers('cac:PartyIdentification/cbc:ID[@schemeID!=SEPA]'),
   registration: schemed('cac:PartyLegalEntity/cbc:CompanyID'),
   electronicAddress: schemed('cbc:EndpointID')
@@ -33,14 +43,6 @@ const customer: Fields = {
 
 const seller: Fields = {
   ...customer,
-  // Every scheme but VAT is the local one (BT-32).
-  taxId (node, at, { places }) {
-    const found = textOf(node, 'cac:PartyTaxScheme[cac:TaxScheme/cbc:ID!=VAT]/cbc:CompanyID')
-    if (found === undefined) return undefined
-    places.set(at, found.from)
-    mark(nodesAt(found.from.parent ?? node, 'cac:TaxScheme/cbc:ID')[0])
-    return found.text
-  },
   legalForm: text('cac:PartyLegalEntity/cbc:CompanyLegalForm')
 }
 

@@ -37,6 +37,7 @@ function readLine (data: JsonObject, index: number, { invoice, digits }: { invoi
     price,
     ...discounted,
     priceQuantity,
+    grossPriceQuantity: amount(data, 'grossPriceQuantity'),
     stated,
     net: stated ?? roundedTo(adjustments.length === 0 ? gross() : gross().add(sumOfAdjustments(adjustments)), digits),
     tax,

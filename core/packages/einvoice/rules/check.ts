@@ -1,6 +1,6 @@
 import { compile, type JsonObject, type Problem } from '@dispatch/common'
 import type { EInvoiceModel } from '../model/model.ts'
-import { isProfile, profiles, reaches, type RuleSet } from '../model/profiles.ts'
+import { hasCustomerTaxId, isProfile, profiles, reaches, type RuleSet } from '../model/profiles.ts'
 import { termAt, unsayable } from '../model/terms.ts'
 import { totalsOf } from '../model/totals.ts'
 import { modelOf, type Reading } from '../read/read.ts'
@@ -122,22 +122,28 @@ function unfit ({ eInvoiceProfile: named }: JsonObject, { format }: Reading, bas
  * What the data say and the XML cannot. The page of a Factur-X without lines is the invoice, and its XML tells some of it: there it is a
  * warning, as it is where nobody named the profile. A rounding is one of the summands of the amount due.
  */
-function lostOf ({ invoice: { profile }, format, data }: RuleInput, base: string): { problems: Problem[], warnings: Problem[] } {
+function lostOf (
+  { invoice: { profile, customer: { taxId } }, format, data }: RuleInput,
+  base: string
+): { problems: Problem[], warnings: Problem[] } {
   const { level, process } = profiles[profile]
   const terms = unsayable(data, level)
   const { businessProcess } = data
   const other = process === undefined || businessProcess === undefined || businessProcess === process
     ? []
     : [{ id: 'BT-23', at: '/businessProcess' }]
-  const lost = [...terms, ...other].map(({ id, at }) => ({
+  const lostAt = ({ id, at }: { id: string, at: string }): Problem => ({
     path: base + at,
     code: 'not_in_profile',
     message: `The profile ${profile} cannot say this (${id}): leave it out, or choose a profile that can.`
-  }))
+  })
+  const lost = [...terms, ...other].map(lostAt)
   const isPage = format === 'FACTUR_X' && !reaches(level, 'BASIC')
   const isAdvice = ({ path }: Problem): boolean =>
     (data['eInvoiceProfile'] === undefined && termAt(path.slice(base.length))?.level !== 'EXTENDED') ||
     (isPage && (level === 'MINIMUM' || path !== `${base}/roundingAmount`))
   const { problems = [], warnings = [] } = Object.groupBy(lost, (one) => isAdvice(one) ? 'warnings' : 'problems')
-  return { problems, warnings }
+  // It is no term of EN 16931, and there have always been data with it.
+  const isUnsaid = taxId !== undefined && !hasCustomerTaxId(profile, format)
+  return { problems, warnings: [...warnings, ...isUnsaid ? [lostAt({ id: 'tax number', at: '/customer/taxId' })] : []] }
 }

@@ -3,7 +3,7 @@ import { listField } from '../model/fields.ts'
 import type { EInvoiceLine, PartyAddress, Period } from '../model/model.ts'
 import { profiles } from '../model/profiles.ts'
 import { circlesIn, isCounted, linesAbove } from '../model/sub-lines.ts'
-import { countriesIn, type EInvoiceRule, notInProfiles, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
+import { countriesIn, type EInvoiceRule, notInProfiles, only, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** Of a line that counts. Those that group others, or only say something, may leave it out. */
 function counted (holds: (line: EInvoiceLine) => boolean): (line: EInvoiceLine) => boolean {
@@ -19,6 +19,12 @@ const subLineRules: readonly EInvoiceRule[] = [
   ruleOfLines('circle_of_lines', '/parentLine', 'A line does not stand below itself.',
     ({ id, parent }, { invoice: { lines } }) => parent === undefined || parent === id || !circlesIn(lines).has(id))
 ]
+
+/** Validators of UBL refuse several, and those of CII warn of them. */
+const [oneCustomerId] = notInProfiles(['BASIC_WL', 'BASIC', 'EXTENDED', 'EXTENDED_CTC_FR'], [
+  rule('BT-46', '/customer/id', 'A customer has one id; BASIC_WL, BASIC and the EXTENDED profiles can state several.',
+    ({ invoice: { customer } }) => customer.ids.length <= 1)
+]) as [EInvoiceRule]
 
 /** The required contents of an invoice and its parts (EN 16931-1, BR-01 to BR-65; the rules left out cannot be broken here). */
 export const coreRules: readonly EInvoiceRule[] = [
@@ -102,15 +108,17 @@ export const coreRules: readonly EInvoiceRule[] = [
   ruleOfLines('BR-CO-04', '/taxCategory', 'A line has a VAT category (BT-151), its own or the invoice\'s; with a rate above 0 it is S.',
     ({ tax, type }, { format }) => tax.category !== '' || (format !== 'UBL' && !isCounted({ type }))),
   ...subLineRules,
+  ...only(['UBL'], [
+    ruleOfLines('gross_price_quantity', '/grossPriceQuantity',
+      'UBL has one quantity for both prices, which CII and FACTUR_X have for each.',
+      ({ grossPriceQuantity: given, priceQuantity }) => given === undefined || given.eq(priceQuantity ?? 1))
+  ]),
   ruleOfEach('BR-CO-09', 'A VAT number begins with its country, such as FR; EL for Greece (BT-31, BT-48, BT-63).', ({ invoice }) => [
     { id: invoice.seller.vatId, at: '/seller' },
     { id: invoice.customer.vatId, at: '/customer' },
     { id: invoice.taxRepresentative?.vatId, at: '/taxRepresentative' }
   ], ({ at }) => `${at}/vatId`, ({ id }, { format }) => id === undefined || id.startsWith('EL') || countriesIn(format).has(id.slice(0, 2))),
-  ...notInProfiles(['BASIC_WL', 'BASIC', 'EXTENDED', 'EXTENDED_CTC_FR'], [
-    rule('BT-46', '/customer/id', 'A customer has one id; BASIC_WL, BASIC and the EXTENDED profiles can state several.',
-      ({ invoice: { customer } }) => customer.ids.length <= 1)
-  ]),
+  ...only(['UBL'], [oneCustomerId]),
   rule('BR-CO-26', '/seller/vatId', 'The seller is identified by a VAT number, a registration or an id (BT-29 to BT-31).',
     ({ invoice: { seller, profile } }) =>
       (seller.vatId ?? seller.registration ?? (profile === 'MINIMUM' ? undefined : seller.ids[0])) !== undefined),
@@ -133,6 +141,7 @@ export const coreRules: readonly EInvoiceRule[] = [
 
 /** What readers expect and EN 16931 does not require, or requires without a rule. */
 export const coreAdvice: readonly EInvoiceRule[] = [
+  ...only(['CII', 'FACTUR_X'], [oneCustomerId]),
   rule('no_due_date', '/dueDate', 'An invoice with an amount to pay says when it is due: a due date, or terms of payment (BT-9, BT-20).',
     ({ invoice, totals, format }) =>
       (format === 'UBL' && invoice.isCreditNote) || totals.due.lte(0) || (invoice.dueDate ?? invoice.paymentTerms) !== undefined),

@@ -106,7 +106,6 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['BR-CO-03 /taxPointCode', { taxPointDate: '2026-03-14', taxPointCode: '35' }],
   ['BR-CO-04 /lines/0/taxCategory', line({ taxRate: 0 })],
   ['BR-CO-09 /customer/vatId', { customer: { vatId: '??123', electronicAddress: { id: '1', scheme: '0060' } } }],
-  ['BT-46 /customer/id', { customer: { id: [{ id: '1' }, { id: '2' }] } }],
   ['empty_content /attachments/0/content', { attachments: [{ id: '1', content: '', mediaType: 'application/pdf', filename: 'a.pdf' }] }],
   ['BR-CL-24 /attachments/0/mediaType', {
     attachments: [{ id: '1', content: 'PGEvPg==', mediaType: 'application/xml', filename: 'a.xml' }]
@@ -305,6 +304,8 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['BR-61 /otherPayments/0/bankDetails', { eInvoiceProfile: 'EXTENDED', otherPayments: [{ means: 58 }] }, 'CII'],
   ['BR-CL-16 /otherPayments/0/means', { eInvoiceProfile: 'EXTENDED', otherPayments: [{ means: 999 }] }, 'CII'],
   ['UBL-SR-47 /otherPayments', { otherPayments: [{ means: 10 }] }],
+  ['BT-46 /customer/id', { customer: { id: [{ id: '1' }, { id: '2' }] } }],
+  ['gross_price_quantity /lines/0/grossPriceQuantity', line({ grossPriceQuantity: 10 })],
   ['BR-FREXT-08 /lines/0/total', { eInvoiceProfile: 'EXTENDED', ...line({ lineType: 'GROUP', total: 7 }) }, 'CII'],
   ['BR-FREXT-11 /lines/0/parentLine', { eInvoiceProfile: 'EXTENDED', ...line({ parentLine: '7' }) }, 'CII'],
   ['circle_of_lines /lines/0/parentLine', { eInvoiceProfile: 'EXTENDED', ...circle }, 'CII'],

@@ -37,20 +37,22 @@ function product ({ standardItemId, sellerItemId, buyerItemId, name, description
   ])
 }
 
-function prices ({ price, grossPrice, priceDiscount, priceQuantity, unit }: EInvoiceLine): XmlFragment[] {
-  const charged = (amount: Decimal | undefined): XmlFragment[] => [
+function prices ({ price, grossPrice, priceDiscount, priceQuantity, grossPriceQuantity = priceQuantity, unit }:
+  EInvoiceLine): XmlFragment[]
+{
+  const charged = (amount: Decimal | undefined, quantity: Decimal | undefined): XmlFragment[] => [
     value('ram:ChargeAmount', amount?.toFixed()),
-    value('ram:BasisQuantity', priceQuantity?.toFixed(), { unitCode: unit })
+    value('ram:BasisQuantity', quantity?.toFixed(), { unitCode: unit })
   ]
   return [
     grossPrice === undefined ? '' : group('ram:GrossPriceProductTradePrice', [
-      ...charged(grossPrice),
+      ...charged(grossPrice, grossPriceQuantity),
       group('ram:AppliedTradeAllowanceCharge', [
         group('ram:ChargeIndicator', [value('udt:Indicator', 'false')]),
         value('ram:ActualAmount', priceDiscount?.toFixed())
       ])
     ]),
-    group('ram:NetPriceProductTradePrice', charged(price))
+    group('ram:NetPriceProductTradePrice', charged(price, priceQuantity))
   ]
 }
 

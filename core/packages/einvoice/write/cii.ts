@@ -1,5 +1,5 @@
 import type { Attachment, EInvoiceModel, TaxGroup } from '../model/model.ts'
-import { profiles, reaches } from '../model/profiles.ts'
+import { hasCustomerTaxId, profiles, reaches } from '../model/profiles.ts'
 import type { Totals } from '../model/totals.ts'
 import { ciiLine } from './cii-line.ts'
 import { ciiAllowanceCharge, ciiPeriod, ciiReference, date, object } from './cii-parts.ts'
@@ -44,7 +44,7 @@ function agreement (invoice: EInvoiceModel): XmlFragment {
   return group('ram:ApplicableHeaderTradeAgreement', [
     value('ram:BuyerReference', buyer),
     ciiParty('ram:SellerTradeParty', seller, seller),
-    ciiParty('ram:BuyerTradeParty', customer),
+    ciiParty('ram:BuyerTradeParty', customer, { taxId: hasCustomerTaxId(invoice.profile, 'CII') ? customer.taxId : undefined }),
     ciiRepresentative(invoice),
     ciiReference('ram:SellerOrderReferencedDocument', salesOrder),
     ciiReference('ram:BuyerOrderReferencedDocument', order),

@@ -1,6 +1,6 @@
 import type { Decimal } from '@dispatch/common'
 import type { AllowanceCharge, Attachment, EInvoiceModel, TaxGroup } from '../model/model.ts'
-import { profiles } from '../model/profiles.ts'
+import { hasCustomerTaxId, profiles } from '../model/profiles.ts'
 import type { Totals } from '../model/totals.ts'
 import { ublNotes, ublTerms } from '../model/ubl-texts.ts'
 import { ublLine } from './ubl-line.ts'
@@ -39,7 +39,9 @@ export function writeUbl (invoice: EInvoiceModel, totals: Totals): string {
         creditorId: invoice.payee === undefined ? invoice.payment?.mandate?.creditorId : undefined
       })
     ]),
-    group('cac:AccountingCustomerParty', [ublParty(invoice.customer, invoice)]),
+    group('cac:AccountingCustomerParty', [
+      ublParty(invoice.customer, invoice, { taxId: hasCustomerTaxId(invoice.profile, 'UBL') ? invoice.customer.taxId : undefined })
+    ]),
     ublPayee(invoice),
     ublRepresentative(invoice),
     ublDelivery(invoice.delivery),

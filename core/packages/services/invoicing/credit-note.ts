@@ -1,5 +1,5 @@
-import { dayOf, type JsonObject } from '@dispatch/common'
-import { textOf } from '@dispatch/common'
+import { dayOf, type JsonObject, textOf } from '@dispatch/common'
+import { type EInvoiceFormat, eInvoiceProfiles, profileOf, rewritable } from '@dispatch/einvoice'
 
 /** What a credit note or a correction repeats of its invoice. */
 const repeatedFields = [
@@ -31,15 +31,17 @@ type Invoice = { dispatchId?: string | undefined, fields: JsonObject, data: Json
 
 /**
  * A credit note over the whole of an invoice, without a number and a day of its own: an e-invoice of the type 381, otherwise a credit note.
- * Undefined for what is no invoice, and for a credit note.
+ * Undefined for what is no invoice, and for a credit note. An invoice without a dispatch is one that was read from a file.
  */
 export function creditNoteOf ({ dispatchId, fields, data }: Invoice): { fields: JsonObject, data: JsonObject } | undefined {
-  const { documentType, eInvoiceFormat, eInvoiceProfile, customerId } = fields
+  const { documentType, eInvoiceProfile, customerId } = fields
   const isElectronic = documentType === 'E_INVOICE'
   if (!isElectronic && documentType !== 'INVOICE' || Number(data['type']) === 381) return undefined
+  const original = isElectronic && dispatchId === undefined ? readAgain(fields, data) : { eInvoiceFormat: fields['eInvoiceFormat'], data }
+  const { eInvoiceFormat } = original
   const about = { ...dispatchId !== undefined && { from: { dispatchId } }, ...customerId !== undefined && { customerId } }
   const repeated = {
-    ...Object.fromEntries(Object.entries(data).filter(([name]) => !own.some((one) => one === name))),
+    ...Object.fromEntries(Object.entries(original.data).filter(([name]) => !own.some((one) => one === name))),
     ...dispatchId === undefined && repeatedOf(data)
   }
   return isElectronic
@@ -53,4 +55,15 @@ export function creditNoteOf ({ dispatchId, fields, data }: Invoice): { fields: 
       data: { ...repeated, type: 381 }
     }
     : { fields: { documentType: 'CREDIT', ...about }, data: repeated }
+}
+
+/** What a file says, as a credit note about it can say it. */
+function readAgain (
+  { eInvoiceFormat = 'FACTUR_X', eInvoiceProfile }: JsonObject,
+  data: JsonObject
+): { eInvoiceFormat: string, data: JsonObject } {
+  const format = eInvoiceFormat as EInvoiceFormat
+  const profile = eInvoiceProfiles.find((one) => one === eInvoiceProfile) ?? profileOf({}, format)
+  const { data: again, format: written } = rewritable({ data, profile, format })
+  return { eInvoiceFormat: written, data: again }
 }

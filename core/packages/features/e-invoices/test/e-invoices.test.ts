@@ -3,7 +3,7 @@ import t from 'tap'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { admin as us, type Answer, type Login, startService } from '../../../../../test/support/service.ts'
-import { writeInvoice } from '../../../einvoice/index.ts'
+import { eInvoiceOf, writeInvoice } from '../../../einvoice/index.ts'
 import { sayable } from '../../../einvoice/model/terms.ts'
 import { pdfOf, pdfWith } from '../../../einvoice/test/pdf-support.ts'
 import { plain } from '../../../einvoice/test/support.ts'
@@ -13,6 +13,38 @@ const { send } = service
 const path = '/api/v1/e-invoices/read'
 const data = { ...plain, currency: 'EUR' }
 const [ubl, cii] = [Buffer.from(writeInvoice(data, 'EN16931', 'UBL')), Buffer.from(writeInvoice(data, 'EN16931', 'CII'))]
+
+const [minimum, basic] = (['MINIMUM', 'BASIC_WL'] as const).map((profile) =>
+  Buffer.from(
+    eInvoiceOf({ ...sayable(data, profile), lines: data.lines, eInvoiceProfile: profile }, { format: 'FACTUR_X', currency: 'EUR' }).xml
+  )
+) as [Buffer, Buffer]
+const inGermany = {
+  ...data,
+  buyerReference: '04011000-12345-34',
+  seller: {
+    ...data.seller,
+    country: 'DE',
+    city: 'Bonn',
+    postalCode: '53111',
+    contact: 'Zoë',
+    phone: '0221 123',
+    email: 'a@b.example',
+    vatId: 'DE129273398'
+  },
+  customer: { ...data.customer, country: 'DE', city: 'Bonn', postalCode: '53111', vatId: 'DE129273398' },
+  payment: { means: '10' }
+}
+const german = Buffer.from(writeInvoice(inGermany, 'XRECHNUNG', 'CII'))
+/** The extension of XRechnung has lines in lines. */
+const nested = Buffer.from(
+  writeInvoice(inGermany, 'XRECHNUNG', 'UBL')
+    .replace('xrechnung_3.0<', 'xrechnung_3.0#conformant#urn:xeinkauf.de:kosit:extension:xrechnung_3.0<')
+    .replace(/<cac:InvoiceLine>(.*?)<\/cac:InvoiceLine>/s,
+      (line, inner: string) =>
+        line.replace('</cac:InvoiceLine>',
+          `<cac:SubInvoiceLine>${inner.replace(/<cbc:ID>[^<]*/, '<cbc:ID>1.1')}</cac:SubInvoiceLine></cac:InvoiceLine>`))
+)
 
 type Headers = Record<string, string>
 const read = (
@@ -160,6 +192,23 @@ await t.test('the console reads an e-invoice, says what is wrong, and begins a c
   const page = (await open(begun.location.slice('/console'.length), cookie)).body
   contains(t, page, /type&quot;: ?381|value="381"/)
   contains(t, page, 'F-1')
+  // Whatever a file says, the form can be sent as it opens; of a customer MINIMUM says the name alone.
+  for (const [name, file] of Object.entries({
+    MINIMUM: minimum,
+    BASIC_WL: basic,
+    XRECHNUNG: nested,
+    'XRECHNUNG in a PDF': pdfWith(german)
+  })) {
+    const { location } = await upload('/credit', file)
+    const { body: { request } } = await send('GET', `/api/v1/drafts/${new URL(location, service.url).searchParams.get('draft')!}`)
+    const { template, ...fields } = request
+    const { customer } = data
+    const filled = { ...template.data, number: 'C-1', date: '2026-05-04', ...name === 'MINIMUM' && { customer } }
+    const checked = await send('POST', '/api/invoicing/validate', { body: { ...fields, template: { ...template, data: filled } } })
+    t.equal(checked.status, 200, `${name}: ${JSON.stringify(checked.body.details)}`)
+    t.strictSame([filled.precedingInvoices, filled.lines.length], [[{ number: 'F-1', date: '2026-03-14' }],
+      file === nested ? 1 : filled.lines.length])
+  }
   const credit = Buffer.from(writeInvoice({ ...data, type: 381 }, 'EN16931', 'CII'))
   t.equal((await upload('/credit', credit)).status, 422)
 })
