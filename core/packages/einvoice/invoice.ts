@@ -53,6 +53,8 @@ export function rewritable ({ data, profile, format }: { data: JsonObject, profi
   return { data: { ...own, lines, ...paymentIn(data, written) }, format: written }
 }
 
+const hundred = new Money(100)
+
 /** A line for each category and rate of VAT, with the number of the invoice. Without them, the rate is what the sums make it. */
 function linesOfTaxes (data: JsonObject): JsonObject[] {
   const line = (price: Decimal): JsonObject => ({
@@ -64,7 +66,7 @@ function linesOfTaxes (data: JsonObject): JsonObject[] {
   if (taxes.length === 0) {
     const tax = amount(data, 'taxAmount') ?? new Money(0)
     const base = (amount(data, 'total') ?? new Money(0)).sub(tax)
-    const rate = tax.isZero() || base.isZero() ? undefined : tax.mul(100).div(base).toDecimalPlaces(1)
+    const rate = tax.isZero() || base.isZero() ? undefined : tax.div(base).mul(hundred).toDecimalPlaces(1)
     return [{ ...line(base), ...rate !== undefined && { taxRate: rate.toFixed() } }]
   }
   return taxes.map((given) => {
