@@ -4,7 +4,7 @@ import type { OwnDocuments } from '@dispatch/vendor-io'
 
 /** A request whose documents are the call's own. */
 export function withOwnDocuments<Fields extends HttpCall> (fields: Fields, documents: OwnDocuments): Fields {
-  const { base64, document, multipart, part } = fields
+  const { base64, document, multipart, related, part } = fields
   return {
     ...fields,
     ...(document !== undefined && { document: documents.find(document) }),
@@ -12,14 +12,19 @@ export function withOwnDocuments<Fields extends HttpCall> (fields: Fields, docum
     ...(part !== undefined && { part: { ...part, document: documents.find(part.document) } }),
     ...(multipart !== undefined && {
       multipart: Object.fromEntries(Object.entries(multipart).map(([name, part]) => [name, partOf(part, documents)]))
-    })
+    }),
+    ...(related !== undefined && { related: related.map((part) => onePartOf(part, documents)) })
   }
 }
 
-type Part = NonNullable<HttpCall['multipart']>[string]
+type Parts = NonNullable<HttpCall['multipart']>[string]
+type Part = NonNullable<HttpCall['related']>[number]
 
-function partOf (part: unknown, documents: OwnDocuments): Part {
-  if (Array.isArray(part)) return part.flatMap((one: unknown) => partOf(one, documents) ?? [])
+function partOf (part: unknown, documents: OwnDocuments): Parts {
+  return Array.isArray(part) ? part.map((one: unknown) => onePartOf(one, documents)) : onePartOf(part, documents)
+}
+
+function onePartOf (part: unknown, documents: OwnDocuments): Part {
   if (typeof part === 'string' || typeof part === 'number' || typeof part === 'boolean') return part
   if (!isRecord(part)) throw new TypeError('A part is a text, a number, a document, or an object that says which.')
   const { text, json, document, filename, contentType }: Readonly<Record<string, unknown>> = part

@@ -82,6 +82,7 @@ const request = {
   xml: fields,
   text,
   multipart: fields,
+  related: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 1_000 })),
   document: Type.Optional(Type.Object({})),
   base64: Type.Optional(Type.Object({})),
   part: Type.Optional(Type.Object({ document: Type.Object({}), from: Type.Integer(), to: Type.Integer() })),

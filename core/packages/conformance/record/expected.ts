@@ -59,12 +59,13 @@ function pairsOf (pairs: readonly [string, string][], known: KnownValues): Recor
   }))
 }
 
-type ExpectedBody = Pick<Expected, 'form' | 'json' | 'xml' | 'multipart' | 'document' | 'text'>
+type ExpectedBody = Pick<Expected, 'form' | 'json' | 'xml' | 'multipart' | 'related' | 'document' | 'text'>
 
-function bodyOf ({ body, pairs, json, xml, parts }: ReceivedRequest, known: KnownValues): ExpectedBody {
+function bodyOf ({ body, pairs, json, xml, parts, related }: ReceivedRequest, known: KnownValues): ExpectedBody {
   if (pairs !== undefined) return { form: pairsOf(pairs, known) }
   if (json !== undefined) return { json: withoutCredentials(json, known) }
   if (xml !== undefined) return { xml: withoutCredentials(xml, known) as JsonObject }
+  if (parts !== undefined && related === true) return { related: parts.map((part) => partOf(part, known.documents)) }
   if (parts !== undefined) return { multipart: multipartOf(parts, known) }
   const document = pointerOf(body, known.documents)
   if (document !== undefined) return { document }

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { matches } from '../../../../test/support/matching.ts'
 import { compareRequest, differs } from '../run/compare.ts'
+import { decode } from '../vendor/requests.ts'
 
 await t.test('each difference inside of a value is told with its JSON pointer', (t) => {
   const expected = { lines: [{ amount: 12, 'a/b': 1 }], kept: 'yes', list: [1, 2], text: 'at {{any}}' }
@@ -18,6 +20,26 @@ await t.test('a value of another kind is told as a whole, and an equal one not a
   t.strictSame(differs('JSON', { a: 1 }, ['a']), ['The JSON is ["a"]; expected {"a":1}.'])
   t.strictSame(differs('path', '/v1/{{any}}/send', '/v1//send'), ['The path is "/v1//send"; expected "/v1/{{any}}/send".'])
   t.strictSame(differs('answer', { id: null, of: [{}] }, { id: null, of: [{}] }), [])
+  t.end()
+})
+
+await t.test('related parts are compared by their places, and are no form', (t) => {
+  const filling = { reference: '', idempotencyKey: '', now: '', request: {}, documents: new Map([['/document', Buffer.from('%PDF-2.0')]]) }
+  const parts = ['--b', 'Content-Type: application/json', '', '{"name":"a"}', '--b', 'Content-Type: application/pdf', '', '%PDF-2.0',
+    '--b--', '']
+  const body = Buffer.from(parts.join('\r\n'))
+  const compared = (contentType: string, expected: object): string[] =>
+    compareRequest({ method: 'POST', url: 'https://a.test/x', ...expected }, {
+      ...{ method: 'POST', host: 'a.test', path: '/x', query: {}, search: [], headers: {}, body },
+      ...decode(contentType, body)
+    }, filling)
+  const related = 'multipart/related; type="application/json"; boundary=b'
+  const file = { document: '/document', contentType: 'application/pdf' }
+  t.strictSame(compared(related, { related: [{ json: { name: 'a' } }, file] }), [])
+  t.strictSame(compared(related, { related: [{ json: { name: 'b' } }, file] }), ['The part "0" at /name is "a"; expected "b".'])
+  t.strictSame(compared(related, { related: [file] }), ['The parts are 0, 1; expected 0.'])
+  matches(t, compared(related, { multipart: { 0: 'x' } }).join(), /^The body is not multipart/)
+  matches(t, compared('multipart/form-data; boundary=b', { related: [file] }).join(), /^The body has no related parts/)
   t.end()
 })
 

@@ -3,12 +3,12 @@ import { parseXml } from '@dispatch/vendor-io'
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 
-/** A part of a multipart body. */
+/** A part of a multipart body; one of related parts is named by its place, beginning with 0. */
 export type ReceivedPart = { name: string, filename?: string, contentType?: string, body: Buffer }
 
 /**
- * A request as a vendor got it, with `json`, `xml`, `form` or `parts` for such a body. For a repeated key in `query` or `form` the last
- * value counts; `search` and `pairs` have all values.
+ * A request as a vendor got it, with `json`, `xml`, `form` or `parts` for such a body, and `related` where the parts have no names. For a
+ * repeated key in `query` or `form` the last value counts; `search` and `pairs` have all values.
  */
 export type ReceivedRequest = {
   method: string
@@ -23,6 +23,7 @@ export type ReceivedRequest = {
   form?: Record<string, string>
   pairs?: [string, string][]
   parts?: ReceivedPart[]
+  related?: true
 }
 
 export async function receive (message: IncomingMessage): Promise<ReceivedRequest> {
@@ -43,15 +44,17 @@ export async function receive (message: IncomingMessage): Promise<ReceivedReques
 }
 
 /** A body in the form that its content type names. */
-export function decode (contentType: string, body: Buffer): Pick<ReceivedRequest, 'json' | 'xml' | 'form' | 'pairs' | 'parts'> {
+export function decode (contentType: string, body: Buffer): Pick<ReceivedRequest, 'json' | 'xml' | 'form' | 'pairs' | 'parts' | 'related'> {
   if (/^application\/([\w.-]+\+)?json\b/.test(contentType)) return jsonOf(body)
   if (/^(application|text)\/([\w.-]+\+)?xml\b/.test(contentType)) return xmlOf(body)
   if (contentType.startsWith('application/x-www-form-urlencoded')) {
     const pairs = [...new URLSearchParams(body.toString())]
     return { pairs, form: Object.fromEntries(pairs) }
   }
-  const boundary = /^multipart\/form-data;.*boundary="?([^";]+)/.exec(contentType)?.[1]
-  return boundary === undefined ? {} : { parts: partsOf(body, boundary) }
+  const [, kind, boundary] = /^multipart\/(form-data|related);.*boundary="?([^";]+)/.exec(contentType) ?? []
+  if (boundary === undefined) return {}
+  const parts = partsOf(body, boundary)
+  return kind === 'related' ? { related: true, parts: parts.map((part, index) => ({ ...part, name: String(index) })) } : { parts }
 }
 
 function jsonOf (body: Buffer): { json?: Json } {

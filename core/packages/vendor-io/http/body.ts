@@ -6,7 +6,7 @@ import { jsonPieces, lengthOf, measure, type Piece, readPieces } from '../docume
 import { type LeaseCheck, piecesUnderLease } from '../outcome/lease-check.ts'
 import { RequestFailure } from '../outcome/request-outcome.ts'
 import { type ArrayFormat, type FormContents, formPieces } from './form.ts'
-import { encodeMultipart, type Multipart, type MultipartParts } from './multipart.ts'
+import { encodeMultipart, encodeRelated, type Multipart, type MultipartPart, type MultipartParts } from './multipart.ts'
 import { type XmlFields, xmlText } from './xml.ts'
 
 /** Bytes of a document, from the one with the number `from` to the one before `to`. */
@@ -14,7 +14,7 @@ export type DocumentPart = { document: DocumentHandle, from: number, to: number 
 
 /**
  * The body of a request: at most one of these fields. A document in `json` or `form` is sent as the base64 of its bytes, as `base64` its
- * base64 is the body. A `part` is sent with its `Content-Range`.
+ * base64 is the body. `multipart` is a form, `related` has parts without names (RFC 2387). A `part` is sent with its `Content-Range`.
  */
 export type BodyFields = {
   form?: FormContents
@@ -22,6 +22,7 @@ export type BodyFields = {
   xml?: XmlFields
   text?: string
   multipart?: MultipartParts
+  related?: readonly MultipartPart[]
   document?: DocumentHandle
   base64?: DocumentHandle
   part?: DocumentPart
@@ -44,7 +45,7 @@ export type Body = {
 /** The documents of the call, and how they are opened. */
 export type BodyDocuments = { read: ReadDocument, own: OwnDocuments }
 
-const kinds = ['form', 'json', 'xml', 'text', 'multipart', 'document', 'base64', 'part'] as const
+const kinds = ['form', 'json', 'xml', 'text', 'multipart', 'related', 'document', 'base64', 'part'] as const
 
 /**
  * Builds a body. A document is not read before `open`, and no byte is sent once `holds` says no. Throws a TypeError when there are two
@@ -53,7 +54,7 @@ const kinds = ['form', 'json', 'xml', 'text', 'multipart', 'document', 'base64',
 export function bodyOf (fields: BodyFields, { read, own }: BodyDocuments, holds: LeaseCheck): Body {
   const given = kinds.filter((kind) => fields[kind] !== undefined)
   if (given.length > 1) throw new TypeError(`A request has one body, not ${given.join(' and ')}.`)
-  const { form, json, xml, text, multipart, document, base64, part, arrays } = fields
+  const { form, json, xml, text, multipart, related, document, base64, part, arrays } = fields
   if (form !== undefined) {
     const pieces = formPieces(form, arrays, own)
     return ofPieces('application/x-www-form-urlencoded', pieces, read, holds, () => measure(pieces, read))
@@ -62,6 +63,7 @@ export function bodyOf (fields: BodyFields, { read, own }: BodyDocuments, holds:
   if (xml !== undefined) return buffered('application/xml', Buffer.from(xmlText(xml)))
   if (text !== undefined) return buffered('text/plain; charset=utf-8', Buffer.from(text))
   if (multipart !== undefined) return streamed(encodeMultipart(multipart, own), read, holds)
+  if (related !== undefined) return streamed(encodeRelated(related, own), read, holds)
   if (document !== undefined) {
     return {
       ...streamed({ contentType: document.contentType, length: document.size, pieces: [document] }, read, holds),

@@ -19,15 +19,38 @@ export type MultipartParts = Readonly<Record<string, MultipartPart | readonly Mu
 /** A body whose length is known before it is read. */
 export type Multipart = { contentType: string, length: number, pieces: readonly Piece[] }
 
-/** Lays out a multipart body (RFC 7578): the texts to send, and the documents of the call to stream between them. */
+/** Lays out a form in parts (RFC 7578): the texts to send, and the documents of the call to stream between them. */
 export function encodeMultipart (parts: MultipartParts, own: OwnDocuments): Multipart {
-  const boundary = `dispatch-${randomUUID()}`
   const flat = Object.entries(parts).flatMap(([name, part]) => listOf(part).map((one) => ({ name, ...contentOf(one, own) })))
+  return partsOf('multipart/form-data', flat.map(({ content, ...head }) => ({ content, lines: formLines(head) })))
+}
+
+/** Lays out parts without names (RFC 2387), of which the first says what the others are. */
+export function encodeRelated (parts: readonly MultipartPart[], own: OwnDocuments): Multipart {
+  const typed = parts.map((part) => contentOf(part, own)).map(({ content, contentType = 'text/plain; charset=utf-8' }) => ({
+    content,
+    contentType: typeOf(contentType)
+  }))
+  const [root] = typed
+  if (root === undefined) throw new TypeError('"related" needs a part.')
+  return partsOf(`multipart/related; type="${root.contentType.replaceAll('"', '\\"')}"`, typed.map(({ content, contentType }) => ({
+    content,
+    lines: [`Content-Type: ${contentType}`]
+  })))
+}
+
+/** `lines`: the headers of a part. */
+function partsOf (contentType: string, parts: readonly { content: readonly Piece[], lines: readonly string[] }[]): Multipart {
+  const boundary = `dispatch-${randomUUID()}`
   const pieces = [
-    ...flat.flatMap(({ content, ...head }) => [headOf(boundary, head), ...content, Buffer.from('\r\n')]),
+    ...parts.flatMap(({ content, lines }) => [
+      Buffer.from(`--${boundary}\r\n${lines.join('\r\n')}\r\n\r\n`),
+      ...content,
+      Buffer.from('\r\n')
+    ]),
     Buffer.from(`--${boundary}--\r\n`)
   ]
-  return { contentType: `multipart/form-data; boundary=${boundary}`, length: lengthOf(pieces), pieces }
+  return { contentType: `${contentType}; boundary=${boundary}`, length: lengthOf(pieces), pieces }
 }
 
 type Content = { content: readonly Piece[], filename?: string, contentType?: string }
@@ -43,12 +66,12 @@ function contentOf (part: MultipartPart, own: OwnDocuments): Content {
   return { content: [document], filename: filename ?? document.filename, contentType: contentType ?? document.contentType }
 }
 
-function headOf (boundary: string, { name, filename, contentType }: { name: string, filename?: string, contentType?: string }): Buffer {
-  const disposition = `Content-Disposition: form-data; name="${quoted(name)}"${
-    filename === undefined ? '' : `; filename="${quoted(filename)}"`
-  }`
-  const type = contentType === undefined ? '' : `\r\nContent-Type: ${typeOf(contentType)}`
-  return Buffer.from(`--${boundary}\r\n${disposition}${type}\r\n\r\n`)
+function formLines ({ name, filename, contentType }: { name: string, filename?: string, contentType?: string }): string[] {
+  const file = filename === undefined ? '' : `; filename="${quoted(filename)}"`
+  return [
+    `Content-Disposition: form-data; name="${quoted(name)}"${file}`,
+    ...contentType === undefined ? [] : [`Content-Type: ${typeOf(contentType)}`]
+  ]
 }
 
 /** The encoding that browsers use (HTML, "multipart/form-data encoding algorithm"). */

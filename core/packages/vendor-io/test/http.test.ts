@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { memoryLog, outside } from '../../../../test/fixtures/providers/call.ts'
-import { has, lacks } from '../../../../test/support/matching.ts'
+import { has, lacks, matches } from '../../../../test/support/matching.ts'
 import { httpOf, vendorOf } from '../../../../test/support/vendor.ts'
 import { createAuthority } from '../../conformance/vendor/certificates.ts'
 import type { VendorBehaviour } from '../../conformance/vendor/vendor.ts'
@@ -129,6 +129,22 @@ await t.test('multipart carries texts, JSON and documents in order, with the len
     { name: 'note', contentType: 'text/csv', body: 'x' }
   ])
   t.equal(last().headers['content-length'], String(last().body.byteLength))
+})
+
+await t.test('related parts have no names, and the body says the type of the first', async (t) => {
+  vendor.answer({ json: { id: '1' } })
+  await httpOf(network, { documents }).post(url, {
+    related: [{ json: { name: 'F-1.pdf' } }, pdf, 'a note', { text: 'a;b', contentType: 'text/csv; header="absent"' }]
+  }, Sent)
+  matches(t, last().headers['content-type'], /^multipart\/related; type="application\/json"; boundary=dispatch-[\w-]+$/)
+  t.strictSame(last().parts?.map(({ body, ...part }) => ({ ...part, body: body.toString() })), [
+    { name: '0', contentType: 'application/json', body: '{"name":"F-1.pdf"}' },
+    { name: '1', contentType: 'application/pdf', body: '%PDF-2.0' },
+    { name: '2', contentType: 'text/plain; charset=utf-8', body: 'a note' },
+    { name: '3', contentType: 'text/csv; header="absent"', body: 'a;b' }
+  ])
+  t.equal(last().headers['content-length'], String(last().body.byteLength))
+  await t.rejects(httpOf(network).post(url, { related: [] }, Sent), { message: '"related" needs a part.' })
 })
 
 await t.test('a document is streamed as the body', async (t) => {
