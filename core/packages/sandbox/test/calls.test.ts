@@ -81,12 +81,13 @@ await t.test('e-mails, hashes, bytes and parts of documents are made by the host
       await http.post('${api}/form', { form: { file, more: { json: [file] } } }, Type.Any())
       await http.post('${api}/part', { part: { document: file, from: 0, to: 1 } }, Type.Any())
       await http.post('${api}/base64', { base64: file }, Type.Any())
+      await http.post('${api}/related', { related: [{ json: { name: 'x' } }, file, { document: file, contentType: 'text/csv' }] }, Type.Any())
       const foreign = await documents.digest({ ...file, id: file.id.replace('1', '2') }, { algorithm: 'md5' }).catch((error) => error.message)
       const kept = await documents.keep({ base64: 'eA==', filename: 'kept.txt', contentType: 'text/plain' })
       return { id: '1', status: 'sent', kept: [kept.filename, kept.size], md5: await documents.digest(file, { algorithm: 'md5' }), foreign,
         bytes: [...await documents.bytes(file, 0, 1)], type: mail.contentType }`
   })
-  for (const path of ['mail', 'form', 'part', 'base64']) vendor.on(`POST /${path}`, { json: {} })
+  for (const path of ['mail', 'form', 'part', 'base64', 'related']) vendor.on(`POST /${path}`, { json: {} })
   t.strictSame(await dispatch({ settings: { token: 'tok_secret_1' } }), {
     outcome: 'accepted',
     response: {
@@ -99,12 +100,15 @@ await t.test('e-mails, hashes, bytes and parts of documents are made by the host
       type: 'message/rfc822'
     }
   })
-  const [mail, form, part, base64] = vendor.requests
+  const { document } = invoice()
+  const [mail, form, part, base64, related] = vendor.requests
   contains(t, mail?.headers['authorization'], /^OAuth oauth_consumer_key="key"/)
   contains(t, mail?.body.toString(), /^Subject: Hello\r$/m)
   t.same(form?.form, { file: 'eA==', more: '["eA=="]' })
   t.equal(part?.headers['content-range'], 'bytes 0-0/1')
   t.equal(base64?.body.toString(), 'eA==')
+  t.same(related?.parts?.map(({ contentType, body }) => [contentType, body.toString()]).slice(1), [[document.contentType, 'x'], ['text/csv',
+    'x']])
 })
 
 await t.test('XML, texts and headers of answers are what they are in this process', async (t) => {
