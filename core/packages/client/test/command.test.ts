@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -395,4 +395,52 @@ COMP_WORDS=(dispatch send de) COMP_CWORD=2; _dispatch; echo "\${COMPREPLY[@]}"`
   // Zsh runs the file itself as the function, at its first use.
   contains(t, (await dispatch(['completion', 'zsh'])).output, 'then _dispatch "$@"; else compdef')
   has(t, await dispatch(['completion', 'tcsh']), { code: 2 })
+  has(t, await dispatch(['completion', 'events']), { code: 0, output: /^dispatch\.succeeded\n(.*\n)*batch\.finished\n/m })
 })
+
+/** What is typed, and what each shell offers: of the words of the command, the states, and what a service has. */
+const typed = [
+  ['templates pu', ['pull', 'push']],
+  ['list --status u', ['uncertain']],
+  ['trigger batch.f', ['batch.finished']],
+  ['send file/e', ['file/email', 'file/esign']]
+] as const
+
+/** Runs a script of a shell, with the command as it answers the questions of completion. */
+const asked =
+  `dispatch () { case "$2" in events) printf '%s\\n' batch.finished dispatch.failed;; *) printf '%s\\n' file/email file/esign sms;; esac; }`
+const shells: Record<string, (script: string, words: readonly string[]) => string> = {
+  bash: (script, words) =>
+    `${asked}
+${script}
+COMP_WORDS=(${words.join(' ')}) COMP_CWORD=${String(words.length - 1)}; _dispatch; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  // Outside of its editor zsh has no compadd: this one offers what begins as the word does, as its own.
+  zsh: (script, words) =>
+    `${asked}
+compdef () { :; }
+compadd () { for one; do [[ "$one" == "$PREFIX"* && "$one" != -- ]] && print -r -- "$one"; done; }
+${script}
+words=(${words.join(' ')}) CURRENT=${String(words.length)} PREFIX=${words.at(-1) ?? ''}; _dispatch; true`,
+  fish: (script, words) =>
+    `function dispatch; switch $argv[2]; case events; printf '%s\\n' batch.finished dispatch.failed
+case '*'; printf '%s\\n' file/email file/esign sms; end; end
+${script}
+complete -C '${words.join(' ')}'`
+}
+
+for (const [shell, scriptOf] of Object.entries(shells)) {
+  const place = ['/usr/bin', '/bin'].map((folder) => join(folder, shell)).find((path) => existsSync(path))
+  await t.test(`${shell} completes words, states, events and services`, { skip: place === undefined && `there is no ${shell}` },
+    async (t) => {
+      const { output } = await dispatch(['completion', shell])
+      for (const [words, offered] of typed) {
+        const script = scriptOf(output, ['dispatch', ...words.split(' ')])
+        const flags = { bash: ['--norc'], zsh: ['-f'], fish: ['--no-config'] }[shell] ?? []
+        const answer = execFileSync(place ?? '', [...flags, '-c', script], {
+          encoding: 'utf8',
+          env: { HOME: folder, PATH: '/usr/bin:/bin' }
+        })
+        t.strictSame(answer.trim().split('\n').map((line) => line.split('\t')[0]).sort(), [...offered], `${shell}: ${words}`)
+      }
+    })
+}

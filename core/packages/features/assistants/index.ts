@@ -1,5 +1,4 @@
 import { defineFeature, service } from '@dispatch/plugins/feature'
-import { documentation } from '../documentation/service/documentation.ts'
 import { proposalsPages } from './pages/proposals.ts'
 import { assistantsRoutes } from './routes/routes.ts'
 import { createProposals, proposals, sweepProposals } from './service/proposals.ts'
@@ -13,7 +12,7 @@ const deciding = { person: true } as const
 /** Assistants: tools for them (Model Context Protocol), and proposals, which people send or decline. */
 export default defineFeature({
   name: 'assistants',
-  needs: { ...service('config', 'database', 'log', 'newId', 'now', 'pipeline'), documentation, proposals },
+  needs: { ...service('config', 'database', 'log', 'newId', 'now', 'pipeline'), proposals },
   provides: (provide) => [
     provide(proposals, ({ config: { publicUrl, showsConsole }, database, newId, now, pipeline }) =>
       createProposals({

@@ -5,15 +5,15 @@ import { askOwn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { answerProtocol } from '../service/protocol.ts'
-import { type Ask, type Search, type Tool, toolsOf } from '../service/tools.ts'
+import { type Ask, type Tool, toolsOf } from '../service/tools.ts'
 
 /**
  * `/mcp`: the tools of assistants, by the Model Context Protocol. A tool asks the API of this service as the key that the assistant has,
  * so that it can do what the key may do, and nothing else.
  */
-export const mcpRoutes: FastifyPluginCallback<{ publicUrl: string, console: string | undefined, search: Search }> = (
+export const mcpRoutes: FastifyPluginCallback<{ publicUrl: string, console: string | undefined }> = (
   app,
-  { publicUrl, console, search },
+  { publicUrl, console },
   done
 ) => {
   let known: Tool[] | undefined
@@ -29,7 +29,7 @@ export const mcpRoutes: FastifyPluginCallback<{ publicUrl: string, console: stri
       body,
       {
         tools: known.filter(({ scopes }) => scopes.length === 0 || scopes.some((scope) => key.scopes.includes(scope))),
-        calling: { ask: asking(request, request.actor), proposes: !key.scopes.includes('send'), search, console },
+        calling: { ask: asking(request, request.actor), proposes: !key.scopes.includes('send'), console },
         version: latestVersion
       }
     )

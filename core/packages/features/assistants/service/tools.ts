@@ -17,10 +17,10 @@ export type Content =
 export type ToolResult = { content: Content[], isError?: boolean }
 
 /** What a call works with. `proposes`: the key sends nothing by itself. */
-export type Calling = { ask: Ask, proposes: boolean, search: Search, console: string | undefined }
+export type Calling = { ask: Ask, proposes: boolean, console: string | undefined }
 
-/** Finds parts of the documentation: each with the address of its page, and its text as Markdown. */
-export type Search = (query: string) => readonly { title: string, url: string, text: string }[]
+/** How many parts of the documentation an assistant is told of. */
+const mostFound = 5
 
 export type Tool = {
   name: string
@@ -184,7 +184,11 @@ export function toolsOf (document: JsonObject): Tool[] {
       inputSchema: schema({ query: { type: 'string', minLength: 2, maxLength: 200, description: 'A few words.' } }, ['query']),
       annotations: reading,
       scopes: [],
-      call: ({ query }, { search }) => Promise.resolve(told(search(textOf(query)).map((part) => ({ ...part }))))
+      async call ({ query }, { ask }) {
+        const answer = await ask('GET', `/docs/search.json?q=${encodeURIComponent(textOf(query))}`)
+        // A service may be without its documentation.
+        return answer.status === 200 ? told(((jsonOf(answer) as JsonObject)['data'] as Json[]).slice(0, mostFound)) : answered(answer)
+      }
     }
   ]
 }

@@ -9,6 +9,7 @@ import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { invoiceRequest, type Login, startService } from '../../../../../test/support/service.ts'
 import { createProposals } from '../service/proposals.ts'
+import { toolsOf } from '../service/tools.ts'
 import { mostOpen } from '../store/proposals.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
@@ -119,6 +120,16 @@ await t.test('the documentation is searched in parts', async (t) => {
   has(t, first, { title: /Callbacks/, url: /^http.*\/docs\/client#callbacks$/ })
   contains(t, first.text, 'verifyCallback')
   t.same((await call('search_documentation', { query: 'xyzzy' })).json, [])
+})
+
+await t.test('a service without its documentation says so', async (t) => {
+  const { body: document } = await send('GET', '/openapi/1.1.0.json', {}, null)
+  const search = toolsOf(document).find(({ name }) => name === 'search_documentation')
+  const ask = () => Promise.resolve({ status: 404, contentType: 'application/json', bytes: Buffer.from('{"error":"not_found"}') })
+  t.same(await search?.call({ query: 'callbacks' }, { ask, proposes: true, console: undefined }), {
+    content: [{ type: 'text', text: '{"error":"not_found"}' }],
+    isError: true
+  })
 })
 
 await t.test('a key decides which tools there are; people have none, and nobody without a key', async (t) => {

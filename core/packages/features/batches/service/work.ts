@@ -175,7 +175,9 @@ export function workOnBatches ({ accounts, config, database, jobs, log, newId, o
     return !test && await pipeline.askForBatch({ ...askedBatch(batch, actor), services, requestId, totals, pause }, { found, also })
   }
 
-  const keyOf = (batch: BatchRow, { number, row_id: id }: Work): string => id ?? `batch ${batch.batch_id}/${number}`
+  /** Whoever tries a file as a test sends it for good afterwards: the ids of a test's rows are of tests alone. */
+  const keyOf = ({ batch_id: batchId, test }: BatchRow, { number, row_id: id }: Work): string =>
+    id === null ? `batch ${batchId}/${number}` : test ? `batch test/${id}` : id
 
   /** `unapproved`: takes the row where somebody else has to approve it, with the rules that want it. */
   async function hand (batch: BatchRow, actor: Actor, row: Work, unapproved: Map<number, readonly AskingRule[]>): Promise<RowChange> {

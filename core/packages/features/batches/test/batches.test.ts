@@ -127,6 +127,19 @@ await t.test('a batch and its rows have idempotency keys', async (t) => {
   has(t, await results(twice.batchId), [{ status: 'cancelled' }, { status: 'refused', problem: { details: [{ code: 'repeated_id' }] } }])
 })
 
+await t.test('what is tried as a test is sent for good afterwards: the ids of its rows are of tests alone', async (t) => {
+  const body = lines({ id: 'tried', ...text('one') })
+  const sent = async (query: string): Promise<string> => {
+    const [{ dispatchId }] = await results((await reaches((await take(body, query)).body.batchId, 'finished')).batchId)
+    return String(dispatchId)
+  }
+  const tried = await sent('service=sms&sandbox=true')
+  t.equal(await sent('service=sms&sandbox=true'), tried, 'a repeated test is a replay')
+  const real = await sent('service=sms')
+  t.not(real, tried)
+  t.notOk('test' in (await send('GET', `/api/v1/dispatches/${real}`)).body)
+})
+
 await t.test('CSV is mapped, whatever its separator and its mark; rows change a common body', async (t) => {
   const mapping = JSON.stringify({ Number: '/id', Mobile: '/sms/phoneNumber', Text: '/sms/message', Order: '/metadata/orderId' })
   const file = '\ufeffNumber;Mobile;Text;Ignored;Order\r\nA-1;+33612345678;"Hello; ""you""\nthere";x;\r\nA-2;+33612345679;Bye;y;O-2\r\n'

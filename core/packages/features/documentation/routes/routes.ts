@@ -22,8 +22,8 @@ const pageHeaders = {
   'permissions-policy': permissionsPolicies.other,
   'cache-control': 'no-cache'
 }
-/** How many parts a search shows, and how many characters of each. */
-const [most, shown] = [20, 240]
+/** How many parts a search finds, and how many characters of each it shows people, and tells programs. */
+const [most, shown, longest] = [20, 240, 2_000]
 
 /** Where the pages were on which requests are tried, before they had an address of their own. */
 const moved = ['static/*', 'json', 'yaml', 'reference/static/*', 'reference/json', 'reference/yaml'] as const
@@ -76,6 +76,16 @@ export const documentationRoutes: FastifyPluginCallback<{ documentation: Documen
   app.get<Asked>('/docs/search', { schema }, async ({ query: { q } }, reply) => {
     const query = typeof q === 'string' ? q.slice(0, 200).trim() : ''
     return reply.headers(pageHeaders).send(page({ title: 'Search', query, main: foundOf(query, documentation) }))
+  })
+
+  app.get<Asked>('/docs/search.json', { schema }, async ({ query: { q } }, reply) => {
+    const query = typeof q === 'string' ? q.slice(0, 200).trim() : ''
+    const data = documentation.search(query, most).map(({ title, address, text }) => ({
+      title,
+      url: `${publicUrl}${address}`,
+      text: text.slice(0, longest)
+    }))
+    return reply.header('cache-control', 'no-cache').send({ data })
   })
 
   app.get<At>('/docs/pictures/*', { schema }, async ({ params: { '*': path } }, reply) => {
