@@ -13,7 +13,7 @@ export type { SettingsForm } from './form/schema.ts'
 export { fieldsOf, readSettings, settingsFields } from './form/settings.ts'
 export { sentenceOf } from './form/sentence.ts'
 export { faultsOf, longTextField, type PlacedProblem, placeOf, problemsOf } from './form/text.ts'
-export { allowedServices, documentTypeName, fill, numberOf, optionsFor, serviceNames, withWords, wordFor,
+export { allowedServices, creditsOf, documentTypeName, fill, numberOf, optionsFor, serviceNames, withWords, wordFor,
   type Words } from './language/language.ts'
 export { languageOf } from './session/language.ts'
 export { textOfSaid } from './language/problems.ts'

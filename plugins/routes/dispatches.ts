@@ -27,7 +27,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
     }
   }, async ({ actor, apiVersion, query }) => {
     const { limit = 25, cursor, invoiceNumber, from, to, ...filter } = query
-    requireSince('1.1.0', apiVersion, '/query/scheduled', filter.scheduled)
+    for (const name of ['scheduled', 'deliveryMark'] as const) requireSince('1.1.0', apiVersion, `/query/${name}`, filter[name])
     const sight = sightOf(actor)
     const isBeyond = (['test', 'userId'] as const).some((name) =>
       sight[name] !== undefined && (filter[name] ?? sight[name]) !== sight[name]

@@ -379,6 +379,10 @@ const changes: Record<string, Change> = {
     send: async (by) => send('DELETE', `/api/v1/e-reports/${await reportId(by)}`, {}, by),
     action: 'e_report.removed'
   },
+  'PUT /api/v1/usage/prices': {
+    send: (by) => send('PUT', '/api/v1/usage/prices', { body: { currency: 'EUR', prices: [{ unit: 'credit', amount: '0.10' }] } }, by),
+    action: 'usage_prices.changed'
+  },
   'POST /api/v1/budgets': { send: budget, action: 'budget.added' },
   'PUT /api/v1/budgets/{id}': {
     send: async (by) => send('PUT', `/api/v1/budgets/${await budgetId(by)}`, { body: { amount: 2_000_000, hardStop: false } }, by),

@@ -107,6 +107,10 @@ await t.test('a vendor tells what becomes of an e-mail: its status moves, its ma
     ['bounced', 'bounced', true],
     ['delivered', 'delivered', false]
   ])
+  const found = (mark: string, version: Version): Promise<Answer> =>
+    service.send('GET', `/api/v1/dispatches?deliveryMark=${mark}`, { headers: by(version) }, admin)
+  for (const mark of ['opened', 'clicked', 'complained']) has(t, (await found(mark, '1.1.0')).body.data, [{ dispatchId: id }])
+  t.equal((await found('opened', '1.0.1')).status, 400, 'it is unknown there')
   t.same(await callbacksOf(id), ['email.opened', 'email.delivered', 'email.clicked', 'email.complained', 'email.bounced'])
 })
 

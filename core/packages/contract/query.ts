@@ -2,7 +2,7 @@ import { Line } from '@dispatch/common'
 import { serviceNames } from '@dispatch/services'
 import { type Static, Type } from 'typebox'
 import { AnyJsonObject, Metadata, ProviderCode } from './common.ts'
-import { deliveryStatuses } from './delivery.ts'
+import { deliveryMarks, deliveryStatuses } from './delivery.ts'
 import { ProviderList } from './provider-list.ts'
 import { deferredStates, dispatchStatuses, searchedStepStatuses } from './states.ts'
 
@@ -42,6 +42,11 @@ export const DispatchQuery = Type.Object({
   deliveryStatus: Type.Optional(
     Type.Enum(deliveryStatuses, {
       description: 'Dispatches with a step of this delivery status: returned finds the letters that came back.'
+    })
+  ),
+  deliveryMark: Type.Optional(
+    Type.Enum(deliveryMarks, {
+      description: 'Dispatches with a step of which the vendor has told this, such as an e-mail that was opened; since version 1.1.0.'
     })
   ),
   userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Who has sent them.' })),

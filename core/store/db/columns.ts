@@ -95,6 +95,7 @@ export const columns = {
     'delivery_status',
     'delivery_settled',
     'delivery_reason',
+    'marks',
     'polled_at',
     'template_id',
     'template_version',

@@ -35,6 +35,7 @@ export const concurrentIndexes: readonly ConcurrentIndex[] = [
     instead: 'steps_followed'
   },
   { name: 'steps_delivery', on: 'steps (company_id, delivery_status, dispatch_id desc) where delivery_status is not null' },
+  { name: 'steps_marked', on: 'steps (company_id, dispatch_id desc) where marks is not null' },
   {
     name: 'dispatches_counted',
     on: 'dispatches (company_id, dispatch_id desc) include (created_at, status, path, test)',

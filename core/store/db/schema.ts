@@ -153,6 +153,8 @@ export type Tables = {
     delivery_settled: Generated<boolean>
     /** Why it has this delivery status, in the words of whoever declined, voided or refused it. */
     delivery_reason: string | null
+    /** What its vendor has told of it besides, each once. */
+    marks: string[] | null
     polled_at: Date | null
     template_id: number | null
     template_version: number | null

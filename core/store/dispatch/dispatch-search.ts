@@ -20,10 +20,12 @@ export type DispatchFilter = {
   services?: readonly string[]
   /** Has a deferred step in this state. */
   deferred?: DeferredState
-  /** Has a step of this provider, in this state, with this delivery status: one step with all that is given. */
+  /** Has a step of this provider, in this state, with this delivery status, with this mark: one step with all that is given. */
   providerName?: string
   stepStatus?: typeof searchedStepStatuses[number]
   deliveryStatus?: string
+  /** What its vendor has told of it besides. */
+  deliveryMark?: string
   /** An id, number or recipient, in full. `partial`: where no id and no number is this, also a part of a number or a recipient. */
   search?: string
   partial?: boolean
@@ -194,10 +196,12 @@ function conditions (
   ]
 }
 
-function stepConditions ({ providerName, stepStatus, deliveryStatus }: DispatchFilter): Condition[] {
+function stepConditions ({ providerName, stepStatus, deliveryStatus, deliveryMark }: DispatchFilter): Condition[] {
   return [
     ...(providerName === undefined ? [] : [sql`steps.provider_code = ${providerName}`]),
     ...(stepStatus === undefined ? [] : [sql`steps.status = ${stepStatus}`]),
-    ...(deliveryStatus === undefined ? [] : [sql`steps.delivery_status = ${deliveryStatus}`])
+    ...(deliveryStatus === undefined ? [] : [sql`steps.delivery_status = ${deliveryStatus}`]),
+    // The first condition is that of the index.
+    ...(deliveryMark === undefined ? [] : [sql`steps.marks is not null and ${deliveryMark} = any (steps.marks)`])
   ]
 }

@@ -246,18 +246,23 @@ async function markStep (
   const { rows: [event] } = await sql<{ new: boolean }>`
     with locked as (
       select step_id from steps where step_id = ${stepId} for update
-    )
-    insert into events (company_id, dispatch_id, step_id, kind, actor, at, facts)
-    select ${companyId}, ${dispatchId}, step_id, ${kind}, ${JSON.stringify(actor)}, ${now}, ${
+    ), noted as (
+      insert into events (company_id, dispatch_id, step_id, kind, actor, at, facts)
+      select ${companyId}, ${dispatchId}, step_id, ${kind}, ${JSON.stringify(actor)}, ${now}, ${
     JSON.stringify({
       ...facts,
       status: mark,
       changed: false
     })
   }::jsonb
-    from locked where not exists (select from events where events.dispatch_id = ${dispatchId} and events.step_id = locked.step_id
-      and events.facts->>'status' = ${mark} and events.facts->>'recipient' is not distinct from ${facts['recipient'] ?? null}::text)
-    returning true as new`.execute(queries)
+      from locked where not exists (select from events where events.dispatch_id = ${dispatchId} and events.step_id = locked.step_id
+        and events.facts->>'status' = ${mark} and events.facts->>'recipient' is not distinct from ${facts['recipient'] ?? null}::text)
+      returning step_id
+    ), marked as (
+      update steps set marks = array_append(marks, ${mark}) from noted
+      where steps.step_id = noted.step_id and (marks is null or ${mark} <> all (marks))
+    )
+    select true as new from noted`.execute(queries)
   if (event !== undefined) await moved(queries, step, mark, facts)
 }
 

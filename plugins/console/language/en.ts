@@ -268,6 +268,7 @@ export const en = {
   vendorId: 'Id at the vendor',
   vendorStatus: 'Answer of the vendor',
   delivery: 'Delivery',
+  deliveryMark: 'What recipients did',
   deferredOn: 'Waits for',
   document: 'Document',
   download: 'Download',

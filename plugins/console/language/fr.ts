@@ -271,6 +271,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   vendorId: 'Identifiant chez le fournisseur',
   vendorStatus: 'Réponse du fournisseur',
   delivery: 'Distribution',
+  deliveryMark: 'Réaction du destinataire',
   deferredOn: 'Attend',
   document: 'Document',
   download: 'Télécharger',

@@ -254,6 +254,8 @@ export const french: Readonly<Record<string, string>> = {
   unknown_partial: 'Ce bloc commun ou cette mise en page n’existe pas.',
   partial_cycle: 'Ce bloc commun s’inclut lui-même.',
   unknown_country: 'Ce pays n’existe pas.',
+  price_of_credit: 'Un crédit a un seul prix, quel que soit son usage.',
+  duplicate_price: 'Ce prix figure deux fois.',
   unknown_currency: 'Cette devise n’existe pas.',
   unknown_field: 'Ce champ n’existe pas.',
   unknown_rate: 'La facture n’a pas ce taux de TVA.',

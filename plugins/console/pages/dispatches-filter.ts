@@ -2,7 +2,7 @@ import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { type Query, readFilter, textOf } from '../form/filter.ts'
 import { optionsFor, type Words } from '../language/language.ts'
-import { deliveryStatuses, type ProviderView, searchedStepStatuses, withQuery } from '../session/api.ts'
+import { deliveryMarks, deliveryStatuses, type ProviderView, searchedStepStatuses, withQuery } from '../session/api.ts'
 import { serviceNames } from '../session/services.ts'
 import type { Visit } from '../session/visit.ts'
 import { folded } from './layout.ts'
@@ -10,8 +10,8 @@ import { choicesOf, type People, readPeople } from './people.ts'
 import { providerOptions, readProviders } from './provider-names.ts'
 
 /** What is filtered by, as the API calls it; a pair of metadata has two fields. All of it stands in the address of the page. */
-const [first, more, metadata] = [['search', 'status', 'service', 'from', 'to'], ['providerName', 'stepStatus', 'deliveryStatus', 'userId',
-  'invoiceNumber', 'recipient', 'deferred', 'scheduled'], ['metadataName', 'metadataValue']] as const
+const [first, more, metadata] = [['search', 'status', 'service', 'from', 'to'], ['providerName', 'stepStatus', 'deliveryStatus',
+  'deliveryMark', 'userId', 'invoiceNumber', 'recipient', 'deferred', 'scheduled'], ['metadataName', 'metadataValue']] as const
 const fields = [...first, ...more, ...metadata, 'cursor'] as const
 
 export type Filter = Readonly<Record<typeof fields[number], string>>
@@ -124,6 +124,7 @@ function moreChoices ({ words, actor }: Visit, filter: Filter, { providers, peop
   return html`${choice(words, filter, 'providerName', words.provider, providerOptions(providers))}
 ${choice(words, filter, 'stepStatus', words.stepStatus, stepOptions)}
 ${choice(words, filter, 'deliveryStatus', words.delivery, deliveryOptions)}
+${choice(words, filter, 'deliveryMark', words.deliveryMark, optionsFor(words, 'delivery', deliveryMarks))}
 ${choice(words, filter, 'deferred', words.deferredAction, deferredOptions)}
 ${
     choice(words, filter, 'scheduled', words.schedule, [

@@ -7,7 +7,7 @@ import { releasePermit } from '../../hooks/admission-control.ts'
 import { askOwn } from '../../hooks/own-request.ts'
 import { ProofNeeded } from './proof.ts'
 
-export { deliveryStatuses, latestVersion, searchedStepStatuses, statusClasses } from '@dispatch/contract'
+export { deliveryMarks, deliveryStatuses, latestVersion, searchedStepStatuses, statusClasses } from '@dispatch/contract'
 export { isUnderWay, noticeText, scopesWithin } from '@dispatch/core'
 export type { AuditView, SuggestionsView, CallbackSecrets, CallbackView, CheckView, ChoicesView, CompanyView, ConfigurationView,
   CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointView, ErrorBody, EventView, FoundDispatchView, GuideView, HoldView,

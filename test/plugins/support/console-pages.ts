@@ -138,6 +138,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/templates/:id/e-invoices': () => admin('/templates/4/e-invoices', '/templates/4/e-invoices?profile=XRECHNUNG&format=UBL'),
   '/templates/:id/edit': ({ templateIds: [id] }) => own(`/templates/${String(id)}/edit`),
   '/usage': () => admin('/usage', '/usage?period=day', '/usage?period=year', '/test/usage'),
+  '/usage/prices': () => admin('/usage/prices'),
   '/usage/budgets': () => admin('/usage/budgets'),
   '/templates/new': () => admin('/templates/new', '/templates/new?from=1')
 }

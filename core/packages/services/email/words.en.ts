@@ -8,5 +8,8 @@ export const en = {
   field_subject: 'Subject',
   field_attachGenerated: 'Attach the document',
   field_body: 'Text',
-  delivery_bounced: 'bounced'
+  delivery_bounced: 'bounced',
+  delivery_opened: 'opened',
+  delivery_clicked: 'link clicked',
+  delivery_complained: 'marked as spam'
 }

@@ -8,5 +8,8 @@ export const fr = {
   field_subject: 'Objet',
   field_attachGenerated: 'Joindre le document',
   field_body: 'Texte',
-  delivery_bounced: 'rejeté'
+  delivery_bounced: 'rejeté',
+  delivery_opened: 'ouvert',
+  delivery_clicked: 'lien cliqué',
+  delivery_complained: 'signalé comme spam'
 }

@@ -59,6 +59,14 @@ export const UsageRow = Type.Object({
   credits: count('What was charged.'),
   failures: Type.Record(Type.String(), Type.Integer(), { description: 'Failed steps by the word of their error.' }),
   deliveries: Type.Record(Type.String(), Type.Integer(), { description: 'Accepted steps by their delivery status.' }),
+  marks: Type.Record(Type.String(), Type.Integer(), {
+    description:
+      'Accepted steps of which their vendor has told this besides, such as that an e-mail was opened; nothing where the account ' +
+      'at the vendor does not track it.'
+  }),
+  cost: Type.Union([Type.String({ examples: ['12.34'] }), Type.Null()], {
+    description: 'In the currency of the answer, at the prices that are set now; null where none are, and of tests.'
+  }),
   latency: Type.Union([
     Type.Object({
       p50: Type.Integer({ description: 'Milliseconds within which half of the calls of providers were answered.' }),
@@ -75,6 +83,7 @@ export const UsageView = Type.Object({
   countedAt: Type.Union([Timestamp, Type.Null()], {
     description: 'When something was counted last; null where nothing was yet.'
   }),
+  currency: Type.Union([Type.String(), Type.Null()], { description: 'Of what it has cost; null where no prices are set.' }),
   data: Type.Array(UsageRow, { description: `By time, then by the number of dispatches. At most ${mostRows}.` }),
   leftOut: Type.Integer({ minimum: 0, description: 'How many rows more there are, those of the fewest dispatches.' })
 }, { title: 'Usage' })

@@ -11,7 +11,7 @@ export async function lastWeek (visit: Visit): Promise<Html> {
   const { query, per } = asked(visit, filter)
   const answer = await visit.api.send<UsageView>('GET', withQuery(apiPath, { ...query, per }))
   if (!answer.ok || answer.body.data.length === 0) return html``
-  const { from, to, data } = answer.body
-  return html`${byTime({ words, names: (code) => code, filter, from, to }, per, data, words.usageLastWeek)}
+  const { from, to, currency, data } = answer.body
+  return html`${byTime({ words, names: (code) => code, filter, from, to, currency }, per, data, words.usageLastWeek)}
 <p><a href="/console/usage">${words.usageMore}</a></p>`
 }

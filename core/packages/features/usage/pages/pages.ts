@@ -4,6 +4,7 @@ import type { FastifyPluginAsync, FastifyPluginCallback } from 'fastify'
 import type { Period, UsageRow, UsageView } from '../contract/usage.ts'
 import { budgetPages } from './budgets.ts'
 import { byProvider, byTime, deliveries, failures, type Filter, latencyByTime, type Names } from './parts.ts'
+import { pricePages } from './prices.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
 
 const at = '/console/usage'
@@ -46,9 +47,10 @@ const usagePages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-/** Usage and budgets. */
+/** Usage, prices and budgets. */
 export const pages: FastifyPluginAsync = async (app) => {
   await app.register(usagePages)
+  await app.register(pricePages)
   await app.register(budgetPages)
 }
 
@@ -71,7 +73,7 @@ async function view (visit: Visit, filter: Filter): Promise<Html> {
     api.read<{ data: { code?: string, name?: string | null }[] }>('/api/v1/providers?schemas=false')
   ])
   const names: Names = (code) => providers.find((one) => one.code === code)?.name ?? code
-  const scope = { words, names, filter, from: times.from, to: times.to }
+  const scope = { words, names, filter, from: times.from, to: times.to, currency: times.currency }
   const rows = groups.data
   const main = html`<section aria-label="${words.filter}"><p>${words.usageIntro}</p>${
     folded(words, isFiltered(filter), filterForm(words, filter, rows, names))
@@ -85,7 +87,7 @@ ${latencyByTime(scope, per, grouped.data)}
 ${deliveries(scope, rows)}
 ${failures(scope, rows)}`
   }
-<p><a href="${at}/budgets">${words.budgets}</a> · <a href="${
+<p><a href="${at}/prices">${words.prices}</a> · <a href="${at}/budgets">${words.budgets}</a> · <a href="${
     withQuery(`${at}/usage.csv`, filter)
   }">${words.export}</a> <span class="quiet">${
     times.countedAt === null

@@ -1,4 +1,4 @@
-import { type Bar, columns, fill, type Html, html, lines, numberOf, table, withQuery, wordFor } from '@dispatch/plugins/console'
+import { type Bar, columns, creditsOf, fill, type Html, html, lines, numberOf, table, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { Period, UsageRow } from '../contract/usage.ts'
 import type { Words } from './words.ts'
 
@@ -9,7 +9,7 @@ export type Names = (code: string) => string
 export type Filter = Readonly<Record<'period' | 'service' | 'provider', string>>
 
 /** What the parts of the page are made for. */
-type Scope = { words: Words, names: Names, filter: Filter, from: string, to: string }
+type Scope = { words: Words, names: Names, filter: Filter, from: string, to: string, currency: string | null }
 
 /** The address of the list of what a number counts. */
 function listOf ({ filter: { service, provider }, from, to }: Scope, more: Readonly<Record<string, string>> = {}): string {
@@ -39,6 +39,12 @@ function success (words: Words, { accepted, failed }: Pick<UsageRow, 'accepted' 
 const seconds = (words: Words, milliseconds: number | undefined): string =>
   milliseconds === undefined ? '–' : fill(words.usageSeconds, { n: numberOf(words, Number((milliseconds / 1000).toPrecision(2))) })
 
+/** An amount of money as the language writes it. */
+const money = ({ words, currency }: Scope, amount: number): string =>
+  currency === null ? '–' : new Intl.NumberFormat(words.code, { style: 'currency', currency }).format(amount)
+
+const costOf = ({ cost }: UsageRow): number => Number(cost ?? 0)
+
 function section (id: string, title: string, chart: Html, beside: Html): Html {
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2><div class="beside">${chart}
 ${beside}</div></section>`
@@ -59,7 +65,19 @@ function after (at: string, per: Period): string {
 /** All hours, days or months of a span, those too in which nothing was sent. */
 function whole ({ from, to }: Scope, per: Period, rows: readonly UsageRow[]): (UsageRow & { at: string })[] {
   const all: (UsageRow & { at: string })[] = []
-  const nothing = { dispatches: 0, accepted: 0, failed: 0, parts: 0, pages: 0, credits: 0, failures: {}, deliveries: {}, latency: null }
+  const nothing = {
+    dispatches: 0,
+    accepted: 0,
+    failed: 0,
+    parts: 0,
+    pages: 0,
+    credits: 0,
+    failures: {},
+    deliveries: {},
+    marks: {},
+    cost: null,
+    latency: null
+  }
   for (let at = new Date(from).toISOString(); at < to; at = after(at, per)) {
     all.push({ ...nothing, ...rows.find((row) => row.at === at), at })
   }
@@ -84,21 +102,30 @@ export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[], ti
     parts: outcomes(row)
   })), most)
   const sent = times.filter(({ dispatches }) => dispatches > 0).reverse()
-  const paid = times.some(({ credits }) => credits > 0)
-  const costs = columns(times.map(({ at, credits }) => ({
-    label: labelOf(at),
-    title: fill(words.usageCreditsBar, { at: labelOf(at), n: most(credits) }),
-    href: listAt(at),
-    parts: [{ tone: 'open' as const, size: credits }]
-  })), most)
+  const bars = (sizeOf: (row: UsageRow) => number, textOf: (size: number) => string): Html =>
+    columns(times.map((row) => ({
+      label: labelOf(row.at),
+      title: `${labelOf(row.at)}${words.colon}${textOf(sizeOf(row))}`,
+      href: listAt(row.at),
+      parts: [{ tone: 'open', size: sizeOf(row) }]
+    })), textOf)
+  const isPriced = scope.currency !== null
+  const amount = (n: number): string => money(scope, n)
+  const credits = times.some((row) => row.credits > 0) ?
+    html`<h3>${words.credits}</h3>${bars((row) => row.credits, (n) => creditsOf(words, n))}` :
+    html``
+  const costs = times.some((row) => costOf(row) > 0) ? html`<h3>${words.usageCost}</h3>${bars(costOf, amount)}` : html``
   const titles = [words.usageTime, words.usageDispatches, head(words, 'succeeded', words.outcome_succeeded),
-    head(words, 'open', words.outcome_open), head(words, 'failed', words.outcome_failed), words.credits]
-  return section('volume', title, html`<div>${volume}${paid ? html`<h3>${words.credits}</h3>${costs}` : html``}</div>`,
+    head(words, 'open', words.outcome_open), head(words, 'failed', words.outcome_failed), words.credits,
+    ...isPriced ? [words.usageCost] : []]
+  return section('volume', title, html`<div>${volume}${isPriced ? costs : credits}</div>`,
     table(title, titles,
       sent.map((row) =>
         html`<tr><th scope="row"><a href="${listAt(row.at)}">${labelOf(row.at)}</a></th>${number(words, row.dispatches)}${
           number(words, row.accepted)
-        }${number(words, openOf(row))}${number(words, row.failed)}${number(words, row.credits)}</tr>\n`
+        }${number(words, openOf(row))}${number(words, row.failed)}${number(words, row.credits)}${
+          isPriced ? html`<td class="count">${amount(costOf(row))}</td>` : html``
+        }</tr>\n`
       )))
 }
 
@@ -174,11 +201,19 @@ export function byProvider (scope: Scope, rows: readonly UsageRow[]): Html {
       parts: [{ tone: 'succeeded', size: p50 }, { tone: 'attention', size: p95 - p50 }]
     }
   }))
+  const isPriced = scope.currency !== null
+  const priced = rows.filter((row) => costOf(row) > 0)
+  const costs = lines(priced.map((row) => ({
+    label: nameOf(row),
+    title: `${nameOf(row)}${words.colon}${money(scope, costOf(row))}`,
+    href: listed(row),
+    parts: [{ tone: 'open', size: costOf(row) }]
+  })))
   const titles = [words.service, words.usageDispatches, words.usageSuccess, words.outcome_failed, head(words, 'succeeded', words.usageHalf),
-    head(words, 'attention', words.usageMost), words.usageParts, words.usagePages, words.credits]
+    head(words, 'attention', words.usageMost), words.usageParts, words.usagePages, words.credits, ...isPriced ? [words.usageCost] : []]
   return section('providers', words.usageProviders,
-    html`<div><h3>${words.usageOutcomes}</h3>${outcome}${
-      timed.length === 0 ? html`` : html`<h3>${words.usageLatency}</h3>${latency}`
+    html`<div><h3>${words.usageOutcomes}</h3>${outcome}${timed.length === 0 ? html`` : html`<h3>${words.usageLatency}</h3>${latency}`}${
+      priced.length === 0 ? html`` : html`<h3>${words.usageCost}</h3>${costs}`
     }</div>`,
     table(words.usageProviders, titles,
       rows.map((row) =>
@@ -188,44 +223,58 @@ export function byProvider (scope: Scope, rows: readonly UsageRow[]): Html {
           row.failed === 0 ? '0' : html`<a href="${listed(row, { status: 'failed' })}">${numberOf(words, row.failed)}</a>`
         }</td><td class="count">${seconds(words, row.latency?.p50)}</td><td class="count">${seconds(words, row.latency?.p95)}</td>${
           number(words, row.parts)
-        }${number(words, row.pages)}${number(words, row.credits)}</tr>\n`
+        }${number(words, row.pages)}${number(words, row.credits)}${
+          isPriced ? html`<td class="count">${money(scope, costOf(row))}</td>` : html``
+        }</tr>\n`
       )))
 }
 
 /** The statuses that say that something did not arrive. */
 const lost = new Set(['failed', 'bounced', 'returned', 'complained', 'declined', 'refused', 'expired', 'voided', 'cancelled', 'deleted'])
 
-/** How far what was sent has come: all that was accepted, and where it stands now. */
+/** What vendors tell of e-mails that somebody did not want. */
+const unwanted = 'complained'
+
+/** What is counted of a service, by name. */
+function summed (rows: readonly UsageRow[], kind: 'deliveries' | 'marks'): [name: string, count: number][] {
+  const counts = new Map<string, number>()
+  for (const row of rows) for (const [name, n] of Object.entries(row[kind])) counts.set(name, (counts.get(name) ?? 0) + n)
+  return [...counts].sort(([, a], [, b]) => b - a)
+}
+
+/** How far what was sent has come: all that was accepted, where it stands now, and what recipients have done with it. */
 export function deliveries (scope: Scope, rows: readonly UsageRow[]): Html {
   const { words } = scope
-  const services = [...Map.groupBy(rows.filter((row) => Object.keys(row.deliveries).length > 0), ({ service = '' }) => service)]
+  const told = rows.filter(({ deliveries: of, marks }) => Object.keys(of).length + Object.keys(marks).length > 0)
   return html`${
-    services.map(([service, of]) => {
-      const counts = new Map<string, number>()
-      for (const { deliveries: told } of of) {
-        for (const [status, n] of Object.entries(told)) counts.set(status, (counts.get(status) ?? 0) + n)
-      }
+    [...Map.groupBy(told, ({ service = '' }) => service)].map(([service, of]) => {
       const accepted = of.reduce((sum, row) => sum + row.accepted, 0)
+      const stage = ([name, n]: [string, number], filter: 'deliveryStatus' | 'deliveryMark', isLost: boolean) => ({
+        word: wordFor(words, 'delivery', name),
+        n,
+        href: listOf(scope, { service, [filter]: name }),
+        tone: isLost ? 'failed' as const : 'succeeded' as const
+      })
+      const [statuses, marks] = [summed(of, 'deliveries'), summed(of, 'marks')]
       const stages = [
         { word: words.usageAccepted, n: accepted, href: listOf(scope, { service, stepStatus: 'accepted' }), tone: 'open' as const },
-        ...[...counts].sort(([one, a], [other, b]) => Number(lost.has(one)) - Number(lost.has(other)) || b - a).map(([status, n]) => ({
-          word: wordFor(words, 'delivery', status),
-          n,
-          href: listOf(scope, { service, deliveryStatus: status }),
-          tone: lost.has(status) ? 'failed' as const : 'succeeded' as const
-        }))
+        ...statuses.filter(([status]) => !lost.has(status)).map((one) => stage(one, 'deliveryStatus', false)),
+        ...marks.filter(([mark]) => mark !== unwanted).map((one) => stage(one, 'deliveryMark', false)),
+        ...statuses.filter(([status]) => lost.has(status)).map((one) => stage(one, 'deliveryStatus', true)),
+        ...marks.filter(([mark]) => mark === unwanted).map((one) => stage(one, 'deliveryMark', true))
       ]
       const title = fill(words.usageDelivery, { service: wordFor(words, 'service', service) })
       const titleOf = (word: string, n: number): string => `${word}${words.colon}${numberOf(words, n)}`
       const chart = lines(
         stages.map(({ word, n, href, tone }) => ({ label: word, title: titleOf(word, n), href, parts: [{ tone, size: n }] }))
       )
-      return section(`delivery-${service}`, title, chart,
-        table(title, [words.delivery, words.usageDispatches, words.usageShare], stages.map(({ word, n, href }) =>
-          html`<tr><th scope="row"><a href="${href}">${word}</a></th>${number(words, n)}<td class="count">${
-            success(words, { accepted: n, failed: Math.max(0, accepted - n) })
-          }</td></tr>\n`
-        )))
+      const steps = table(title, [words.delivery, words.usageDispatches, words.usageShare], stages.map(({ word, n, href }) =>
+        html`<tr><th scope="row"><a href="${href}">${word}</a></th>${number(words, n)}<td class="count">${
+          success(words, { accepted: n, failed: Math.max(0, accepted - n) })
+        }</td></tr>\n`
+      ))
+      const tracked = marks.some(([mark]) => mark !== unwanted) ? html`<p class="quiet">${words.usageTracked}</p>` : html``
+      return section(`delivery-${service}`, title, chart, html`<div>${steps}${tracked}</div>`)
     })
   }`
 }

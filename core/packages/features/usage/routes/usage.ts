@@ -6,7 +6,7 @@ import type { Usage } from '../service/usage.ts'
 
 const tags = ['Usage']
 const File = {
-  description: 'CSV with a heading: the columns of a row (`UsageRow`), and one for each kind of failure and delivery status.',
+  description: 'CSV with a heading: the columns of a row (`UsageRow`), and one for each kind of failure, delivery status and mark.',
   content: { 'text/csv': { schema: { type: 'string' } } }
 }
 
@@ -35,14 +35,14 @@ export const usageRoutes: FastifyPluginCallbackTypebox<{ usage: Usage }> = (app,
       response: { 200: File }
     }
   }, async ({ actor, query }, reply) => {
-    const { data } = await usage.read(actor, query)
+    const told = await usage.read(actor, query)
     const metadata = query.by?.split(',').find((name) => name.startsWith('metadata.'))?.slice('metadata.'.length)
     return reply.headers({
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': contentDisposition('usage.csv'),
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store'
-    }).send(asCsv(data, metadata))
+    }).send(asCsv(told, metadata))
   })
   done()
 }

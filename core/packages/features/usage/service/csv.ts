@@ -1,5 +1,5 @@
 import { csvCell } from '@dispatch/common'
-import type { UsageRow } from '../contract/usage.ts'
+import type { UsageView } from '../contract/usage.ts'
 
 const counts = ['dispatches', 'accepted', 'failed', 'parts', 'pages', 'credits'] as const
 
@@ -7,27 +7,32 @@ const counts = ['dispatches', 'accepted', 'failed', 'parts', 'pages', 'credits']
  * Usage as CSV (RFC 4180) in UTF-8, with a column for each kind of failure and delivery status. What a spreadsheet would take for a formula
  * has an apostrophe before it.
  */
-export function asCsv (rows: readonly UsageRow[], metadata: string | undefined): string {
-  const namesIn = (kind: 'failures' | 'deliveries'): string[] => [...new Set(rows.flatMap((row) => Object.keys(row[kind])))].sort()
-  const [failures, deliveries] = [namesIn('failures'), namesIn('deliveries')]
+export function asCsv ({ data: rows, currency }: Pick<UsageView, 'data' | 'currency'>, metadata: string | undefined): string {
+  const namesIn = (kind: 'failures' | 'deliveries' | 'marks'): string[] =>
+    [...new Set(rows.flatMap((row) => Object.keys(row[kind])))].sort()
+  const [failures, deliveries, marks] = [namesIn('failures'), namesIn('deliveries'), namesIn('marks')]
   const groups = (['at', 'service', 'provider', 'userId', 'keyId'] as const).filter((name) => rows.some((row) => row[name] !== undefined))
   const heading = [
     ...groups,
     ...metadata === undefined ? [] : [`metadata.${metadata}`],
     ...counts,
+    ...currency === null ? [] : [`cost ${currency}`],
     'p50',
     'p95',
     ...failures.map((word) => `failed ${word}`),
-    ...deliveries.map((status) => `delivery ${status}`)
+    ...deliveries.map((status) => `delivery ${status}`),
+    ...marks.map((mark) => `mark ${mark}`)
   ]
   const lines = rows.map((row) => [
     ...groups.map((name) => row[name]),
     ...metadata === undefined ? [] : [row.metadata?.[metadata]],
     ...counts.map((name) => row[name]),
+    ...currency === null ? [] : [row.cost],
     row.latency?.p50,
     row.latency?.p95,
     ...failures.map((word) => row.failures[word] ?? 0),
-    ...deliveries.map((status) => row.deliveries[status] ?? 0)
+    ...deliveries.map((status) => row.deliveries[status] ?? 0),
+    ...marks.map((mark) => row.marks[mark] ?? 0)
   ])
   return [heading, ...lines].map((line) => `${line.map((value) => csvCell(String(value ?? ''))).join(',')}\r\n`).join('')
 }

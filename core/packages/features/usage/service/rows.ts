@@ -1,27 +1,40 @@
+import { type Decimal, Money } from '@dispatch/common'
+import type { PricesView } from '../contract/prices.ts'
 import type { UsageRow } from '../contract/usage.ts'
 import type { Asked, Counted } from '../store/read.ts'
+import { amountText, costIn } from './prices.ts'
 
 /** What was counted of each group. */
-type Group = { of: Counted, measures: Map<string, number>, latencies: Map<number, number> }
+type Group = { of: Counted, measures: Map<string, number>, latencies: Map<number, number>, cost: Decimal }
 
-/** The rows of an answer, by time, then those of the most dispatches first. */
-export function rowsOf (counted: readonly Counted[], asked: Asked): UsageRow[] {
+/**
+ * The rows of an answer, by time, then those of the most dispatches first. With prices, `counted` is told by service and provider, whatever
+ * was asked for.
+ */
+export function rowsOf (counted: readonly Counted[], asked: Asked, prices: PricesView): UsageRow[] {
+  const costOf = costIn(prices)
+  const [byService, byProvider] = [asked.by.includes('service'), asked.by.includes('provider')]
   const groups = new Map<string, Group>()
   for (const of of counted) {
     const { at, service, provider, user_id: userId, key, value, measure, name } = of
-    const id = JSON.stringify([at, service, provider, userId, key, value])
-    const group = groups.get(id) ?? { of, measures: new Map<string, number>(), latencies: new Map<number, number>() }
+    const id = JSON.stringify([at, byService ? service : null, byProvider ? provider : null, userId, key, value])
+    const group = groups.get(id) ?? { of, measures: new Map<string, number>(), latencies: new Map<number, number>(), cost: new Money(0) }
+    group.cost = group.cost.plus(costOf(of))
     groups.set(id, group)
     const [place, into]: [string | number, Map<string | number, number>] = measure === 'latency'
       ? [Number(name), group.latencies]
       : [`${measure} ${name}`, group.measures]
     into.set(place, (into.get(place) ?? 0) + Number(of.count))
   }
-  const ordered = [...groups].sort(([a], [b]) => a.localeCompare(b)).map(([, group]) => rowOf(group, asked))
+  const ordered = [...groups].sort(([a], [b]) => a.localeCompare(b)).map(([, group]) => rowOf(group, asked, prices))
   return ordered.sort((a, b) => (a.at ?? '').localeCompare(b.at ?? '') || b.dispatches - a.dispatches)
 }
 
-function rowOf ({ of, measures, latencies }: Group, { by, metadata, per, service, provider }: Asked): UsageRow {
+function rowOf (
+  { of, measures, latencies, cost }: Group,
+  { by, metadata, per, service, provider, test }: Asked,
+  { currency, prices }: PricesView
+): UsageRow {
   const count = (measure: string): number => measures.get(`${measure} `) ?? 0
   const named = (measure: string): Record<string, number> => {
     const found = [...measures].filter(([id]) => id.startsWith(`${measure} `)).map(([id, n]) => [id.slice(measure.length + 1), n] as const)
@@ -44,6 +57,8 @@ function rowOf ({ of, measures, latencies }: Group, { by, metadata, per, service
     credits: count('credits'),
     failures,
     deliveries: named('delivery'),
+    marks: named('mark'),
+    cost: currency === null || prices.length === 0 || test ? null : amountText(cost, currency),
     latency: latencies.size === 0 ? null : { p50: quantile(latencies, 0.5), p95: quantile(latencies, 0.95) }
   }
 }

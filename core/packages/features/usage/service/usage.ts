@@ -5,6 +5,7 @@ import type { Database } from '@dispatch/database'
 import { token } from '@dispatch/plugins/feature'
 import { type Grouping, groupings, mostRows, type UsageQuery, type UsageView } from '../contract/usage.ts'
 import { countHours } from '../store/count.ts'
+import { readPrices } from '../store/prices.ts'
 import { type Asked, mostCounts, readCountedAt, readUsage } from '../store/read.ts'
 import { rowsOf } from './rows.ts'
 
@@ -39,16 +40,20 @@ export function createUsage ({ database, retentionDays }: { database: Database, 
         test: key?.mode === 'test' || query.test === true
       }
       requireShort(asked)
-      const [counted, countedAt] = await Promise.all([readUsage(database, asked), readCountedAt(database)])
+      const paid = await readPrices(database, companyId)
+      const isPriced = paid.prices.length > 0 && !asked.test
+      const told = isPriced ? { ...asked, by: [...new Set([...asked.by, 'service', 'provider'] as const)] } : asked
+      const [counted, countedAt] = await Promise.all([readUsage(database, told), readCountedAt(database)])
       if (counted.length > mostCounts) {
         const message = 'Tells too many groups apart: ask for a shorter time, or for less at once.'
         throw refusal('validation_error', [{ path: '/query/by', code: 'too_many', message }])
       }
-      const rows = rowsOf(counted, asked)
+      const rows = rowsOf(counted, asked, paid)
       return {
         from: asked.from.toISOString(),
         to: asked.to.toISOString(),
         countedAt: countedAt?.toISOString() ?? null,
+        currency: isPriced ? paid.currency : null,
         data: rows.slice(0, mostRows),
         leftOut: Math.max(0, rows.length - mostRows)
       }

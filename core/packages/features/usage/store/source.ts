@@ -29,7 +29,7 @@ export function counting (span: Span, value: RawBuilder<unknown> = sql`null::tex
       from dispatches where ${isWithin(span)}
     ), taken as materialized (
       select chosen.*, step_id, position, rest_of, service, coalesce(provider_code, '') as provider, steps.status, error->>'word' as word,
-        charged, delivery_status, document_id
+        charged, delivery_status, document_id, marks
       from chosen join steps using (dispatch_id) where steps.status not in ('waiting', 'skipped')
     ), counted as (
       select taken.sent_at, service, provider, user_id, key, test, value, measure, name, count
@@ -43,6 +43,8 @@ export function counting (span: Span, value: RawBuilder<unknown> = sql`null::tex
         ('delivery', coalesce(delivery_status, ''), (delivery_status is not null)::integer),
         ('pages', '', case when taken.status = 'accepted' then coalesce(pages, 0) else 0 end)
       ) as measured (measure, name, count) where count > 0
+      union all
+      select taken.sent_at, service, provider, user_id, key, test, value, 'mark', mark, 1 from taken cross join unnest(marks) as mark
       union all
       select taken.sent_at, service, provider, user_id, key, test, value, 'latency',
         floor(4 * log(2, greatest(1, extract(epoch from answered_at - started_at) * 1000)::numeric))::text, 1

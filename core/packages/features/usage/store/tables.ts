@@ -1,5 +1,6 @@
 import type { Database } from '@dispatch/database'
 import type { ColumnType } from 'kysely'
+import type { Price } from '../contract/prices.ts'
 
 /** A number of 64 bits: read as text, written as either. */
 type Bigint = ColumnType<string, string | number>
@@ -17,6 +18,7 @@ type Tables = {
     name: string
     count: Bigint
   }
+  usage_prices: { company_id: number, currency: string, prices: ColumnType<Price[], string, string> }
   usage_marks: { only_row: boolean, settled: Bigint, newest: Bigint, marked_at: Date, counted_at: Date | null }
 }
 

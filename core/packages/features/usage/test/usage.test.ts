@@ -131,6 +131,80 @@ await t.test('an hour whose texts are not kept any more stays as it was counted'
   await send('PUT', '/api/v1/company/retention', { body: {} }, admin)
 })
 
+await t.test('what the vendor tells of e-mails besides is counted once each, and found', async (t) => {
+  const mail = { email: { from: 'demo@example.com', to: ['ada@example.com', 'bob@example.com'], subject: 'Hello', body: 'Hello' } }
+  const { body: { dispatchId } } = await send('POST', '/api/email', { body: mail }, admin)
+  t.equal((await send('POST', '/api/email', { body: mail }, admin)).status, 200)
+  // As its events leave it (delivery-events.test.ts).
+  await sql`update steps set delivery_status = 'delivered', marks = '{opened,clicked}' where dispatch_id = ${dispatchId}`.execute(
+    database.owner
+  )
+  has(t, await counted('by=service&service=email'), [{ accepted: 2, deliveries: { delivered: 1 }, marks: { opened: 1, clicked: 1 } }])
+  const headers = { 'x-api-version': '1.1.0' }
+  for (const mark of ['opened', 'clicked']) {
+    has(t, (await send('GET', `/api/v1/dispatches?deliveryMark=${mark}`, { headers }, admin)).body.data, [{ dispatchId }])
+  }
+  t.same((await send('GET', '/api/v1/dispatches?deliveryMark=complained', { headers }, admin)).body.data, [])
+  t.equal((await send('GET', '/api/v1/dispatches?deliveryMark=opened', {}, admin)).status, 400, 'from 1.1.0 on')
+  const console = openConsole(service)
+  const { body } = await console.open('/usage', await console.signIn(admin))
+  matches(t, body, /<a href="\/console\/dispatches\?[^"]*service=email[^"]*deliveryMark=opened">opened<\/a>/)
+})
+
+await t.test('usage is told in money at the prices of the company: of its credits, and of a provider before those of a service', async (t) => {
+  const set = (prices: object[], currency = 'EUR'): Promise<Answer> => send('PUT', `${path}/prices`, { body: { currency, prices } }, admin)
+  const costs = async (query: string): Promise<unknown[]> => {
+    const { body } = await send('GET', `${path}?${query}`, {}, admin)
+    return [body.currency, ...body.data.map(({ cost }: any) => cost)]
+  }
+  t.same(await costs('by=service&service=invoicing'), [null, null])
+  const [{ credits, accepted }] = (await send('GET', `${path}?by=service&service=invoicing`, {}, admin)).body.data
+  const [{ parts }] = (await send('GET', `${path}?by=service&service=sms`, {}, admin)).body.data
+  t.equal((await set([
+    { unit: 'credit', amount: '0.105' },
+    { unit: 'dispatch', service: 'invoicing', amount: '1' },
+    { unit: 'part', service: 'sms', amount: '1000' },
+    { unit: 'part', service: 'sms', providerName: 'simulator', amount: '0.0749' }
+  ])).status, 200)
+  const [ofInvoices, ofTexts] = [credits * 0.105 + accepted, parts * 0.0749]
+  t.same(await costs('by=service&service=invoicing'), ['EUR', ofInvoices.toFixed(2)])
+  t.same(await costs('service=sms'), ['EUR', ofTexts.toFixed(2)])
+  t.same(await costs(''), ['EUR', (ofInvoices + ofTexts).toFixed(2)], 'nothing is told apart by what was not asked for')
+  matches(t, (await send('GET', `${path}/export?by=service`, {}, admin)).body, /^service,dispatches,[\w,]*,credits,cost EUR,/)
+  has(t, (await send('GET', `${path}?test=true`, {}, admin)).body, { currency: null, data: [] })
+  for (const [wrong, code] of [
+    [[{ unit: 'page', amount: '1' }], 'unknown_service'],
+    [[{ unit: 'credit', service: 'sms', amount: '1' }], 'price_of_credit'],
+    [[{ unit: 'credit', amount: '1' }, { unit: 'credit', amount: '2' }], 'duplicate_price']
+  ] as const) {
+    has(t, (await set([...wrong])).body, { details: [{ code }] })
+  }
+  has(t, (await set([], 'EUX')).body, { details: [{ code: 'unknown_currency' }] })
+  t.equal((await set([{ unit: 'credit', amount: '-1' }])).status, 400)
+  t.equal((await send('PUT', `${path}/prices`, { body: { currency: 'EUR', prices: [] } }, member)).status, 403)
+})
+
+await t.test('prices are set on a page, with the providers that were used, and charts are of money then', async (t) => {
+  const console = openConsole(service)
+  const cookie = await console.signIn(admin)
+  matches(t, (await console.open('/usage/prices', cookie)).body, /name="of" value="sms simulator"/)
+  const form =
+    (amount: string): [string, string][] => [['currency', 'chf'], ['credit', '0,25'], ['of', 'sms simulator'], ['amount', amount], ['unit',
+      'part'], ['of', 'email simulator'], ['amount', ''], ['unit', 'dispatch']]
+  t.equal((await console.post('/usage/prices', form('0,5'), cookie)).status, 303)
+  t.same((await send('GET', `${path}/prices`, {}, admin)).body, {
+    currency: 'CHF',
+    prices: [{ unit: 'credit', amount: '0.25' }, { unit: 'part', service: 'sms', providerName: 'simulator', amount: '0.5' }]
+  })
+  const { body } = await console.open('/usage', cookie)
+  matches(t, body, /<h3>Cost<\/h3><svg class="chart"/)
+  matches(t, body, /<td class="count">CHF.[\d.]+<\/td>/)
+  const refused = await console.post('/usage/prices', form('much'), cookie)
+  t.equal(refused.status, 400)
+  matches(t, refused.body, /value="much"[^>]* aria-invalid="true"/)
+  t.equal((await send('PUT', `${path}/prices`, { body: { currency: 'EUR', prices: [] } }, admin)).status, 200)
+})
+
 await t.test('a company sees its own usage alone, and who may not use every service sees none', async (t) => {
   t.same((await send('GET', `${path}?by=service`, {}, other)).body.data, [])
   const { admin: bounded } = await service.company('bounded', { services: ['sms'] })
