@@ -85,7 +85,8 @@ const migrations: Migrations = {
   '154-retention-changes': () => import('./migrations/154-retention-changes.ts'),
   '156-request-modes': () => import('./migrations/156-request-modes.ts'),
   '158-brand-versions': () => import('./migrations/158-brand-versions.ts'),
-  '170-templates-in-use': () => import('./migrations/170-templates-in-use.ts')
+  '170-templates-in-use': () => import('./migrations/170-templates-in-use.ts'),
+  '178-step-marks': () => import('./migrations/178-step-marks.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

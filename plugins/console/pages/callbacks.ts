@@ -1,24 +1,46 @@
 import { type Html, html } from '../../html.ts'
-import { fill } from '../language/language.ts'
+import { fill, type Words } from '../language/language.ts'
 import type { CallbackView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
+import type { LongList } from './columns.ts'
 import { badge, time } from './layout.ts'
 
+/** What a table of the callbacks of an endpoint can show. */
+export const callbackTable: LongList<CallbackView, { words: Words }> = {
+  name: 'callbacks',
+  first: {
+    title: ({ callbackEvent }) => callbackEvent,
+    cell: ({ dispatchId, type }) => dispatchId === undefined ? type : html`<a href="/console/dispatches/${dispatchId}">${type}</a>`
+  },
+  columns: {
+    status: { title: ({ status }) => status, cell: ({ state }, { words }) => badge(words, 'state', state) },
+    created: { title: ({ created }) => created, cell: ({ createdAt }) => time(createdAt) },
+    attempts: { title: ({ callbackAttempts }) => callbackAttempts, cell: ({ attempts }, { words }) => attemptsOf(words, attempts) },
+    answer: {
+      title: ({ callbackAnswer }) => callbackAnswer,
+      cell: ({ attempts }) => {
+        const { status, reason = '' } = attempts.at(-1) ?? {}
+        return `${String(status ?? '')} ${reason}`.trim()
+      }
+    },
+    id: { title: ({ callbackId }) => callbackId, cell: ({ id }) => html`<code>${id}</code>` }
+  },
+  usual: ['status', 'created', 'attempts', 'answer']
+}
+
+function attemptsOf (words: Words, attempts: CallbackView['attempts']): Html {
+  return html`<details><summary>${fill(words.attempts, { n: attempts.length })}</summary><ol>${
+    attempts.map(({ at, status, reason = '' }) => html`<li>${time(at)} ${status === undefined ? '' : String(status)} ${reason}</li>`)
+  }</ol></details>`
+}
+
 /**
- * Callbacks with their attempts. An admin sends one again by a form to its id below `path`. `linked`: each leads to its dispatch.
+ * Callbacks with their attempts. An admin sends one again by a form to its id below `path`.
  */
-export function callbackList ({ words, actor }: Visit, callbacks: readonly CallbackView[], path: string, linked?: 'linked'): Html {
+export function callbackList ({ words, actor }: Visit, callbacks: readonly CallbackView[], path: string): Html {
   return html`<ul class="list">${
-    callbacks.map(({ id, dispatchId, type, receiver, state, attempts, createdAt }) =>
-      html`<li><span>${
-        linked === undefined || dispatchId === undefined ? type : html`<a href="/console/dispatches/${dispatchId}">${type}</a>`
-      }</span> <span class="quiet">${receiver}</span> ${badge(words, 'state', state)} <details><summary>${
-        fill(words.attempts, { n: attempts.length })
-      }</summary><ol>${
-        attempts.map((attempt) =>
-          html`<li>${time(attempt.at)} ${attempt.status === undefined ? '' : String(attempt.status)} ${attempt.reason ?? ''}</li>`
-        )
-      }</ol></details>${
+    callbacks.map(({ id, type, receiver, state, attempts, createdAt }) =>
+      html`<li><span>${type}</span> <span class="quiet">${receiver}</span> ${badge(words, 'state', state)} ${attemptsOf(words, attempts)}${
         actor.role === 'admin' && state !== 'pending'
           ? html`<form method="post" action="${path}/${id}"><button class="second">${words.sendAgain}</button></form>`
           : html``

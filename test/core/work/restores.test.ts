@@ -435,7 +435,8 @@ await t.test('what an earlier restore has marked is in doubt since then', async 
 async function asBefore (t: Test, url: string): Promise<string> {
   const { owner } = opened(t, url)
   await sql`drop table lineages`.execute(owner)
-  await sql`alter table steps drop column restored_to, drop column delivery_reason, drop column brand_version`.execute(owner)
+  await sql`alter table steps drop column restored_to, drop column delivery_reason, drop column brand_version,
+    drop column marks`.execute(owner)
   await sql`drop function move_spending cascade`.execute(owner)
   await sql`drop function month_of, spend_budgets_in`.execute(owner)
   await sql`alter table dispatches drop column schedule, drop column in_batch, drop column brand_version`.execute(owner)

@@ -7,6 +7,8 @@ export const words = {
   contactAdd: 'Add a contact',
   contactSave: 'Save',
   contactSaved: 'The contact is saved.',
+  contactsDelete: 'Delete the contacts',
+  contactsDeleteIntro: 'What was sent to them stays. They cannot be brought back.',
   contactDelete: 'Delete this contact',
   contactDeleted: '{name} was deleted.',
   contactRestore: 'Undo: add {name} again',

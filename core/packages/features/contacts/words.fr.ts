@@ -9,6 +9,8 @@ export const words: Readonly<Record<keyof typeof en, string>> = {
   contactAdd: 'Ajouter un contact',
   contactSave: 'Enregistrer',
   contactSaved: 'Le contact est enregistré.',
+  contactsDelete: 'Supprimer les contacts',
+  contactsDeleteIntro: 'Ce qui leur a été envoyé reste. Ils ne pourront pas être rétablis.',
   contactDelete: 'Supprimer ce contact',
   contactDeleted: '{name} a été supprimé.',
   contactRestore: 'Annuler : ajouter {name} de nouveau',

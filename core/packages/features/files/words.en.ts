@@ -13,8 +13,9 @@ export const words = {
   fileName: 'Name',
   fileId: 'Id',
   fileType: 'Type',
-  fileSize: 'Size in bytes',
+  fileSize: 'Size',
   fileExpires: 'Kept until',
+  filesRemove: 'Remove the files',
   fileRemove: 'Remove',
   fileRemoveOf: 'Remove {name}',
   fileRemoveIntro: 'What names it and is not sent yet fails. The file must be uploaded again to be sent.'

@@ -14,8 +14,9 @@ export const words: Readonly<Record<keyof typeof en, string>> = {
   fileName: 'Nom',
   fileId: 'Identifiant',
   fileType: 'Type',
-  fileSize: 'Taille en octets',
+  fileSize: 'Taille',
   fileExpires: 'Gardé jusqu’au',
+  filesRemove: 'Supprimer les fichiers',
   fileRemove: 'Supprimer',
   fileRemoveOf: 'Supprimer {name}',
   fileRemoveIntro: 'Les envois en attente qui le désignent échoueront. Pour s’en servir encore, il faudra le charger de nouveau.'

@@ -1,6 +1,6 @@
 import type { CallbackView, EndpointTest, EndpointView, NewCallbackSecret, Resent } from '@dispatch/contract'
-import { ApiRefused, type Asked, badge, callbackList, choiceField, type Confirmation, errorOf, fill, type Html, html, notice, optionsFor,
-  page, said, secretRenewal, sentenceOf, table, textField, time, type Typed, withQuery } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, badge, callbackTable, choiceField, type Confirmation, errorOf, fill, type Html, html, longList, notice,
+  optionsFor, page, picks, picksForm, said, secretRenewal, sentenceOf, table, textField, time, type Typed, withMany, withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { endpointFields, endpointIn, endpointsAt, secretPage, stateBadge } from './endpoints.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
@@ -87,6 +87,14 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
     if (!sent.ok) throw new ApiRefused(sent)
     return reply.redirect(`${endpointsAt}/${encodeURIComponent(request.params.id)}?sent=1`, 303)
   })
+
+  withMany(app, {
+    path: '/developers/endpoints/:id/chosen/send',
+    list: ({ params }) => at({ params: params as Named['Params'] }),
+    section: 'developers',
+    words: ({ words }) => ({ title: words.sendAgain }),
+    act: ({ api }, id) => api.send('POST', `/api/v1/callbacks/${encodeURIComponent(id)}/replay`)
+  })
   done()
 }
 
@@ -163,7 +171,7 @@ ${secretSection(words, endpoint, own)}
 <section aria-labelledby="sent"><h2 id="sent">${words.endpointCallbacks}</h2>${filterForm(words, own, state)}${
     callbacks.data.length === 0
       ? html`<p>${words.endpointCallbacksNone}</p>`
-      : callbackList(visit, callbacks.data, `${own}/callbacks`, 'linked')
+      : callbacksOf({ ...visit, path: withQuery(own, { state, cursor }) }, callbacks.data, own)
   }${
     callbacks.nextCursor === null
       ? html``
@@ -173,6 +181,25 @@ ${secretSection(words, endpoint, own)}
     fill(words.endpointRemoveFull, { name: endpoint.name })
   }</button></form></section>`
   return page({ ...visit, path: own }, { title: endpoint.name, section: 'developers', main })
+}
+
+/** Those that are not on their way can be sent again: each, or many. */
+function callbacksOf (visit: Visit, callbacks: readonly CallbackView[], own: string): Html {
+  const { words } = visit
+  const cell = ({ id, state }: CallbackView): Html =>
+    state === 'pending'
+      ? html``
+      : html`<form method="post" action="${own}/callbacks/${id}"><button class="second">${words.sendAgain}</button></form>`
+  return html`${
+    longList(visit, callbackTable, {
+      label: words.endpointCallbacks,
+      rows: callbacks,
+      known: { words },
+      pick: picks(words, 'many',
+        ({ id, type, createdAt, state }) => state === 'pending' ? undefined : { id, name: `${type} ${createdAt}` }),
+      act: { title: words.action, cell }
+    })
+  }${picksForm(words, 'many', { action: `${own}/chosen/send`, label: words.sendAgain })}`
 }
 
 function pauseForm (words: Words, { enabled, pausedUntil }: EndpointView, own: string): Html {

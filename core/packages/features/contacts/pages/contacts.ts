@@ -1,5 +1,5 @@
-import { type ApiAnswer, ApiRefused, fieldsOf, fill, type Html, html, type LongList, longList, notice, objectIn, page, readSettings,
-  sentences, textField, time, visitWith, withQuery } from '@dispatch/plugins/console'
+import { type ApiAnswer, ApiRefused, fieldsOf, fill, type Html, html, type LongList, longList, notice, objectIn, page, picks, picksForm,
+  readSettings, sentences, textField, time, visitWith, withMany, withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { ContactView } from '../contract/contacts.ts'
 import { contactForm, wordsOf } from './forms.ts'
@@ -53,6 +53,17 @@ export const contactsPages: FastifyPluginCallback = (app, _options, done) => {
     }"><button class="second">${fill(words.contactRestore, kept)}</button></form>`)
     return reply.page(await listPage(visit, { query: {}, said }))
   })
+
+  withMany(app, {
+    path: '/contacts/chosen/delete',
+    list: () => '/console/contacts',
+    section: 'contacts',
+    words (visit) {
+      const { contactsDelete: title, contactsDeleteIntro: says } = wordsOf(visit.words)
+      return { title, says }
+    },
+    act: ({ api }, id) => api.send('DELETE', pathOf(id))
+  })
   done()
 }
 
@@ -98,11 +109,14 @@ async function listPage (visit: Visit, { query, said, typed = { values: {} } }: 
     q === '' && cursor === '' && data.length === 0 ? html`` : searchForm(visit, q)
   }${
     data.length > 0
-      ? longList({ ...visit, path: withQuery('/console/contacts', { q, cursor }) }, contactList, {
-        label: words.contacts,
-        rows: data,
-        known: { words }
-      })
+      ? html`${
+        longList({ ...visit, path: withQuery('/console/contacts', { q, cursor }) }, contactList, {
+          label: words.contacts,
+          rows: data,
+          known: { words },
+          pick: picks(words, 'many', ({ id, name }) => ({ id, name }))
+        })
+      }${picksForm(words, 'many', { action: '/console/contacts/chosen/delete', label: words.contactsDelete })}`
       : html`<p>${q === '' ? words.contactsNone : words.contactsNotFound}</p>`
   }${
     nextCursor === null

@@ -1,5 +1,5 @@
-import { ApiRefused, type Asked, type Confirmation, fill, type Html, html, page, table, time, visitWith, withQuery, withWords,
-  wordFor } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, type Confirmation, fill, type Html, html, type LongList, longList, page, picks, picksForm, time, visitWith,
+  withMany, withQuery, withWords, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import type { DraftSummary } from '../contract/drafts.ts'
 import { words as en } from '../words.en.ts'
@@ -15,10 +15,16 @@ export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const { words, api, actor, mode } = visit
     const { data } = await api.read<{ data: DraftSummary[] }>(withQuery('/api/v1/drafts', { sandbox: String(mode === 'test') }))
-    const rows = data.map((draft) => row(words, draft, actor.userId))
-    const list = rows.length === 0
-      ? html`<p>${words.draftsNone}</p>`
-      : table(words.drafts, [words.draftOf, words.draftWritten, words.status, words.draftDelete], rows)
+    const own = data.filter(({ userId }) => userId === actor.userId)
+    const list = data.length === 0 ? html`<p>${words.draftsNone}</p>` : html`${
+      longList({ ...visit, path: '/console/drafts' }, draftList, {
+        label: words.drafts,
+        rows: data,
+        known: { words },
+        pick: picks(words, 'many', (draft) => own.includes(draft) ? { id: draft.id, name: nameOf(words, draft) } : undefined),
+        act: { title: words.draftDelete, cell: (draft) => own.includes(draft) ? removal(words, draft) : html`` }
+      })
+    }${own.length === 0 ? html`` : picksForm(words, 'many', { action: '/console/drafts/chosen/delete', label: words.draftDelete })}`
     const main = html`<section aria-label="${words.drafts}"><p>${words.draftsIntro}</p>${list}</section>`
     return reply.page(page(visit, { title: words.drafts, section: 'drafts', main }))
   })
@@ -27,6 +33,17 @@ export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
     const deleted = await visitOf(request).api.send('DELETE', `/api/v1/drafts/${encodeURIComponent(request.params.id)}`)
     if (!deleted.ok) throw new ApiRefused(deleted)
     return reply.redirect('/console/drafts', 303)
+  })
+
+  withMany(app, {
+    path: '/drafts/chosen/delete',
+    list: () => '/console/drafts',
+    section: 'drafts',
+    words (visit) {
+      const { draftsDelete: title, draftDeleteIntro: says } = wordsOf(visit.words)
+      return { title, says }
+    },
+    act: ({ api }, id) => api.send('DELETE', `/api/v1/drafts/${encodeURIComponent(id)}`)
   })
   done()
 }
@@ -38,27 +55,44 @@ async function deletion (request: Asked): Promise<Confirmation> {
   return {
     title: fill(words.draftDeleteOf, { at: updatedAt.slice(0, 16).replace('T', ' ') }),
     says: [words.draftDeleteIntro],
-    touches: [[words.draftOf, service.split('/').map((name) => wordFor(words, 'service', name)).join(' → ')]],
+    touches: [[words.draftOf, servicesOf(words, { service })]],
     button: words.draftDelete,
     back: '/console/drafts'
   }
 }
 
-function row (words: Words, draft: DraftSummary, reader: number): Html {
-  const { id, service, updatedAt, shared, dispatchId, userId } = draft
-  const named = service.split('/').map((name) => wordFor(words, 'service', name)).join(' → ')
-  const signs = [
-    ...dispatchId === null
-      ? []
-      : [html`<a href="/console/dispatches/${dispatchId}"><span class="badge good">${words.draftSent}</span></a>`],
-    ...shared ? [html`<span class="badge calm">${words.draftShared}</span>`] : []
-  ]
-  const remove = userId === reader
-    ? html`<form method="post" action="/console/drafts/${id}/delete"><button class="second" aria-label="${
-      fill(words.draftDeleteOf, { at: updatedAt })
-    }">${words.draftDelete}</button></form>`
-    : html``
-  return html`<tr><th scope="row"><a href="${withQuery('/console/send', { draft: id })}">${named}</a></th><td>${
-    time(updatedAt)
-  }</td><td>${signs}</td><td>${remove}</td></tr>\n`
+const servicesOf = (words: Words, { service }: Pick<DraftSummary, 'service'>): string =>
+  service.split('/').map((name) => wordFor(words, 'service', name)).join(' → ')
+
+/** Two of the same service are told apart by their time. */
+const nameOf = (words: Words, draft: DraftSummary): string =>
+  `${servicesOf(words, draft)} ${draft.updatedAt.slice(0, 16).replace('T', ' ')}`
+
+const draftList: LongList<DraftSummary, { words: Words }> = {
+  name: 'drafts',
+  first: {
+    title: ({ draftOf }) => draftOf,
+    cell: (draft, { words }) => html`<a href="${withQuery('/console/send', { draft: draft.id })}">${servicesOf(words, draft)}</a>`
+  },
+  columns: {
+    written: { title: ({ draftWritten }) => draftWritten, cell: ({ updatedAt }) => time(updatedAt) },
+    status: {
+      title: ({ status }) => status,
+      cell: ({ dispatchId, shared }, { words }) =>
+        html`${
+          dispatchId === null
+            ? html``
+            : html`<a href="/console/dispatches/${dispatchId}"><span class="badge good">${words.draftSent}</span></a>`
+        }${shared ? html`<span class="badge calm">${words.draftShared}</span>` : html``}`
+    },
+    begun: { title: ({ created }) => created, cell: ({ createdAt }) => time(createdAt) },
+    id: { title: ({ draftId }) => draftId, cell: ({ id }) => html`<code>${id}</code>` }
+  },
+  usual: ['written', 'status']
+}
+
+function removal (words: Words, { id, updatedAt }: DraftSummary): Html {
+  return html`<form method="post" action="/console/drafts/${id}/delete"><button class="second" aria-label="${
+    fill(words.draftDeleteOf, { at: updatedAt })
+  }">${words.draftDelete}</button></form>`
 }

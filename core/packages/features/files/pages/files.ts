@@ -1,6 +1,6 @@
 import { isUuid } from '@dispatch/common'
-import { ApiRefused, type Asked, type Confirmation, copied, fill, type Html, html, notice, page, sentences, table, time, visitWith,
-  withQuery, withWords } from '@dispatch/plugins/console'
+import { ApiRefused, type Asked, type Confirmation, copied, fill, type Html, html, type LongList, longList, notice, page, picks, picksForm,
+  sentences, time, visitWith, withMany, withQuery, withWords } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -11,6 +11,7 @@ import { words as fr } from '../words.fr.ts'
 const wordsOf = withWords({ en, fr })
 const visitOf = visitWith(wordsOf)
 type Visit = ReturnType<typeof visitOf>
+type Words = Visit['words']
 
 const apiPath = '/api/v1/files'
 const at = '/console/files'
@@ -50,6 +51,17 @@ export const filesPages: FastifyPluginCallback = (app, _options, done) => {
     if (!removed.ok) throw new ApiRefused(removed)
     return reply.redirect(at, 303)
   })
+
+  withMany(app, {
+    path: '/files/chosen/remove',
+    list: () => at,
+    section: 'files',
+    words (visit) {
+      const { filesRemove: title, fileRemoveIntro: says } = wordsOf(visit.words)
+      return { title, says }
+    },
+    act: ({ api }, id) => api.send('DELETE', pathOf(id))
+  })
   done()
 }
 
@@ -82,10 +94,17 @@ async function listView (
   const { data, nextCursor } = await api.read<{ data: FileView[], nextCursor: string | null }>(
     withQuery(apiPath, { limit: '50', ...cursor !== '' && { cursor } })
   )
-  const rows = data.map((file) => rowOf(visit, file))
-  const list = rows.length === 0
-    ? html`<p>${words.filesNone}</p>`
-    : table(words.files, [words.fileName, words.fileId, words.fileType, words.fileSize, words.fileExpires, words.fileRemove], rows)
+  const list = data.length === 0 ?
+    html`<p>${words.filesNone}</p>` :
+    html`${
+      longList({ ...visit, path: withQuery(at, { cursor, draft }) }, fileList, {
+        label: words.files,
+        rows: data,
+        known: { words },
+        pick: picks(words, 'many', ({ id, filename }) => ({ id, name: filename })),
+        act: { title: words.fileRemove, cell: (file) => removeForm(words, file) }
+      })
+    }${picksForm(words, 'many', { action: `${at}/chosen/remove`, label: words.fileRemove })}`
   const older = nextCursor === null
     ? html``
     : html`<p><a href="${withQuery(at, { cursor: nextCursor, draft })}" rel="next">${words.older}</a></p>`
@@ -98,10 +117,29 @@ async function listView (
   return page({ ...visit, path: at }, { title: words.files, section: 'files', main })
 }
 
-function rowOf ({ words }: Visit, { id, filename, contentType, size, expiresAt }: FileView): Html {
-  return html`<tr><th scope="row">${filename}</th><td>${copied(words, id)}</td><td>${contentType}</td><td>${String(size)}</td><td>${
-    time(expiresAt)
-  }</td><td><form method="post" action="${at}/${id}/remove"><button class="second" aria-label="${
+const fileList: LongList<FileView, { words: Words }> = {
+  name: 'files',
+  first: { title: ({ fileName }) => fileName, cell: ({ filename }) => filename },
+  columns: {
+    size: { title: ({ fileSize }) => fileSize, cell: ({ size }, { words }) => sizeOf(words, size), isNumber: true },
+    until: { title: ({ fileExpires }) => fileExpires, cell: ({ expiresAt }) => time(expiresAt) },
+    type: { title: ({ fileType }) => fileType, cell: ({ contentType }) => contentType },
+    id: { title: ({ fileId }) => fileId, cell: ({ id }, { words }) => copied(words, id) }
+  },
+  usual: ['size', 'until', 'type', 'id']
+}
+
+const units = ['byte', 'kilobyte', 'megabyte'] as const
+
+/** A size as people write it: 820 byte, 1.4 MB. */
+function sizeOf ({ code }: Words, bytes: number): string {
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  const [unit, size] = [units[power] ?? 'byte', bytes / 1000 ** power]
+  return new Intl.NumberFormat(code, { style: 'unit', unit, maximumFractionDigits: size < 10 && power > 0 ? 1 : 0 }).format(size)
+}
+
+function removeForm (words: Words, { id, filename }: FileView): Html {
+  return html`<form method="post" action="${at}/${id}/remove"><button class="second" aria-label="${
     fill(words.fileRemoveOf, { name: filename })
-  }">${words.fileRemove}</button></form></td></tr>\n`
+  }">${words.fileRemove}</button></form>`
 }

@@ -15,15 +15,17 @@ export const Price = Type.Object({
       'them; `page`, of a document. What has several prices costs their sum.'
   }),
   service: Type.Optional(Type.String({ maxLength: 50, description: 'Of what it is; a credit has none.', examples: ['sms'] })),
-  providerName: Type.Optional(
-    Type.Unsafe<string>({ ...ProviderCode, description: 'Only what went through this provider; it goes before the price of its service.' })
-  ),
+  providerName: Type.Optional(ProviderCode),
   amount: Type.String({
     pattern: '^\\d{1,9}(\\.\\d{1,6})?$',
     description: 'In the currency.',
     examples: ['0.0749']
   })
-}, { title: 'UsagePrice', additionalProperties: false })
+}, {
+  title: 'UsagePrice',
+  additionalProperties: false,
+  description: 'With a providerName, of what went through it: it goes before the price of its service.'
+})
 export type Price = Static<typeof Price>
 
 const examples = [{

@@ -22,6 +22,7 @@ for (const login of [admin, other]) {
     await send('PUT', `/api/v1/company/defaults/${name}`, { body: { providerName: 'simulator' } }, login)
   }
 }
+await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['demo@example.com'] } } }, admin)
 const refused = '+15005550001'
 const text = (message: string, more: object = {}, phoneNumber = '+33612345678'): object => ({ sms: { phoneNumber, message }, ...more })
 const key = (await send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, admin)).body
