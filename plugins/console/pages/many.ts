@@ -44,22 +44,23 @@ export type Many = {
   /** The list, to which it leads back. */
   list: (request: Pick<FastifyRequest, 'params'>) => string
   section: string
-  /** What it is called. `says`: what will happen, where the reader is asked first. */
-  words: (visit: Visit) => { title: string, says?: string }
+  title: (visit: Visit) => string
+  /** What will happen, where the reader is asked first. */
+  says?: (visit: Visit) => string
   act: (visit: Visit, id: string) => Promise<ApiAnswer<unknown>>
 }
 
 /** A route that does something with each row that is ticked, and tells with which it could not. */
-export function withMany (app: FastifyInstance, { path, list, section, words: wordsFor, act }: Many): void {
+export function withMany (app: FastifyInstance, { path, list, section, title, says, act }: Many): void {
   function confirms (request: Asked): Confirmation | undefined {
     const visit = visitOf(request)
-    const { title, says } = wordsFor(visit)
     const picked = pickedIn(request.body)
     if (picked.length === 0 || says === undefined) return undefined
-    return { title, says: [says], touches: [[visit.words.chosen, picked.length]], button: title, back: list(request) }
+    const act = title(visit)
+    return { title: act, says: [says(visit)], touches: [[visit.words.chosen, picked.length]], button: act, back: list(request) }
   }
 
-  app.post<{ Body: URLSearchParams }>(path, { config: { confirms } }, async (request, reply) => {
+  app.post<{ Body: URLSearchParams }>(path, { config: says === undefined ? {} : { confirms } }, async (request, reply) => {
     const [visit, back, picked] = [visitOf(request), list(request), pickedIn(request.body)]
     const { words } = visit
     const refused: Refusal[] = []
@@ -74,6 +75,6 @@ export function withMany (app: FastifyInstance, { path, list, section, words: wo
         notice(refused.length === 0 ? 'good' : 'warn',
           html`<p>${fill(words.manyDone, { n: done, of: picked.length })}</p>${refused.map(({ error }) => sentences(words, error))}`)
     }<p><a href="${back}">${words.manyBack}</a></p>`
-    return reply.code(picked.length === 0 ? 422 : 200).page(page({ ...visit, path: back }, { title: wordsFor(visit).title, section, main }))
+    return reply.code(picked.length === 0 ? 422 : 200).page(page({ ...visit, path: back }, { title: title(visit), section, main }))
   })
 }

@@ -12,7 +12,7 @@ import { words as fr } from './words.fr.ts'
 const reading = { scopes: ['read_all'], everyService: true } as const
 const changing = { roles: ['admin'], scopes: ['configuration'], everyService: true } as const
 
-/** What companies send, and what became of it: counted by the hour, beside requests. What it has cost, and how much may be used in a month. */
+/** What companies send, and what became of it: counted by the hour. What it has cost, and how much may be used in a month. */
 export default defineFeature({
   name: 'usage',
   needs: { ...service('config', 'database', 'linkMail', 'log', 'newId', 'now', 'outbox'), usage, prices, budgets },

@@ -92,7 +92,7 @@ export const endpointPages: FastifyPluginCallback = (app, _options, done) => {
     path: '/developers/endpoints/:id/chosen/send',
     list: ({ params }) => at({ params: params as Named['Params'] }),
     section: 'developers',
-    words: ({ words }) => ({ title: words.sendAgain }),
+    title: ({ words }) => words.sendAgain,
     act: ({ api }, id) => api.send('POST', `/api/v1/callbacks/${encodeURIComponent(id)}/replay`)
   })
   done()

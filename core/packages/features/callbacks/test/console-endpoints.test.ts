@@ -97,6 +97,11 @@ await t.test('what was sent is listed with its attempts; one is sent again, and 
   contains(t, body, `/console/dispatches/${dispatchId as string}`)
   t.equal((await post(`${own}/callbacks/${callbackId as string}`, {}, cookie)).headers.get('location'), `/console${own}?sent=1`)
   await until('it is stopped again', async () => (await callbacks())[0]?.attempts[1]?.outcome === 'stopped')
+  const ticked = { [`row-${callbackId as string}`]: callbackId as string, 'row-x': 'x' }
+  const many = await post(`${own}/chosen/send`, ticked, cookie)
+  contains(t, many.body, 'Done: 1 of 2.')
+  contains(t, many.body, `href="/console${own}"`)
+  await until('it is stopped once more', async () => (await callbacks())[0]?.attempts[2]?.outcome === 'stopped')
   const resent = await post(`${own}/resend`, { since: new Date().toISOString().slice(0, 10) }, cookie)
   t.equal(resent.headers.get('location'), `/console${own}?queued=1`)
   contains(t, (await open(`${own}?queued=1`, cookie)).body, 'again: 1.')

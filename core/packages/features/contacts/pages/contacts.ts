@@ -58,10 +58,8 @@ export const contactsPages: FastifyPluginCallback = (app, _options, done) => {
     path: '/contacts/chosen/delete',
     list: () => '/console/contacts',
     section: 'contacts',
-    words (visit) {
-      const { contactsDelete: title, contactsDeleteIntro: says } = wordsOf(visit.words)
-      return { title, says }
-    },
+    title: ({ words }) => wordsOf(words).contactsDelete,
+    says: ({ words }) => wordsOf(words).contactsDeleteIntro,
     act: ({ api }, id) => api.send('DELETE', pathOf(id))
   })
   done()

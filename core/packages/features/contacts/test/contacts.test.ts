@@ -94,6 +94,26 @@ await t.test('forms begin with who the company is, and fill themselves with a co
     languages.en.fillNotFound.slice(-60))
 })
 
+await t.test('contacts that are ticked are deleted together, once it was asked', async (t) => {
+  const { admin: own } = await service.company('ticking')
+  const { open, post, confirm, signIn } = openConsole(service)
+  const cookie = await signIn(own)
+  const ids: string[] = []
+  for (const name of ['Ada', 'Bob', 'Eve']) ids.push((await service.send('POST', '/api/v1/contacts', { body: { name } }, own)).body.id)
+  const [ada = '', bob = '', eve = ''] = ids
+  matches(t, (await open('/contacts', cookie)).body, new RegExp(`<input type="checkbox" form="many" name="row-${eve}" value="${eve}"`))
+  const ticked = { [`row-${ada}`]: ada, [`row-${bob}`]: bob }
+  const asked = await post('/contacts/chosen/delete', ticked, cookie)
+  matches(t, asked.body, /<dd>2<\/dd>/)
+  const names = async (): Promise<string[]> =>
+    (await service.send('GET', '/api/v1/contacts', {}, own)).body.data.map(({ name }: { name: string }) => name)
+  t.strictSame(await names(), ['Ada', 'Bob', 'Eve'])
+  await service.send('DELETE', `/api/v1/contacts/${bob}`, {}, own)
+  matches(t, (await confirm('/contacts/chosen/delete', ticked, cookie)).body, /Done: 1 of 2\./)
+  t.strictSame(await names(), ['Eve'])
+  t.equal((await post('/contacts/chosen/delete', {}, cookie)).status, 422, 'nothing was ticked')
+})
+
 await t.test('the console lists, adds and changes contacts; what is deleted can be brought back', async (t) => {
   t.equal((await post('/contacts', { name: 'Grace Hopper', city: 'Arlington' }, cookie)).status, 303)
   const list = (await open('/contacts?q=hopper', cookie)).body

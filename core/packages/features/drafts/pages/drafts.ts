@@ -39,10 +39,8 @@ export const draftsPages: FastifyPluginCallback = (app, _options, done) => {
     path: '/drafts/chosen/delete',
     list: () => '/console/drafts',
     section: 'drafts',
-    words (visit) {
-      const { draftsDelete: title, draftDeleteIntro: says } = wordsOf(visit.words)
-      return { title, says }
-    },
+    title: ({ words }) => wordsOf(words).draftsDelete,
+    says: ({ words }) => wordsOf(words).draftDeleteIntro,
     act: ({ api }, id) => api.send('DELETE', `/api/v1/drafts/${encodeURIComponent(id)}`)
   })
   done()

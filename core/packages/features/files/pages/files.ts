@@ -56,10 +56,8 @@ export const filesPages: FastifyPluginCallback = (app, _options, done) => {
     path: '/files/chosen/remove',
     list: () => at,
     section: 'files',
-    words (visit) {
-      const { filesRemove: title, fileRemoveIntro: says } = wordsOf(visit.words)
-      return { title, says }
-    },
+    title: ({ words }) => wordsOf(words).filesRemove,
+    says: ({ words }) => wordsOf(words).fileRemoveIntro,
     act: ({ api }, id) => api.send('DELETE', pathOf(id))
   })
   done()

@@ -152,7 +152,7 @@ await t.test('what the vendor tells of e-mails besides is counted once each, and
   matches(t, body, /<a href="\/console\/dispatches\?[^"]*service=email[^"]*deliveryMark=opened">opened<\/a>/)
 })
 
-await t.test('usage is told in money at the prices of the company: of its credits, and of a provider before those of a service', async (t) => {
+await t.test('usage is told in money at the prices of the company; that of a provider goes before that of its service', async (t) => {
   const set = (prices: object[], currency = 'EUR'): Promise<Answer> => send('PUT', `${path}/prices`, { body: { currency, prices } }, admin)
   const costs = async (query: string): Promise<unknown[]> => {
     const { body } = await send('GET', `${path}?${query}`, {}, admin)
@@ -167,7 +167,7 @@ await t.test('usage is told in money at the prices of the company: of its credit
     { unit: 'part', service: 'sms', amount: '1000' },
     { unit: 'part', service: 'sms', providerName: 'simulator', amount: '0.0749' }
   ])).status, 200)
-  const [ofInvoices, ofTexts] = [credits * 0.105 + accepted, parts * 0.0749]
+  const [ofInvoices, ofTexts] = [Number(credits) * 0.105 + Number(accepted), Number(parts) * 0.0749]
   t.same(await costs('by=service&service=invoicing'), ['EUR', ofInvoices.toFixed(2)])
   t.same(await costs('service=sms'), ['EUR', ofTexts.toFixed(2)])
   t.same(await costs(''), ['EUR', (ofInvoices + ofTexts).toFixed(2)], 'nothing is told apart by what was not asked for')
