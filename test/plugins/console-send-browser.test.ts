@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { languages, wordFor } from '../../plugins/console/language/language.ts'
+import { until } from '../core/work/support.ts'
 import { contains, lacks } from '../support/matching.ts'
 import { admin, startService } from '../support/service.ts'
 import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
@@ -85,6 +86,17 @@ async function whileTyping (): Promise<void> {
       contains(t, await page.locator('pre').first().textContent() ?? '', 'Grace', 'the code follows')
       await page.locator(`${told} table`).waitFor()
       await isAccessible(t, page, 'a form beside which stands what it will do')
+    }))
+
+  await t.test('what was typed is kept when its writer goes before the pause is over', (t) =>
+    typed(t, async (page) => {
+      await page.fill(phone, '+33600000001')
+      await page.goto('/console')
+      await until('the draft has it', async () => {
+        const { body: { data: [draft] } } = await send('GET', '/api/v1/drafts')
+        const { body: { request } } = await send('GET', `/api/v1/drafts/${String(draft.id)}`)
+        return JSON.stringify(request).includes('+33600000001')
+      })
     }))
 
   await t.test('the document beside the form follows, and stays while the data are wrong; the way back does not lead through it', (t) =>

@@ -235,3 +235,52 @@ await t.test('whatever people do, each row of a batch that somebody approves rea
     for (const name of names) if (reached(name) !== 1) throw new Error(`A row reached its vendor ${String(reached(name))} times.`)
   }), { numRuns: 4, endOnFailure: true, examples: [[['press twice', 'restart', 'go back and send the batch', 'approve from two tabs']]] })
 })
+
+await t.test('whatever people do, a proposal that somebody sends reaches its vendor once', async () => {
+  let turn = 0
+  const current = (): Console => processes[turn % processes.length]!
+  type Proposal = { path: string, form: Fields }
+  const send = async ({ path, form }: Proposal): Promise<void> => {
+    const { status } = await current().post(`${path}/send`, form, cookie)
+    if (![303, 409].includes(status)) throw new TypeError(`A proposal was answered ${String(status)}.`)
+  }
+  const acts: Record<string, (proposal: Proposal) => unknown> = {
+    send,
+    'press twice': (proposal) => Promise.all([send(proposal), send(proposal)]),
+    'send from two tabs': ({ path, form }) => Promise.all(processes.map((one) => one.post(`${path}/send`, form, cookie))),
+    'lose the answer': async ({ path, form }) => {
+      const gone = new AbortController()
+      const sent = fetch(`${[first, second][turn % 2]?.url ?? ''}/console${path}/send`, {
+        method: 'POST',
+        body: new URLSearchParams(form),
+        headers: { cookie, 'sec-fetch-site': 'same-origin' },
+        redirect: 'manual',
+        signal: gone.signal
+      }).catch(() => undefined)
+      gone.abort()
+      await sent
+    },
+    'decline': ({ path }) => current().confirm(`${path}/decline`, {}, cookie),
+    restart: () => {
+      turn++
+    }
+  }
+  await fc.assert(fc.asyncProperty(fc.array(fc.constantFrom(...Object.keys(acts)), { minLength: 1, maxLength: 5 }), async (chosen) => {
+    next = []
+    const key = randomUUID()
+    const request = { sms: { phoneNumber: '+33687654321', message: 'Hello' }, metadata: { draft: key } }
+    const { body: { id } } = await first.send('POST', '/api/v1/proposals', { body: { service: 'sms', request } }, admin)
+    const path = `/proposals/${String(id)}`
+    const [, seen = ''] = /name="seen" value="([^"]+)"/.exec(String((await current().open(path, cookie)).body)) ?? []
+    for (const act of chosen) await acts[act]?.({ path, form: { seen } })
+    await send({ path, form: { seen } })
+    const statusOf = async (): Promise<string> => (await first.send('GET', `/api/v1/proposals/${String(id)}`, {}, admin)).body.status
+    const wanted = await statusOf() === 'declined' ? 0 : 1
+    if (wanted === 1) await until('it is sent', () => reached(key) >= 1)
+    if (reached(key) !== wanted) throw new Error(`A proposal reached its vendor ${String(reached(key))} times.`)
+  }), {
+    numRuns: 6,
+    endOnFailure: true,
+    examples: [[['press twice', 'restart', 'send']], [['lose the answer', 'send from two tabs']], [['decline', 'send']]]
+  })
+})

@@ -8,6 +8,9 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   skip: 'Aller au contenu',
   menu: 'Menu principal',
   menuOpen: 'Menu',
+  menuSending: 'À envoyer',
+  menuContents: 'Contenus',
+  menuInvoices: 'Facturation électronique',
   menuSetup: 'Réglages',
   menuPlatform: 'Plateforme',
   find: 'Rechercher',
@@ -707,8 +710,8 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   callbackSecretUntil: 'Le précédent est valable jusqu’au',
   callbackSecretMadeAlready:
     'Un nouveau secret a été créé après l’affichage de ce formulaire. Si personne ne l’a conservé, créez-en un autre.',
-  companyCallbacks: 'Rappels sur l’entreprise',
-  companyCallbacksNone: 'Il n’y en a pas. Les réglages de l’entreprise ont une adresse pour les avertissements.',
+  companyCallbacks: 'Rappels sur la société',
+  companyCallbacksNone: 'Il n’y en a pas. Les réglages de la société ont une adresse pour les avertissements.',
   callbackSent: 'Le rappel est envoyé à nouveau.',
   requests: 'Requêtes',
   requestsIntro:

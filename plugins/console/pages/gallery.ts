@@ -7,7 +7,7 @@ import { serviceNames } from '../session/services.ts'
 import { visitOf } from '../session/visit.ts'
 import { columns } from './bars.ts'
 import { dispatchChart } from './chart.ts'
-import { badge, copied, facts, folded, notice, page, table, time } from './layout.ts'
+import { badge, copied, facts, folded, monogram, notice, page, table, time } from './layout.ts'
 
 /** Services of the samples. */
 const samples = serviceNames.slice(0, 3)
@@ -92,7 +92,7 @@ function notices (words: Words): Html {
 
 function tables (words: Words): Html {
   const rows = samples.map((service, index) =>
-    html`<tr><th scope="row"><a href="#tables">${wordFor(words, 'service', service)}</a></th><td>${
+    html`<tr><th scope="row">${monogram(service)}<a href="#tables">${wordFor(words, 'service', service)}</a></th><td>${
       badge(words, 'status', 'succeeded')
     }</td><td class="count">${numberOf(words, 1_234 * (index + 1))}</td><td class="beside-phone">${time(at)}</td></tr>\n`
   )

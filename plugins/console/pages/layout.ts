@@ -171,6 +171,13 @@ export function copyable (words: Words, what?: string): Html {
   return html` data-copy="${words.copyText}" data-copied="${words.copyDone}"${what === undefined ? none : html` data-what="${what}"`}`
 }
 
+/** The first letters of a name, in the place of a logo: beside the name, which says the same. */
+export function monogram (name: string): Html {
+  const [first = '', second] = name.trim().split(/[\s.·-]+/)
+  const letters = second === undefined || second === '' ? [...first].slice(0, 2) : [[...first][0] ?? '', [...second][0] ?? '']
+  return html`<span class="monogram" aria-hidden="true">${letters.join('').toWellFormed()}</span>`
+}
+
 /** A box that stands out: something went well or wrong. */
 export function notice (tone: 'good' | 'bad' | 'warn', content: Html): Html {
   return html`<div class="notice ${tone}" role="${tone === 'good' ? 'status' : 'alert'}">${content}</div>`

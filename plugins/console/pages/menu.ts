@@ -5,16 +5,16 @@ import type { MenuEntry, Visit } from '../session/visit.ts'
 /** An entry of the console's own: its words are those of its name. */
 type Section = { name: keyof Words, path: string, roles?: readonly string[] }
 
-/** The groups of the menu, with the entries and the roles that see them; features add others behind them. */
-const groups: readonly { title?: keyof Words, sections: readonly Section[] }[] = [
+type Group = { name: string, title?: keyof Words, sections: readonly Section[] }
+
+/** The groups of the menu, with the entries and the roles that see them; features add others behind an entry, or at the end of a group. */
+const groups: readonly Group[] = [
+  { name: 'beginning', sections: [{ name: 'home', path: '/console' }, { name: 'dispatches', path: '/console/dispatches' }] },
+  { name: 'sending', title: 'menuSending', sections: [{ name: 'send', path: '/console/send' }] },
+  { name: 'contents', title: 'menuContents', sections: [] },
+  { name: 'invoices', title: 'menuInvoices', sections: [] },
   {
-    sections: [
-      { name: 'home', path: '/console' },
-      { name: 'dispatches', path: '/console/dispatches' },
-      { name: 'send', path: '/console/send' }
-    ]
-  },
-  {
+    name: 'setup',
     title: 'menuSetup',
     sections: [
       { name: 'providers', path: '/console/providers' },
@@ -23,6 +23,7 @@ const groups: readonly { title?: keyof Words, sections: readonly Section[] }[] =
     ]
   },
   {
+    name: 'platform',
     title: 'menuPlatform',
     sections: [
       { name: 'companies', path: '/console/companies', roles: ['operator'] },
@@ -32,13 +33,15 @@ const groups: readonly { title?: keyof Words, sections: readonly Section[] }[] =
 ]
 
 /** What a reader sees of a group: an entry of a feature stands behind the section that it names, which may be another feature's. */
-function entriesOf (visit: Visit, sections: readonly Section[]): MenuEntry[] {
+function entriesOf (visit: Visit, { name: group, sections }: Group): MenuEntry[] {
   const own = sections.map(({ name, ...section }) => ({
     ...section,
     section: name,
     label: { en: visit.words[name], fr: visit.words[name] }
   }))
-  return own.flatMap((entry) => withThoseBehind(visit.parts.menu, entry)).filter((entry) => isSeen(visit, entry))
+  const { menu } = visit.parts
+  const all = [...own, ...menu.filter(({ after }) => after === group)]
+  return all.flatMap((entry) => withThoseBehind(menu, entry)).filter((entry) => isSeen(visit, entry))
 }
 
 function withThoseBehind (menu: readonly MenuEntry[], entry: MenuEntry): MenuEntry[] {
@@ -59,7 +62,7 @@ function last (visit: Visit): MenuEntry[] {
 
 /** The entries of the menu of a reader. */
 export function menuEntries (visit: Visit): MenuEntry[] {
-  return [...groups.flatMap(({ sections }) => entriesOf(visit, sections)), ...last(visit)]
+  return [...groups.flatMap((group) => entriesOf(visit, group)), ...last(visit)]
 }
 
 /** The menu of a reader. `now`: the section that is open. */
@@ -67,7 +70,7 @@ export function menuOf (visit: Visit, now: string | undefined): Html {
   const { words } = visit
   const link = ({ section, path, label }: MenuEntry): Html =>
     html`<a href="${path}"${section === now ? html` aria-current="page"` : html``}>${textIn(words, label)}</a>`
-  const shown = groups.map(({ title, sections }) => ({ title, entries: entriesOf(visit, sections) })).filter(({ entries }) =>
+  const shown = groups.map((group) => ({ title: group.title, entries: entriesOf(visit, group) })).filter(({ entries }) =>
     entries.length > 0
   )
   return html`<nav aria-label="${words.menu}">${

@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { fill, serviceNames, wordFor, type Words } from '../language/language.ts'
 import type { MyConfig, ProviderView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
-import { notice, page, table } from './layout.ts'
+import { monogram, notice, page, table } from './layout.ts'
 import { nameOf, readProviders, settingsLinks } from './provider-names.ts'
 import { checkedAt, chosenFor, servicesWith, stateBadge, unusable } from './settings-state.ts'
 
@@ -87,7 +87,7 @@ function card (
 ): Html {
   const stored = company.providers.find((configuration) => configuration.code === code)
   const needsNone = Object.values(usable).some(({ available }) => available.includes(code))
-  return html`<li><a href="/console/providers/${code}"><strong>${name}</strong></a> ${
+  return html`<li>${monogram(name)}<a href="/console/providers/${code}"><strong>${name}</strong></a> ${
     stored === undefined && needsNone ? html`` : stateBadge(words, stored)
   }${stored?.sandbox === true ? html` <span class="badge calm">${words.sandbox}</span>` : html``}
 <p class="quiet">${serviceNames(words, Object.keys(services))}</p>${checkedAt(words, stored)}${

@@ -52,7 +52,7 @@ export const words = {
   approval_withdrawn: 'Retiré',
   approval_expired: 'Expiré',
   approvalMailSubject: 'Un envoi attend votre approbation',
-  approvalMail: 'Une personne de votre entreprise veut envoyer ce qu’une autre doit approuver ({rules}). Rien ne part avant.',
+  approvalMail: 'Une personne de votre société veut envoyer ce qu’une autre doit approuver ({rules}). Rien ne part avant.',
   approvalRules: 'Règles d’approbation',
   rulesIntro: 'Ce que vise une règle attend l’approbation d’une autre personne, que l’envoi vienne d’une personne, d’un programme, d’un ' +
     'assistant ou d’un lot. Les essais n’attendent pas.',

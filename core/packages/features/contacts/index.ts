@@ -33,7 +33,7 @@ export default defineFeature({
   },
   pages,
   parts: { fills, finds: findContacts, company: companyLink },
-  menu: [{ section: 'contacts', path: '/console/contacts', label: { en: en.contacts, fr: fr.contacts }, after: 'drafts' }],
+  menu: [{ section: 'contacts', path: '/console/contacts', label: { en: en.contacts, fr: fr.contacts }, after: 'contents' }],
   audit: {
     'contact.created': { en: 'Contact added', fr: 'Contact ajouté' },
     'contact.changed': { en: 'Contact changed', fr: 'Contact modifié' },

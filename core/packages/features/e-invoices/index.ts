@@ -22,7 +22,7 @@ export default defineFeature({
     section: 'e-invoices',
     path: '/console/e-invoices',
     label: { en: en.eInvoices, fr: fr.eInvoices },
-    after: 'send',
+    after: 'invoices',
     roles: ['admin', 'member']
   }]
 })

@@ -47,5 +47,5 @@ export const words: Readonly<Record<keyof typeof en, string>> = {
   recipients_inactive: 'ne reçoit pas',
   recipientsUnknown: 'L’annuaire n’y connaît personne.',
   recipientsCannotBeAsked: 'L’annuaire n’a pas de réponse.',
-  recipientsNoDirectory: 'Aucun fournisseur de votre entreprise n’a d’annuaire.'
+  recipientsNoDirectory: 'Aucun fournisseur de votre société n’a d’annuaire.'
 }

@@ -38,7 +38,7 @@ export default defineFeature({
     section: 'e-reports',
     path: '/console/e-reports',
     label: { en: en.eReports, fr: fr.eReports },
-    after: 'dispatches',
+    after: 'invoices',
     roles: ['admin', 'member']
   }],
   audit: {

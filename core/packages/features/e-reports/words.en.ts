@@ -62,7 +62,7 @@ export const words = {
   eReportSend: 'Send it to the platform',
   eReportSendIntro: 'It is sent once, and cannot be taken back. Another report of the period corrects it.',
   eReportRemove: 'Remove the draft',
-  eReportSettings: 'As whom the company reports',
+  eReportSettings: 'Settings of e-reports',
   eReportSettingsSaved: 'The settings are saved.',
   eReportRemoved: 'The draft is removed.',
   eReportSiren: 'SIREN',

@@ -64,7 +64,7 @@ export const words: Record<keyof typeof en, string> = {
   eReportSend: 'L’envoyer à la plateforme',
   eReportSendIntro: 'Il est envoyé une seule fois, et ne peut être repris. Un autre rapport de la période le rectifie.',
   eReportRemove: 'Supprimer le brouillon',
-  eReportSettings: 'Pour qui la société déclare',
+  eReportSettings: 'Réglages de l’e-reporting',
   eReportSettingsSaved: 'Les paramètres sont enregistrés.',
   eReportRemoved: 'Le brouillon est supprimé.',
   eReportSiren: 'SIREN',

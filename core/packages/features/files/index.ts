@@ -31,7 +31,7 @@ export default defineFeature({
     section: 'files',
     path: '/console/files',
     label: { en: en.files, fr: fr.files },
-    after: 'send',
+    after: 'contents',
     roles: ['admin', 'member']
   }],
   work: sweepFiles,

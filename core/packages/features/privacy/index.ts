@@ -55,7 +55,7 @@ export default defineFeature({
     section: 'privacy',
     path: '/console/privacy',
     label: { en: en.privacy, fr: fr.privacy },
-    after: 'contacts',
+    after: 'company',
     roles: ['admin']
   }],
   audit: {

@@ -53,8 +53,8 @@ export const words: Record<keyof typeof english, string> = {
   receivedAmountHelp: 'D’un paiement, dans la devise de la facture : 24.00',
   receptions: 'D’où elles viennent',
   receptionsIntro:
-    'Les fournisseurs de votre entreprise par lesquels des factures arrivent. Celui qui reçoit est interrogé toutes les cinq minutes.',
-  receptionsNone: 'Aucun fournisseur de votre entreprise ne reçoit de factures électroniques.',
+    'Les fournisseurs de votre société par lesquels des factures arrivent. Celui qui reçoit est interrogé toutes les cinq minutes.',
+  receptionsNone: 'Aucun fournisseur de votre société ne reçoit de factures électroniques.',
   receptionProvider: 'Fournisseur',
   receptionOn: 'reçoit',
   receptionOff: 'ne reçoit pas',

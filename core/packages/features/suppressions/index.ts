@@ -43,7 +43,7 @@ export default defineFeature({
     section: 'suppressions',
     path: '/console/suppressions',
     label: { en: en.suppressions, fr: fr.suppressions },
-    after: 'dispatches',
+    after: 'contents',
     roles: ['admin', 'member']
   }],
   audit: {

@@ -84,7 +84,7 @@ export default defineFeature({
   },
   pages,
   parts: { finds: findTemplates, company: brandLink },
-  menu: [{ section: 'templates', path: '/console/templates', label: { en: en.templates, fr: fr.templates }, after: 'send' }],
+  menu: [{ section: 'templates', path: '/console/templates', label: { en: en.templates, fr: fr.templates }, after: 'contents' }],
   audit: {
     'template.created': { en: 'Template created', fr: 'Modèle créé' },
     'template.changed': { en: 'Template changed', fr: 'Modèle modifié' },

@@ -42,7 +42,7 @@ export const words: Record<keyof typeof en, string> = {
   pricesIntro:
     'Ce que vous payez pour les crédits et à vos fournisseurs. Rien n’est débité pour autant : les graphiques montrent aussi les ' +
     'envois en argent, aux prix indiqués ici.',
-  pricesNone: 'Aucun prix n’est fixé. Un admin peut le faire.',
+  pricesNone: 'Aucun prix n’est fixé. Un administrateur peut le faire.',
   pricesSaved: 'Les prix sont enregistrés.',
   pricesCurrency: 'Devise',
   pricesCurrencyHelp: 'Trois lettres, comme EUR ou CHF.',
@@ -60,9 +60,9 @@ export const words: Record<keyof typeof en, string> = {
   pricesLater: 'Vos fournisseurs apparaîtront ici après un premier envoi.',
   auditPricesChanged: 'Les prix de l’utilisation ont été modifiés',
   budgets: 'Budgets',
-  budgetsIntro: 'Ce qui peut être utilisé par mois. Les admins sont prévenus par e-mail et par rappel à 80 et à 100 %. ' +
+  budgetsIntro: 'Ce qui peut être utilisé par mois. Les administrateurs sont prévenus par e-mail et par rappel à 80 et à 100 %. ' +
     'Un arrêt ferme refuse tout dépassement.',
-  budgetsNone: 'Il n’y a pas de budget : chacun envoie ce que couvrent les crédits de l’entreprise.',
+  budgetsNone: 'Il n’y a pas de budget : chacun envoie ce que couvrent les crédits de la société.',
   budgetBack: 'Utilisation',
   budgetNew: 'Fixer un budget',
   budgetSet: 'Fixer le budget',
@@ -83,7 +83,7 @@ export const words: Record<keyof typeof en, string> = {
   budgetFree: 'disponible',
   budgetNear: 'utilisé à 80 %',
   budgetFull: 'épuisé',
-  budgetScope_company: 'L’entreprise',
+  budgetScope_company: 'La société',
   budgetScope_user: 'Utilisateur',
   budgetScope_key: 'Clé d’API',
   budgetUnit_credits: 'crédits',

@@ -31,9 +31,12 @@ export function askWhileTyping (): void {
       })
       form.requestSubmit(button)
     }
+    const address = form.dataset['asks'] ?? ''
+    const typed = (): URLSearchParams =>
+      new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, typeof value === 'string' ? value : '']))
     const ask = async (mine: number): Promise<void> => {
-      const entries = [...new FormData(form)].map(([name, value]) => [name, typeof value === 'string' ? value : ''])
-      const fresh = await readPage(form.dataset['asks'] ?? '', new URLSearchParams(entries))
+      timer = 0
+      const fresh = await readPage(address, typed())
       const [old, main] = [document.querySelector('main'), fresh?.querySelector('main')]
       if (mine !== asked || old === null || main === null || main === undefined) return
       showTimes(main)
@@ -48,7 +51,12 @@ export function askWhileTyping (): void {
     form.addEventListener('submit', ({ submitter }) => {
       if (submitter?.hasAttribute('formtarget') === true) return
       clearTimeout(timer)
+      timer = 0
       asked++
+    })
+    // Who goes within the pause loses nothing of it either.
+    addEventListener('beforeunload', () => {
+      if (timer !== 0) navigator.sendBeacon(address, typed())
     })
     showDocument()
   }

@@ -3,7 +3,8 @@ import type { BatchView, cellTypes } from '../contract/batches.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
 
-const wordsOf = withWords({ en, fr })
+/** The texts of the console with those of these pages. */
+export const wordsOf = withWords({ en, fr })
 
 /** The texts of the console and of these pages, in one language. */
 export type Words = ReturnType<typeof wordsOf>

@@ -1,5 +1,5 @@
-import { type Api, type ApiAnswer, ApiRefused, badge, choiceField, fill, folded, type Html, html, isFiltered, type MyConfig, notice,
-  optionsFor, page, sentences, serviceNames, textField, withQuery, wordFor } from '@dispatch/plugins/console'
+import { type Api, type ApiAnswer, ApiRefused, badge, choiceField, fill, folded, type Html, html, isFiltered, monogram, type MyConfig,
+  notice, optionsFor, page, sentences, serviceNames, textField, withQuery, wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { type AdapterComparison, adapterFeatures, type AdapterView, type CatalogView } from '../contract/marketplace.ts'
 import { comparison } from './comparison.ts'
@@ -139,7 +139,7 @@ function card (
   words: Words,
   { code, name, publisher = words.unnamedPublisher, tier, state, version, latest, services, usedBy, enabled, reason }: AdapterView
 ): Html {
-  return html`<li><a href="/console/marketplace/${code}"><strong>${name}</strong></a> ${badge(words, 'state', state)}${
+  return html`<li>${monogram(name)}<a href="/console/marketplace/${code}"><strong>${name}</strong></a> ${badge(words, 'state', state)}${
     enabled === false ? html` <span class="badge warn">${words.disabled}</span>` : html``
   }
 <p class="quiet">${publisher} · ${wordFor(words, 'tier', tier)} · ${version}${state === 'updatable' ? html` → ${latest}` : html``}</p>

@@ -84,16 +84,22 @@ function whole ({ from, to }: Scope, per: Period, rows: readonly UsageRow[]): (U
   return all
 }
 
-const shown = { hour: [11, 16], day: [5, 10], month: [0, 7] } as const
+const shown: Readonly<Record<Period, Intl.DateTimeFormatOptions>> = {
+  hour: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  day: { day: 'numeric', month: 'short' },
+  month: { month: 'short', year: 'numeric' }
+}
 
-const labelAt = (at: string, per: Period): string => at.slice(...shown[per])
+/** An hour, day or month as the language writes it. */
+const labelAt = (words: Words, at: string, per: Period): string =>
+  new Intl.DateTimeFormat(words.code === 'en' ? 'en-GB' : words.code, { ...shown[per], timeZone: 'UTC' }).format(new Date(at))
 
 /** How much was sent as time went by, and what it has cost. */
 export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[], title = scope.words.usageVolume): Html {
   const { words } = scope
   const times = whole(scope, per, rows)
   const listAt = (at: string): string => listOf(scope, { from: at, to: after(at, per) })
-  const labelOf = (at: string): string => labelAt(at, per)
+  const labelOf = (at: string): string => labelAt(words, at, per)
   const most = (n: number): string => numberOf(words, n)
   const volume = columns(times.map((row) => ({
     label: labelOf(row.at),
@@ -115,17 +121,15 @@ export function byTime (scope: Scope, per: Period, rows: readonly UsageRow[], ti
     html`<h3>${words.credits}</h3>${bars((row) => row.credits, (n) => creditsOf(words, n))}` :
     html``
   const costs = times.some((row) => costOf(row) > 0) ? html`<h3>${words.usageCost}</h3>${bars(costOf, amount)}` : html``
-  const titles = [words.usageTime, words.usageDispatches, head(words, 'succeeded', words.outcome_succeeded),
-    head(words, 'open', words.outcome_open), head(words, 'failed', words.outcome_failed), words.credits,
-    ...isPriced ? [words.usageCost] : []]
+  const titles = [words.usageTime, words.usageDispatches, ...isPriced ? [words.usageCost] : [],
+    head(words, 'succeeded', words.outcome_succeeded), head(words, 'open', words.outcome_open), head(words, 'failed', words.outcome_failed),
+    words.credits]
   return section('volume', title, html`<div>${volume}${isPriced ? costs : credits}</div>`,
     table(title, titles,
       sent.map((row) =>
         html`<tr><th scope="row"><a href="${listAt(row.at)}">${labelOf(row.at)}</a></th>${number(words, row.dispatches)}${
-          number(words, row.accepted)
-        }${number(words, openOf(row))}${number(words, row.failed)}${number(words, row.credits)}${
           isPriced ? html`<td class="count">${amount(costOf(row))}</td>` : html``
-        }</tr>\n`
+        }${number(words, row.accepted)}${number(words, openOf(row))}${number(words, row.failed)}${number(words, row.credits)}</tr>\n`
       )))
 }
 
@@ -151,7 +155,7 @@ export function latencyByTime (scope: Scope, per: Period, rows: readonly UsageRo
   const charts = timed.map(({ name, of }) => {
     const bars = whole(scope, per, of).map((row) => {
       const { p50 = 0, p95 = 0 } = row.latency ?? {}
-      const label = labelAt(row.at, per)
+      const label = labelAt(words, row.at, per)
       return {
         label,
         title: fill(words.usageLatencyBar, { name: label, p50: seconds(words, p50), p95: seconds(words, p95) }),
@@ -167,17 +171,18 @@ export function latencyByTime (scope: Scope, per: Period, rows: readonly UsageRo
     head(words, 'attention', words.usageMost)
   ])]
   return section('latency', words.usageLatencyTime, html`<div>${charts}</div>`,
-    table(words.usageLatencyTime, titles, times.map((at) =>
-      html`<tr><th scope="row">${labelAt(at, per)}</th>${
-        timed.map(({ of }) => {
-          const row = of.find((one) => one.at === at)
-          const half = seconds(words, row?.latency?.p50)
-          return html`<td class="count">${
-            row === undefined ? half : html`<a href="${listAt({ ...row, at })}">${half}</a>`
-          }</td><td class="count">${seconds(words, row?.latency?.p95)}</td>`
-        })
-      }</tr>\n`
-    )))
+    table(words.usageLatencyTime, titles,
+      times.map((at) =>
+        html`<tr><th scope="row">${labelAt(words, at, per)}</th>${
+          timed.map(({ of }) => {
+            const row = of.find((one) => one.at === at)
+            const half = seconds(words, row?.latency?.p50)
+            return html`<td class="count">${
+              row === undefined ? half : html`<a href="${listAt({ ...row, at })}">${half}</a>`
+            }</td><td class="count">${seconds(words, row?.latency?.p95)}</td>`
+          })
+        }</tr>\n`
+      )))
 }
 
 /** How many of each service and provider succeeded, and how fast providers answer. */
@@ -209,23 +214,21 @@ export function byProvider (scope: Scope, rows: readonly UsageRow[]): Html {
     href: listed(row),
     parts: [{ tone: 'open', size: costOf(row) }]
   })))
-  const titles = [words.service, words.usageDispatches, words.usageSuccess, words.outcome_failed, head(words, 'succeeded', words.usageHalf),
-    head(words, 'attention', words.usageMost), words.usageParts, words.usagePages, words.credits, ...isPriced ? [words.usageCost] : []]
+  const titles = [words.service, words.usageDispatches, ...isPriced ? [words.usageCost] : [], words.usageSuccess, words.outcome_failed,
+    head(words, 'succeeded', words.usageHalf), head(words, 'attention', words.usageMost), words.usageParts, words.usagePages, words.credits]
   return section('providers', words.usageProviders,
     html`<div><h3>${words.usageOutcomes}</h3>${outcome}${timed.length === 0 ? html`` : html`<h3>${words.usageLatency}</h3>${latency}`}${
       priced.length === 0 ? html`` : html`<h3>${words.usageCost}</h3>${costs}`
     }</div>`,
     table(words.usageProviders, titles,
       rows.map((row) =>
-        html`<tr><th scope="row"><a href="${listed(row)}">${nameOf(row)}</a></th>${number(words, row.dispatches)}<td class="count">${
-          success(words, row)
-        }</td><td class="count">${
+        html`<tr><th scope="row"><a href="${listed(row)}">${nameOf(row)}</a></th>${number(words, row.dispatches)}${
+          isPriced ? html`<td class="count">${money(scope, costOf(row))}</td>` : html``
+        }<td class="count">${success(words, row)}</td><td class="count">${
           row.failed === 0 ? '0' : html`<a href="${listed(row, { status: 'failed' })}">${numberOf(words, row.failed)}</a>`
         }</td><td class="count">${seconds(words, row.latency?.p50)}</td><td class="count">${seconds(words, row.latency?.p95)}</td>${
           number(words, row.parts)
-        }${number(words, row.pages)}${number(words, row.credits)}${
-          isPriced ? html`<td class="count">${money(scope, costOf(row))}</td>` : html``
-        }</tr>\n`
+        }${number(words, row.pages)}${number(words, row.credits)}</tr>\n`
       )))
 }
 
