@@ -28,12 +28,19 @@ export function errorPage (words: Words, visit: Visit | null, failure: Failure):
       : retryAfter !== undefined
       ? html`<p>${fill(words.tooManyWait, { n: retryAfter })}</p>`
       : error === undefined
-      ? html``
+      ? html`<p>${words[faultOf(status)]}</p>`
       : html`<p>${words.serviceSays}</p>${sentences(words, error)}`
   }
 <p><a href="/console">${words.backHome}</a></p>${requestNumber(words, requestId)}`
   const title = foreign === true ? words.errorTitle : titleOf(words, failure)
   return visit === null ? document(words, { title, main, path: '/console' }) : page({ ...visit, path: '/console' }, { title, main })
+}
+
+/** What a status says that comes without a word of the API. */
+function faultOf (status: number): 'faultTooLarge' | 'faultUnavailable' | 'faultUnreadable' | 'faultOwn' {
+  if (status === 413) return 'faultTooLarge'
+  if (status === 503) return 'faultUnavailable'
+  return status < 500 ? 'faultUnreadable' : 'faultOwn'
 }
 
 function titleOf (words: Words, { status, ofForm }: Failure): string {

@@ -112,7 +112,7 @@ const stops = 'a[href], button, input:not([type=hidden]), select, textarea, summ
 /** What an element may have by which it is told apart. */
 type Stop = { type?: string, name?: string, form?: unknown }
 
-/** Presses Tab until the focus is on something, or on another choice of the same radio buttons. */
+/** Presses Tab, or Shift+Tab back, until the focus is on something, or on another choice of the same radio buttons. */
 async function reach (target: Locator): Promise<void> {
   const page = target.page()
   const isReached = (): Promise<boolean> =>
@@ -125,10 +125,11 @@ async function reach (target: Locator): Promise<void> {
     const all = [...element.ownerDocument.querySelectorAll(selector)].filter((one) => one.checkVisibility())
     return all.indexOf(element) - all.indexOf(element.ownerDocument.activeElement ?? element)
   }, stops)
-  for (let ahead = away - 5; ahead > 0; ahead--) await page.keyboard.press('Tab')
+  const key = away < 0 ? 'Shift+Tab' : 'Tab'
+  for (let ahead = Math.abs(away) - 5; ahead > 0; ahead--) await page.keyboard.press(key)
   for (let pressed = 0; !await isReached(); pressed++) {
     if (pressed === mostTabs) throw new Error(`The keyboard does not reach ${String(target)}.`)
-    await page.keyboard.press('Tab')
+    await page.keyboard.press(key)
   }
 }
 
@@ -136,7 +137,8 @@ async function reach (target: Locator): Promise<void> {
 const byKeys = {
   async click (target: Locator): Promise<void> {
     await reach(target)
-    await target.page().keyboard.press('Enter')
+    // Of the locator, so that it waits for the page to which the key leads.
+    await target.press('Enter')
   },
   async fill (target: Locator, value: string): Promise<void> {
     const { keyboard } = target.page()

@@ -122,6 +122,9 @@ await t.test('the console lists, adds and changes contacts; what is deleted can 
   const refused = await post(`/contacts/${id}`, { name: 'Grace', country: 'usa' }, cookie)
   t.equal(refused.status, 400)
   contains(t, refused.body, 'value="usa"')
+  const long = await post('/contacts', { name: 'x'.repeat(100_000) }, cookie)
+  t.equal(long.status, 413)
+  contains(t, long.body, languages.en.faultTooLarge)
   const gone = (await post(`/contacts/${id}/delete`, {}, cookie)).body
   contains(t, gone, en.contactDeleted.replace('{name}', 'Grace Hopper'))
   const [, kept = ''] = /name=":contact" value="([^"]*)"/.exec(gone) ?? []
