@@ -1,6 +1,7 @@
 import type { CallbackView, EndpointTest, EndpointView, NewCallbackSecret, Resent } from '@dispatch/contract'
 import { ApiRefused, type Asked, badge, callbackTable, choiceField, type Confirmation, errorOf, fill, type Html, html, longList, notice,
-  optionsFor, page, picks, picksForm, said, secretRenewal, sentenceOf, table, textField, time, type Typed, withMany, withQuery } from '@dispatch/plugins/console'
+  optionsFor, page, picks, picksForm, said, secretRenewal, sentenceOf, table, textField, time, type Typed, withMany,
+  withQuery } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback } from 'fastify'
 import { endpointFields, endpointIn, endpointsAt, secretPage, stateBadge } from './endpoints.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
