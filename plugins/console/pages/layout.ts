@@ -171,11 +171,14 @@ export function copyable (words: Words, what?: string): Html {
   return html` data-copy="${words.copyText}" data-copied="${words.copyDone}"${what === undefined ? none : html` data-what="${what}"`}`
 }
 
+const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+const lettersOf = (word: string): string[] => Array.from(letters.segment(word), ({ segment }) => segment)
+
 /** The first letters of a name, in the place of a logo: beside the name, which says the same. */
 export function monogram (name: string): Html {
-  const [first = '', second] = name.trim().split(/[\s.·-]+/)
-  const letters = second === undefined || second === '' ? [...first].slice(0, 2) : [[...first][0] ?? '', [...second][0] ?? '']
-  return html`<span class="monogram" aria-hidden="true">${letters.join('').toWellFormed()}</span>`
+  const [first = '', second = ''] = name.trim().split(/[\s.·-]+/)
+  const shown = second === '' ? lettersOf(first).slice(0, 2) : [lettersOf(first)[0] ?? '', lettersOf(second)[0] ?? '']
+  return html`<span class="monogram" aria-hidden="true">${shown.join('')}</span>`
 }
 
 /** A box that stands out: something went well or wrong. */

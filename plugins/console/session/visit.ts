@@ -14,7 +14,10 @@ import { prove, takeProof } from './proof.ts'
 /** A text in the languages of the console. */
 export type Text = { readonly en: string, readonly fr: string }
 
-/** An entry of the console's menu. `after`: the section behind which it stands, or the group at whose end (menu.ts). `roles`: who sees it; everybody unless told. */
+/**
+ * An entry of the console's menu. `after`: the section behind which it stands, or the group at whose end (menu.ts). `roles`: who sees it;
+ * everybody unless told.
+ */
 export type MenuEntry = {
   readonly section: string
   readonly path: string
