@@ -14,7 +14,7 @@ export const Price = Type.Object({
       '`credit`: each that is charged. Else what providers have accepted: `dispatch`, each; `part`, of a text as networks count ' +
       'them; `page`, of a document. What has several prices costs their sum.'
   }),
-  service: Type.Optional(Type.String({ maxLength: 50, description: 'Of what it is; a credit has none.', examples: ['sms'] })),
+  service: Type.Optional(Type.String({ maxLength: 50, description: 'Of what it is; a credit has none.' })),
   providerName: Type.Optional(ProviderCode),
   amount: Type.String({
     pattern: '^\\d{1,9}(\\.\\d{1,6})?$',
@@ -30,7 +30,7 @@ export type Price = Static<typeof Price>
 
 const examples = [{
   currency: 'EUR',
-  prices: [{ unit: 'credit', amount: '0.10' }, { unit: 'part', service: 'sms', providerName: 'twilio', amount: '0.0749' }]
+  prices: [{ unit: 'credit', amount: '0.10' }]
 }]
 
 export const PricesBody = Type.Object({
