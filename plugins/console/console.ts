@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Html } from '../html.ts'
 import { permissionsPolicies } from '../permissions-policy.ts'
-import { editorScript } from './browser/editor.ts'
+import { editors, editorScript } from './browser/editor.ts'
 import { policies } from './browser/policies.ts'
 import { script } from './browser/script.ts'
 import { stylesheet } from './browser/stylesheet.ts'
@@ -99,10 +99,11 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (app, { s
     app.get(path.replace('/console', ''), { config: file }, (_request, reply) => sendForEver(reply, bytes, type))
   }
   app.get('/editor/:name', { config: file }, async (request, reply) => {
-    const { path, bytes } = await editorScript()
-    return path === request.url
-      ? sendForEver(reply, bytes, 'text/javascript')
-      : show({ status: 404, requestId: request.id }, request, reply)
+    const scripts = await Promise.all(editors.map(editorScript))
+    const asked = scripts.find(({ path }) => path === request.url)
+    return asked === undefined
+      ? show({ status: 404, requestId: request.id }, request, reply)
+      : sendForEver(reply, asked.bytes, 'text/javascript')
   })
   await app.register(signInRoutes, { sessions })
   for (const { plugin, options } of parts.sessions) await app.register(plugin, options)

@@ -18,6 +18,11 @@ export type { PdfPage, PdfReading } from './given/join-pdfs.ts'
 export type { RenderJob, Rendered } from './job.ts'
 export { standalone, type HtmlMessage } from './render/html.ts'
 
+// The text of a template, block by block.
+export { CannotEdit, editText, newItem, textOfItem } from './edit/edit-text.ts'
+export { blockKinds, type BlockList, type OutlinedBlock, outlineOf, type TemplateOutline } from './edit/outline.ts'
+export { type DataField, dataFields, type Loop } from './edit/data-fields.ts'
+
 // Documents in threads with limits of time and memory.
 export { RendererBusy, createRenderer, type Renderer } from './threads/renderer.ts'
 export { TemplateWorkersBusy, createTemplateWorkers, type InvoiceReading, type ProfilesReport,

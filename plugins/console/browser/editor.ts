@@ -9,24 +9,27 @@ type Script = { bytes: Buffer, path: string }
 /** The largest bundle, in bytes, and how long it may take, in milliseconds. */
 const limits = { maxBuffer: 4 * 1024 * 1024, timeout: 60_000 }
 
-let built: Promise<Script> | undefined
+/** The scripts of the pages on which templates are written: as texts (CodeMirror and what we have around it), and block by block. */
+export const editors = ['text', 'blocks'] as const
+type Editor = typeof editors[number]
+
+const built: Partial<Record<Editor, Promise<Script> | undefined>> = {}
 
 /**
- * The script of the pages on which templates are written: CodeMirror and what we have around it. It is built when it is first asked for,
- * in about 0.2 s, and kept in memory: nothing is written. Its address has a part of its hash: browsers keep it until it changes. Rejects
- * where it cannot be built; the pages work without it, and the next who asks has it tried again.
+ * The script of an editor. It is built when it is first asked for, in about 0.2 s, and kept in memory: nothing is written. Its address has
+ * a part of its hash: browsers keep it until it changes. Rejects where it cannot be built; the pages work without it, and the next who
+ * asks has it tried again.
  */
-export function editorScript (): Promise<Script> {
-  built ??= build().catch((error: unknown) => {
-    built = undefined
+export function editorScript (name: Editor): Promise<Script> {
+  return built[name] ??= build(name).catch((error: unknown) => {
+    built[name] = undefined
     throw error
   })
-  return built
 }
 
 /** The program of esbuild is run as it is: its API for Node would leave a process behind, and stopping that one stops other builds too. */
-async function build (): Promise<Script> {
-  const entry = fileURLToPath(new URL('script/editor/main.ts', import.meta.url))
+async function build (name: Editor): Promise<Script> {
+  const entry = fileURLToPath(new URL(`script/editor/${name}.ts`, import.meta.url))
   const program = createRequire(import.meta.resolve('esbuild')).resolve(`@esbuild/${process.platform}-${process.arch}/bin/esbuild`)
   const { stdout: bytes } = await promisify(execFile)(program, [entry, '--bundle', '--minify', '--format=esm', '--target=es2024',
     '--charset=utf8', '--tsconfig-raw={}', '--log-level=error'], { ...limits, encoding: 'buffer', env: {} })

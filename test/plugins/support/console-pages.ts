@@ -137,6 +137,8 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/suppressions/templates': () => admin('/suppressions/templates'),
   '/templates/:id/e-invoices': () => admin('/templates/4/e-invoices', '/templates/4/e-invoices?profile=XRECHNUNG&format=UBL'),
   '/templates/:id/edit': ({ templateIds: [id] }) => own(`/templates/${String(id)}/edit`),
+  '/templates/:id/blocks': ({ templateIds: [id] }) => own(`/templates/${String(id)}/blocks`),
+  '/templates/new/blocks': () => admin('/templates/new/blocks', '/templates/new/blocks?from=1'),
   '/usage': () => admin('/usage', '/usage?period=day', '/usage?period=year', '/test/usage'),
   '/usage/prices': () => admin('/usage/prices'),
   '/usage/budgets': () => admin('/usage/budgets'),

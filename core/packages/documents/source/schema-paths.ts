@@ -32,8 +32,7 @@ export function requiredFields (schema: Schema, path: readonly string[]): string
   const found = follow(schema, path.slice(0, -1))
   const name = path.at(-1) ?? ''
   const fields = 'unknown' in found ? [] : items(found.nodes).map((node) => ({ known: fieldsOf(node.schema) ?? {}, root: node.root }))
-  const forms = reached(fields.flatMap(({ known, root }) => Object.hasOwn(known, name) ? nodesOf([known[name]], root) : []), others)
-  return forms.flatMap(({ schema: { required } }) => Array.isArray(required) ? required.filter((field) => typeof field === 'string') : [])
+  return requiredOf(fields.flatMap(({ known, root }) => Object.hasOwn(known, name) ? nodesOf([known[name]], root) : []))
 }
 
 function follow (schema: Schema, path: readonly string[]): { nodes: Referent[] } | { unknown: string, known: string[] } {
@@ -48,12 +47,19 @@ function follow (schema: Schema, path: readonly string[]): { nodes: Referent[] }
   return { nodes }
 }
 
-function nodesOf (schemas: readonly unknown[], root: Schema): Referent[] {
+export function nodesOf (schemas: readonly unknown[], root: Schema): Referent[] {
   return schemas.filter(isRecord).map((schema) => ({ schema, root }))
 }
 
+/** The names of the fields that objects of some schemas must have, whichever of their forms applies. */
+export function requiredOf (nodes: readonly Referent[]): string[] {
+  return reached(nodes, others).flatMap(({ schema: { required } }) =>
+    Array.isArray(required) ? required.filter((field) => typeof field === 'string') : []
+  )
+}
+
 /** All schemas that may apply: the schemas themselves, the targets of their $ref, and the branches of their combinations. */
-function variants (nodes: readonly Referent[]): Referent[] {
+export function variants (nodes: readonly Referent[]): Referent[] {
   return reached(nodes, others).filter((node) => isRecord(node.schema['properties']) || others(node).length === 0)
 }
 
@@ -64,7 +70,7 @@ function others ({ schema, root }: Referent): Referent[] {
 }
 
 /** A path skips the level of a list: the items of a list stand for it. */
-function items (nodes: readonly Referent[]): Referent[] {
+export function items (nodes: readonly Referent[]): Referent[] {
   return reached(nodes, (node) => variants(itemsOf(node))).filter((node) => itemsOf(node).length === 0)
 }
 
@@ -82,7 +88,7 @@ function reached (start: readonly Referent[], next: (node: Referent) => Referent
 const scalars: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'null']
 
 /** The fields of a schema: none for a scalar, undefined where any field is permitted. */
-function fieldsOf (node: Schema): Schema | undefined {
+export function fieldsOf (node: Schema): Schema | undefined {
   if (isRecord(node['properties'])) return node['properties']
   return scalars.includes(node['type']) ? {} : undefined
 }

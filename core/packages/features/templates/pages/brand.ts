@@ -104,7 +104,7 @@ async function show (reply: FastifyReply, visit: Visit, brand: BrandBody, { said
   const [assets, templates, script] = await Promise.all([
     visit.api.read<{ data: AssetView[] }>('/api/v1/assets?limit=100'),
     visit.api.read<{ data: TemplateView[] }>(withQuery('/api/v1/templates', { status: 'published', limit: '100' })),
-    editorScript().catch((error: unknown) => {
+    editorScript('text').catch((error: unknown) => {
       reply.log.error({ err: error }, 'the editor of the console cannot be built')
     })
   ])

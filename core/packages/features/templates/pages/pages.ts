@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { assetPages } from './assets.ts'
+import { blockEditorPages } from './block-editor.ts'
 import { brandPages } from './brand.ts'
 import { partialPages } from './partials.ts'
 import { templateDifferencePage } from './template-difference.ts'
@@ -15,5 +16,6 @@ export const pages: FastifyPluginAsync = async (app) => {
   await app.register(partialPages)
   await app.register(templatePages)
   await app.register(templateEditorPages)
+  await app.register(blockEditorPages)
   await app.register(templateDifferencePage)
 }

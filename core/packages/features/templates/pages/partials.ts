@@ -113,7 +113,7 @@ async function show (reply: FastifyReply, visit: Visit, written: Written, { said
   const { name, base } = written
   const isNew = base === ''
   const [script, uses] = await Promise.all([
-    editorScript().catch((error: unknown) => {
+    editorScript('text').catch((error: unknown) => {
       reply.log.error({ err: error }, 'the editor of the console cannot be built')
     }),
     isNew ? [] : api.read<{ data: AssetUseView[] }>(`${apiPath(name)}/templates`).then(({ data }) => data)

@@ -1,25 +1,20 @@
-import { type ApiAnswer, type ApiFile, ApiRefused, choiceField, editorScript, faultsOf, fill, type Html, html, longTextField, manyField,
-  notice, objectIn, otherServices, page, type PlacedProblem, placeOf, pretty, problemsOf, type Refusal, sendPreview, sendToScript,
-  sentences, textOfSaid, withQuery, withSubject, wordFor } from '@dispatch/plugins/console'
+import { ApiRefused, faultsOf, fill, type Html, html, longTextField, manyField, notice, otherServices, page, type PlacedProblem, placeOf,
+  problemsOf, type Refusal, sendPreview, sendToScript, sentences, textOfSaid, withQuery, withSubject,
+  wordFor } from '@dispatch/plugins/console'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
-import { previewFormats, savedFormats, shownFormats, type TemplateAnswer, type TemplateDetail } from '../contract/templates.ts'
-import { listedIn, withListed } from './also-for.ts'
+import { listedIn } from './also-for.ts'
+import { editorOf, livePart } from './live.ts'
 import { type Visit, visitOf, type Words } from './words.ts'
+import { addressOf, bodyLimit, forAdmins, newTemplate, preview, readWritten, save, textsOf, type Written, writtenIn } from './written.ts'
 
 type Query = { from?: unknown, version?: unknown }
 type Posted = { Params: { id?: string }, Body: URLSearchParams }
-
-/** The largest form, in bytes: three texts of 200,000 characters, of which many are escaped. */
-const bodyLimit = 2 * 1024 * 1024
 
 /** Writing a template: a new one, a copy of a shared one, or the next version of the company's own. */
 export const templateEditorPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/templates/new', async (request, reply) => {
     const visit = forAdmins(visitOf(request))
-    const { from } = request.query
-    const written = typeof from === 'string' ? await readWritten(visit, from, '') : beginning
-    // A copy gets a number of its own.
-    return show(reply, visit, { ...written, source: written.source.replace(/^id:.*\n/m, ''), id: undefined, base: '' })
+    return show(reply, visit, await newTemplate(visit, request.query.from))
   })
 
   app.get<{ Params: { id: string }, Querystring: Query }>('/templates/:id/edit', async (request, reply) => {
@@ -31,7 +26,7 @@ export const templateEditorPages: FastifyPluginCallback = (app, _options, done) 
   for (const at of ['/templates/new', '/templates/:id/edit']) {
     app.post<Posted>(at, { bodyLimit }, async (request, reply) => {
       const visit = forAdmins(visitOf(request))
-      return save(visit, writtenIn(request.params.id, request.body), reply)
+      return keep(visit, writtenIn(request.params.id, request.body), reply)
     })
 
     app.post<Posted>(`${at}/check`, { bodyLimit }, async (request, reply) => {
@@ -62,76 +57,10 @@ export const templateEditorPages: FastifyPluginCallback = (app, _options, done) 
   done()
 }
 
-/** The texts of a template as they stand in the form. Without an id the template is a new one. */
-type Written = { id?: string | undefined, name: string, base: string, source: string, schema: string, sample: string, format: string }
-
-const beginning: Written = {
-  name: '',
-  base: '',
-  source: 'name: Letter\n# file, postal, esign, invoicing, email or sms.\nservice: file\n' +
-    'locale: en\nbody:\n  - heading: Letter\n  - paragraph: Dear {{ name }}\n',
-  schema: pretty({ type: 'object', additionalProperties: false, required: ['name'], properties: { name: { type: 'string' } } }),
-  sample: pretty({ name: 'Ada' }),
-  format: ''
-}
-
 const syntaxes = { source: 'yaml', schema: 'json', sample: 'json' } as const
 
-function forAdmins (visit: Visit): Visit {
-  if (visit.actor.role === 'admin') return visit
-  const error = { error: 'forbidden', message: 'Only an admin of the company can do this.', requestId: '' } as const
-  throw new ApiRefused({ ok: false, status: 403, error })
-}
-
-async function readWritten ({ api }: Visit, id: string, version: string): Promise<Written> {
-  const template = await api.read<TemplateDetail>(withQuery(`/api/v1/templates/${encodeURIComponent(id)}`, { version }))
-  return { ...textsOf(template), id: String(template.id) }
-}
-
-function textsOf ({ name, latestVersion, source, schema, sample }: TemplateDetail): Written {
-  return { name, base: String(latestVersion), source, schema: pretty(schema), sample: pretty(sample), format: '' }
-}
-
-/** Where the choice of services was changed, the source follows it; otherwise the source says which they are. */
-function sourceIn (body: URLSearchParams): string {
-  const [source, chosen] = [linesIn(body, 'source'), body.getAll('alsoFor')]
-  return chosen.join(' ') === linesIn(body, 'listed') ? source : withListed(source, chosen)
-}
-
-function linesIn (body: URLSearchParams, name: string): string {
-  return (body.get(name) ?? '').replaceAll('\r\n', '\n')
-}
-
-function writtenIn (id: string | undefined, body: URLSearchParams): Written {
-  const textOf = (name: string): string => linesIn(body, name)
-  return {
-    id,
-    name: textOf('name'),
-    base: textOf('base'),
-    source: sourceIn(body),
-    schema: textOf('schema'),
-    sample: textOf('sample'),
-    format: textOf('format')
-  }
-}
-
-/** What the API is sent. What is no JSON object goes as it was written, so that the API says so. */
-function bodyOf ({ source, schema, sample }: Written): object {
-  return { source, schema: objectIn(schema) ?? schema, sample: objectIn(sample) ?? sample }
-}
-
-function preview ({ api }: Visit, written: Written): Promise<ApiAnswer<ApiFile>> {
-  const { format } = written
-  return api.file('/api/v1/templates/preview', { ...bodyOf(written), ...format === '' ? {} : { format } })
-}
-
-async function save (visit: Visit, written: Written, reply: FastifyReply): Promise<FastifyReply> {
-  const saved = written.id === undefined
-    ? await visit.api.send<TemplateAnswer>('POST', '/api/v1/templates', bodyOf(written))
-    : await visit.api.send<TemplateAnswer>('PUT', `/api/v1/templates/${encodeURIComponent(written.id)}`, {
-      ...bodyOf(written),
-      baseVersion: /^\d{1,9}$/.test(written.base) ? Number(written.base) : written.base
-    })
+async function keep (visit: Visit, written: Written, reply: FastifyReply): Promise<FastifyReply> {
+  const saved = await save(visit, written)
   if (!saved.ok) return refused(reply, visit, written, saved)
   const { id, version, warnings } = saved.body
   if (warnings.length === 0) {
@@ -175,24 +104,14 @@ function refusalFor (words: Words, written: Written, { status, error }: Refusal)
 
 type Shown = { said?: Html, problems?: readonly PlacedProblem[] }
 
-async function show (reply: FastifyReply, visit: Visit, written: Written, shown: Shown = {}): Promise<FastifyReply> {
-  return reply.page(view(visit, written, { ...shown, editor: await editorOf(reply) }), 'framing')
-}
-
-/** The address of the editor's script. Without one the text areas stay as they are. */
-async function editorOf ({ log }: FastifyReply): Promise<string | undefined> {
-  try {
-    return (await editorScript()).path
-  } catch (error) {
-    log.error({ err: error }, 'the editor of the console cannot be built')
-    return undefined
-  }
+export async function show (reply: FastifyReply, visit: Visit, written: Written, shown: Shown = {}): Promise<FastifyReply> {
+  return reply.page(view(visit, written, { ...shown, editor: await editorOf(reply, 'text') }), 'framing')
 }
 
 function view (visit: Visit, written: Written, { said = html``, problems = [], editor }: Shown & { editor: string | undefined }): Html {
   const { words } = visit
   const { id, name, base } = written
-  const template = `/console/templates/${encodeURIComponent(id ?? 'new')}`
+  const template = addressOf(id)
   const at = id === undefined ? template : `${template}/edit`
   const main = html`<p><a href="${id === undefined ? '/console/templates' : template}">${
     id === undefined ? words.templateBack : words.templateTo
@@ -204,24 +123,11 @@ ${editor === undefined ? html`` : html`<p class="quiet" id="keys" hidden>${words
 <div class="workbench"><div>${fields(words, written, problems)}<div class="actions"><button>${
     id === undefined ? words.templateCreate : words.templateSave
   }</button>
-<button class="second" formaction="${at}/check">${words.templateCheck}</button></div></div>${previewPart(words, written, at)}</div>
+<button class="second" formaction="${at}/check">${words.templateCheck}</button>
+<button class="second" formaction="${template}/blocks">${words.editBlocks}</button></div></div>${livePart(words, written, at)}</div>
 </form></section>`
   const title = id === undefined ? words.templateNew : fill(words.templateEdit, { name })
   return page({ ...visit, path: at }, { title, section: 'templates', main })
-}
-
-function previewPart (words: Words, { name, format }: Written, at: string): Html {
-  const title = fill(words.previewOf, { name: name === '' ? words.templateNew : name })
-  return html`<div class="live" data-title="${title}" data-saved="${savedFormats.join(' ')}" data-shown="${shownFormats.join(' ')}"><hr>${
-    choiceField({
-      name: 'format',
-      label: words.previewFormat,
-      value: format,
-      none: words.previewUsual,
-      options: previewFormats.map((value) => ({ value, label: value }))
-    })
-  }<div class="actions"><button class="second" formaction="${at}/preview" formtarget="_blank">${words.previewOpen}</button></div>
-<p class="help" role="status" data-working="${words.liveWorking}" data-ready="${words.liveReady}" data-lost="${words.liveLost}"></p></div>`
 }
 
 function fields (words: Words, { source, schema, sample }: Written, problems: readonly PlacedProblem[]): Html {

@@ -150,8 +150,8 @@ function summary (words: Words, template: TemplateDetail, isAdmin: boolean): Htm
   const { id, service, alsoFor = [], documentType, version, status, locale, languages, companyId } = template
   const isOwn = companyId !== null
   const edited = isOwn
-    ? withQuery(`${addressOf(template)}/edit`, { version: String(version) })
-    : `/console/templates/new?from=${String(id)}`
+    ? { blocks: `${addressOf(template)}/blocks`, text: `${addressOf(template)}/edit`, query: { version: String(version) } }
+    : { blocks: '/console/templates/new/blocks', text: '/console/templates/new', query: { from: String(id) } }
   return html`<section aria-labelledby="summary"><h2 id="summary">${fill(words.templateVersion, { version })} ${
     badge(words, 'version', status)
   }</h2><dl><dt>${words.service}</dt><dd>${[service, ...alsoFor].map((name) => wordFor(words, 'service', name)).join(', ')}</dd>
@@ -162,11 +162,13 @@ ${documentType === undefined ? html`` : html`<dt>${words.documentType}</dt><dd>$
   }${isAdmin ? whatToDo(words, template, edited) : html``}</section>`
 }
 
-function whatToDo (words: Words, template: TemplateDetail, edited: string): Html {
+function whatToDo (words: Words, template: TemplateDetail, edited: { blocks: string, text: string, query: Record<string, string> }): Html {
   const { version, status, companyId } = template
   const isOwn = companyId !== null
   const isWaiting = isOwn && status !== 'published'
-  return html`<hr><div class="actions"><a class="button second" href="${edited}">${isOwn ? words.edit : words.copy}</a>${
+  return html`<hr><div class="actions"><a class="button second" href="${withQuery(edited.blocks, edited.query)}">${
+    isOwn ? words.edit : words.copy
+  }</a><a href="${withQuery(edited.text, edited.query)}">${words.editText}</a>${
     isWaiting ? publishForm(words, template, version) : html``
   }</div>${isWaiting ? html`<p class="quiet">${words.publishIntro}</p>` : html``}`
 }

@@ -43,7 +43,7 @@ ${
 }
 
 function newLink (words: Words): Html {
-  return html`<p><a class="button" href="/console/templates/new">${words.templateNew}</a></p>`
+  return html`<p><a class="button" href="/console/templates/new/blocks">${words.templateNew}</a></p>`
 }
 
 const templateList: LongList<TemplateView, { words: Words }> = {

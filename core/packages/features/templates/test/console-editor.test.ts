@@ -18,7 +18,7 @@ const { open, signIn } = openConsole(service)
 const browser = await launchChromium(t, { showsPdf: true })
 const { body: { id } } = await send('POST', '/api/v1/templates', { body: letter({ name: 'Own' }) })
 const at = `/console/templates/${String(id)}/edit`
-const editor = await editorScript()
+const editor = await editorScript('text')
 
 await t.test('the editor is one script of at most 200 KB, which no other page loads', async (t) => {
   t.ok(gzipSync(editor.bytes).length < 200_000)

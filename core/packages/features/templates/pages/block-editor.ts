@@ -1,0 +1,306 @@
+import { CannotEdit, type DataField, editText, newItem, outlineOf, type TemplateOutline, textOfItem,
+  usualFormats } from '@dispatch/documents'
+import { ApiRefused, fill, type Html, html, notice, page, type PlacedProblem, type Refusal, sendPreview, sendToScript, sentences,
+  textOfSaid, withQuery, withSubject } from '@dispatch/plugins/console'
+import { isServiceName, madeAs } from '@dispatch/services'
+import type { FastifyPluginCallback, FastifyReply } from 'fastify'
+import type { PartialView } from '../contract/partials.ts'
+import type { AssetView } from '../contract/templates.ts'
+import { blockIn, dataFieldsOf, formOf, withDataField, withFields } from './block-fields.ts'
+import { blockForms } from './block-forms.ts'
+import { blocksView } from './block-view.ts'
+import { editorOf, livePart } from './live.ts'
+import { show as showText } from './template-editor.ts'
+import { type Visit, visitOf } from './words.ts'
+import { addressOf, bodyLimit, forAdmins, linesIn, newTemplate, preview, readWritten, save, textsOf, type Written,
+  writtenIn } from './written.ts'
+
+type Query = { from?: unknown, version?: unknown }
+type Posted = { Params: { id?: string }, Body: URLSearchParams }
+
+/** The longest source that is shown as blocks, in characters: a longer one is edited as a text. */
+const longestSource = 60_000
+
+/** Writing a template block by block, for those who do not write its text. */
+export const blockEditorPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: Query }>('/templates/new/blocks', async (request, reply) => {
+    const visit = forAdmins(visitOf(request))
+    return show(reply, visit, { written: await newTemplate(visit, request.query.from) })
+  })
+
+  app.get<{ Params: { id: string }, Querystring: Query }>('/templates/:id/blocks', async (request, reply) => {
+    const visit = forAdmins(visitOf(request))
+    const { version } = request.query
+    return show(reply, visit, { written: await readWritten(visit, request.params.id, typeof version === 'string' ? version : '') })
+  })
+
+  for (const at of ['/templates/new/blocks', '/templates/:id/blocks']) {
+    app.post<Posted>(at, { bodyLimit }, async (request, reply) => {
+      const visit = forAdmins(visitOf(request))
+      return act(visit, writtenIn(request.params.id, request.body), request.body, reply)
+    })
+
+    app.post<Posted>(`${at}/preview`, { bodyLimit }, async (request, reply) => {
+      const visit = forAdmins(visitOf(request))
+      const state = typed(writtenIn(request.params.id, request.body), request.body)
+      const made = await preview(visit, state.written)
+      return made.ok ? sendPreview(reply, withSubject(made.body, visit.words)) : refused(reply, visit, state, made)
+    })
+
+    // For the script, which makes previews while somebody writes.
+    app.post<Posted>(`${at}/live`, { bodyLimit }, async (request, reply) => {
+      const visit = forAdmins(visitOf(request))
+      const { written } = typed(writtenIn(request.params.id, request.body), request.body)
+      const made = await preview(visit, written)
+      return made.ok
+        ? sendPreview(reply, withSubject(made.body, visit.words))
+        : sendToScript(reply, made.status, refusalFor(visit, written, made))
+    })
+  }
+  done()
+}
+
+/** What the page shows. `removed`: the text of a block that was taken away, and where it stood. */
+type State = {
+  written: Written
+  open?: string
+  adding?: { list: string, index: number }
+  focus?: string
+  said?: Html
+  problems?: readonly PlacedProblem[]
+  removed?: { list: string, index: string, text: string }
+}
+
+/** The template with what was typed into the open form. */
+function typed (written: Written, body: URLSearchParams): State {
+  const open = body.get('open') ?? ''
+  if (written.source.length > longestSource) return { written, open }
+  return { written: { ...written, source: withFields(written, body, open) }, open }
+}
+
+/** Does what a button of the form says, and shows the form again. */
+async function act (visit: Visit, written: Written, body: URLSearchParams, reply: FastifyReply): Promise<FastifyReply> {
+  const { words } = visit
+  const state = attempt(() => typed(written, body))
+  if (state === undefined) return cannot(reply, visit, { written, open: body.get('open') ?? '' })
+  const [verb = '', path = '', more = '', kind = ''] = (body.get('do') ?? '').split(':')
+  switch (verb) {
+    case 'text':
+      return showText(reply, visit, state.written)
+    case 'save':
+      return keep(reply, visit, state)
+    case 'check': {
+      const made = await preview(visit, state.written)
+      if (!made.ok) return refused(reply, visit, state, made)
+      return show(reply, visit, { ...state, said: notice('good', html`<p>${words.templateRight}</p>`) })
+    }
+  }
+  const known = await knownTo(visit, state.written.source)
+  const next = attempt(() => changed({ visit, state, body, known }, { verb, path, more, kind }))
+  return next === undefined ? cannot(reply, visit, state) : show(reply, visit, next, known)
+}
+
+/** The text says something in several places at once: only there it can be changed. */
+function cannot (reply: FastifyReply, visit: Visit, state: State): Promise<FastifyReply> {
+  const { words } = visit
+  const button = html`<button class="second" name="do" value="text" form="template">${words.editText}</button>`
+  const said = notice('bad', html`<p>${words.blockCannot}</p><p>${button}</p>`)
+  return show(reply.code(422), visit, { ...state, said })
+}
+
+function attempt<T> (work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof CannotEdit) return undefined
+    throw error
+  }
+}
+
+type Action = { verb: string, path: string, more: string, kind: string }
+type Asked = { visit: Visit, state: State, body: URLSearchParams, known: Known }
+
+function changed ({ visit, state, body, known }: Asked, { verb, path, more, kind }: Action): State {
+  const { written, open = '' } = state
+  const { source } = written
+  const index = Number(more)
+  const edited = (text: string, next: Omit<State, 'written'>): State => ({ written: { ...written, source: text }, open, ...next })
+  const outline = outlineOf(source)
+  const fresh = () => ({ list: listIn(outline, written, open), partial: known.partials.find((one) => one.kind === 'partial')?.name ?? '' })
+  switch (verb) {
+    case 'open':
+      return edited(source, { open: path, focus: firstField(outline, path) })
+    case 'close':
+      return edited(source, { open: '', focus: `open:${open}` })
+    case 'add':
+      return edited(source, { open: '', adding: { list: path, index } })
+    case 'insert': {
+      const made = `${path}/${more}`
+      const text = editText(source, { do: 'insert', list: path, index, text: newItem(blockForms[kind]?.fresh(visit.words, fresh())) })
+      return edited(text, { open: made, focus: firstField(outlineOf(text), made) })
+    }
+    case 'row': {
+      const block = outline === undefined ? undefined : blockIn(outline, open)
+      const rows = blockForms[block?.kind ?? '']?.rows?.find((one) => open + one.path === path)
+      const count = (outline && formOf(outline, open))?.rows.find((one) => one.path === path)?.rows.length ?? 0
+      return edited(editText(source, { do: 'insert', list: path, index: count, text: newItem(rows?.fresh(visit.words, fresh())) }), {
+        focus: `row:${path}`
+      })
+    }
+    case 'duplicate': {
+      const [list, at] = [path.slice(0, path.lastIndexOf('/')), Number(path.slice(path.lastIndexOf('/') + 1)) + 1]
+      const text = editText(source, { do: 'insert', list, index: at, text: textOfItem(source, path) })
+      return edited(text, { open: `${list}/${String(at)}`, focus: `duplicate:${list}/${String(at)}` })
+    }
+    case 'move': {
+      const by = more === '1' ? 1 : -1
+      const moved = `${path.slice(0, path.lastIndexOf('/'))}/${String(Number(path.slice(path.lastIndexOf('/') + 1)) + by)}`
+      return edited(editText(source, { do: 'move', path, by }), { open: path === open ? moved : open, focus: `move:${moved}:${more}` })
+    }
+    case 'remove': {
+      const list = path.slice(0, path.lastIndexOf('/'))
+      const removed = { list, index: path.slice(list.length + 1), text: textOfItem(source, path) }
+      return edited(editText(source, { do: 'remove', path }), { open: path === open ? '' : open, removed, focus: 'restore' })
+    }
+    case 'restore':
+      return edited(withRemoved(source, body), {})
+    case 'field': {
+      const form = outline && formOf(outline, open)
+      const into = body.get('into') ?? ''
+      return form === undefined
+        ? state
+        : edited(withDataField(source, form, { into, field: body.get('field') ?? '' }), { focus: `v:${into}` })
+    }
+  }
+  return state
+}
+
+/** The source with what was taken away at its place again. */
+function withRemoved (source: string, body: URLSearchParams): string {
+  const [list, at, text] = [body.get('removedFrom') ?? '', body.get('removedAt'), linesIn(body, 'removed')]
+  return editText(source, { do: 'insert', list, index: Number(at), text })
+}
+
+/** A list of the data that a new table or loop begins with. */
+function listIn (outline: TemplateOutline | undefined, written: Written, open: string): string {
+  const fields: DataField[] = outline === undefined ? [] : dataFieldsOf(written, outline, open)
+  return fields.find(({ type }) => type === 'list')?.path ?? 'lines'
+}
+
+function firstField (outline: TemplateOutline | undefined, open: string): string {
+  const form = outline && formOf(outline, open)
+  const first = form?.texts[0]?.fields[0] ?? form?.fields[0]
+  return first === undefined ? 'close' : `v:${first.path}`
+}
+
+async function keep (reply: FastifyReply, visit: Visit, state: State): Promise<FastifyReply> {
+  const saved = await save(visit, state.written)
+  if (!saved.ok) return refused(reply, visit, state, saved)
+  const { id, version, warnings } = saved.body
+  if (warnings.length === 0) {
+    return reply.redirect(withQuery(`/console/templates/${String(id)}`, { version: String(version), saved: '1' }), 303)
+  }
+  const said = notice('warn', html`<p>${visit.words.templateWarnings}</p>`)
+  return show(reply, visit, { ...state, written: { ...textsOf(saved.body), id: String(id) }, said, problems: warnings })
+}
+
+/** The form again, with what is wrong at the blocks. */
+function refused (reply: FastifyReply, visit: Visit, state: State, refusal: Refusal): Promise<FastifyReply> {
+  const { status, error } = refusal
+  if (status === 401 || status === 403) throw new ApiRefused(refusal)
+  const { details: problems = [] } = error
+  const said = notice('bad', html`<p>${visit.words.templateRefused}</p>${problems.length === 0 ? sentences(visit.words, error) : html``}`)
+  return show(reply.code(status), visit, { ...state, said, problems })
+}
+
+/** What is wrong, by the blocks. */
+function byBlock (outline: TemplateOutline | undefined, problems: readonly PlacedProblem[]): Map<string, PlacedProblem[]> {
+  return Map.groupBy(problems,
+    ({ path, line, column = 1 }) => path === '/source' && line !== undefined ? outline?.blockAt(line, column) ?? '' : '')
+}
+
+/** What a refusal says to the script: of each block its faults, and a sentence. */
+function refusalFor ({ words }: Visit, { source }: Written, { status, error }: Refusal): object {
+  const { details = [] } = error
+  const again = status === 429 || status === 503
+  const faults = [...byBlock(outlineOf(source), details)].map(([path, problems]) =>
+    [path,
+      problems.map((problem) => ({ message: textOfSaid(words, problem), place: problem.path === '/source' ? '' : problem.path }))] as const
+  )
+  return {
+    said: again ? words.liveBusy : details.length > 0 ? words.liveRefused : textOfSaid(words, error),
+    again,
+    faults: Object.fromEntries(faults)
+  }
+}
+
+type Known = { pictures: string[], partials: PartialView[] }
+
+/** The pictures, partials and layouts that forms offer. */
+async function knownTo ({ api }: Visit, source: string): Promise<Known> {
+  const [assets, partials] = await Promise.all([
+    api.read<{ data: AssetView[] }>('/api/v1/assets?limit=100'),
+    api.read<{ data: PartialView[] }>('/api/v1/partials?limit=100')
+  ])
+  const named = outlineOf(source)?.value['assets']
+  const own = typeof named === 'object' && named !== null ? Object.keys(named) : []
+  return { pictures: [...new Set([...own, ...assets.data.map(({ name }) => name)])], partials: partials.data }
+}
+
+async function show (reply: FastifyReply, visit: Visit, state: State, known?: Known): Promise<FastifyReply> {
+  const { words } = visit
+  const { written, said = html``, removed } = state
+  const { id, name, base, source, schema, sample } = written
+  const editor = await editorOf(reply, 'blocks')
+  const template = addressOf(id)
+  const at = `${template}/blocks`
+  const content = source.length > longestSource ? undefined : await contentOf(visit, state, known)
+  const undo = removed === undefined
+    ? html``
+    : html`<div class="notice good" role="status"><p>${words.blockRemoved}</p><input type="hidden" name="removedFrom" value="${removed.list}">
+<input type="hidden" name="removedAt" value="${removed.index}"><textarea name="removed" hidden>
+${removed.text}</textarea><button class="second" name="do" value="restore" autofocus>${words.blockRestore}</button></div>`
+  const main = html`<p><a href="${id === undefined ? '/console/templates' : template}">${
+    id === undefined ? words.templateBack : words.templateTo
+  }</a></p>${said}<section class="wide" aria-labelledby="blocks"><h2 id="blocks">${words.blocks}</h2><p>${words.blocksIntro}</p>
+<form id="template" method="post" action="${at}"${editor === undefined ? html`` : html` data-editor="${editor}" data-live="${at}/live"`}>
+<button name="do" value="apply" hidden>${words.blockApply}</button><input type="hidden" name="base" value="${base}"><input type="hidden" name="name" value="${name}">
+<div class="workbench"><div><div class="changing">${
+    [['source', source], ['schema', schema], ['sample', sample]].map(([field = '', text = '']) =>
+      html`<textarea name="${field}" hidden>
+${text}</textarea>`
+    )
+  }${undo}${content ?? html`<p>${words.blocksNone}</p>`}</div><div class="actions"><button name="do" value="save">${
+    id === undefined ? words.templateCreate : words.templateSave
+  }</button>
+<button class="second" name="do" value="check">${words.templateCheck}</button>
+<button class="second" name="do" value="text">${words.editText}</button></div></div>${livePart(words, written, at)}</div>
+</form></section>`
+  const title = id === undefined ? words.templateNew : fill(words.templateEdit, { name })
+  return reply.page(page({ ...visit, path: at }, { title, section: 'templates', main }), 'framing')
+}
+
+/** The blocks; undefined where the text is none of a template. */
+async function contentOf (
+  visit: Visit,
+  { written, open = '', adding, focus = '', problems = [] }: State,
+  known?: Known
+): Promise<Html | undefined> {
+  const outline = outlineOf(written.source)
+  if (outline === undefined) return undefined
+  const { pictures, partials } = known ?? await knownTo(visit, written.source)
+  const service = outline.value['service']
+  return blocksView({
+    words: visit.words,
+    outline,
+    open,
+    form: open === '' ? undefined : formOf(outline, open),
+    adding,
+    made: typeof service === 'string' && isServiceName(service) ? madeAs(service, {}) : usualFormats.document,
+    faults: byBlock(outline, problems),
+    data: open === '' ? [] : dataFieldsOf(written, outline, open),
+    pictures,
+    partials,
+    focus
+  })
+}
