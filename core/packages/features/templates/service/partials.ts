@@ -2,7 +2,7 @@ import { DispatchError, refusal } from '@dispatch/contract'
 import type { Actor, AuditAuthor } from '@dispatch/core'
 import { requireService } from '@dispatch/core'
 import { type Database } from '@dispatch/database'
-import type { KeptPartial, TemplateWorkers } from '@dispatch/documents'
+import type { KeptPartial, KeptPartials, TemplateWorkers } from '@dispatch/documents'
 import type { PartialAnswer, PartialBody, PartialDetail, PartialView } from '../contract/partials.ts'
 import type { AssetUseView } from '../contract/templates.ts'
 import { listAssets, mostAssets } from '../store/assets.ts'
@@ -90,8 +90,8 @@ async function store (parts: Parts, { author, services }: PartialAuthor, name: s
   const changed = { ...kept, [name]: { kind, version: base + 1, source } as KeptPartial }
   const drafts: NextDraft[] = []
   const brand = await parts.brands.current(companyId)
-  for (const { id, latest, version, name: template, yaml: text, schema, sample } of await listIncluding(database, companyId, name)) {
-    const next = await inspectTemplate(parts, companyId, { source: text, schema, sample }, changed).catch((error: unknown) => {
+  for (const { id, latest, version, name: template, yaml: text, schema, sample, facts } of await listIncluding(database, companyId, name)) {
+    const next = await inspectTemplate(parts, companyId, { ...facts, source: text, schema, sample }, changed).catch((error: unknown) => {
       throw inTemplate(error, `"${template}", version ${String(version)}`)
     })
     for (const service of [next.version.source.service, ...next.version.source.alsoFor ?? []]) requireService({ services }, service)
@@ -101,9 +101,23 @@ async function store (parts: Parts, { author, services }: PartialAuthor, name: s
     drafts.push({ id, latest, version: next.version })
   }
   const by = { companyId, author, at: now() }
-  const made = await storePartial(database, by, { name, kind, yaml, source, base }, drafts)
+  const made = await storePartial(database, by, { name, kind, yaml, source, base, seen: includedIn(source, kept, name) }, drafts)
   const view = { name, kind, version: base + 1, updatedAt: by.at.toISOString(), userId: author.userId, source: yaml }
   return { ...view, templates: made.map((one) => ({ templateId: one.id, name: one.name, version: one.version, published: false })) }
+}
+
+/** The partials that one includes, at any depth, with their versions. */
+function includedIn (source: KeptPartial['source'], kept: KeptPartials, itself: string): Map<string, number> {
+  const found = new Map<string, number>()
+  const texts = [JSON.stringify(source)]
+  for (const text of texts) {
+    for (const [name, partial] of Object.entries(kept)) {
+      if (name === itself || found.has(name) || !text.includes(`{"partial":${JSON.stringify(name)}}`)) continue
+      found.set(name, partial.version)
+      texts.push(JSON.stringify(partial.source))
+    }
+  }
+  return found
 }
 
 /** A fault that a template would have, as one of the partial. */

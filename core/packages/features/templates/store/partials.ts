@@ -3,9 +3,10 @@ import { noteAudit } from '@dispatch/core'
 import { type Database } from '@dispatch/database'
 import type { KeptPartial, KeptPartials } from '@dispatch/documents'
 import { type Selectable, sql } from 'kysely'
+import type { TemplateBody } from '../contract/templates.ts'
 import type { AssetUse } from './assets.ts'
 import { tablesIn, type TemplateTables } from './tables.ts'
-import { addVersion, type ChangeContext, type NewVersion, noteTemplate, withTemplateLock } from './template-changes.ts'
+import { addVersion, type ChangeContext, forgetDrafts, type NewVersion, noteTemplate, withTemplateLock } from './template-changes.ts'
 
 /** A partial of a company, in its newest version. */
 export type PartialRow = Omit<Selectable<TemplateTables['partials']>, 'source'>
@@ -39,20 +40,30 @@ export async function readKeptPartials (database: Database, companyId: number): 
 }
 
 /** A version of a template that includes a partial: what it was written as, and the newest one of its template. */
-export type IncludingVersion = AssetUse & { latest: number, yaml: string, schema: NewVersion['schema'], sample: NewVersion['sample'] }
+export type IncludingVersion = AssetUse & {
+  latest: number
+  yaml: string
+  schema: NewVersion['schema']
+  sample: NewVersion['sample']
+  /** What may have been said beside the YAML. */
+  facts: Pick<TemplateBody, 'name' | 'service' | 'documentType'>
+}
 
 /** The versions of the company's templates, in use or newest, that include a partial: by template, the one in use before the newest. */
 export async function listIncluding (database: Database, companyId: number, name: string): Promise<IncludingVersion[]> {
   return database.company(companyId, async (queries) => {
     const { rows } = await sql<IncludingVersion>`
       select templates.template_id as id, templates.name, versions.version, versions.yaml, versions.schema, versions.sample, newest.latest,
+        jsonb_strip_nulls(jsonb_build_object('name', versions.source -> 'name', 'service', versions.source -> 'service',
+          'documentType', versions.source -> 'documentType')) as facts,
         versions.version is not distinct from templates.version as present
       from templates join template_versions as versions on versions.template_id = templates.template_id
       cross join lateral (select max(version) as latest from template_versions as of_template
         where of_template.template_id = templates.template_id) as newest
       where templates.company_id = ${companyId} and removed_at is null
         and (versions.version = templates.version or versions.version = newest.latest)
-        and exists (select from jsonb_object_keys(versions.source -> 'partials') as included where split_part(included, '/', 1) = ${name})
+        and (versions.source ->> 'layout' = ${name}
+          or exists (select from jsonb_object_keys(versions.source -> 'partials') as included where split_part(included, '/', 1) = ${name}))
       order by templates.name, templates.template_id, versions.version`.execute(queries)
     return rows
   })
@@ -66,8 +77,15 @@ export async function listIncludingPartials (database: Database, companyId: numb
   )
 }
 
-/** A partial to store. */
-export type NewPartial = { name: string, kind: KeptPartial['kind'], yaml: string, source: KeptPartial['source'], base: number }
+/** A partial to store. `seen`: the versions of the others that it was checked with, by name. */
+export type NewPartial = {
+  name: string
+  kind: KeptPartial['kind']
+  yaml: string
+  source: KeptPartial['source']
+  base: number
+  seen: ReadonlyMap<string, number>
+}
 
 /** The next draft of a template that includes a partial: made of the version `of`, where `latest` was the newest. */
 export type NextDraft = { id: number, latest: number, version: NewVersion }
@@ -79,7 +97,7 @@ export type NextDraft = { id: number, latest: number, version: NewVersion }
 export async function storePartial (
   database: Database,
   by: ChangeContext,
-  { name, kind, yaml, source, base }: NewPartial,
+  { name, kind, yaml, source, base, seen }: NewPartial,
   drafts: readonly NextDraft[]
 ): Promise<AssetUse[]> {
   const { companyId, author, at } = by
@@ -88,6 +106,11 @@ export async function storePartial (
     const all = await tables.selectFrom('partials').select(['name', 'version']).where('company_id', '=', companyId).execute()
     const known = all.find((one) => one.name === name)
     if ((known?.version ?? 0) !== base) throw changedMeanwhile(name, known?.version)
+    // Two that are stored at once could include each other.
+    for (const [other, version] of seen) {
+      const now = all.find((one) => one.name === other)?.version
+      if (now !== version) throw changedMeanwhile(other, now)
+    }
     if (known === undefined && all.length >= mostPartials) {
       throw new DispatchError('conflict', `The company has ${mostPartials} partials, which is the most: delete one first.`)
     }
@@ -108,6 +131,7 @@ export async function storePartial (
       await noteTemplate(queries, by, 'template.changed', id, { name: version.source.name, version: next })
       made.push({ id, name: version.source.name, version: next, present: false })
     }
+    for (const id of newest.keys()) await forgetDrafts(queries, companyId, id)
     return made
   })
 }

@@ -168,9 +168,12 @@ export async function addVersion (
 ): Promise<void> {
   const [source, schema, sample] = [JSON.stringify(content.source), JSON.stringify(content.schema), JSON.stringify(content.sample)]
   const size = [source, schema, sample, yaml].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  // The drafts that this one makes old go with it.
   const { used } = await tablesIn(queries).selectFrom('template_versions').select((select) =>
     select.fn.coalesce(select.fn.sum<string>('size'), sql<string>`0`).as('used')
-  ).where('company_id', '=', companyId).executeTakeFirstOrThrow()
+  ).where('company_id', '=', companyId)
+    .where((where) => where.not(where.and([where('template_id', '=', id), where('version', 'in', oldDrafts(queries, id, 1))])))
+    .executeTakeFirstOrThrow()
   if (Number(used) + size > templateLimits.bytes) {
     throw new DispatchError('conflict',
       `The templates of the company, with all their versions and pictures, take up more than ${templateLimits.bytes} bytes: use ` +
@@ -193,18 +196,20 @@ export async function addVersion (
   }).execute()
 }
 
-/** Deletes old drafts: no dispatch can have used them. It does so as the owner, as the role of companies may not delete versions. */
-async function forgetDrafts (queries: CompanyQueries, companyId: number, templateId: number): Promise<void> {
-  const drafts = tablesIn(await asOwner(queries)).deleteFrom('template_versions').where('company_id', '=', companyId).where('template_id',
-    '=', templateId).where('published_at', 'is', null)
-  await drafts.where('version', 'in',
-    (select) =>
-      select.selectFrom('template_versions as old').select('old.version').where('old.template_id', '=', templateId).where(
-        'old.published_at',
-        'is',
-        null
-      )
-        .orderBy('old.version', 'desc').offset(templateLimits.drafts)).execute()
+/** The drafts of a template that are too old to be kept, once `more` were added. */
+function oldDrafts (queries: CompanyQueries, templateId: number, more = 0) {
+  return tablesIn(queries).selectFrom('template_versions as old').select('old.version').where('old.template_id', '=', templateId)
+    .where('old.published_at', 'is', null).orderBy('old.version', 'desc').offset(templateLimits.drafts - more)
+}
+
+/**
+ * Deletes old drafts, at the end of a transaction: no dispatch can have used them. It does so as the owner, as the role of companies may
+ * not delete versions.
+ */
+export async function forgetDrafts (queries: CompanyQueries, companyId: number, templateId: number): Promise<void> {
+  await tablesIn(await asOwner(queries)).deleteFrom('template_versions').where('company_id', '=', companyId)
+    .where('template_id', '=', templateId).where('published_at', 'is', null)
+    .where('version', 'in', oldDrafts(queries, templateId)).execute()
 }
 
 export async function noteTemplate (

@@ -150,6 +150,44 @@ await t.test('a layout gives a template its page, and what it says itself goes b
   has(t, wrong.body, { details: [{ code: 'unknown_path', line: 7 }] }, 'places are those of the template')
 })
 
+await t.test('a partial is stored where the name and the service of a template stand beside its text', async (t) => {
+  t.equal((await put('beside', text('One.'))).status, 200)
+  const { source: _, ...others } = including('Beside', '')
+  const body = {
+    ...others,
+    name: 'Beside',
+    service: 'file',
+    source: 'locale: en\nbody:\n  - paragraph: "{{ name }}"\n  - partial: beside\n'
+  }
+  t.equal((await send('POST', '/api/v1/templates', body)).status, 201)
+  has(t, await put('beside', text('Two.'), { baseVersion: 1 }), { status: 200, body: { templates: [{ name: 'Beside', version: 2 }] } })
+})
+
+await t.test('a layout without blocks is in use, too', async (t) => {
+  t.equal((await put('bare', 'style: { size: 12 }\n', { kind: 'layout' })).status, 200)
+  const made = await send('POST', '/api/v1/templates', including('Bare', '', 'layout: bare\n'))
+  has(t, (await send('GET', '/api/v1/partials/bare/templates')).body, { data: [{ templateId: made.body.id, version: 1 }] })
+  has(t, await put('bare', 'style: { size: 14 }\n', { kind: 'layout', baseVersion: 1 }), { body: { templates: [{ version: 2 }] } })
+  t.equal((await send('DELETE', '/api/v1/partials/bare')).status, 409)
+})
+
+await t.test('drafts of partials are forgotten as those of people are: the last 20 are kept', async (t) => {
+  t.equal((await put('often', text('0'))).status, 200)
+  const made = await send('POST', '/api/v1/templates', including('Often', '  - partial: often\n'))
+  for (let base = 1; base <= 21; base++) t.equal((await put('often', text(String(base)), { baseVersion: base })).status, 200)
+  const { body: { data } } = await send('GET', `/api/v1/templates/${String(made.body.id)}/versions?limit=100`)
+  t.strictSame(data.map(({ version }: { version: number }) => version), Array.from({ length: 20 }, (_, index) => 22 - index))
+})
+
+await t.test('of two that would include each other, stored at the same moment, one is refused', async (t) => {
+  const names = ['one', 'two'] as const
+  for (const name of names) t.equal((await put(`at-once-${name}`, text(name))).status, 200)
+  const answers = await Promise.all(
+    names.map((name, index) => put(`at-once-${name}`, `${text(name)}  - partial: at-once-${names[1 - index] ?? ''}\n`, { baseVersion: 1 }))
+  )
+  t.strictSame(answers.map(({ status }) => status === 200).sort(), [false, true])
+})
+
 await t.test('what is included is not removed', async (t) => {
   has(t, await send('DELETE', '/api/v1/partials/terms'), { status: 409, body: { message: /included by "First"/ } })
   has(t, await send('DELETE', '/api/v1/partials/round-a'), { status: 409, body: { message: /"round-b"/ } })
