@@ -19,6 +19,12 @@ const whole: readonly string[] = ['core/index.ts', 'plugins/container.ts', 'plug
 /** Of the tests that start the whole service, so many run for each changed file, and so many for all. */
 const [likeliest, likeliestOfAll] = [12, 48]
 
+/**
+ * What is said of all services: a change of one of them would reach each file that asks for their names. The tests of services follow them
+ * all the same.
+ */
+const ofServices: readonly string[] = ['all', 'lists', 'names'].map((name) => `core/packages/services/${name}.ts`)
+
 /** Clients in several languages dispatch through the whole service. */
 const journey = 'test/e2e/clients.test.ts'
 
@@ -64,9 +70,10 @@ function readersOf (file: string): Reads | undefined {
   return /\.(ts|mts|mjs|js)$/.test(file) ? () => false : undefined
 }
 
-/** What a file imports, also by way of others, but for what puts the service together: that is reached, and what it imports is not. */
+/** What a file imports, also by way of others, but for what puts everything together: that is reached, and what it imports is not. */
 function filesNear (file: string, imports: Imports): ReadonlySet<string> {
+  const ends = file.includes('/services/') ? whole : [...whole, ...ofServices]
   const near = new Set([file])
-  for (const reached of near) if (!whole.includes(reached)) { for (const next of imports.of(reached)) near.add(next) }
+  for (const reached of near) if (!ends.includes(reached)) { for (const next of imports.of(reached)) near.add(next) }
   return near
 }

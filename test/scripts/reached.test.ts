@@ -67,6 +67,19 @@ void t.test('what the service alone imports reaches the tests of it that are lik
   t.end()
 })
 
+void t.test('a service, a format and a layout reach their own tests, not each that asks for the names of all services', (t) => {
+  for (const [file, test] of [
+    ['core/packages/services/sms/index.ts', 'test/core/services/chains.test.ts'],
+    ['core/packages/documents/formats/pdf/make.ts', 'core/packages/documents/test/pdf.test.ts'],
+    ['core/packages/documents/layout/breaks.ts', 'test/templates/templates.test.ts']
+  ] as const) {
+    const chosen = reached(file) ?? []
+    runs(t, chosen, test)
+    t.ok(chosen.length < tests.length / 4, `${file}: ${chosen.length} of ${tests.length}`)
+  }
+  t.end()
+})
+
 void t.test('a changed test runs, and one that reads a changed page or provider', (t) => {
   runs(t, reached('test/plugins/retry.test.ts'), 'test/plugins/retry.test.ts')
   runs(t, reached('test/e2e/support/process.ts'), 'test/e2e/stop.test.ts')

@@ -1,3 +1,5 @@
+import { memoizeByIdentity } from '@dispatch/common'
+import type { ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { existsSync } from 'node:fs'
@@ -79,15 +81,13 @@ export async function examplesOf (vendor: string): Promise<Example[]> {
 
 function describe (document: Document, hosts: readonly string[]): VendorApi {
   // A form or a multipart body is text on the wire: it becomes what the schema asks for.
-  const [typed, texts] = [createAjv(document), createAjv(ofTexts(document), { coerceTypes: true })]
-  const check = (ajv: Ajv2020, schema: object, value: unknown, what: string): string[] => {
-    const validate = ajv.compile(referring(schema))
-    return validate(value)
-      ? []
-      : (validate.errors ?? []).map(({ instancePath, message = '', params }) =>
-        `${what}${instancePath} ${message} ${JSON.stringify(params)}`
-      )
-  }
+  const [forTyped, forTexts] = [createAjv(document), createAjv(ofTexts(document), { coerceTypes: true })]
+  // Each schema of the description is compiled with the first value of it: those of some vendors take a tenth of a second.
+  const typed = memoizeByIdentity((schema: object) => forTyped.compile(referring(schema)))
+  const texts = memoizeByIdentity((schema: object) => forTexts.compile(referring(schema)))
+  const textOf = memoizeByIdentity(({ name, schema }: Parameter) =>
+    forTexts.compile(referring({ type: 'object', properties: { [name]: schema } }))
+  )
   return {
     problems (request) {
       const found = find(document, request, hosts)
@@ -99,35 +99,37 @@ function describe (document: Document, hosts: readonly string[]): VendorApi {
         ...Object.keys(query).filter((name) => !known.includes(name)).map((name) =>
           `The query parameter "${name}" is not in the description.`
         ),
-        ...parameters.flatMap(({ name, in: place, required = false, schema }) => {
+        ...parameters.flatMap((parameter) => {
+          const { name, in: place, required = false } = parameter
           const value = { path: values, query, header: request.headers }[place][place === 'header' ? name.toLowerCase() : name]
           if (value === undefined) return required ? [`The parameter "${name}" is missing.`] : []
-          return check(texts, { type: 'object', properties: { [name]: schema } }, { [name]: value }, place)
+          return misfits(textOf(parameter), { [name]: value }, place)
         }),
-        ...bodyProblems(operation, request, { typed, texts, check })
+        ...bodyProblems(operation, request, { typed, texts })
       ]
     }
   }
 }
 
+function misfits (fits: ValidateFunction, value: unknown, what: string): string[] {
+  if (fits(value)) return []
+  return (fits.errors ?? []).map(({ instancePath, message = '', params }) => `${what}${instancePath} ${message} ${JSON.stringify(params)}`)
+}
+
 function bodyProblems (
   { operationId, requestBody }: Operation,
   request: ReceivedRequest,
-  { typed, texts, check }: {
-    typed: Ajv2020
-    texts: Ajv2020
-    check: (ajv: Ajv2020, schema: object, value: unknown, what: string) => string[]
-  }
+  { typed, texts }: Readonly<Record<'typed' | 'texts', (schema: object) => ValidateFunction>>
 ): string[] {
   if (request.body.length === 0) return requestBody?.required === true ? [`${operationId} needs a body.`] : []
   const type = (request.headers['content-type'] ?? '').replace(/;.*$/, '')
   const schema = requestBody?.content[type]?.schema
   if (schema === undefined) return [`${operationId} takes no body of the type "${type}".`]
-  if (request.json !== undefined) return check(typed, schema, request.json, 'body')
+  if (request.json !== undefined) return misfits(typed(schema), request.json, 'body')
   // Bytes as they are, such as those of a file.
-  if (request.pairs === undefined && request.parts === undefined) return check(texts, schema, request.body.toString('latin1'), 'body')
+  if (request.pairs === undefined && request.parts === undefined) return misfits(texts(schema), request.body.toString('latin1'), 'body')
   const pairs = request.pairs ?? (request.parts ?? []).map(({ name, body }): [string, string] => [name, body.toString()])
-  return check(texts, schema, nested(pairs), 'body')
+  return misfits(texts(schema), nested(pairs), 'body')
 }
 
 function find (
