@@ -1,10 +1,11 @@
-import { type ErrorWord, keyScopes } from '@dispatch/contract'
+import { type ErrorWord, keyScopes, versionNames } from '@dispatch/contract'
 import { chains, hashPassword, type Role } from '@dispatch/core'
 import { sql } from 'kysely'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { noteCallback } from '../../core/packages/features/callbacks/store/callbacks.ts'
+import { parts } from '../../plugins/openapi/tags.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { letter } from '../plugins/support/templates.ts'
 import { chainBody } from '../support/chains.ts'
@@ -802,9 +803,12 @@ const matrix: Record<string, Row> = {
  * test/plugins/console.test.ts.
  */
 const open = ['POST /auth', 'POST /auth/links/read', 'POST /auth/links/use', 'GET /auth/password-links', 'POST /auth/password-links',
-  'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /openapi/1.0.0.json', 'GET /openapi/1.0.1.json',
-  'GET /openapi/1.1.0.json', 'GET /', 'GET /livez', 'GET /readyz', 'GET /.well-known/security.txt', 'GET /api/connect/:code/callback',
-  'POST /api/webhooks/:service/providers/:provider/endpoint.json', 'GET /api/webhooks/:service/providers/:provider/endpoint.json']
+  'GET /auth/refresh', 'GET /d/:token', 'GET /', 'GET /livez', 'GET /readyz', 'GET /.well-known/security.txt',
+  'GET /api/connect/:code/callback', 'POST /api/webhooks/:service/providers/:provider/endpoint.json',
+  'GET /api/webhooks/:service/providers/:provider/endpoint.json', 'GET /openapi.json',
+  ...versionNames.flatMap((version) =>
+    ['', ...Object.keys(parts).map((part) => `/${part}`)].map((part) => `GET /openapi/${version}${part}.json`)
+  )]
 
 function fromTemplate (id: number): Record<string, unknown> {
   const request = invoiceRequest() as { template: object }

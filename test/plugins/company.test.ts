@@ -136,7 +136,7 @@ await t.test('a company whose free credits fall below its threshold is told once
     data: { companyId, balance: 1, held: 0, lowCredit: 2 }
   })
   const { body: document } = await service.send('GET', '/openapi.json', {}, null)
-  const { requestBody, parameters } = document.webhooks['company.credits_low'].post
+  const { requestBody, parameters } = resolved(document, document.webhooks['company.credits_low']).post
   has(t, schemasOf(document)(resolved(document, requestBody).content['application/json'].schema)(JSON.parse(request!.body.toString())), {
     ok: true
   }, 'as the documentation has it')

@@ -26,6 +26,7 @@ await t.test('each page is served, with everything that it links to', async (t) 
     for (const [, link = ''] of markup.matchAll(/(?:href|src)="(\/[^"]*)"/g)) {
       const [path = '', anchor] = link.split('#')
       if (path.startsWith('/docs/pictures/')) t.ok(documentation.picture(path.slice('/docs/pictures/'.length)), `${page.address}: ${link}`)
+      else if (path.startsWith('/docs/reference/')) t.equal((await get(path)).status, 200, `${page.address}: ${link}`)
       else t.ok(own.includes(path) || addresses.has(path), `${page.address}: ${link}`)
       if (anchor !== undefined) t.ok(anchors.get(path)?.has(anchor), `${page.address}: ${link}`)
     }
