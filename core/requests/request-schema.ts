@@ -36,7 +36,10 @@ const providerFields = {
   )
 }
 
-/** What every request that sends a document may say beside it, in the latest version of the API. */
+/**
+ * What requests may say beside what they send, in the latest version of the API: all of it, unless they begin with a file, which is not
+ * scheduled.
+ */
 export const optionFields: TProperties = {
   ...providerFields,
   metadata: Type.Optional(Metadata),

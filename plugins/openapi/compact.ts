@@ -1,7 +1,10 @@
 import { isRecord } from '@dispatch/common'
 import { data, type OpenApiObject } from './components.ts'
 
-/** A finished document in fewer words: it says the same. */
+/**
+ * A finished document in fewer words. A field loses its examples where the example of any body or answer has the same values: most of them
+ * stand where the field is used, in its own body.
+ */
 export function compact (document: OpenApiObject): OpenApiObject {
   return mapSchemas(document, withoutShown(shownIn(document)))
 }

@@ -34,9 +34,9 @@ export function writeInvoice (data: JsonObject, profile: EInvoiceProfile, format
 }
 
 /**
- * What was read from a file, with what its profile can say again, in a format that the profile has. Sums are computed anew. A specification
- * that extends the profile may say more: of its lines those stay that count, and none stands below another one. A profile without lines
- * stands in a PDF, whose page has some: one for each category and rate of VAT.
+ * The data of a file that was read, as its profile can write them again, and a format that the profile has. Sums are left out: they are
+ * computed anew. A specification that extends the profile may say more: of its lines those stay that count, and none stands below another
+ * one. A profile without lines stands in a PDF, whose page has some: one for each category and rate of VAT.
  */
 export function rewritable ({ data, profile, format }: { data: JsonObject, profile: EInvoiceProfile, format: EInvoiceFormat }): {
   data: JsonObject

@@ -5,6 +5,7 @@ import { isLineType, withGroupSums } from '../model/sub-lines.ts'
 import { readPeriod } from './period.ts'
 
 const zero = new Money(0)
+const one = new Money(1)
 
 /** The lines, with amounts of so many decimals. VAT facts that they leave out come from the invoice. */
 export function readLines (data: JsonObject, digits: number): readonly EInvoiceLine[] {
@@ -62,12 +63,22 @@ function readLine (data: JsonObject, index: number, { invoice, digits }: { invoi
   }
 }
 
-/** BT-146 = BT-148 − BT-147: two of them give the third. */
+/** BT-146 = BT-148 − BT-147: two of them give the third, where they are prices of the same quantity. */
 function readPrice (data: JsonObject): Pick<EInvoiceLine, 'price' | 'grossPrice' | 'priceDiscount'> {
-  const [net, gross, discount] = [amount(data, 'unitPrice'), amount(data, 'grossPrice'), amount(data, 'priceDiscount')]
-  const price = net ?? gross?.sub(discount ?? 0)
-  const grossPrice = gross ?? (discount === undefined ? undefined : price?.add(discount))
-  return { price, grossPrice, priceDiscount: discount ?? (price === undefined ? undefined : grossPrice?.sub(price)) }
+  const [price, grossPrice, priceDiscount] = [amount(data, 'unitPrice'), amount(data, 'grossPrice'), amount(data, 'priceDiscount')]
+  const quantities = { priceQuantity: amount(data, 'priceQuantity'), grossPriceQuantity: amount(data, 'grossPriceQuantity') }
+  if (!hasLikePrices(quantities)) return { price, grossPrice, priceDiscount }
+  const net = price ?? grossPrice?.sub(priceDiscount ?? zero)
+  const gross = grossPrice ?? (priceDiscount === undefined ? undefined : net?.add(priceDiscount))
+  return { price: net, grossPrice: gross, priceDiscount: priceDiscount ?? (net === undefined ? undefined : gross?.sub(net)) }
+}
+
+/** Whether the gross price is for as many as the price (BT-149): only then they can be compared. */
+export function hasLikePrices ({ priceQuantity = one, grossPriceQuantity = priceQuantity }: Pick<
+  EInvoiceLine,
+  'priceQuantity' | 'grossPriceQuantity'
+>): boolean {
+  return grossPriceQuantity.eq(priceQuantity)
 }
 
 /** The price of the goods before allowances and charges, not rounded; 0 as long as the line has no quantity or price. */

@@ -3,7 +3,7 @@ import { amount } from '../model/fields.ts'
 import type { EInvoiceLine } from '../model/model.ts'
 import { isCounted } from '../model/sub-lines.ts'
 import { amountDigits } from '../model/totals.ts'
-import { grossOf, pricedOf, sumOfAdjustments } from '../read/lines.ts'
+import { grossOf, hasLikePrices, pricedOf, sumOfAdjustments } from '../read/lines.ts'
 import { type EInvoiceRule, inProfiles, notInProfiles, rule, type RuleInput, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** A given amount must equal the computed one. A missing amount is computed. */
@@ -39,8 +39,11 @@ function roundingOf (line: EInvoiceLine, currency: string): Decimal {
   return priced === undefined ? slack : lineTolerance(priced, amountDigits(currency))
 }
 
-/** The amount that follows from a price or from an allowance: Peppol and XRechnung refuse a different one, elsewhere it is a warning. */
-function partsRules (ofAmount: string, ofPrice: string): EInvoiceRule[] {
+/**
+ * The amount that follows from a price or from an allowance: Peppol and XRechnung refuse a different one, elsewhere it is a warning. They
+ * compare both prices even where they are for different quantities.
+ */
+function partsRules (ofAmount: string, ofPrice: string, areCompared: typeof hasLikePrices): EInvoiceRule[] {
   return [
     ...(['invoice', 'lines'] as const).flatMap((of) =>
       (['allowance', 'charge'] as const).map((kind) =>
@@ -50,14 +53,14 @@ function partsRules (ofAmount: string, ofPrice: string): EInvoiceRule[] {
       )
     ),
     ruleOfLines(ofPrice, '/grossPrice', 'The price is the gross price less the discount (BT-146).',
-      ({ price, grossPrice, priceDiscount }) =>
-        price === undefined || grossPrice === undefined || priceDiscount === undefined || grossPrice.sub(priceDiscount).eq(price))
+      ({ price, grossPrice, priceDiscount = 0, ...line }) =>
+        price === undefined || grossPrice === undefined || !areCompared(line) || grossPrice.sub(priceDiscount).eq(price))
   ]
 }
 
 /** Those that Peppol and XRechnung have in common. */
 export const sharedTotalsRules: readonly EInvoiceRule[] = [
-  ...partsRules('PEPPOL-EN16931-R040', 'PEPPOL-EN16931-R046'),
+  ...partsRules('PEPPOL-EN16931-R040', 'PEPPOL-EN16931-R046', () => true),
   ruleOfEach('PEPPOL-EN16931-R005', 'The currency of VAT accounting is another one than the invoice\'s, or left out (BT-6).',
     ({ invoice }) => [invoice], () => '/taxCurrency', ({ taxCurrency, currency }) => taxCurrency !== currency),
   rule('PEPPOL-EN16931-R055', '/taxCurrencyAmount', 'The VAT has the same sign in both currencies (BT-110, BT-111).',
@@ -65,7 +68,7 @@ export const sharedTotalsRules: readonly EInvoiceRule[] = [
 ]
 
 export const partsAdvice: readonly EInvoiceRule[] = notInProfiles(['PEPPOL', 'XRECHNUNG'],
-  partsRules('amount_of_percent', 'price_of_gross'))
+  partsRules('amount_of_percent', 'price_of_gross', hasLikePrices))
 
 function stated (id: string, field: string, message: string, computed: (subject: RuleInput) => Decimal): EInvoiceRule {
   return rule(id, `/${field}`, `${message}; leave it out to have it computed.`,

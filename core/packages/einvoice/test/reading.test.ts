@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { has } from '../../../../test/support/matching.ts'
+import { has, lacks } from '../../../../test/support/matching.ts'
 import type { JsonObject } from '../../common/json.ts'
 import { isRecord } from '../../common/records.ts'
 import { BrokenInvoice, checkInvoice, type InvoiceFile, readInvoice, UnreadableInvoice, writeInvoice } from '../index.ts'
@@ -379,19 +379,21 @@ void t.test('a customer has a second tax number and two ids, a gross price its o
     seller: { ...plain.seller, ...german, contact: 'Zoë', phone: '0221 123', email: 'a@b.example' },
     customer: { ...plain.customer, ...german, taxId: '04523249415' },
     payment: { means: '10' },
-    lines: plain.lines.map((line) => ({ ...line, grossPrice: '100', grossPriceQuantity: '10' })),
     allowances: [{ reason: 'Taken back', percent: '-2', base: '10', amount: '-0.20', taxCategory: 'S', taxRate: 20 }]
   }
   for (const [profile, format] of [['XRECHNUNG', 'CII'], ['XRECHNUNG', 'UBL'], ['EN16931', 'UBL']] as const) {
-    const said = format === 'CII' ? data : { ...data, lines: plain.lines }
-    const xml = writeInvoice(said, profile, format)
+    const xml = writeInvoice(data, profile, format)
     const { data: again, lost } = reading(xml)
     has(t, again, { customer: { taxId: '04523249415' }, allowances: [{ percent: '-2', amount: '-0.20' }] })
     t.strictSame(lost, [])
     t.equal(writeInvoice(again, profile, format), xml)
-    if (format === 'CII') has(t, again, { lines: [{ grossPrice: '100', grossPriceQuantity: '10' }] })
   }
-  const ids = { ...data, customer: { ...data['customer'] as JsonObject, id: [{ id: '12' }, { id: '4000001123452', scheme: '0088' }] } }
+  const withPrices = (more: JsonObject): JsonObject => ({ ...data, lines: plain.lines.map((line) => ({ ...line, ...more })) })
+  const prices = { grossPrice: '100', grossPriceQuantity: '10' }
+  const ids = {
+    ...withPrices(prices),
+    customer: { ...data['customer'] as JsonObject, id: [{ id: '12' }, { id: '4000001123452', scheme: '0088' }] }
+  }
   const codes = (made: JsonObject, format: 'CII' | 'UBL'): string[] => {
     const { problems, warnings } = checkInvoice(made, 'EN16931', format)
     return [...problems, ...warnings.map((one) => ({ ...one, code: `advice ${one.code}` }))].map(({ code, path }) => `${code} ${path}`)
@@ -399,7 +401,17 @@ void t.test('a customer has a second tax number and two ids, a gross price its o
   const found = { CII: codes(ids, 'CII'), UBL: codes(ids, 'UBL') }
   for (const one of ['advice BT-46 /customer/id', 'advice not_in_profile /customer/taxId']) t.ok(found.CII.includes(one), one)
   for (const one of ['BT-46 /customer/id', 'gross_price_quantity /lines/0/grossPriceQuantity']) t.ok(found.UBL.includes(one), one)
-  const older = writeInvoice({ ...data, lines: plain.lines.map((line) => ({ ...line, priceDiscount: '1.00' })) }, 'XRECHNUNG', 'CII')
+  const gross = writeInvoice(withPrices(prices), 'EN16931', 'CII')
+  has(t, reading(gross), { data: { lines: [prices] }, lost: [] })
+  lacks(t, gross, 'AppliedTradeAllowanceCharge', 'prices of different quantities make no discount')
+  const compared = (more: JsonObject, profile: EInvoiceProfile = 'EN16931'): string[] => {
+    const { problems, warnings } = checkInvoice(withPrices({ ...prices, ...more }), profile, 'CII')
+    return [...problems, ...warnings].filter(({ path }) => path === '/lines/0/grossPrice').map(({ code }) => code)
+  }
+  t.strictSame(compared({ priceDiscount: '0' }), [])
+  t.strictSame(compared({ priceDiscount: '0', priceQuantity: '10' }), ['price_of_gross'])
+  t.strictSame(compared({}, 'XRECHNUNG'), ['PEPPOL-EN16931-R046'], 'its validators compare them all the same')
+  const older = writeInvoice(withPrices({ priceDiscount: '1.00' }), 'XRECHNUNG', 'CII')
     .replace('<ram:AppliedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>false</udt:Indicator></ram:ChargeIndicator>',
       '<ram:AppliedTradeAllowanceCharge>')
   has(t, reading(older), { data: { lines: [{ priceDiscount: '1' }] }, lost: [] })

@@ -47,9 +47,9 @@ function prices ({ price, grossPrice, priceDiscount, priceQuantity, grossPriceQu
   return [
     grossPrice === undefined ? '' : group('ram:GrossPriceProductTradePrice', [
       ...charged(grossPrice, grossPriceQuantity),
-      group('ram:AppliedTradeAllowanceCharge', [
+      priceDiscount === undefined ? '' : group('ram:AppliedTradeAllowanceCharge', [
         group('ram:ChargeIndicator', [value('udt:Indicator', 'false')]),
-        value('ram:ActualAmount', priceDiscount?.toFixed())
+        value('ram:ActualAmount', priceDiscount.toFixed())
       ])
     ]),
     group('ram:NetPriceProductTradePrice', charged(price, priceQuantity))

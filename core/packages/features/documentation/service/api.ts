@@ -1,4 +1,5 @@
 import { isRecord } from '@dispatch/common'
+import { errorTable } from '@dispatch/contract'
 
 type Part = Readonly<Record<string, unknown>>
 /** An OpenAPI document, as far as pages are made of it. */
@@ -43,10 +44,13 @@ export function apiPages (document: ApiDocument): ApiPage[] {
     ].join('\n\n'),
     isFound: true
   }))
+  const asked = typesWithin(document, operations.map(({ operation }) => operation['requestBody']))
   const types = Object.entries(document.components['schemas'] ?? {}).map(([name, schema]): ApiPage => ({
     address: `reference/types/${name}`,
     title: name,
-    markdown: [`# ${name}`, ...describe(schema), '[All operations](/docs/reference)'].join('\n\n'),
+    markdown: [`# ${name}`, ...describe(schema, asked.has(name) ? 'Needed.' : 'Always there.'), '[All operations](/docs/reference)'].join(
+      '\n\n'
+    ),
     isFound: false
   }))
   return [listOf(document, operations), ...pages, callbacksOf(document, follow), ...types]
@@ -59,11 +63,34 @@ function followed (document: ApiDocument, part: Part): Part {
   return followed(document, document.components[kind]?.[name] ?? {})
 }
 
+/** The names of the types that parts of a document are made of. */
+function typesWithin (document: ApiDocument, parts: readonly unknown[]): Set<string> {
+  const seen = new Set<string>()
+  const look = (part: unknown): void => {
+    if (Array.isArray(part)) part.forEach(look)
+    if (!isRecord(part)) return
+    const { $ref } = part
+    if (typeof $ref === 'string' && !seen.has($ref)) {
+      seen.add($ref)
+      look(followed(document, part))
+    }
+    for (const [key, inner] of Object.entries(part)) if (!['example', 'examples'].includes(key)) look(inner)
+  }
+  parts.forEach(look)
+  const schemas = '#/components/schemas/'
+  return new Set([...seen].filter(($ref) => $ref.startsWith(schemas)).map(($ref) => $ref.slice(schemas.length)))
+}
+
 type Listed = { path: string, method: string, operation: Operation }
 
+/** Operations of a group that the document does not introduce. */
+const others = { name: 'Others', description: 'What belongs to no group.' }
+
 function listOf ({ info, tags }: ApiDocument, operations: readonly Listed[]): ApiPage {
-  const groups = tags.flatMap(({ name, description }) => {
-    const rows = operations.filter(({ operation }) => operation.tags[0] === name).map(({ path, method, operation }) =>
+  const known = new Set(tags.map(({ name }) => name))
+  const groupOf = ({ operation: { tags: [tag = ''] } }: Listed): string => known.has(tag) ? tag : others.name
+  const groups = [...tags, others].flatMap(({ name, description }) => {
+    const rows = operations.filter((one) => groupOf(one) === name).map(({ path, method, operation }) =>
       `| \`${method} ${path}\` | [${cell(operation.summary)}](/docs/reference/${operation.operationId}) |`
     )
     return rows.length === 0 ? [] : [`## ${name}`, description, ['| request | |', '|---|---|', ...rows].join('\n')]
@@ -108,7 +135,8 @@ function parameterTable (parameters: readonly Parameter[]): string {
 }
 
 function answerOf (status: string, response: Part, follow: (part: unknown) => Part): string[] {
-  const text = String(response['description']).replaceAll(/`([a-z]+_[a-z_]+)`(?= \(\d|:)/g, '[`$1`](/docs/errors/$1)')
+  const text = String(response['description']).replaceAll(/`([a-z_]+)`(?= \(\d|:)/g,
+    (whole, word: string) => Object.hasOwn(errorTable, word) ? `[${whole}](/docs/errors/${word})` : whole)
   const headers = Object.keys(response['headers'] ?? {})
   return [
     `### ${status === 'default' ? 'Any other' : status}`,
@@ -173,8 +201,8 @@ function saidOf (schema: Part): string | undefined {
   return said.length === 0 ? undefined : `${said.join(', ')}.`.replace(/^./, (letter) => letter.toUpperCase())
 }
 
-/** A schema as text, and a table of its fields. */
-function describe (schema: Part): string[] {
+/** A schema as text, and a table of its fields. `needed`: what is said of those that are never left out. */
+function describe (schema: Part, needed: string): string[] {
   const { description, allOf, oneOf, anyOf, properties } = schema
   const bases = ((allOf ?? []) as readonly Part[]).filter(({ $ref }) => $ref !== undefined)
   const ways = (oneOf ?? anyOf ?? []) as readonly Part[]
@@ -185,20 +213,20 @@ function describe (schema: Part): string[] {
       : [],
     ...ways.length > 0 && properties !== undefined ? [`One of: ${ways.map(typeOf).join(', ')}.`] : [],
     ...saidOf(schema) === undefined ? [] : [saidOf(schema) ?? ''],
-    ...properties === undefined ? [] : [['| field | type | |', '|---|---|---|', ...rowsOf(schema, '')].join('\n')]
+    ...properties === undefined ? [] : [['| field | type | |', '|---|---|---|', ...rowsOf(schema, '', needed)].join('\n')]
   ]
 }
 
 /** The fields of an object, and those of the objects within it that have no name. */
-function rowsOf ({ properties = {}, required = [] }: Part, before: string): string[] {
+function rowsOf ({ properties = {}, required = [] }: Part, before: string, needed: string): string[] {
   return Object.entries(properties as Record<string, Part>).flatMap(([name, schema]) => {
     const isNeeded = (required as readonly string[]).includes(name)
     const inner = innerOf(schema)
     return [
       `| \`${before}${name}\` | ${typeOf(schema)} | ${
-        joined(isNeeded ? 'Always there.' : undefined, schema['description'] as string | undefined, saidOf(schema))
+        joined(isNeeded ? needed : undefined, schema['description'] as string | undefined, saidOf(schema))
       } |`,
-      ...inner === undefined ? [] : rowsOf(inner.schema, `${before}${name}${inner.isList ? '[]' : ''}.`)
+      ...inner === undefined ? [] : rowsOf(inner.schema, `${before}${name}${inner.isList ? '[]' : ''}.`, needed)
     ]
   })
 }
