@@ -16,6 +16,7 @@ import { whoMayAsk } from './permissions.ts'
 import { type PrecompressedJson, precompressJson, sendPrecompressedJson } from './precompressed-json.ts'
 import { shareExamples, shareFields, shareParameters, shareParts } from './sharing.ts'
 import { type Part, parts, tags } from './tags.ts'
+import { tryTheme } from './try-theme.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -99,7 +100,7 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
     await pages.register(swaggerUi, {
       routePrefix: '/docs/try',
       staticCSP: pagePolicy,
-      theme: { title: 'Document Dispatch' },
+      theme: { title: 'Document Dispatch', ...tryTheme },
       uiConfig: { layout: 'BaseLayout', deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 }
     })
   })

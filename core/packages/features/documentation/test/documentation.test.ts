@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isRight, launchChromium, watchFaults } from '../../../../../test/plugins/support/chromium.ts'
+import { isAccessible, isRight, launchChromium, watchFaults } from '../../../../../test/plugins/support/chromium.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { startService } from '../../../../../test/support/service.ts'
 import { type ApiDocument, apiPages } from '../service/api.ts'
@@ -16,7 +16,7 @@ await t.test('each page is served, with everything that it links to', async (t) 
   const addresses = new Set(documentation.pages().map(({ address }) => `/docs/${address}`))
   t.equal(addresses.size, documentation.pages().length, 'each has an address of its own')
   t.same(documentation.pages().filter(({ title }) => title === ''), [], 'and a title')
-  const own = ['/docs', '/docs/fr', '/docs/reference', '/docs/providers', '/console']
+  const own = ['/docs', '/docs/fr', '/docs/reference', '/docs/reference/callbacks', '/docs/providers', '/console']
   const anchors = new Map(documentation.pages().map((page) => [
     `/docs/${page.address}`,
     new Set([...documentation.markup(page).markup.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id))
@@ -184,5 +184,9 @@ await t.test('axe finds nothing on the pages', { skip: browser === undefined && 
     await page.goto(url + path)
     await isRight(t, page, path)
   }
+  await page.goto(`${url}/docs/try/#/Dispatch/dispatchInvoicing`)
+  await page.locator('.opblock.is-open .parameter__in').first().waitFor()
+  await page.locator('button.opblock-summary-control a[href]').first().waitFor({ state: 'detached' })
+  await isAccessible(t, page, 'where a request is tried')
   t.same(faults, [])
 })
