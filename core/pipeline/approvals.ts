@@ -17,14 +17,20 @@ type AskedStep = AmountStep & { price: number, hasProvider: boolean }
 
 type Sources = Pick<PipelineDependencies, 'approvals' | 'database'>
 
-/** The rules that want an approval for a plan: none for a test, for what leaves nothing, and for what the service itself sends. */
+/**
+ * The rules that want an approval for a plan: none for a test, for what leaves nothing, and for what the service itself sends and another
+ * person has prepared. Throws `approval_required` where the same person has: nothing of it can wait.
+ */
 export async function rulesForPlan (
   sources: Sources,
   command: DispatchCommand,
   plan: DispatchPlan
 ): Promise<{ asked: Asked, rules: readonly AskingRule[] } | undefined> {
-  if (plan.test || command.dispatchId !== undefined) return undefined
-  return await rulesOf(sources, aboutOf(command, plan), stepsOf(plan))
+  const { actor: { userId }, preparedBy } = command
+  if (plan.test || (preparedBy !== undefined && preparedBy !== userId)) return undefined
+  const found = await rulesOf(sources, aboutOf(command, plan), stepsOf(plan))
+  if (found !== undefined && preparedBy !== undefined) throw approvalRequired(found.rules, 'somebody else than its maker has to send it')
+  return found
 }
 
 /** What rules look at of a plan, whether there are any or not; undefined where nothing of it leaves. */

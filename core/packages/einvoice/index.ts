@@ -27,7 +27,7 @@ export { isStatusCode, reasonsOf, type StatusCode, statusCodes } from './lifecyc
 
 // What French businesses report to the tax authority beside their e-invoices (Flux 10).
 export { type Gathered, gatherPayments, gatherTransactions, type LeftOut, type LeftReason, type SentInvoice } from './reporting/gather.ts'
-export { BrokenReport, checkReport } from './reporting/check-report.ts'
+export { BrokenReport, checkReport, reportRuleIds } from './reporting/check-report.ts'
 export { writeReport } from './reporting/write-report.ts'
 export { dayInFrance, reportPeriod, type VatRegime, vatRegimes } from './reporting/periods.ts'
 export { type EReport, type ReportHead, type ReportKind, reportKinds, salesCategories } from './reporting/report.ts'

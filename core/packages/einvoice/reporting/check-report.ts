@@ -32,7 +32,8 @@ const rates = '0 0.9 1.05 1.75 2.1 5.5 7 8.5 9.2 9.6 10 13 19.6 20 20.6'.split('
 
 const isPlain = (text: string): boolean => /^[A-Za-z0-9 \-+_/]+$/.test(text) && text.trim() === text && !text.includes('  ')
 const isNumber = (text: string): boolean => text.length <= 35 && isPlain(text)
-const isRate = (text: string): boolean => rates.some((rate) => decimalOf(text)?.eq(rate))
+/** Whether VAT is taken at a rate in France. */
+export const isRate = (text: string): boolean => rates.some((rate) => decimalOf(text)?.eq(rate))
 const isCountry = (text: string): boolean => /^[A-Z]{2}$/.test(text)
 const isCurrency = (text: string): boolean => /^[A-Z]{3}$/.test(text)
 const isReportedDay = (text: string): boolean => dayOf(text) === text && text >= '2000' && text < '2100'
@@ -187,6 +188,11 @@ function problemsOf<Part> (rules: readonly Rule<Part>[], part: Part, at: string)
 
 const each = <Part>(rules: readonly Rule<Part>[], parts: readonly Part[], at: string): Problem[] =>
   parts.flatMap((part, index) => problemsOf(rules, part, `${at}/${index}`))
+
+/** The ids of all rules, each once. */
+export const reportRuleIds: readonly string[] = [
+  ...new Set([...head, ...invoiceRules, ...salesRules, ...paidRules, ...paymentRules].map(({ id }) => id))
+]
 
 /** The rules that one part of a report breaks, each with its place in the part. */
 export const checkParts = {

@@ -1,10 +1,11 @@
 import { type Decimal, type JsonObject, Money, type Problem, roundedTo } from '@dispatch/common'
+import { isUnionCountry } from '../model/country.ts'
 import { frenchProcess, isFrenchProcess } from '../model/french.ts'
 import type { EInvoiceModel, Text } from '../model/model.ts'
 import { isCounted } from '../model/sub-lines.ts'
 import { isOneGroup, type Totals, totalsOf } from '../model/totals.ts'
 import { modelOf } from '../read/read.ts'
-import { checkParts } from './check-report.ts'
+import { checkParts, isRate } from './check-report.ts'
 import { categoryOf, foreignId, isTaxedWhenInvoiced, isTaxedWhenPaid, type Nature, operationOf, rateText, sirenOf } from './operation.ts'
 import { dayInFrance } from './periods.ts'
 import type { PaidInvoice, PaymentsReport, ReportedInvoice, ReportedPayment, ReportedSales, ReportPeriod, SalesCategory,
@@ -36,7 +37,7 @@ const reasons = {
   nature_mixed: { needed: true, message: 'It is about goods and services, and does not say how much is of which.' },
   margin: { needed: true, message: 'It is under a margin scheme, and does not say how much the margin is.' },
   other_currency: { needed: true, message: 'It is not in euros, and its sums in euros are not in its data.' },
-  customer_unidentified: { needed: true, message: 'Its customer is a business abroad without the number that names it.' },
+  customer_unidentified: { needed: true, message: 'Its customer is a business without the number that names it: in France a SIREN.' },
   refund: { needed: true, message: 'Money was given back, which the format of payments cannot say.' },
   broken_rules: { needed: true, message: 'It breaks rules of the tax authority.' },
   domestic: { needed: false, message: 'Its customer is a French business: its platform reports it.' },
@@ -54,8 +55,11 @@ export type LeftReason = keyof typeof reasons
 /** Something that is not in a report. `of`: the id of the invoice; `problems`: the rules that it breaks. */
 export type LeftOut = { of: string, number?: string, reason: LeftReason, needed: boolean, message: string, problems?: readonly Problem[] }
 
-/** `assumed`: invoices whose customers abroad are taken for consumers, because nothing says that they are businesses. */
-export type Gathered<Report> = Report & { left: readonly LeftOut[], assumed: readonly string[], count: number }
+/**
+ * `counted`: the ids of the invoices in it; `assumed`: of these, those whose customers abroad are taken for consumers, because nothing says
+ * that they are businesses.
+ */
+export type Gathered<Report> = Report & { left: readonly LeftOut[], assumed: readonly string[], counted: readonly string[] }
 
 export type Gathering = { siren: string, period: ReportPeriod, usualNature?: Nature }
 
@@ -68,7 +72,7 @@ export async function gatherTransactions (sent: Sent, { siren, period, usualNatu
   const invoices: ReportedInvoice[] = []
   const sales: Sale[] = []
   const assumed: string[] = []
-  let count = 0
+  const counted: string[] = []
   const dated = readable(sent, { siren, usualNature, isMeant: (day) => isIn(period, day) }, left)
   for await (const one of dated) {
     const found = one.operation.as === 'invoice' ? reportedInvoice(one, siren) : salesOf(one)
@@ -76,12 +80,12 @@ export async function gatherTransactions (sent: Sent, { siren, period, usualNatu
       left.push(leftOut(one.sent, found.reason, found.problems))
       continue
     }
-    count += 1
+    counted.push(one.sent.id)
     if (one.operation.isAssumed === true) assumed.push(one.sent.id)
     if ('invoice' in found) invoices.push(found.invoice)
     else sales.push(...found.sales)
   }
-  return { kind: 'transactions', invoices, days: byDay(sales), left, assumed, count }
+  return { kind: 'transactions', invoices, days: byDay(sales), left, assumed, counted }
 }
 
 /** What is to be reported of the payments of a period, as they are known when it is asked. */
@@ -89,7 +93,7 @@ export async function gatherPayments (sent: Sent, { siren, period, usualNature }
   const left: LeftOut[] = []
   const invoices: PaidInvoice[] = []
   const paid: Payment[] = []
-  let count = 0
+  const counted: string[] = []
   for await (const one of readable(paidIn(period, sent), { siren, usualNature }, left)) {
     const { sent, invoice: { number = '', date = '' }, operation } = one
     const found = paymentsOf(one, period)
@@ -103,11 +107,11 @@ export async function gatherPayments (sent: Sent, { siren, period, usualNature }
       left.push(leftOut(sent, 'broken_rules', problems))
       continue
     }
-    count += 1
+    counted.push(sent.id)
     if (operation.as === 'invoice') invoices.push(...single)
     else paid.push(...found.flatMap(({ date, parts }) => parts.map((part) => ({ date, ...part }))))
   }
-  return { kind: 'payments', invoices, days: paymentsByDay(paid), left, assumed: [], count }
+  return { kind: 'payments', invoices, days: paymentsByDay(paid), left, assumed: [], counted }
 }
 
 /** Those with payments in a period. */
@@ -245,10 +249,12 @@ const reportedNotes = new Set(['AAB', 'TXD', 'BLU'])
 
 type Sale = { date: string, of: string, category: SalesCategory, rate: string, base: Decimal, amount: Decimal }
 
-function salesOf ({ sent: { id: of }, invoice: { date = '', currency, isCreditNote }, totals, nature }: Readable):
+function salesOf ({ sent: { id: of }, invoice, totals, nature }: Readable):
   | { sales: Sale[] }
   | Unreported
 {
+  const { date = '', currency, isCreditNote, delivery, customer } = invoice
+  const country = delivery?.address.country ?? customer.address.country ?? ''
   if (currency !== 'EUR') return { reason: 'other_currency' }
   if (nature === undefined) return { reason: 'nature_unknown' }
   if (nature === 'MIXED') return { reason: 'nature_mixed' }
@@ -261,7 +267,12 @@ function salesOf ({ sent: { id: of }, invoice: { date = '', currency, isCreditNo
     if (category === 'exempt') continue
     const { base, amount, rate = zero } = group
     const signed = (sum: Decimal): Decimal => isCreditNote ? sum.neg() : sum
-    sales.push({ date, of, category, rate: rateText(isOneGroup(group.category) ? zero : rate), base: signed(base), amount: signed(amount) })
+    // VAT of another country of the union (one-stop shop): none of it is French (CGI 258 A, 259 B).
+    const isForeign = !isRate(rateText(rate)) && isUnionCountry(country) && country !== 'FR'
+    const taxed = isForeign
+      ? { category: 'TNT1' as const, rate: rateText(zero), amount: zero }
+      : { category, rate: rateText(isOneGroup(group.category) ? zero : rate), amount: signed(amount) }
+    sales.push({ date, of, base: signed(base), ...taxed })
   }
   if (sales.length === 0) return { reason: isExempt ? 'exempt' : 'unreadable' }
   const problems = byDay(sales).flatMap((day) => checkParts.sales(day))

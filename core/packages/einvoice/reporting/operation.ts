@@ -7,7 +7,9 @@ import type { SalesCategory } from './report.ts'
 export type Nature = 'GOODS' | 'SERVICES' | 'MIXED'
 
 /** How an invoice is reported: alone, because its customer is a business abroad; with those of its day; or not at all, and why. */
-export type Operation = { as: 'invoice' | 'sale', isAssumed?: true } | { as: 'none', because: 'domestic' | 'out_of_scope' }
+export type Operation =
+  | { as: 'invoice' | 'sale', isAssumed?: true }
+  | { as: 'none', because: 'domestic' | 'out_of_scope' | 'customer_unidentified' }
 
 /** Who is a business, and where, decides. A treatment (a note with the code BAR) is what the seller says of it. */
 export function operationOf ({ notes, customer }: EInvoiceModel): Operation {
@@ -16,8 +18,9 @@ export function operationOf ({ notes, customer }: EInvoiceModel): Operation {
   if (treatment === 'B2C' || treatment === 'B2CINT') return { as: 'sale' }
   if (treatment === 'B2BINT') return { as: 'invoice' }
   if (treatment === 'B2B' || sirenOf(customer) !== undefined) return { as: 'none', because: 'domestic' }
-  if (isFrance(customer.address.country)) return { as: 'sale' }
   const isBusiness = customer.vatId !== undefined || customer.taxId !== undefined || customer.registration !== undefined
+  // A French business without a SIREN is no consumer: whether its platform reports it, nobody can say.
+  if (isFrance(customer.address.country)) return isBusiness ? { as: 'none', because: 'customer_unidentified' } : { as: 'sale' }
   return isBusiness ? { as: 'invoice' } : { as: 'sale', isAssumed: true }
 }
 

@@ -38,7 +38,7 @@ const texts = (element: Element, name: string): string[] =>
   element.children.flatMap((child) => [...(child.name === name ? [child.text] : []), ...texts(child, name)])
 
 await t.test('sales to consumers are added up by day, category and rate, and credit notes taken off', async (t) => {
-  const { days, invoices, left, count } = await transactions(
+  const { days, invoices, left, counted } = await transactions(
     sent({ customer: consumer, lines: [line({}), line({ taxRate: 5.5 })] }),
     sent({ customer: consumer, lines: [line({ quantity: 3 })] }),
     sent({ customer: consumer, operationNature: 'SERVICES' }),
@@ -48,7 +48,7 @@ await t.test('sales to consumers are added up by day, category and rate, and cre
   )
   t.strictSame(left, [])
   t.strictSame(invoices, [])
-  t.equal(count, 5)
+  t.equal(counted.length, 5)
   t.strictSame(days, [
     {
       date: '2026-03-12',
@@ -149,14 +149,14 @@ await t.test('what is not reported is told with its reason, and whether somebody
     ['void', false, sent({}, { isVoid: true })]
   ]
   for (const [reason, needed, one] of cases) {
-    const { left: [left], count } = await transactions(one)
-    t.strictSame([left?.reason, left?.needed, left?.of, count], [reason, needed, one.id, 0], reason)
+    const { left: [left], counted } = await transactions(one)
+    t.strictSame([left?.reason, left?.needed, left?.of, counted], [reason, needed, one.id, []], reason)
   }
   const ofAnotherDay = { ...sent({}), data: undefined, sent: '2026-03-21' }
   t.strictSame((await transactions(ofAnotherDay)).left, [])
   const twice = sent({ number: 'F-99' })
-  const { left, count } = await transactions(twice, { ...twice, id: 'again' })
-  t.strictSame([why(left), left[0]?.of, count], [['duplicate'], 'again', 1])
+  const { left, counted } = await transactions(twice, { ...twice, id: 'again' })
+  t.strictSame([why(left), left[0]?.of, counted], [['duplicate'], 'again', [twice.id]])
   t.strictSame((await transactions(sent({ number: 'F/#1' }))).left[0]?.problems?.map(({ code, path }) => `${code} ${path}`), [
     'G1.05 /number'
   ])
@@ -211,7 +211,7 @@ await t.test('payments of services are reported by invoice or by day, in the day
     ['broken_rules', sent({ ...service, number: 'F/#2' }, { payments: [{ at }] })]
   ]
   for (const [reason, one] of none) t.strictSame(why((await payments(one)).left), [reason])
-  t.strictSame(await payments(sent(service)), { kind: 'payments', invoices: [], days: [], left: [], assumed: [], count: 0 })
+  t.strictSame(await payments(sent(service)), { kind: 'payments', invoices: [], days: [], left: [], assumed: [], counted: [] })
 })
 
 await t.test('a report that breaks a rule is not written, and the rule is named with its place', async (t) => {
@@ -286,4 +286,15 @@ void t.test('the periods of each way to declare VAT, and until when they are rep
   t.equal(of('EXEMPT', 'transactions', '2026-02-01'), '2026-01-01 2026-02-28 2026-03-30')
   t.equal(of('EXEMPT', 'payments', '2026-11-30'), '2026-11-01 2026-12-31 2027-01-30')
   t.end()
+})
+
+void t.test('a French business without a SIREN is no consumer, and VAT of another country of the union is not French', async (t) => {
+  const business = { ...consumer, registration: { id: '12345', scheme: '0225' } }
+  const { left, days } = await transactions(
+    sent({ number: 'F-1', customer: business }),
+    sent({ number: 'F-2', customer: { name: 'Ada', city: 'Bonn', country: 'DE' }, lines: [line({ taxRate: 19 })] }),
+    sent({ number: 'F-3', lines: [line({ taxRate: 19 })] })
+  )
+  t.strictSame(why(left), ['customer_unidentified', 'broken_rules'])
+  t.strictSame(days.map(({ category, tax, taxes }) => [category, tax, taxes.map(({ rate }) => rate)]), [['TNT1', '0.00', ['0']]])
 })

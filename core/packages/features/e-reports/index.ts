@@ -1,7 +1,7 @@
 import { defineFeature, service } from '@dispatch/plugins/feature'
 import { pages } from './pages/pages.ts'
 import { routes } from './routes/routes.ts'
-import { createEReports, eReports } from './service/e-reports.ts'
+import { createEReports, eReports, workOnReports } from './service/e-reports.ts'
 import { fillReports } from './store/e-reports.ts'
 import { draftsHolder } from './store/holder.ts'
 import { words as en } from './words.en.ts'
@@ -13,14 +13,17 @@ const writing = { roles: ['admin'], scopes: ['send'], everyService: 'of keys' } 
 /** What French companies report to the tax authority beside their e-invoices: sales to consumers and abroad, payments. */
 export default defineFeature({
   name: 'e-reports',
-  needs: { ...service('configurations', 'database', 'newId', 'now', 'pipeline', 'receive'), eReports },
+  needs: { ...service('configurations', 'database', 'log', 'newId', 'now', 'pipeline', 'receive'), eReports },
   provides: (provide) => [
     provide(eReports,
       ({ configurations, database, newId, now, pipeline, receive }) =>
         createEReports({ configurations, database, newId, now, pipeline, receive }))
   ],
   tables: { e_report_settings: 'company', e_reports: 'company' },
-  migrations: { 'e-reports/001-e-reports': () => import('./migrations/001-e-reports.ts') },
+  migrations: {
+    'e-reports/001-e-reports': () => import('./migrations/001-e-reports.ts'),
+    'e-reports/002-outcomes': () => import('./migrations/002-outcomes.ts')
+  },
   holds: ({ database }) => [draftsHolder(database)],
   routes,
   permissions: {
@@ -34,6 +37,7 @@ export default defineFeature({
     removeEReport: writing
   },
   pages,
+  work: (given) => workOnReports(given.eReports, given.log),
   menu: [{
     section: 'e-reports',
     path: '/console/e-reports',

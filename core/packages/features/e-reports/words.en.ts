@@ -91,7 +91,7 @@ export const words = {
   eReportLeft_nature_mixed: 'It is about goods and services, and does not say how much is of which.',
   eReportLeft_margin: 'It is under a margin scheme, and does not say how much the margin is.',
   eReportLeft_other_currency: 'It is not in euros, and its sums in euros are not in its data.',
-  eReportLeft_customer_unidentified: 'Its customer is a business abroad without the number that names it.',
+  eReportLeft_customer_unidentified: 'Its customer is a business without the number that names it: in France a SIREN.',
   eReportLeft_refund: 'Money was given back, which the format of payments cannot say.',
   eReportLeft_broken_rules: 'It breaks rules of the tax authority.',
   eReportLeft_domestic: 'Its customer is a French business: its platform reports it.',

@@ -93,7 +93,7 @@ export const words: Record<keyof typeof en, string> = {
   eReportLeft_nature_mixed: 'Elle porte sur des biens et des services, sans dire combien de chacun.',
   eReportLeft_margin: 'Elle relève du régime de la marge, et ne dit pas la marge.',
   eReportLeft_other_currency: 'Elle n’est pas en euros, et ses montants en euros ne sont pas dans ses données.',
-  eReportLeft_customer_unidentified: 'Son client est une entreprise étrangère sans le numéro qui l’identifie.',
+  eReportLeft_customer_unidentified: 'Son client est une entreprise sans le numéro qui l’identifie : en France un SIREN.',
   eReportLeft_refund: 'De l’argent a été rendu, ce que le format des encaissements ne peut pas dire.',
   eReportLeft_broken_rules: 'Elle enfreint des règles de l’administration fiscale.',
   eReportLeft_domestic: 'Son client est une entreprise française : sa plateforme la déclare.',

@@ -6,6 +6,7 @@ import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import type { EReportSettings, EReportSummary, EReportView } from '../contract/e-reports.ts'
 import { words as en } from '../words.en.ts'
 import { words as fr } from '../words.fr.ts'
+import { ruleSentence } from './rule-sentences.ts'
 
 const visitOf = visitWith(withWords({ en, fr }))
 type Visit = ReturnType<typeof visitOf>
@@ -262,8 +263,8 @@ function view (visit: Visit, report: EReportView, refused: Html = html``): Html 
 function broken (words: Words, problems: EReportView['problems']): Html {
   if (problems.length === 0) return html``
   return html`<section aria-labelledby="problems"><h2 id="problems">${words.eReportProblems}</h2>${
-    table(words.eReportProblems, [words.eReportRule, words.eReportWhy], problems.map(({ code, message, path }) =>
-      html`<tr><th scope="row">${code}</th><td>${message} <code>${path}</code></td></tr>\n`
+    table(words.eReportProblems, [words.eReportRule, words.eReportWhy], problems.map((one) =>
+      html`<tr><th scope="row">${one.code}</th><td>${ruleSentence(words, one)} <code>${one.path}</code></td></tr>\n`
     ))
   }</section>`
 }
@@ -308,7 +309,9 @@ function left (words: Words, { left: all }: EReportView): Html {
   const rows = all.map(({ dispatchId, number = dispatchId, reason, needed, message, problems = [] }) =>
     html`<tr><th scope="row"><a href="/console/dispatches/${dispatchId}">${number}</a></th><td>${
       (words as Readonly<Record<string, string>>)[`eReportLeft_${reason}`] ?? message
-    } ${problems.map(({ code, message: rule }) => `${code}: ${rule}`).join(' ')}</td><td>${needed ? words.eReportMend : ''}</td></tr>\n`
+    } ${problems.map((one) => html`${one.code}${words.colon}${ruleSentence(words, one)} `)}</td><td>${
+      needed ? words.eReportMend : ''
+    }</td></tr>\n`
   )
   return section('left', title,
     html`<p>${words.eReportLeftIntro}</p>${table(title, [words.eReportNumber, words.eReportWhy, words.eReportMend], rows)}`)

@@ -1,15 +1,15 @@
-import { midnightOf } from '@dispatch/common'
+import { type Log, midnightOf } from '@dispatch/common'
 import { DispatchError, refusal } from '@dispatch/contract'
-import { type Actor, type AuditAuthor, configurationOf, type Configurations, type Pipeline, type Receive,
-  requireService } from '@dispatch/core'
+import { type Actor, type AuditAuthor, configurationOf, type Configurations, type Pipeline, type Receive, requireService,
+  runEvery } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
-import { checkReport, dayInFrance, type EReport, gatherPayments, gatherTransactions, type LeftOut, reportPeriod,
+import { checkReport, dayInFrance, type EReport, gatherPayments, gatherTransactions, type LeftOut, reportPeriod, type SentInvoice,
   writeReport } from '@dispatch/einvoice'
 import { token } from '@dispatch/plugins/feature'
 import { Readable } from 'node:stream'
 import type { EReportSettings, EReportSummary, EReportView, NewEReport } from '../contract/e-reports.ts'
-import { addReport, askFor, findReport, listReports, nextType, noteSent, readSettings, removeDraft, type SentRow, takeBack,
-  writeSettings } from '../store/e-reports.ts'
+import { addReport, askFor, findReport, keepOutcomes, listReports, nextType, noteSent, readCounted, readSettings, removeDraft,
+  removeOldDrafts, type SentRow, takeBack, writeSettings } from '../store/e-reports.ts'
 import { sentInvoices } from '../store/sent-invoices.ts'
 import { stateOf, summaryOf, viewOf } from './view.ts'
 
@@ -36,6 +36,8 @@ export type EReports = {
   send: (by: By & { requestId: string }, id: string) => Promise<EReportView | undefined>
   /** Removes a draft; false where there is none. Throws `conflict` for what may have been sent. */
   remove: (by: By, id: string) => Promise<boolean>
+  /** Keeps what has become of reports that were sent, and removes drafts that nobody has sent for 90 days. */
+  tidy: () => Promise<void>
 }
 
 export const eReports = token<EReports>('eReports')
@@ -47,6 +49,8 @@ const mostNamed = 1_000
 
 /** Milliseconds for which a dispatch that was asked for would certainly be there. */
 const askedFor = 7 * 86_400_000
+/** Milliseconds for which a draft is kept. */
+const draftsFor = 90 * 86_400_000
 /** After these a dispatch may be there. */
 const mayBeRecorded: ReadonlySet<string> = new Set(['idempotency_in_progress', 'recording_unknown', 'timeout'])
 
@@ -69,13 +73,23 @@ export function createEReports ({ configurations, database, newId, now, pipeline
     }
     const { siren, name, platform, regime, providerName, usualNature } = settings
     const { due, ...period } = reportPeriod(regime, kind, day)
-    const sent = sentInvoices(database, companyId, { kind, start: midnightOf(period.start), limit: mostInvoices, tooMany })
+    const kept = new Set<string>()
+    const sent = noting(kept, sentInvoices(database, companyId, { kind, start: midnightOf(period.start), limit: mostInvoices, tooMany }))
     const gathering = { siren, period, ...(usualNature !== undefined && { usualNature }) }
     const gathered = kind === 'transactions' ? await gatherTransactions(sent, gathering) : await gatherPayments(sent, gathering)
-    const { left, assumed, count, ...content } = gathered
+    const { left, assumed, counted, ...content } = gathered
     const [reportId, time] = [newId(), now()]
     const row = { kind, period_start: period.start, period_end: period.end }
-    const type = await database.company(companyId, (queries) => nextType(queries, companyId, row))
+    const { type, before } = await database.company(companyId, async (queries) => ({
+      type: await nextType(queries, companyId, row),
+      before: await readCounted(queries, companyId, row)
+    }))
+    const gone = before.filter((id) => !kept.has(id))
+    if (gone.length > 0) {
+      throw new DispatchError('conflict',
+        `Of the last report of this period ${gone.length} invoices are no longer kept, and a correction would lose them: report it at the ` +
+          'platform itself.')
+    }
     const report: EReport = {
       id: reportId,
       type,
@@ -96,7 +110,8 @@ export function createEReports ({ configurations, database, newId, now, pipeline
       left_out: named(left),
       left_counts: countsOf(left),
       assumed: assumed.slice(0, mostNamed),
-      count,
+      counted: [...counted],
+      count: counted.length,
       needed: left.filter(({ needed }) => needed).length,
       provider_name: providerName,
       dispatch_id: newId(),
@@ -142,6 +157,7 @@ export function createEReports ({ configurations, database, newId, now, pipeline
         version: '1.1.0',
         idempotencyKey: `e-report ${id}`,
         dispatchId,
+        preparedBy: row.user_id,
         file
       })
     } catch (error) {
@@ -179,6 +195,10 @@ export function createEReports ({ configurations, database, newId, now, pipeline
       return row && written(row.report)
     },
     send,
+    async tidy () {
+      await keepOutcomes(database)
+      await removeOldDrafts(database, new Date(now().getTime() - draftsFor))
+    },
     async remove (by, id) {
       const { companyId } = by.actor
       if (await removeDraft(database, companyId, id, stamp(by))) return true
@@ -186,6 +206,22 @@ export function createEReports ({ configurations, database, newId, now, pipeline
       if (row === undefined) return false
       throw new DispatchError('conflict', `The report is ${stateOf(row)}: only a draft can be removed.`)
     }
+  }
+}
+
+/** Tidies every hour. */
+export function workOnReports ({ tidy }: Pick<EReports, 'tidy'>, log: Log): AsyncDisposable {
+  const task = runEvery(3_600_000, tidy, (err) => {
+    log.warn({ err }, 'e-reports were not tidied')
+  })
+  return { [Symbol.asyncDispose]: () => task.close() }
+}
+
+/** The invoices, while those whose data are there are noted. */
+async function* noting (kept: Set<string>, sent: AsyncIterable<SentInvoice>): AsyncGenerator<SentInvoice, void> {
+  for await (const one of sent) {
+    if (one.data !== undefined) kept.add(one.id)
+    yield one
   }
 }
 

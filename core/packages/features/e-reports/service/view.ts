@@ -4,8 +4,8 @@ import type { SentRow, SummaryRow } from '../store/e-reports.ts'
 
 /** What has become of a report, by the dispatch that sends it. */
 export function stateOf ({ status, delivery, sent_at: sent }: Pick<SentRow, 'status' | 'delivery' | 'sent_at'>): ReportState {
-  // Dispatches are forgotten before reports.
-  if (status === null) return sent === null ? 'draft' : 'sent'
+  // The dispatch was forgotten, and nobody has kept what became of it.
+  if (status === null) return sent === null ? 'draft' : 'uncertain'
   if (status === 'queued' || status === 'running') return 'sending'
   if (status === 'failed' || status === 'uncertain' || status === 'cancelled') return status
   if (delivery === 'available') return 'accepted'

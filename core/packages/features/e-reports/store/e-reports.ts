@@ -5,21 +5,25 @@ import type { EReportSettings } from '../contract/e-reports.ts'
 import { type ReportRow, tablesIn } from './tables.ts'
 
 /** A report with what is known of the dispatch that sends it; nothing as long as there is none. */
-export type SentRow = ReportRow & { status: string | null, delivery: string | null }
+export type SentRow = Omit<ReportRow, 'counted' | 'last_status' | 'last_delivery'> & { status: string | null, delivery: string | null }
 /** The same without its content, which may be tens of megabytes. */
-export type SummaryRow = Omit<SentRow, 'report' | 'left_out' | 'assumed'>
+export type SummaryRow = Omit<SentRow, 'report' | 'left_out' | 'assumed' | 'counted' | 'last_status' | 'last_delivery'>
 
 const summaryColumns = ['report_id', 'e_reports.company_id', 'e_reports.user_id', 'kind', 'type', 'period_start', 'period_end', 'due',
   'left_counts', 'count', 'needed', 'provider_name', 'e_reports.dispatch_id', 'e_reports.created_at', 'asked_at', 'sent_at'] as const
+
+/** What is known of the dispatch of a report. */
+const statusNow = sql`(select status from dispatches where dispatches.company_id = e_reports.company_id
+  and dispatches.dispatch_id = e_reports.dispatch_id)`
+const deliveryNow = sql`(select delivery_status from steps where steps.company_id = e_reports.company_id
+  and steps.dispatch_id = e_reports.dispatch_id and position = 0 and rest_of is null limit 1)`
 
 const withDispatch = (queries: CompanyQueries) =>
   tablesIn(queries).selectFrom('e_reports')
     .select(summaryColumns)
     .select([
-      sql<string | null>`(select status from dispatches where dispatches.company_id = e_reports.company_id
-        and dispatches.dispatch_id = e_reports.dispatch_id)`.as('status'),
-      sql<string | null>`(select delivery_status from steps where steps.company_id = e_reports.company_id
-        and steps.dispatch_id = e_reports.dispatch_id and position = 0 and rest_of is null limit 1)`.as('delivery')
+      sql<string | null>`coalesce(${statusNow}, last_status)`.as('status'),
+      sql<string | null>`coalesce(${deliveryNow}, last_delivery)`.as('delivery')
     ])
 
 /** What a company reports as; undefined before it has said so. */
@@ -49,14 +53,15 @@ export async function writeSettings (
   })
 }
 
-export async function addReport (database: Database, row: ReportRow): Promise<void> {
+export async function addReport (database: Database, row: Omit<ReportRow, 'last_status' | 'last_delivery'>): Promise<void> {
   await database.company(row.company_id, async (queries) => {
     await tablesIn(queries).insertInto('e_reports').values({
       ...row,
       report: JSON.stringify(row.report),
       left_out: JSON.stringify(row.left_out),
       left_counts: JSON.stringify(row.left_counts),
-      assumed: JSON.stringify(row.assumed)
+      assumed: JSON.stringify(row.assumed),
+      counted: JSON.stringify(row.counted)
     }).execute()
   })
 }
@@ -87,6 +92,30 @@ export async function nextType (queries: CompanyQueries, companyId: number, peri
   return (await listAsked(queries, companyId, period)).length > 0 ? 'RE' : 'IN'
 }
 
+/** The ids of the invoices in the newest report of a period that was sent, or may have been. */
+export async function readCounted (queries: CompanyQueries, companyId: number, period: Period): Promise<readonly string[]> {
+  const newest = (await listAsked(queries, companyId, period)).toSorted((one, other) => one.report_id < other.report_id ? 1 : -1)[0]
+  if (newest === undefined) return []
+  const row = await tablesIn(queries).selectFrom('e_reports').select('counted').where('company_id', '=', companyId)
+    .where('report_id', '=', newest.report_id).executeTakeFirst()
+  return row?.counted ?? []
+}
+
+/** Keeps what is known of the dispatches of reports, of all companies: they are forgotten before. */
+export async function keepOutcomes ({ owner }: Database): Promise<void> {
+  await sql`update e_reports set last_status = known.status, last_delivery = known.delivery
+    from (
+      select company_id, report_id, ${statusNow} as status, ${deliveryNow} as delivery from e_reports where asked_at is not null
+    ) known
+    where e_reports.company_id = known.company_id and e_reports.report_id = known.report_id and known.status is not null
+      and (known.status, known.delivery) is distinct from (last_status, last_delivery)`.execute(owner)
+}
+
+/** Removes the drafts of all companies that were made before a moment. */
+export async function removeOldDrafts ({ owner }: Database, before: Date): Promise<void> {
+  await tablesIn(owner).deleteFrom('e_reports').where('asked_at', 'is', null).where('created_at', '<', before).where(isUnrecorded).execute()
+}
+
 /** Those of a period that were sent, or may have been, and are not certainly refused. */
 async function listAsked (queries: CompanyQueries, companyId: number, period: Period): Promise<SummaryRow[]> {
   const rows = await withDispatch(queries).where('e_reports.company_id', '=', companyId).where('kind', '=', period.kind)
@@ -113,7 +142,7 @@ const locked = (queries: CompanyQueries, companyId: number) =>
  */
 export async function askFor (
   database: Database,
-  { company_id: companyId, report_id: reportId, ...row }: ReportRow,
+  { company_id: companyId, report_id: reportId, ...row }: SentRow,
   stamp: AuditStamp
 ): Promise<'asked' | 'gone' | 'other'> {
   return database.company(companyId, async (queries) => {

@@ -20,6 +20,7 @@ export type Tables = {
     left_out: Json<LeftOut[]>
     left_counts: Json<Record<string, number>>
     assumed: Json<string[]>
+    counted: Json<string[]>
     count: number
     needed: number
     provider_name: string
@@ -27,6 +28,8 @@ export type Tables = {
     created_at: Date
     asked_at: Date | null
     sent_at: Date | null
+    last_status: string | null
+    last_delivery: string | null
   }
 }
 

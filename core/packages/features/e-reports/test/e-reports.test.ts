@@ -9,6 +9,8 @@ import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { runQueued } from '../../../../../test/support/run-queued.ts'
 import { type Answer, type Login, startService } from '../../../../../test/support/service.ts'
 import type { Pipeline } from '../../../../pipeline/pipeline.ts'
+import { reportRuleIds } from '../../../einvoice/index.ts'
+import { french } from '../pages/rule-sentences.ts'
 import { createEReports } from '../service/e-reports.ts'
 
 /** What the platform has been sent, and what it makes of the next report. */
@@ -304,6 +306,53 @@ await t.test('nothing is sent that cannot be: an empty report, a period that is 
   has(t, await make(new_), { status: 409 })
   t.equal((await send('GET', `${path}/settings`, {}, new_)).status, 404)
   t.equal((await send('GET', `${path}/${String(broken.id)}`, {}, new_)).status, 404, 'a report is its company\'s')
+})
+
+await t.test('a correction loses no invoice, what became of a report outlives its dispatch, and drafts do not stay', async (t) => {
+  const { admin, companyId } = await newCompany()
+  const first = await dispatch(admin, invoice('F-1'))
+  const { body: { id } } = await make(admin)
+  const { body: { dispatchId } } = await hand(id, admin)
+  await run(companyId, dispatchId)
+  const { body: { id: draft } } = await make(admin)
+  await sql`update dispatches set data = null where dispatch_id = ${first}`.execute(database.owner)
+  has(t, await make(admin), { status: 409, body: { message: /1 invoices are no longer kept/ } })
+
+  await poll(dispatchId, 'failed')
+  const after = (days: number) =>
+    createEReports({
+      configurations: app.get('configurations'),
+      database,
+      newId: app.get('newId'),
+      now: () => new Date(app.get('now')().getTime() + days * 86_400_000),
+      receive: app.get('receive'),
+      pipeline: app.get('pipeline')
+    })
+  await after(89).tidy()
+  await sql`update e_reports set dispatch_id = gen_random_uuid() where report_id = ${id}`.execute(database.owner)
+  has(t, await read(id, admin), { state: 'refused' })
+  has(t, await read(draft, admin), { state: 'draft' })
+  has(t, await make(admin), { body: { type: 'IN' } }, 'it was refused, and nothing is lost')
+  await after(91).tidy()
+  t.equal((await send('GET', `${path}/${String(draft)}`, {}, admin)).status, 404)
+  has(t, await read(id, admin), { state: 'refused' })
+})
+
+await t.test('what a rule wants two people for, somebody else sends than has made it', async (t) => {
+  const { admin } = await newCompany()
+  const second = { email: 'second.reporter@example.com', password: 'a long enough password' }
+  await send('POST', '/api/v1/users', { body: { ...second, role: 'admin', services: ['*'] } }, admin)
+  await dispatch(admin, invoice('F-1'))
+  await send('POST', '/api/v1/company/approval-rules', { body: { name: 'Uploads', services: ['upload'] } }, admin)
+  const { body: { id } } = await make(admin)
+  has(t, await hand(id, admin), { body: { error: 'approval_required' } })
+  has(t, await read(id, admin), { state: 'draft' })
+  t.equal((await hand(id, second)).status, 200)
+})
+
+await t.test('each rule of the tax authority has a sentence in French', (t) => {
+  t.strictSame(Object.keys(french).toSorted(), reportRuleIds.toSorted())
+  t.end()
 })
 
 await t.test('a company makes one report at a time, and keeps no other one from its own', async (t) => {

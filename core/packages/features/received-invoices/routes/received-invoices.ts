@@ -178,8 +178,7 @@ export const receivedRoutes: FastifyPluginCallbackTypebox<Needs> = (app, needs, 
     }
   }, async (request) => {
     const { actor, params: { id }, body } = request
-    return await reading.run(actor.companyId, () =>
-      receivedInvoiceAnswers.say(actor, auditAuthorOf(request), uuidIn(id, 'received invoice'), body)) ?? absent(id)
+    return await receivedInvoiceAnswers.say(actor, auditAuthorOf(request), uuidIn(id, 'received invoice'), body, reading.run) ?? absent(id)
   })
 
   app.get('/api/v1/e-invoices/receptions', {

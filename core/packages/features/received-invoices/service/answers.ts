@@ -13,13 +13,16 @@ import { findInvoice, lockInvoice } from '../store/invoices.ts'
 import type { Answer, AnswerRow, InvoiceRow } from '../store/tables.ts'
 import { answerViewOf, pastOf, readStored, refOf, sayableOf } from './received.ts'
 
-/** What companies say of what they have received. */
+/** Runs work while there is room for the file of a company in memory. */
+export type Place = <Result>(companyId: number, work: () => Promise<Result>) => Promise<Result>
+
+/** What companies say of what they have received. `place`: where their files are read. */
 export type Answers = {
   /**
    * Says it once: the same said again is found, and sent again only where the platform has certainly not got it. Undefined: there is no
    * such e-invoice. Throws `conflict` where it cannot be said, `validation_failed` where it breaks a rule, and the failure of the provider.
    */
-  say: (actor: Actor, author: AuditAuthor, receivedId: string, body: AnswerBody) => Promise<AnswerView | undefined>
+  say: (actor: Actor, author: AuditAuthor, receivedId: string, body: AnswerBody, place: Place) => Promise<AnswerView | undefined>
   /** Finds out what became of what was said: its answer may be lost, and platforms check what they have taken. */
   follow: () => Promise<void>
 }
@@ -81,7 +84,7 @@ export function createAnswers ({ database, files, invoiceReader, outbox, recepti
   }
 
   return {
-    async say (actor, author, receivedId, body) {
+    async say (actor, author, receivedId, body, place) {
       const { companyId, userId, key } = actor
       const ref = { companyId, receivedId }
       const found = await database.company(companyId, (queries) => findInvoice(queries, ref))
@@ -103,7 +106,9 @@ export function createAnswers ({ database, files, invoiceReader, outbox, recepti
       }
       const at = pastOf(body.at ?? before?.saying.at ?? now().toISOString(), '/at', now()).toISOString()
       const answer: Answer = { ...body, at }
-      const message = messageOf(await readStored({ files, invoiceReader }, companyId, found.file), answer, { id: statusId, issued: now() })
+      const { file } = found
+      const invoice = await place(companyId, () => readStored({ files, invoiceReader }, companyId, file))
+      const message = messageOf(invoice, answer, { id: statusId, issued: now() })
       const begun = await database.company(companyId, async (queries) => {
         const locked = await lockInvoice(queries, ref)
         // What was said meanwhile decides what may be said.

@@ -37,8 +37,8 @@ const [atOnce, together] = [4, 500]
 const [mostAnswers, mostWaiting] = [20, 2_000]
 /** After so many tries, in about a day, a file is given up that its vendor does not hand out. One that is away is asked every six hours. */
 const mostTries = 10
-/** The longest text of a list, and of all whom a file names. */
-const [longest, longestParties] = [300, 20_000]
+/** The longest text of a list, and of all that may name persons. */
+const [longest, longestNaming] = [300, 100_000]
 /** Where the bytes are. */
 const folder = 'received'
 
@@ -109,7 +109,7 @@ export function createIntake (options: Options): Intake {
   async function outcomeOf (companyId: number, file: StoredInvoice): Promise<Outcome> {
     try {
       const invoice = await readStored({ files, invoiceReader }, companyId, file)
-      return { state: 'readable', file, facts: factsOf(invoice), parties: partiesOf(invoice) }
+      return { state: 'readable', file, facts: factsOf(invoice), parties: namingIn(invoice) }
     } catch (error) {
       const [problem] = error instanceof DispatchError && error.word === 'validation_failed' ? error.details ?? [] : []
       if (problem === undefined) throw error
@@ -231,11 +231,11 @@ function factsOf ({ format, profile, data, totals, problems }: InvoiceFile): Fac
   return { format, profile, ...known, total: totals.total, amountDue: totals.amountDue, brokenRules: problems.length }
 }
 
-/** Whoever stands in it, for who asks what is known of a person. */
-function partiesOf ({ data: { seller = null, customer = null, payee = null, delivery = null, taxRepresentative = null } }:
-  InvoiceFile): string
-{
-  return shortened(JSON.stringify([seller, customer, payee, delivery, taxRepresentative]), longestParties)
+/** Whatever may name a person in it, for who asks what is known of one: who stands in it first, and all but the content of attachments. */
+function namingIn ({ data }: InvoiceFile): string {
+  const { seller = null, customer = null, payee = null, delivery = null, taxRepresentative = null, attachments = [], ...others } = data
+  const files = Array.isArray(attachments) ? (attachments as Json[]).map((one) => ({ ...partyIn(one), content: null })) : []
+  return shortened(JSON.stringify([seller, customer, payee, delivery, taxRepresentative, others, files]), longestNaming)
 }
 
 function partyIn (value: Json | undefined): JsonObject {

@@ -384,9 +384,38 @@ await t.test('what somebody else has said while it is read is not said twice', a
     }
   })
   const actor = { userId, companyId, email: '', role: 'admin' as const, services: ['*'] }
-  await t.rejects(slow.say(actor, author, id, { code: '205' }), /is being said of this invoice/)
+  await t.rejects(slow.say(actor, author, id, { code: '205' }, (_companyId, work) => work()), /is being said of this invoice/)
   t.ok(wasSaid)
   t.equal(submitted.length, 1)
+})
+
+await t.test('others read files while a platform is told, and all that may name a person is found', async (t) => {
+  const { companyId, id } = await received('F-16')
+  const { rows: [user] } = await sql<{ id: number }>`select min(user_id) as id from users where company_id = ${companyId}`.execute(owner)
+  const userId = user?.id ?? 0
+  const given = options()
+  let isRead = false
+  const place = async <Result>(_companyId: number, work: () => Promise<Result>): Promise<Result> => {
+    isRead = true
+    return work().finally(() => {
+      isRead = false
+    })
+  }
+  const { reception } = given
+  const saying = createAnswers({
+    ...given,
+    reception: {
+      ...reception,
+      say (...asked) {
+        t.notOk(isRead)
+        return reception.say(...asked)
+      }
+    }
+  })
+  const actor = { userId, companyId, email: '', role: 'admin' as const, services: ['*'] }
+  has(t, await saying.say(actor, { userId, companyId, address: '', requestId: '' }, id, { code: '205' }, place), { state: 'said' })
+  const row = await tablesIn(owner).selectFrom('received_invoices').select('parties').where('received_id', '=', id).executeTakeFirst()
+  for (const { description } of plain.lines) contains(t, row?.parties ?? '', description)
 })
 
 await t.test('what a platform refuses after it has taken it is taken back, and told', async (t) => {
