@@ -99,12 +99,18 @@ function nameIn (uri: string, local: string): string {
 
 type Attribute = { name: string, prefix: string, local: string, uri: string, value: string }
 
+/** Most elements have no attributes. Who reads attributes takes them out, and nobody adds any. */
+const none = new Map<string, string>()
+
 /** Without the declarations of namespaces, and without where a schema is. */
 function attributesOf (given: Readonly<Record<string, Attribute>>): Map<string, string> {
-  const own = Object.values(given).filter(({ prefix, name, uri }) =>
-    prefix !== 'xmlns' && name !== 'xmlns' && uri !== 'http://www.w3.org/2001/XMLSchema-instance'
-  )
-  return new Map(own.map(({ uri, local, value }) => [nameIn(uri, local), value]))
+  let own = none
+  for (const { prefix, name, uri, local, value } of Object.values(given)) {
+    if (prefix === 'xmlns' || name === 'xmlns' || uri === 'http://www.w3.org/2001/XMLSchema-instance') continue
+    if (own === none) own = new Map()
+    own.set(nameIn(uri, local), value)
+  }
+  return own
 }
 
 /** The text of bytes in the encoding of their byte order mark, or in the one that they declare; UTF-8 otherwise. */
