@@ -3,14 +3,15 @@ import type { Database } from '@dispatch/database'
 import { type FileKey, type FileKeys, type FileStore, StorageUnavailable } from '@dispatch/files'
 import { LRUCache } from 'lru-cache'
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { ColumnKeys } from './store/db/sealed-columns.ts'
 import { findDataKey, forgetDataKey, listDataKeys, listKeysInUse, nameDataKey, type NamedKey } from './store/tenants/data-keys.ts'
 import { listCompanyIds } from './store/tenants/retention.ts'
 
 /** Where the data keys of companies are: apart from the database and from the documents, so that no backup of these brings one back. */
 export type KeyPlace = Pick<FileStore, 'ready' | 'read' | 'put' | 'remove' | 'list' | 'removeBelow'>
 
-/** The keys that seal the documents of companies: one for each, itself sealed under the master key. */
-export type DataKeys = FileKeys & {
+/** The keys that seal the documents and the data of companies: one for each, itself sealed under the master key. */
+export type DataKeys = FileKeys & ColumnKeys & {
   /** Throws one sentence where no key can be kept, or where none is that the database names, or none that the master key opens. */
   ready: () => Promise<void>
   /** Removes the keys of a company for good: what they sealed is read by nobody any more, wherever a copy of it is. */
@@ -64,18 +65,24 @@ export function createDataKeys ({ place, keyring, database, log }: Options): Dat
     return secret
   }
 
+  async function ofCompany (companyId: number): Promise<FileKey> {
+    const keyId = await named.fetch(companyId)
+    if (keyId === undefined) throw new Error('A company has got a key, and has none.')
+    return { id: bytesOf(keyId), secret: await secretOf(pathOf(companyId, keyId)) }
+  }
+  const findOf = (companyId: number, id: Uint8Array): Promise<Buffer> => secretOf(pathOf(companyId, textOf(id)))
+
   return {
+    ofCompany,
+    findOf,
     async current (file) {
       const companyId = companyOf(file)
-      if (companyId === undefined) return undefined
-      const keyId = await named.fetch(companyId)
-      if (keyId === undefined) throw new Error('A company has got a key, and has none.')
-      return { id: bytesOf(keyId), secret: await secretOf(pathOf(companyId, keyId)) } satisfies FileKey
+      return companyId === undefined ? undefined : await ofCompany(companyId)
     },
     async find (file, id) {
       const companyId = companyOf(file)
       if (companyId === undefined) throw new Error(`The file ${file} is of no company, and sealed.`)
-      return secretOf(pathOf(companyId, textOf(id)))
+      return findOf(companyId, id)
     },
     async ready () {
       await place.ready()
@@ -146,6 +153,13 @@ async function listMissing (keys: readonly NamedKey[], place: KeyPlace): Promise
 
 function openKey (keyring: Keyring, path: string, bytes: Uint8Array): Buffer {
   return keyring.open(JSON.parse(Buffer.from(bytes).toString()) as Envelope, contextOf(path))
+}
+
+/** The keys of a process that has none: it seals nothing, and opens nothing. */
+export const noDataKeys: ColumnKeys = {
+  ofCompany: () => Promise.resolve(undefined),
+  findOf: (companyId) =>
+    Promise.reject(new StorageUnavailable('away', new Error(`Data of the company ${companyId} are sealed, and DISPATCH_KEYS is not set.`)))
 }
 
 const pathForm = /^\d+\/[\da-f-]{36}$/

@@ -12,6 +12,7 @@ export function documentFiles (files: FileStore): FileStore {
     check: (file) => files.check(file).catch(refuse),
     remove: (key) => files.remove(key).catch(refuse),
     list: (folder) => files.list(folder).catch(refuse),
+    listBelow: (folder) => files.listBelow(folder).catch(refuse),
     removeBelow: (folder) => files.removeBelow(folder).catch(refuse)
   }
 }

@@ -2,8 +2,8 @@ import 'reflect-metadata'
 import { createOthersLately, type Log } from '@dispatch/common'
 import { addLogCounts, allOf, checkMasterKeys, createChanges, createExchangeLog, createKeyStore, createMeter, createPassedTrials,
   createPins, createRequestLog, createSigningKeys, followIndexes, followRestores, hasDataKeys, insertExchanges, insertRequests,
-  type LogCount, markPlaces, migrate, noRequestLog, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, scheduledFileUse,
-  startOutcomeDrain, startProviderSync } from '@dispatch/core'
+  type LogCount, markPlaces, migrate, noDataKeys, noRequestLog, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, scheduledFileUse,
+  SealedColumns, startOutcomeDrain, startProviderSync } from '@dispatch/core'
 import { createFreshness, measureSkew, openDatabase, type ReplicaChange, type TimeLimits, waitForDatabase } from '@dispatch/database'
 import { createHost, type loadProvider } from '@dispatch/host'
 import { createLazySandbox } from '@dispatch/sandbox'
@@ -105,7 +105,9 @@ export async function createApp (
   for (const [name, dependency] of Object.entries(replacements)) dependencies.registerInstance(name, dependency)
   const opened = new AsyncDisposableStack()
   try {
+    const sealedColumns = new SealedColumns()
     const database = openDatabase({ connectionString: databaseUrl }, {
+      plugins: [sealedColumns],
       ...databaseLimits === undefined ? {} : { limits: databaseLimits },
       connections: config.databasePool,
       directUrl: config.databaseDirectUrl,
@@ -133,6 +135,7 @@ export async function createApp (
     put('log', log)
     put('keyring', keyring)
     put('database', database)
+    sealedColumns.use(get('dataKeys') ?? noDataKeys)
     put('passwordPolicy', allOf(features.flatMap(({ passwordPolicy }) => passwordPolicy ?? [])))
     put('accessEnds', accessEndsOf(features))
     put('verifications', features.flatMap(({ verification }) => verification ?? []))

@@ -86,6 +86,7 @@ const migrations: Migrations = {
   '156-request-modes': () => import('./migrations/156-request-modes.ts'),
   '158-brand-versions': () => import('./migrations/158-brand-versions.ts'),
   '170-templates-in-use': () => import('./migrations/170-templates-in-use.ts'),
+  '174-companies-that-leave': () => import('./migrations/174-companies-that-leave.ts'),
   '178-step-marks': () => import('./migrations/178-step-marks.ts')
 }
 

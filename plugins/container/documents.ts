@@ -1,9 +1,9 @@
 import { createDataKeys, createDocumentLinks, createDownloads, documentFiles, linkOf, receiveFile } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers } from '@dispatch/documents'
-import { createLocalFiles, createS3Files } from '@dispatch/files'
 import { createDocumentSpool } from '@dispatch/vendor-io'
 import { join } from 'node:path'
 import { openKeysPlace } from '../config/data-keys.ts'
+import { openFiles } from '../config/files.ts'
 import type { Factories } from './dependencies.ts'
 
 /** Creates documents and their files. */
@@ -14,15 +14,7 @@ export const documents: Factories = {
     const place = openKeysPlace(get('config'), get('log'))
     return place && createDataKeys({ place, keyring: get('keyring'), database: get('database'), log: get('log') })
   },
-  files: (get) => {
-    const { dataDirectory, storage: bucket } = get('config')
-    const keys = get('dataKeys')
-    return documentFiles(
-      bucket === undefined
-        ? createLocalFiles(join(dataDirectory, 'files'), keys)
-        : createS3Files({ bucket, folder: join(dataDirectory, 'spool'), log: get('log'), keys })
-    )
-  },
+  files: (get) => documentFiles(openFiles(get('config'), { keys: get('dataKeys'), log: get('log') })),
   documentSpool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
   documentLinks: (get) => createDocumentLinks({ key: get('linkKey'), now: get('now') }),

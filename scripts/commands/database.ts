@@ -1,5 +1,5 @@
 import { migrate } from '@dispatch/core'
-import { type Database, openDatabase } from '@dispatch/database'
+import { type Database, type DatabaseOptions, openDatabase } from '@dispatch/database'
 import { findEmbedded, startEmbedded } from '@dispatch/embedded-postgres'
 import { join } from 'node:path'
 import type { Config } from '../../plugins/config/config.ts'
@@ -17,19 +17,28 @@ export function isDemo ({ environment, databaseUrl }: Config): boolean {
  * Runs work with the service's database after its migrations, whether the service runs or not: the server of DATABASE_URL, or the embedded
  * one, which is started for that time if no service runs it. The data directory must be open.
  */
-export async function withDatabase<Result> (config: Config, work: (database: Database) => Promise<Result>): Promise<Result> {
+export async function withDatabase<Result> (
+  config: Config,
+  work: (database: Database) => Promise<Result>,
+  plugins: NonNullable<DatabaseOptions['plugins']> = []
+): Promise<Result> {
   return withConnection(config, async (database) => {
     await migrate(database, { ofFeatures: migrationsOf(await findFeatures()) })
     return work(database)
-  })
+  }, plugins)
 }
 
 /** The same with the schema as it is. */
-export async function withConnection<Result> (config: Config, work: (database: Database) => Promise<Result>): Promise<Result> {
+export async function withConnection<Result> (
+  config: Config,
+  work: (database: Database) => Promise<Result>,
+  plugins: NonNullable<DatabaseOptions['plugins']> = []
+): Promise<Result> {
   await using opened = new AsyncDisposableStack()
   const connectionString = config.databaseUrl ?? await embeddedUrl(config.dataDirectory, opened)
   const database = openDatabase({ connectionString }, {
     connections: 2,
+    plugins,
     directUrl: config.databaseDirectUrl,
     onError: (error) => {
       console.error(`A database connection was lost: ${error.message}`)

@@ -1,33 +1,41 @@
 import type { Keyring } from '@dispatch/common'
-import { checkMasterKeys, countSecretsByMasterKey, hasDataKeys, type KeyPlace, renewDataKeys, rewrapDataKeys,
-  rewrapSecrets } from '@dispatch/core'
+import { checkMasterKeys, countSecretsByMasterKey, createDataKeys, hasDataKeys, type KeyPlace, renewDataKeys, rewrapDataKeys, rewrapSecrets,
+  SealedColumns, sealStored } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { type Config, readConfig } from '../../plugins/config/config.ts'
 import { openKeysPlace } from '../../plugins/config/data-keys.ts'
+import { openFiles } from '../../plugins/config/files.ts'
 import { openKeyring } from '../../plugins/config/master-keys.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
 import { openDataDirectory } from '../data-directory.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 
-/** Replaces the master key while the service runs, and data keys that are lost. */
+/** Replaces the master key while the service runs, and data keys that are lost; seals what was stored before there were any. */
 export const keys: Command = {
   summary: 'keys rotate   wraps every stored secret in DISPATCH_MASTER_KEY; the key before is DISPATCH_MASTER_KEY_PREVIOUS\n' +
-    '  keys renew    lets companies whose data key is lost for good get another one; their documents under it stay closed',
+    '  keys renew    lets companies whose data key is lost for good get another one; what it sealed stays closed\n' +
+    '  keys seal     seals what was stored before DISPATCH_KEYS was set',
   async run ([action, ...rest], env) {
-    if ((action !== 'rotate' && action !== 'renew') || rest.length > 0) {
-      throw new Error('It is "keys rotate" or "keys renew", without anything behind it.')
+    const work = actions.get(action ?? '')
+    if (work === undefined || rest.length > 0) {
+      throw new Error('It is "keys rotate", "keys renew" or "keys seal", without anything behind it.')
     }
     const config = readConfig(env)
     openDataDirectory(config.dataDirectory)
     const keyring = await openKeyring(config)
     const place = await openedPlace(config)
+    const sealedColumns = new SealedColumns()
     await withDatabase(config, async (database) => {
       await checkMasterKeys(database, keyring)
-      await (action === 'rotate' ? rotate(database, keyring, place) : renew(database, place))
-    })
+      await work({ config, database, keyring, place, sealedColumns })
+    }, [sealedColumns])
   }
 }
+
+type Needs = { config: Config, database: Database, keyring: Keyring, place: KeyPlace | undefined, sealedColumns: SealedColumns }
+
+const actions = new Map<string, (needs: Needs) => Promise<void>>([['rotate', rotate], ['renew', renew], ['seal', seal]])
 
 async function openedPlace (config: Config): Promise<KeyPlace | undefined> {
   const place = openKeysPlace(config, createLogger(config.logLevel))
@@ -35,7 +43,7 @@ async function openedPlace (config: Config): Promise<KeyPlace | undefined> {
   return place
 }
 
-async function rotate (database: Database, keyring: Keyring, place: KeyPlace | undefined): Promise<void> {
+async function rotate ({ database, keyring, place }: Needs): Promise<void> {
   if (place === undefined && await hasDataKeys(database)) {
     throw new Error('The database names data keys, and DISPATCH_KEYS is not set: without it they would stay under the key before.')
   }
@@ -50,10 +58,20 @@ async function rotate (database: Database, keyring: Keyring, place: KeyPlace | u
   )
 }
 
-async function renew (database: Database, place: KeyPlace | undefined): Promise<void> {
+async function renew ({ database, place }: Needs): Promise<void> {
   if (place === undefined) throw new Error('DISPATCH_KEYS is not set: there are no data keys to renew.')
   const renewed = await renewDataKeys(database, { place })
   console.log(renewed.length === 0
     ? 'Every data key that the database names is there: nothing was changed.'
-    : `Companies that get another data key with their next document: ${renewed.join(', ')}.`)
+    : `Companies that get another data key with what they store next: ${renewed.join(', ')}.`)
+}
+
+async function seal ({ config, database, keyring, place, sealedColumns }: Needs): Promise<void> {
+  if (place === undefined) throw new Error('DISPATCH_KEYS is not set: there are no data keys to seal with.')
+  const log = createLogger(config.logLevel)
+  const keys = createDataKeys({ place, keyring, database, log })
+  await keys.ready()
+  sealedColumns.use(keys)
+  const sealed = await sealStored(database, openFiles(config, { keys, log }))
+  console.log(`${sealed.values} values of the database and ${sealed.files} files were sealed that were stored as they are.`)
 }

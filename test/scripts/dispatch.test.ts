@@ -82,7 +82,11 @@ await t.test('keys renew gives another key to who has lost one, and to nobody el
   rmSync(dataKeys.folder, { recursive: true })
   has(t, await run(['keys', 'renew'], kept), {
     code: 0,
-    stdout: /^Companies that get another data key with their next document: \d+\.\n$/
+    stdout: /^Companies that get another data key with what they store next: \d+\.\n$/
+  })
+  has(t, await run(['keys', 'seal'], kept), {
+    code: 0,
+    stdout: /^0 values of the database and 0 files were sealed that were stored as they are\.\n$/
   })
 })
 

@@ -1,5 +1,5 @@
 import { createFairSemaphore } from '@dispatch/common'
-import { Kysely, PostgresDialect, PostgresDriver, sql, type Transaction } from 'kysely'
+import { Kysely, type KyselyPlugin, PostgresDialect, PostgresDriver, sql, type Transaction } from 'kysely'
 import { type Connections, limitsWithin, type TimeLimits } from './connections.ts'
 import type { StoredTables } from './tables.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
@@ -19,11 +19,17 @@ export type CompanyTransactions = {
   snapshot: Run
 }
 
-/** `connections`: how many there are; `time` replaces the clock of the database. */
-type Options = { connections: number, limits: TimeLimits, through: 'server' | 'pooler', time?: (() => Date) | undefined }
+/** `connections`: how many there are; `plugins`: what sees all queries; `time` replaces the clock of the database. */
+type Options = {
+  connections: number
+  limits: TimeLimits
+  through: 'server' | 'pooler'
+  plugins: KyselyPlugin[]
+  time?: (() => Date) | undefined
+}
 
-export function companyTransactions (pool: Connections, { connections, limits, through, time }: Options): CompanyTransactions {
-  const queries = new Kysely<StoredTables>({ dialect: unbegun(pool) })
+export function companyTransactions (pool: Connections, { connections, limits, through, plugins, time }: Options): CompanyTransactions {
+  const queries = new Kysely<StoredTables>({ dialect: unbegun(pool), plugins })
   const shares = createFairSemaphore({
     waiting: Infinity,
     timeLimit: limits.connect,

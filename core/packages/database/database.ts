@@ -1,5 +1,5 @@
 import { createBatcher, withTimeLimit } from '@dispatch/common'
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import { Kysely, type KyselyPlugin, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { type AdvisoryLock, createAdvisoryLock } from './advisory-lock.ts'
 import { type CompanyQueries, companyTransactions } from './company-transactions.ts'
@@ -90,12 +90,14 @@ export type Database = {
 
 /**
  * `connections`: how many all companies share; other pools have ten more. `directUrl`: the server itself, where the address of the database
- * is a pooler of transactions. `replica`: where `reading` reads. `time` replaces the clock of the database in tests.
+ * is a pooler of transactions. `replica`: where `reading` reads. `plugins`: what sees all queries and all that they answer. `time` replaces
+ * the clock of the database in tests.
  */
 export type DatabaseOptions = {
   connections?: number | undefined
   directUrl?: string | undefined
   replica?: ReplicaOptions | undefined
+  plugins?: KyselyPlugin[]
   limits?: TimeLimits
   onError: (error: Error) => void
   time?: (() => Date) | undefined
@@ -192,7 +194,7 @@ const notWaiting = ', set_config(\'synchronous_commit\', \'off\', true) as commi
 /** Opens the pools of a process. A connection is made when it is needed. When one is lost, `onError` is called, and it is replaced. */
 export function openDatabase (
   config: pg.PoolConfig,
-  { connections = 9, directUrl, replica, limits = requestLimits, onError, time }: DatabaseOptions
+  { connections = 9, directUrl, replica, plugins = [], limits = requestLimits, onError, time }: DatabaseOptions
 ): Database {
   const through = directUrl === undefined ? 'server' : 'pooler'
   const database = { setting: 'DATABASE_URL', config }
@@ -204,9 +206,9 @@ export function openDatabase (
   const owners = openConnections(database, { name: 'owner', most: ownersConnections, limits: ownersLimits(limits), through, onError })
   const vitals = openConnections(database, { name: 'vital', most: vitalConnections, limits: vitalLimits, through, onError })
   const [owner, vital, flusher] = [owners, vitals, commits].map(({ lent: pool }) =>
-    new Kysely<StoredTables>({ dialect: new Dialect({ pool }) })
+    new Kysely<StoredTables>({ dialect: new Dialect({ pool }), plugins })
   ) as [Kysely<StoredTables>, Kysely<StoredTables>, Kysely<StoredTables>]
-  const ofCompanies = companyTransactions(companies, { connections, limits, through, time })
+  const ofCompanies = companyTransactions(companies, { connections, limits, through, plugins, time })
   // Each transaction has committed without waiting for the disk: its locks are free, and others see its changes. A flush writes all of them
   // to the disk. What was committed later is never on the disk without what was committed before, so no order is lost in a crash.
   const flush = createSharedRun(async () => {
@@ -252,7 +254,8 @@ export function openDatabase (
       return all.map(callOne)
     }
   }, { maxBatch: mostTogether, timeoutMs: sharedFor })
-  const read = replica && openReplica(replica, { vital, snapshot: ofCompanies.snapshot }, { connections, limits, through, onError, time })
+  const read = replica &&
+    openReplica(replica, { vital, snapshot: ofCompanies.snapshot }, { connections, limits, through, plugins, onError, time })
   const moment = (): SqlTimestamp => time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz`
   return {
     get now () {

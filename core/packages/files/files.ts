@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { FileDamaged, StorageUnavailable } from './errors.ts'
 import { type FileKeys, opened, sealed } from './sealing.ts'
@@ -27,6 +27,8 @@ export type FileStore = {
   remove: (key: string) => Promise<void>
   /** The keys in a folder, with the drafts that ended processes left there. Empty when there is no such folder. */
   list: (folder: string) => Promise<string[]>
+  /** The keys of all files below a folder, at whatever depth. Empty when there is no such folder. */
+  listBelow: (folder: string) => Promise<string[]>
   /** Removes all that is below a folder, at whatever depth. It may be interrupted, and does nothing when there is no such folder. */
   removeBelow: (folder: string) => Promise<void>
 }
@@ -67,6 +69,10 @@ export function createLocalFiles (folder: string, keys: FileKeys = noKeys): File
     async list (below) {
       const names = await readdir(pathOf(below)).catch(noneWhereMissing)
       return names.map((name) => `${below}/${name}`)
+    },
+    async listBelow (below) {
+      const entries = await readdir(pathOf(below), { recursive: true, withFileTypes: true }).catch(noneWhereMissing)
+      return entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     },
     async removeBelow (below) {
       const path = pathOf(below)

@@ -4,7 +4,7 @@
 export { createLocalFiles, draftEnding, type FileStore, type StoredFile } from './files.ts'
 export { type Bucket, createS3Files } from './s3.ts'
 export { FileDamaged, StorageUnavailable } from './errors.ts'
-export type { FileKey, FileKeys } from './sealing.ts'
+export { type FileKey, type FileKeys, isSealed } from './sealing.ts'
 
 // Files of a process itself: each is complete or not there.
 export { isMissing, makeFolder, readIfThere, syncFolder, writeAtomically } from './files.ts'

@@ -145,6 +145,13 @@ export function createS3Files ({ bucket, folder, log, keys = noKeys, variable = 
         for await (const { Contents = [] } of pages) found.push(...Contents.map(({ Key }) => keyOf(Key)))
         return [...found, ...(await begun(s3, `${below}/`)).map(({ key }) => key + draftEnding)]
       }),
+    listBelow: (below) =>
+      on(async (s3) => {
+        const found: string[] = []
+        const pages = s3.paginateListObjectsV2({ client: s3.client }, { Bucket, Prefix: `${prefix}${below}/` })
+        for await (const { Contents = [] } of pages) found.push(...Contents.map(({ Key }) => keyOf(Key)))
+        return found
+      }),
     removeBelow: (below) =>
       on(async (s3) => {
         const { client, AbortMultipartUploadCommand, DeleteObjectsCommand } = s3

@@ -69,6 +69,11 @@ export async function* opened (find: FileKeys['find'], file: string, pieces: Pie
   else if (!isPlain && kept.length > 0) yield kept
 }
 
+/** Whether a file was sealed, by its bytes as they are stored. */
+export function isSealed (bytes: Uint8Array): boolean {
+  return bytes.length >= headLength && mayBeSealed(bytes)
+}
+
 function mayBeSealed (bytes: Uint8Array): boolean {
   const length = Math.min(bytes.length, mark.length)
   return mark.subarray(0, length).equals(bytes.subarray(0, length))

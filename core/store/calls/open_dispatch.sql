@@ -2,7 +2,8 @@
 -- it is queued and its job added; one with a time of its own ("due_at") is due then. With "attempt" the first attempt at a step,
 -- which is given as "calling", begins with it. Answers "opened", or "short": the free credits do not cover the price, and nothing was
 -- recorded. Fails with DC409 where the key is bound to another dispatch; its commit fails with DC402 where others have taken meanwhile what
--- was free. The columns of what is given are named: to fill a whole row of a table takes twice as long.
+-- was free. Fails with DC410 where the company is being deleted. The columns of what is given are named: to fill a whole row of a table
+-- takes twice as long.
 create function calls.open_dispatch(given jsonb, moment timestamptz) returns text language plpgsql as $$
 declare
   opened record;
@@ -15,6 +16,12 @@ begin
     lease_seconds double precision, jobs jsonb);
   perform calls.become(opened.company_id, moment);
 
+  -- Whoever deletes the company waits for this dispatch, and counts it.
+  perform pg_advisory_xact_lock_shared(hashtextextended('leaving', opened.company_id));
+  perform from companies where company_id = opened.company_id and leaving_at is not null;
+  if found then
+    raise exception using errcode = 'DC410', message = 'The company is being deleted.';
+  end if;
   if opened.price > 0 then
     perform from credits where company_id = opened.company_id and balance - held >= opened.price;
     if not found then

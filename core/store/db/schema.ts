@@ -34,6 +34,7 @@ export type Tables = {
     addresses: Generated<string[]>
     notify_url: string | null
     second_factor_required: Generated<boolean>
+    leaving_at: Date | null
   }
   users: {
     user_id: Generated<number>

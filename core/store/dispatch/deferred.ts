@@ -70,7 +70,7 @@ export async function retryDeferred (
   now: SqlTimestamp
 ): Promise<string[]> {
   if (replacement !== undefined) {
-    await queries.updateTable('steps').set(replacedColumns(replacement)).where('step_id', '=', replacement.stepId)
+    await queries.updateTable('steps').set(await replacedColumns(queries, companyId, replacement)).where('step_id', '=', replacement.stepId)
       .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).where(isDeferred('failed')).execute()
   }
   const { rows } = await sql<{ stepId: string }>`

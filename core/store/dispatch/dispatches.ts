@@ -5,6 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { callFunction } from '../calls/database-functions.ts'
 import { documentRow, type NewDocument } from '../calls/document-row.ts'
 import type { EventActor, Schedule, StepCandidate } from '../db/schema.ts'
+import { sealed } from '../db/sealed-columns.ts'
 import { exceededOf } from '../tenants/budgets.ts'
 import type { DispatchStart } from './lease.ts'
 import { callingEvent } from './steps.ts'
@@ -70,17 +71,34 @@ export class IdempotencyKeyTaken extends Error {
 
 /**
  * Records a dispatch, holds the prices of its steps (deferred and scheduled ones hold nothing yet) and binds its idempotency key, in one
- * transaction. Answers when, by the clock of the database. On `insufficient_credits` and {@link IdempotencyKeyTaken} nothing is recorded.
+ * transaction. Answers when, by the clock of the database. On `insufficient_credits`, {@link IdempotencyKeyTaken}, and `forbidden`
+ * for a company that is being deleted, nothing is recorded.
  */
 export async function openDispatch (database: Database, dispatch: NewDispatch, beginning: DispatchStart): Promise<Date> {
   const { companyId, idempotency } = dispatch
-  const given = { ...dispatchRows(dispatch), ...startOf(beginning) }
+  const given = { ...await sealedRows(database, dispatchRows(dispatch)), ...startOf(beginning) }
   const opening = withCreditCheck(database, given, () => callFunction(database, 'open_dispatch', given))
   const opened = await opening.catch((error: unknown) => {
+    if (hasCode(error, 'DC410')) throw new DispatchError('forbidden', 'The company is being deleted: nothing is sent for it any more.')
     throw hasCode(error, 'DC409') ? new IdempotencyKeyTaken(idempotency?.key) : error
   })
   if (opened.answer === 'short') throw await shortOf(database, companyId, given.price)
   return opened.at
+}
+
+/** The same rows, with what the client has written as it is stored. */
+async function sealedRows<Rows extends ReturnType<typeof dispatchRows>> ({ owner }: Database, { dispatch, steps, ...rows }: Rows) {
+  const { company_id: companyId } = rows
+  return {
+    ...rows,
+    dispatch: { ...dispatch, data: await sealed(owner, companyId, dispatch.data) },
+    steps: await Promise.all(steps.map(async (step) => ({
+      ...step,
+      fields: await sealed(owner, companyId, step.fields),
+      request_settings: await sealed(owner, companyId, step.request_settings),
+      data: step.data && await sealed(owner, companyId, step.data)
+    })))
+  }
 }
 
 function startOf (beginning: DispatchStart) {

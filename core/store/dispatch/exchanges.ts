@@ -2,19 +2,23 @@ import type { Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { columns } from '../db/columns.ts'
 import type { Tables } from '../db/schema.ts'
+import { sealed } from '../db/sealed-columns.ts'
 
 export type ExchangeRow = Selectable<Tables['exchange_log']>
 
 /**
  * Adds calls in one statement whose commit does not wait for the disk: a crash may lose the last ones. Those that are there, because the
- * answer to an earlier commit was lost, stay.
+ * answer to an earlier commit was lost, stay. Those of a company that is gone, or whose data key is away, are lost.
  */
-export async function insertExchanges ({ owner }: Database, rows: readonly ExchangeRow[]): Promise<void> {
+export async function insertExchanges ({ owner }: Database, given: readonly ExchangeRow[]): Promise<void> {
+  const asStored = given.map(async (row) => ({ ...row, exchanges: await sealed(owner, row.company_id, row.exchanges) }))
+  const rows = (await Promise.allSettled(asStored)).flatMap((row) => row.status === 'fulfilled' ? [row.value] : [])
   await sql`
     insert into exchange_log (entry_id, company_id, dispatch_id, service, provider, outcome, exchanges)
     select entry_id, company_id, dispatch_id, service, provider, outcome, exchanges
     from (select set_config('synchronous_commit', 'off', true)) as setting, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row
       (entry_id uuid, company_id integer, dispatch_id uuid, service text, provider text, outcome text, exchanges jsonb)
+      join companies using (company_id) for key share of companies
     on conflict do nothing`.execute(owner)
 }
 

@@ -7,6 +7,7 @@ import { columnsOf } from '../db/columns.ts'
 import { addJobs, type PreparedJobs } from '../db/jobs.ts'
 import { isLetGo } from '../db/paused-batches.ts'
 import type { EventActor, Schedule, StepError } from '../db/schema.ts'
+import { sealed } from '../db/sealed-columns.ts'
 import { unskipDeferred } from './deferred-states.ts'
 import { type DispatchRecord, type DispatchRow, readDispatch, withSteps } from './dispatch-views.ts'
 import { hasFreeCredits, insufficientCredits, withCreditCheck } from './dispatches.ts'
@@ -106,8 +107,12 @@ const open = ['planned', 'unavailable', 'rejected'] as const
 export type Replacement = { stepId: string, fields: JsonObject, requestSettings: JsonObject, recipient?: string }
 
 /** The columns that a replacement changes. The fields suit the provider that was called last, so no other one is tried any more. */
-export function replacedColumns ({ fields, requestSettings }: Replacement) {
-  return { fields: JSON.stringify(fields), request_settings: JSON.stringify(requestSettings), providers: null }
+export async function replacedColumns (queries: CompanyQueries, companyId: number, { fields, requestSettings }: Replacement) {
+  return {
+    fields: JSON.stringify(await sealed(queries, companyId, fields)),
+    request_settings: JSON.stringify(await sealed(queries, companyId, requestSettings)),
+    providers: null
+  }
 }
 
 /**
@@ -146,7 +151,7 @@ export async function resumeDispatch (
       .returning('dispatch_id').executeTakeFirst()
     if (taken === undefined) return false
     if (replacement !== undefined) {
-      const replaced = await queries.updateTable('steps').set(replacedColumns(replacement))
+      const replaced = await queries.updateTable('steps').set(await replacedColumns(queries, companyId, replacement))
         .where('step_id', '=', replacement.stepId).where('company_id', '=', companyId).where('status', 'in', open).returning('step_id')
         .executeTakeFirst()
       if (replaced === undefined) {

@@ -8,6 +8,7 @@ import { documentRow, type NewDocument } from '../calls/document-row.ts'
 import type { DatabaseFunctions } from '../calls/functions.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
 import type { EventActor, StepCandidate, StepError } from '../db/schema.ts'
+import { sealed } from '../db/sealed-columns.ts'
 import type { ReconcileSchedule, TransactionHook } from './lease.ts'
 
 /** A step of a dispatch, and the run that works on it. */
@@ -42,7 +43,7 @@ export async function beginAttempt (
     provider_version: provider?.version,
     configured_by: provider?.configuredBy,
     document_id: document?.documentId,
-    made,
+    made: made && await sealed(database.owner, companyId, made),
     documents: (document === undefined ? pictures : [document, ...pictures]).map(documentRow),
     events: [...(document === undefined ? [] : [renderedEvent(document)]), ...(provider === undefined ? [] : [callingEvent(provider)])],
     known: database.life.seen()
@@ -209,7 +210,7 @@ export async function noteLateAnswer (
 
 /**
  * Replaces the document of a step by one that its provider made; `fresh`: its record, where it has none yet. `made`: added to what was
- * made.
+ * made, beside what of that is sealed; it says nothing about a person.
  */
 export async function replaceDocument (
   database: Database,

@@ -3,9 +3,10 @@ import type { DispatchStatus } from '@dispatch/contract'
 import { type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import { columnsOf } from '../db/columns.ts'
+import { mayHaveSealed, openWithin } from '../db/sealed-columns.ts'
 import type { DispatchRows } from '../dispatch/dispatch-rows.ts'
 import { emptyEvents, textOfEvent } from './events.ts'
-import type { Counts, Erased, Found } from './holder.ts'
+import { type Counts, type Erased, type Found, namesSealed } from './holder.ts'
 import { anyWord, names, type Person } from './person.ts'
 
 /** Dispatches that one look reads: each has several steps and a timeline. */
@@ -39,16 +40,48 @@ export async function lookForDispatches (
     sql`select to_jsonb(part) as row, null as own from attempts as part join steps using (step_id)
       where steps.dispatch_id = page.dispatch_id`
   ]
-  const { rows } = await sql<{ id: string, found: boolean }>`
+  const { rows } = await sql<{ id: string, found: boolean, has_sealed: boolean }>`
     select dispatch_id as id, ${names(sql`to_jsonb(page)::text`, person, ofDispatches)} or exists (
         select from (${sql.join(ofParts, sql` union all `)}) as parts where ${names(sql`parts.row::text`, person, sql`parts.own::text`)}
-      ) as found
+      ) as found, ${mayHaveSealed(sql`to_jsonb(page)`)} or exists (select from steps where dispatch_id = page.dispatch_id
+        and ${mayHaveSealed(sql`to_jsonb(steps)`)}) or exists (select from exchange_log where dispatch_id = page.dispatch_id
+        and company_id = page.company_id and ${mayHaveSealed(sql`exchanges`)}) as has_sealed
     from (select ${columnsOf('dispatches')} from dispatches where company_id = ${companyId}
       and (${after ?? null}::uuid is null or dispatch_id > ${after ?? null}::uuid) order by dispatch_id limit ${together}) as page
     order by dispatch_id`.execute(owner)
-  const found = await contentsOf(owner, companyId, rows.flatMap(({ id, found: is }) => is ? [id] : []))
+  const ids = rows.flatMap(({ id, found: is }) => is ? [id] : [])
+  const unsure = rows.flatMap(({ id, found: is, has_sealed: hasAny }) => !is && hasAny ? [id] : [])
+  const found = await contentsOf(owner, companyId, [...ids, ...await namedWithin(owner, { companyId, person }, unsure)].sort())
   const last = rows.at(-1)
   return rows.length < together || last === undefined ? { found } : { found, next: last.id }
+}
+
+/** Dispatches that are opened at once. */
+const openedTogether = 10
+
+/** Of these dispatches, those that name a person in what is sealed of them. */
+async function namedWithin (
+  owner: Database['owner'],
+  { companyId, person }: { companyId: number, person: Person },
+  ids: readonly string[]
+): Promise<string[]> {
+  const named: string[] = []
+  for (let at = 0; at < ids.length; at += openedTogether) {
+    const ofTable = (table: string, columns: readonly string[]): RawBuilder<unknown> =>
+      sql`(select coalesce(jsonb_agg(jsonb_build_array(${
+        sql.join(columns.map((column) =>
+          sql`jsonb_build_object(${sql.lit(column)}::text,
+        ${sql.ref(`part.${column}`)})`
+        ))
+      })), '[]')
+        from ${sql.table(table)} as part where part.dispatch_id = one.dispatch_id and part.company_id = one.company_id)`
+    const { rows } = await sql<{ id: string, parts: Json }>`select dispatch_id as id, jsonb_build_array(jsonb_build_object('data', data),
+        ${ofTable('steps', ['fields', 'request_settings', 'data', 'made'])}, ${ofTable('exchange_log', ['exchanges'])}) as parts
+      from dispatches as one where company_id = ${companyId}
+        and dispatch_id = any (${ids.slice(at, at + openedTogether)}::uuid[])`.execute(owner)
+    for (const { id, parts } of rows) if (await namesSealed(owner, person, parts, ['exchanges'])) named.push(id)
+  }
+  return named
 }
 
 /** What of a row is not the person's: the rest of it is exported. */
@@ -66,7 +99,8 @@ async function contentsOf (owner: Database['owner'], companyId: number, ids: rea
       ${ofTable('documents', 'created_at')} as documents, ${ofTable('events', 'event_id')} as events,
       ${ofTable('exchange_log', 'entry_id')} as exchanges
     from dispatches as one where company_id = ${companyId} and dispatch_id = any (${ids}::uuid[]) order by dispatch_id`.execute(owner)
-  return rows.map(({ id, dispatch, ...content }) => ({
+  const opened = await Promise.all(rows.map((row) => openWithin(owner, row)))
+  return opened.map(({ id, dispatch, ...content }) => ({
     id,
     content: { ...dispatch, ...content },
     counts: {

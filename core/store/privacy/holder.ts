@@ -1,7 +1,8 @@
-import type { JsonObject } from '@dispatch/common'
+import type { Json, JsonObject } from '@dispatch/common'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import type { AuditAuthor } from '../audit/audit.ts'
+import { mayHaveSealed, openedTexts, openWithin, type Queries } from '../db/sealed-columns.ts'
 import { names, type Person } from './person.ts'
 
 /** How much of each kind there is. */
@@ -47,8 +48,14 @@ export type HolderTable = {
   erase: (queries: OwnerQueries, erasing: Erasing, ids: readonly string[]) => Promise<number>
 }
 
-/** Rows that one look reads. */
-const together = 500
+/** Rows that one look reads, and how many of them at once where they have to be opened. */
+const [together, openedTogether] = [500, 25]
+
+/** Whether what is sealed in a row in JSON names a person. `others`: columns in which others than the company write. */
+export async function namesSealed (queries: Queries, person: Person, row: Json, others: readonly string[] = []): Promise<boolean> {
+  const texts = await openedTexts(queries, row)
+  return texts.some(({ column, text }) => person.isIn(text, others.includes(column) ? '' : text))
+}
 
 /** The holder of a table. Without an `erase` of its own, the rows are deleted. */
 export function tableHolder (
@@ -60,15 +67,34 @@ export function tableHolder (
   return {
     kind,
     async look (companyId, person, after) {
-      const { rows } = await sql<{ id: string, row: JsonObject | null }>`
-        select id, case when ${names(text, person, own)} then row - ${['company_id', ...hidden]}::text[] end as row
+      type Row = { id: string, named: boolean, has_sealed: boolean, row: JsonObject | null }
+      const { rows } = await sql<Row>`
+        select id, named, has_sealed, case when named and not has_sealed then row - ${['company_id', ...hidden]}::text[] end as row
         from (
-          select ${key}::text as id, to_jsonb(one) as row, ${key} as place from ${sql.table(table)} as one
-          where company_id = ${companyId} and ${only}
-            and (${after ?? null}::text is null or ${key} > ${after ?? null}::${sql.raw(type)})
-          order by ${key} limit ${together}
+          select id, row, place, ${names(text, person, own)} as named, ${mayHaveSealed(sql`row`)} as has_sealed
+          from (
+            select ${key}::text as id, to_jsonb(one) as row, ${key} as place from ${sql.table(table)} as one
+            where company_id = ${companyId} and ${only}
+              and (${after ?? null}::text is null or ${key} > ${after ?? null}::${sql.raw(type)})
+            order by ${key} limit ${together}
+          ) as page
         ) as page order by place`.execute(owner)
-      const found = rows.flatMap(({ id, row }) => row === null ? [] : [{ id, content: row }])
+      const opened = new Map<string, JsonObject>()
+      const toOpen = rows.flatMap((row) => row.has_sealed ? [row.id] : [])
+      for (let at = 0; at < toOpen.length; at += openedTogether) {
+        const { rows: stored } = await sql<{ id: string, row: JsonObject }>`select ${key}::text as id,
+            to_jsonb(one) - ${['company_id', ...hidden]}::text[] as row
+          from ${sql.table(table)} as one where company_id = ${companyId}
+            and ${key} = any (${toOpen.slice(at, at + openedTogether)}::${sql.raw(type)}[])`.execute(owner)
+        const named = new Set(rows.flatMap((row) => row.named ? [row.id] : []))
+        for (const { id, row } of stored) {
+          if (named.has(id) || await namesSealed(owner, person, row)) opened.set(id, await openWithin(owner, row))
+        }
+      }
+      const found = rows.flatMap(({ id, row }) => {
+        const content = row ?? opened.get(id)
+        return content === undefined ? [] : [{ id, content }]
+      })
       const last = rows.at(-1)
       return rows.length < together || last === undefined ? { found } : { found, next: last.id }
     },

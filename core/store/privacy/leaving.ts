@@ -1,4 +1,4 @@
-import type { Database, OwnerQueries } from '@dispatch/database'
+import { type Database, firstIdAt, type OwnerQueries } from '@dispatch/database'
 import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
 import type { DispatchRows } from '../dispatch/dispatch-rows.ts'
 import { deleteDispatches } from '../dispatch/forgetting.ts'
@@ -11,19 +11,23 @@ export async function countHeld ({ owner }: Owner, companyId: number): Promise<H
   const { rows: [found] } = await sql<Held>`
     select name, disabled_at is not null as disabled, balance::float8 as credits, held::float8 as held,
       (select count(*)::integer from dispatches where dispatches.company_id = ${companyId}) as dispatches,
-      (select count(*)::integer from dispatches where dispatches.company_id = ${companyId}
-        and (status in ('queued', 'running', 'uncertain') or run_id is not null or dispatch_id in (${goingOn(companyId)}))) as running,
+      (select count(*)::integer from (${goingOn(companyId)}) as going_on) as running,
       (select count(*)::integer from documents where documents.company_id = ${companyId} and removed_at is null) as documents,
       (select count(*)::integer from users where users.company_id = ${companyId}) as users
     from companies join credits using (company_id) where company_id = ${companyId}`.execute(owner)
   return found
 }
 
-/** The dispatches that have a step beside their path which is done or tried again, or in doubt. A call itself is a run of its dispatch. */
+/**
+ * The dispatches that are not at their end, and those that have a step beside their path which is done or tried again, or in doubt. A call
+ * itself is a run of its dispatch. Each has an index of its own: one condition with all of them would read all dispatches.
+ */
 function goingOn (companyId: number): RawBuilder<unknown> {
-  return sql`select dispatch_id from steps where steps.company_id = ${companyId} and steps.next_try_at is not null
-    union all select dispatch_id from steps where steps.company_id = ${companyId} and steps.status = 'uncertain'
-    union all select dispatch_id from steps where steps.company_id = ${companyId} and deferred_on is not null and steps.status = 'calling'`
+  return sql`select dispatch_id from dispatches where dispatches.company_id = ${companyId} and status in ('queued', 'running', 'uncertain')
+    union select dispatch_id from dispatches where dispatches.company_id = ${companyId} and run_id is not null
+    union select dispatch_id from steps where steps.company_id = ${companyId} and steps.next_try_at is not null
+    union select dispatch_id from steps where steps.company_id = ${companyId} and steps.status = 'uncertain'
+    union select dispatch_id from steps where steps.company_id = ${companyId} and deferred_on is not null and steps.status = 'calling'`
 }
 
 export type Held = {
@@ -163,16 +167,38 @@ function withoutLimits<Result> (
   })
 }
 
-/** Deletes the company itself, once nothing else of it is there; else the database refuses. */
-export async function deleteCompany (queries: OwnerQueries, companyId: number): Promise<void> {
+/**
+ * Keeps a company from beginning anything: no dispatch of it is recorded from the commit on, and what is recorded at this moment is waited
+ * for. Answers what it has then.
+ */
+export async function leave (queries: OwnerQueries, companyId: number, at: Date): Promise<Held | undefined> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('leaving', ${companyId}))`.execute(queries)
+  await queries.updateTable('companies').set({ leaving_at: at }).where('company_id', '=', companyId).execute()
+  return countHeld({ owner: queries }, companyId)
+}
+
+/** Milliseconds: what a process had still to write of a company is no older. */
+const lately = 3_600_000
+
+/**
+ * Deletes the company itself, once nothing else of it is there; else the database refuses. Logs refer to nothing, and are written
+ * later than what they tell of: whoever writes one locks the company, and what was written meanwhile goes with it.
+ */
+export async function deleteCompany (queries: OwnerQueries, companyId: number, now: Date): Promise<void> {
+  await sql`select from companies where company_id = ${companyId} for update`.execute(queries)
+  await sql`set local app.company_leaves = 'on'`.execute(queries)
+  for (const log of ['request_log', 'exchange_log'] as const) {
+    await queries.deleteFrom(log).where('company_id', '=', companyId).where('entry_id', '>=', firstIdAt(now.getTime() - lately)).execute()
+  }
+  await queries.deleteFrom('log_counts').where('company_id', '=', companyId).execute()
   await queries.deleteFrom('data_keys').where('company_id', '=', companyId).execute()
   await queries.deleteFrom('companies').where('company_id', '=', companyId).execute()
 }
 
-/** Nobody lets a company in again that is being deleted. */
+/** Nobody lets a company in again that is being deleted, also by a release that knows of no companies that leave. */
 export async function keepDisabled ({ owner, now }: Pick<Database, 'owner' | 'now'>, companyId: number): Promise<void> {
-  await owner.updateTable('companies').set({ disabled_at: now }).where('company_id', '=', companyId).where('disabled_at', 'is', null)
-    .execute()
+  await sql`update companies set disabled_at = coalesce(disabled_at, ${now}), leaving_at = coalesce(leaving_at, ${now})
+    where company_id = ${companyId} and (disabled_at is null or leaving_at is null)`.execute(owner)
 }
 
 /** The tables that have rows of companies, those that refer to others before these. */

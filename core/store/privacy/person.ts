@@ -10,7 +10,11 @@ export type Identifiers = { addresses: readonly string[], numbers: readonly stri
  * Finds a person in texts and JSON. The person alone: an address within a longer one, and a number within a longer one, are somebody
  * else's. A reference is one where it is a whole text. `database`: the same as regular expressions of PostgreSQL, by whether case counts.
  */
-export type Person = { isIn: (text: string) => boolean, database: { anyCase: string | null, exact: string | null } }
+export type Person = {
+  /** `own`: what of the text the company has written, by default all of it. */
+  isIn: (text: string, own?: string) => boolean
+  database: { anyCase: string | null, exact: string | null }
+}
 
 /** Letters and digits, within brackets: in JavaScript, and in PostgreSQL. */
 const [here, there] = ['\\p{L}\\p{N}', '[:alnum:]']
@@ -19,9 +23,9 @@ export function personOf ({ addresses, numbers, references }: Identifiers): Pers
   const anyCase = (letters: string): string | null =>
     either([...addresses.map((address) => addressPattern(address, letters)), ...numbers.map(numberPattern)])
   const exact = either(references.map(referencePattern))
-  const expressions = [expression(anyCase(here), 'iu'), expression(exact, 'u')]
+  const [inAll, inOwn] = [expression(anyCase(here), 'iu'), expression(exact, 'u')]
   return {
-    isIn: (text) => expressions.some((one) => one?.test(text) === true),
+    isIn: (text, own = text) => inAll?.test(text) === true || inOwn?.test(own) === true,
     database: { anyCase: anyCase(there), exact }
   }
 }

@@ -7,7 +7,9 @@ import { insertCompany, type NewCompany, type NewUser } from './accounts.ts'
 import { insertUser, unlessTaken } from './users.ts'
 
 /** A company, and what it has of credits. */
-export type CompanyRow = Selectable<Tables['companies']> & Pick<Selectable<Tables['credits']>, 'balance' | 'held' | 'low_credit'>
+export type CompanyRow =
+  & Omit<Selectable<Tables['companies']>, 'leaving_at'>
+  & Pick<Selectable<Tables['credits']>, 'balance' | 'held' | 'low_credit'>
 
 /** A page of all companies; the id of the last of a page is its cursor. */
 export async function listAllCompanies (

@@ -1,21 +1,21 @@
 import type { Database } from '@dispatch/database'
 
-/** The id of the key that seals the documents of a company; undefined where it has none yet. */
-export async function findDataKey (database: Database, companyId: number): Promise<string | undefined> {
-  const row = await database.company(companyId,
-    (queries) => queries.selectFrom('data_keys').select('key_id').where('company_id', '=', companyId).executeTakeFirst())
+/**
+ * The id of the key that seals what is a company's; undefined where it has none yet. On a connection of its own: who asks may have one of
+ * the company's.
+ */
+export async function findDataKey ({ vital }: Pick<Database, 'vital'>, companyId: number): Promise<string | undefined> {
+  const row = await vital.selectFrom('data_keys').select('key_id').where('company_id', '=', companyId).executeTakeFirst()
   return row?.key_id
 }
 
 /** Gives a company its key, unless another process has just given it one; answers the id of the one that it has. */
-export async function nameDataKey (database: Database, companyId: number, keyId: string): Promise<string> {
-  return database.company(companyId, async (queries) => {
-    await queries.insertInto('data_keys').values({ company_id: companyId, key_id: keyId, created_at: database.now })
-      .onConflict((conflict) => conflict.doNothing()).execute()
-    const { key_id: named } = await queries.selectFrom('data_keys').select('key_id').where('company_id', '=', companyId)
-      .executeTakeFirstOrThrow()
-    return named
-  })
+export async function nameDataKey ({ vital, now }: Pick<Database, 'vital' | 'now'>, companyId: number, keyId: string): Promise<string> {
+  await vital.insertInto('data_keys').values({ company_id: companyId, key_id: keyId, created_at: now })
+    .onConflict((conflict) => conflict.doNothing()).execute()
+  const { key_id: named } = await vital.selectFrom('data_keys').select('key_id').where('company_id', '=', companyId)
+    .executeTakeFirstOrThrow()
+  return named
 }
 
 export type NamedKey = { companyId: number, keyId: string }

@@ -13,7 +13,8 @@ export async function addLogCounts ({ owner }: Database, counts: readonly LogCou
     select company_id, log, hour, subject, result, count
     from (select set_config('synchronous_commit', 'off', true)) as setting, json_to_recordset(${JSON.stringify(counts)}::json) as row
       (company_id integer, log text, hour timestamptz, subject text, result text, count bigint)
-    order by company_id, hour, log, subject, result
+      join companies using (company_id)
+    order by company_id, hour, log, subject, result for key share of companies
     on conflict (company_id, hour, log, subject, result) do update set count = log_counts.count + excluded.count`.execute(owner)
 }
 

@@ -16,6 +16,7 @@ export async function insertRequests ({ owner }: Database, rows: readonly Reques
     from (select set_config('synchronous_commit', 'off', true)) as setting, json_to_recordset(${JSON.stringify(rows)}::json) as row
       (entry_id uuid, company_id integer, user_id integer, impersonator_id integer, key_id uuid, request_id text, method text, route text,
       path text, status smallint, error text, milliseconds real, address text, test boolean)
+      join companies using (company_id) for key share of companies
     on conflict do nothing`.execute(owner)
 }
 

@@ -442,6 +442,7 @@ async function asBefore (t: Test, url: string): Promise<string> {
   await sql`alter table dispatches drop column schedule, drop column in_batch, drop column brand_version`.execute(owner)
   await sql`alter table callback_endpoints drop column paused_until, drop column warned_at, drop column disabled_at`.execute(owner)
   await sql`alter table users drop column language`.execute(owner)
+  await sql`alter table companies drop column leaving_at`.execute(owner)
   await sql`alter table templates drop column in_use_since`.execute(owner)
   await sql`alter table request_log drop column test`.execute(owner)
   await sql`alter table notices drop column mail_id, drop column recorded_at`.execute(owner)

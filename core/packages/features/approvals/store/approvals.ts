@@ -1,5 +1,6 @@
+import type { JsonObject } from '@dispatch/common'
 import { DispatchError } from '@dispatch/contract'
-import { type AuditAuthor, filesNamedIn, type FileUse, type RecordedActor } from '@dispatch/core'
+import { type AuditAuthor, filesNamedIn, type FileUse, type RecordedActor, sealed } from '@dispatch/core'
 import type { CompanyQueries, Database, OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import { mostWaiting } from '../contract/approvals.ts'
@@ -69,7 +70,7 @@ export async function addApproval (
       asker: JSON.stringify(asker),
       services: [...services],
       command: JSON.stringify(command),
-      request: request === undefined ? null : JSON.stringify(request),
+      request: request === undefined ? null : JSON.stringify(await sealed(queries, companyId, request as JsonObject)),
       idempotency_key: key?.key ?? null,
       fingerprint: key?.fingerprint ?? null,
       facts: JSON.stringify(facts),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { type AuditStamp, filesNamedIn, type FileUse, type Holder, noteAudit, tableHolder, type UserRef } from '@dispatch/core'
+import { type AuditStamp, filesNamedIn, type FileUse, type Holder, noteAudit, sealed, tableHolder, type UserRef } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type ColumnType, type Generated, type Selectable, sql } from 'kysely'
 
@@ -68,7 +68,7 @@ export async function addProposal (
       company_id: companyId,
       user_id: userId,
       service: proposal.service,
-      request: JSON.stringify(proposal.request),
+      request: JSON.stringify(await sealed(queries, companyId, proposal.request)),
       reason: proposal.reason,
       sandbox: proposal.sandbox,
       idempotency_key: proposal.key,

@@ -1,5 +1,5 @@
 import type { Version } from '@dispatch/contract'
-import { type Actor, addJobs, type AuditStamp, holdBack, noteAudit, type PreparedJobs, type Sight } from '@dispatch/core'
+import { type Actor, addJobs, type AuditStamp, holdBack, noteAudit, type PreparedJobs, sealedText, type Sight } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
 import { type BatchRow, tablesIn } from './tables.ts'
@@ -105,7 +105,7 @@ export async function endReceiving (
       status: 'checking',
       is_open: true,
       fingerprint,
-      common,
+      common: common === null ? null : await sealedText(queries, companyId, common),
       total: counts.total,
       unchecked: counts.total - refused,
       refused,

@@ -1,19 +1,20 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Holder, names, tableHolder } from '@dispatch/core'
+import { type Holder, mayHaveSealed, names, namesSealed, openWithin, type Person, tableHolder } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import { changeRows } from './rows.ts'
 import { type RowState, tablesIn } from './tables.ts'
 
-/** Rows that one look reads. */
-const together = 500
+/** Rows that one look reads, and how many of them at once where they have to be opened. */
+const [together, openedTogether] = [500, 25]
 
-type Row = { batchId: string, number: number, row: JsonObject | null }
+type Place = { batchId: string, number: number }
+type Row = Place & { row: JsonObject | null }
 type Named = { batch_id: string, number: number, state: RowState }
 
-const idOf = ({ batchId, number }: Pick<Row, 'batchId' | 'number'>): string => `${batchId}/${number}`
+const idOf = ({ batchId, number }: Place): string => `${batchId}/${number}`
 
-function placeOf (id: string): { batchId: string, number: number } {
+function placeOf (id: string): Place {
   const [batchId = '', number = '0'] = id.split('/')
   return { batchId, number: Number(number) }
 }
@@ -30,23 +31,61 @@ export function rowsHolder (database: Database): Holder {
     return rows
   }
 
+  /** Of these rows, those that name a person in what is sealed of them, or in the sealed body that their batch has in common: opened. */
+  async function openedRows (
+    companyId: number,
+    person: Person,
+    wanted: readonly (Place & { named: boolean, isUnsent: boolean })[]
+  ): Promise<Map<string, JsonObject>> {
+    const isNamedInCommon = new Map<string, boolean>()
+    const opened = new Map<string, JsonObject>()
+    for (let at = 0; at < wanted.length; at += openedTogether) {
+      const some = new Map(wanted.slice(at, at + openedTogether).map((row) => [idOf(row), row]))
+      const places = JSON.stringify([...some.values()].map(({ batchId, number }) => ({ batchId, number })))
+      const { rows: stored } = await sql<Place & { row: JsonObject }>`select one.batch_id as "batchId", number,
+          to_jsonb(one) - '{company_id}'::text[] as row
+        from batch_rows as one join json_to_recordset(${places}::json) as place ("batchId" uuid, number integer) using (number)
+        where company_id = ${companyId} and batch_id = "batchId"`.execute(owner)
+      for (const { row, ...place } of stored) {
+        const { named, isUnsent } = some.get(idOf(place)) ?? { named: false, isUnsent: false }
+        if (isUnsent && !isNamedInCommon.has(place.batchId)) {
+          const batch = await tablesIn(owner).selectFrom('batches').select('common').where('company_id', '=', companyId)
+            .where('batch_id', '=', place.batchId).executeTakeFirst()
+          isNamedInCommon.set(place.batchId, person.isIn(batch?.common ?? ''))
+        }
+        const isNamed = named || (isUnsent && isNamedInCommon.get(place.batchId) === true) || await namesSealed(owner, person, row)
+        if (isNamed) opened.set(idOf(place), await openWithin(owner, row))
+      }
+    }
+    return opened
+  }
+
   return {
     kind: 'batchRows',
     async look (companyId, person, after) {
       const place = after === undefined ? null : placeOf(after)
-      const { rows } = await sql<Row>`
-        select batch_id as "batchId", number, case when ${names(sql`row::text`, person)}
-            or (row->>'state' in ('unchecked', 'waiting', 'handing') and ${
-        names(sql`common`, person)
-      }) then row - '{company_id}'::text[] end as row
+      const { rows } = await sql<Row & { named: boolean, isUnsent: boolean, hasSealed: boolean }>`
+        select batch_id as "batchId", number, is_unsent as "isUnsent", named,
+          case when named and not has_sealed then row - '{company_id}'::text[] end as row,
+          has_sealed or (is_unsent and ${mayHaveSealed(sql`common`)}) as "hasSealed"
         from (
-          select one.batch_id, number, common, to_jsonb(one) as row from batch_rows as one join batches using (company_id, batch_id)
-          where one.company_id = ${companyId} and (${place === null} or (one.batch_id, number) > (${place?.batchId ?? null}::uuid, ${
+          select *, ${names(sql`row::text`, person)} or (is_unsent and ${names(sql`common`, person)}) as named, ${
+        mayHaveSealed(sql`row`)
+      } as has_sealed
+          from (
+            select one.batch_id, number, common, to_jsonb(one) as row, state in ('unchecked', 'waiting', 'handing') as is_unsent
+            from batch_rows as one join batches using (company_id, batch_id)
+            where one.company_id = ${companyId} and (${place === null} or (one.batch_id, number) > (${place?.batchId ?? null}::uuid, ${
         place?.number ?? 0
       }))
-          order by one.batch_id, number limit ${together}
+            order by one.batch_id, number limit ${together}
+          ) as page
         ) as page order by batch_id, number`.execute(owner)
-      const found = rows.flatMap((one) => one.row === null ? [] : [{ id: idOf(one), content: one.row }])
+      const opened = await openedRows(companyId, person, rows.filter((row) => row.hasSealed))
+      const found = rows.flatMap((one) => {
+        const content = one.row ?? opened.get(idOf(one))
+        return content === undefined ? [] : [{ id: idOf(one), content }]
+      })
       const last = rows.at(-1)
       return rows.length < together || last === undefined ? { found } : { found, next: idOf(last) }
     },

@@ -1,4 +1,4 @@
-import type { AskedRows, BatchTotals } from '@dispatch/core'
+import { type AskedRows, type BatchTotals, mayHaveSealed } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import type { BatchRef } from './batches.ts'
@@ -43,6 +43,8 @@ export type KeptRow = { number: number, row_id: string | null, state: RowState, 
 
 /** Characters of the bodies of one page. */
 const charactersTogether = 1024 * 1024
+/** Rows that a search looks into at once. */
+const searchedTogether = 1_000
 
 /**
  * So many rows of a batch after a number, in their order, up to a size: at least one, where there is one. `hasMore`: there are others after
@@ -50,9 +52,33 @@ const charactersTogether = 1024 * 1024
  */
 export async function listKeptRows (
   database: Database,
-  { companyId, batchId }: BatchRef,
+  ref: BatchRef,
   { after, limit, search }: { after: number, limit: number, search?: string | undefined }
-): Promise<{ rows: KeptRow[], hasMore: boolean }> {
+): Promise<KeptPage> {
+  if (search === undefined) return readKeptRows(database, ref, { after, limit })
+  const found: KeptRow[] = []
+  let page: KeptPage
+  let behind = after
+  do {
+    page = await readKeptRows(database, ref, { after: behind, limit: searchedTogether, search })
+    found.push(...page.rows.filter((row) => says(row, search)))
+    behind = page.rows.at(-1)?.number ?? behind
+  } while (page.hasMore && found.length <= limit)
+  return { rows: found.slice(0, limit), hasMore: page.hasMore || found.length > limit }
+}
+
+function says ({ row_id: id, facts, body }: KeptRow, search: string): boolean {
+  return [id, facts?.recipient, body].some((text) => text?.toLowerCase().includes(search.toLowerCase()) === true)
+}
+
+type KeptPage = { rows: KeptRow[], hasMore: boolean }
+
+/** A page; with `search` also of rows whose body is sealed, which only a look into it can tell. */
+async function readKeptRows (
+  database: Database,
+  { companyId, batchId }: BatchRef,
+  { after, limit, search }: { after: number, limit: number, search?: string }
+): Promise<KeptPage> {
   return database.reading(companyId, async (queries) => {
     const { rows } = await sql<KeptRow & { found: number }>`select number, row_id, state, facts, body, found from (
         select *, (count(*) over ())::integer as found, sum(coalesce(length(body), 0)) over (order by number) - coalesce(length(body), 0) as before from (
@@ -60,7 +86,7 @@ export async function listKeptRows (
           where company_id = ${companyId} and batch_id = ${batchId} and number > ${after}${
       search === undefined
         ? sql``
-        : sql` and strpos(lower(concat_ws(' ', row_id, facts->>'recipient', body)), lower(${search})) > 0`
+        : sql` and (strpos(lower(concat_ws(' ', row_id, facts->>'recipient', body)), lower(${search})) > 0 or ${mayHaveSealed(sql`body`)})`
     } order by number limit ${limit + 1}
         ) as next
       ) as sized where before < ${charactersTogether} order by number limit ${limit}`.execute(queries)

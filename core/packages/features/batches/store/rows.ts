@@ -1,4 +1,4 @@
-import { holdBack } from '@dispatch/core'
+import { holdBack, sealedText } from '@dispatch/core'
 import { asOwner, type CompanyQueries, type Database } from '@dispatch/database'
 import { sql } from 'kysely'
 import { type BatchRef, columns } from './batches.ts'
@@ -15,19 +15,20 @@ export async function addRows (
   rows: readonly NewRow[],
   files: readonly string[]
 ): Promise<boolean> {
+  const asStored = await Promise.all(rows.map(async (row) => ({
+    batch_id: batchId,
+    company_id: companyId,
+    number: row.number,
+    ...'body' in row
+      ? { row_id: row.id ?? null, body: await sealedText(database.owner, companyId, row.body), state: 'unchecked' as const }
+      : { problem: JSON.stringify(row.problem), state: 'refused' as const }
+  })))
   return database.company(companyId, async (queries) => {
     const tables = tablesIn(queries)
     const { numUpdatedRows } = await tables.updateTable('batches').set({ worked_at: database.now }).where('company_id', '=', companyId)
       .where('batch_id', '=', batchId).where('status', '=', 'receiving').executeTakeFirstOrThrow()
     if (numUpdatedRows === 0n) return false
-    await tables.insertInto('batch_rows').values(rows.map((row) => ({
-      batch_id: batchId,
-      company_id: companyId,
-      number: row.number,
-      ...'body' in row
-        ? { row_id: row.id ?? null, body: row.body, state: 'unchecked' as const }
-        : { problem: JSON.stringify(row.problem), state: 'refused' as const }
-    }))).execute()
+    await tables.insertInto('batch_rows').values(asStored).execute()
     await noteFiles(queries, { companyId, batchId }, files)
     return true
   })

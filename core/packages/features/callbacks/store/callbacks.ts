@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import type { AttemptOutcome, CallbackState, CallbackType } from '@dispatch/contract'
-import { type AuditStamp, noteAudit } from '@dispatch/core'
+import { type AuditStamp, noteAudit, sealedEvent } from '@dispatch/core'
 import { addSeconds, type CompanyQueries, type Database, type OwnerQueries, type SqlTimestamp } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
 import { columns, columnsOf, type Tables } from './tables.ts'
@@ -57,14 +57,14 @@ export async function noteCompanyCallback (
 type Numbered = Omit<NewCallback, 'dispatchId'> & { dispatchId: string | null, sequence: number }
 
 async function insertCallback (queries: OwnerQueries, callback: Numbered, enqueue: EnqueueCallback): Promise<string> {
-  const row = callbackRow(callback)
+  const row = callbackRow(callback, await callbackBody(queries, callback))
   await queries.insertInto('callbacks').values(row).execute()
   await enqueue(queries, { companyId: callback.companyId, callbackId: row.callback_id })
   return row.callback_id
 }
 
 /** The row of a new callback. `dispatchId` null: it is about the company itself, and `sequence` counts those. */
-export function callbackRow ({ companyId, dispatchId, type, url, data, now, due, newId, sequence }: Numbered) {
+export function callbackRow ({ companyId, dispatchId, type, url, now, due, newId, sequence }: Omit<Numbered, 'data'>, body: CallbackBody) {
   return {
     callback_id: newId(),
     company_id: companyId,
@@ -73,16 +73,30 @@ export function callbackRow ({ companyId, dispatchId, type, url, data, now, due,
     sequence,
     url,
     receiver: new URL(url).host,
-    body: callbackBody({ type, data, now, sequence }),
+    body: body.of(sequence),
     state: 'pending' as const,
     next_at: due,
     created_at: now
   }
 }
 
-/** What a receiver is sent. */
-export function callbackBody ({ type, data, now, sequence }: ToldEvent): string {
-  return JSON.stringify({ type, timestamp: now.toISOString(), sequence, data })
+/** What a receiver is sent, as it is stored: around the number of the event, which only the database may know. */
+export type CallbackBody = { head: string, tail: string, of: (sequence: number) => string }
+
+export async function callbackBody (
+  queries: Pick<OwnerQueries, 'getExecutor'>,
+  { companyId, type, data, now }: Omit<ToldEvent, 'sequence'> & { companyId: number }
+): Promise<CallbackBody> {
+  const plain = JSON.stringify({ type, timestamp: now.toISOString(), sequence: null, data })
+  const text = await sealedEvent(queries, companyId, plain)
+  const [head, tail] = text === plain ? split(text, '"sequence":null') : [`${text.slice(0, -1)},"sequence":`, '}']
+  return { head, tail, of: (sequence) => `${head}${sequence}${tail}` }
+}
+
+/** A text around the first number that stands empty in it. */
+function split (text: string, empty: string): [string, string] {
+  const at = text.indexOf(empty)
+  return [text.slice(0, at + empty.length - 'null'.length), text.slice(at + empty.length)]
 }
 
 /** The tables of callbacks and of the attempts at them. Their columns have the same names. */

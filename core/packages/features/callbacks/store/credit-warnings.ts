@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Database } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import { callbackRow } from './callbacks.ts'
+import { callbackBody, callbackRow } from './callbacks.ts'
 import { type EndpointEvent, insertFor } from './endpoint-callbacks.ts'
 import { insertFeedEvent } from './event-feeds.ts'
 
@@ -40,6 +40,7 @@ export async function recordCreditWarning (
     lowCredit: Number(company.low_credit)
   }
   const event: EndpointEvent = { companyId, dispatchId: null, type, data, now, due, newId }
+  const body = await callbackBody(owner, event)
   const told = sql`exists (select from told)`
   const { rows: [recorded = nothing] } = await sql<RecordedWarning>`
     with told as (
@@ -48,9 +49,9 @@ export async function recordCreditWarning (
     ), to_address as (${
     company.notify_url === null
       ? sql`select null::uuid as "callbackId" where false`
-      : insertRow(callbackRow({ ...event, sequence, url: company.notify_url }), told)
-  }), to_endpoints as (${insertFor(company.endpointIds, { ...event, sequence: sql<number>`${sequence}::integer` }, told)}),
-    to_feed as (${insertFeedEvent({ ...event, sequence }, told)})
+      : insertRow(callbackRow({ ...event, sequence, url: company.notify_url }, body), told)
+  }), to_endpoints as (${insertFor(company.endpointIds, { ...event, sequence: sql<number>`${sequence}::integer` }, body, told)}),
+    to_feed as (${insertFeedEvent({ ...event, sequence }, body, told)})
     select (select "callbackId" from to_address), array(select "callbackId" from to_endpoints) as "endpointCallbackIds"`.execute(owner)
   return recorded
 }

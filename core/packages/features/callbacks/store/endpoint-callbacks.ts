@@ -3,8 +3,8 @@ import type { CallbackState, CallbackType, EndpointType } from '@dispatch/contra
 import type { AuditStamp } from '@dispatch/core'
 import { addSeconds, asOwner, type CompanyQueries, type Database, type OwnerQueries, type SqlTimestamp } from '@dispatch/database'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import { type AttemptEnd, type AttemptRef, type CallbackAttemptRow, type CallbackTables, type ClaimedCallback, type ClaimLimits, makeDue,
-  recordAttempt } from './callbacks.ts'
+import { type AttemptEnd, type AttemptRef, type CallbackAttemptRow, type CallbackBody, callbackBody, type CallbackTables,
+  type ClaimedCallback, type ClaimLimits, makeDue, recordAttempt } from './callbacks.ts'
 import { type EndpointRef, note, stopWaiting } from './endpoints.ts'
 import { noteFeedEvent } from './event-feeds.ts'
 import { columns, columnsOf, type Tables } from './tables.ts'
@@ -38,7 +38,7 @@ export async function noteEndpointCallbacks (
   await sql`select from dispatches where company_id = ${companyId} and dispatch_id = ${dispatchId} for no key update`.execute(queries)
   const sequence = sql<number>`(select coalesce(max(sequence), 0) + 1 from endpoint_callbacks as earlier
     where earlier.endpoint_id = endpoint.endpoint_id and earlier.dispatch_id = ${dispatchId})`
-  const { rows } = await insertFor(endpointIds, { ...event, sequence }, sql`true`).execute(queries)
+  const { rows } = await insertFor(endpointIds, { ...event, sequence }, await callbackBody(queries, event), sql`true`).execute(queries)
   return rows.map(({ callbackId }) => callbackId)
 }
 
@@ -61,7 +61,7 @@ export async function noteCompanyEvent (
     type,
     dispatchId: null,
     sequence: sql<number>`${sequence}::integer`
-  }, sql`true`)
+  }, await callbackBody(queries, { ...event, companyId, type }), sql`true`)
   const { rows } = await statement.execute(queries)
   await noteFeedEvent(queries, { ...event, companyId, type, sequence })
   return { sequence, callbackIds: rows.map(({ callbackId }) => callbackId) }
@@ -70,12 +70,10 @@ export async function noteCompanyEvent (
 /** A statement that inserts a callback for each of these endpoints, where `condition` holds. An endpoint cannot be disabled meanwhile. */
 export function insertFor (
   endpointIds: readonly string[],
-  { companyId, dispatchId, type, data, now, due, newId, sequence }: EndpointEvent & { sequence: RawBuilder<number> },
+  { companyId, dispatchId, type, now, due, newId, sequence }: Omit<EndpointEvent, 'data'> & { sequence: RawBuilder<number> },
+  { head, tail }: CallbackBody,
   condition: RawBuilder<unknown>
 ): RawBuilder<{ callbackId: string }> {
-  // As JSON.stringify writes the whole, with the sequence that only the database knows.
-  const head = `${JSON.stringify({ type, timestamp: now.toISOString() }).slice(0, -1)},"sequence":`
-  const tail = `,"data":${JSON.stringify(data)}}`
   return sql<{ callbackId: string }>`
     insert into endpoint_callbacks (callback_id, company_id, endpoint_id, dispatch_id, type, sequence, receiver, body, state, next_at,
       created_at)
@@ -225,7 +223,7 @@ export type EndpointCallbackFilter = { state?: CallbackState, dispatchId?: strin
 /** Whether a callback is about a test: its dispatch is one, or its data say so, such as those of a batch. */
 const isTest = sql<boolean>`coalesce(
   (select test from dispatches where dispatches.company_id = callback.company_id and dispatches.dispatch_id = callback.dispatch_id),
-  body::json #>> '{data,test}' = 'true', false)`
+  coalesce(body::json #>> '{data,test}', body::json #>> '{shown,test}') = 'true', false)`
 
 /** A page of the callbacks to an endpoint, the newest first. The last id is the cursor. */
 export async function listEndpointCallbacks (

@@ -1,21 +1,24 @@
 import { type Holder, tableHolder } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { type RawBuilder, sql } from 'kysely'
-import { callbackBody, type ToldEvent } from './callbacks.ts'
+import { type CallbackBody, callbackBody, type ToldEvent } from './callbacks.ts'
 
 /** The most events of a company that get their places at once. */
 const mostPlaced = 1_000
 
 /** Adds an event to the feed of its company, in the transaction that records it. Does nothing where the company has no feed. */
 export async function noteFeedEvent (queries: OwnerQueries, event: ToldEvent & { companyId: number }): Promise<void> {
-  await insertFeedEvent(event, sql`true`).execute(queries)
+  await insertFeedEvent(event, await callbackBody(queries, event), sql`true`).execute(queries)
 }
 
 /** A statement that does the same, where `condition` holds. */
-export function insertFeedEvent (event: ToldEvent & { companyId: number }, condition: RawBuilder<unknown>): RawBuilder<unknown> {
-  const { companyId, now } = event
+export function insertFeedEvent (
+  { companyId, now, sequence }: Pick<ToldEvent, 'now' | 'sequence'> & { companyId: number },
+  body: CallbackBody,
+  condition: RawBuilder<unknown>
+): RawBuilder<unknown> {
   return sql`insert into feed_events (company_id, body, created_at)
-    select company_id, ${callbackBody(event)}, ${now} from event_feeds where company_id = ${companyId} and ${condition}`
+    select company_id, ${body.of(sequence)}, ${now} from event_feeds where company_id = ${companyId} and ${condition}`
 }
 
 /** An event in the feed of a company. `body`: JSON, as a callback has it. */

@@ -41,9 +41,8 @@ await t.test('its body is that of the callback, to the letter; so is that of an 
   await database.owner.transaction().execute((queries) => app.get('outbox').tell(queries, companyId, told))
   const dispatchId = await dispatched({ callbackUrl: 'https://hooks.acme.test/' })
   await until('two events', async () => (await list(`?after=${last}`)).body.data.length === 2)
-  const { rows } = await database.pool.query('select body from callbacks where company_id = $1 order by created_at, callback_id', [
-    companyId
-  ])
+  const rows = await database.owner.selectFrom('callbacks').select('body').where('company_id', '=', companyId)
+    .orderBy('created_at').orderBy('callback_id').execute()
   const { events } = await readFeed(database, companyId, { after: last, limit: 10 })
   t.same(events.map(({ body }) => body), rows.map(({ body }) => body))
   matches(t, events.map(({ body }) => JSON.parse(body).data.dispatchId as unknown), [undefined, dispatchId])
@@ -55,8 +54,8 @@ await t.test('a warning of low credits is in the feed once', async (t) => {
   const queue = { send: () => Promise.resolve() }
   for (let times = 0; times < 2; times++) await sendCreditWarnings({ database, queue, now: () => new Date(), newId: randomUUIDv7 })
   has(t, await list(`?after=${last}`), { body: { data: [{ body: { type: 'company.credits_low', data: { companyId } } }], more: false } })
-  const { rows } = await database.pool.query('select from feed_events where company_id = $1 and body like $2', [companyId, '%credits_low%'])
-  t.equal(rows.length, 1)
+  const bodies = await database.owner.selectFrom('feed_events').select('body').where('company_id', '=', companyId).execute()
+  t.equal(bodies.filter(({ body }) => body.includes('credits_low')).length, 1)
 })
 
 /** Adds an event, whose transaction ends when it is told to. */

@@ -49,9 +49,12 @@ export function createDeletions ({ database, now }: { database: Database, now: (
           message: `The company ${companyId} has another name: give it as GET /api/v1/companies/${companyId} tells it.`
         }])
       }
-      const [obstacle] = obstaclesOf(companyId, held)
-      if (obstacle !== undefined) throw new DispatchError('conflict', `The company cannot be deleted: ${reasons[obstacle]}.`)
-      const row = await addDeletion(database, { companyId, name, author, at: now() })
+      const check = (found: Held): void => {
+        const [obstacle] = obstaclesOf(companyId, found)
+        if (obstacle !== undefined) throw new DispatchError('conflict', `The company cannot be deleted: ${reasons[obstacle]}.`)
+      }
+      check(held)
+      const row = await addDeletion(database, { companyId, name, author, at: now() }, check)
       if (row === undefined) throw new DispatchError('conflict', 'The company is just being deleted.')
       return viewOf(row)
     }

@@ -1,14 +1,21 @@
-import { type AuditAuthor, deleteCompany, noteAudit, platform } from '@dispatch/core'
+import { type AuditAuthor, deleteCompany, type Held, leave, noteAudit, platform } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
 import { columns, type DeletionRow, type Stage, tablesIn } from './tables.ts'
 
-/** Records a deletion; undefined where the company is just being deleted. */
+/**
+ * Records a deletion, from which on nothing is recorded for the company; undefined where it is just being deleted. `check` throws where
+ * something of what it has is in the way.
+ */
 export async function addDeletion (
   { owner, now }: Database,
-  { companyId, name, author, at }: { companyId: number, name: string, author: AuditAuthor, at: Date }
+  { companyId, name, author, at }: { companyId: number, name: string, author: AuditAuthor, at: Date },
+  check: (held: Held) => void
 ): Promise<DeletionRow | undefined> {
   return owner.transaction().execute(async (queries) => {
+    const held = await leave(queries, companyId, at)
+    if (held === undefined) return undefined
+    check(held)
     const row = await tablesIn(queries).insertInto('company_deletions').values({
       former_company: companyId,
       name,
@@ -102,7 +109,7 @@ export async function finishDeletion (
   { author, receipt, sha256, at }: { author: AuditAuthor, receipt: string, sha256: string, at: Date }
 ): Promise<void> {
   await owner.transaction().execute(async (queries) => {
-    await deleteCompany(queries, row.former_company)
+    await deleteCompany(queries, row.former_company, at)
     const { numUpdatedRows } = await tablesIn(queries).updateTable('company_deletions')
       .set({ stage: 'finished', author: null, next_at: null, receipt, sha256, finished_at: at })
       .where('former_company', '=', row.former_company).where('claim', '=', row.claim).executeTakeFirstOrThrow()

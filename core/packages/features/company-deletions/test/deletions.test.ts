@@ -1,13 +1,16 @@
-import { createDataKeys, documentFiles } from '@dispatch/core'
+import { addLogCounts, createDataKeys, documentFiles, insertExchanges, leave } from '@dispatch/core'
 import { createLocalFiles } from '@dispatch/files'
+import { sql } from 'kysely'
 import { createHash, randomUUID } from 'node:crypto'
 import { cp, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { until } from '../../../../../test/core/work/support.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
-import { contains, has } from '../../../../../test/support/matching.ts'
+import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, operator, startService } from '../../../../../test/support/service.ts'
+import { type NewDispatch, openDispatch } from '../../../../store/dispatch/dispatches.ts'
 import { createDeletionStep } from '../service/work.ts'
 
 // Each step is done by the test.
@@ -54,6 +57,30 @@ async function isReadable (keys: string): Promise<boolean> {
   })
 }
 
+const userOf = async (companyId: number): Promise<number> =>
+  (await database.owner.selectFrom('users').select('user_id').where('company_id', '=', companyId).executeTakeFirstOrThrow()).user_id
+
+/** A dispatch of nothing, for `openDispatch`. */
+async function emptyDispatch (companyId: number, more: Partial<NewDispatch> = {}): Promise<NewDispatch> {
+  const actor = { kind: 'user', userId: await userOf(companyId) } as const
+  return { dispatchId: randomUUID(), companyId, actor, requestId: 'late', services: ['sms'], metadata: {}, steps: [], ...more }
+}
+
+/** How many transactions wait for a lock. */
+const waiting = async (): Promise<number> =>
+  (await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    .execute(database.owner)).rows.length
+
+/** What a client has written, as it stands in the database, which a copy of it has. */
+async function copyOf (companyId: number): Promise<string> {
+  const { rows } = await database.pool.query<{ text: string }>(
+    `select concat(data::text, (select string_agg(concat(fields, request_settings, data, made), '') from steps
+      where steps.dispatch_id = dispatches.dispatch_id)) as text from dispatches where company_id = $1`,
+    [companyId]
+  )
+  return rows.map(({ text }) => text).join('')
+}
+
 await t.test('what is in the way is told, and nothing is deleted', async (t) => {
   has(t, await send('GET', `${path}/deletion`, {}, operator), {
     status: 200,
@@ -86,9 +113,35 @@ await t.test('what is in the way is told, and nothing is deleted', async (t) => 
 
 await t.test('a deletion removes the key first, goes on wherever it was interrupted, and ends with a receipt', async (t) => {
   has(t, await send('GET', `${path}/deletion`, {}, operator), { body: { status: 'possible', obstacles: [] } })
+  // A dispatch that is being recorded at this moment, and waits for its key, is waited for, and counted.
+  const holding = await database.owner.startTransaction().execute()
+  const known = await holding.selectFrom('dispatches').select('dispatch_id').where('company_id', '=', gone.companyId)
+    .executeTakeFirstOrThrow()
+  await holding.insertInto('idempotency_keys')
+    .values({ company_id: gone.companyId, key: 'k', fingerprint: 'f', dispatch_id: known.dispatch_id, created_at: new Date() }).execute()
+  const recorded = await emptyDispatch(gone.companyId, { idempotency: { key: 'k', fingerprint: 'f' } })
+  const opening = openDispatch(database, recorded, { jobs: [] })
+  await until('the dispatch waits for its key', async () => await waiting() === 1)
+  const leaving = database.owner.transaction().execute(async (queries) => {
+    const held = await leave(queries, gone.companyId, new Date())
+    throw new Error(`${held?.running} under way`)
+  })
+  leaving.catch(() => undefined)
+  await until('who deletes waits for the dispatch', async () => await waiting() === 2)
+  await holding.rollback().execute()
+  await opening
+  await t.rejects(leaving, { message: '1 under way' })
+  await database.owner.updateTable('dispatches').set({ status: 'cancelled' }).where('dispatch_id', '=', recorded.dispatchId).execute()
   has(t, await begin(), { status: 202, body: { status: 'running', counts: {} } })
   has(t, await begin(), { status: 409 })
+  const late = await emptyDispatch(gone.companyId)
+  await t.rejects(openDispatch(database, late, { jobs: [] }), { word: 'forbidden', message: /is being deleted/ })
   await cp(keysFolder, join(backup, 'keys'), { recursive: true })
+  const read = () =>
+    database.owner.selectFrom('dispatches').select('data').where('company_id', '=', gone.companyId).where(sql<boolean>`data <> '{}'`)
+      .execute()
+  contains(t, JSON.stringify(await read()), 'Ada Lovelace')
+  lacks(t, await copyOf(gone.companyId), 'Lovelace', 'nothing that a client has written stands in a copy of the database as it is')
   const free = () =>
     database.owner.$extendTables<{ company_deletions: { next_at: Date } }>().updateTable('company_deletions')
       .set({ next_at: new Date(0) }).execute()
@@ -107,6 +160,7 @@ await t.test('a deletion removes the key first, goes on wherever it was interrup
   await createDeletionStep(needs)()
   t.strictSame(await readdir(keysFolder), [String(stays.companyId)])
   t.notOk(await isReadable(keysFolder), 'a restored copy of documents and database is closed')
+  for (const { data } of await read()) t.throws(() => JSON.stringify(data), { name: 'StorageUnavailable' }, 'and so are the data')
   t.ok(await isReadable(join(backup, 'keys')), 'as long as no backup of the keys brings it back')
   await send('PUT', path, { body: { disabled: false } }, operator)
   // A process that ends after each part of a step that leaves something; another one does that step again.
@@ -127,7 +181,15 @@ await t.test('a deletion removes the key first, goes on wherever it was interrup
   while (await createDeletionStep(needs)()) steps++
   t.ok(steps >= 3)
   const { status, body } = await send('GET', `${path}/deletion`, {}, operator)
-  has(t, { status, body }, { status: 200, body: { status: 'finished', name: 'gone', counts: { dispatches: 2, users: 3 } } })
+  has(t, { status, body }, { status: 200, body: { status: 'finished', name: 'gone', counts: { dispatches: 3, users: 3 } } })
+  // What a process writes that had still something in its memory.
+  const at = { company_id: gone.companyId, entry_id: randomUUID() }
+  await insertExchanges(database, [{ ...at, dispatch_id: randomUUID(), service: 'sms', provider: 'x', outcome: 'accepted', exchanges: [] }])
+  await addLogCounts(database, [{ ...at, log: 'x', hour: new Date(), subject: 'x', result: 'x', count: 1 }])
+  for (const table of ['exchange_log', 'request_log', 'log_counts', 'dispatches', 'steps', 'events', 'feed_events'] as const) {
+    const left = await database.owner.selectFrom(table).select('company_id').where('company_id', '=', gone.companyId).execute()
+    t.strictSame(left, [], table)
+  }
   const receipt = JSON.parse(body.receipt) as { counts: unknown }
   has(t, receipt, { companyId: gone.companyId, name: 'gone', dataKeys: 'removed', counts: body.counts })
   t.equal(createHash('sha256').update(body.receipt as string).digest('hex'), body.sha256)

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dispatch/common'
-import { filesNamedIn, type FileUse, type Holder, tableHolder, type UserRef } from '@dispatch/core'
+import { filesNamedIn, type FileUse, type Holder, sealed, tableHolder, type UserRef } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type ColumnType, type ExpressionBuilder, type ExpressionWrapper, type Selectable, sql, type SqlBool } from 'kysely'
 
@@ -55,7 +55,7 @@ export async function writeDraft (database: Database, author: UserRef, draftId: 
     const { service, request, sandbox, shared, dispatchId, at } = written
     const said = {
       service,
-      request: JSON.stringify(request),
+      request: JSON.stringify(await sealed(queries, companyId, request)),
       sandbox,
       ...shared !== undefined && { shared },
       ...dispatchId !== undefined && { dispatch_id: await dispatchOf(queries, companyId, dispatchId) },

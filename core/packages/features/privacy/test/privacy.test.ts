@@ -1,3 +1,6 @@
+import type { JsonObject } from '@dispatch/common'
+import { documentFiles, openWithin } from '@dispatch/core'
+import { createLocalFiles } from '@dispatch/files'
 import { sql } from 'kysely'
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -26,11 +29,12 @@ await providers.add('mailer', { of: 'email', settings: '{ allowedSenders: Allowe
     await answered?.promise
     return { id: reference, status: 'sent', recipient: email.to[0].address }
   })
+const dataDirectory = t.testdir()
 const service = await startService(t, {
-  // Without keys files lie as they are, so that a name is found in them.
   databaseUrl: await seededDatabase(t),
-  config: { providerDirectories: providers.directories },
-  replacements: { renderer: quickRenderer }
+  config: { providerDirectories: providers.directories, dataDirectory, dataKeys: { folder: join(dataDirectory, 'keys') } },
+  // Data are sealed; files lie as they are, so that a name is found in them.
+  replacements: { renderer: quickRenderer, files: documentFiles(createLocalFiles(join(dataDirectory, 'files'))) }
 })
 const { app, send } = service
 const { owner } = app.get('database')
@@ -72,10 +76,12 @@ async function found (): Promise<string[]> {
     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema') group by 1, 2`.execute(owner)
   t.ok(tables.length > 60)
   const places = await Promise.all(tables.map(async ({ schema, name, own, bytes }) => {
-    const texts = sql.join([sql`to_jsonb(one)::text`, ...bytes.map((column) => sql`encode(${sql.ref(column)}, 'escape')`)])
-    const { rows } = await sql<{ text: string }>`select concat_ws(' ', ${texts}) as text from ${sql.table(`${schema}.${name}`)} as one
-      ${own ? sql`where company_id is null or company_id = ${companyId}` : sql``}`.execute(owner)
-    return rows.some(({ text }) => isIn(text)) ? [name] : []
+    const texts = sql.join([sql`''`, ...bytes.map((column) => sql`encode(${sql.ref(column)}, 'escape')`)])
+    const { rows } = await sql<{ row: JsonObject, text: string }>`select to_jsonb(one) as row, concat_ws(' ', ${texts}) as text
+      from ${sql.table(`${schema}.${name}`)} as one ${own ? sql`where company_id is null or company_id = ${companyId}` : sql``}`
+      .execute(owner)
+    const opened = await Promise.all(rows.map(async ({ row, text }) => `${JSON.stringify(await openWithin(owner, row))} ${text}`))
+    return opened.some(isIn) ? [name] : []
   }))
   const folder = app.get('config').dataDirectory
   const files = await Promise.all((await readdir(folder, { recursive: true })).map(async (name) => {

@@ -1,0 +1,206 @@
+import { isRecord, type Json, type JsonObject } from '@dispatch/common'
+import { type Kysely, type KyselyPlugin, type PluginTransformResultArgs, type QueryResult, type RawBuilder, sql,
+  type UnknownRow } from 'kysely'
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+/** The keys under which data of companies are sealed. A key has 256 bits; its id 16 bytes. */
+export type ColumnKeys = {
+  /** The key under which a company seals now; undefined where nothing is sealed. */
+  ofCompany: (companyId: number) => Promise<{ id: Uint8Array, secret: Uint8Array } | undefined>
+  /** Throws where the key is not there. */
+  findOf: (companyId: number, id: Uint8Array) => Promise<Uint8Array>
+}
+
+/** What queries a plugin is found by. */
+export type Queries = Pick<Kysely<unknown>, 'getExecutor'>
+
+/**
+ * The columns that may hold sealed values, by the names that they have in results: of these alone all that is written is sealed or escaped,
+ * so that nobody's own text is taken for a sealed one.
+ */
+export const sealedColumns = ['data', 'fields', 'request_settings', 'made', 'exchanges', 'body', 'common', 'request'] as const
+
+/** The member with what is sealed, and the one of a value of a client's own that has such a member. Both are ours alone. */
+const [mark, escaped] = ['sealed:1', 'plain:1']
+/** The member with what statements look into: it says nothing about a person. */
+const shown = 'shown'
+const [markedText, escapedText] = [`{"${mark}":`, `{"${escaped}":`]
+
+/**
+ * Values of companies that stand sealed in columns, each under a key of its own (HKDF-SHA-256) of the data key of its company. What is
+ * written is sealed by {@link sealed} and {@link sealedText}; whatever query reads it gets it opened, and rows from before as they are. A
+ * value of JSON that cannot be opened throws where somebody looks into it, so that the rest of its row, and other rows, can still be read.
+ */
+export class SealedColumns implements KyselyPlugin {
+  #keys: ColumnKeys | undefined
+
+  /** Keys are found through the database, which is opened first. */
+  use (keys: ColumnKeys): void {
+    this.#keys = keys
+  }
+
+  transformQuery ({ node }: Parameters<KyselyPlugin['transformQuery']>[0]): ReturnType<KyselyPlugin['transformQuery']> {
+    return node
+  }
+
+  async transformResult ({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
+    const [first] = result.rows
+    const present = first === undefined ? [] : sealedColumns.filter((column) => column in first)
+    if (present.length === 0) return result
+    for (const row of result.rows) {
+      for (const column of present) {
+        const value = row[column]
+        if (isSealed(value)) row[column] = await this.#opened(value)
+      }
+    }
+    return result
+  }
+
+  /** A value with all that stands sealed in it, such as in rows in JSON, opened. */
+  async openWithin (value: Json, column?: string): Promise<Json> {
+    if (isSealedIn(column, value)) return JSON.parse(JSON.stringify(await this.#opened(value))) as Json
+    if (Array.isArray(value)) return Promise.all(value.map((one: Json) => this.openWithin(one)))
+    if (!isRecord(value)) return value
+    const entries = Object.entries(value as JsonObject)
+    return Object.fromEntries(
+      await Promise.all(entries.map(async ([name, one]) => [name, await this.openWithin(one ?? null, name)]))
+    ) as JsonObject
+  }
+
+  async seal (companyId: number, text: string): Promise<string | undefined> {
+    const key = await this.#keys?.ofCompany(companyId)
+    if (key === undefined) return undefined
+    const salt = randomBytes(saltLength)
+    const { key: one, iv } = derived(key.secret, salt)
+    const company = Buffer.alloc(companyLength)
+    company.writeUInt32BE(companyId)
+    const gcm = createCipheriv(cipher, one, iv).setAAD(company)
+    return Buffer.concat([company, key.id, salt, gcm.update(text), gcm.final(), gcm.getAuthTag()]).toString('base64')
+  }
+
+  async #opened (value: string | JsonObject): Promise<unknown> {
+    const { [mark]: bytes, [escaped]: own, [shown]: _, ...beside } = (typeof value === 'string' ? JSON.parse(value) : value) as JsonObject
+    if (typeof bytes !== 'string') return own
+    const withBeside = (text: string): Json => ({ ...JSON.parse(text) as JsonObject, ...beside })
+    const hasBeside = Object.keys(beside).length > 0
+    if (typeof value === 'string') {
+      const text = await this.#open(bytes)
+      return hasBeside ? JSON.stringify(withBeside(text)) : text
+    }
+    try {
+      const text = await this.#open(bytes)
+      return hasBeside ? withBeside(text) : JSON.parse(text) as Json
+    } catch (error) {
+      return unopened(error)
+    }
+  }
+
+  async #open (sealedBytes: string): Promise<string> {
+    if (this.#keys === undefined) throw new Error('Data of a company are read before its key can be.')
+    const bytes = Buffer.from(sealedBytes, 'base64')
+    const part = (from: number, length: number): Buffer => bytes.subarray(from, from + length)
+    const company = part(0, companyLength)
+    const secret = await this.#keys.findOf(company.readUInt32BE(), part(companyLength, idLength))
+    const { key, iv } = derived(secret, part(companyLength + idLength, saltLength))
+    const gcm = createDecipheriv(cipher, key, iv, { authTagLength: tagLength }).setAAD(company).setAuthTag(bytes.subarray(-tagLength))
+    return gcm.update(bytes.subarray(companyLength + idLength + saltLength, -tagLength), undefined, 'utf8') + gcm.final('utf8')
+  }
+}
+
+/** A JSON value of a company as its column has it. What statements look into, such as files that it names, stands beside what is sealed. */
+export async function sealed<Value extends JsonObject | readonly unknown[]> (
+  queries: Queries,
+  companyId: number,
+  value: Value
+): Promise<Value | JsonObject> {
+  const text = JSON.stringify(value)
+  // An empty one says nothing.
+  if (text.length <= 2) return value
+  const bytes = await pluginOf(queries)?.seal(companyId, text)
+  if (bytes === undefined) return mark in value || escaped in value ? { [escaped]: JSON.parse(text) as Json } : value
+  const files = [...new Set(Array.from(text.matchAll(namedFile), ([, id = '']) => id))]
+  return { [mark]: bytes, ...files.length > 0 && { [shown]: { files: files.map((fileId) => ({ fileId })) } } }
+}
+
+/** A text with JSON of a company as its column has it. */
+export async function sealedText (queries: Queries, companyId: number, text: string): Promise<string> {
+  const bytes = await pluginOf(queries)?.seal(companyId, text)
+  if (bytes !== undefined) return JSON.stringify({ [mark]: bytes })
+  return isSealed(text) ? JSON.stringify({ [escaped]: text }) : text
+}
+
+/**
+ * The same of an event. Beside what is sealed stand what lists tell tests apart by, and the dispatch, for which an erasure looks.
+ */
+export async function sealedEvent (queries: Queries, companyId: number, text: string): Promise<string> {
+  const bytes = await pluginOf(queries)?.seal(companyId, text)
+  if (bytes === undefined) return text
+  const { test = false, dispatchId = null } = (JSON.parse(text) as { data: JsonObject }).data
+  return JSON.stringify({ [mark]: bytes, [shown]: { test, dispatchId } })
+}
+
+/** A value with all that stands sealed in it, such as in rows in JSON, opened. */
+export async function openWithin<Value extends Json> (queries: Queries, value: Value): Promise<Value> {
+  return await pluginOf(queries)?.openWithin(value) as Value | undefined ?? value
+}
+
+/** What stands sealed in rows in JSON, opened, with the column of each. */
+export async function openedTexts (queries: Queries, rows: Json): Promise<{ column: string, text: string }[]> {
+  const found = [...sealedIn(rows)]
+  return Promise.all(found.map(async ({ column, value }) => {
+    const { [column]: opened } = await openWithin(queries, { [column]: value })
+    return { column, text: typeof opened === 'string' ? opened : JSON.stringify(opened) }
+  }))
+}
+
+function* sealedIn (value: Json, column?: string): Generator<{ column: string, value: string | JsonObject }> {
+  if (column !== undefined && isSealedIn(column, value)) yield { column, value }
+  else if (Array.isArray(value)) { for (const one of value as Json[]) yield* sealedIn(one) }
+  else if (isRecord(value)) { for (const [name, one] of Object.entries(value as JsonObject)) yield* sealedIn(one ?? null, name) }
+}
+
+/** Whether something of a row in JSON, or of a text, may be sealed: a row has texts with JSON in it, too, whose quotes are escaped. */
+export const mayHaveSealed = (row: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`coalesce(strpos(${row}::text, ${mark}) > 0, false)`
+
+/** Whether the value of a column is neither sealed nor empty. */
+export function isPlain (column: string, type: 'jsonb' | 'text'): RawBuilder<boolean> {
+  const value = sql.ref(column)
+  return type === 'jsonb'
+    ? sql<boolean>`${value} not in ('{}', '[]', 'null') and not ${value} ?| ${[mark, escaped]}::text[]`
+    : sql<boolean>`${value} <> '' and not starts_with(${value}, ${markedText}) and not starts_with(${value}, ${escapedText})`
+}
+
+function pluginOf (queries: Queries): SealedColumns | undefined {
+  return queries.getExecutor().plugins.find((plugin) => plugin instanceof SealedColumns)
+}
+
+function isSealed (value: unknown): value is string | JsonObject {
+  if (typeof value === 'string') return value.startsWith(markedText) || value.startsWith(escapedText)
+  return typeof value === 'object' && value !== null && (mark in value || escaped in value)
+}
+
+function isSealedIn (column: string | undefined, value: Json): value is string | JsonObject {
+  return sealedColumns.some((one) => one === column) && isSealed(value)
+}
+
+const namedFile = /"fileId":"([0-9a-fA-F-]{36})"/g
+
+/** What stands in place of a value that cannot be opened: whoever looks into it is told why. */
+function unopened (error: unknown): object {
+  const told = (): never => {
+    throw error
+  }
+  // A promise asks what it resolves to whether that is a promise.
+  const get = (_: object, name: string | symbol): undefined => name === 'then' ? undefined : told()
+  return new Proxy({}, { get, has: told, ownKeys: told, getOwnPropertyDescriptor: told })
+}
+
+const cipher = 'aes-256-gcm'
+/** Bytes of what is sealed: the company, the id of its key, the salt of the value, then what is encrypted, and its tag. */
+const [companyLength, idLength, saltLength, tagLength] = [4, 16, 16, 16]
+
+function derived (secret: Uint8Array, salt: Uint8Array): { key: Uint8Array, iv: Uint8Array } {
+  const bytes = Buffer.from(hkdfSync('sha256', secret, salt, 'document-dispatch column', 44))
+  return { key: bytes.subarray(0, 32), iv: bytes.subarray(32) }
+}
