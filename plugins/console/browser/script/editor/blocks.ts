@@ -14,7 +14,6 @@ if (form !== null) {
 
   const begin = (): void => {
     fields.splice(0, fields.length, ...[...form.querySelectorAll<HTMLElement>('[data-block]')].map(fieldOf))
-    target = undefined
   }
   for (const event of ['input', 'change']) {
     form.addEventListener(event, ({ target: changed }) => {
