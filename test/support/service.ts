@@ -1,5 +1,6 @@
 import { createCompanies, demo, hashPassword, makeIndexes, type Role } from '@dispatch/core'
 import { openDatabase } from '@dispatch/database'
+import { createRenderer, createTemplateWorkers } from '@dispatch/documents'
 import { loadProvider, type PassedTrials } from '@dispatch/host'
 import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -123,6 +124,17 @@ const loadOnce: typeof loadProvider = (folder, digest, limit) => {
   return known
 }
 
+/**
+ * The threads that make documents and check templates, for all services of a process: a thread starts in longer than a service. They end
+ * with the process, which does not wait for them.
+ */
+const threads = { renderer: createRenderer(), templateWorkers: createTemplateWorkers() }
+const close = (): Promise<void> => Promise.resolve()
+const lastingThreads: Pick<AppDependencies, 'renderer' | 'templateWorkers'> = {
+  renderer: { ...threads.renderer, close },
+  templateWorkers: { ...threads.templateWorkers, close }
+}
+
 type Starting = {
   databaseUrl?: string
   config?: Partial<Config>
@@ -150,6 +162,7 @@ export async function startService (
     admissionLimits: hurried,
     passedTrials: withoutTrials,
     load: loadOnce,
+    ...lastingThreads,
     time,
     ...features === undefined ? {} : { features },
     ...replacements
