@@ -45,7 +45,7 @@ const factories: Factories = {
   traces: () => undefined,
   leaving: () => new AbortController(),
   freshness: (get) => createFreshness(get('database')),
-  changes: (get) => createChanges({ database: get('database'), kept: get('dispatchRows'), log: get('log') }),
+  changes: (get) => createChanges({ database: get('database'), dispatchRows: get('dispatchRows'), log: get('log') }),
   ...people,
   ...providers,
   ...documents,

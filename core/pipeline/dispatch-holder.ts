@@ -12,13 +12,13 @@ type Needs = {
   files: Pick<FileStore, 'remove'>
   pipeline: Pick<Pipeline, 'cancel'>
   /** What features keep of dispatches. */
-  kept: readonly DispatchRows[]
+  dispatchRows: readonly DispatchRows[]
 }
 
 /**
  * Dispatches, with all that belongs to them. One that waits and of which nothing has begun is cancelled. One that runs ends first.
  */
-export function dispatchHolder ({ database, files, kept, pipeline }: Needs): Holder {
+export function dispatchHolder ({ database, files, dispatchRows, pipeline }: Needs): Holder {
   return {
     kind: 'dispatches',
     look: (companyId, person, after) => lookForDispatches(database, { companyId, person, after }),
@@ -33,7 +33,7 @@ export function dispatchHolder ({ database, files, kept, pipeline }: Needs): Hol
       }
     },
 
-    erase: (queries, { companyId, person }, ids) => eraseDispatches(queries, { companyId, person, now: database.now, kept }, ids),
+    erase: (queries, { companyId, person }, ids) => eraseDispatches(queries, { companyId, person, now: database.now, dispatchRows }, ids),
 
     async clean (companyId) {
       for (let left = await listErasedFiles(database, companyId); left.length > 0; left = await listErasedFiles(database, companyId)) {

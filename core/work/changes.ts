@@ -21,12 +21,12 @@ export type Changes = {
 /** Milliseconds between two looks. */
 export const looksEvery = 1000
 
-/** `kept`: what features keep of dispatches. `pause`: milliseconds between two looks. */
-type Options = { database: Database, kept: readonly Pick<DispatchRows, 'mark'>[], log: Log, pause?: number }
+/** `dispatchRows`: what features keep of dispatches. `pause`: milliseconds between two looks. */
+type Options = { database: Database, dispatchRows: readonly Pick<DispatchRows, 'mark'>[], log: Log, pause?: number }
 
-export function createChanges ({ database, kept, log, pause = looksEvery }: Options): Changes {
+export function createChanges ({ database, dispatchRows, log, pause = looksEvery }: Options): Changes {
   const failed = (error: unknown): void => log.warn({ err: error }, 'changes cannot be read; the next look follows')
-  const dispatches = createLooks((ids: readonly string[]) => readMarks(database, ids, kept), { pause, failed })
+  const dispatches = createLooks((ids: readonly string[]) => readMarks(database, ids, dispatchRows), { pause, failed })
   const companies = createLooks(async (ids: readonly number[]) => Map.groupBy(await readStatuses(database, ids), (row) => row.company_id), {
     pause,
     failed

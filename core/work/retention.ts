@@ -24,7 +24,7 @@ export type RetentionOptions = {
   retentionDays: number
   forgetMonths?: number | undefined
   /** What features keep of dispatches. */
-  kept: readonly DispatchRows[]
+  dispatchRows: readonly DispatchRows[]
   log: Log
   batch?: number
 }
@@ -42,13 +42,13 @@ const lookedInto = [2, 3, 4]
 const removals = 8
 
 /** Deletes what has been kept for long enough, in batches. After a full batch another job goes on. */
-export function createRetention ({ database, queue, files, retentionDays, forgetMonths, kept, log, batch: limit = 1_000 }:
+export function createRetention ({ database, queue, files, retentionDays, forgetMonths, dispatchRows, log, batch: limit = 1_000 }:
   RetentionOptions
 ): () => Promise<
   void
 > {
   const removing = pLimit(removals)
-  const ofFeatures = kept.flatMap(({ forget }) => Object.entries(forget))
+  const ofFeatures = dispatchRows.flatMap(({ forget }) => Object.entries(forget))
 
   /** Answers the keys of the files that were removed. The next job tries the others again. */
   async function remove (keys: readonly string[]): Promise<Set<string>> {
@@ -137,7 +137,7 @@ export function createRetention ({ database, queue, files, retentionDays, forget
       keys: await forgetIdempotencyKeys(database, { before: before(time, keysKeptFor), limit }),
       dispatches: forgetMonths === undefined
         ? 0
-        : await forgetDispatches(database, { ...forgottenBy(time, { months: forgetMonths, limit }), kept }),
+        : await forgetDispatches(database, { ...forgottenBy(time, { months: forgetMonths, limit }), dispatchRows }),
       logged: await forgetLoggedRequests(database, { before: before(time, requestsLoggedFor), limit }),
       counts: await forgetLogCounts(database, { before: before(time, requestsLoggedFor), limit }),
       exchanges: await forgetExchanges(database, { before: before(time, requestsLoggedFor), limit }),

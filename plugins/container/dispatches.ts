@@ -93,7 +93,7 @@ export async function beginWork (get: Get): Promise<Worker> {
     fetchJson: get('fetchJson'),
     newId: get('newId'),
     inbox: get('inbox'),
-    kept: get('dispatchRows'),
+    dispatchRows: get('dispatchRows'),
     notices: get('notices'),
     files: get('files'),
     retentionDays: get('config').retentionDays,

@@ -7,6 +7,7 @@ import { openDatabase } from '@dispatch/database'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { forgetDispatches } from '../../core/store/dispatch/forgetting.ts'
+import { findFeatures } from '../../plugins/features/find-features.ts'
 import { type Child, startChild } from './support/child.ts'
 import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
@@ -68,8 +69,9 @@ function sms ({ ready: { url, bearer: authorization } }: Child<RunningService>, 
 async function forgotten (databaseUrl: string): Promise<number> {
   const database = openDatabase({ connectionString: databaseUrl }, { onError: () => undefined })
   await database.ping()
+  const dispatchRows = (await findFeatures()).flatMap((feature) => feature.dispatchRows?.() ?? [])
   const start = performance.now()
-  const count = await forgetDispatches(database, { before: new Date(), hopeless: new Date(), limit: batch, kept: [] })
+  const count = await forgetDispatches(database, { before: new Date(), hopeless: new Date(), limit: batch, dispatchRows })
   const took = performance.now() - start
   await database.close()
   return count / took * 1000

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Where Linux keeps files in memory. */
@@ -6,6 +6,9 @@ const memory = '/dev/shm'
 
 /** The folders of runs, with the number of their process. */
 const prefix = 'dispatch-tests-'
+
+/** Milliseconds that no run takes. */
+const longestRun = 2 * 3600 * 1000
 
 /** So many bytes are free in memory. A whole run has used at most an eighth of them at a time. */
 const needed = 8 * 1024 ** 3
@@ -40,9 +43,13 @@ function mountOf (mounts: string): { type: string | undefined, options: readonly
   return { type, options: options.split(',') }
 }
 
-/** What killed runs have left would stay in memory. */
+/** What killed runs of this user have left would stay in memory. A run of another container may have the number of no process here. */
 function removeAbandoned (): void {
   for (const name of readdirSync(memory).filter((name) => name.startsWith(prefix))) {
-    if (!existsSync(`/proc/${name.slice(prefix.length).split('-')[0] ?? ''}`)) rmSync(join(memory, name), { recursive: true, force: true })
+    const path = join(memory, name)
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    const isRunning = existsSync(`/proc/${name.slice(prefix.length).split('-')[0] ?? ''}`)
+    if (found?.uid !== process.getuid?.() || isRunning || Date.now() - found.mtimeMs < longestRun) continue
+    rmSync(path, { recursive: true, force: true })
   }
 }

@@ -20,6 +20,9 @@ async function founded (name: string): Promise<number> {
     headers: { 'x-idempotency-key': name }
   }, admin)
   const entry = randomUUIDv7()
+  await sql`insert into callbacks (callback_id, company_id, dispatch_id, type, sequence, url, receiver, state, created_at)
+    values (${entry}, ${companyId}, ${dispatchId}, 'dispatch.succeeded', 1, '', '', 'failed', now())`.execute(owner)
+  await sql`insert into callback_attempts (callback_id, number, company_id, at) values (${entry}, 1, ${companyId}, now())`.execute(owner)
   await sql`insert into dispatch_counts (company_id, hour, service, status, test, count)
     values (${companyId}, now(), 'sms', 'failed', false, 1)`.execute(owner)
   await sql`insert into request_log (entry_id, company_id, user_id, request_id, method, route, path, status, milliseconds, address)

@@ -112,7 +112,12 @@ await t.test('a database that does not answer is asked again', async (t) => {
       return database.owner
     }
   }
-  const changes = createChanges({ database: flaky, kept: [], log: createLogger('warn', { write: (line) => lines.push(line) }), pause: 1 })
+  const changes = createChanges({
+    database: flaky,
+    dispatchRows: [],
+    log: createLogger('warn', { write: (line) => lines.push(line) }),
+    pause: 1
+  })
   let told = 0
   const leave = changes.ofDispatch(id, () => told++)
   await until('the first look that works', () => told === 1)

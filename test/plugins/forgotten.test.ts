@@ -17,7 +17,7 @@ await t.test('a dispatch that was forgotten is not found any more; its price and
   has(t, counts.body.data, [{ service: 'invoicing', status: 'succeeded', count: 1 }])
 
   const before = new Date(Date.now() + 1_000)
-  const forget = () => forgetDispatches(database, { kept: app.get('dispatchRows'), before, hopeless: before, limit: 1_000 })
+  const forget = () => forgetDispatches(database, { dispatchRows: app.get('dispatchRows'), before, hopeless: before, limit: 1_000 })
   t.equal(await forget(), 0, 'its document is stored')
   await database.owner.updateTable('documents').set({ removed_at: new Date() }).execute()
   t.equal(await forget(), 1)

@@ -121,6 +121,8 @@ const loadOnce: typeof loadProvider = (folder, digest, limit) => {
   const key = `${folder} ${digest}`
   const known = loaded.get(key) ?? loadProvider(folder, digest, limit)
   loaded.set(key, known)
+  // One that could not be loaded, on a busy machine, is tried again.
+  known.catch(() => loaded.delete(key))
   return known
 }
 

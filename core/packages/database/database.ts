@@ -6,7 +6,7 @@ import { type CompanyQueries, companyTransactions } from './company-transactions
 import type { Destination } from './connection-failure.ts'
 import { connectAlone, type Connections, connectionSettings, ignoreRepeatedError, openConnections, requestLimits,
   type TimeLimits } from './connections.ts'
-import { Dialect } from './dialect.ts'
+import { NamesDialect } from './dialect.ts'
 import { createLifeMemory, type LifeMemory } from './life-memory.ts'
 import { followReplica, type ReplicaOptions } from './replica.ts'
 import { createSharedRun } from './shared-run.ts'
@@ -206,7 +206,7 @@ export function openDatabase (
   const owners = openConnections(database, { name: 'owner', most: ownersConnections, limits: ownersLimits(limits), through, onError })
   const vitals = openConnections(database, { name: 'vital', most: vitalConnections, limits: vitalLimits, through, onError })
   const [owner, vital, flusher] = [owners, vitals, commits].map(({ lent: pool }) =>
-    new Kysely<StoredTables>({ dialect: new Dialect({ pool }), plugins })
+    new Kysely<StoredTables>({ dialect: new NamesDialect({ pool }), plugins })
   ) as [Kysely<StoredTables>, Kysely<StoredTables>, Kysely<StoredTables>]
   const ofCompanies = companyTransactions(companies, { connections, limits, through, plugins, time })
   // Each transaction has committed without waiting for the disk: its locks are free, and others see its changes. A flush writes all of them
@@ -272,7 +272,7 @@ export function openDatabase (
     async onServer (work) {
       if (directUrl === undefined) return work(owner)
       const { lent: pool } = openConnections(direct, { name: 'migration', most: 2, limits: ownersLimits(limits), onError })
-      const queries = new Kysely<StoredTables>({ dialect: new Dialect({ pool }) })
+      const queries = new Kysely<StoredTables>({ dialect: new NamesDialect({ pool }) })
       return work(queries).finally(() => queries.destroy())
     },
     pool: owners.pool,

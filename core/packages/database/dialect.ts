@@ -4,7 +4,7 @@ import { type DatabaseIntrospector, type Kysely, PostgresDialect, sql } from 'ky
  * PostgreSQL for Kysely. Its migrator asks four times with each migration whether one table is there; Kysely's own answer has each column
  * of each table, in up to a tenth of a second. This one has the names of tables alone.
  */
-export class Dialect extends PostgresDialect {
+export class NamesDialect extends PostgresDialect {
   override createIntrospector (queries: Kysely<unknown>): DatabaseIntrospector {
     const own = super.createIntrospector(queries)
     return {

@@ -7,7 +7,7 @@ export type Forget = (database: Database, batch: RetentionBatch & { now: Date, o
 
 /**
  * What a feature keeps of dispatches in tables of its own. It goes with its dispatch, and is emptied where the data of that are. `theirs`
- * is a condition on `company_id` and `dispatch_id`; a row of `dispatches` is in reach where none is given.
+ * is a condition on `dispatch_id`, and where it may be on `company_id`; a row of `dispatches` is in reach where none is given.
  */
 export type DispatchRows = {
   /** A value that changes with what is kept of the dispatch: who follows that is told. */

@@ -7,11 +7,11 @@ import type { DispatchRows } from './dispatch-rows.ts'
 export async function readMarks (
   { owner }: Database,
   dispatchIds: readonly string[],
-  kept: readonly Pick<DispatchRows, 'mark'>[]
+  dispatchRows: readonly Pick<DispatchRows, 'mark'>[]
 ): Promise<Map<string, string>> {
   const { rows } = await sql<{ dispatch_id: string, mark: string }>`select dispatch_id, concat_ws('.', status,
       (select max(event_id) from events where events.dispatch_id = dispatches.dispatch_id)
-      ${sql.join(kept.map(({ mark }) => sql`, ${mark}`), sql``)}) as mark
+      ${sql.join(dispatchRows.map(({ mark }) => sql`, ${mark}`), sql``)}) as mark
     from dispatches where dispatch_id = any(${dispatchIds}::uuid[])`.execute(owner)
   return new Map(rows.map(({ dispatch_id: id, mark }) => [id, mark]))
 }

@@ -126,7 +126,12 @@ export async function queuedOf ({ owner }: Pick<Database, 'owner'>, companyId: n
  */
 export async function eraseDispatches (
   queries: OwnerQueries,
-  { companyId, person, now, kept }: { companyId: number, person: Person, now: Database['now'], kept: readonly DispatchRows[] },
+  { companyId, person, now, dispatchRows }: {
+    companyId: number
+    person: Person
+    now: Database['now']
+    dispatchRows: readonly DispatchRows[]
+  },
   ids: readonly string[]
 ): Promise<Erased> {
   const { rows: locked } = await sql<{ id: string, still: boolean }>`
@@ -146,7 +151,7 @@ export async function eraseDispatches (
   const events = await counted(queries, sql`update events set facts = '{}' where ${theirs}`)
   const exchanges = await counted(queries, sql`delete from exchange_log where ${theirs}`)
   const keptOf: Counts[] = []
-  for (const { erase } of kept) keptOf.push(await erase(queries, { companyId, ids: still, names: (text) => names(text, person) }))
+  for (const { erase } of dispatchRows) keptOf.push(await erase(queries, { companyId, ids: still, names: (text) => names(text, person) }))
   await counted(queries, sql`delete from dispatch_metadata where ${theirs}`)
   await counted(queries, sql`update attempts set error = jsonb_build_object('word', error->'word', 'message', ${erasedWord}::text)
     where error is not null and step_id in (select step_id from steps where ${theirs})`)

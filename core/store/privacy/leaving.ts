@@ -45,10 +45,10 @@ export type Held = {
 /** Whether anything was deleted. `blocked`: of which tables not, because something refers to rows, or it took too long or was cancelled. */
 export type DeletedRows = { deleted: boolean, blocked: readonly string[], locked: boolean }
 
-/** `kept`: what features keep of dispatches. `note` records what was deleted, in the transaction that deletes it. */
+/** `dispatchRows`: what features keep of dispatches. `note` records what was deleted, in the transaction that deletes it. */
 export type Deleting = {
   limit: number
-  kept: readonly DispatchRows[]
+  dispatchRows: readonly DispatchRows[]
   note: (queries: OwnerQueries, table: string, rows: number) => Promise<void>
 }
 
@@ -89,8 +89,9 @@ export async function deleteAllRows (
   })
 }
 
-async function deleteOldest (owner: Queries, companyId: number, { limit, kept, note }: Deleting): Promise<DeletedRows> {
-  return deleteSome(owner, 'dispatches', note, (queries) => deleteDispatches(queries, companyId, { limit: Math.ceil(limit / 10), kept }))
+async function deleteOldest (owner: Queries, companyId: number, { limit, dispatchRows, note }: Deleting): Promise<DeletedRows> {
+  const deleting = { limit: Math.ceil(limit / 10), dispatchRows }
+  return deleteSome(owner, 'dispatches', note, (queries) => deleteDispatches(queries, companyId, deleting))
 }
 
 /** `most`: rows of each table, unless all. */

@@ -19,7 +19,7 @@ export type JobPayloads = {
   deferred: { companyId: number, dispatchId: string, stepId: string }
   /** Asks a vendor what became of something that was said of a dispatch; `look`: how often it was asked before. */
   saying: SayingLook
-  /** Finds steps whose status is to be asked, and events and callbacks whose jobs were lost. */
+  /** Finds steps whose status is to be asked, and events whose jobs were lost. */
   sweep: Record<string, never>
   /** Delivers one of the company's callbacks that are due: to the address of a dispatch, or to an endpoint. */
   callback: { companyId: number, endpoints?: boolean }

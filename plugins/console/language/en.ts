@@ -726,13 +726,7 @@ export const en = {
   endpoints: 'Endpoints for callbacks',
   endpointsIntro:
     'Each one gets the callbacks of all dispatches, or those of the types that it wants, beside the address that a dispatch names itself.',
-  endpointsNone: 'There are none yet.',
   endpointsManage: 'Manage the endpoints',
-  endpointTypes: 'Types of callbacks',
-  endpointFailing: 'fails since',
-  endpointSaved: 'The endpoint is saved.',
-  endpointCallbacks: 'What was sent',
-  endpointCallbacksNone: 'There is nothing.',
 
   company: 'Company',
   users: 'Users',

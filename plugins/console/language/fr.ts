@@ -734,13 +734,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   endpoints: 'Points de réception des rappels',
   endpointsIntro:
     'Chacun reçoit les rappels de tous les envois, ou ceux des types qu’il veut, en plus de l’adresse qu’un envoi indique lui-même.',
-  endpointsNone: 'Il n’y en a pas encore.',
   endpointsManage: 'Gérer les points de réception',
-  endpointTypes: 'Types de rappels',
-  endpointFailing: 'en échec depuis',
-  endpointSaved: 'Le point de réception est enregistré.',
-  endpointCallbacks: 'Ce qui a été envoyé',
-  endpointCallbacksNone: 'Il n’y a rien.',
 
   company: 'Société',
   users: 'Utilisateurs',

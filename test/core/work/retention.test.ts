@@ -100,7 +100,16 @@ async function retain (options: { batch?: number, files?: Pick<FileStore, 'remov
   while (waiting.length > 0) {
     waiting = []
     runs++
-    await createRetention({ database, queue, files, retentionDays: 90, kept: [dispatchRows], log: memoryLog(), batch: 1_000, ...options })()
+    await createRetention({
+      database,
+      queue,
+      files,
+      retentionDays: 90,
+      dispatchRows: [dispatchRows],
+      log: memoryLog(),
+      batch: 1_000,
+      ...options
+    })()
   }
   return runs
 }

@@ -33,5 +33,11 @@ export const words = {
   endpointRemove: 'Remove the endpoint',
   endpointRemoveIntro: 'Nothing is sent there any more. That cannot be undone.',
   endpointRemoveFull: 'Remove “{name}”',
-  endpointRemoved: 'The endpoint is removed.'
+  endpointRemoved: 'The endpoint is removed.',
+  endpointsNone: 'There are none yet.',
+  endpointTypes: 'Types of callbacks',
+  endpointFailing: 'fails since',
+  endpointSaved: 'The endpoint is saved.',
+  endpointCallbacks: 'What was sent',
+  endpointCallbacksNone: 'There is nothing.'
 }

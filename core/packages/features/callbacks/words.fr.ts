@@ -36,5 +36,11 @@ export const words: Record<keyof typeof en, string> = {
   endpointRemove: 'Supprimer le point de réception',
   endpointRemoveIntro: 'Plus rien n’y est envoyé. C’est irréversible.',
   endpointRemoveFull: 'Supprimer « {name} »',
-  endpointRemoved: 'Le point de réception est supprimé.'
+  endpointRemoved: 'Le point de réception est supprimé.',
+  endpointsNone: 'Il n’y en a pas encore.',
+  endpointTypes: 'Types de rappels',
+  endpointFailing: 'en échec depuis',
+  endpointSaved: 'Le point de réception est enregistré.',
+  endpointCallbacks: 'Ce qui a été envoyé',
+  endpointCallbacksNone: 'Il n’y a rien.'
 }

@@ -25,9 +25,9 @@ export default defineFeature({
   },
   provides: (provide) => [
     // Files and rows of batches are found by what dispatches say of them; what is told of these is emptied after them.
-    provide(personHolders, ({ database, dispatchRows: kept, files, holders, pipeline }) => [
+    provide(personHolders, ({ database, dispatchRows, files, holders, pipeline }) => [
       ...holders,
-      dispatchHolder({ database, files, kept, pipeline }),
+      dispatchHolder({ database, files, dispatchRows, pipeline }),
       ...coreHolders(database)
     ]),
     provide(erasures,

@@ -1,9 +1,6 @@
 import { CallbackView, EndpointCallbackQuery, EndpointChanges, Endpoints, EndpointTest, EndpointView, isSince, NewCallbackSecret,
   NewEndpointBody, NewEndpointView, Nothing, page, ResendBody, Resent, type Version } from '@dispatch/contract'
-import { auditAuthorOf } from '@dispatch/plugins/routes'
-import { pageOf } from '@dispatch/plugins/routes'
-import { resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
-import { requireSince } from '@dispatch/plugins/routes'
+import { auditAuthorOf, pageOf, requireSince, resourceNotFound, uuidIn } from '@dispatch/plugins/routes'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type EndpointCallbacks, mostResent } from '../service/endpoint-callbacks.ts'

@@ -1,7 +1,5 @@
 import { type CallbackType, isSince, sinceOf, usualVersion } from '@dispatch/contract'
-import type { Outbox } from '@dispatch/core'
-import { type DocumentUrl, viewOf } from '@dispatch/core'
-import type { Queue } from '@dispatch/core'
+import { type DocumentUrl, type Outbox, type Queue, viewOf } from '@dispatch/core'
 import type { Database, OwnerQueries } from '@dispatch/database'
 import { nextSequence, noteCallback, noteCompanyCallback } from '../store/callbacks.ts'
 import { noteCompanyEvent, noteEndpointCallbacks } from '../store/endpoint-callbacks.ts'

@@ -7,8 +7,7 @@ import { type AttemptEnd, type AttemptRef, type CallbackAttemptRow, type Callbac
   type ClaimedCallback, type ClaimLimits, makeDue, recordAttempt } from './callbacks.ts'
 import { type EndpointRef, note, stopWaiting } from './endpoints.ts'
 import { noteFeedEvent } from './event-feeds.ts'
-import { columns, columnsOf, type Tables } from './tables.ts'
-import type { EndpointSecret } from './tables.ts'
+import { columns, columnsOf, type EndpointSecret, type Tables } from './tables.ts'
 
 /** The callbacks to endpoints. */
 export const ofEndpoints: CallbackTables = { callbacks: 'endpoint_callbacks', attempts: 'endpoint_attempts' }

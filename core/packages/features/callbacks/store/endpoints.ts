@@ -1,8 +1,7 @@
 import { type AuditStamp, noteAudit } from '@dispatch/core'
 import type { CompanyQueries, Database } from '@dispatch/database'
 import { type Selectable, sql } from 'kysely'
-import { columns, type Tables } from './tables.ts'
-import type { EndpointSecret } from './tables.ts'
+import { columns, type EndpointSecret, type Tables } from './tables.ts'
 
 /** An endpoint of a company that is not removed. */
 export type EndpointRow = Selectable<Tables['callback_endpoints']>

@@ -72,7 +72,7 @@ export function createDeletionStep ({
   /** How rows are deleted: what each table had is recorded with its deletion, so that the receipt has all of it. */
   const deletingOf = (row: DeletionRow, seconds: number) => ({
     limit: together,
-    kept: dispatchRows,
+    dispatchRows,
     note: (queries: OwnerQueries, table: string, rows: number) => noteDeleted(database, queries, row, { table, rows, seconds })
   })
 
