@@ -49,7 +49,7 @@ function removeAbandoned (): void {
     const path = join(memory, name)
     const found = lstatSync(path, { throwIfNoEntry: false })
     const isRunning = existsSync(`/proc/${name.slice(prefix.length).split('-')[0] ?? ''}`)
-    if (found?.uid !== process.getuid?.() || isRunning || Date.now() - found.mtimeMs < longestRun) continue
+    if (found === undefined || found.uid !== process.getuid?.() || isRunning || Date.now() - found.mtimeMs < longestRun) continue
     rmSync(path, { recursive: true, force: true })
   }
 }

@@ -162,11 +162,11 @@ await t.test('as long as something of a dispatch is unfinished it stays', async 
   }
   const kept = await ended(of, { steps: [{ price: 0, held: 0 }], documents: [document(randomUUIDv7())] })
   t.equal(await forget(), 0, 'a document is stored')
-  await owner.updateTable('documents').set({ removed_at: moment }).where('dispatch_id', '=', dispatchRows.dispatch_id).execute()
+  await owner.updateTable('documents').set({ removed_at: moment }).where('dispatch_id', '=', kept.dispatch_id).execute()
   for (const [table, tell] of [['callbacks', called], ['endpoint_callbacks', calledEndpoint]] as const) {
-    await tell(dispatchRows, { state: 'pending' })
+    await tell(kept, { state: 'pending' })
     t.equal(await forget(), 0, `${table}: one is pending`)
-    await owner.updateTable(table).set({ state: 'failed', next_at: null }).where('dispatch_id', '=', dispatchRows.dispatch_id).execute()
+    await owner.updateTable(table).set({ state: 'failed', next_at: null }).where('dispatch_id', '=', kept.dispatch_id).execute()
   }
   t.equal(await forget(), 1)
 })

@@ -1,12 +1,14 @@
 import t from 'tap'
+import { languages } from '../../../../../plugins/console/language/language.ts'
 import { until } from '../../../../../test/core/work/support.ts'
 import { openConsole } from '../../../../../test/plugins/support/console.ts'
 import { contains, has, lacks } from '../../../../../test/support/matching.ts'
 import { quickRenderer } from '../../../../../test/support/quick-renderer.ts'
 import { type Answer, invoiceRequest, startService } from '../../../../../test/support/service.ts'
 import { createVendor, vendorNetwork } from '../../../conformance/vendor/vendor.ts'
-import { words as en } from '../words.en.ts'
+import { words } from '../words.en.ts'
 
+const en = { ...languages.en, ...words }
 const receiver = await createVendor()
 t.teardown(receiver.close)
 receiver.answer(({ host }) => ({ status: host === 'gone.acme.test' ? 410 : 200 }))
