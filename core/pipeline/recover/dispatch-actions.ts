@@ -60,164 +60,193 @@ export type DispatchActions = {
 type Found = Pick<ManualResolution, 'outcome' | 'reason'>
 
 /** `link`: a sample, as long as every document link. */
-export function createDispatchActions (
+type Options = { resume: Resume, link: string }
+
+export function createDispatchActions (dependencies: PipelineDependencies, options: Options): DispatchActions {
+  return {
+    retry: (asked) => retry(dependencies, options, asked),
+    cancel: (asked) => cancel(dependencies, asked),
+    say: (asked) => say(dependencies, asked),
+    sayings: (record) => sayingsOf(dependencies, record),
+    move: (asked) => move(dependencies, asked),
+    resolve: (asked) => resolve(dependencies, asked),
+    resolveHold: (asked) => resolveHold(dependencies, asked)
+  }
+}
+
+/** What an action is asked for with. */
+type Asked<Action extends keyof DispatchActions> = Parameters<DispatchActions[Action]>[0]
+
+async function retry (
   dependencies: PipelineDependencies,
-  { resume, link }: { resume: Resume, link: string }
-): DispatchActions {
-  const { database, leases, now } = dependencies
-
-  /** Writes the action into the audit log. */
-  function audited (
-    { author, dispatchId, companyId = author.companyId }: Omit<ActionRequest, 'actor'> & { companyId?: number },
-    action: string,
-    facts: JsonObject = {}
-  ): TransactionHook {
-    return (queries) => noteAudit(queries, { companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
+  { resume, link }: Options,
+  { body, mode, version = latestVersion, batch, ...recorded }: Asked<'retry'>
+): Promise<RunResult> {
+  const record = await find(dependencies, recorded)
+  const failed = failedDeferred(record)
+  const replacement = await replacementOf(dependencies, record, { body, link, actor: recorded.actor, version })
+  await requireApproved(dependencies, record, { actor: recorded.actor, batch, replacement })
+  const replaced = replacement === undefined ? {} : { replacement }
+  const ofDeferred = failed.some(({ step_id: stepId }) => stepId === replacement?.stepId)
+  const noted = audited(dependencies, recorded, 'dispatch.retried',
+    replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) })
+  const also: TransactionHook = async (queries) => {
+    await noted(queries)
+    await deferAgain(dependencies, queries, recorded, ofDeferred ? replaced : {})
   }
-
-  async function find ({ actor, dispatchId }: Omit<ActionRequest, 'author'>): Promise<DispatchRecord> {
-    const record = await findDispatch(database, actor.companyId, dispatchId)
-    if (record === undefined || !maySee(actor, record)) {
-      throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
-    }
-    return record
-  }
-
-  /** Sets the outcome of a step in doubt under a lease; the audit log of its company says who did. */
-  async function resolveRecord (
-    record: DispatchRecord,
-    { actor, author }: Omit<ActionRequest, 'dispatchId'>,
-    { stepId, outcome, reason }: Found & { stepId?: string }
-  ): Promise<void> {
-    const { company_id: companyId, dispatch_id: dispatchId } = record
-    const noted = audited({ author, dispatchId, companyId }, 'dispatch.resolved', { outcome, reason })
-    await leases.withLease(async (lease) => {
-      const taken = await acquireLease(database, { companyId, dispatchId }, { lease, from: [record.status] })
-      if (taken === undefined) {
-        throw new DispatchError('conflict', 'Another run has the dispatch: try again in a moment.', { dispatchId })
-      }
-      try {
-        const run = await rehydrateWhatIsKept(dependencies, taken, lease.runId)
-        await resolveStep(dependencies, run, { stepId, outcome, reason, from: taken.status, actor: userActorOf(actor), noted })
-      } finally {
-        await releaseLease(database, { companyId, dispatchId }, lease.runId)
-      }
+  if (!isUnfinished(record)) return deferAgainAlone(dependencies, record, also)
+  const result = await resume(record, { actor: recorded.actor, mode, also, ...(ofDeferred ? {} : replaced) })
+  if (result === undefined) {
+    throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', {
+      dispatchId: recorded.dispatchId
     })
   }
+  return result
+}
 
-  /** Queues the deferred steps that failed once more. */
-  async function deferAgain (
-    queries: CompanyQueries,
-    { actor, dispatchId }: ActionRequest,
-    replaced: { replacement?: Replacement }
-  ): Promise<void> {
-    const { companyId } = actor
-    const stepIds = await retryDeferred(queries, { companyId, dispatchId, actor: userActorOf(actor), ...replaced }, database.now)
-    await addJobs(queries, ...stepIds.map((stepId) => dependencies.jobs.deferred({ companyId, dispatchId }, { stepId })))
+/** Queues the deferred steps that failed once more. */
+async function deferAgain (
+  { database, jobs }: Pick<PipelineDependencies, 'database' | 'jobs'>,
+  queries: CompanyQueries,
+  { actor, dispatchId }: ActionRequest,
+  replaced: { replacement?: Replacement }
+): Promise<void> {
+  const { companyId } = actor
+  const stepIds = await retryDeferred(queries, { companyId, dispatchId, actor: userActorOf(actor), ...replaced }, database.now)
+  await addJobs(queries, ...stepIds.map((stepId) => jobs.deferred({ companyId, dispatchId }, { stepId })))
+}
+
+/** No client waits for deferred steps: the answer is that of a queued dispatch. */
+async function deferAgainAlone (
+  { database }: Pick<PipelineDependencies, 'database'>,
+  record: DispatchRecord,
+  also: TransactionHook
+): Promise<RunResult> {
+  await database.company(record.company_id, async (queries) => also(queries))
+  return { ...resultOf(record), status: 'queued', finishedAt: null }
+}
+
+async function cancel (dependencies: PipelineDependencies, { onlyQueued, ...recorded }: Asked<'cancel'>): Promise<RunResult> {
+  const { database, outbox } = dependencies
+  const record = await find(dependencies, recorded)
+  const { company_id: companyId, dispatch_id: dispatchId } = record
+  const actor = userActorOf(recorded.actor)
+  if (onlyQueued !== true && (record.status === 'succeeded' || record.status === 'partial')) {
+    await cancelAtVendors(dependencies, record, { actor, audited: audited(dependencies, recorded, 'dispatch.cancel_requested') })
+    return resultOf(await find(dependencies, recorded))
   }
-
-  /** No client waits for deferred steps: the answer is that of a queued dispatch. */
-  async function deferAgainAlone (record: DispatchRecord, also: TransactionHook): Promise<RunResult> {
-    await database.company(record.company_id, async (queries) => also(queries))
-    return { ...resultOf(record), status: 'queued', finishedAt: null }
+  const noted = audited(dependencies, recorded, 'dispatch.cancelled')
+  const also: TransactionHook = async (queries) => {
+    await noted(queries)
+    await skipWithoutAcceptedSource(queries, { companyId, dispatchId }, database.now)
+    await outbox.enqueue(queries, { companyId, dispatchId }, 'dispatch.cancelled')
   }
+  if (!await cancelDispatch(database, { companyId, dispatchId, actor, also })) {
+    // It may have begun since it was read. One that is queued to go on has begun too.
+    const { status } = await find(dependencies, recorded)
+    throw new DispatchError('conflict',
+      `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, {
+      dispatchId
+    })
+  }
+  return resultOf(await find(dependencies, recorded))
+}
 
-  return {
-    async retry ({ body, mode, version = latestVersion, batch, ...recorded }) {
-      const record = await find(recorded)
-      const failed = failedDeferred(record)
-      const replacement = await replacementOf(dependencies, record, { body, link, actor: recorded.actor, version })
-      await requireApproved(dependencies, record, { actor: recorded.actor, batch, replacement })
-      const replaced = replacement === undefined ? {} : { replacement }
-      const ofDeferred = failed.some(({ step_id: stepId }) => stepId === replacement?.stepId)
-      const also: TransactionHook = async (queries) => {
-        await audited(recorded, 'dispatch.retried', replacement === undefined ? {} : { replaced: Object.keys(replacement.fields) })(queries)
-        await deferAgain(queries, recorded, ofDeferred ? replaced : {})
-      }
-      if (!isUnfinished(record)) return deferAgainAlone(record, also)
-      const result = await resume(record, { actor: recorded.actor, mode, also, ...(ofDeferred ? {} : replaced) })
-      if (result === undefined) {
-        throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', {
-          dispatchId: recorded.dispatchId
-        })
-      }
-      return result
-    },
+async function say (dependencies: PipelineDependencies, { body, ...recorded }: Asked<'say'>): Promise<SayingView> {
+  return sayOf(dependencies, await find(dependencies, recorded), {
+    body,
+    actor: userActorOf(recorded.actor),
+    audited: audited(dependencies, recorded, 'dispatch.status_said', { code: body.code })
+  })
+}
 
-    async cancel ({ onlyQueued = false, ...recorded }) {
-      const record = await find(recorded)
-      const { company_id: companyId, dispatch_id: dispatchId } = record
-      if (!onlyQueued && (record.status === 'succeeded' || record.status === 'partial')) {
-        await cancelAtVendors(dependencies, record, {
-          actor: userActorOf(recorded.actor),
-          audited: audited(recorded, 'dispatch.cancel_requested')
-        })
-        return resultOf(await find(recorded))
-      }
-      const also: TransactionHook = async (queries) => {
-        await audited(recorded, 'dispatch.cancelled')(queries)
-        await skipWithoutAcceptedSource(queries, { companyId, dispatchId }, database.now)
-        await dependencies.outbox.enqueue(queries, { companyId, dispatchId }, 'dispatch.cancelled')
-      }
-      if (!await cancelDispatch(database, { companyId, dispatchId, actor: userActorOf(recorded.actor), also })) {
-        // It may have begun since it was read. One that is queued to go on has begun too.
-        const { status } = await find(recorded)
-        throw new DispatchError('conflict',
-          `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, {
-          dispatchId
-        })
-      }
-      return resultOf(await find(recorded))
-    },
+async function move (dependencies: PipelineDependencies, { asked, ...recorded }: Asked<'move'>): Promise<void> {
+  const { database, jobs, now, shelves } = dependencies
+  const { company_id: companyId, dispatch_id: dispatchId, schedule: before, steps } = await find(dependencies, recorded)
+  const path = steps.filter((step) => step.deferred_on === null).map(stepOf)
+  const { schedule: timed, problems } = timingOf(asked, path, now())
+  if (problems.length > 0) throw refusal('validation_failed', problems)
+  const schedule = { ...asked, dueAt: timed?.dueAt ?? now().toISOString() }
+  const at = dueMoment(schedule.dueAt)
+  const expiring = await findExpiring(dependencies, companyId, steps.map(stepOf), at)
+  if (expiring.length > 0) throw refusal('validation_failed', expiring)
+  await keepFiles(shelves, companyId, steps.map(stepOf), at)
+  const moved = await moveDispatch(database, {
+    companyId,
+    dispatchId,
+    actor: userActorOf(recorded.actor),
+    schedule: before?.hold === undefined ? schedule : { ...schedule, hold: before.hold },
+    jobs: jobs.scheduled({ companyId, dispatchId }, schedule.dueAt),
+    also: audited(dependencies, recorded, 'dispatch.moved', { sendAt: schedule.dueAt })
+  })
+  if (!moved) {
+    throw new DispatchError('conflict', 'The dispatch does not wait for its time: only one of which nothing has begun can be moved.', {
+      dispatchId
+    })
+  }
+}
 
-    async say ({ body, ...recorded }) {
-      return sayOf(dependencies, await find(recorded), {
-        body,
-        actor: userActorOf(recorded.actor),
-        audited: audited(recorded, 'dispatch.status_said', { code: body.code })
-      })
-    },
+async function resolve (dependencies: PipelineDependencies, { outcome, reason, ...recorded }: Asked<'resolve'>): Promise<RunResult> {
+  requireRole(recorded.actor, 'admin')
+  const record = await find(dependencies, recorded)
+  await resolveRecord(dependencies, record, recorded, { outcome, reason })
+  return resultOf(await find(dependencies, recorded))
+}
 
-    sayings: (record) => sayingsOf(dependencies, record),
+async function resolveHold (
+  dependencies: PipelineDependencies,
+  { stepId, outcome, reason, ...asked }: Asked<'resolveHold'>
+): Promise<void> {
+  const { database } = dependencies
+  requireRole(asked.actor, 'operator')
+  const { companyId, dispatchId } = await findHold(database, stepId) ?? {}
+  const record = companyId === undefined || dispatchId === undefined ? undefined : await findDispatch(database, companyId, dispatchId)
+  if (record === undefined) throw new DispatchError('not_found', `There is no step "${stepId}": GET /api/v1/queue/holds lists them.`)
+  await resolveRecord(dependencies, record, asked, { stepId, outcome, reason })
+}
 
-    async move ({ asked, ...recorded }) {
-      const { company_id: companyId, dispatch_id: dispatchId, schedule: before, steps } = await find(recorded)
-      const path = steps.filter((step) => step.deferred_on === null).map(stepOf)
-      const { schedule: timed, problems } = timingOf(asked, path, now())
-      if (problems.length > 0) throw refusal('validation_failed', problems)
-      const schedule = { ...asked, dueAt: timed?.dueAt ?? now().toISOString() }
-      const at = dueMoment(schedule.dueAt)
-      const expiring = await findExpiring(dependencies, companyId, steps.map(stepOf), at)
-      if (expiring.length > 0) throw refusal('validation_failed', expiring)
-      await keepFiles(dependencies.shelves, companyId, steps.map(stepOf), at)
-      const moved = await moveDispatch(database, {
-        companyId,
-        dispatchId,
-        actor: userActorOf(recorded.actor),
-        schedule: before?.hold === undefined ? schedule : { ...schedule, hold: before.hold },
-        jobs: dependencies.jobs.scheduled({ companyId, dispatchId }, schedule.dueAt),
-        also: audited(recorded, 'dispatch.moved', { sendAt: schedule.dueAt })
-      })
-      if (!moved) {
-        throw new DispatchError('conflict', 'The dispatch does not wait for its time: only one of which nothing has begun can be moved.', {
-          dispatchId
-        })
-      }
-    },
-
-    async resolve ({ outcome, reason, ...recorded }) {
-      requireRole(recorded.actor, 'admin')
-      const record = await find(recorded)
-      await resolveRecord(record, recorded, { outcome, reason })
-      return resultOf(await find(recorded))
-    },
-
-    async resolveHold ({ stepId, outcome, reason, ...asked }) {
-      requireRole(asked.actor, 'operator')
-      const { companyId, dispatchId } = await findHold(database, stepId) ?? {}
-      const record = companyId === undefined || dispatchId === undefined ? undefined : await findDispatch(database, companyId, dispatchId)
-      if (record === undefined) throw new DispatchError('not_found', `There is no step "${stepId}": GET /api/v1/queue/holds lists them.`)
-      await resolveRecord(record, asked, { stepId, outcome, reason })
+/** Sets the outcome of a step in doubt under a lease; the audit log of its company says who did. */
+async function resolveRecord (
+  dependencies: PipelineDependencies,
+  record: DispatchRecord,
+  { actor, author }: Omit<ActionRequest, 'dispatchId'>,
+  { stepId, outcome, reason }: Found & { stepId?: string }
+): Promise<void> {
+  const { database, leases } = dependencies
+  const { company_id: companyId, dispatch_id: dispatchId } = record
+  const noted = audited(dependencies, { author, dispatchId, companyId }, 'dispatch.resolved', { outcome, reason })
+  await leases.withLease(async (lease) => {
+    const taken = await acquireLease(database, { companyId, dispatchId }, { lease, from: [record.status] })
+    if (taken === undefined) {
+      throw new DispatchError('conflict', 'Another run has the dispatch: try again in a moment.', { dispatchId })
     }
+    try {
+      const run = await rehydrateWhatIsKept(dependencies, taken, lease.runId)
+      await resolveStep(dependencies, run, { stepId, outcome, reason, from: taken.status, actor: userActorOf(actor), noted })
+    } finally {
+      await releaseLease(database, { companyId, dispatchId }, lease.runId)
+    }
+  })
+}
+
+/** The dispatch that an action is about. Throws `not_found` for one that the actor does not see. */
+async function find (
+  { database }: Pick<PipelineDependencies, 'database'>,
+  { actor, dispatchId }: Omit<ActionRequest, 'author'>
+): Promise<DispatchRecord> {
+  const record = await findDispatch(database, actor.companyId, dispatchId)
+  if (record === undefined || !maySee(actor, record)) {
+    throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
   }
+  return record
+}
+
+/** Writes the action into the audit log. */
+function audited (
+  { now }: Pick<PipelineDependencies, 'now'>,
+  { author, dispatchId, companyId = author.companyId }: Omit<ActionRequest, 'actor'> & { companyId?: number },
+  action: string,
+  facts: JsonObject = {}
+): TransactionHook {
+  return (queries) => noteAudit(queries, { companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
 }
