@@ -608,6 +608,12 @@ await t.test('an invoice is taken back from its page, and the profiles that it f
   }
   contains(t, profiles, '<h2 id="profile">EN 16931')
   t.equal((await post('/send/e-invoices', { ...formIn(electronic.body), ':written': 'json', json: '{ no' }, cookie)).status, 400)
+  const unknown = '00000000-0000-4000-8000-000000000000'
+  for (const [field, value] of [['data.currency', 'none'], ['request.from.dispatchId', unknown]] as const) {
+    const refused = await post('/send/e-invoices', { ...formIn(electronic.body), ...terms, [field]: value }, cookie)
+    t.ok(refused.status >= 400, String(refused.status))
+    contains(t, refused.body, `id="f-${field}-wrong"`)
+  }
   contains(t, (await open('/templates/4/e-invoices', cookie)).body, '?profile=PEPPOL&amp;format=UBL#profile')
 })
 

@@ -120,7 +120,7 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const draft = await readKept(request)
     const found = await profilesIn(visit, draft)
-    if (!found.ok) return refused(request, reply, draft, found)
+    if (!found.ok) return refused(request, reply, draft, inRequest(draft, found))
     return reply.page(profilesPage(visit, draft, found.body, { draft: onceIn(request.body) ?? '', ...chosenIn(draft.fields) }))
   })
 
@@ -179,6 +179,16 @@ async function profilesIn ({ api }: Visit, { template: { id }, service, fields, 
     data,
     ...said.length > 0 && { terms: Object.fromEntries(said.map((name) => [name, fields[name]])) }
   })
+}
+
+/** A refusal of the profiles, with the places that a request has: the form shows each at its field. */
+function inRequest ({ service }: Draft, refusal: Refusal): Refusal {
+  const { error: { details = [], ...error }, ...answer } = refusal
+  const placed = details.map(({ path, ...one }) => ({
+    ...one,
+    path: path.replace(/^\/terms(?=\/|$)/, `/${service}`).replace(/^\/data(?=\/|$)/, '/template/data')
+  }))
+  return { ...answer, error: { ...error, details: placed } }
 }
 
 /** `query`: the draft, and which profile is shown. */

@@ -3,7 +3,7 @@ import { refusal } from '@dispatch/contract'
 import { type Actor, repeatedFrom } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { TemplateWorkers } from '@dispatch/documents'
-import { services, withFacts } from '@dispatch/services'
+import { services, toldData, withFacts } from '@dispatch/services'
 import type { InvoicingTerms, ProfilesBody, ProfilesView } from '../contract/templates.ts'
 import type { NewVersion } from '../store/template-changes.ts'
 import { requireFit } from './version-preview.ts'
@@ -29,12 +29,13 @@ export async function previewProfiles (
     throw refusal('validation_failed', [{ path: '', code: 'not_supported', message: 'No e-invoice is made of this template.' }])
   }
   const at = data === undefined ? '/sample' : '/data'
-  const shown = withFacts({ schema }, data ?? sample, await repeatedIn(parts, actor, terms))
+  const facts = { schema, vocabulary }
+  const shown = withFacts(facts, data ?? sample, await repeatedIn(parts, actor, terms))
   if (data !== undefined) await requireFit(parts, companyId, template, { data: shown, format: 'cii' })
   const told = services.invoicing.tells?.(terms) ?? {}
   const found = await parts.templateWorkers.profiles(companyId, {
     source: currency === undefined ? {} : { currency },
-    data: { ...told, ...shown },
+    data: toldData(services.invoicing, terms, shown, facts),
     at,
     profile,
     format
@@ -43,7 +44,8 @@ export async function previewProfiles (
   // What the request alone says is put right where it says so.
   const placed = (path: string): string => {
     const name = path.slice(at.length + 1)
-    return Object.hasOwn(told, name) && !Object.hasOwn(shown, name) ? `/terms/${name}` : path
+    const isLeftOut = !Object.hasOwn(shown, name) || shown[name] === null
+    return Object.hasOwn(told, name) && isLeftOut ? `/terms/${name}` : path
   }
   const length = found.reports.reduce((sum, { xml = '' }) => sum + xml.length, 0)
   return {

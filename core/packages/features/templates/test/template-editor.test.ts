@@ -528,6 +528,9 @@ await t.test('what a request says beside the data is in every profile: its terms
     contains(t, credit.xml, said)
   }
 
+  const leftOut = { ...asked, data: { ...asked.data, paymentTerms: null } }
+  const [said] = (await send('POST', path, { ...leftOut, terms: { paymentTerms: 'Within a fortnight' } })).body.data
+  contains(t, said.xml, 'Within a fortnight', 'null leaves it out')
   const [late] = (await send('POST', path, { ...asked, terms: { dueDate: '2020-01-01' } })).body.data
   lacks(t, late.xml, 'Within a fortnight')
   const [wrong] = (await send('POST', path, { ...asked, profile: 'MINIMUM', terms: told })).body.data
