@@ -1,4 +1,4 @@
-import type { Validator } from '@dispatch/common'
+import { isRecord, type Validator } from '@dispatch/common'
 import { chains, listProviderState } from '@dispatch/core'
 import fc from 'fast-check'
 import { sql } from 'kysely'
@@ -62,7 +62,7 @@ function seedsOf (path: string, content: Schema | undefined): fc.Arbitrary<unkno
   const examples = Object.values<Schema>(several).map(({ value }) => value as unknown)
   const documented = fc.tuple(fc.constantFrom(...examples), fc.uuid()).map(numbered)
   // The service makes a single example of the schema where a route has none.
-  return example === undefined ? documented : fc.oneof(documented, fitting(content['schema']))
+  return example === undefined ? documented : fc.oneof(documented, fitting(content['schema'], example))
 }
 
 /** The provider takes each number of an invoice once. */
@@ -71,19 +71,22 @@ function numbered ([example, number]: [any, string]): unknown {
   return { ...example, template: { ...example.template, data: { ...example.template.data, number } } }
 }
 
-/** Values that a schema allows. */
-function fitting (found: Schema): fc.Arbitrary<unknown> {
+/** Values that a schema allows. `example`: one of them, whose members stand for those of fields without examples of their own. */
+function fitting (found: Schema, example?: unknown): fc.Arbitrary<unknown> {
   const schema: Schema = follow(found)
   const { allOf, anyOf, enum: values, type, pattern, properties, required = [], examples } = schema
   if (Array.isArray(examples)) return fc.constantFrom(...examples as unknown[])
-  if (type === undefined && Array.isArray(allOf)) return fitting(allOf[0])
-  if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map(fitting))
+  if (type === undefined && Array.isArray(allOf)) return fitting(allOf[0], example)
+  if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map((one) => fitting(one, example)))
   if (Array.isArray(values)) return fc.constantFrom(...values as unknown[])
+  if (Array.isArray(type)) return fc.oneof(...type.map((one: unknown) => fitting({ ...schema, type: one }, example)))
   switch (type) {
-    case 'object':
-      return fc.record(Object.fromEntries(Object.entries<Schema>(properties ?? {}).map(([name, field]) => [name, fitting(field)])), {
-        requiredKeys: required
-      })
+    case 'object': {
+      const fields = Object.entries<Schema>(properties ?? {}).map(([name, field]) => [name, member(field, name, example)] as const)
+      return fc.record(Object.fromEntries(fields), { requiredKeys: required })
+    }
+    case 'array':
+      return fc.array(fitting(schema['items'] ?? {}), { minLength: schema['minItems'] ?? 0, maxLength: 3 })
     case 'string':
       return typeof pattern === 'string'
         ? fc.stringMatching(new RegExp(pattern))
@@ -99,6 +102,12 @@ function fitting (found: Schema): fc.Arbitrary<unknown> {
     default:
       return fc.constant(null)
   }
+}
+
+/** A field, which is mostly as in the example. */
+function member (field: Schema, name: string, example: unknown): fc.Arbitrary<unknown> {
+  if (!isRecord(example) || !Object.hasOwn(example, name)) return fitting(field)
+  return fc.oneof({ weight: 3, arbitrary: fc.constant(example[name]) }, { weight: 1, arbitrary: fitting(field, example[name]) })
 }
 
 function checkOf (content: Schema | undefined): Validator<unknown> | undefined {
