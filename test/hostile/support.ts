@@ -1,5 +1,6 @@
-import { compile } from '@dispatch/common'
+import { compile, type JsonObject } from '@dispatch/common'
 import { ErrorBody, errorTable, type ErrorWord } from '@dispatch/contract'
+import { openWithin } from '@dispatch/core'
 import fastify, { type FastifyContextConfig, type RouteOptions } from 'fastify'
 import { type Kysely, sql } from 'kysely'
 import { readdir } from 'node:fs/promises'
@@ -21,7 +22,7 @@ export async function tablesOf (app: App): Promise<{ name: string, ofCompanies: 
   return rows
 }
 
-/** Every row of every table as JSON text; with a company, only those of its own. */
+/** Every row of every table as JSON text, with what stands sealed in it opened beside it; with a company, only those of its own. */
 export async function dump (app: App, companyId?: number): Promise<Record<string, string[]>> {
   const tables = (await tablesOf(app)).filter(({ ofCompanies }) => companyId === undefined || ofCompanies)
   const entries = await Promise.all(
@@ -34,7 +35,10 @@ async function rowsOf (queries: Kysely<any>, table: string, companyId: number | 
   const own = companyId === undefined ? sql`` : sql`where company_id = ${companyId}`
   const { rows } = await sql<{ row: string }>`select to_jsonb(rows)::text as row from ${sql.table(table)} as rows ${own} order by 1`
     .execute(queries)
-  return rows.map(({ row }) => row)
+  return Promise.all(rows.map(async ({ row }) => {
+    const opened = JSON.stringify(await openWithin(queries, JSON.parse(row) as JsonObject))
+    return opened === JSON.stringify(JSON.parse(row)) ? row : `${row} ${opened}`
+  }))
 }
 
 /** The rows that processes write by themselves: that they are there, and how far the database has come. */
