@@ -99,6 +99,7 @@ export { checkMasterKeys, rewrapSecrets, countSecretsByMasterKey } from './store
 export { insertExchanges, listExchanges } from './store/dispatch/exchanges.ts'
 export { findDispatch, listDispatches, listEvents, type DispatchRecord } from './store/dispatch/dispatch-views.ts'
 export { type DispatchFilter } from './store/dispatch/dispatch-search.ts'
+export { dispatchesNaming } from './store/privacy/dispatches.ts'
 export { type Counts, type Erasing, type Found, type Holder, namesSealed, tableHolder } from './store/privacy/holder.ts'
 export { coreHolders } from './store/privacy/holders.ts'
 export { type Identifiers, names, type Person, personOf } from './store/privacy/person.ts'

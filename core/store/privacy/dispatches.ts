@@ -32,6 +32,21 @@ export async function lookForDispatches (
   { owner }: Pick<Database, 'owner'>,
   { companyId, person, after }: { companyId: number, person: Person, after: string | undefined }
 ): Promise<{ found: Found[], next?: string }> {
+  const rows = await owner.selectFrom('dispatches').select('dispatch_id').where('company_id', '=', companyId)
+    .$if(after !== undefined, (query) => query.where('dispatch_id', '>', after ?? '')).orderBy('dispatch_id').limit(together).execute()
+  const ids = rows.map((row) => row.dispatch_id)
+  const found = await contentsOf(owner, companyId, await dispatchesNaming({ owner }, { companyId, person }, ids))
+  const last = ids.at(-1)
+  return ids.length < together || last === undefined ? { found } : { found, next: last }
+}
+
+/** Of these dispatches of a company, at most 100, those that name a person, in order. */
+export async function dispatchesNaming (
+  { owner }: Pick<Database, 'owner'>,
+  { companyId, person }: { companyId: number, person: Person },
+  among: readonly string[]
+): Promise<string[]> {
+  if (among.length === 0) return []
   const ofParts = [
     ...parts.map((table) =>
       sql`select to_jsonb(part) as row, ${table === 'steps' ? ofSteps : sql`null`} as own from ${sql.table(table)} as part
@@ -47,13 +62,10 @@ export async function lookForDispatches (
         and ${mayHaveSealed(sql`to_jsonb(steps)`)}) or exists (select from exchange_log where dispatch_id = page.dispatch_id
         and company_id = page.company_id and ${mayHaveSealed(sql`exchanges`)}) as has_sealed
     from (select ${columnsOf('dispatches')} from dispatches where company_id = ${companyId}
-      and (${after ?? null}::uuid is null or dispatch_id > ${after ?? null}::uuid) order by dispatch_id limit ${together}) as page
-    order by dispatch_id`.execute(owner)
+      and dispatch_id = any (${among}::uuid[])) as page`.execute(owner)
   const ids = rows.flatMap(({ id, found: is }) => is ? [id] : [])
   const unsure = rows.flatMap(({ id, found: is, has_sealed: hasAny }) => !is && hasAny ? [id] : [])
-  const found = await contentsOf(owner, companyId, [...ids, ...await namedWithin(owner, { companyId, person }, unsure)].sort())
-  const last = rows.at(-1)
-  return rows.length < together || last === undefined ? { found } : { found, next: last.id }
+  return [...ids, ...await namedWithin(owner, { companyId, person }, unsure)].sort()
 }
 
 /** Dispatches that are opened at once. */

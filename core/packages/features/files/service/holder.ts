@@ -3,7 +3,7 @@ import type { Found, Holder, Person } from '@dispatch/core'
 import type { Database } from '@dispatch/database'
 import type { FileStore } from '@dispatch/files'
 import { forgetFiles } from '../store/files.ts'
-import { fileUse, hideFiles, listHidden, listUploads, type Upload } from '../store/holder.ts'
+import { hideFiles, isUsedForThemAlone, listHidden, listUploads, type Upload } from '../store/holder.ts'
 
 type Needs = { database: Database, files: FileStore, now: () => Date }
 
@@ -35,8 +35,7 @@ export function filesHolder ({ database, files, now }: Needs): Holder {
 
   async function isTheirs (companyId: number, person: Person, file: Upload): Promise<boolean> {
     if (person.isIn(file.filename)) return true
-    const { all, theirs } = await fileUse(database, { companyId, person, file })
-    return (all > 0 && all === theirs) || await names(person, file)
+    return await isUsedForThemAlone(database, { companyId, person, file }) || names(person, file)
   }
 
   return {

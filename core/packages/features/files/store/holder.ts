@@ -1,10 +1,13 @@
-import { names, type Person } from '@dispatch/core'
+import { dispatchesNaming, type Person } from '@dispatch/core'
 import { type Database, firstIdAt, idSkew, type OwnerQueries } from '@dispatch/database'
 import { sql } from 'kysely'
 import { type FileRow, type Removable, tablesIn } from './files.ts'
 
 /** Files that one look reads: the bytes of each are read. */
 const together = 20
+
+/** Dispatches that are looked into at once. */
+const usesTogether = 100
 
 export type Upload = Pick<FileRow, 'file_id' | 'filename' | 'content_type' | 'size' | 'sha256' | 'storage_key' | 'created_at'>
 
@@ -28,15 +31,25 @@ const steps = (companyId: number, fileId: string) =>
   sql`steps join dispatches using (company_id, dispatch_id) where company_id = ${companyId}
     and strpos(to_jsonb(steps)::text, ${fileId}) > 0`
 
-/** How many dispatches use a file, and how many of them name a person. */
-export async function fileUse (
+/** Whether dispatches use a file, and each of them names a person. The first one that does not is the last that is looked into. */
+export async function isUsedForThemAlone (
   { owner }: Database,
   { companyId, person, file: { file_id: fileId, created_at: at } }: { companyId: number, person: Person, file: Upload }
-): Promise<{ all: number, theirs: number }> {
-  const { rows: [use] } = await sql<{ all: number, theirs: number }>`select count(*)::integer as all,
-      count(*) filter (where ${names(sql`to_jsonb(dispatches)::text || to_jsonb(steps)::text`, person)})::integer as theirs
-    from ${steps(companyId, fileId)} and dispatch_id >= ${firstIdAt(at.getTime() - idSkew)}`.execute(owner)
-  return use ?? { all: 0, theirs: 0 }
+): Promise<boolean> {
+  let last: string | undefined = firstIdAt(at.getTime() - idSkew)
+  let isUsed = false
+  while (last !== undefined) {
+    const { rows }: { rows: { id: string }[] } = await sql<{ id: string }>`select distinct dispatch_id as id from ${
+      steps(companyId, fileId)
+    }
+      and dispatch_id > ${last} order by dispatch_id limit ${usesTogether}`.execute(owner)
+    const ids = rows.map(({ id }) => id)
+    const naming = await dispatchesNaming({ owner }, { companyId, person }, ids)
+    if (naming.length < ids.length) return false
+    isUsed ||= ids.length > 0
+    last = ids.length < usesTogether ? undefined : ids.at(-1)
+  }
+  return isUsed
 }
 
 /** Hides files from everybody, but for those that a dispatch which has not ended needs; answers how many. */

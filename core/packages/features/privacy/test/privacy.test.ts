@@ -291,6 +291,37 @@ await t.test('others are as they were; a suppression still stops what is sent', 
   has(t, counts, { total: 2, waiting: 1, cancelled: 1 }, 'the row to somebody else still waits')
 })
 
+await t.test('files that went to the person alone are found by what is sealed of their dispatches, and erased', async (t) => {
+  const { admin: sender } = await service.company('attaching')
+  await made(send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['demo@example.com'] } } }, sender))
+  // None of them says in what is not sealed who it is about, and the files are bytes.
+  const mails: [name: string, ...mails: object[]][] = [
+    ['second', { to: ['carl@lovelace.example', ada.address] }],
+    ['reference', { to: 'carl@lovelace.example', subject: ada.reference }],
+    ['telephone', { to: 'carl@lovelace.example', body: `Call ${ada.number}.` }],
+    ['others', { to: ['carl@lovelace.example', ada.address] }, { to: 'carl@lovelace.example' }],
+    ['nobody', { to: 'carl@lovelace.example', subject: `${ada.reference}1` }]
+  ]
+  const ids = new Map<string, string>()
+  for (const [name, ...sent] of mails) {
+    const { body: { id } } = await made(send('POST', `/api/v1/files?filename=${name}.pdf`, {
+      body: Buffer.from(`%PDF-1.7\n%${'\u0000'.repeat(20)}\n%%EOF\n`),
+      headers: { 'content-type': 'application/pdf' }
+    }, sender))
+    ids.set(id, name)
+    for (const one of sent) {
+      const email = { from: 'demo@example.com', subject: 'Hello', body: 'Hello', attachments: [{ fileId: id }], ...one }
+      await made(send('POST', '/api/email', { body: { providerName: 'simulator', email }, headers: late }, sender))
+    }
+  }
+  const { body: { id } } = await made(erase(ada, sender))
+  let erasure: any
+  await until('it is finished', async () => (erasure = await read(id, sender)).status === 'finished')
+  has(t, erasure.counts, { dispatches: 4, files: 3 })
+  const { body: { data } } = await send('GET', '/api/v1/files', {}, sender)
+  t.strictSame(data.map(({ id: left }: any) => ids.get(left)).toSorted(), ['nobody', 'others'])
+})
+
 await t.test('the receipt is proved by its digest, which the audit log has, and names nobody', async (t) => {
   const { body: { data: [{ id, person }] } } = await send('GET', path, {}, admin)
   const { body: { receipt, sha256 } } = await send('GET', `${path}/${id}/receipt`, {}, admin)
